@@ -2,15 +2,19 @@
  * Looks for the most expensive search queries in two ways. First, it times queries that are known
  * to be slow, on names that are designed to make them slow. Then it starts from pieces of real
  * names and makes small random changes, keeping each change that makes the query slower. search.ts
- * lists the worst queries found.
+ * lists the worst queries found. Last, it times whole requests to find the dearest path.
  */
 import { join } from "node:path";
 import { sqlite } from "#sqlite";
 import { createRandom } from "../../src/community/random.ts";
+import type { DatasetLine } from "../../src/domain/dataset.ts";
+import { createRoadbook } from "../../src/roadbook.ts";
+import { spellQuery } from "../../src/search/fold.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
 import { buildNameIndex } from "../../src/snapshot/name-index/build.ts";
 import { NameSearch } from "../../src/snapshot/name-index/find.ts";
 import { openInPlace } from "../../src/snapshot/read/open.ts";
+import { user } from "../../test/datasets.ts";
 import { fillNames, type SimilarNames, similarNames } from "../../test/snapshot/similar-names.ts";
 import { temporaryFolder } from "../../test/support.ts";
 import { format, median, type Options, timed } from "./measure.ts";
@@ -33,6 +37,39 @@ export async function benchAdversary(options: Options): Promise<void> {
     await searchSimilar(title, names, options.isQuick);
   }
   await climb(options);
+  await benchRequests(options);
+}
+
+/** Prints the dearest requests, also on names and achievements of the maximum size. */
+async function benchRequests({ users, isQuick }: Options): Promise<void> {
+  const achievement = { description: "", icon: "i", kind: "k", tier: 1, points: 1 };
+  const achievements: object[] = [];
+  const dataset: DatasetLine[] = [];
+  for (let id = 1; id <= 860; id++) {
+    const name = "Щﷺ한<".charAt(id % 4).repeat(200);
+    achievements.push({ id, tier: 1, unlocked_at: "2024-03-09T17:05:00Z" });
+    dataset.push({ type: "achievement", id, name: "N", ...achievement });
+    dataset.push({ type: "company", id, name, member_count: 1 }, user(id, name));
+  }
+  dataset.push(user(861, "N", { achievements }));
+  const texts = [..."Щﷺ한<"].map((letter) => letter.repeat(200));
+  texts.push("an", "av mes", `an${"\u0345\u0316".repeat(199)}`);
+  const paths = ["drivers/861?achievements=all", "sitemaps/0.xml", "docs/json", "docs/scalar.js"];
+  paths.push(...texts.map((text) => `?q=${encodeURIComponent(text)}`));
+  const headers = { accept: "text/html", "accept-language": "a,".repeat(7500) };
+  const found: [number, string][] = [];
+  for (const data of [{ snapshot: await buildSnapshot(users) }, { dataset }]) {
+    const options = { ...data, searchLimit: 0, page: true, allowIndexing: true };
+    await using roadbook = await createRoadbook(options);
+    for (const path of paths) {
+      const send = () => roadbook.fetch(new Request(`http://bench.test/${path}`, { headers }));
+      const times: number[] = [];
+      while (times.length < (isQuick ? 2 : 100)) times.push(await timed(send));
+      found.push([Math.min(...times), path.slice(0, MAX_LENGTH)]);
+    }
+  }
+  for (const [ms, path] of found.sort(([a], [b]) => b - a))
+    console.log(`${format(ms)} ms  /${path}`);
 }
 
 /**
@@ -55,8 +92,9 @@ async function searchSimilar(title: string, alike: SimilarNames, isQuick: boolea
   const like = openLike(path, kind);
   for (const query of [...queries, ...worst]) {
     const [searches, scans]: [number[], number[]] = [[], []];
-    names.find(query);
-    while (searches.length < SEARCHES) searches.push(await timed(() => names.find(query)));
+    names.find(spellQuery(query));
+    while (searches.length < SEARCHES)
+      searches.push(await timed(() => names.find(spellQuery(query))));
     while (scans.length < SCANS) scans.push(await timed(() => like.find(query)));
     const ratio = format(median(scans) / median(searches));
     const figures = `${format(median(searches))} of ${format(median(scans))} ms`;
@@ -106,7 +144,7 @@ async function climb({ users, seed, isQuick }: Options): Promise<void> {
     const times: number[] = [];
     while (times.length < 4) {
       const start = process.cpuUsage();
-      names.find(query);
+      names.find(spellQuery(query));
       const { user, system } = process.cpuUsage(start);
       times.push((user + system) / 1000);
     }

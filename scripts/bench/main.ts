@@ -28,7 +28,7 @@ const benches: Record<string, { run: (options: Options) => Promise<void>; summar
     run: benchBadDays,
     summary: "wrong responses after killed writers, flipped bits, swaps and floods",
   },
-  adversary: { run: benchAdversary, summary: "looks for the most expensive search queries" },
+  adversary: { run: benchAdversary, summary: "looks for the most expensive queries and requests" },
   hostile: {
     run: benchHostile,
     summary: "waits beside attackers, memory of stalled clients, time of long requests",

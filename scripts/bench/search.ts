@@ -6,6 +6,7 @@
  */
 import { sqlite } from "#sqlite";
 import { createRandom } from "../../src/community/random.ts";
+import { spellQuery } from "../../src/search/fold.ts";
 import { NameSearch } from "../../src/snapshot/name-index/find.ts";
 import { connect } from "./connection.ts";
 import { format, median, type Options, quantile, tableOf, timed } from "./measure.ts";
@@ -56,7 +57,7 @@ export async function benchSearch({ users, seed, isQuick }: Options): Promise<vo
   const floor = await openFloor(roadbook, Object.values(kinds).flat().map(searchPath));
   const db = sqlite.openImmutable(snapshot).$client;
   const names = new NameSearch(db, "user");
-  const index: Finder = { find: (query) => names.find(query), close: () => db.close() };
+  const index: Finder = { find: (query) => names.find(spellQuery(query)), close: () => db.close() };
   const finders: Record<string, Finder> = {
     [ROADBOOK]: await openHttp(roadbook.origin),
     [FLOOR]: await openHttp(floor.origin),

@@ -84,6 +84,12 @@ export const commands: Record<string, Command> = {
         kind: kinds.text("FOLDER"),
         help: "read the database SOURCE with the SELECTs in this folder",
       },
+      timeoutMs: {
+        name: "--timeout TIME",
+        kind: kinds.time,
+        default: "2m",
+        help: "how long to wait for each page of rows from a database server",
+      },
       avatarBase: { kind: kinds.webUrl, help: "base URL for avatars that are not http(s) URLs" },
       dryRun: { kind: kinds.boolean, help: "check the dataset without writing anything" },
       force: { kind: kinds.boolean, help: "overwrite the target even if it is not a snapshot" },

@@ -34,7 +34,10 @@ export async function endOnSignal<T>(
 ): Promise<T> {
   let isCommitted = false;
   const end = (signal: NodeJS.Signals) => {
-    if (!isCommitted) process.exit(128 + constants.signals[signal]);
+    if (isCommitted) return;
+    showProgress("");
+    process.stderr.write(`roadbook: ended by ${signal}; no file was changed\n`);
+    process.exit(128 + constants.signals[signal]);
   };
   for (const signal of signals) process.on(signal, end);
   try {

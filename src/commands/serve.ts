@@ -1,9 +1,9 @@
 /** `roadbook serve`: assembles the server and runs it until SIGTERM or SIGINT. */
-import { mkdtempSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { version } from "../domain/version.ts";
+import { makeTemporaryFolder } from "../files/temporary-folder.ts";
 import type { FetchHandler } from "../http/app.ts";
 import type { Metrics } from "../http/metrics.ts";
 import { openRoadbook } from "../roadbook.ts";
@@ -88,7 +88,8 @@ async function openServer(config: ServeConfig, log: Logger) {
     const { createAdminFetch } = await import("../http/admin.ts");
     metrics = createMetrics({ ...roadbook, source: source?.status });
     const rig = config.faults && roadbook;
-    const respond = createAdminFetch({ metrics, isReady: () => !isStopping, rig });
+    const isReady = () => !isStopping;
+    const respond = createAdminFetch({ host: adminHost, metrics, isReady, rig });
     const address = { host: adminHost, port: adminPort, flagPrefix: "--admin-" } as const;
     admin = await openListener(address, respond);
   }
@@ -167,19 +168,12 @@ async function openRemote(location: RemoteLocation, config: ServeConfig, log: Lo
   const { openSource } = await import("../snapshot/remote/source.ts");
   const options = {
     location,
-    folder: config.cacheDir === undefined ? makeTemporaryFolder() : resolve(config.cacheDir),
+    folder: config.cacheDir === undefined ? makeTemporaryFolder().folder : resolve(config.cacheDir),
     timeoutMs: config.fetchTimeout,
     onDown: (reason: string) => log.error(`${location.name} ${reason}; serving the old snapshot`),
     onUp: () => log.info(`${location.name} has recovered`),
   };
   return endOnSignal(() => openSource(options), ["SIGINT", "SIGTERM"]);
-}
-
-/** Makes a private folder on disk (/tmp may be in memory), which is removed at exit. */
-function makeTemporaryFolder(): string {
-  const folder = mkdtempSync("/var/tmp/roadbook-");
-  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 /** Returns undefined if searches are counted in memory, or not at all. */

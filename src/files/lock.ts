@@ -2,7 +2,7 @@
  * A lock for one writer at a time, which the operating system releases when its holder dies. It
  * uses SQLite's lock on a file, because neither Bun nor Node has an API for file locks.
  */
-import { chmodSync, existsSync, lstatSync, statSync } from "node:fs";
+import { chmodSync, lstatSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { sqlite } from "#sqlite";
 import { codeOf, isFileSystemError } from "./errors.ts";
@@ -16,21 +16,21 @@ const HOLD = "PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLU
  * process could lock the deleted file and another a new one. Throws SQLite and system errors.
  */
 export function lock(path: string): (() => void) | undefined {
+  const existing = lstatSync(path, { throwIfNoEntry: false });
   // A link could make root create a file anywhere.
-  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) {
-    throw new Error(`${path} must not be a symbolic link`);
-  }
-  const isNew = !existsSync(path);
+  if (existing?.isSymbolicLink()) throw new Error(`${path} must not be a symbolic link`);
+  const foreign = `${path} is not a Roadbook lock file; remove it if you do not need it`;
+  if (existing && !existing.isFile()) throw new Error(foreign);
   const { $client } = sqlite.openWritable(path);
   try {
     // Lets every user who may write to the folder use the lock file.
-    if (isNew) chmodSync(path, statSync(dirname(path)).mode & 0o666);
+    if (!existing) chmodSync(path, statSync(dirname(path)).mode & 0o666);
     $client.exec(HOLD);
     return () => $client.close();
   } catch (error) {
     $client.close();
     if (codeOf(error).startsWith("SQLITE_BUSY")) return undefined;
     if (isFileSystemError(error)) throw error;
-    throw new Error(`${path} is not a Roadbook lock file; remove it if you do not need it`);
+    throw new Error(foreign);
   }
 }

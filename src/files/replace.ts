@@ -8,15 +8,16 @@ import {
   chownSync,
   constants,
   lstatSync,
+  readlinkSync,
   realpathSync,
   rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
 import { open, rename } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isFileSystemError, reasonOf } from "./errors.ts";
+import { codeOf, isFileSystemError, reasonOf } from "./errors.ts";
 import { lock } from "./lock.ts";
 
 export interface Paths {
@@ -95,11 +96,22 @@ async function waitForLock(
 
 /** Follows symbolic links. The file need not exist, but its folder must be writable. */
 export function findReplaceable(target: string): string {
-  const isNew = !lstatSync(target, { throwIfNoEntry: false });
-  const file = isNew ? join(realpathSync(dirname(target)), basename(target)) : realpathSync(target);
-  if (!isNew && !statSync(file).isFile()) throw new Error(`${target} is not a regular file`);
+  const file = followLinks(target);
+  const existing = statSync(file, { throwIfNoEntry: false });
+  if (existing && !existing.isFile()) throw new Error(`${target} is not a regular file`);
   accessSync(dirname(file), constants.W_OK);
   return file;
+}
+
+function followLinks(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+  }
+  const file = join(realpathSync(dirname(path)), basename(path));
+  const isLink = lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink();
+  return isLink ? followLinks(resolve(dirname(file), readlinkSync(file))) : file;
 }
 
 async function replaceBy<T>(
@@ -109,12 +121,16 @@ async function replaceBy<T>(
   { onCommit }: ReplaceOptions,
 ): Promise<T> {
   const work = `${path}.work`;
+  // SQLite would apply the journal of a killed writer to the next writer's file.
+  const own = [path, work, `${path}-journal`, `${work}-journal`];
   const discard = () => {
-    // SQLite would apply the journal of a killed writer to the next writer's file.
-    for (const each of [path, work, `${path}-journal`, `${work}-journal`]) {
-      rmSync(each, { force: true });
-    }
+    for (const each of own) rmSync(each, { force: true });
   };
+  for (const each of own) {
+    const left = lstatSync(each, { throwIfNoEntry: false });
+    if (!left || left.isFile() || left.isSymbolicLink()) continue;
+    throw new Error(`${each} is not a file; remove it if you do not need it`);
+  }
   discard();
   // A signal ends the process in the middle of `write`.
   process.on("exit", discard);

@@ -1,4 +1,7 @@
-/** The admin port, for the operator: metrics, probes, and routes for test rigs. */
+/**
+ * The admin port, for the operator: metrics, probes, and routes for test rigs. On loopback, it
+ * responds only to its own address, so that no web page reaches it by DNS rebinding.
+ */
 import { errors } from "../domain/error.ts";
 import { reasonOf } from "../files/errors.ts";
 import type { Metrics } from "./metrics.ts";
@@ -6,15 +9,20 @@ import { pathOf } from "./request.ts";
 import { errorBody, JSON_TYPE } from "./result.ts";
 
 interface AdminOptions {
+  /** The address that the port is on. */
+  host: string;
   metrics: Pick<Metrics, "render" | "contentType">;
   isReady(): boolean;
   /** Undefined unless the server was started with faults, because the routes are for tests only. */
   rig: { setFaults(faults: readonly string[]): void; resetLimit(): void } | undefined;
 }
 
-type Handler = (request: Request) => Response | Promise<Response>;
+type Handler = (body: string) => Response | Promise<Response>;
 
-export function createAdminFetch({ metrics, isReady, rig }: AdminOptions): Handler {
+const MAX_BODY_BYTES = 64 * 2 ** 10;
+
+export function createAdminFetch({ host, metrics, isReady, rig }: AdminOptions) {
+  const hosts = findHosts(host);
   const headers = { "content-type": metrics.contentType };
   const notReady = () => new Response("not ready\n", { status: 503 });
   const routes = new Map<string, [method: string, handle: Handler]>([
@@ -23,18 +31,44 @@ export function createAdminFetch({ metrics, isReady, rig }: AdminOptions): Handl
     ["/ready", ["GET", () => (isReady() ? new Response("ready\n") : notReady())]],
   ]);
   if (rig) {
-    const replace = async (request: Request) => rig.setFaults(await request.json());
-    routes.set("/faults", ["PUT", (request) => change(() => replace(request))]);
+    routes.set("/faults", ["PUT", (body) => change(() => rig.setFaults(JSON.parse(body)))]);
     routes.set("/search-limit", ["DELETE", () => change(rig.resetLimit)]);
   }
-  return (request) => {
+  return async (request: Request): Promise<Response> => {
+    const given = request.headers.get("host")?.toLowerCase().replace(/:\d*$/, "");
+    if (hosts && !hosts.includes(given ?? "")) {
+      return refuse(403, "host_not_allowed", `Use one of these hosts: ${hosts.join(", ")}.`);
+    }
     const route = routes.get(pathOf(request.url));
     if (!route) return refuse(404, "route_not_found", errors.route_not_found.message);
     const [method, handle] = route;
-    if (method === (request.method === "HEAD" ? "GET" : request.method)) return handle(request);
-    const allow = method === "GET" ? "GET, HEAD" : method;
-    return refuse(405, "method_not_allowed", `Use ${allow}.`, { allow });
+    if (method !== (request.method === "HEAD" ? "GET" : request.method)) {
+      const allow = method === "GET" ? "GET, HEAD" : method;
+      return refuse(405, "method_not_allowed", `Use ${allow}.`, { allow });
+    }
+    const body = await readBody(request);
+    if (body === undefined) return refuse(413, "body_too_large", "Send at most 64 KB.");
+    return handle(body);
   };
+}
+
+/** Returns the values of `Host` to respond to, without ports. Undefined means all. */
+function findHosts(host: string): string[] | undefined {
+  const name = URL.parse(`http://${host.includes(":") ? `[${host}]` : host}`)?.hostname ?? host;
+  if (name === "localhost") return [name, "127.0.0.1", "[::1]"];
+  return /^(127(\.\d+){3}|\[::1\])$/.test(name) ? [name, "localhost"] : undefined;
+}
+
+/** Returns undefined if the body is too large, and reads no further. It may be chunked. */
+async function readBody({ body }: Request): Promise<string | undefined> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.length;
+    if (bytes > MAX_BODY_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 /** Whatever `act` throws is a 400, because the operator's request was wrong. */

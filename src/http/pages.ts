@@ -78,8 +78,10 @@ export function createPages(service: PagesService) {
 
   const routes = plugin
     .get("/", async ({ request, server }) => {
-      const query = parametersOf(request)?.getAll("q").at(-1)?.trim() ?? "";
-      const text = normalizeText(query);
+      const typed = parametersOf(request)?.getAll("q").at(-1)?.trim() ?? "";
+      const text = normalizeText(typed);
+      // The page repeats as much as shows that a query is too long to find anything.
+      const [query = ""] = /^.{0,401}/su.exec(text) ?? [];
       const isSearch = SEARCHABLE.test(text);
       const decision = isSearch ? await countSearch?.(request, server) : undefined;
       const data = snapshot();
@@ -153,5 +155,7 @@ function languageOf(request: Request): Language {
 const parametersOf = ({ url }: Request) => URL.parse(url)?.searchParams;
 
 function preferencesOf({ headers }: Request): Negotiator {
-  return new Negotiator({ headers: Object.fromEntries(headers) });
+  // Negotiating all of a 15 KB header would take longer than most pages.
+  const shortened = Array.from(headers, ([name, value]) => [name, value.slice(0, 1000)]);
+  return new Negotiator({ headers: Object.fromEntries(shortened) });
 }

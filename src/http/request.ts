@@ -1,7 +1,6 @@
 /** Parses a request's URL and headers. Each step takes linear time, and none of them throws. */
 import { Type } from "@sinclair/typebox";
 import { collapseSpaces } from "../domain/text.ts";
-import { isTooLong } from "../search/tiers.ts";
 
 /** 1 to 16 digits without a leading zero. Ids end at 2^53−1, so some matches have no user. */
 const USER_ID = "^[1-9]\\d{0,15}$";
@@ -18,12 +17,12 @@ export function parseUserId(text: string): number | undefined {
 export const SEARCHABLE = /^.{2}/su;
 
 /**
- * Collapses white space and converts to NFC. Text that is too long to match a name stays as it is,
- * because normalizing a long run of combining marks can take minutes.
+ * Collapses white space, and converts short text to NFC so that {@link SEARCHABLE} can count its
+ * code points. Longer text has enough of them.
  */
 export function normalizeText(query: string): string {
   const collapsed = collapseSpaces(query);
-  return isTooLong(collapsed) ? collapsed : collapsed.normalize("NFC");
+  return collapsed.length > 16 ? collapsed : collapsed.normalize("NFC");
 }
 
 /** The index at which the path begins. `url` may lack a scheme and host. */

@@ -151,7 +151,7 @@ const MIN_COMPRESSED_BYTES = 1024;
  */
 export function codingFor(body: Body, header: string | null): Coding {
   if (header === null || Buffer.byteLength(body) <= MIN_COMPRESSED_BYTES) return "identity";
-  const negotiator = new Negotiator({ headers: { "accept-encoding": header } });
+  const negotiator = new Negotiator({ headers: { "accept-encoding": header.slice(0, 1000) } });
   return negotiator.encoding(["gzip", "identity"]) === "gzip" ? "gzip" : "identity";
 }
 

@@ -2,6 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { CompanySearchResult, UserSearchResult } from "../domain/model.ts";
+import { spellQuery } from "../search/fold.ts";
 import { MAX_RESULTS } from "../snapshot/name-index/find.ts";
 import { describeOperation } from "./openapi.ts";
 import { normalizeText, SEARCHABLE } from "./request.ts";
@@ -24,7 +25,7 @@ export const search = (service: SearchService) =>
     .get(
       "/search/companies",
       ({ query }) => {
-        const companies = service.snapshot().search.listCompanies(query.q);
+        const companies = service.snapshot().search.listCompanies(spellQuery(query.q));
         return { success: true as const, companies };
       },
       { detail: searchCompaniesOperation },
@@ -32,7 +33,8 @@ export const search = (service: SearchService) =>
     .get(
       "/search/users",
       ({ request, query }) => {
-        const users = service.snapshot().search.listUsers(query.q, service.baseUrl(request));
+        const { search } = service.snapshot();
+        const users = search.listUsers(spellQuery(query.q), service.baseUrl(request));
         return { success: true as const, users };
       },
       { detail: searchUsersOperation },

@@ -21,7 +21,7 @@ export function sitemap({ snapshot, baseUrl }: Service): AnyElysia {
       const ids = digits === undefined ? [] : snapshot().users.listIds(page);
       if (ids.length === 0) return fail("route_not_found");
       const base = baseUrl(request);
-      // Escaped once, because a page has up to 10,000 drivers.
+      // Escaped once, because a page has thousands of drivers.
       const start = html`<url><loc>${base}/drivers/`.text;
       const urls = new Html(ids.map((id) => `${start}${id}</loc></url>\n`).join(""));
       return xml(html`<urlset xmlns="${NAMESPACE}">\n${urls}</urlset>`);

@@ -59,6 +59,9 @@ return { allowed and 1 or 0, math.max(limit - used, 0), last_to_leave + window -
 `;
 const UNEXPECTED = "unexpected reply from the store";
 
+/** A wait may exceed the window by as much as the store's clock was set back. */
+const MAX_LAG_MS = 86_400_000;
+
 /** Opens a limiter. If the store does not decide within a second, it starts in memory. */
 export async function openSharedLimiter({
   url,
@@ -164,8 +167,15 @@ async function decide(
 ): Promise<Decision> {
   const args = [limit, windowMs, isCounted ? 1 : 0].map(String);
   const reply = await store.send("EVAL", [SCRIPT, "1", `roadbook:limit:${client}`, ...args]);
-  if (!Array.isArray(reply)) throw new Error(UNEXPECTED);
-  const [allowed, remaining, resetMs] = reply;
+  const [allowed, remaining, resetMs] = Array.isArray(reply) ? reply : [];
+  const isWithin = (value: unknown, min: number, max: number) =>
+    Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
+  // A refusal with searches left would be ignored in favour of memory, and not be counted there.
+  const isDecision =
+    isWithin(allowed, 0, 1) &&
+    isWithin(remaining, 0, allowed === 1 ? limit : 0) &&
+    isWithin(resetMs, 1, windowMs + MAX_LAG_MS);
+  if (!isDecision) throw new Error(UNEXPECTED);
   return { allowed: allowed === 1, limit, remaining, resetMs };
 }
 

@@ -9,6 +9,9 @@ import { collapseSpaces } from "../domain/text.ts";
 /** Separates the spellings of a name in a single text. Folded text contains no line breaks. */
 export const SPELLING_END = "\n";
 
+/** In NFC. A longer query finds nothing. */
+const MAX_QUERY_CODE_POINTS = 400;
+
 const ASCII = /^[\x20-\x7e]*$/;
 const PLAIN = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
 const COMBINING = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]/g;
@@ -51,13 +54,13 @@ function foldDigraphs(text: string): string {
   return fold(text.normalize("NFC").replace(HAS_DIGRAPH, digraphOf));
 }
 
-function foldToLatin(text: string): string {
+function toLatin(text: string): string {
   const latinOf = (letter: string) => anyAscii(letter).replaceAll("'", "");
-  return fold(text.normalize("NFC").replace(TRANSLITERATED, latinOf));
+  return text.normalize("NFC").replace(TRANSLITERATED, latinOf);
 }
 
 /** Each returns one of the spellings of a name, which may be empty or equal another. */
-export const spellers = [fold, foldDigraphs, foldToLatin];
+export const spellers = [fold, foldDigraphs, (text: string) => fold(toLatin(text))];
 
 /** Returns the distinct spellings of a name as one text, starting with the folded name itself. */
 export function spell(name: string): string {
@@ -65,11 +68,20 @@ export function spell(name: string): string {
   return distinct(spellers.map((speller) => speller(name))).join(SPELLING_END);
 }
 
-/** Returns the distinct spellings of a query, or none if folding drops every character. */
+/**
+ * Returns the distinct spellings of a query whose white space is collapsed, or none if it is too
+ * long or folding drops all of it. NFC takes quadratic time for a run of marks, so it is made step
+ * by step. It may shrink by three code points, because a letter composes with up to three marks.
+ */
 export function spellQuery(query: string): string[] {
-  const folded = fold(query);
-  if (folded === "") return [];
-  return ASCII.test(query) ? [folded] : distinct([folded, foldToLatin(query)]);
+  let composed = "";
+  for (let at = 0; at < query.length; at += 100) {
+    composed = (composed + query.slice(at, at + 100)).normalize("NFC");
+    if ([...composed].length > MAX_QUERY_CODE_POINTS + 3) return [];
+  }
+  if ([...composed].length > MAX_QUERY_CODE_POINTS) return [];
+  const spellings = distinct(Array.from(new Set([composed, toLatin(composed)]), fold));
+  return spellings[0] === "" ? [] : spellings;
 }
 
 /** The first spelling is kept even if it is empty. */

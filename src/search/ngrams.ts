@@ -24,6 +24,9 @@ const MAX_COVERING = 3;
 /** The n-grams to look up for a text without a rare n-gram start this many code points apart. */
 const OVERLAP_STEP = 4;
 
+/** The beginning of a text is enough to find candidates, which are compared with the whole text. */
+const COVERED = /^.{0,400}/su;
+
 type IsFrequent = (ngram: string) => boolean;
 
 /** The result may contain duplicates. */
@@ -48,7 +51,7 @@ export function ngramsOf(spellings: string, isFrequent: IsFrequent): string[] {
 export function coveringNgrams(boundary: Boundary, text: string, isFrequent: IsFrequent): string[] {
   const first = extendWhileFrequent(boundary, text, 0, isFrequent);
   const ngrams = isFrequent(first) ? [] : [first];
-  const inside = text.replace(END, "");
+  const [inside = ""] = COVERED.exec(text.replace(END, "")) ?? [];
   let from = first.length - boundary.length;
   while (from < inside.length && ngrams.length < MAX_COVERING) {
     const next = extendWhileFrequent("", inside, from, isFrequent);

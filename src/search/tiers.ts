@@ -1,12 +1,6 @@
 /** Compares a folded name with a folded query. README.md has the rules. */
 import { SPELLING_END } from "./fold.ts";
 
-/**
- * No name is longer, even in NFD, so longer queries match nothing. Normalizing a run of combining
- * marks takes quadratic time: 2 ms for 800 marks, 20 s for 128 KB.
- */
-const MAX_QUERY_CODE_POINTS = 800;
-
 export type Tier = 1 | 2 | 3 | 4 | 5;
 
 /** Returns the words that a name needs for tier 5, or none if the query cannot match in tier 5. */
@@ -59,10 +53,6 @@ export function wordStartsOf(name: string): number[] {
 export function isWordStart(name: string, at: number): boolean {
   WORD_START_HERE.lastIndex = at;
   return WORD_START_HERE.test(name);
-}
-
-export function isTooLong(query: string): boolean {
-  return hasCodePoints(query, MAX_QUERY_CODE_POINTS + 1);
 }
 
 export function hasCodePoints(text: string, count: number): boolean {

@@ -49,7 +49,7 @@ export const groups = {
     cacheMaxAge: {
       kind: kinds.maxAge,
       default: "0",
-      help: "how long caches may reuse a response without revalidating it",
+      help: "how long caches may reuse a response without revalidating it; 5m behind a shared cache keeps a hidden profile for five minutes",
     },
   }),
   page: group("Page", {

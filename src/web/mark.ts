@@ -1,26 +1,37 @@
 /** Highlights the letters of a name that match a query. */
-import { spellers, spellQuery } from "../search/fold.ts";
+import { LRUCache } from "lru-cache";
+import { spellers } from "../search/fold.ts";
 import { Html, html } from "./html.ts";
 
 const [open, close] = [new Html("<mark>"), new Html("</mark>")];
 
+/** Names share most of their letters, so the spelling of each letter is kept. */
+const spellings = spellers.map((spell) => {
+  const memoMethod = (letter: string) => (/^\s/.test(letter) ? " " : spell(letter));
+  return { spell, cache: new LRUCache({ max: 4096, memoMethod }) };
+});
+
 /**
- * Wraps each occurrence of the query in `<mark>`, or else each of its words. A letter may have
- * several characters in a spelling, such as "shch" for щ. If a match starts or ends inside one,
- * nothing is marked, and `spelling` shows why the name was found.
+ * Wraps each occurrence of a spelling of the query in `<mark>`, or else each of its words. A letter
+ * may have several characters in a spelling, such as "shch" for щ. If a match starts or ends inside
+ * one, nothing is marked, and `spelling` shows why the name was found.
  */
-export function markMatches(name: string, query: string) {
+export function markMatches(name: string, queries: string[]) {
   // Each character together with its combining marks.
   const letters = name.match(/\P{M}\p{M}*|\p{M}+/gu) ?? [];
   let spelling: string | undefined;
-  for (const spell of spellers) {
+  for (const { spell, cache } of spellings) {
     const text = spell(name);
-    const pieces = letters.map((letter) => (/^\s/.test(letter) ? " " : spell(letter)));
-    for (const words of spellQuery(query).map((spelled) => listWords(text, spelled))) {
-      if (words.length === 0) continue;
-      spelling ??= text;
-      // If folding depends on neighbouring letters, matches cannot be mapped back to letters.
-      const found = pieces.join("") === text ? findLetters(pieces, words) : new Set();
+    // Some letters fold to 18 others. Marking 20 names of only such letters would take too long.
+    if (text.length > 1000) break;
+    const lists = queries.map((query) => listWords(text, query)).filter(({ length }) => length > 0);
+    if (lists.length === 0) continue;
+    spelling ??= text;
+    const pieces = letters.map((letter) => cache.memo(letter));
+    // If folding depends on neighbouring letters, matches cannot be mapped back to letters.
+    if (pieces.join("") !== text) continue;
+    for (const words of lists) {
+      const found = findLetters(pieces, words);
       if (found.size === 0) continue;
       const marked = letters.map((letter, at) => [
         found.has(at) && !found.has(at - 1) && open,

@@ -56,22 +56,22 @@ function renderStart({ featured, counts }: StartView, context: PageContext): Ren
 }
 
 function renderResults(view: ResultsView, context: PageContext): Rendered {
-  const { query, drivers, companies, searchesLeft = Infinity } = view;
+  const { query, queries, drivers, companies, searchesLeft = Infinity } = view;
   const { brand, texts, formatCount } = context;
   const driverCount = formatCount(drivers.length, texts.driverCount);
   const companyCount = formatCount(companies.length, texts.companyCount);
   const driverRows = drivers.map((driver) => {
-    const { name, spelling } = markMatches(driver.name, query);
+    const { name, spelling } = markMatches(driver.name, queries);
     const since = driver.created_at && sinceOf(driver.created_at, context);
     return html`${renderAvatar(driver, context)}
       <p><a href="/drivers/${driver.id}">${name}</a>
       <span>${joinDetails(spelling, driver.company, since)}</span></p>`;
   });
   const companyRows = companies.map((company) => {
-    const { name, spelling } = markMatches(company.name, query);
+    const { name, spelling } = markMatches(company.name, queries);
     const members = formatCount(company.member_count, texts.members);
     // A company has no page here, but searching for its whole name may find related names.
-    const search = fold(company.name) !== fold(query) && searchPath(company.name);
+    const search = fold(company.name) !== queries[0] && searchPath(company.name);
     const url = ownUrl(brand.companyLink, company.id, context) ?? search;
     return html`<p>${url ? html`<a href="${url}">${name}</a>` : html`<b>${name}</b>`}
       <span>${joinDetails(spelling, members)}</span></p>`;

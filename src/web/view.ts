@@ -1,5 +1,6 @@
 /** Reads the data of each view from a snapshot. This module never touches HTML. */
 import type { AchievementEntry, UserSearchResult } from "../domain/model.ts";
+import { spellQuery } from "../search/fold.ts";
 import type { Snapshot } from "../snapshot/read/open.ts";
 import type { Texts } from "./texts.ts";
 
@@ -31,11 +32,12 @@ export function readStart({ meta, users }: Snapshot, baseUrl: string, ids?: read
 }
 
 /**
- * `query` is a normalized text. If drivers have the same name and company, their join dates are
- * added.
+ * `text` is a query whose white space is collapsed. If drivers have the same name and company,
+ * their join dates are added.
  */
-export function readResults({ users, search }: Snapshot, query: string, baseUrl: string) {
-  const found = search.listUsers(query, baseUrl);
+export function readResults({ users, search }: Snapshot, text: string, baseUrl: string) {
+  const queries = spellQuery(text);
+  const found = search.listUsers(queries, baseUrl);
   const keyOf = ({ name, company }: UserSearchResult) => JSON.stringify([name, company]);
   const namesakes = Map.groupBy(found, keyOf);
   const drivers = found.map((driver): UserSearchResult & { created_at?: string } => {
@@ -43,7 +45,7 @@ export function readResults({ users, search }: Snapshot, query: string, baseUrl:
     const user = users.findProfile(driver.id, baseUrl);
     return "missing" in user ? driver : { ...driver, created_at: user.created_at };
   });
-  return { kind: "results" as const, drivers, companies: search.listCompanies(query) };
+  return { kind: "results" as const, queries, drivers, companies: search.listCompanies(queries) };
 }
 
 /** An undefined id is that of an unknown driver. All achievements are read, newest first. */

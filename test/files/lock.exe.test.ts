@@ -1,20 +1,26 @@
 /**
  * File locks: only one process holds a lock at a time, the operating system releases the lock of a
- * killed process, and the empty lock file stays.
+ * killed process, and the empty lock file stays. A killed process's temporary folder is removed.
  */
 import { expect, test } from "bun:test";
 import {
   chmodSync,
+  chownSync,
+  cpSync,
   existsSync,
   readdirSync,
   readFileSync,
+  renameSync,
+  rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { lock } from "../../src/files/lock.ts";
-import { root, temporaryFolder } from "../support.ts";
+import { makeTemporaryFolder, removeLeftovers } from "../../src/files/temporary-folder.ts";
+import { root, temporaryFolder, until } from "../support.ts";
 
 /** Starts a program that can take the lock at `path`. */
 const start = (path: string, program: string) =>
@@ -23,6 +29,7 @@ const start = (path: string, program: string) =>
       process.execPath,
       "-e",
       `import { lock } from "${root}/src/files/lock.ts";
+       import { makeTemporaryFolder, removeLeftovers } from "${root}/src/files/temporary-folder.ts";
        const path = ${JSON.stringify(path)};
        ${program}`,
     ],
@@ -77,4 +84,55 @@ test("a lock that is a symbolic link is refused, and nothing is created at its e
   symlinkSync(elsewhere, path);
   expect(() => lock(path)).toThrow(`${path} must not be a symbolic link`);
   expect(existsSync(elsewhere)).toBe(false);
+});
+
+test("the temporary folder of a killed process is removed at the next start, and no other", async () => {
+  const [parent, elsewhere] = [temporaryFolder(), temporaryFolder()];
+  const hold = "console.log(makeTemporaryFolder(path).folder); setInterval(() => {}, 1000);";
+  await using running = start(parent, hold);
+  await using killed = start(elsewhere, hold);
+  const findFolder = async ({ stdout }: typeof killed) =>
+    basename(dirname(new TextDecoder().decode((await stdout.getReader().read()).value)));
+  const [alive, left] = [await findFolder(running), await findFolder(killed)];
+  killed.kill("SIGKILL");
+  await killed.exited;
+  const dead = join(parent, left);
+  renameSync(join(elsewhere, left), dead);
+
+  const kept = [alive, "target", "other"];
+  const copies: Record<string, (folder: string, lockFile: string) => void> = {
+    "roadbook-other1x": () => {},
+    "other-aaaaaa": () => {},
+    "roadbook-bbbbbb": (folder) => writeFileSync(join(folder, "notes"), ""),
+    "roadbook-cccccc": (_, lockFile) => rmSync(lockFile),
+    "roadbook-dddddd": (_, lockFile) => writeFileSync(lockFile, "of another program"),
+    "roadbook-eeeeee": (_, lockFile) => {
+      renameSync(lockFile, join(parent, "other"));
+      symlinkSync("../other", lockFile);
+    },
+    "roadbook-ffffff": (folder) => {
+      renameSync(folder, join(parent, "target"));
+      symlinkSync("target", folder);
+    },
+    "roadbook-hhhhhh": (folder) => rmSync(join(folder, "files"), { recursive: true }),
+    // Only root can give a folder to another user.
+    ...(process.getuid?.() === 0 && { "roadbook-gggggg": (folder) => chownSync(folder, 1, 1) }),
+  };
+  for (const [name, change] of Object.entries(copies)) {
+    const [folder, lockFile] = [join(parent, name), join(parent, name, "in-use-by-roadbook")];
+    cpSync(dead, folder, { recursive: true });
+    change(folder, lockFile);
+    kept.push(name);
+  }
+
+  // Since it is old, it is not being made.
+  cpSync(join(parent, "roadbook-hhhhhh"), join(parent, "roadbook-iiiiii"), { recursive: true });
+  utimesSync(join(parent, "roadbook-iiiiii"), 0, 0);
+
+  kept.push(basename(dirname(makeTemporaryFolder(parent).folder)));
+  await until(() => !existsSync(dead));
+  // Several at once, and in this process, which must keep its own lock for others to see.
+  await Promise.all([1, 2, 3].map(() => removeLeftovers(parent)));
+  expect(await start(parent, "await removeLeftovers(path)").exited).toBe(0);
+  expect(readdirSync(parent).sort()).toEqual(kept.sort());
 });

@@ -23,10 +23,14 @@ beforeAll(async () => {
 });
 afterAll(() => roadbook.close());
 
-function openAdmin(rig: Pick<Roadbook, "setFaults" | "resetLimit"> | undefined, isReady = true) {
-  const respond = createAdminFetch({ metrics, isReady: () => isReady, rig });
-  return async (path: string, init?: RequestInit) =>
-    respond(new Request(`http://127.0.0.1:9090${path}`, init));
+type Rig = Pick<Roadbook, "setFaults" | "resetLimit"> | undefined;
+
+function openAdmin(rig: Rig, isReady = true, host = "127.0.0.1") {
+  const respond = createAdminFetch({ host, metrics, isReady: () => isReady, rig });
+  return async (path: string, init?: RequestInit) => {
+    const headers = { host: "127.0.0.1:9090", ...init?.headers };
+    return respond(new Request(`http://127.0.0.1:9090${path}`, { ...init, headers }));
+  };
 }
 
 const get = async (path: string) =>
@@ -97,13 +101,44 @@ test("the probes support GET and HEAD, and say when the server is not ready", as
     const response = await admin(`/${word}`);
     expect([response.status, await response.text()]).toEqual([200, `${word}\n`]);
     expect((await admin(`/${word}`, { method: "HEAD" })).status).toBe(200);
-    const post = await admin(`/${word}`, { method: "POST", body: "x" });
-    expect([post.status, post.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+    for (const method of ["POST", "PROPFIND"]) {
+      const other = await admin(`/${word}`, { method, body: "x" });
+      expect([other.status, other.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+    }
   }
   const stopping = openAdmin(undefined, false);
   const ready = await stopping("/ready");
   expect([ready.status, await ready.text()]).toEqual([503, "not ready\n"]);
   expect((await stopping("/live")).status).toBe(200);
+});
+
+test.each<[string, accepted: string[], refused: string[]]>([
+  ["127.0.0.1", ["127.0.0.1", "LOCALHOST:9090"], ["", "evil.example:9090", "127.0.0.1, evil"]],
+  ["127.0.0.2", ["127.0.0.2:1", "localhost"], ["127.0.0.1", "evil.example"]],
+  ["::1", ["[::1]:9090", "[::1]", "localhost:1"], ["[::2]", "::1", "evil.example"]],
+  ["localhost", ["localhost", "127.0.0.1:9090", "[::1]:9090"], ["evil.example", "localhost.evil"]],
+  ["0.0.0.0", ["192.0.2.1:9090", "metrics.example"], []],
+  ["::", ["[2001:db8::1]", "metrics.example"], []],
+])("on %s, only the port's own hosts get a response", async (address, accepted, refused) => {
+  const port = openAdmin(undefined, true, address);
+  for (const host of accepted)
+    expect((await port("/live", { headers: { host } })).status).toBe(200);
+  for (const host of refused) {
+    const response = await port("/metrics", { headers: { host } });
+    const body = { success: false, error: { code: "host_not_allowed" } };
+    expect([response.status, await response.json()]).toMatchObject([403, body]);
+  }
+});
+
+test.each<[bytes: number, status: number, code: string]>([
+  [2 ** 16, 400, "invalid_request"],
+  [2 ** 16 + 1, 413, "body_too_large"],
+])("a body of %d bytes is a %d, also in chunks", async (bytes, status, code) => {
+  const body = new Blob([Buffer.alloc(bytes, 32)]);
+  for (const sent of [body, body.stream()]) {
+    const response = await admin("/faults", { method: "PUT", body: sent });
+    expect([response.status, await response.json()]).toMatchObject([status, { error: { code } }]);
+  }
 });
 
 // Without --fault, the routes for test rigs are unknown too.

@@ -64,6 +64,12 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     ],
     ["/search/users?q=sekret", '{"success":true,"users":[]}'],
     ["/search/companies?q=%CC%81%CC%81", '{"success":true,"companies":[]}'],
+    // Both words occur in "Anna Nowak", so 400 code points find her.
+    [
+      `/search/users?q=${"an+".repeat(132)}nowa`,
+      '{"success":true,"users":[{"id":45,"name":"Anna Nowak","avatar_url":"ORIGIN/avatars/45.png","company":null}]}',
+    ],
+    [`/search/users?q=${"an+".repeat(132)}nowak`, '{"success":true,"users":[]}'],
     ...[`${"x".repeat(5000)}`, "%zz", "%ff%fe", "a%00%", "%ED%A0%80", "baltic%"].map(
       (q) => [`/search/companies?q=${q}`, '{"success":true,"companies":[]}'] as const,
     ),

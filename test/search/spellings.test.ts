@@ -91,6 +91,21 @@ test("the spellings of a name are distinct and start with the name itself", () =
   );
 });
 
+test.each([
+  ["letters", "", "x", 400, ""],
+  ["letters and marks in NFD", "", "\u03b1\u0313\u0300\u0345", 400, ""],
+  ["jamo", "", "\u1100\u1161\u11a8", 400, ""],
+  ["letters that are three code points in NFC", "", "\u{1d160}", 133, ""],
+  ["marks after a letter", "a", "\u0300", 400, ""],
+  // In NFC, the dot and the first macron are part of the letter.
+  ["marks before another that joins the letter", "l", "\u0304", 400, "\u0323"],
+])("a query has at most 400 code points in NFC: %s", (_, start, piece, count, end) => {
+  const spellings = (times: number) => spellQuery(start + piece.repeat(times) + end).length;
+  expect([spellings(count) > 0, spellings(count + 1)]).toEqual([true, 0]);
+  // Text of any length is refused without normalizing all of it, which would take minutes.
+  expect(spellings(100_000)).toBe(0);
+});
+
 test("every part of every spelling finds the name", async () => {
   await fc.assert(
     fc.asyncProperty(text, fc.constantFrom("users" as const, "companies"), async (name, kind) => {

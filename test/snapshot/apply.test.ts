@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { seedDataset } from "../../src/community/community.ts";
+import { spellQuery } from "../../src/search/fold.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import { checkSnapshot } from "../../src/snapshot/read/check.ts";
 import { openSnapshot } from "../../src/snapshot/read/open.ts";
@@ -47,6 +48,7 @@ async function responsesOf(path: string): Promise<unknown> {
     "no,nowak,an,a,zu,lukasz nowak,ex,trans,aa,ab,b a,re,renamed,renamed 1,newcomer,kar,karavaan 3,bunch,wo";
   const found = queries
     .split(",")
+    .map(spellQuery)
     .map((query) => [search.listUsers(query, "http://a.test"), search.listCompanies(query)]);
   const profiles = Array.from({ length: 60 }, (_, id) => [
     users.findProfile(id, "http://a.test"),

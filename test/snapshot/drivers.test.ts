@@ -1,6 +1,7 @@
 /** Bun's SQLite and better-sqlite3 return the same results from a snapshot. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { spellQuery } from "../../src/search/fold.ts";
 import { parseHeader } from "../../src/snapshot/format/file.ts";
 import { type Snapshot, snapshotOf, type VerifiedDatabase } from "../../src/snapshot/read/open.ts";
 import { sqlite as bunSqlite } from "../../src/sqlite/bun.ts";
@@ -35,10 +36,9 @@ function resultsOf({ meta, users, search }: Snapshot): unknown {
       users.findProfile(id, "http://a.test"),
       String(users.findAchievements(id)),
     ]),
-    found: queries.map((query) => [
-      search.listUsers(query, "http://a.test"),
-      search.listCompanies(query),
-    ]),
+    found: queries
+      .map(spellQuery)
+      .map((query) => [search.listUsers(query, "http://a.test"), search.listCompanies(query)]),
   };
 }
 

@@ -99,7 +99,7 @@ export const similarNames: Record<string, SimilarNames> = {
     ],
     worst: [
       `${"we drive on the left ".repeat(9)}we drive on the `,
-      "we drive on the left ".repeat(38),
+      "we drive on the left ".repeat(19),
     ],
   },
   "many words, one of them missing from half of the names": {

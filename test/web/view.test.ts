@@ -1,5 +1,6 @@
 /** The pages' content, and the community's own links and pictures. */
 import { describe, expect, test } from "bun:test";
+import { spellQuery } from "../../src/search/fold.ts";
 import { pageAssets } from "../../src/web/assets.ts";
 import type { Brand } from "../../src/web/brand.ts";
 import { renderDocument } from "../../src/web/document.ts";
@@ -35,6 +36,7 @@ function render(view: View, brand: Partial<Brand> = {}): string {
 const results: ResultsView = {
   kind: "results",
   query: "trans",
+  queries: ["trans"],
   drivers: [{ id: 1, name: "Jan", avatar_url: "https://a.example/1.png", company: "Trans" }],
   companies: [{ id: 7, name: "Jan Trans", member_count: 2 }],
   searchesLeft: undefined,
@@ -230,10 +232,20 @@ test.each([
   ["Щукин", "shchuk", "[Щук]ин"],
   ["東京物流", "京物", "東[京物]流"],
   ["Nowak", "n a", "Nowak"],
+  ["an".repeat(501), "an", "an".repeat(501)],
+  ["Na\u0301\u0345\u0316n", "an", "N[a\u0301\u0345\u0316n]"],
 ])("in %s, the query %s marks %s", (name, query, marked) => {
-  const { name: html, spelling } = markMatches(name, query);
+  const { name: html, spelling } = markMatches(name, spellQuery(query));
   const shown = html.text.replaceAll("<mark>", "[").replaceAll("</mark>", "]");
   expect(shown + (spelling ? ` (${spelling})` : "")).toBe(marked);
+});
+
+test("a page for 400 code points has results, and one for 401 says that there are none", async () => {
+  const words = "an+".repeat(132);
+  expect(await load(`/?q=${words}nowa`)).toContain("<mark>An</mark>na <mark>Nowa</mark>k");
+  const html = await load(`/?q=${words}nowak${"%3C".repeat(4000)}`);
+  expect(html).toContain("<h2>Nobody by that name</h2>");
+  expect(html.length).toBeLessThan(12_000);
 });
 
 test("queries and names are never interpreted as markup", () => {

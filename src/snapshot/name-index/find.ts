@@ -1,7 +1,6 @@
 /** Finds the names that match a query, best first. src/search/README.md has the rules. */
-import { spellQuery } from "../../search/fold.ts";
 import { type Boundary, START, WORD } from "../../search/ngrams.ts";
-import { hasWords, isTooLong, type Tier, tierOf, wordsOf } from "../../search/tiers.ts";
+import { hasWords, type Tier, tierOf, wordsOf } from "../../search/tiers.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import type { NameKind } from "../format/schema.ts";
 import { type Candidate, Candidates, type Cover, needsEqualLookup } from "./candidates.ts";
@@ -24,9 +23,8 @@ export class NameSearch {
     this.#needsEqualLookup = needsEqualLookup(db, kind);
   }
 
-  /** Returns the ranks of the best matches, best first. `text` has not been folded yet. */
-  find(text: string): number[] {
-    const queries = isTooLong(text) ? [] : spellQuery(text);
+  /** Returns the ranks of the best matches, best first. Takes the spellings of one query. */
+  find(queries: string[]): number[] {
     const hits = new Hits();
     const covers = queries.map((query) => this.#candidates.cover("", query));
     this.#addRare(hits, covers);

@@ -2,13 +2,13 @@
  * Opens a snapshot from a file or from bytes, after verifying every byte. A server reads a private
  * copy, so nothing that happens to the file afterwards reaches a response.
  */
-import { constants, existsSync, rmSync } from "node:fs";
-import { copyFile, mkdir, mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { constants } from "node:fs";
+import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sqlite } from "#sqlite";
 import { codeOf, reasonOf } from "../../files/errors.ts";
 import { openFile } from "../../files/read.ts";
+import { makeTemporaryFolder, TEMPORARY } from "../../files/temporary-folder.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { parseHeader, readHeader, SnapshotError, verifyChecksum } from "../format/file.ts";
 import { readMeta } from "../format/meta.ts";
@@ -25,9 +25,6 @@ export interface VerifiedDatabase {
 
 /** A file of up to this size is read into memory. A larger file is copied and mapped. */
 export const MAX_BYTES_IN_MEMORY = 8 * 2 ** 20;
-
-/** Where copies are made by default. Unlike /tmp, /var/tmp is never in memory. */
-const COPY_FOLDER = existsSync("/var/tmp") ? "/var/tmp" : tmpdir();
 
 /** Opens a snapshot from its path or its bytes. Throws a {@link SnapshotError} if that fails. */
 export async function openSnapshot(source: string | Uint8Array, copyFolder?: string) {
@@ -46,7 +43,7 @@ export function snapshotOf({ db, sha256, close }: VerifiedDatabase) {
 
 export function openPrivate(
   source: string | Uint8Array,
-  copyFolder = COPY_FOLDER,
+  copyFolder = TEMPORARY,
 ): Promise<VerifiedDatabase> {
   return namingErrors(source, async () => {
     if (typeof source !== "string") return openBytes(source);
@@ -85,14 +82,10 @@ export async function namingErrors<T>(source: string | Uint8Array, open: () => P
 
 /** Opens an unlinked copy of the file, which the system deletes when the copy is closed. */
 async function openCopy(path: string, bytes: number, copyFolder: string) {
-  let folder = "";
-  const remove = () => folder && rmSync(folder, { recursive: true, force: true });
-  process.on("exit", remove);
+  let temporary: ReturnType<typeof makeTemporaryFolder> | undefined;
   try {
-    await mkdir(copyFolder, { recursive: true, mode: 0o700 });
-    // Only the owner can list this folder, or open what is in it.
-    folder = await mkdtemp(join(copyFolder, "roadbook-"));
-    const copy = join(folder, "copy");
+    temporary = makeTemporaryFolder(copyFolder);
+    const copy = join(temporary.folder, "copy");
     await copyFile(path, copy, constants.COPYFILE_FICLONE);
     return await verifyAndOpen(copy, true);
   } catch (error) {
@@ -102,8 +95,7 @@ async function openCopy(path: string, bytes: number, copyFolder: string) {
     const reason = `cannot be copied (needs ${needed}): ${reasonOf(error)}; ${advice}`;
     throw new SnapshotError(reason, undefined, true);
   } finally {
-    remove();
-    process.off("exit", remove);
+    temporary?.remove();
   }
 }
 

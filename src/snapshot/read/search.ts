@@ -20,15 +20,15 @@ export function openSearch({ $client }: Database) {
   const readUsers = $client.prepare<UserHit>(
     selectHits("user", "user.id, user.name, avatar_url, company_name AS company"),
   );
-  const find = (names: NameSearch, query: string) => JSON.stringify(names.find(query));
+  const find = (names: NameSearch, queries: string[]) => JSON.stringify(names.find(queries));
 
   return {
-    listCompanies: (query: string): CompanySearchResult[] =>
-      readCompanies.all(find(companyNames, query)),
+    listCompanies: (queries: string[]): CompanySearchResult[] =>
+      readCompanies.all(find(companyNames, queries)),
 
     /** If an avatar is only a path, `baseUrl` is prepended. */
-    listUsers: (query: string, baseUrl: string): UserSearchResult[] =>
-      readUsers.all(find(userNames, query)).map((hit) => ({
+    listUsers: (queries: string[], baseUrl: string): UserSearchResult[] =>
+      readUsers.all(find(userNames, queries)).map((hit) => ({
         ...hit,
         avatar_url: completeAvatar(hit.id, hit.avatar_url, baseUrl),
       })),

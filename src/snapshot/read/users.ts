@@ -12,7 +12,7 @@ import type { Database } from "../../sqlite/driver.ts";
 import type { Unlock } from "../format/schema.ts";
 
 /** Each page of public users covers this many ranks, between which there are gaps. */
-const PAGE_RANKS = 10_000;
+const PAGE_RANKS = 5_000;
 
 export interface Missing {
   missing: "profile_private" | "user_not_found";

@@ -85,6 +85,9 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
     if (response.status !== 200) {
       await response.body?.cancel();
       if (response.status !== 304) throw new Error(`responded with ${response.status}`);
+      if (etag === null) {
+        throw new Error("responded with 304 to a request without If-None-Match; check its cache");
+      }
       if (refused) throw refused;
       return false;
     }

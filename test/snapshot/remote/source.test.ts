@@ -280,9 +280,10 @@ describe("a status never contains the path of a cache that cannot be written", (
 });
 
 test("without a local copy, a failing source is an error that contains the URL", async () => {
-  respond = fail(403);
+  respond = (request, response) => fail(Number(request.url?.slice(1, 4)))(request, response);
   for (const [url, error] of [
-    [`${origin}/x`, "responded with 403"],
+    [`${origin}/403`, "responded with 403"],
+    [`${origin}/304`, "responded with 304 to a request without If-None-Match; check its cache"],
     ["http://127.0.0.1:1/x", "cannot be reached: connection refused"],
     ["http://roadbook.invalid/x", "cannot be reached: cannot resolve host name"],
   ] as const) {

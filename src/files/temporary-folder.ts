@@ -1,0 +1,72 @@
+/**
+ * Makes folders for temporary files on disk. A killed process cannot remove its folder, so the next
+ * process that makes one in the same place does, unless a lock shows that it is still in use.
+ */
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { lstat, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { lock } from "./lock.ts";
+
+/** Unlike /tmp, /var/tmp is never in memory. */
+export const TEMPORARY = existsSync("/var/tmp") ? "/var/tmp" : tmpdir();
+
+/** A folder holds these two. The lock is taken first, so a folder with both has been locked. */
+const [LOCK, FILES] = ["in-use-by-roadbook", "files"];
+
+/** Far longer than it takes to make a folder. */
+const MAKING_MS = 60_000;
+
+/** Makes a folder that only this user can open. It is removed at exit, if not before. */
+export function makeTemporaryFolder(parent = TEMPORARY) {
+  mkdirSync(parent, { recursive: true, mode: 0o700 });
+  // Not awaited, because removing files must not delay a start.
+  void removeLeftovers(parent);
+  const outer = mkdtempSync(join(parent, "roadbook-"));
+  let release: (() => void) | undefined;
+  try {
+    release = lock(join(outer, LOCK));
+  } catch {
+    // This file system has no locks.
+  }
+  // Without a lock, the folder must not look like one that is no longer in use.
+  const folder = release ? join(outer, FILES) : outer;
+  mkdirSync(folder, { recursive: true });
+  const remove = () => {
+    process.off("exit", remove);
+    try {
+      for (const each of [folder, outer]) rmSync(each, { recursive: true, force: true });
+    } catch {
+      // The next start removes it.
+    }
+    release?.();
+  };
+  process.on("exit", remove);
+  return { folder, remove };
+}
+
+/** Removes this user's folders in `parent` whose processes were killed. */
+export async function removeLeftovers(parent: string): Promise<void> {
+  for (const name of await readdir(parent).catch(() => [])) {
+    // If this fails, the folder stays for the next start. Another process may be removing it.
+    if (/^roadbook-\w{6}$/.test(name)) await removeUnused(join(parent, name)).catch(() => {});
+  }
+}
+
+async function removeUnused(folder: string): Promise<void> {
+  const stats = await lstat(folder);
+  if (!stats.isDirectory() || stats.uid !== (process.geteuid?.() ?? stats.uid)) return;
+  const found = (await readdir(folder)).sort().join();
+  // Without FILES, it is either being made or was removed only in part.
+  const isOld = found === LOCK && Date.now() - stats.mtimeMs > MAKING_MS;
+  if (!isOld && found !== `${FILES},${LOCK}`) return;
+  const release = lock(join(folder, LOCK));
+  if (!release) return;
+  try {
+    // In this order, so that a folder that is removed only in part is still recognized.
+    for (const each of [join(folder, FILES), folder])
+      await rm(each, { recursive: true, force: true });
+  } finally {
+    release();
+  }
+}
