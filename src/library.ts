@@ -45,6 +45,7 @@ export type { Counts, Meta } from "./snapshot/format/meta.ts";
 export type { ApplyOptions } from "./snapshot/import/apply.ts";
 export type { ImportOptions } from "./snapshot/import/import.ts";
 export { DatasetError, type LineError, type LineErrors } from "./snapshot/import/line-errors.ts";
+export type { Differences } from "./snapshot/import/overwrite-guard.ts";
 export type { Counted } from "./snapshot/import/write.ts";
 export { checkSnapshot } from "./snapshot/read/check.ts";
 export { exportDataset } from "./snapshot/read/export.ts";

@@ -2,12 +2,13 @@
 import type { ChangeLine, EndLine } from "./domain/dataset.ts";
 import { reasonOf } from "./files/errors.ts";
 import { openFile } from "./files/read.ts";
-import { type App, createApp, type FetchHandler } from "./http/app.ts";
+import { type App, createApp, type Door, type FetchHandler } from "./http/app.ts";
 import { createFaultInjector } from "./http/faults.ts";
 import type { Pages } from "./http/pages.ts";
 import { createClients, loopback } from "./limit/client-address.ts";
 import { createLimiter, type Limiter, type LimiterStatus } from "./limit/limiter.ts";
 import { createNodeListener, type NodeListener } from "./server/node-listener.ts";
+import { takeTurns } from "./server/turns.ts";
 import {
   type LibraryValues,
   type RoadbookOptions,
@@ -104,7 +105,7 @@ export interface Config extends Pick<Groups, "page" | "faults"> {
 }
 
 /** Like {@link createRoadbook}, but takes values that are parsed already. */
-export async function openRoadbook(config: Config): Promise<Roadbook & { app: App }> {
+export async function openRoadbook(config: Config): Promise<Roadbook & { app: App; door: Door }> {
   const { snapshot, responses, limit, events, faults } = config;
   const { publicUrl } = responses;
   const publicPath = publicUrl && new URL(publicUrl).pathname.replace(/\/$/, "");
@@ -118,7 +119,7 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
   const page = config.hasPage ? await openPages(config.page) : undefined;
   const reloadable = await openReloadableSnapshot(snapshot.data, snapshot.cacheDir);
   let isClosed = false;
-  const { app, fetch } = createApp({
+  const { app, ...door } = createApp({
     publicUrl,
     basePath: responses.basePath ?? publicPath ?? "",
     cacheMaxAgeSeconds: Math.floor(responses.cacheMaxAge / 1000),
@@ -140,6 +141,8 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
     onBug: events.onBug ?? ((error: unknown) => console.error(error)),
     onResponse: events.onResponse,
   });
+  // Some hosts pass more arguments.
+  const fetch: FetchHandler = (request, from) => door.fetch(request, from);
   const listening: Listening[] = [];
 
   function checkOpen(): void {
@@ -155,12 +158,13 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
   return {
     app,
     fetch,
+    door,
     listener: createNodeListener(fetch),
     async listen(options = {}) {
       checkOpen();
       const { port = 0, host = "127.0.0.1" } = options;
       const { openListener } = await import("./server/listen.ts");
-      const { origin, close } = await openListener({ host, port }, fetch);
+      const { origin, close } = await openListener({ host, port }, takeTurns(door));
       listening.push({ url: origin, close });
       return { url: origin, close };
     },

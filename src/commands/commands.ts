@@ -42,7 +42,7 @@ const writing = {
   expectEnd: { kind: kinds.boolean, help: 'fail unless the last line is {"type":"end","lines":N}' },
   allowShrink: {
     kind: kinds.boolean,
-    help: "allow the removal of more than half of the users or companies",
+    help: "allow the loss of more than half of the users, public users, companies or unlocked achievements",
   },
   maxErrors: {
     kind: kinds.integer(1, 1_000_000),
@@ -94,6 +94,16 @@ export const commands: Record<string, Command> = {
       dryRun: { kind: kinds.boolean, help: "check the dataset without writing anything" },
       force: { kind: kinds.boolean, help: "overwrite the target even if it is not a snapshot" },
       skipInvalid: { kind: kinds.boolean, help: "skip invalid lines and fields, and report them" },
+      allowReveal: {
+        kind: kinds.boolean,
+        help: "allow more than half of the private users to become public",
+      },
+      holdMs: {
+        name: "--hold TIME",
+        kind: kinds.maxAge,
+        default: "1h",
+        help: "how long a user whom apply made private or deleted stays so, whatever SOURCE says; at most 1h, 0 for not at all",
+      },
       ...writing,
     }),
     notes: [

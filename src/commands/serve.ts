@@ -4,11 +4,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { version } from "../domain/version.ts";
 import { makeTemporaryFolder } from "../files/temporary-folder.ts";
-import type { FetchHandler } from "../http/app.ts";
 import type { Metrics } from "../http/metrics.ts";
 import { openRoadbook } from "../roadbook.ts";
 import { type Listener, openListener, readTls } from "../server/listen.ts";
 import { createLog } from "../server/log.ts";
+import { takeTurns } from "../server/turns.ts";
 import type { Values } from "../settings/declare.ts";
 import { UsageError } from "../settings/kinds.ts";
 import type { serveSettings } from "../settings/serve-flags.ts";
@@ -93,13 +93,16 @@ async function openServer(config: ServeConfig, log: Logger) {
     const address = { host: adminHost, port: adminPort, flagPrefix: "--admin-" } as const;
     admin = await openListener(address, respond);
   }
-  const respond: FetchHandler = async (request, peer) => {
-    const response = await roadbook.fetch(request, peer);
-    // Bun omits it for HEAD.
-    if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
-    if (isStopping) response.headers.set("connection", "close");
-    return response;
-  };
+  const respond = takeTurns({
+    ...roadbook.door,
+    async fetch(request, peer, isRefused) {
+      const response = await roadbook.door.fetch(request, peer, isRefused);
+      // Bun omits it for HEAD.
+      if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
+      if (isStopping) response.headers.set("connection", "close");
+      return response;
+    },
+  });
   const address = { host, port, reusePort, flagPrefix: "--" } as const;
   const listener = await openListener(address, respond, tls);
   return {

@@ -36,6 +36,10 @@ export function pathOf(url: string): string {
   return url.slice(start, query < 0 ? undefined : query);
 }
 
+/** Whether the path may be one of the API, under any base path. */
+export const isApiPath = (url: string): boolean =>
+  /\/(?:users|search|health)(?:\/|$)/.test(pathOf(url));
+
 /** The origin of a request without a valid host. */
 const LOCAL_ORIGIN = "http://localhost";
 

@@ -8,7 +8,6 @@ import ipaddr from "ipaddr.js";
 import { codeOf, reasonOf } from "../files/errors.ts";
 import type { FetchHandler } from "../http/app.ts";
 import { createNodeListener } from "./node-listener.ts";
-import { spreadOverTicks } from "./ticks.ts";
 
 export interface Listener {
   origin: string;
@@ -47,7 +46,6 @@ export const openListener: Listen = async (address, ...rest) => {
 };
 
 const listenOnBun: Listen = async ({ host, port, reusePort = false }, respond, tls) => {
-  const spread = spreadOverTicks();
   const server = Bun.serve({
     hostname: host,
     port,
@@ -56,10 +54,7 @@ const listenOnBun: Listen = async ({ host, port, reusePort = false }, respond, t
     ...(tls && { tls: { ...tls, ciphers: CIPHERS } }),
     // Large bodies are discarded. Bun's own 413 would lack the JSON body and most headers.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    fetch(request, server) {
-      const peer = () => server.requestIP(request)?.address;
-      return spread(() => respond(request, peer));
-    },
+    fetch: (request, server) => respond(request, () => server.requestIP(request)?.address),
   });
 
   return {

@@ -1,9 +1,10 @@
 /** The admin port of the executable: its address, and what it reports of swaps and the shutdown. */
 import { expect, test } from "bun:test";
 import { renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { makeSnapshot } from "../datasets.ts";
 import { dial } from "../sockets.ts";
-import { openExecutable, root, run, until } from "../support.ts";
+import { openExecutable, root, run, temporaryFolder, until } from "../support.ts";
 
 /** Starts the executable with an admin port, whose origin is read from the log. */
 async function openWithAdmin(...words: string[]) {
@@ -36,10 +37,20 @@ test("metrics count the requests, and swapped and refused replacements", async (
 });
 
 test.if(Boolean(Bun.which("promtool") || process.env.ROADBOOK_REQUIRE_ALL))(
-  "promtool accepts the alerts",
+  "promtool accepts the alerts, of which one is for many new or missing public users",
   async () => {
     const rules = ["check", "rules", "scripts/deploy/alerts.yaml"];
     expect(await run(["promtool", ...rules], { cwd: root })).toMatchObject({ code: 0 });
+    // The number of public users an hour ago and now, and how many alerts it raises.
+    const cases = { "100 51": 0, "100 50": 1, "100 109": 0, "100 110": 1, "0 0": 0, "0 9": 0 };
+    const expr = 'count(ALERTS{alertname="RoadbookPublicUsersChanged"}) or vector(0)';
+    const tests = Object.entries(cases).map(([values, value]) => ({
+      ...{ interval: "1h", input_series: [{ series: "roadbook_snapshot_public_users", values }] },
+      promql_expr_test: [{ expr, eval_time: "1h", exp_samples: [{ value }] }],
+    }));
+    const file = join(temporaryFolder(), "tests.json");
+    writeFileSync(file, JSON.stringify({ rule_files: [join(root, String(rules.at(-1)))], tests }));
+    expect(await run(["promtool", "test", "rules", file])).toMatchObject({ code: 0 });
   },
 );
 
