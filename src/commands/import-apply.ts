@@ -1,6 +1,6 @@
 /** `roadbook import` builds a snapshot from a dataset, and `roadbook apply` applies changes. */
 import { openInput } from "../files/lines.ts";
-import { UsageError } from "../flag-kinds.ts";
+import { UsageError } from "../settings/kinds.ts";
 import { type ApplyOptions, applyChanges } from "../snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { DatasetError, formatErrors } from "../snapshot/import/line-errors.ts";
