@@ -6,8 +6,8 @@
  */
 import { sqlite } from "#sqlite";
 import { createRandom } from "../../src/community/random.ts";
+import { NameSearch } from "../../src/search/find.ts";
 import { spellQuery } from "../../src/search/fold.ts";
-import { NameSearch } from "../../src/snapshot/name-index/find.ts";
 import { connect } from "./connection.ts";
 import { format, median, type Options, quantile, tableOf, timed } from "./measure.ts";
 import { openPostgres } from "./rivals/postgres.ts";

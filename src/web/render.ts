@@ -1,7 +1,6 @@
 /** Renders views as HTML. All functions are pure. */
-import { type AchievementEntry, completeAvatar, type User } from "../domain/model.ts";
+import { type AchievementEntry, completeAvatar, MAX_RESULTS, type User } from "../domain/model.ts";
 import { fold } from "../search/fold.ts";
-import { MAX_RESULTS } from "../snapshot/name-index/find.ts";
 import { type Brand, DEFAULT_TITLE } from "./brand.ts";
 import { drawAvatar, drawBadge } from "./drawings.ts";
 import { Html, html } from "./html.ts";

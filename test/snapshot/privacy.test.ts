@@ -4,9 +4,9 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { seedDataset } from "../../src/community/community.ts";
 import { fold, SPELLING_END, spell } from "../../src/search/fold.ts";
+import { openLongLists } from "../../src/search/long-lists.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import { importDataset } from "../../src/snapshot/import/import.ts";
-import { openLongLists } from "../../src/snapshot/name-index/long-lists.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";
 import { bytesOf, community, makeSnapshot, user } from "../datasets.ts";
 

@@ -3,10 +3,10 @@ import {
   type CompanySearchResult,
   completeAvatar,
   type UserSearchResult,
-} from "../../domain/model.ts";
-import type { Database } from "../../sqlite/driver.ts";
-import type { NameKind } from "../format/schema.ts";
-import { NameSearch } from "../name-index/find.ts";
+} from "../domain/model.ts";
+import type { Database } from "../sqlite/driver.ts";
+import { NameSearch } from "./find.ts";
+import type { NameKind } from "./tables.ts";
 
 type UserHit = Omit<UserSearchResult, "avatar_url"> & { avatar_url: string | null };
 
