@@ -27,10 +27,7 @@ const QUERIES = 300;
 /** Each kind of query is measured for this long at most, so a slow rival gets fewer queries. */
 const KIND_MS = 1000;
 
-/**
- * The worst queries that `bun run bench adversary` found with a million users. Some of them were
- * found when the long posting lists were still in FTS5.
- */
+/** The worst queries that a random search found with a million users. */
 const worst = [
   "av mes",
   "in ra  Ni le il",
