@@ -27,7 +27,8 @@ export interface Rendered {
 
 /** The remaining searches are shown only if there are at most this many. */
 const FEW_SEARCHES = 5;
-const NEWEST_ACHIEVEMENTS = 24;
+/** Longer lists of achievements are cut, so that the link below leads to more than a few. */
+const [MAX_ACHIEVEMENTS, NEWEST_ACHIEVEMENTS] = [40, 24];
 
 export function renderView(view: View, context: PageContext): Rendered {
   if (view.kind === "start") return renderStart(view, context);
@@ -107,8 +108,8 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
   const { user, achievements, showsAll } = view;
   const { texts, brand, formatCount, formatDate, formatNumber } = context;
   const { id, name, company, roles, created_at } = user;
-  const shown = showsAll ? achievements : achievements.slice(0, NEWEST_ACHIEVEMENTS);
-  const groups = [...Map.groupBy(shown, ({ achievement }) => achievement.type)];
+  const isCut = !showsAll && achievements.length > MAX_ACHIEVEMENTS;
+  const shown = isCut ? achievements.slice(0, NEWEST_ACHIEVEMENTS) : achievements;
   const points = achievements.reduce((sum, { achievement }) => sum + achievement.points, 0);
   const facts = [
     [texts.memberSince, formatDate(created_at)],
@@ -137,12 +138,9 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
     ${ownPage && renderButton(ownPage, texts.fullProfile)}
     <h2>${texts.achievements}</h2>
     ${achievements.length === 0 && html`<p>${texts.noAchievements}</p>`}
-    ${groups.map(
-      ([kind, entries]) => html`<section><h3>${kind}</h3>
-      <ul class="badges">${entries.map((entry) => renderAchievement(entry, context))}</ul></section>`,
-    )}
+    <ul class="badges">${shown.map((entry) => renderAchievement(entry, context))}</ul>
     ${
-      shown.length < achievements.length &&
+      isCut &&
       renderButton(
         `/drivers/${id}?achievements=all`,
         fill(texts.allAchievements, { count: achievements.length }),
@@ -159,11 +157,18 @@ function renderAchievement(
   const { name, description, icon, type, tier: tiers, points } = achievement;
   const reached = tiers > 1 && tiers >= tier ? texts.tierOf : texts.tier;
   const picture = brand.icons ? URL.parse(icon, brand.icons.replace(/\/*$/, "/"))?.href : undefined;
+  const details = [
+    // Kinds are often identifiers, such as night_drive.
+    type.replaceAll("_", " ").replace(/^./su, (letter) => letter.toUpperCase()),
+    fill(reached, { tier, tiers }),
+    formatCount(points, texts.points),
+    html`<time datetime="${unlocked_at}">${formatDate(unlocked_at)}</time>`,
+  ];
+  // The style sheet hides a dot at the start of a line.
+  const parts = details.map((detail, at) => html`<span><i>${at > 0 && "·"}</i> ${detail}</span>`);
   return html`<li>
-    ${renderPicture("badge", drawBadge({ name, type, tier }, !picture), picture)}
-    <div><h4>${name}</h4><p>${description}</p>
-      <p class="quiet">${fill(reached, { tier, tiers })} · ${formatCount(points, texts.points)} ·
-        <time datetime="${unlocked_at}">${formatDate(unlocked_at)}</time></p></div></li>`;
+    ${renderPicture("badge", drawBadge({ name, type, tier, points }, !picture), picture)}
+    <div><h3>${name}</h3><p>${description}</p><p class="dots quiet">${parts}</p></div></li>`;
 }
 
 function renderProblem(view: ProblemView, { texts }: PageContext): Rendered {

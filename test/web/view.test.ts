@@ -53,11 +53,11 @@ const driver: DriverView = {
     roles: [],
     created_at: "2021-05-01T10:00:00Z",
   },
-  achievements: Array.from({ length: 30 }, (_, at) => ({
+  achievements: Array.from({ length: 41 }, (_, at) => ({
     achievement: {
       ...night,
       name: `Owl ${at}`,
-      type: at % 2 ? "day" : "night",
+      type: "night_drive",
       tier: 3,
       points: 2,
     },
@@ -97,14 +97,16 @@ test("a driver has a heading, a company, and drawings in the page itself", async
   expect(html).toContain('</svg><img src="https://cdn.example/a/42.png" alt=""');
 });
 
-test("a driver's page shows the newest 24 achievements by kind, and links to all", () => {
+test("a driver's page shows up to 40 achievements, or else the newest 24 and a link to all", () => {
   const html = render(driver);
-  expect(html.match(/<h4>/g)).toHaveLength(24);
-  expect([...html.matchAll(/<h3>(\w+)/g)].map(([, kind]) => kind)).toEqual(["night", "day"]);
-  expect(html).toContain('href="/rb/drivers/42?achievements=all">Show all 30 achievements<');
-  expect(html).toContain("<dd>60</dd>");
+  expect(html.match(/<h3>/g)).toHaveLength(24);
+  expect(html).toContain("<span><i></i> Night drive</span><span><i>·</i> Tier 2 of 3</span>");
+  expect(html).toContain('href="/rb/drivers/42?achievements=all">Show all 41 achievements<');
+  expect(html).toContain("<dd>82</dd>");
   const all = render({ ...driver, showsAll: true });
-  expect([all.match(/<h4>/g)?.length, all.includes("?achievements=all")]).toEqual([30, false]);
+  expect([all.match(/<h3>/g)?.length, all.includes("?achievements=all")]).toEqual([41, false]);
+  const few = render({ ...driver, achievements: driver.achievements.slice(1) });
+  expect([few.match(/<h3>/g)?.length, few.includes("?achievements=all")]).toEqual([40, false]);
 });
 
 test("a badge and its text show the tier that the driver has reached", () => {
@@ -113,10 +115,10 @@ test("a badge and its text show the tier that the driver has reached", () => {
     const entry = { achievement, tier, unlocked_at: "2024-03-09T17:05:00Z" };
     return render({ ...driver, achievements: [entry] });
   };
-  expect(withTiers(2, 3)).toContain("Tier 2 of 3 ·");
-  expect(withTiers(2, 3)).toContain(drawBadge({ ...night, tier: 2 }));
+  expect(withTiers(2, 3)).toContain("Tier 2 of 3<");
+  expect(withTiers(2, 3)).toContain(drawBadge({ ...night, tier: 2, points: 1 }));
   // Some datasets define an achievement's first tier and let drivers reach higher ones.
-  expect(withTiers(2, 1)).toContain("Tier 2 ·");
+  expect(withTiers(2, 1)).toContain("Tier 2<");
 });
 
 describe("a community's own", () => {
