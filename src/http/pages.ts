@@ -60,7 +60,7 @@ export function createPages(service: PagesService) {
   const show = (request: Request, { meta }: Snapshot, view: View, headers = {}): Content => {
     const language = page.language ?? languageOf(request);
     const problem = view.kind === "problem" ? view.problem : undefined;
-    const shown = { view, language, brand: page, builtAt: meta.built_at };
+    const shown = { view, language, brand: page, meta };
     const html = renderDocument({ ...shown, ...paths, basePath, baseUrl: baseUrl(request) });
     return new Content("text/html; charset=utf-8", html, {
       // A page that asks for more letters is not an error.

@@ -4,7 +4,7 @@ import { type PageContext, type Rendered, renderView } from "./render.ts";
 import { fill, type Language, type Texts, translationIn } from "./texts.ts";
 import type { View } from "./view.ts";
 
-interface DocumentOptions extends Pick<PageContext, "brand" | "baseUrl"> {
+interface DocumentOptions extends Pick<PageContext, "brand" | "baseUrl" | "meta"> {
   view: View;
   language: Language;
   /** The path under which the server is mounted; empty for the root. */
@@ -12,7 +12,6 @@ interface DocumentOptions extends Pick<PageContext, "brand" | "baseUrl"> {
   scriptPath: string;
   stylePath: string;
   logoPath: string | undefined;
-  builtAt: string;
 }
 
 export function renderDocument(options: DocumentOptions): string {
@@ -52,7 +51,7 @@ ${renderPreview(rendered, texts, options)}
   ${kiosk && renderKeys(texts)}
 </header>
 <main id="view">${rendered.main}</main>
-<p class="printed">${baseUrl}${rendered.path ?? "/"} · ${fill(texts.dataFrom, { date: formatDate(options.builtAt) })}</p>
+<p class="printed">${baseUrl}${rendered.path ?? "/"} · ${fill(texts.dataFrom, { date: formatDate(options.meta.built_at) })}</p>
 ${
   !kiosk &&
   html`<footer>${links.map(

@@ -1,6 +1,7 @@
 /** Renders views as HTML. All functions are pure. */
 import { type AchievementEntry, completeAvatar, type User } from "../domain/model.ts";
 import { fold } from "../search/fold.ts";
+import type { Meta } from "../snapshot/format/meta.ts";
 import { MAX_RESULTS } from "../snapshot/name-index/find.ts";
 import { type Brand, DEFAULT_TITLE } from "./brand.ts";
 import { drawAvatar, drawBadge } from "./drawings.ts";
@@ -13,6 +14,7 @@ export interface PageContext extends Translation {
   brand: Brand;
   /** The URL of the start page, without a trailing slash. */
   baseUrl: string;
+  meta: Pick<Meta, "built_at" | "counts">;
 }
 
 /** The main part of a page, and what its head and link previews say about it. */
@@ -48,7 +50,7 @@ function renderStart({ featured, counts }: StartView, context: PageContext): Ren
     brand.title === DEFAULT_TITLE ? texts.title : fill(texts.driversOf, { title: brand.title });
   return {
     name: texts.title,
-    description: `${texts.description} ${found}.`,
+    description: `${descriptionOf(context)} ${found}.`,
     path: "/",
     main: html`<h1>${heading}</h1>
     <p class="counts">${found}</p>
@@ -111,10 +113,11 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
   const isCut = !showsAll && achievements.length > MAX_ACHIEVEMENTS;
   const shown = isCut ? achievements.slice(0, NEWEST_ACHIEVEMENTS) : achievements;
   const points = achievements.reduce((sum, { achievement }) => sum + achievement.points, 0);
+  const hasAny = achievements.length > 0;
   const facts = [
     [texts.memberSince, formatDate(created_at)],
-    [texts.achievements, formatNumber(achievements.length)],
-    [texts.totalPoints, formatNumber(points)],
+    [texts.achievements, hasAny && formatNumber(achievements.length)],
+    [texts.totalPoints, hasAny && formatNumber(points)],
     [texts.roles, roles.map(({ name }) => name).join(", ")],
   ].filter(([, value]) => value);
   const ownPage = ownUrl(brand.driverLink, id, context);
@@ -122,7 +125,7 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
     name,
     description: joinDetails(
       company && `${company.name}, ${company.role}`,
-      formatCount(points, texts.points),
+      hasAny && formatCount(points, texts.points),
       sinceOf(created_at, context),
     ),
     path: `/drivers/${id}`,
@@ -136,8 +139,8 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
       ([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`,
     )}</dl>
     ${ownPage && renderButton(ownPage, texts.fullProfile)}
-    <h2>${texts.achievements}</h2>
-    ${achievements.length === 0 && html`<p>${texts.noAchievements}</p>`}
+    ${hasAchievements(context) && html`<h2>${texts.achievements}</h2>`}
+    ${hasAchievements(context) && !hasAny && html`<p>${texts.noAchievements}</p>`}
     <ul class="badges">${shown.map((entry) => renderAchievement(entry, context))}</ul>
     ${
       isCut &&
@@ -165,13 +168,14 @@ function renderAchievement(
     html`<time datetime="${unlocked_at}">${formatDate(unlocked_at)}</time>`,
   ];
   // The style sheet hides a dot at the start of a line.
-  const parts = details.map((detail, at) => html`<span><i>${at > 0 && "·"}</i> ${detail}</span>`);
+  const parts = details.map((detail, at) => html`<span><i>${at > 0 && "· "}</i>${detail}</span> `);
   return html`<li>
     ${renderPicture("badge", drawBadge({ name, type, tier, points }, !picture), picture)}
     <div><h3>${name}</h3><p>${description}</p><p class="dots quiet">${parts}</p></div></li>`;
 }
 
-function renderProblem(view: ProblemView, { texts }: PageContext): Rendered {
+function renderProblem(view: ProblemView, context: PageContext): Rendered {
+  const { texts } = context;
   const { problem, waitSeconds: seconds } = view;
   const wait =
     seconds !== undefined &&
@@ -179,11 +183,19 @@ function renderProblem(view: ProblemView, { texts }: PageContext): Rendered {
     <p class="button" hidden><a href="">${texts.tryAgain}</a></p>`;
   return {
     name: texts.problems[problem],
-    description: texts.description,
+    description: descriptionOf(context),
     main: html`<div class="problem"><h1>${texts.problems[problem]}</h1><p>${texts.advice[problem]}</p></div>
     ${wait}
     ${renderButton("/", texts.otherDrivers)}`,
   };
+}
+
+/** Without achievements in the data, no page speaks of them. */
+const hasAchievements = ({ meta }: PageContext) => meta.counts.achievements > 0;
+
+function descriptionOf(context: PageContext): string {
+  const { description, whatIsFound } = context.texts;
+  return hasAchievements(context) ? description : whatIsFound;
 }
 
 function renderButton(url: string, text: string): Html {
@@ -194,7 +206,7 @@ function sinceOf(time: string, { formatDate, texts }: PageContext): string {
   return `${texts.memberSince} ${formatDate(time)}`;
 }
 
-function joinDetails(...details: (string | null | undefined)[]): string {
+function joinDetails(...details: (string | false | null | undefined)[]): string {
   return details.filter(Boolean).join(" · ");
 }
 

@@ -19,12 +19,7 @@ async function tagsOf(path: string, options: Partial<Options> = {}) {
 }
 
 test.each([
-  [
-    "/",
-    "/",
-    "Who is on the road",
-    "Find drivers and companies, and see what they have achieved. 2 drivers, 2 companies.",
-  ],
+  ["/", "/", "Who is on the road", "Find drivers and companies, and see what they have achieved. 2 drivers, 2 companies."],
   [
     "/?q=%C5%82ukasz%20%26+co",
     "/?q=%C5%82ukasz+%26+co",
@@ -35,7 +30,7 @@ test.each([
     "/drivers/42",
     "/drivers/42",
     "Łukasz Nowak",
-    "Baltic Express, Owner · 0 points · Member since May 1, 2021",
+    "Baltic Express, Owner · Member since May 1, 2021",
   ],
 ])("%s has its own URL, title and description", async (path, canonical, title, description) => {
   expect(await tagsOf(path, { publicUrl: "https://example.org/rb", title: "Club" })).toMatchObject({

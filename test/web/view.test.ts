@@ -29,7 +29,10 @@ function render(view: View, brand: Partial<Brand> = {}): string {
     scriptPath: "/assets/page.js",
     stylePath: "/assets/page.css",
     logoPath: undefined,
-    builtAt: "2026-01-02T03:04:05Z",
+    meta: {
+      built_at: "2026-01-02T03:04:05Z",
+      counts: { roles: 0, achievements: 1, companies: 1, users: 1, public_users: 1 },
+    },
   });
 }
 
@@ -100,7 +103,7 @@ test("a driver has a heading, a company, and drawings in the page itself", async
 test("a driver's page shows up to 40 achievements, or else the newest 24 and a link to all", () => {
   const html = render(driver);
   expect(html.match(/<h3>/g)).toHaveLength(24);
-  expect(html).toContain("<span><i></i> Night drive</span><span><i>·</i> Tier 2 of 3</span>");
+  expect(html).toContain("<span><i></i>Night drive</span> <span><i>· </i>Tier 2 of 3</span>");
   expect(html).toContain('href="/rb/drivers/42?achievements=all">Show all 41 achievements<');
   expect(html).toContain("<dd>82</dd>");
   const all = render({ ...driver, showsAll: true });
@@ -119,6 +122,17 @@ test("a badge and its text show the tier that the driver has reached", () => {
   expect(withTiers(2, 3)).toContain(drawBadge({ ...night, tier: 2, points: 1 }));
   // Some datasets define an achievement's first tier and let drivers reach higher ones.
   expect(withTiers(2, 1)).toContain("Tier 2<");
+});
+
+test("a community without achievements reads nothing about achievements or points", async () => {
+  const dataset = [user(1, "Zoë")];
+  for (const path of ["/", "/drivers/1", "/drivers/2", "/?q=zo"]) {
+    expect(await load(path, { dataset })).not.toMatch(/achieve|points/i);
+  }
+  // In a community that has achievements, a driver may still have none.
+  const html = render({ ...driver, achievements: [] });
+  expect(html).toContain("<h2>Achievements</h2>\n    <p>No achievements yet.");
+  expect(html).not.toContain("0 points");
 });
 
 describe("a community's own", () => {
