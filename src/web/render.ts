@@ -79,15 +79,18 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
     return html`<p>${url ? html`<a href="${url}">${name}</a>` : html`<b>${name}</b>`}
       <span>${joinDetails(spelling, members)}</span></p>`;
   });
-  const boards = [
+  const lists = [
     { heading: texts.drivers, rows: driverRows },
     { heading: texts.companies, rows: companyRows },
-  ].filter(({ rows }) => rows.length > 0);
+  ];
+  // On a phone, a company of exactly this name would otherwise be below ten drivers.
+  if (companies.some(({ name }) => fold(name) === fold(query))) lists.reverse();
+  const boards = lists.filter(({ rows }) => rows.length > 0);
   return {
     name: fill(texts.resultsFor, { query }),
     description: `${driverCount}, ${companyCount}`,
     path: searchPath(query),
-    main: html`<h1>${fill(texts.resultsFor, { query })}</h1>
+    main: html`${renderHeading(fill(texts.resultsFor, { query }))}
     <p class="counts">${drivers.length < MAX_RESULTS ? driverCount : texts.firstDrivers}, ${
       companies.length < MAX_RESULTS ? companyCount : texts.firstCompanies
     }${
@@ -132,7 +135,7 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
     avatar: user.avatar_url,
     main: html`<article>
     <header class="sign">${renderAvatar(user, context)}<div>
-      <h1>${name}</h1>
+      ${renderHeading(name)}
       ${company && html`<p><bdi>${company.name}</bdi>, <bdi>${company.role}</bdi></p>`}
     </div></header>
     <dl class="facts">${facts.map(
@@ -196,6 +199,12 @@ const hasAchievements = ({ meta }: PageContext) => meta.counts.achievements > 0;
 function descriptionOf(context: PageContext): string {
   const { description, whatIsFound } = context.texts;
   return hasAchievements(context) ? description : whatIsFound;
+}
+
+/** At its normal size, a long name would fill a small screen. */
+function renderHeading(text: string): Html {
+  const isLong = text.length > 48 || /\S{24}/.test(text);
+  return html`<h1${isLong && new Html(' class="long"')}>${text}</h1>`;
 }
 
 function renderButton(url: string, text: string): Html {

@@ -19,7 +19,12 @@ async function tagsOf(path: string, options: Partial<Options> = {}) {
 }
 
 test.each([
-  ["/", "/", "Who is on the road", "Find drivers and companies, and see what they have achieved. 2 drivers, 2 companies."],
+  [
+    "/",
+    "/",
+    "Who is on the road",
+    "Find drivers and companies, and see what they have achieved. 2 drivers, 2 companies.",
+  ],
   [
     "/?q=%C5%82ukasz%20%26+co",
     "/?q=%C5%82ukasz+%26+co",

@@ -200,6 +200,22 @@ test("ten results are called the first ten, and empty lists have no heading", ()
   expect(found(0, 0)).toContain("<h2>Nobody by that name</h2>");
 });
 
+test("drivers come first, except below a company whose name is the query", () => {
+  const orderFor = (query: string) =>
+    [...render({ ...results, query }).matchAll(/<h2>(\w+)/g)].map(([, heading]) => heading);
+  expect(orderFor("trans")).toEqual(["Drivers", "Companies"]);
+  expect(orderFor("JAN trans")).toEqual(["Companies", "Drivers"]);
+});
+
+test.each([
+  ["Łukasz Nowak", false],
+  ["Jan ".repeat(20), true],
+  ["Donaudampfschifffahrtsgesellschaft", true],
+])("the heading %p is small: %p", (name, isSmall) => {
+  const html = render({ ...driver, user: { ...driver.user, name } });
+  expect(html.includes('<h1 class="long">')).toBe(isSmall);
+});
+
 test("a search on the page counts once, and says how many are left only if few are", async () => {
   const target = await openInProcess({ dataset: community, page: true, searchLimit: 7 });
   const search = async (query: string) => {
