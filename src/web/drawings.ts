@@ -2,7 +2,7 @@
 import type { Achievement } from "../domain/model.ts";
 import { fold } from "../search/fold.ts";
 import badges from "./badges.json" with { type: "json" };
-import { rgbOf, textColourOn } from "./brand.ts";
+import { textColourOn } from "./brand.ts";
 import { html } from "./html.ts";
 import { type Covers, drawPng } from "./png.ts";
 
@@ -115,13 +115,8 @@ export function drawFavicon(accent: string): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect x="2" y="2" width="60" height="60" rx="14" fill="${accent}"/><path d="M25 12 H39 L52 52 H12Z" fill="${road}"/><path d="M30.5 16 H33.5 L34 24 H30Z M29.5 29 H34.5 L35 38 H29Z M28.5 43 H35.5 L36 52 H28Z" fill="${accent}"/></svg>`;
 }
 
-/** The icon's road on a square, as a 256×256 PNG, because few programs preview SVGs. */
-export function drawSignPng(accent: string): Uint8Array<ArrayBuffer> {
-  const [ground = [], road = []] = [accent, textColourOn(accent)].map(rgbOf);
-  return drawPng(coversRoad, ground, road);
-}
-
-function coversRoad(x: number, y: number): boolean {
+/** Whether the icon's road covers a point of its 64×64 view box. */
+export function coversRoad(x: number, y: number): boolean {
   const fromMiddle = Math.abs(x - 32);
   const isDash = (y > 16 && y < 24) || (y > 29 && y < 35) || y > 43;
   if (isDash && fromMiddle < 1.5 + (y - 16) * 0.07) return false;
