@@ -57,17 +57,26 @@ export function createPages(service: PagesService) {
   }
   const { files, ...paths } = nameAssets(page);
 
-  const show = (request: Request, { meta }: Snapshot, view: View, headers = {}): Content => {
-    const language = page.language ?? languageOf(request);
+  const show = (
+    request: Request,
+    { meta, search }: Snapshot,
+    view: View,
+    headers = {},
+  ): Content => {
+    const language = page.language ?? chosenLanguage(page, request) ?? languageOf(request);
     const problem = view.kind === "problem" ? view.problem : undefined;
-    const shown = { view, language, brand: page, meta };
+    const shown = {
+      ...{ view, language, brand: page, meta },
+      choosesLanguage: page.language === undefined,
+      hasScriptHint: Boolean(page.kiosk) && view.kind === "start" && search.hasLatinSpellings(),
+    };
     const html = renderDocument({ ...shown, ...paths, basePath, baseUrl: baseUrl(request) });
     return new Content("text/html; charset=utf-8", html, {
       // A page that asks for more letters is not an error.
       status: problem === undefined || problem === "invalid_query" ? 200 : errors[problem].status,
       cache: "private",
       headers: {
-        vary: "accept, accept-encoding, accept-language",
+        vary: `accept, accept-encoding, accept-language${page.kiosk ? ", cookie" : ""}`,
         "content-security-policy": PAGE_POLICY,
         "content-language": language,
         "referrer-policy": "same-origin",
@@ -145,6 +154,12 @@ function nameAssets({ assets: { script, style }, accent, logo }: Pages) {
 function prefersPage(request: Request): boolean {
   const [best] = preferencesOf(request).mediaTypes(["application/json", "text/html"]);
   return best === "text/html";
+}
+
+/** The language chosen by a kiosk's visitor. The script forgets it when the kiosk is idle. */
+function chosenLanguage({ kiosk }: Pages, { headers }: Request): Language | undefined {
+  const [, code] = /(?:^|;)\s*language=(\w+)/.exec(headers.get("cookie") ?? "") ?? [];
+  return kiosk && code && Object.hasOwn(languages, code) ? (code as Language) : undefined;
 }
 
 function languageOf(request: Request): Language {

@@ -59,6 +59,11 @@ function toLatin(text: string): string {
   return text.normalize("NFC").replace(TRANSLITERATED, latinOf);
 }
 
+/** Whether a text has letters that are also spelled in Latin letters. */
+export function hasLatinSpelling(text: string): boolean {
+  return text.search(TRANSLITERATED) >= 0;
+}
+
 /** Each returns one of the spellings of a name, which may be empty or equal another. */
 export const spellers = [fold, foldDigraphs, (text: string) => fold(toLatin(text))];
 

@@ -1,7 +1,7 @@
 /** Renders the complete HTML document around a view: head, search form and footer. */
 import { type Html, html, withBasePath } from "./html.ts";
 import { type PageContext, type Rendered, renderView } from "./render.ts";
-import { fill, type Language, type Texts, translationIn } from "./texts.ts";
+import { fill, type Language, languages, type Texts, translationIn } from "./texts.ts";
 import type { View } from "./view.ts";
 
 interface DocumentOptions extends Pick<PageContext, "brand" | "baseUrl" | "meta"> {
@@ -12,6 +12,9 @@ interface DocumentOptions extends Pick<PageContext, "brand" | "baseUrl" | "meta"
   scriptPath: string;
   stylePath: string;
   logoPath: string | undefined;
+  /** Whether a kiosk has buttons for the languages, and explains how to find foreign names. */
+  choosesLanguage: boolean;
+  hasScriptHint: boolean;
 }
 
 export function renderDocument(options: DocumentOptions): string {
@@ -48,7 +51,7 @@ ${renderPreview(rendered, texts, options)}
       <button>${texts.searchButton}</button>
     </div>
   </form>
-  ${kiosk && renderKeys(texts)}
+  ${kiosk && renderKeys(options, texts)}
 </header>
 <main id="view">${rendered.main}</main>
 <p class="printed">${baseUrl}${rendered.path ?? "/"} · ${fill(texts.dataFrom, { date: formatDate(options.meta.built_at) })}</p>
@@ -85,12 +88,19 @@ ${url && html`<link rel="canonical" href="${url}">\n<meta property="og:url" cont
 <meta name="twitter:image" content="${image}">`;
 }
 
-function renderKeys(texts: Texts): Html {
+function renderKeys({ view, language, ...options }: DocumentOptions, texts: Texts): Html {
   const keys = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ1234567890"].map(
     (key) => html`<button type="button" value="${key.toLowerCase()}">${key}</button>`,
   );
   return html`<div class="keys">${keys}
     <button type="button" value=" " aria-label="${texts.spaceKey}">␣</button>
     <button type="button" value="" aria-label="${texts.backspaceKey}">⌫</button></div>
-  <p class="hint">${texts.scriptHint}</p>`;
+  <div class="bar">${view.kind !== "start" && html`<a href="/">${texts.backToStart}</a>`}${
+    options.choosesLanguage &&
+    Object.entries(languages).map(
+      ([code, { languageName }]) =>
+        html`<button type="button" lang="${code}" aria-pressed="${String(code === language)}">${languageName}</button>`,
+    )
+  }</div>
+  ${options.hasScriptHint && html`<p class="hint">${texts.scriptHint}</p>`}`;
 }

@@ -70,7 +70,7 @@ const channels: Record<number, number> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
 
 export type Picture = NonNullable<ReturnType<typeof decodePng>>;
 
-/** Undefined for damaged pictures and rare kinds: interlaced, large or not of 8 bits per channel. */
+/** Undefined for a damaged picture, and for one that is interlaced, large or not of 8 bits. */
 export function decodePng(bytes: Uint8Array) {
   const file = Buffer.from(bytes);
   const chunks: { type: string; data: Buffer }[] = [];

@@ -29,6 +29,8 @@ function render(view: View, brand: Partial<Brand> = {}): string {
     scriptPath: "/assets/page.js",
     stylePath: "/assets/page.css",
     logoPath: undefined,
+    choosesLanguage: true,
+    hasScriptHint: false,
     meta: {
       built_at: "2026-01-02T03:04:05Z",
       counts: { roles: 0, achievements: 1, companies: 1, users: 1, public_users: 1 },
@@ -70,9 +72,9 @@ const driver: DriverView = {
   showsAll: false,
 };
 
-test("the script is under 3 KB compressed, and the style sheet is under 4 KB", async () => {
+test("the script is under 2 KB compressed, and the style sheet is under 4 KB", async () => {
   const { script, style } = await pageAssets();
-  expect(Bun.gzipSync(script.text).length).toBeLessThan(3 * 1024);
+  expect(Bun.gzipSync(script.text).length).toBeLessThan(2 * 1024);
   expect(script.text).not.toMatch(/\bfetch\b|XMLHttpRequest|innerHTML/);
   expect(Bun.gzipSync(style.text).length).toBeLessThan(4 * 1024);
 });
@@ -172,6 +174,23 @@ describe("a community's own", () => {
     // The name itself would only lead to the same page.
     expect(await load("/?q=JAN%20TRANS", kiosk)).not.toContain('href="/rb/?q=Jan+Trans"');
   });
+});
+
+test("a kiosk has buttons for the languages unless one is fixed, and explains scripts if needed", async () => {
+  const cookie = { accept: "text/html", cookie: "a=b; language=de" };
+  const ivan = [user(1, "Иван")];
+  const shown = await load("/", { kiosk: true, dataset: ivan }, cookie);
+  expect(
+    [...shown.matchAll(/lang="(\w+)" aria-pressed="(\w+)"/g)].map(([, ...each]) => each),
+  ).toEqual(Object.keys(languages).map((language) => [language, String(language === "de")]));
+  expect(shown).toContain("„ivanov“");
+  expect(shown).not.toContain(languages.de.backToStart);
+  // Chinese is not spelled in Latin letters, and accents need no explanation.
+  const dataset = [user(1, "東京"), user(2, "Jörg")];
+  expect(await load("/", { kiosk: true, dataset })).not.toContain("ivanov");
+  const fixed = await load("/?q=zzzz", { kiosk: true, language: "en" }, cookie);
+  expect(fixed).toContain('<div class="bar"><a href="/">Back to the start</a></div>');
+  expect(await load("/", {}, cookie)).toContain(`<h1>${languages.en.title}</h1>`);
 });
 
 test("drivers with the same name and company are shown with their join dates", async () => {
