@@ -44,7 +44,7 @@ export function drawings(service: Service & { page: Sign | undefined }) {
       .get("/sign.png", () => {
         const count = formatCount(service.snapshot().meta.counts.public_users, texts.driverCount);
         if (count !== preview.count)
-          preview = { count, content: png(drawPreview(title, count, accent, logo)) };
+          preview = { count, content: png(drawPreview(title, count, accent, !logo)) };
         return preview.content;
       })
   );

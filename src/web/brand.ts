@@ -1,6 +1,6 @@
 /** Applies a community's own name, colour and logo to the page. This module never reads files. */
 import crypto from "node:crypto";
-import { decodePng, PNG_START } from "./png.ts";
+import { PNG_START } from "./png.ts";
 
 export const DEFAULT_TITLE = "Roadbook";
 export const DEFAULT_ACCENT = "#ffc61a";
@@ -64,7 +64,7 @@ export function parseLogo(bytes: Uint8Array) {
   const [kind, type] = isPng ? ["png", "image/png"] : ["svg", "image/svg+xml"];
   const file = `logo-${crypto.hash("sha256", bytes).slice(0, 12)}.${kind}`;
   // Copies the bytes, because the caller might change them after clients have cached the file.
-  return { file, type, bytes: bytes.slice(), picture: isPng ? decodePng(bytes) : undefined };
+  return { file, type, bytes: bytes.slice() };
 }
 
 /** An optional XML prolog and the root tag of an SVG. */

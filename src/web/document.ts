@@ -70,10 +70,12 @@ ${
 /** The tags for link previews. Few programs preview SVGs, so drawings are linked as PNGs. */
 function renderPreview(rendered: Rendered, texts: Texts, options: DocumentOptions): Html {
   const { description, path, avatar, name } = rendered;
-  const { brand, baseUrl } = options;
+  const { brand, baseUrl, logoPath } = options;
   const title = path === undefined ? texts.title : name;
+  const hasPngLogo = logoPath?.endsWith(".png");
+  const sign = baseUrl + (hasPngLogo ? logoPath : "/sign.png");
   const isDrawn = avatar?.startsWith(`${baseUrl}/avatars/`);
-  const image = isDrawn ? avatar?.replace(/\.svg$/, ".png") : (avatar ?? `${baseUrl}/sign.png`);
+  const image = isDrawn ? avatar?.replace(/\.svg$/, ".png") : (avatar ?? sign);
   const url = path !== undefined && baseUrl + path;
   return html`<meta name="description" content="${description}">
 ${url && html`<link rel="canonical" href="${url}">\n<meta property="og:url" content="${url}">`}
@@ -82,7 +84,7 @@ ${url && html`<link rel="canonical" href="${url}">\n<meta property="og:url" cont
 <meta property="og:title" content="${title}">
 <meta property="og:description" content="${description}">
 <meta property="og:image" content="${image}">
-<meta name="twitter:card" content="${avatar ? "summary" : "summary_large_image"}">
+<meta name="twitter:card" content="${avatar || hasPngLogo ? "summary" : "summary_large_image"}">
 <meta name="twitter:title" content="${title}">
 <meta name="twitter:description" content="${description}">
 <meta name="twitter:image" content="${image}">`;

@@ -1,127 +1,64 @@
 /**
- * Draws the picture that link previews show: a sign with the logo, the title and a count. Roadbook
- * ships no font, so the letters are those of a dot-matrix display.
+ * Draws the picture of link previews: a sign with the title and a count. Roadbook ships no font, so
+ * the letters are those of a dot-matrix display.
  */
 import anyAscii from "any-ascii";
-import { type Logo, rgbOf, textColourOn } from "./brand.ts";
+import { rgbOf, textColourOn } from "./brand.ts";
 import { coversRoad } from "./drawings.ts";
 import letters from "./letters.json" with { type: "json" };
-import { encodePng, mix, type Picture, type Rgb } from "./png.ts";
+import { drawPng } from "./png.ts";
 
-/** The size that most programs show without cropping. */
-const [WIDTH, HEIGHT] = [1200, 630];
-const MARGIN = 84;
-const LOGO_SIZE = 170;
-/** A letter is 5 dots wide and 12 high, with accents, and has a dot of space beside it. */
+/** The smallest size that most programs show across the whole width of a message. */
+const SIZE = { width: 600, height: 315, unit: 1, samples: 1 };
+const MARGIN = 42;
+const ICON_SIZE = 84;
+/** A letter is five dots wide and has a dot of space beside it. A line has room for accents. */
 const [COLUMNS, ROWS] = [6, 12];
-/** The lines of the title share this height. */
-const TITLE_HEIGHT = 210;
-const COUNT_HEIGHT = 64;
-/** A title that does not fit with dots of this size is cut. */
-const MIN_DOT = 6;
+const MAX_LETTERS = 20;
 
 const glyphs: Record<string, string | undefined> = letters;
 
-export function drawPreview(title: string, count: string, accent: string, logo: Logo | undefined) {
-  const [ground, ink] = [rgbOf(accent), rgbOf(textColourOn(accent))];
-  const pixels = new Uint8Array(WIDTH * HEIGHT * 3);
-
-  function fill(colour: Rgb, left: number, top: number, width: number, height: number): void {
-    const row = Buffer.alloc(width * 3, Buffer.from(colour));
-    for (let y = top; y < top + height; y++) pixels.set(row, (y * WIDTH + left) * 3);
+/** `hasRoad` shows Roadbook's own sign, for a community without a logo. */
+export function drawPreview(title: string, count: string, accent: string, hasRoad: boolean) {
+  // A title that is too long for two lines is cut.
+  const pattern = new RegExp(`\\S.{0,${MAX_LETTERS - 1}}(?!\\S)|\\S{${MAX_LETTERS}}`, "g");
+  const parts = (spellTitle(title).match(pattern) ?? []).slice(0, 2);
+  const widest = Math.max(1, ...parts.map(({ length }) => length));
+  const [width, height] = [SIZE.width - 2 * MARGIN, 104 / Math.max(1, parts.length)];
+  const dot = Math.floor(Math.min(width / (widest * COLUMNS), height / ROWS));
+  let top = SIZE.height - MARGIN - 3 * ROWS;
+  const lines = [{ top, dot: 3, rows: dotsOf(spellTitle(count)) }];
+  for (const part of parts.toReversed()) {
+    top -= dot * ROWS;
+    lines.push({ top, dot, rows: dotsOf(part) });
   }
-
-  function write(line: string[], top: number, dot: number): void {
-    for (const [column, rows] of line.entries()) {
-      for (const [y, bits] of [...Buffer.from(rows, "hex")].entries()) {
-        for (let x = 0; x < 5; x++) {
-          const isSet = (bits >> (4 - x)) & 1;
-          if (isSet) fill(ink, MARGIN + (column * COLUMNS + x) * dot, top + y * dot, dot, dot);
-        }
-      }
+  const covers = (x: number, y: number) => {
+    const fromEdge = Math.min(x, y, SIZE.width - x, SIZE.height - y);
+    if (fromEdge < MARGIN) return fromEdge > 13 && fromEdge < 18;
+    if (y < MARGIN + ICON_SIZE && x < MARGIN + ICON_SIZE && hasRoad) {
+      const [left, up] = [x, y].map((at) => 12 + ((at - MARGIN) * 40) / ICON_SIZE);
+      return coversRoad(left ?? 0, up ?? 0);
     }
-  }
-
-  fill(ground, 0, 0, WIDTH, HEIGHT);
-  for (const [inset, colour] of [
-    [26, ink],
-    [36, ground],
-  ] as const)
-    fill(colour, inset, inset, WIDTH - 2 * inset, HEIGHT - 2 * inset);
-  const colourAt = logo ? logo.picture && tileOf(logo.picture) : roadOn(ground, ink);
-  for (let at = 0; colourAt && at < LOGO_SIZE ** 2; at++) {
-    const [x, y] = [at % LOGO_SIZE, Math.floor(at / LOGO_SIZE)];
-    const [left, right] = [0.25, 0.75].map((part) => (x + part) / LOGO_SIZE) as [number, number];
-    const [top, bottom] = [0.25, 0.75].map((part) => (y + part) / LOGO_SIZE) as [number, number];
-    // Four samples per pixel give smooth edges.
-    const upper = mix(colourAt(left, top), colourAt(right, top), 0.5);
-    const lower = mix(colourAt(left, bottom), colourAt(right, bottom), 0.5);
-    pixels.set(mix(upper, lower, 0.5), ((MARGIN + y) * WIDTH + MARGIN + x) * 3);
-  }
-  const { lines, dot } = layOut(title);
-  // Without a picture above it, the text is in the middle.
-  const bottom = HEIGHT - MARGIN - (colourAt ? 0 : LOGO_SIZE / 2);
-  const top = bottom - COUNT_HEIGHT - lines.length * ROWS * dot;
-  for (const [at, line] of lines.entries()) write(line, top + at * ROWS * dot, dot);
-  write(glyphsOf(count), bottom - COUNT_HEIGHT + 10, 5);
-  return encodePng(pixels, WIDTH);
-}
-
-/** Returns a colour for each point of a square from 0 to 1. */
-type ColourAt = (x: number, y: number) => Rgb;
-
-function roadOn(ground: Rgb, road: Rgb): ColourAt {
-  return (x, y) => (coversRoad(12 + 40 * x, 12 + 40 * y) ? road : ground);
-}
-
-/** The logo on white, for which most logos are made. */
-function tileOf({ width, height, pixelAt }: Picture): ColourAt {
-  const white = [255, 255, 255];
-  const scale = Math.max(width, height) * 1.25;
-  return (x, y) => {
-    const [left, top] = [width / 2 + (x - 0.5) * scale, height / 2 + (y - 0.5) * scale];
-    if (left < 0 || left >= width || top < 0 || top >= height) return white;
-    const [colour, opacity] = pixelAt(Math.floor(left), Math.floor(top));
-    return mix(white, colour, opacity);
+    return lines.some(
+      (line) =>
+        line.rows[Math.floor((y - line.top) / line.dot)]?.[Math.floor((x - MARGIN) / line.dot)],
+    );
   };
+  return drawPng(covers, rgbOf(accent), rgbOf(textColourOn(accent)), SIZE);
 }
 
-/** Breaks the title into lines of the largest dots that fit. */
-function layOut(title: string): { lines: string[][]; dot: number } {
-  const words = title
-    .split(" ")
-    .map(glyphsOf)
-    .filter((word) => word.length > 0);
-  for (let dot = 18; ; dot--) {
-    const width = Math.floor((WIDTH - 2 * MARGIN) / (COLUMNS * dot));
-    const lines: string[][] = [];
-    for (const word of words) {
-      const last = lines.at(-1);
-      if (last && last.length + 1 + word.length <= width) last.push(letters[" "], ...word);
-      else lines.push([...word]);
-    }
-    const fits = lines.every((line) => line.length <= width);
-    if ((fits && lines.length * ROWS * dot <= TITLE_HEIGHT) || dot === MIN_DOT)
-      return { lines: lines.slice(0, 2).map((line) => line.slice(0, width)), dot };
-  }
+/** Keeps the letters that can be drawn, and writes those of other scripts in Latin letters. */
+function spellTitle(text: string): string {
+  const spell = (character: string) =>
+    glyphs[character] ? character : /[\p{L}\p{N}\p{P}]/u.test(character) ? anyAscii(character) : "";
+  const spelled = [...text.normalize("NFC").toUpperCase()].map(spell).join("").toUpperCase();
+  return [...spelled].filter((letter) => glyphs[letter]).join("");
 }
 
-/** Returns capital letters with their accents. Other scripts are written in Latin letters. */
-function glyphsOf(text: string): string[] {
-  const found: string[] = [];
-  for (const character of text.toUpperCase().normalize("NFD")) {
-    const glyph = glyphs[character];
-    const base = found.at(-1);
-    if (glyph && base && /\p{M}/u.test(character)) found[found.length - 1] = overlay(base, glyph);
-    else if (glyph) found.push(glyph);
-    else if (/[\p{L}\p{N}\p{P}\s]/u.test(character))
-      for (const letter of anyAscii(character).toUpperCase()) found.push(glyphs[letter] ?? "");
-  }
-  return found.filter(Boolean);
-}
-
-function overlay(glyph: string, mark: string): string {
-  const marks = Buffer.from(mark, "hex");
-  const both = Buffer.from(glyph, "hex").map((bits, at) => bits | (marks[at] ?? 0));
-  return Buffer.from(both).toString("hex");
+/** Whether each dot of a text is set, by row and column. */
+function dotsOf(text: string): boolean[][] {
+  const rows = [...text].map((letter) => Buffer.from(glyphs[letter] ?? "", "hex"));
+  return Array.from({ length: ROWS }, (_, row) =>
+    rows.flatMap((bits) => [16, 8, 4, 2, 1, 0].map((bit) => ((bits[row] ?? 0) & bit) > 0)),
+  );
 }

@@ -1,7 +1,6 @@
 /** The page's link previews, and the sitemap for search engines. */
 import { expect, test } from "bun:test";
 import { createRoadbook } from "../../src/roadbook.ts";
-import { decodePng, encodePng } from "../../src/web/png.ts";
 import { community, user } from "../datasets.ts";
 import { openInProcess } from "../support.ts";
 
@@ -65,16 +64,21 @@ test("private drivers, unknown drivers and invalid ids get the site's preview", 
   for (const other of others) expect(other).toEqual(first);
 });
 
-test("the preview shows the driver's avatar, or else a drawing as a PNG", async () => {
+test("the preview shows the driver's avatar or the logo, or else a drawing as a PNG", async () => {
   const dataset = [user(1, "Ann"), user(2, "Bob", { avatar_url: null })];
   const imageOf = async (path: string, options = {}) =>
     ((await tagsOf(path, { dataset, ...options })) as Record<string, unknown>)["og:image"];
   expect(await imageOf("/drivers/1")).toBe("https://avatars.example/1.png");
   expect(await imageOf("/drivers/2")).toBe("http://roadbook.test/avatars/2.png");
   expect(await imageOf("/")).toBe("http://roadbook.test/sign.png");
+  const png = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
+  expect(await imageOf("/", { logo: png })).toMatch(
+    /^http:\/\/roadbook\.test\/assets\/logo-\w+\.png$/,
+  );
+  expect(await imageOf("/", { logo: Buffer.from("<svg/>") })).toEndWith("/sign.png");
 });
 
-test("the picture of a shared link has the title, the number of drivers, and the logo", async () => {
+test("the drawn picture has the title and the number of drivers", async () => {
   const options: Partial<Options>[] = [
     {},
     { title: "Łódź" },
@@ -85,44 +89,17 @@ test("the picture of a shared link has the title, the number of drivers, and the
     { title: "ab ".repeat(99) },
     { accent: "0a7d4f" },
     { logo: Buffer.from("<svg/>") },
-    { logo: encodePng(new Uint8Array(12).fill(200), 2) },
     { dataset: [user(1, "Ann")] },
     { language: "pl" },
   ];
   const pictures = options.map(async (each) => {
     const target = await openInProcess({ ...page, ...each });
-    const bytes = await (await target.fetch("/sign.png")).bytes();
+    const bytes = Buffer.from(await (await target.fetch("/sign.png")).bytes());
     await target.close();
-    expect([decodePng(bytes)?.width, decodePng(bytes)?.height]).toEqual([1200, 630]);
-    expect(bytes.length).toBeLessThan(65_536);
+    expect([bytes.readUInt32BE(16), bytes.readUInt32BE(20)]).toEqual([600, 315]);
     return Bun.hash(bytes);
   });
   expect(new Set(await Promise.all(pictures)).size).toBe(options.length);
-});
-
-test("a PNG with each kind of filter is decoded, unless it is damaged or large", () => {
-  const text =
-    "iVBORw0KGgoAAAANSUhEUgAAAAMAAAAFCAYAAACAcVaiAAAAOklEQVR42mNgYGD47ybP+L/Hjuk/I2+UEYjzBoSZgBwGIH4D" +
-    "xDeYpbakNGjtlboBxOdYwDJAJUB8AwCQZhQW+Nzc0QAAAABJRU5ErkJggg==";
-  const file = Buffer.from(text, "base64");
-  const picture = decodePng(file);
-  for (let at = 0; at < 15; at++) {
-    const [x, y] = [at % 3, Math.floor(at / 3)];
-    const colour = [x * 70 + y * 13, x * 31 + y * 90, y * 50 + x].map((value) => value % 256);
-    expect(picture?.pixelAt(x, y)).toEqual([colour, (255 - 20 * x * y) / 255]);
-  }
-  const palette = [
-    [9, 8, 7],
-    [1, 2, 3],
-  ];
-  expect(decodePng(encodePng(Uint8Array.of(1, 0), 2, palette))?.pixelAt(0, 0)).toEqual([
-    [1, 2, 3],
-    1,
-  ]);
-  for (let length = 8; length < file.length - 16; length++)
-    expect(decodePng(file.subarray(0, length))).toBeUndefined();
-  file.writeUInt32BE(2 ** 31, 16);
-  expect(decodePng(file)).toBeUndefined();
 });
 
 test("the PNG of a public driver has 256×256 pixels", async () => {
