@@ -2,13 +2,14 @@
 import { Elysia } from "elysia";
 import Negotiator from "negotiator";
 import { errors } from "../domain/error.ts";
+import type { Decision } from "../limit/limiter.ts";
 import type { Snapshot } from "../snapshot/read/open.ts";
 import type { PageAssets } from "../web/assets.ts";
 import { type Brand, type Logo, styleOf } from "../web/brand.ts";
 import { renderDocument } from "../web/document.ts";
 import { type Language, languages } from "../web/texts.ts";
-import { readDriver, readResults, readStart, type View } from "../web/view.ts";
-import { type CountSearch, toSeconds } from "./rate-limit.ts";
+import { readCompany, readDriver, readResults, readStart, type View } from "../web/view.ts";
+import { type CountSearch, failLimited, toSeconds } from "./rate-limit.ts";
 import { normalizeText, parseUserId, pathOf, SEARCHABLE } from "./request.ts";
 import { type Body, Content, fail } from "./result.ts";
 import type { Service } from "./service.ts";
@@ -21,6 +22,9 @@ const PAGE_POLICY =
 /** An operator's logo may also contain styles and embedded images. */
 const LOGO_POLICY =
   "default-src 'none'; frame-ancestors 'none'; style-src 'unsafe-inline'; img-src data:";
+
+/** Loading a page that counts as a search again, as with Back, would count as another one. */
+const COUNTED = { "cache-control": "private, max-age=60" };
 
 export interface Pages extends Brand {
   /** Defaults to the language that the reader's browser asks for. */
@@ -85,6 +89,12 @@ export function createPages(service: PagesService) {
     });
   };
 
+  const showLimited = (request: Request, { resetMs }: Decision, query = ""): Content => {
+    const waitSeconds = toSeconds(resetMs);
+    const view = { kind: "problem", problem: "rate_limited", query, waitSeconds } as const;
+    return show(request, snapshot(), view, { "retry-after": String(waitSeconds) });
+  };
+
   const routes = plugin
     .get("/", async ({ request, server }) => {
       const typed = parametersOf(request)?.getAll("q").at(-1)?.trim() ?? "";
@@ -98,15 +108,22 @@ export function createPages(service: PagesService) {
         return show(request, data, readStart(data, baseUrl(request), page.featured));
       const problem = { kind: "problem" as const, query };
       if (!isSearch) return show(request, data, { ...problem, problem: "invalid_query" });
-      if (decision && !decision.allowed) {
-        const waitSeconds = toSeconds(decision.resetMs);
-        const limited = { ...problem, problem: "rate_limited", waitSeconds } as const;
-        return show(request, data, limited, { "retry-after": String(waitSeconds) });
-      }
+      if (decision?.allowed === false) return showLimited(request, decision, query);
       const found = readResults(data, text, baseUrl(request));
       const view = { ...found, query, searchesLeft: decision?.remaining };
-      // Loading the results again would count as another search.
-      return show(request, data, view, { "cache-control": "private, max-age=60" });
+      return show(request, data, view, COUNTED);
+    })
+    .get("/companies/:companyId", async ({ request, params, server }) => {
+      const decision = await countSearch?.(request, server);
+      const isJson = !prefersPage(request);
+      if (decision?.allowed === false)
+        return isJson ? failLimited(decision) : showLimited(request, decision);
+      const id = parseUserId(params.companyId);
+      const after = parseUserId(parametersOf(request)?.get("after") ?? "") ?? 0;
+      const data = snapshot();
+      const view = readCompany(data, id, after, baseUrl(request));
+      if (view.kind === "company") return show(request, data, view, COUNTED);
+      return isJson ? fail(view.problem) : show(request, data, view);
     })
     // On an error, a client that does not prefer HTML gets the API's JSON.
     .get("/drivers/:driverId", ({ request, params }) => {

@@ -8,7 +8,7 @@ import { drawAvatar, drawBadge } from "./drawings.ts";
 import { Html, html } from "./html.ts";
 import { markMatches } from "./mark.ts";
 import { clockOf, fill, type Translation } from "./texts.ts";
-import type { DriverView, ProblemView, ResultsView, StartView, View } from "./view.ts";
+import type { CompanyView, DriverView, ProblemView, ResultsView, StartView, View } from "./view.ts";
 
 export interface PageContext extends Translation {
   brand: Brand;
@@ -35,6 +35,7 @@ const [MAX_ACHIEVEMENTS, NEWEST_ACHIEVEMENTS] = [40, 24];
 export function renderView(view: View, context: PageContext): Rendered {
   if (view.kind === "start") return renderStart(view, context);
   if (view.kind === "results") return renderResults(view, context);
+  if (view.kind === "company") return renderCompany(view, context);
   return view.kind === "driver" ? renderDriver(view, context) : renderProblem(view, context);
 }
 
@@ -60,7 +61,7 @@ function renderStart({ featured, counts }: StartView, context: PageContext): Ren
 
 function renderResults(view: ResultsView, context: PageContext): Rendered {
   const { query, queries, drivers, companies, searchesLeft = Infinity } = view;
-  const { brand, texts, formatCount } = context;
+  const { texts, formatCount } = context;
   const driverCount = formatCount(drivers.length, texts.driverCount);
   const companyCount = formatCount(companies.length, texts.companyCount);
   const driverRows = drivers.map((driver) => {
@@ -73,26 +74,24 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
   const companyRows = companies.map((company) => {
     const { name, spelling } = markMatches(company.name, queries);
     const members = formatCount(company.member_count, texts.members);
-    // A company has no page here, but searching for its whole name may find related names.
-    const search = fold(company.name) !== queries[0] && searchPath(company.name);
-    const url = ownUrl(brand.companyLink, company.id, context) ?? search;
-    return html`<p>${url ? html`<a href="${url}">${name}</a>` : html`<b>${name}</b>`}
+    return html`<p><a href="/companies/${company.id}">${name}</a>
       <span>${joinDetails(spelling, members)}</span></p>`;
   });
+  const most = { count: MAX_RESULTS };
   const lists = [
     { heading: texts.drivers, rows: driverRows },
     { heading: texts.companies, rows: companyRows },
   ];
   // On a phone, a company of exactly this name would otherwise be below ten drivers.
-  if (companies.some(({ name }) => fold(name) === fold(query))) lists.reverse();
+  if (companies.some(({ name }) => fold(name) === queries[0])) lists.reverse();
   const boards = lists.filter(({ rows }) => rows.length > 0);
   return {
     name: fill(texts.resultsFor, { query }),
     description: `${driverCount}, ${companyCount}`,
     path: searchPath(query),
     main: html`${renderHeading(fill(texts.resultsFor, { query }))}
-    <p class="counts">${drivers.length < MAX_RESULTS ? driverCount : texts.firstDrivers}, ${
-      companies.length < MAX_RESULTS ? companyCount : texts.firstCompanies
+    <p class="counts">${drivers.length < MAX_RESULTS ? driverCount : fill(texts.firstDrivers, most)}, ${
+      companies.length < MAX_RESULTS ? companyCount : fill(texts.firstCompanies, most)
     }${
       searchesLeft <= FEW_SEARCHES &&
       html`<span class="left"> · ${formatCount(searchesLeft, texts.searchesLeft)}</span>`
@@ -136,7 +135,7 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
     main: html`<article>
     <header class="sign">${renderAvatar(user, context)}<div>
       ${renderHeading(name)}
-      ${company && html`<p><bdi>${company.name}</bdi>, <bdi>${company.role}</bdi></p>`}
+      ${company && html`<p><a href="/companies/${company.id}"><bdi>${company.name}</bdi></a>, <bdi>${company.role}</bdi></p>`}
     </div></header>
     <dl class="facts">${facts.map(
       ([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`,
@@ -153,6 +152,29 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
       )
     }
   </article>`,
+  };
+}
+
+function renderCompany(view: CompanyView, context: PageContext): Rendered {
+  const { company, drivers, after, next } = view;
+  const { texts, brand, formatCount } = context;
+  const members = formatCount(company.member_count, texts.members);
+  const path = `/companies/${company.id}`;
+  const ownPage = ownUrl(brand.companyLink, company.id, context);
+  const cards = drivers.map(
+    (driver) => html`<li class="card">${renderAvatar(driver, context)}
+      <p><a href="/drivers/${driver.id}">${driver.name}</a> <span>${driver.role}</span></p></li>`,
+  );
+  return {
+    name: company.name,
+    description: joinDetails(members, brand.title),
+    path: after > 0 ? `${path}?after=${after}` : path,
+    main: html`<header class="sign"><div>${renderHeading(company.name)}<p>${members}</p></div></header>
+    ${ownPage && renderButton(ownPage, texts.fullProfile)}
+    <h2>${texts.drivers}</h2>
+    ${cards.length === 0 && html`<p>${texts.noDrivers}</p>`}
+    <ul class="cards">${cards}</ul>
+    ${next && renderButton(`${path}?after=${next}`, texts.moreDrivers)}`,
   };
 }
 

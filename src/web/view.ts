@@ -11,7 +11,11 @@ export type ResultsView = ReturnType<typeof readResults> & {
   searchesLeft: number | undefined;
 };
 export type DriverView = Extract<ReturnType<typeof readDriver>, { kind: "driver" }>;
-export type View = StartView | ResultsView | DriverView | ProblemView;
+export type CompanyView = Extract<ReturnType<typeof readCompany>, { kind: "company" }>;
+export type View = StartView | ResultsView | DriverView | CompanyView | ProblemView;
+
+/** How many drivers a company's page shows. */
+const DRIVERS_PER_PAGE = 24;
 
 export interface ProblemView {
   kind: "problem";
@@ -61,4 +65,20 @@ export function readDriver(
   const text = users.findAchievements(user.id);
   const achievements: AchievementEntry[] = typeof text === "string" ? JSON.parse(text) : [];
   return { kind: "driver" as const, user, achievements, showsAll };
+}
+
+/** Shows the drivers whose ids are above `after`. An undefined id is that of an unknown company. */
+export function readCompany(
+  { companies }: Snapshot,
+  id: number | undefined,
+  after: number,
+  baseUrl: string,
+) {
+  const company = id === undefined ? undefined : companies.find(id);
+  if (!company) return { kind: "problem" as const, problem: "route_not_found" as const };
+  // One more shows whether there is another page.
+  const found = companies.listDrivers(company.id, after, DRIVERS_PER_PAGE + 1, baseUrl);
+  const drivers = found.slice(0, DRIVERS_PER_PAGE);
+  const next = found.length > drivers.length ? drivers.at(-1)?.id : undefined;
+  return { kind: "company" as const, company, drivers, after, next };
 }

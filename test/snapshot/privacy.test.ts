@@ -102,6 +102,18 @@ test("the time of a takedown is in the file for an hour", async () => {
   }
 });
 
+test("the index of companies forgets who is hidden", async () => {
+  const id = 0x5a5b5c5d;
+  const member = { ...secret, company: { id, role: "Owner" } };
+  const company = { type: "company" as const, id, name: "Nord", member_count: 1 };
+  const path = await makeSnapshot([...community, company, member]);
+  // SQLite stores both ids in big-endian order.
+  const isListed = () => readFileSync(path).includes(Buffer.from("5a5b5c5d4d", "hex"));
+  expect(isListed()).toBeTrue();
+  await applyChanges(hide([member]), path);
+  expect(isListed()).toBeFalse();
+});
+
 test("making users private leaves no trace, even after an import in the worst order", async () => {
   // Shuffled lines make SQLite split pages and leave copies of rows behind, and make FTS5 merge and
   // free pages.

@@ -343,7 +343,9 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     ["/?q=nowak", false],
     ["/?q=zzzzqq", false],
     ["/drivers/42", false],
+    ["/companies/3", false],
     ["/?q=ann", true],
+    ["/", true],
   ])(
     "%s (kiosk: %p) is accessible, fits the window and has large targets, at any size and in both modes",
     (path, kiosk) =>

@@ -37,6 +37,7 @@ test.each([
     "Łukasz Nowak",
     "Baltic Express, Owner · Member since May 1, 2021",
   ],
+  ["/companies/3", "/companies/3", "Baltic Express", "41 members · Club"],
 ])("%s has its own URL, title and description", async (path, canonical, title, description) => {
   expect(await tagsOf(path, { publicUrl: "https://example.org/rb", title: "Club" })).toMatchObject({
     canonical: `https://example.org/rb${canonical}`,
@@ -117,8 +118,19 @@ test("the PNG of a public driver has 256×256 pixels", async () => {
   await target.close();
 });
 
-test("the sitemap lists every public driver once, and no private drivers", async () => {
-  const dataset = Array.from({ length: 11_000 }, (_, at) => user(at + 1, `Driver ${at}`));
+test("the sitemap lists every public driver and each company that has one, once", async () => {
+  const users = Array.from({ length: 11_000 }, (_, at) => user(at + 1, `Driver ${at}`));
+  const dataset = [
+    ...[3, 4, 5].map((id) => ({
+      type: "company" as const,
+      id,
+      name: `Company ${id}`,
+      member_count: 9,
+    })),
+    ...users,
+    user(20_000, "Owner", { company: { id: 5, role: "Owner" } }),
+    user(7, "Member", { company: { id: 3, role: "Owner" } }),
+  ].filter(({ id, name }) => id !== 7 || name === "Member");
   await using roadbook = await createRoadbook({
     ...page,
     dataset,
@@ -138,10 +150,13 @@ test("the sitemap lists every public driver once, and no private drivers", async
     expect(pages.length).toBeGreaterThan(1);
     return (await Promise.all(pages.map(locationsIn))).flat().sort();
   };
-  const urls = dataset.map(({ id }) => `https://example.org/rb/drivers/${id}`).sort();
+  const urls = [
+    ...[...users, { id: 20_000 }].map(({ id }) => `https://example.org/rb/drivers/${id}`),
+    ...[3, 5].map((id) => `https://example.org/rb/companies/${id}`),
+  ].sort();
   expect(await listDrivers()).toEqual(urls);
   await roadbook.apply([{ type: "user", id: 7, public: false }]);
-  expect(await listDrivers()).toEqual(urls.filter((url) => !url.endsWith("/7")));
+  expect(await listDrivers()).toEqual(urls.filter((url) => !/\/(7|companies\/3)$/.test(url)));
   const robots = await roadbook.fetch(new Request("https://example.org/rb/robots.txt"));
   expect(await robots.text()).toBe(
     "User-agent: *\nAllow: /\nSitemap: https://example.org/rb/sitemap.xml\n",

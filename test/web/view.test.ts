@@ -97,7 +97,7 @@ test("the start page has the public featured drivers, and says whose drivers the
 test("a driver has a heading, a company, and drawings in the page itself", async () => {
   const html = await load("/drivers/42");
   expect(html).toContain("<h1>Łukasz Nowak</h1>");
-  expect(html).toContain("<bdi>Baltic Express</bdi>, <bdi>Owner</bdi>");
+  expect(html).toContain('<a href="/companies/3"><bdi>Baltic Express</bdi></a>, <bdi>Owner</bdi>');
   expect(html).toContain("<title>Łukasz Nowak · Roadbook</title>");
   expect(html).toContain('</svg><img src="https://cdn.example/a/42.png" alt=""');
 });
@@ -157,22 +157,19 @@ describe("a community's own", () => {
     const page = await load("/drivers/42", own);
     expect(page).toContain('href="https://hub.example/users/42">Full profile<');
     expect(page).toContain('</svg><img src="https://hub.example/badges/owl.svg" alt=""');
-    const found = await load("/?q=jan", own);
-    expect(found).toContain('href="https://rb.example/vtc/7?from=rb"');
+    const found = await load("/companies/7", own);
+    expect(found).toContain('href="https://rb.example/vtc/7?from=rb">Full profile<');
     expect(found).toContain('<a href="https://x.example/i">Imprint &amp; more</a>');
     expect(found).toContain('<a href="https://rb.example/rules">Rules</a>');
     expect(await load("/drivers/42", { ...own, icons: undefined })).not.toContain("owl.svg");
   });
 
-  test("links are not on a kiosk, where a company searches for its name instead", async () => {
+  test("links are not on a kiosk", async () => {
     const kiosk = { ...own, kiosk: true };
-    const found = await load("/?q=jan", kiosk);
-    for (const page of [found, await load("/drivers/42", kiosk)]) {
+    for (const path of ["/?q=jan", "/drivers/42", "/companies/7"]) {
+      const page = await load(path, kiosk);
       expect(page).not.toMatch(/<a [^>]*href="(?!\/|#)|imprint|vtc|rules|"\/(rb\/)?docs/i);
     }
-    expect(found).toContain('href="/rb/?q=Jan+Trans"');
-    // The name itself would only lead to the same page.
-    expect(await load("/?q=JAN%20TRANS", kiosk)).not.toContain('href="/rb/?q=Jan+Trans"');
   });
 });
 
@@ -219,9 +216,77 @@ test("ten results are called the first ten, and empty lists have no heading", ()
   expect(found(0, 0)).toContain("<h2>Nobody by that name</h2>");
 });
 
+describe("a company's page", () => {
+  const member = (id: number, more = {}) =>
+    user(id, `Driver ${id}`, { company: { id: 3, role: "Member" }, ...more });
+  const dataset = [
+    { type: "company", id: 3, name: "Nord", member_count: 70 },
+    { type: "company", id: 4, name: "Empty", member_count: 1 },
+    ...Array.from({ length: 60 }, (_, at) => member(2 * at + 1)),
+    { type: "user", id: 2, public: false },
+    user(4, "Nobody's driver"),
+  ];
+
+  test("shows 24 public drivers in the order of their ids, and links to the next", async () => {
+    const found: number[] = [];
+    let path = "/companies/3";
+    for (const size of [24, 24, 12]) {
+      const html = await load(path, { dataset });
+      const ids = [...html.matchAll(/href="\/drivers\/(\d+)"/g)].map(([, id]) => Number(id));
+      expect(ids).toHaveLength(size);
+      expect(html).toContain("<h1>Nord</h1><p>70 members</p>");
+      expect(html).toContain(`<link rel="canonical" href="http://roadbook.test${path}">`);
+      found.push(...ids);
+      path = /href="([^"]+)">More drivers</.exec(html)?.[1] ?? "";
+    }
+    expect(path).toBe("");
+    expect(found).toEqual(Array.from({ length: 60 }, (_, at) => 2 * at + 1));
+    expect(await load("/?q=nor", { dataset })).toContain(
+      '<a href="/companies/3"><mark>Nor</mark>d</a>',
+    );
+    expect(await load("/companies/4", { dataset })).toContain("None of its drivers has a public");
+  });
+
+  test("counts as one search, even if there is no such company", async () => {
+    const target = await openInProcess({ dataset, page: true, searchLimit: 6 });
+    const request = async (path: string, accept = "text/html") => {
+      const response = await target.fetch(path, { headers: { accept } });
+      const { status, headers } = response;
+      const [cache, left] = [headers.get("cache-control"), headers.get("x-ratelimit-remaining")];
+      return { status, cache, left, body: await response.text() };
+    };
+    const shown = { status: 200, cache: "private, max-age=60" };
+    expect(await request("/companies/3")).toMatchObject({ ...shown, left: "5" });
+    expect(await request("/companies/3?after=x", "*/*")).toMatchObject({ ...shown, left: "4" });
+    const missing = { status: 404, cache: "no-store" };
+    for (const [path, left] of [
+      ["/companies/5", "3"],
+      ["/companies/03", "2"],
+    ] as const)
+      expect(await request(path)).toMatchObject({ ...missing, left });
+    const { body, ...others } = await request("/companies/x", "application/json");
+    expect([others.status, others.left, JSON.parse(body).error.code]).toEqual([
+      404,
+      "1",
+      "route_not_found",
+    ]);
+    await request("/companies/3");
+    const page = await request("/companies/3");
+    expect([page.status, page.body.includes("Next search in 1:00:00.")]).toEqual([429, true]);
+    const json = JSON.parse((await request("/companies/3", "*/*")).body);
+    expect(json.error).toMatchObject({ code: "rate_limited", retry_after: 3600 });
+    await target.close();
+    const bare = await openInProcess({ dataset });
+    expect((await bare.fetch("/companies/3")).status).toBe(404);
+    await bare.close();
+  });
+});
+
 test("drivers come first, except below a company whose name is the query", () => {
   const orderFor = (query: string) =>
-    [...render({ ...results, query }).matchAll(/<h2>(\w+)/g)].map(([, heading]) => heading);
+    [...render({ ...results, query, queries: spellQuery(query) }).matchAll(/<h2>(\w+)/g)].map(
+      ([, heading]) => heading,
+    );
   expect(orderFor("trans")).toEqual(["Drivers", "Companies"]);
   expect(orderFor("JAN trans")).toEqual(["Companies", "Drivers"]);
 });

@@ -109,9 +109,10 @@ export function createSchema(db: Sqlite): void {
       CREATE VIRTUAL TABLE ${kind}_ngram USING fts5(ngrams, content='', contentless_delete=0,
         columnsize=0, detail=none, tokenize=${quote(`ascii tokenchars ${quote(PUNCTUATION)}`)})`);
   }
-  // The second index quickly shows whether any user's name has several spellings. Line feeds
-  // separate the spellings of a name.
+  // The second index finds a company's drivers. The third quickly shows whether any user's name has
+  // several spellings, which are separated by line feeds.
   db.exec(`CREATE INDEX achievement_icon ON achievement (icon);
+    CREATE INDEX user_company ON user (company_id) WHERE company_id IS NOT NULL;
     CREATE INDEX user_spellings ON user_name (rank) WHERE instr(folded, char(10)) > 0`);
 }
 
