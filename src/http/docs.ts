@@ -1,14 +1,12 @@
 /** The API reference: a page that works offline, its script, and the OpenAPI document. */
 import { type AnyElysia, Elysia } from "elysia";
 import { apiVersion } from "../domain/version.ts";
-import type { Logo } from "../web/brand.ts";
 import { components, ORIGIN } from "./openapi.ts";
 import { Content, JSON_TYPE } from "./result.ts";
 import type { Service } from "./service.ts";
 
 export interface DocsService extends Service {
   publicUrl: string | undefined;
-  page: { logo: Logo | undefined } | undefined;
   /** Returns Scalar's API reference as a single gzip-compressed script. */
   docsScript(): Promise<Uint8Array<ArrayBuffer>>;
 }
@@ -38,15 +36,14 @@ export function docs(service: DocsService, documented: AnyElysia) {
 }
 
 /** Returns the page, and the document as JSON in which {@link ORIGIN} stands for the base URL. */
-async function renderReference(service: DocsService, documented: AnyElysia) {
-  const { publicUrl, basePath } = service;
+async function renderReference({ publicUrl, basePath }: DocsService, documented: AnyElysia) {
   // Loaded on demand, because most servers never serve the reference.
   const { swagger } = await import("@elysiajs/swagger");
   const plugin = swagger({
     path: "/docs",
     specPath: "/docs/json",
     scalarCDN: `${basePath}/docs/scalar.js`,
-    scalarConfig: configurationFor(basePath, service.page?.logo) as object,
+    scalarConfig: configurationFor(basePath) as object,
     documentation: documentation as object,
   });
   const app = new Elysia().use(plugin).use(documented);
@@ -114,12 +111,12 @@ const customCss = `
 `;
 
 /** Turns off everything that calls or advertises another service. */
-function configurationFor(basePath: string, logo: Logo | undefined) {
+function configurationFor(basePath: string) {
   return {
     // The plugin would set `spec.url`, and Scalar would warn that `url` has replaced it.
     spec: undefined,
     url: `${basePath}/docs/json`,
-    favicon: basePath + (logo ? `/assets/${logo.file}` : "/favicon.svg"),
+    favicon: `${basePath}/favicon.svg`,
     customCss,
     withDefaultFonts: false,
     telemetry: false,

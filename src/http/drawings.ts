@@ -1,9 +1,7 @@
-/** Serves drawings: avatars of public drivers, badges of achievements, and the site's sign. */
+/** Serves drawings: avatars of public drivers, badges of achievements, and the site's icon. */
 import { Elysia } from "elysia";
-import { DEFAULT_ACCENT, DEFAULT_TITLE, type Logo } from "../web/brand.ts";
+import { DEFAULT_ACCENT } from "../web/brand.ts";
 import { drawAvatar, drawAvatarPng, drawBadge, drawFavicon } from "../web/drawings.ts";
-import { drawPreview } from "../web/preview.ts";
-import { type Language, translationIn } from "../web/texts.ts";
 import { parseUserId } from "./request.ts";
 import { type Body, Content, fail } from "./result.ts";
 import type { Service } from "./service.ts";
@@ -11,44 +9,26 @@ import type { Service } from "./service.ts";
 /** A drawing consists of shapes and text only. */
 const DRAWING_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
-interface Sign {
-  title: string;
-  accent?: string | undefined;
-  logo: Logo | undefined;
-  language?: Language | undefined;
-}
-
-export function drawings(service: Service & { page: Sign | undefined }) {
-  const { accent = DEFAULT_ACCENT, title = DEFAULT_TITLE, logo, language } = service.page ?? {};
-  const { texts, formatCount } = translationIn(language ?? "en");
-  /** The last picture drawn, because drawing takes as long as a thousand requests. */
-  let preview = { count: "", content: png("") };
-  return (
-    new Elysia({ strictPath: true })
-      // A private driver has no avatar, because the initials would hint at the name.
-      .get("/avatars/:file", ({ params }) => {
-        // An `avatar_url` may be /avatars/ann.png, which is an unknown path, not an invalid id.
-        const [, digits = "", kind] = /^(.*)\.(svg|(?<=^\d+\.)png)$/s.exec(params.file) ?? [];
-        if (digits === "") return fail("route_not_found");
-        const id = parseUserId(digits);
-        if (id === undefined) return fail("invalid_user_id");
-        const name = service.snapshot().users.findName(id);
-        if (typeof name !== "string") return fail(name.missing);
-        return kind === "svg" ? svg(drawAvatar(id, name)) : png(drawAvatarPng(id));
-      })
-      .get("/icons/:file", ({ params }) => {
-        const achievement = service.snapshot().users.findAchievementByIcon(params.file);
-        return achievement ? svg(drawBadge(achievement)) : fail("route_not_found");
-      })
-      .get("/favicon.svg", () => svg(drawFavicon(accent)))
-      .get("/sign.png", () => {
-        const count = formatCount(service.snapshot().meta.counts.public_users, texts.driverCount);
-        if (count !== preview.count)
-          preview = { count, content: png(drawPreview(title, count, accent, !logo)) };
-        return preview.content;
-      })
-  );
-}
+export const drawings = (
+  service: Service & { page?: { accent?: string | undefined } | undefined },
+) =>
+  new Elysia({ strictPath: true })
+    // A private driver has no avatar, because the initials would hint at the name.
+    .get("/avatars/:file", ({ params }) => {
+      // An `avatar_url` may be /avatars/ann.png. Here, that is an unknown path, not an invalid id.
+      const [, digits = "", kind] = /^(.*)\.(svg|(?<=^\d+\.)png)$/s.exec(params.file) ?? [];
+      if (digits === "") return fail("route_not_found");
+      const id = parseUserId(digits);
+      if (id === undefined) return fail("invalid_user_id");
+      const name = service.snapshot().users.findName(id);
+      if (typeof name !== "string") return fail(name.missing);
+      return kind === "svg" ? svg(drawAvatar(id, name)) : png(drawAvatarPng(id));
+    })
+    .get("/icons/:file", ({ params }) => {
+      const achievement = service.snapshot().users.findAchievementByIcon(params.file);
+      return achievement ? svg(drawBadge(achievement)) : fail("route_not_found");
+    })
+    .get("/favicon.svg", () => svg(drawFavicon(service.page?.accent ?? DEFAULT_ACCENT)));
 
 const png = (bytes: Body) => new Content("image/png", bytes, { cache: "public" });
 

@@ -5,9 +5,10 @@ import { errors } from "../domain/error.ts";
 import type { Decision } from "../limit/limiter.ts";
 import type { Snapshot } from "../snapshot/read/open.ts";
 import type { PageAssets } from "../web/assets.ts";
-import { type Brand, type Logo, styleOf } from "../web/brand.ts";
+import { type Brand, DEFAULT_ACCENT, type Logo, styleOf } from "../web/brand.ts";
 import { renderDocument } from "../web/document.ts";
-import { type Language, languages } from "../web/texts.ts";
+import { drawPreview } from "../web/preview.ts";
+import { type Language, languages, translationIn } from "../web/texts.ts";
 import { readCompany, readDriver, readResults, readStart, type View } from "../web/view.ts";
 import { type CountSearch, failLimited, toSeconds } from "./rate-limit.ts";
 import { normalizeText, parseUserId, pathOf, SEARCHABLE } from "./request.ts";
@@ -27,8 +28,6 @@ const LOGO_POLICY =
 const COUNTED = { "cache-control": "private, max-age=60" };
 
 export interface Pages extends Brand {
-  /** Defaults to the language that the reader's browser asks for. */
-  language?: Language | undefined;
   accent?: string | undefined;
   logo: Logo | undefined;
   /** The drivers on the start page. Defaults to those with the most achievement points. */
@@ -61,19 +60,10 @@ export function createPages(service: PagesService) {
   }
   const { files, ...paths } = nameAssets(page);
 
-  const show = (
-    request: Request,
-    { meta, search }: Snapshot,
-    view: View,
-    headers = {},
-  ): Content => {
-    const language = page.language ?? chosenLanguage(page, request) ?? languageOf(request);
+  const show = (request: Request, { meta }: Snapshot, view: View, headers = {}): Content => {
+    const language = page.language ?? languageOf(request, page.kiosk);
     const problem = view.kind === "problem" ? view.problem : undefined;
-    const shown = {
-      ...{ view, language, brand: page, meta },
-      choosesLanguage: page.language === undefined,
-      hasScriptHint: Boolean(page.kiosk) && view.kind === "start" && search.hasLatinSpellings(),
-    };
+    const shown = { view, language, brand: page, meta };
     const html = renderDocument({ ...shown, ...paths, basePath, baseUrl: baseUrl(request) });
     return new Content("text/html; charset=utf-8", html, {
       // A page that asks for more letters is not an error.
@@ -95,6 +85,7 @@ export function createPages(service: PagesService) {
     return show(request, snapshot(), view, { "retry-after": String(waitSeconds) });
   };
 
+  let sign: { count: string; png: Body } | undefined;
   const routes = plugin
     .get("/", async ({ request, server }) => {
       const typed = parametersOf(request)?.getAll("q").at(-1)?.trim() ?? "";
@@ -118,7 +109,7 @@ export function createPages(service: PagesService) {
       const isJson = !prefersPage(request);
       if (decision?.allowed === false)
         return isJson ? failLimited(decision) : showLimited(request, decision);
-      const id = parseUserId(params.companyId);
+      const id = parseUserId(params.companyId) ?? 0;
       const after = parseUserId(parametersOf(request)?.get("after") ?? "") ?? 0;
       const data = snapshot();
       const view = readCompany(data, id, after, baseUrl(request));
@@ -134,6 +125,14 @@ export function createPages(service: PagesService) {
       const data = snapshot();
       const view = readDriver(data, id, showsAll, baseUrl(request));
       return isJson && view.kind === "problem" ? fail(view.problem) : show(request, data, view);
+    })
+    .get("/sign.png", () => {
+      const { title, accent = DEFAULT_ACCENT, language = "en", logo } = page;
+      const { texts, formatCount } = translationIn(language);
+      const count = formatCount(snapshot().meta.counts.public_users, texts.driverCount);
+      // The last picture is kept, because drawing takes as long as hundreds of requests.
+      if (sign?.count !== count) sign = { count, png: drawPreview(title, count, accent, !logo) };
+      return new Content("image/png", sign.png, { cache: "public" });
     })
     .get("/assets/:file", ({ params }) => files.get(params.file) ?? fail("route_not_found"));
 
@@ -173,15 +172,13 @@ function prefersPage(request: Request): boolean {
   return best === "text/html";
 }
 
-/** The language chosen by a kiosk's visitor. The script forgets it when the kiosk is idle. */
-function chosenLanguage({ kiosk }: Pages, { headers }: Request): Language | undefined {
-  const [, code] = /(?:^|;)\s*language=(\w+)/.exec(headers.get("cookie") ?? "") ?? [];
-  return kiosk && code && Object.hasOwn(languages, code) ? (code as Language) : undefined;
-}
-
-function languageOf(request: Request): Language {
-  const [best] = preferencesOf(request).languages(Object.keys(languages)) as Language[];
-  return best ?? "en";
+/** A kiosk's visitor chooses a language, which the page's script keeps until the kiosk is idle. */
+function languageOf(request: Request, isKiosk = false): Language {
+  const cookie = isKiosk ? request.headers.get("cookie") : null;
+  const [, chosen] = /(?:^|;)\s*language=(\w+)/.exec(cookie ?? "") ?? [];
+  const [best] = preferencesOf(request).languages(Object.keys(languages));
+  const known = Object.keys(languages) as Language[];
+  return known.find((each) => each === chosen) ?? known.find((each) => each === best) ?? "en";
 }
 
 const parametersOf = ({ url }: Request) => URL.parse(url)?.searchParams;

@@ -12,15 +12,15 @@ interface DocumentOptions extends Pick<PageContext, "brand" | "baseUrl" | "meta"
   scriptPath: string;
   stylePath: string;
   logoPath: string | undefined;
-  /** Whether a kiosk has buttons for the languages, and explains how to find foreign names. */
-  choosesLanguage: boolean;
-  hasScriptHint: boolean;
 }
 
 export function renderDocument(options: DocumentOptions): string {
   const { view, language, baseUrl, basePath, scriptPath, stylePath, logoPath } = options;
   const { title, kiosk, kioskIdle, allowIndexing, links = [] } = options.brand;
   const context = { ...options, ...translationIn(language) };
+  // Without achievements in the data, no page speaks of them.
+  const isPlain = options.meta.counts.achievements === 0;
+  if (isPlain) context.texts = { ...context.texts, description: context.texts.whatIsFound };
   const { texts, formatDate } = context;
   const rendered = renderView(view, context);
   const { text } = html`<!doctype html>
@@ -72,8 +72,7 @@ function renderPreview(rendered: Rendered, texts: Texts, options: DocumentOption
   const { description, path, avatar, name } = rendered;
   const { brand, baseUrl, logoPath } = options;
   const title = path === undefined ? texts.title : name;
-  const hasPngLogo = logoPath?.endsWith(".png");
-  const sign = baseUrl + (hasPngLogo ? logoPath : "/sign.png");
+  const sign = baseUrl + (logoPath?.endsWith(".png") ? logoPath : "/sign.png");
   const isDrawn = avatar?.startsWith(`${baseUrl}/avatars/`);
   const image = isDrawn ? avatar?.replace(/\.svg$/, ".png") : (avatar ?? sign);
   const url = path !== undefined && baseUrl + path;
@@ -84,13 +83,13 @@ ${url && html`<link rel="canonical" href="${url}">\n<meta property="og:url" cont
 <meta property="og:title" content="${title}">
 <meta property="og:description" content="${description}">
 <meta property="og:image" content="${image}">
-<meta name="twitter:card" content="${avatar || hasPngLogo ? "summary" : "summary_large_image"}">
+<meta name="twitter:card" content="${image?.endsWith("/sign.png") ? "summary_large_image" : "summary"}">
 <meta name="twitter:title" content="${title}">
 <meta name="twitter:description" content="${description}">
 <meta name="twitter:image" content="${image}">`;
 }
 
-function renderKeys({ view, language, ...options }: DocumentOptions, texts: Texts): Html {
+function renderKeys({ view, language, brand }: DocumentOptions, texts: Texts): Html {
   const keys = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ1234567890"].map(
     (key) => html`<button type="button" value="${key.toLowerCase()}">${key}</button>`,
   );
@@ -98,11 +97,11 @@ function renderKeys({ view, language, ...options }: DocumentOptions, texts: Text
     <button type="button" value=" " aria-label="${texts.spaceKey}">␣</button>
     <button type="button" value="" aria-label="${texts.backspaceKey}">⌫</button></div>
   <div class="bar">${view.kind !== "start" && html`<a href="/">${texts.backToStart}</a>`}${
-    options.choosesLanguage &&
+    brand.language === undefined &&
     Object.entries(languages).map(
       ([code, { languageName }]) =>
         html`<button type="button" lang="${code}" aria-pressed="${String(code === language)}">${languageName}</button>`,
     )
   }</div>
-  ${options.hasScriptHint && html`<p class="hint">${texts.scriptHint}</p>`}`;
+  ${view.kind === "start" && view.needsScriptHint() && html`<p class="hint">${texts.scriptHint}</p>`}`;
 }

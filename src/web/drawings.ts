@@ -81,11 +81,8 @@ const symbols = Object.values(badges).map(({ path, words }) => {
 
 /** Chosen by the achievement's name, or else by its kind. */
 function symbolOf(...texts: string[]): string | undefined {
-  const found = texts.map((text) => {
-    const folded = fold(text).replaceAll("_", " ");
-    return symbols.find(({ words }) => words.test(folded))?.path;
-  });
-  return found.find(Boolean);
+  const folded = texts.map((text) => fold(text).replaceAll("_", " "));
+  return folded.flatMap((text) => symbols.find(({ words }) => words.test(text))?.path ?? [])[0];
 }
 
 /** Rim colours by tier: bronze, silver, gold, and two for higher tiers. */

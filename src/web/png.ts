@@ -1,22 +1,13 @@
 /** Draws shapes in two colours as PNG (ISO/IEC 15948). */
 import zlib from "node:zlib";
 
-/** Whether a shape covers this point. */
+/** Whether a shape covers this point of a view box that is 64 high. */
 export type Covers = (x: number, y: number) => boolean;
 
 export const PNG_START = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
 
-/** `unit` is how many units of the shape a pixel has in each direction. */
-interface Size {
-  width: number;
-  height: number;
-  unit: number;
-  /** The number of samples per pixel in each direction. A pixel's shade is how many are covered. */
-  samples: number;
-}
-
-/** For a shape in a 64×64 view box. */
-const SQUARE: Size = { width: 256, height: 256, unit: 1 / 4, samples: 4 };
+/** `samples` are per pixel, in each direction. A pixel's shade is how many are covered. */
+const SQUARE = { width: 256, height: 256, samples: 4 };
 
 /** The compressed pixels of each shape, which are slow to compute. */
 const packed = new WeakMap<Covers, Uint8Array>();
@@ -28,18 +19,17 @@ export function drawPng(covers: Covers, from: number[], to: number[], size = SQU
   const palette = Array.from({ length: shades + 1 }, (_, shade) =>
     from.map((value, at) => Math.round(value + (((to[at] ?? 0) - value) * shade) / shades)),
   );
+  const [width, height] = [size.width, size.height].map((pixels) => [pixels >> 8, pixels & 255]);
   // Pixels of 8 bits, which are indexes in the palette.
-  const header = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 8, 3, 0, 0, 0]);
-  header.writeUInt32BE(size.width, 0);
-  header.writeUInt32BE(size.height, 4);
+  const header = [0, 0, width, 0, 0, height, 8, 3, 0, 0, 0].flatMap((bytes) => bytes ?? []);
   const chunks = [chunk("IHDR", header), chunk("PLTE", palette.flat()), chunk("IDAT", pixels)];
   return Buffer.concat([PNG_START, ...chunks, chunk("IEND", [])]);
 }
 
-function packPixels(covers: Covers, { width, height, unit, samples }: Size): Uint8Array {
+function packPixels(covers: Covers, { width, height, samples }: typeof SQUARE): Uint8Array {
   // Each row begins with its filter type, which is 0 (none).
   const rows = new Uint8Array(height * (width + 1));
-  const scale = unit / samples;
+  const scale = 64 / (height * samples);
   for (let y = 0; y < height * samples; y++) {
     for (let x = 0; x < width * samples; x++) {
       const at = Math.floor(y / samples) * (width + 1) + 1 + Math.floor(x / samples);

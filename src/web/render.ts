@@ -39,19 +39,17 @@ export function renderView(view: View, context: PageContext): Rendered {
   return view.kind === "driver" ? renderDriver(view, context) : renderProblem(view, context);
 }
 
-function renderStart({ featured, counts }: StartView, context: PageContext): Rendered {
+function renderStart({ featured }: StartView, context: PageContext): Rendered {
+  const { counts } = context.meta;
   const { brand, texts, formatCount } = context;
   const drivers = formatCount(counts.public_users, texts.driverCount);
   const found = `${drivers}, ${formatCount(counts.companies, texts.companyCount)}`;
-  const cards = featured.map(
-    (user) => html`<li class="card">${renderAvatar(user, context)}
-      <p><a href="/drivers/${user.id}">${user.name}</a> <span>${user.company?.name}</span></p></li>`,
-  );
+  const cards = featured.map((user) => renderCard(user, user.company?.name, context));
   const heading =
     brand.title === DEFAULT_TITLE ? texts.title : fill(texts.driversOf, { title: brand.title });
   return {
     name: texts.title,
-    description: `${descriptionOf(context)} ${found}.`,
+    description: `${texts.description} ${found}.`,
     path: "/",
     main: html`<h1>${heading}</h1>
     <p class="counts">${found}</p>
@@ -78,13 +76,12 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
       <span>${joinDetails(spelling, members)}</span></p>`;
   });
   const most = { count: MAX_RESULTS };
-  const lists = [
+  const boards = [
     { heading: texts.drivers, rows: driverRows },
     { heading: texts.companies, rows: companyRows },
-  ];
+  ].filter(({ rows }) => rows.length > 0);
   // On a phone, a company of exactly this name would otherwise be below ten drivers.
-  if (companies.some(({ name }) => fold(name) === queries[0])) lists.reverse();
-  const boards = lists.filter(({ rows }) => rows.length > 0);
+  if (companies.some(({ name }) => fold(name) === queries[0])) boards.reverse();
   return {
     name: fill(texts.resultsFor, { query }),
     description: `${driverCount}, ${companyCount}`,
@@ -141,8 +138,7 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
       ([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`,
     )}</dl>
     ${ownPage && renderButton(ownPage, texts.fullProfile)}
-    ${hasAchievements(context) && html`<h2>${texts.achievements}</h2>`}
-    ${hasAchievements(context) && !hasAny && html`<p>${texts.noAchievements}</p>`}
+    ${context.meta.counts.achievements > 0 && html`<h2>${texts.achievements}</h2>${!hasAny && html`<p>${texts.noAchievements}</p>`}`}
     <ul class="badges">${shown.map((entry) => renderAchievement(entry, context))}</ul>
     ${
       isCut &&
@@ -161,10 +157,7 @@ function renderCompany(view: CompanyView, context: PageContext): Rendered {
   const members = formatCount(company.member_count, texts.members);
   const path = `/companies/${company.id}`;
   const ownPage = ownUrl(brand.companyLink, company.id, context);
-  const cards = drivers.map(
-    (driver) => html`<li class="card">${renderAvatar(driver, context)}
-      <p><a href="/drivers/${driver.id}">${driver.name}</a> <span>${driver.role}</span></p></li>`,
-  );
+  const cards = drivers.map((driver) => renderCard(driver, driver.role, context));
   return {
     name: company.name,
     description: joinDetails(members, brand.title),
@@ -199,8 +192,7 @@ function renderAchievement(
     <div><h3>${name}</h3><p>${description}</p><p class="dots quiet">${parts}</p></div></li>`;
 }
 
-function renderProblem(view: ProblemView, context: PageContext): Rendered {
-  const { texts } = context;
+function renderProblem(view: ProblemView, { texts }: PageContext): Rendered {
   const { problem, waitSeconds: seconds } = view;
   const wait =
     seconds !== undefined &&
@@ -208,19 +200,11 @@ function renderProblem(view: ProblemView, context: PageContext): Rendered {
     <p class="button" hidden><a href="">${texts.tryAgain}</a></p>`;
   return {
     name: texts.problems[problem],
-    description: descriptionOf(context),
+    description: texts.description,
     main: html`<div class="problem"><h1>${texts.problems[problem]}</h1><p>${texts.advice[problem]}</p></div>
     ${wait}
     ${renderButton("/", texts.otherDrivers)}`,
   };
-}
-
-/** Without achievements in the data, no page speaks of them. */
-const hasAchievements = ({ meta }: PageContext) => meta.counts.achievements > 0;
-
-function descriptionOf(context: PageContext): string {
-  const { description, whatIsFound } = context.texts;
-  return hasAchievements(context) ? description : whatIsFound;
 }
 
 /** At its normal size, a long name would fill a small screen. */
@@ -251,7 +235,14 @@ function ownUrl(template: string | undefined, id: number, { brand, baseUrl }: Pa
   return new URL(template.replaceAll("{id}", String(id)), baseUrl).href;
 }
 
-function renderAvatar(user: Pick<User, "id" | "name" | "avatar_url">, { baseUrl }: PageContext) {
+type Face = Pick<User, "id" | "name" | "avatar_url">;
+
+function renderCard(user: Face, detail: string | undefined, context: PageContext): Html {
+  return html`<li class="card">${renderAvatar(user, context)}
+      <p><a href="/drivers/${user.id}">${user.name}</a> <span>${detail}</span></p></li>`;
+}
+
+function renderAvatar(user: Face, { baseUrl }: PageContext) {
   const isDrawn = user.avatar_url === completeAvatar(user.id, null, baseUrl);
   const url = isDrawn ? undefined : user.avatar_url;
   return renderPicture("avatar", drawAvatar(user.id, user.name), url);

@@ -27,12 +27,15 @@ export interface ProblemView {
 }
 
 /** Leaves out featured drivers who have become private. */
-export function readStart({ meta, users }: Snapshot, baseUrl: string, ids?: readonly number[]) {
+export function readStart(data: Snapshot, baseUrl: string, ids?: readonly number[]) {
+  const { meta, users, search } = data;
   const featured = (ids ?? meta.featured).flatMap((id) => {
     const user = users.findProfile(id, baseUrl);
     return "missing" in user ? [] : [user];
   });
-  return { kind: "start" as const, featured, counts: meta.counts };
+  // Only a kiosk calls this, because it reads many names.
+  const needsScriptHint = search.hasLatinSpellings;
+  return { kind: "start" as const, featured, needsScriptHint };
 }
 
 /**
@@ -67,17 +70,12 @@ export function readDriver(
   return { kind: "driver" as const, user, achievements, showsAll };
 }
 
-/** Shows the drivers whose ids are above `after`. An undefined id is that of an unknown company. */
-export function readCompany(
-  { companies }: Snapshot,
-  id: number | undefined,
-  after: number,
-  baseUrl: string,
-) {
-  const company = id === undefined ? undefined : companies.find(id);
+/** Shows the drivers whose ids are above `after`. No company has the id 0. */
+export function readCompany({ companies }: Snapshot, id: number, after: number, baseUrl: string) {
+  const company = companies.find(id);
   if (!company) return { kind: "problem" as const, problem: "route_not_found" as const };
   // One more shows whether there is another page.
-  const found = companies.listDrivers(company.id, after, DRIVERS_PER_PAGE + 1, baseUrl);
+  const found = companies.listDrivers(id, after, DRIVERS_PER_PAGE + 1, baseUrl);
   const drivers = found.slice(0, DRIVERS_PER_PAGE);
   const next = found.length > drivers.length ? drivers.at(-1)?.id : undefined;
   return { kind: "company" as const, company, drivers, after, next };

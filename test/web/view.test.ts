@@ -29,8 +29,6 @@ function render(view: View, brand: Partial<Brand> = {}): string {
     scriptPath: "/assets/page.js",
     stylePath: "/assets/page.css",
     logoPath: undefined,
-    choosesLanguage: true,
-    hasScriptHint: false,
     meta: {
       built_at: "2026-01-02T03:04:05Z",
       counts: { roles: 0, achievements: 1, companies: 1, users: 1, public_users: 1 },
@@ -133,7 +131,7 @@ test("a community without achievements reads nothing about achievements or point
   }
   // In a community that has achievements, a driver may still have none.
   const html = render({ ...driver, achievements: [] });
-  expect(html).toContain("<h2>Achievements</h2>\n    <p>No achievements yet.");
+  expect(html).toContain("<h2>Achievements</h2><p>No achievements yet.");
   expect(html).not.toContain("0 points");
 });
 

@@ -3,12 +3,7 @@ import { type CompanySearchResult, completeAvatar } from "../../domain/model.ts"
 import type { Database } from "../../sqlite/driver.ts";
 import { openPages } from "./pages.ts";
 
-interface DriverRow {
-  id: number;
-  name: string;
-  avatar_url: string | null;
-  role: string;
-}
+type DriverRow = Record<"name" | "role", string> & { id: number; avatar_url: string | null };
 
 export function openCompanies({ $client }: Database) {
   const readCompany = $client.prepare<CompanySearchResult>(

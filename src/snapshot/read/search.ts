@@ -4,15 +4,12 @@ import {
   completeAvatar,
   type UserSearchResult,
 } from "../../domain/model.ts";
-import { hasLatinSpelling } from "../../search/fold.ts";
+import { TRANSLITERATED } from "../../search/fold.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import type { NameKind } from "../format/schema.ts";
 import { NameSearch } from "../name-index/find.ts";
 
 type UserHit = Omit<UserSearchResult, "avatar_url"> & { avatar_url: string | null };
-
-/** Reading this many spellings takes a few milliseconds. */
-const MAX_SPELLINGS = 10_000;
 
 export function openSearch({ $client }: Database) {
   const companyNames = new NameSearch($client, "company");
@@ -24,8 +21,9 @@ export function openSearch({ $client }: Database) {
   const readUsers = $client.prepare<UserHit>(
     selectHits("user", "user.id, user.name, avatar_url, company_name AS company"),
   );
+  // Reading this many spellings takes a few milliseconds.
   const readSpellings = $client.prepare<{ folded: string }>(
-    `SELECT folded FROM user_name WHERE instr(folded, char(10)) > 0 LIMIT ${MAX_SPELLINGS}`,
+    "SELECT folded FROM user_name WHERE instr(folded, char(10)) > 0 LIMIT 10000",
   );
   let hasLatin: boolean | undefined;
   const find = (names: NameSearch, queries: string[]) => JSON.stringify(names.find(queries));
@@ -35,10 +33,8 @@ export function openSearch({ $client }: Database) {
       readCompanies.all(find(companyNames, queries)),
 
     /** Whether users can be found by the Latin spelling of a name in another script. */
-    hasLatinSpellings(): boolean {
-      hasLatin ??= readSpellings.all().some(({ folded }) => hasLatinSpelling(folded));
-      return hasLatin;
-    },
+    hasLatinSpellings: () =>
+      (hasLatin ??= readSpellings.all().some(({ folded }) => folded.search(TRANSLITERATED) >= 0)),
 
     /** If an avatar is only a path, `baseUrl` is prepended. */
     listUsers: (queries: string[], baseUrl: string): UserSearchResult[] =>
