@@ -104,7 +104,7 @@ test("the time of a takedown is in the file for an hour", async () => {
 
 test("the index of companies forgets who is hidden", async () => {
   const id = 0x5a5b5c5d;
-  const member = { ...secret, company: { id, role: "Owner" } };
+  const member = { ...secret, company: { id, role: "Owner" }, achievements: [] };
   const company = { type: "company" as const, id, name: "Nord", member_count: 1 };
   const path = await makeSnapshot([...community, company, member]);
   // SQLite stores both ids in big-endian order.

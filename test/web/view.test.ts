@@ -108,8 +108,11 @@ test("a driver's page shows up to 40 achievements, or else the newest 24 and a l
   expect(html).toContain("<dd>82</dd>");
   const all = render({ ...driver, showsAll: true });
   expect([all.match(/<h3>/g)?.length, all.includes("?achievements=all")]).toEqual([41, false]);
-  const few = render({ ...driver, achievements: driver.achievements.slice(1) });
-  expect([few.match(/<h3>/g)?.length, few.includes("?achievements=all")]).toEqual([40, false]);
+  const few = { ...driver, achievements: driver.achievements.slice(1) };
+  expect(render(few).match(/<h3>/g)).toHaveLength(40);
+  // A long name is small.
+  for (const name of ["Jan ".repeat(20), "Donaudampfschifffahrtsgesellschaft"])
+    expect(render({ ...few, user: { ...driver.user, name } })).toContain('<h1 class="long">');
 });
 
 test("a badge and its text show the tier that the driver has reached", () => {
@@ -214,88 +217,52 @@ test("ten results are called the first ten, and empty lists have no heading", ()
   expect(found(0, 0)).toContain("<h2>Nobody by that name</h2>");
 });
 
-describe("a company's page", () => {
-  const member = (id: number, more = {}) =>
-    user(id, `Driver ${id}`, { company: { id: 3, role: "Member" }, ...more });
+test("a company's page shows 24 public drivers by id, and each of its pages is a search", async () => {
+  const company = { id: 3, role: "Member" };
   const dataset = [
     { type: "company", id: 3, name: "Nord", member_count: 70 },
     { type: "company", id: 4, name: "Empty", member_count: 1 },
-    ...Array.from({ length: 60 }, (_, at) => member(2 * at + 1)),
+    ...Array.from({ length: 30 }, (_, at) => user(2 * at + 1, `Driver ${at}`, { company })),
     { type: "user", id: 2, public: false },
     user(4, "Nobody's driver"),
   ];
-
-  test("shows 24 public drivers in the order of their ids, and links to the next", async () => {
-    const found: number[] = [];
-    let path = "/companies/3";
-    for (const size of [24, 24, 12]) {
-      const html = await load(path, { dataset });
-      const ids = [...html.matchAll(/href="\/drivers\/(\d+)"/g)].map(([, id]) => Number(id));
-      expect(ids).toHaveLength(size);
-      expect(html).toContain("<h1>Nord</h1><p>70 members</p>");
-      expect(html).toContain(`<link rel="canonical" href="http://roadbook.test${path}">`);
-      found.push(...ids);
-      path = /href="([^"]+)">More drivers</.exec(html)?.[1] ?? "";
-    }
-    expect(path).toBe("");
-    expect(found).toEqual(Array.from({ length: 60 }, (_, at) => 2 * at + 1));
-    expect(await load("/?q=nor", { dataset })).toContain(
-      '<a href="/companies/3"><mark>Nor</mark>d</a>',
-    );
-    expect(await load("/companies/4", { dataset })).toContain("None of its drivers has a public");
-  });
-
-  test("counts as one search, even if there is no such company", async () => {
-    const target = await openInProcess({ dataset, page: true, searchLimit: 6 });
-    const request = async (path: string, accept = "text/html") => {
-      const response = await target.fetch(path, { headers: { accept } });
-      const { status, headers } = response;
-      const [cache, left] = [headers.get("cache-control"), headers.get("x-ratelimit-remaining")];
-      return { status, cache, left, body: await response.text() };
-    };
-    const shown = { status: 200, cache: "private, max-age=60" };
-    expect(await request("/companies/3")).toMatchObject({ ...shown, left: "5" });
-    expect(await request("/companies/3?after=x", "*/*")).toMatchObject({ ...shown, left: "4" });
-    const missing = { status: 404, cache: "no-store" };
-    for (const [path, left] of [
-      ["/companies/5", "3"],
-      ["/companies/03", "2"],
-    ] as const)
-      expect(await request(path)).toMatchObject({ ...missing, left });
-    const { body, ...others } = await request("/companies/x", "application/json");
-    expect([others.status, others.left, JSON.parse(body).error.code]).toEqual([
-      404,
-      "1",
-      "route_not_found",
-    ]);
-    await request("/companies/3");
-    const page = await request("/companies/3");
-    expect([page.status, page.body.includes("Next search in 1:00:00.")]).toEqual([429, true]);
-    const json = JSON.parse((await request("/companies/3", "*/*")).body);
-    expect(json.error).toMatchObject({ code: "rate_limited", retry_after: 3600 });
-    await target.close();
-    const bare = await openInProcess({ dataset });
-    expect((await bare.fetch("/companies/3")).status).toBe(404);
-    await bare.close();
-  });
+  const target = await openInProcess({ dataset, page: true, searchLimit: 5 });
+  const get = async (path: string, accept = "text/html") => {
+    const response = await target.fetch(path, { headers: { accept } });
+    const { status, headers } = response;
+    const facts = [status, headers.get("cache-control"), headers.get("x-ratelimit-remaining")];
+    return { facts, body: await response.text() };
+  };
+  const found: string[] = [];
+  for (const [path, left] of [
+    ["/companies/3", "4"],
+    ["/companies/3?after=47", "3"],
+  ] as const) {
+    const { facts, body } = await get(path, left === "3" ? "*/*" : undefined);
+    expect(facts).toEqual([200, "private, max-age=60", left]);
+    expect(body).toContain("<h1>Nord</h1><p>70 members</p>");
+    expect(body).toContain(`<link rel="canonical" href="http://roadbook.test${path}">`);
+    expect(body.includes('"/companies/3?after=47">More drivers<')).toBe(left === "4");
+    found.push(...[...body.matchAll(/href="\/drivers\/(\d+)"/g)].map(([, id = ""]) => id));
+  }
+  expect(found).toEqual(Array.from({ length: 30 }, (_, at) => String(2 * at + 1)));
+  expect((await get("/companies/4?after=x")).body).toContain("None of its drivers has a public");
+  expect((await get("/companies/03")).facts).toEqual([404, "no-store", "1"]);
+  expect((await get("/companies/5", "*/*")).body).toContain('"code":"route_not_found"');
+  expect((await get("/companies/3", "*/*")).body).toContain('"retry_after":3600');
+  const { facts, body } = await get("/companies/3");
+  expect([facts[0], body.includes("Next search in 1:00:00.")]).toEqual([429, true]);
+  await target.close();
 });
 
-test("drivers come first, except below a company whose name is the query", () => {
-  const orderFor = (query: string) =>
-    [...render({ ...results, query, queries: spellQuery(query) }).matchAll(/<h2>(\w+)/g)].map(
-      ([, heading]) => heading,
-    );
-  expect(orderFor("trans")).toEqual(["Drivers", "Companies"]);
-  expect(orderFor("JAN trans")).toEqual(["Companies", "Drivers"]);
-});
-
-test.each([
-  ["Łukasz Nowak", false],
-  ["Jan ".repeat(20), true],
-  ["Donaudampfschifffahrtsgesellschaft", true],
-])("the heading %p is small: %p", (name, isSmall) => {
-  const html = render({ ...driver, user: { ...driver.user, name } });
-  expect(html.includes('<h1 class="long">')).toBe(isSmall);
+test("results link to companies, which come first if one has the name searched for", () => {
+  const search = (query: string) => render({ ...results, query, queries: spellQuery(query) });
+  expect(search("trans")).toContain('<a href="/rb/companies/7">Jan <mark>Trans</mark></a>');
+  for (const [query, first] of [
+    ["trans", "Drivers"],
+    ["JAN trans", "Companies"],
+  ] as const)
+    expect(/<h2>(\w+)/.exec(search(query))?.[1]).toBe(first);
 });
 
 test("a search on the page counts once, and says how many are left only if few are", async () => {

@@ -9,7 +9,7 @@ export function openPages($client: Sqlite, kind: NameKind) {
   const listed =
     kind === "user" ? "TRUE" : "EXISTS (SELECT 1 FROM user WHERE company_id = company_name.id)";
   const selectRank = `SELECT rank / ${PAGE_RANKS} FROM ${kind}_name`;
-  // Finds each page from the one before it, because reading all ranks would take too long.
+  // Finds each page from the previous one, because reading all ranks would take too long.
   const readPages = $client.prepare<{ page: number }>(
     `WITH RECURSIVE pages (page) AS (
       SELECT * FROM (${selectRank} WHERE ${listed} ORDER BY rank LIMIT 1)
