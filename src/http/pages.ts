@@ -104,6 +104,7 @@ export function createPages(service: PagesService) {
       const view = { ...found, query, searchesLeft: decision?.remaining };
       return show(request, data, view, COUNTED);
     })
+    // On an error, a client that does not prefer HTML gets the API's JSON.
     .get("/companies/:companyId", async ({ request, params, server }) => {
       const decision = await countSearch?.(request, server);
       const isJson = !prefersPage(request);
@@ -116,7 +117,6 @@ export function createPages(service: PagesService) {
       if (view.kind === "company") return show(request, data, view, COUNTED);
       return isJson ? fail(view.problem) : show(request, data, view);
     })
-    // On an error, a client that does not prefer HTML gets the API's JSON.
     .get("/drivers/:driverId", ({ request, params }) => {
       const id = parseUserId(params.driverId);
       const isJson = !prefersPage(request);
@@ -176,9 +176,9 @@ function prefersPage(request: Request): boolean {
 function languageOf(request: Request, isKiosk = false): Language {
   const cookie = isKiosk ? request.headers.get("cookie") : null;
   const [, chosen] = /(?:^|;)\s*language=(\w+)/.exec(cookie ?? "") ?? [];
-  const [best] = preferencesOf(request).languages(Object.keys(languages));
   const known = Object.keys(languages) as Language[];
-  return known.find((each) => each === chosen) ?? known.find((each) => each === best) ?? "en";
+  const [best = "en"] = preferencesOf(request).languages(known) as Language[];
+  return known.find((each) => each === chosen) ?? best;
 }
 
 const parametersOf = ({ url }: Request) => URL.parse(url)?.searchParams;

@@ -36,9 +36,6 @@ describe("a badge", () => {
     ["Nachteule", "strecke_und_zeit", "moon"],
     ["Petit déjeuner", "", "cup"],
     ["Święty spokój", "bezpieczeństwo", "shield"],
-    ["Primera entrega", "", "flag"],
-    ["Zwölf Uhr", "", "clock"],
-    ["Lone Passenger", "", "wheel"],
     ["Poslední jízda", "dálnice", "road"],
     ["Piano Forte", "delivery", "box"],
   ] as const)("of %s (%s) shows the symbol %s", (name, type, symbol) => {
@@ -47,14 +44,13 @@ describe("a badge", () => {
   });
 
   test("without a known word is a medal with the points", () => {
-    for (const [points, text] of [
-      [0, "0"],
-      [250, "250"],
-      [12_345, "12K"],
-    ] as const) {
-      const badge = drawBadge({ name: "Unwrapped", type: "ideal", tier: 1, points });
-      expect(badge).toContain(`>${text}</text>`);
-    }
+    const medal = (points: number) =>
+      drawBadge({ name: "Unwrapped", type: "ideal", tier: 1, points });
+    expect([0, 250, 12_345].map((points) => />(\w+)<\/text>/.exec(medal(points))?.[1])).toEqual([
+      "0",
+      "250",
+      "12K",
+    ]);
   });
 
   test("differs by type and tier, and has a rim at any tier", () => {
