@@ -15,6 +15,9 @@ const [MARGIN, ICON_SIZE, TITLE_WIDTH, TITLE_HEIGHT] = [42, 84, 516, 104];
 
 const glyphs: Record<string, string | undefined> = letters;
 
+const pixelOf = (at: number) => Math.floor((at * SIZE.height) / 64);
+const iconOf = (pixel: number) => 12 + ((pixel - MARGIN) * 40) / ICON_SIZE;
+
 /** `hasRoad` shows Roadbook's own sign, for a community without a logo. */
 export function drawPreview(title: string, count: string, accent: string, hasRoad: boolean) {
   // A title that does not fit into two lines is cut.
@@ -26,11 +29,10 @@ export function drawPreview(title: string, count: string, accent: string, hasRoa
   const parts = lines.map((line, at) => drawText(line, titleTop + at * 12 * dot, dot));
   parts.push(drawText(spellOut(count), countTop, 3));
   const covers: Covers = (left, top) => {
-    const [x = 0, y = 0] = [left, top].map((at) => Math.floor((at * SIZE.height) / 64));
+    const [x, y] = [pixelOf(left), pixelOf(top)];
     const fromEdge = Math.min(x, y, SIZE.width - 1 - x, SIZE.height - 1 - y);
     if (fromEdge < MARGIN) return fromEdge > 12 && fromEdge < 18;
-    const [iconX = 0, iconY = 0] = [x, y].map((at) => 12 + ((at - MARGIN) * 40) / ICON_SIZE);
-    return (hasRoad && coversRoad(iconX, iconY)) || parts.some((part) => part(x, y));
+    return (hasRoad && coversRoad(iconOf(x), iconOf(y))) || parts.some((part) => part(x, y));
   };
   return drawPng(covers, rgbOf(accent), rgbOf(textColourOn(accent)), SIZE);
 }
