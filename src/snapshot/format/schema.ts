@@ -62,7 +62,9 @@ const tables = [meta, role, achievement, company, privateUser, takedown, user];
 export function createSchema(db: Sqlite): void {
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
   for (const table of tables) db.exec(createSql(table));
-  db.exec("CREATE INDEX achievement_icon ON achievement (icon)");
+  // The second index finds a company's drivers.
+  db.exec(`CREATE INDEX achievement_icon ON achievement (icon);
+    CREATE INDEX user_company ON user (company_id) WHERE company_id IS NOT NULL`);
   createSearchTables(db);
 }
 
