@@ -90,6 +90,7 @@ export const commands: Record<string, Command> = {
         default: "2m",
         help: "how long to wait for each page of rows from a database server",
       },
+      decodeHtml: { kind: kinds.boolean, help: "decode HTML entities in names and descriptions" },
       avatarBase: { kind: kinds.webUrl, help: "base URL for avatars that are not http(s) URLs" },
       dryRun: { kind: kinds.boolean, help: "check the dataset without writing anything" },
       force: { kind: kinds.boolean, help: "overwrite the target even if it is not a snapshot" },

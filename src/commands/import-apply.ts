@@ -1,9 +1,13 @@
 /** `roadbook import` builds a snapshot from a dataset, and `roadbook apply` applies changes. */
+
+import { printable } from "../domain/validation.ts";
 import { openInput } from "../files/lines.ts";
 import { UsageError } from "../settings/kinds.ts";
 import { type ApplyOptions, applyChanges } from "../snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { DatasetError, formatErrors } from "../snapshot/import/line-errors.ts";
+import type { OddNames } from "../snapshot/import/odd-names.ts";
+import type { Read } from "../snapshot/import/read-dataset.ts";
 import { MAX_HOLD_MS } from "../snapshot/import/takedowns.ts";
 import type { Counted } from "../snapshot/import/write.ts";
 import { findProblem, isFolder } from "../tables/open.ts";
@@ -72,7 +76,8 @@ async function* readWithProgress(path: string): AsyncGenerator<Uint8Array> {
 }
 
 /** Writes a summary, and a line for each kind of difference from the old snapshot. */
-function report(summary: string, { differences, held, notFound }: Counted): void {
+function report(summary: string, counted: Counted): void {
+  const { differences, held, notFound } = counted;
   const lines = Object.entries(differences ?? {}).map(([what, numbers]) => {
     const parts = Object.entries<number>(numbers).map(
       ([how, n]) => `${n.toLocaleString("en")} ${how}`,
@@ -83,7 +88,20 @@ function report(summary: string, { differences, held, notFound }: Counted): void
   const listed = notFound.map(({ type, id }) => `${type} ${id}`);
   if (listed.length > 20) listed.splice(20, Infinity, `and ${listed.length - 20} more`);
   if (listed.length > 0) lines.push(`not deleted, because not found: ${listed.join(", ")}`);
-  writeSummary(`${[summary, ...lines].join("\n")}\n`);
+  writeSummary(`${[summary, ...lines, ...listFindings(counted)].join("\n")}\n`);
+}
+
+/** Returns a line for each finding that does no harm, but that the operator should look at. */
+function listFindings({ names }: Read): string[] {
+  const describe = ({ count, example }: OddNames, problem: string, advice: string) =>
+    example === undefined
+      ? []
+      : [`${plural(count, "name")} ${problem}, such as "${printable(example)}"; ${advice}`];
+  const check = "check the encoding of the database connection or of the file";
+  return [
+    ...describe(names.entities, "with HTML entities", "import --decode-html decodes them"),
+    ...describe(names.misread, "that may be UTF-8 read as Latin-1", check),
+  ];
 }
 
 /** Returns the end of a summary. */

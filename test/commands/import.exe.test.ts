@@ -60,6 +60,16 @@ line 3: roles[0]: there is no role 1 (user 1)
   });
 });
 
+test("import reports names that look wrong", async () => {
+  const stdin = textOf([user(1, "Tom &amp; Jerry"), user(2, "Å\u0081ukasz"), user(3, " Eve")]);
+  const { stdout } = await roadbook(["import", "-", "--to", "s"], { stdin });
+  expect(stdout.split("\n").slice(1)).toEqual([
+    '1 name with HTML entities, such as "Tom &amp; Jerry"; import --decode-html decodes them',
+    '1 name that may be UTF-8 read as Latin-1, such as "Å\\u{81}ukasz"; check the encoding of the database connection or of the file',
+    "",
+  ]);
+});
+
 test("an import shows its progress on a terminal, but not in a pipe", async () => {
   const cwd = temporaryFolder();
   const users = Array.from({ length: 10_000 }, (_, at) => user(at + 1, "Ann"));

@@ -206,10 +206,43 @@ test.each([
   await server.close();
 });
 
-test("a name that has nothing else is empty", async () => {
-  expect(await errorsOf({ ...company, name: " \u200b\u0000\t" })).toEqual([
-    'line 1: name: must be a non-blank string of 1 to 200 code points, got "" (company 1)',
-  ]);
+test.each(["", "\u0301\u0903", "\u2800 \u2800", "\u3164", "\u200d"])(
+  "a name without a visible character is an error: %j",
+  async (name) => {
+    const [error] = await errorsOf({ ...company, name: ` \u200b\u0000\t${name}` });
+    expect(error).toStartWith("line 1: name: must be a non-blank string of 1 to 200 code points");
+  },
+);
+
+test("names that were encoded for HTML or twice are counted, apart from those of private users", async () => {
+  const read = async (decodeHtml: boolean, ...names: string[]) => {
+    const people = names.map((name, at) => ({ ...user, id: at + 2, name }));
+    const hidden = { type: "user", id: 1, public: false, name: "Dora &amp; Ã¼" };
+    const invalid = { ...user, id: 99, name: "Eve &amp; Ã¼", created_at: "never" };
+    const lines = [{ ...achievement, description: "&lt;3" }, company, role, hidden, invalid];
+    const target = join(temporaryFolder(), "snapshot");
+    const { names: found } = await importDataset([...lines, ...people], target, {
+      decodeHtml,
+      skipInvalid: true,
+    });
+    return { ...found, text: await exported(target) };
+  };
+  const html = ["AT&T", "Tom &amp; Jerry", "&#x141;&nbsp; &quot;&amp;lt;&quot;", "&copy", "a&b;"];
+  const entities = { count: 2, example: "Tom &amp; Jerry" };
+  const plain = await read(false, ...html);
+  expect(plain).toMatchObject({ entities, misread: { count: 0 } });
+  expect(plain.text).toContain(`"name":"${html[1]}"`);
+  const decoded = await read(true, ...html);
+  expect(decoded).toMatchObject({ entities: { count: 0 }, misread: { count: 0 } });
+  for (const text of ['"Tom & Jerry"', '"Ł \\"&lt;\\""', '"&copy"', '"<3"', '"a&b;"']) {
+    expect(decoded.text).toContain(text);
+  }
+  const misread = ["Å\u0081ukasz", "JosÃ©"];
+  const fine = ["Łukasz", "José", "Ãngela", "Ã“scar Ł", "Ã", "naïve ©"];
+  expect(await read(false, ...fine, ...misread)).toMatchObject({
+    entities: { count: 0 },
+    misread: { count: misread.length, example: misread[0] },
+  });
 });
 
 test("invalid UTF-8 is an error with a line number", async () => {

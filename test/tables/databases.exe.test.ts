@@ -110,7 +110,11 @@ const families: Record<string, Family> = {
 };
 
 /** For each folder of queries: the public data of user 42, and the users that it hides. */
-const cdn = { avatar_url: "https://cdn.example/42.png", company: { id: 3, role: "Owner" } };
+const cdn = {
+  avatar_url: "https://cdn.example/42.png",
+  company: { id: 3, role: "Owner" },
+  titles: ["Driver", "Patron"],
+};
 const readyQueries = {
   plain: { ...cdn, roles: [1, 2], hidden: [43, 45, 50, 51] },
   laravel: { ...cdn, roles: [1, 2], hidden: [43, 44, 45, 46, 47, 50, 51] },
@@ -118,6 +122,7 @@ const readyQueries = {
     avatar_url: "https://forum.example/download/file.php?avatar=42_1.png",
     company: { id: 3, role: "Leader" },
     roles: [2, 4],
+    titles: ["Administrators", "Driver"],
     hidden: [43, 44, 45, 50, 51],
   },
 };
@@ -312,14 +317,17 @@ for (const [name, { has, start, types, cases }] of Object.entries(families)) {
         const target = join(temporaryFolder(), "snapshot");
         const queries = join(root, "scripts/queries", folder);
         const avatarBase = "https://forum.example/download/file.php";
-        const options = { queries, avatarBase, skipInvalid: true };
+        const decodeHtml = folder === "phpbb";
+        const options = { queries, avatarBase, decodeHtml, skipInvalid: true };
         const { skipped } = await importDataset(url, target, options);
         expect(formatErrors(skipped).split("\n")).toEqual([
           expect.any(String),
           expect.stringContaining("users.sql, id 51: created_at"),
         ]);
         const lines = await linesOf(target);
-        const { hidden, ...expected } = readyQueries[folder];
+        const { hidden, titles, ...expected } = readyQueries[folder];
+        const roles = lines.filter(({ type }) => type === "role");
+        expect(roles.map(({ name }) => name)).toEqual(titles);
         const users = lines.filter(({ type }) => type === "user");
         const private_ = hidden.map((id) => ({ type: "user", id, public: false }));
         expect(users.filter((user) => !user.public)).toEqual(private_);
