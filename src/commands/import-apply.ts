@@ -92,13 +92,18 @@ function report(summary: string, counted: Counted): void {
 }
 
 /** Returns a line for each finding that does no harm, but that the operator should look at. */
-function listFindings({ names }: Read): string[] {
+function listFindings({ names, unknownColumns }: Read): string[] {
   const describe = ({ count, example }: OddNames, problem: string, advice: string) =>
     example === undefined
       ? []
       : [`${plural(count, "name")} ${problem}, such as "${printable(example)}"; ${advice}`];
   const check = "check the encoding of the database connection or of the file";
+  const columns = unknownColumns.map(({ file, column, meant }) => {
+    const question = meant === undefined ? "" : `; did you mean ${meant}?`;
+    return `${file}: left out the unknown column "${printable(column)}"${question}`;
+  });
   return [
+    ...columns,
     ...describe(names.entities, "with HTML entities", "import --decode-html decodes them"),
     ...describe(names.misread, "that may be UTF-8 read as Latin-1", check),
   ];

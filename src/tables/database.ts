@@ -5,17 +5,16 @@
 import { Database } from "bun:sqlite";
 import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { SQL } from "bun";
-import { checkColumns, type TableName } from "./columns.ts";
+import { readHeader, type TableName } from "./columns.ts";
 import type { Row, Tables } from "./read-tables.ts";
 
 interface Connection extends AsyncDisposable {
   run(sql: string): Promise<{ rows: Row[]; columns: string[] }>;
 }
 
-/** Opens the database at `url`. The folder `queries` has a SELECT for each table. */
-export async function openDatabase(url: string, queries: string, timeoutMs: number) {
+/** Opens the database at `url`, in which the file of each table is a SELECT. */
+export async function openDatabase(url: string, timeoutMs: number) {
   const connection = await connect(url, timeoutMs);
   const texts = new Map<TableName, string>();
   const run = async (table: TableName, rest: string, selected = "*") => {
@@ -28,14 +27,23 @@ export async function openDatabase(url: string, queries: string, timeoutMs: numb
   };
   return {
     ending: "sql",
-    async open(table) {
-      const bytes = readFileSync(join(queries, `${table}.sql`));
-      if (!isUtf8(bytes)) throw new Error(`${table}.sql is not valid UTF-8`);
+    async open(table, path) {
+      const file = `${table}.sql`;
+      const bytes = readFileSync(path);
+      if (!isUtf8(bytes)) throw new Error(`${file} is not valid UTF-8`);
       // A byte-order mark and the semicolon at the end would be syntax errors in a subquery.
       texts.set(table, bytes.toString().replace(/^\ufeff|[\s;]+$/g, ""));
       const { columns } = await run(table, "WHERE 1 = 0");
-      checkColumns(`${table}.sql`, table, columns);
-      return columns;
+      const header = readHeader(file, table, columns);
+      const isExact = columns.every((name, at) => header.places.get(name) === at);
+      if (!isExact) {
+        const quote = /^(?:mysql|mariadb)/i.test(url) ? "`" : '"';
+        const quoted = (at: number) =>
+          quote + columns[at]?.replaceAll(quote, quote.repeat(2)) + quote;
+        const renamed = Array.from(header.places, ([name, at]) => `${quoted(at)} AS ${name}`);
+        texts.set(table, `SELECT ${renamed} FROM (${texts.get(table)}\n) AS written`);
+      }
+      return header;
     },
     query: async (...query) => (await run(...query)).rows,
     [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),

@@ -46,13 +46,13 @@ export async function openTables(
   if (problem !== undefined) throw new Error(`the source ${problem}`);
   if (queries === undefined) {
     if (!isFolder(source)) return undefined;
-    const names = findTables(source, "csv");
-    return new TableReader(openCsv(source), names, onRead);
+    const files = findTables(source, "csv");
+    return new TableReader(openCsv(), files, onRead);
   }
   if (!process.versions.bun) {
     throw new Error("databases need the executable or Bun; on Node.js, import NDJSON or CSV");
   }
-  const names = findTables(queries, "sql");
+  const files = findTables(queries, "sql");
   const { openDatabase } = await import("./database.ts");
-  return new TableReader(await openDatabase(source, queries, timeoutMs), names, onRead);
+  return new TableReader(await openDatabase(source, timeoutMs), files, onRead);
 }

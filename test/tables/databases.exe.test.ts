@@ -18,7 +18,6 @@ import {
 
 const isRequired = process.env.ROADBOOK_REQUIRE_ALL === "1";
 const T = "2024-03-09T17:05:00Z";
-const NEVER = /must be an RFC 3339 time .* got/;
 const NOT_A_BOOLEAN = /public: (is missing|must be true or false, got)/;
 const SILENCE = "the database sent nothing for 0.5 s; if a query needs longer, raise --timeout";
 const NOT_TEXT = /^users\.sql, id 1: name: must be .*, got bytes that are not text/;
@@ -63,7 +62,7 @@ const families: Record<string, Family> = {
       ["created_at", "timestamp '2024-03-09 17:05:00.9'", T],
       ["created_at", "date '2024-03-09'", "2024-03-09T00:00:00Z"],
       ["created_at", "z::text", T],
-      ["created_at", "timestamptz 'infinity'", NEVER],
+      ["created_at", "timestamptz 'infinity'", /, got Infinity$/],
     ],
   },
   MariaDB: {
@@ -86,7 +85,7 @@ const families: Record<string, Family> = {
       ["created_at", "stamp", T],
       ["created_at", "dt", T],
       ["created_at", "day", "2024-03-09T00:00:00Z"],
-      ["created_at", "never", NEVER],
+      ["created_at", "never", /, got "0000-00-00"$/],
       ["name", "latin", "Müller"],
       ["name", "bytes", "Łódź"],
       ["name", "x'41ff'", NOT_TEXT],
@@ -101,7 +100,7 @@ const families: Record<string, Family> = {
       ["id", "9007199254740993", NOT_AN_ID],
       ["public", "i > 1", false],
       ["created_at", "unixepoch('2024-03-09 17:05:00')", T],
-      ["created_at", "'0000-00-00 00:00:00'", NEVER],
+      ["created_at", "'0000-00-00 00:00:00'", /, got "0000-00-00 00:00:00"$/],
       ["name", "007", "7"],
       ["name", "CAST(x'41ff' AS TEXT)", NOT_TEXT],
       ["name", "CAST(x'41efbfbd' AS TEXT)", "A\ufffd"],
@@ -137,7 +136,7 @@ function makeQueries(queries: Queries): string {
   return folder;
 }
 
-const values = { id: "1", public: "1", name: "'Ann'", created_at: "0" };
+const values = { id: "1", public: "1", name: "'Ann'", created_at: "1710003900" };
 const select = (columns: object, from = "") =>
   `SELECT ${Object.entries(columns).map(([name, value]) => `${value} AS ${name}`)} ${from}`;
 
@@ -194,12 +193,12 @@ for (const [name, { has, start, types, cases }] of Object.entries(families)) {
       await server.run(`INSERT INTO badge VALUES ${rows(badges)}`);
       const queries = {
         users:
-          "\ufeff-- ; public?\nSELECT id, 1 - hidden AS public, 'Ann' AS name, 0 AS created_at, NULLIF(1, hidden) AS company_id FROM member -- end\n;\n",
+          "\ufeff-- ; public?\nSELECT id, 1 - hidden AS public, 'Ann' AS name, 1710003900 AS created_at, NULLIF(1, hidden) AS company_id FROM member -- end\n;\n",
         companies: "SELECT 1 AS id, 'Acme; Inc.' AS name, NULL AS member_count",
         achievements:
           "SELECT 1 AS id, 'A' AS name, 'd' AS description, 'i' AS icon, 'k' AS kind, 1 AS tier, 1 AS points",
         user_achievements:
-          "SELECT member_id AS user_id, badge_id AS achievement_id, tier, day AS unlocked_at FROM badge",
+          "SELECT member_id AS user_id, badge_id AS achievement_id, tier, 1710003900 + day AS unlocked_at FROM badge",
       };
       const [, company, ...users] = await importFrom(url, queries);
       expect(company).toMatchObject({ name: "Acme; Inc.", member_count: 1001 });
@@ -208,7 +207,7 @@ for (const [name, { has, start, types, cases }] of Object.entries(families)) {
           id,
           public: id % 4 > 0,
           ...(id % 4 > 0 && {
-            achievements: [{ id: 1, tier: 2, unlocked_at: "1970-01-01T00:00:07Z" }],
+            achievements: [{ id: 1, tier: 2, unlocked_at: "2024-03-09T17:05:07Z" }],
           }),
         })),
       );
@@ -235,6 +234,22 @@ for (const [name, { has, start, types, cases }] of Object.entries(families)) {
       );
     });
 
+    test("columns are found in any case, and unknown ones are left out and reported", async () => {
+      const quote = (name: string) => (url.startsWith("mysql") ? `\`${name}\`` : `"${name}"`);
+      const columns = { ...values, Avatar: "'x'", "e'mail": "5" };
+      const named = Object.entries(columns).map(([name, value]) => [quote(name), value]);
+      const text = select(Object.fromEntries(named)).replace(quote("id"), quote("Id"));
+      const target = join(temporaryFolder(), "snapshot");
+      const queries = makeQueries({ "Users ": text });
+      const { unknownColumns } = await importDataset(url, target, { queries });
+      const [line] = await linesOf(target);
+      expect(line).toMatchObject({ id: 1, name: "Ann", avatar_url: null, created_at: T });
+      expect(unknownColumns).toEqual([
+        { file: "users.sql", column: "Avatar", meant: "avatar_url" },
+        { file: "users.sql", column: "e'mail" },
+      ]);
+    });
+
     const users = select(values);
     const closing = `${users}) AS q; COMMIT; CREATE TABLE evil (i int); SELECT * FROM (${users}`;
     test.each<[string, Queries, RegExp]>([
@@ -247,7 +262,6 @@ for (const [name, { has, start, types, cases }] of Object.entries(families)) {
       ["a closed subquery", { users: closing }, /^users\.sql: .*(multiple|syntax|one statement)/],
       ["invalid UTF-8", { users: Buffer.from("\xff", "latin1") }, /^users\.sql is not valid UTF-8/],
       ["an empty query", { users: " ;\n" }, /^users\.sql: .*syntax/],
-      ["an unknown column", { users: select({ ...values, mail: 1 }) }, /the column "mail" is unk/],
       ["a missing column", { users: "SELECT 1 AS id" }, /the column "public" is missing; the/],
       ["an unknown table", { users: "SELECT *\nFROM nowhere" }, /^users\.sql: .*nowhere/],
     ])("%s is an error", async (_, queries, expected) => {

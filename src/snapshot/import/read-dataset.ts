@@ -13,6 +13,7 @@ import {
 import type { ValidationError } from "../../domain/validation.ts";
 import { decompress } from "../../files/decompress.ts";
 import { readFileBytes, readLines, type TextLine } from "../../files/lines.ts";
+import type { UnknownColumn } from "../../tables/columns.ts";
 import { type RowError, TableReader, type TableRecord } from "../../tables/read-tables.ts";
 import { DatasetError, type LineError, LineErrors } from "./line-errors.ts";
 import { NameInspector, type OddNames } from "./odd-names.ts";
@@ -68,6 +69,8 @@ export interface Read {
   cleaned: number;
   /** Names with HTML entities, and names that look like UTF-8 read as Latin-1. */
   names: { entities: OddNames; misread: OddNames };
+  /** The columns of tables that were left out. */
+  unknownColumns: readonly UnknownColumn[];
   skipped: LineErrors;
 }
 
@@ -89,9 +92,9 @@ export async function readDataset<Parsed extends RecordKey>(
   return reader.finish(options.expectEnd ?? false);
 }
 
-type Origin = Pick<TextLine | TableRecord, "number">;
+type Origin = Pick<TextLine, "number"> | Pick<TableRecord, "number" | "first">;
 
-class DatasetReader<Parsed extends RecordKey> implements Read {
+class DatasetReader<Parsed extends RecordKey> {
   cleaned = 0;
   readonly names: NameInspector;
   readonly skipped: LineErrors;
@@ -139,7 +142,9 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
     }
     if (this.errors.count > 0) throw new DatasetError(this.errors);
     const { entities, misread } = this.names;
-    return { cleaned: this.cleaned, names: { entities, misread }, skipped: this.skipped };
+    const { unknownColumns = [] } = this.tables ?? {};
+    const names = { entities, misread };
+    return { cleaned: this.cleaned, names, unknownColumns, skipped: this.skipped };
   }
 
   /** Reports an error in part of a record or outside records. Skips it if the handler can skip. */
