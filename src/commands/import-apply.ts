@@ -11,7 +11,7 @@ import type { Read } from "../snapshot/import/read-dataset.ts";
 import { MAX_HOLD_MS } from "../snapshot/import/takedowns.ts";
 import type { Counted } from "../snapshot/import/write.ts";
 import { findProblem, isFolder } from "../tables/open.ts";
-import { describeCounts, endOnSignal, plural, showProgress, writeSummary } from "./output.ts";
+import { describeCounts, endOnSignal, Progress, plural, writeSummary } from "./output.ts";
 
 /** `source` is a file, a folder of CSV files, `-` for standard input, or a database's URL. */
 export async function runImport({
@@ -24,13 +24,15 @@ export async function runImport({
   const isTables = options.queries !== undefined || isFolder(source);
   if (isTables && options.expectEnd) throw new UsageError("--expect-end works only with NDJSON");
   if ((options.holdMs ?? 0) > MAX_HOLD_MS) throw new UsageError("--hold must be at most 1h");
-  const imported = await write("dataset", (onCommit) =>
-    importDataset(isTables ? source : readWithProgress(source), to, {
+  const imported = await write("dataset", (onCommit, progress) =>
+    importDataset(isTables ? source : readWithProgress(source, progress), to, {
       ...options,
-      onRead: (file, rows) => showProgress(`reading ${file}: ${rows.toLocaleString("en")} rows`),
-      onIndexed: (share) => showProgress(`indexing: ${Math.floor(100 * share)} %`),
+      onRead: (file, rows) => progress.show(`reading ${file}: ${rows.toLocaleString("en")} rows`),
+      onSlow: (file) =>
+        progress.warn(`a page of ${file} took longer than half a second; ${ANALYZE}`),
+      onIndexed: (share) => progress.show(`indexing: ${Math.floor(100 * share)} %`),
       onCommit,
-      onWait,
+      onWait: () => progress.show(WAITING),
     }),
   );
   const { counts, skipped, cleaned } = imported;
@@ -46,19 +48,25 @@ export async function runApply({
   to,
   ...options
 }: ApplyOptions & Record<"changes" | "to", string>): Promise<void> {
-  const applied = await write("changes", (onCommit) =>
-    applyChanges(openInput(changes), to, { ...options, onCommit, onWait }),
-  );
+  const applied = await write("changes", (onCommit, progress) => {
+    const onWait = () => progress.show(WAITING);
+    return applyChanges(openInput(changes), to, { ...options, onCommit, onWait });
+  });
   const now = `${to} now has ${describeCounts(applied.counts)}${describeCleaned(applied.cleaned)}`;
   report(`applied ${changes}: ${now}`, applied);
 }
 
-const onWait = () => showProgress("waiting for another command to finish writing");
+const ANALYZE = "run ANALYZE on its tables, or add the index that it needs";
+const WAITING = "waiting for another command to finish writing";
 
 /** Turns a `DatasetError` into an error that counts and lists the problems in `input`. */
-async function write<T>(input: string, run: (onCommit: () => void) => Promise<T>): Promise<T> {
+async function write<T>(
+  input: string,
+  run: (onCommit: () => void, progress: Progress) => Promise<T>,
+): Promise<T> {
+  const progress = new Progress();
   try {
-    return await endOnSignal(run).finally(() => showProgress(""));
+    return await endOnSignal((onCommit) => run(onCommit, progress)).finally(() => progress.end());
   } catch (error) {
     if (!(error instanceof DatasetError)) throw error;
     const count = plural(error.count, "error");
@@ -66,11 +74,11 @@ async function write<T>(input: string, run: (onCommit: () => void) => Promise<T>
   }
 }
 
-async function* readWithProgress(path: string): AsyncGenerator<Uint8Array> {
+async function* readWithProgress(path: string, progress: Progress): AsyncGenerator<Uint8Array> {
   let read = 0;
   for await (const chunk of openInput(path)) {
     read += chunk.length;
-    showProgress(`reading: ${Math.floor(read / 1e6)} MB`);
+    progress.show(`reading: ${Math.floor(read / 1e6)} MB`);
     yield chunk;
   }
 }

@@ -71,6 +71,8 @@ export interface Read {
   names: { entities: OddNames; misread: OddNames };
   /** The columns of tables that were left out. */
   unknownColumns: readonly UnknownColumn[];
+  /** The queries of which a page took longer than half a second. */
+  slowQueries: readonly string[];
   skipped: LineErrors;
 }
 
@@ -142,9 +144,10 @@ class DatasetReader<Parsed extends RecordKey> {
     }
     if (this.errors.count > 0) throw new DatasetError(this.errors);
     const { entities, misread } = this.names;
-    const { unknownColumns = [] } = this.tables ?? {};
+    const { unknownColumns = [], slowQueries = [] } = this.tables ?? {};
     const names = { entities, misread };
-    return { cleaned: this.cleaned, names, unknownColumns, skipped: this.skipped };
+    const { cleaned, skipped } = this;
+    return { cleaned, names, unknownColumns, slowQueries, skipped };
   }
 
   /** Reports an error in part of a record or outside records. Skips it if the handler can skip. */
