@@ -99,22 +99,18 @@ function report(summary: string, counted: Counted): void {
   writeSummary(`${[summary, ...lines, ...listFindings(counted)].join("\n")}\n`);
 }
 
-/** Returns a line for each finding that does no harm, but that the operator should look at. */
-function listFindings({ names, unknownColumns }: Read): string[] {
-  const describe = ({ count, example }: OddNames, problem: string, advice: string) =>
-    example === undefined
-      ? []
-      : [`${plural(count, "name")} ${problem}, such as "${printable(example)}"; ${advice}`];
-  const check = "check the encoding of the database connection or of the file";
-  const columns = unknownColumns.map(({ file, column, meant }) => {
+/** Returns a line for each finding that is no error, but that the operator should look at. */
+function listFindings({ names: { entities, misread }, unknownColumns }: Read): string[] {
+  const lines = unknownColumns.map(({ file, column, meant }) => {
     const question = meant === undefined ? "" : `; did you mean ${meant}?`;
     return `${file}: left out the unknown column "${printable(column)}"${question}`;
   });
-  return [
-    ...columns,
-    ...describe(names.entities, "with HTML entities", "import --decode-html decodes them"),
-    ...describe(names.misread, "that may be UTF-8 read as Latin-1", check),
-  ];
+  const describe = ({ count, example = "" }: OddNames) =>
+    `${plural(count, "name")}, such as "${printable(example)}"`;
+  const advice = "import --decode-html decodes them";
+  if (entities.count > 0) lines.push(`HTML entities in ${describe(entities)}; ${advice}`);
+  if (misread.count > 0) lines.push(`UTF-8 possibly read as Latin-1 in ${describe(misread)}`);
+  return lines;
 }
 
 /** Returns the end of a summary. */

@@ -187,7 +187,7 @@ export class TableReader {
   private async *readRecords(type: RecordType): AsyncGenerator<Items> {
     const table = tableOf(type);
     let count = 0;
-    this.reporting.onRead?.(`${table}.${this.tables.ending}`, count);
+    if (this.columns.has(table)) this.reporting.onRead?.(`${table}.${this.tables.ending}`, count);
     for await (const rows of this.pages(table)) {
       count += rows.length;
       this.reporting.onRead?.(`${table}.${this.tables.ending}`, count);

@@ -64,8 +64,8 @@ test("import reports names that look wrong", async () => {
   const stdin = textOf([user(1, "Tom &amp; Jerry"), user(2, "Å\u0081ukasz"), user(3, " Eve")]);
   const { stdout } = await roadbook(["import", "-", "--to", "s"], { stdin });
   expect(stdout.split("\n").slice(1)).toEqual([
-    '1 name with HTML entities, such as "Tom &amp; Jerry"; import --decode-html decodes them',
-    '1 name that may be UTF-8 read as Latin-1, such as "Å\\u{81}ukasz"; check the encoding of the database connection or of the file',
+    'HTML entities in 1 name, such as "Tom &amp; Jerry"; import --decode-html decodes them',
+    'UTF-8 possibly read as Latin-1 in 1 name, such as "Å\\u{81}ukasz"',
     "",
   ]);
 });

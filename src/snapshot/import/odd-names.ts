@@ -29,7 +29,7 @@ export class NameInspector {
     ];
     for (const [owner, field] of fields) {
       const text = owner[field];
-      if (typeof text !== "string") continue;
+      if (typeof text !== "string" || !/[&\x80-\xff]/.test(text)) continue;
       owner[field] = this.decode(text);
       if (isPrivate || field === "description") continue;
       if (owner[field] === text && decodeHTMLStrict(text) !== text)

@@ -63,7 +63,7 @@ export interface ReadOptions {
   decodeHtml?: boolean | undefined;
 }
 
-/** What is worth reporting about a dataset that has been read. */
+/** The report on a dataset that has been read. */
 export interface Read {
   /** How many names had invisible characters or extra white space. */
   cleaned: number;
