@@ -36,9 +36,11 @@ const modules = {
 };
 /**
  * The packages that are not bundled. An app is mounted in another only if both use the same copy of
- * Elysia, which shares TypeBox with its users. better-sqlite3 contains compiled code.
+ * Elysia, so the host's copy is used. Elysia shares TypeBox with its users. better-sqlite3 contains
+ * compiled code.
  */
-const dependencies = ["elysia", "@sinclair/typebox", "better-sqlite3"] as const;
+const peers = { elysia: ">=1.4.28 <1.5" };
+const dependencies = ["@sinclair/typebox", "better-sqlite3"] as const;
 
 rmSync(out, { recursive: true, force: true });
 try {
@@ -72,7 +74,11 @@ async function bundleCode(): Promise<string[]> {
     platform: "node",
     // Relative to the root, where the packages are installed.
     resolve: { modules: ["node_modules", join(root, "node_modules")] },
-    external: [/^(?:bun|#sqlite)$/, /^(?:bun|node):/, ...dependencies.map(isFrom)],
+    external: [
+      /^(?:bun|#sqlite)$/,
+      /^(?:bun|node):/,
+      ...[...dependencies, ...Object.keys(peers)].map(isFrom),
+    ],
   });
   const { output } = await bundle.write({ dir: join(out, "lib"), format: "esm" });
   return output.flatMap((file: { moduleIds?: string[] }) => file.moduleIds ?? []);
@@ -175,6 +181,7 @@ function createManifest() {
     dependencies: Object.fromEntries(
       dependencies.map((name) => [name, packageJson.dependencies[name]]),
     ),
+    peerDependencies: peers,
   };
 }
 

@@ -6,6 +6,7 @@ import { spellQuery } from "../search/fold.ts";
 import { MAX_RESULTS } from "../snapshot/name-index/find.ts";
 import { describeOperation } from "./openapi.ts";
 import { normalizeText, SEARCHABLE } from "./request.ts";
+import { errorTypes } from "./result.ts";
 import type { Hook, Service } from "./service.ts";
 
 export interface SearchService extends Service {
@@ -18,6 +19,7 @@ export const search = (service: SearchService) =>
   new Elysia({ strictPath: true })
     .derive(() => ({ cache: "private" as const }))
     .guard({
+      ...errorTypes,
       query: Query,
       transform: [...service.limitSearch, normalizeQuery],
       beforeHandle: service.faults,

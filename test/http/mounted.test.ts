@@ -75,7 +75,28 @@ test("a host's prefix precedes each path, but faults and facts ignore the prefix
   expect((await get("/rb/api/users/public/42")).status).toBe(200);
   expect((await get("/rb/users/42/achievements")).status).toBe(503);
   expect((await get("/users/public/42")).status).toBe(404);
-  expect(routes).toEqual(["/users/public/:userId", "/users/:userId/achievements"]);
+  expect((await get("/rb/nope")).status).toBe(404);
+  expect(routes).toEqual(["/users/public/:userId", "/users/:userId/achievements", undefined]);
+});
+
+describe.each([true, false])("with strictPath: %p", (strictPath) => {
+  test.each([
+    ["group", { basePath: "/rb" }, "/rb", "ours"],
+    ["mount", { basePath: "/rb" }, "/rb", "ours"],
+    ["use", {}, "", "the host's"],
+  ] as const)("an unknown path below %s gets a 404", async (method, options, base, whose) => {
+    await using roadbook = await createRoadbook({ dataset: community, page: true, ...options });
+    const host = new Elysia({ strictPath });
+    if (method === "group") host.group("/rb", (group) => group.use(roadbook.app));
+    if (method === "mount") host.mount("/rb", roadbook.fetch);
+    if (method === "use") host.use(roadbook.app);
+    const bodyOf = async (path: string) =>
+      (await host.handle(new Request(`http://roadbook.test${path}`))).text();
+    const expected = expect.stringContaining(whose === "ours" ? "route_not_found" : "NOT_FOUND");
+    for (const path of ["/nope", "/users/nope", "/api/nope"])
+      expect(await bodyOf(base + path)).toEqual(expected);
+    expect(await bodyOf("/nope")).toBe("NOT_FOUND");
+  });
 });
 
 test("Eden infers the types of bodies and errors", async () => {
@@ -87,8 +108,9 @@ test("Eden infers the types of bodies and errors", async () => {
   const role: number | undefined = data.user.roles[0]?.hierarchy;
   expect([name, role]).toEqual(["Łukasz Nowak", 50]);
   const missing = await api.users.public({ userId: 43 }).get();
-  const value = missing.error?.value;
-  if (!value || !("error" in value)) throw new Error("a private profile is an error of the API");
-  const { code }: { code: string } = value.error;
+  const code: string | undefined = missing.error?.value.error.code;
   expect([missing.status, code]).toEqual([403, "profile_private"]);
+  const { error: short } = await api.search.users.get({ query: { q: "a" } });
+  const problem: string | undefined = short?.value.error.code;
+  expect([short?.status, problem]).toEqual([400, "invalid_query"]);
 });
