@@ -41,6 +41,7 @@ const modules = {
  */
 const peers = { elysia: ">=1.4.28 <1.5" };
 const dependencies = ["@sinclair/typebox", "better-sqlite3"] as const;
+const tested = { ...packageJson.dependencies, ...packageJson.devDependencies };
 
 rmSync(out, { recursive: true, force: true });
 try {
@@ -135,7 +136,7 @@ async function writeAssets(bundled: string[]): Promise<void> {
   const { SOURCE_DATE_EPOCH: seconds } = process.env;
   const builtAtMs = seconds ? Number(seconds) * 1000 : undefined;
   const demo = await buildSnapshot(demoDataset(), { builtAtMs });
-  const parts = listParts(bundled);
+  const parts = await listParts(bundled);
   const files = {
     ...(await makeAssets()),
     [DEMO_SNAPSHOT]: demo,
@@ -178,9 +179,7 @@ function createManifest() {
       },
       "./package.json": "./package.json",
     },
-    dependencies: Object.fromEntries(
-      dependencies.map((name) => [name, packageJson.dependencies[name]]),
-    ),
+    dependencies: Object.fromEntries(dependencies.map((name) => [name, tested[name]])),
     peerDependencies: peers,
   };
 }
