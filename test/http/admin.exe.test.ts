@@ -1,9 +1,13 @@
 /** The admin port of the executable: its address, and what it reports of swaps and the shutdown. */
 import { expect, test } from "bun:test";
-import { renameSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import dashboard from "../../scripts/deploy/grafana.json" with { type: "json" };
 import { makeSnapshot } from "../datasets.ts";
 import { dial } from "../sockets.ts";
-import { openExecutable, root, run, until } from "../support.ts";
+import { openExecutable, root, run, temporaryFolder, until } from "../support.ts";
+
+const guide = readFileSync(join(root, "scripts/deploy/README.md"), "utf8");
 
 /** Starts the executable with an admin port, whose origin is read from the log. */
 async function openWithAdmin(...words: string[]) {
@@ -35,11 +39,34 @@ test("metrics count the requests, and swapped and refused replacements", async (
   await target.close();
 });
 
+const queries = dashboard.panels.flatMap(({ targets }) =>
+  targets.map(({ expr }) => expr.replaceAll("$__rate_interval", "5m")),
+);
+
+test("every metric on the dashboard exists", async () => {
+  const target = await openWithAdmin();
+  await target.fetch("/users/public/42");
+  const metrics = await (await fetch(`${target.admin}/metrics`)).text();
+  const names = queries.flatMap((query) => query.match(/\w+(?=\{)/g) ?? []);
+  expect(names.length).toBeGreaterThanOrEqual(queries.length);
+  for (const name of names) expect(metrics).toContain(`\n${name}`);
+  await target.close();
+});
+
 test.if(Boolean(Bun.which("promtool") || process.env.ROADBOOK_REQUIRE_ALL))(
-  "promtool accepts the alerts",
+  "promtool accepts the alerts, the queries of the dashboard and the guide's configuration",
   async () => {
-    const rules = ["check", "rules", "scripts/deploy/alerts.yaml"];
-    expect(await run(["promtool", ...rules], { cwd: root })).toMatchObject({ code: 0 });
+    const folder = temporaryFolder();
+    const [, configuration = ""] = /```yaml\n(rule_files[\s\S]*?)```/.exec(guide) ?? [];
+    writeFileSync(join(folder, "prometheus.yml"), configuration);
+    copyFileSync(join(root, "scripts/deploy/alerts.yaml"), join(folder, "alerts.yaml"));
+    const rules = queries.map((expr, i) => ({ record: `panel:${i}`, expr }));
+    const groups = { groups: [{ name: "dashboard", rules }] };
+    writeFileSync(join(folder, "dashboard.yaml"), JSON.stringify(groups));
+    for (const words of ["config prometheus.yml", "rules dashboard.yaml"]) {
+      const command = ["promtool", "check", ...words.split(" ")];
+      expect(await run(command, { cwd: folder })).toMatchObject({ code: 0 });
+    }
   },
 );
 

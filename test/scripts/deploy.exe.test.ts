@@ -72,7 +72,7 @@ test.if(hasCaddy || isRequired)("five commands set up a server with HTTPS", asyn
     scp: `for last; do :; done; [ "$last" = root@api.example.org: ] || exit 1
             while [ $# -gt 1 ]; do cp -p "$1" ${vps}/root/ || exit 1; shift; done`,
     ssh: `[ "$1" = root@api.example.org ] && cd ${vps}/root &&
-            exec sh -c "$(echo "$2" | sed -E 's#(/usr/local|/etc|/var/lib)/#${vps}\\1/#g')"`,
+            exec sh -c "$(echo "$2" | sed -E 's#(/usr/local|/etc|/var/lib|/var/cache)/#${vps}\\1/#g')"`,
     "apt-get": "exit 0",
     systemctl: `echo "$@" >> ${vps}/systemctl`,
   });
@@ -135,7 +135,7 @@ test.if(hasCaddy || isRequired)("five commands set up a server with HTTPS", asyn
 
   const user = `https://localhost:${https}/users/public/42`;
   const getStatus = async () => (await fetch(user, { tls: { rejectUnauthorized: false } })).status;
-  const [upkeep = ""] = blocks("bash");
+  const [upkeep = "", removal = ""] = blocks("bash");
   const statuses = await underLoad(getStatus, async () => {
     for (const line of upkeep.split("\n")) {
       await type(`ssh root@api.example.org '${line}'`);
@@ -152,6 +152,9 @@ test.if(hasCaddy || isRequired)("five commands set up a server with HTTPS", asyn
   await caddy.exited;
   child.kill();
   expect(await child.exited).toBe(0);
+  for (const line of removal.split("\n")) await type(`ssh root@api.example.org '${line}'`);
+  const left = readdirSync(vps, { recursive: true, encoding: "utf8" });
+  expect(left.filter((path) => /^(?:etc|usr|var).*roadbook/.test(path))).toEqual([]);
 });
 
 test.if(hasNginx || isRequired)(
