@@ -32,9 +32,11 @@ mkdirSync(values.to, { recursive: true });
 const seconds = Number(
   process.env.SOURCE_DATE_EPOCH ?? Math.floor(statSync(values.executable).mtimeMs / 1000),
 );
+// For dpkg, 0.2.0~dev comes before 0.2.0.
+const debVersion = version.replace("-", "~");
 const folder = mkdtempSync(join(resolve(values.to), ".deb-"));
 try {
-  const deb = join(resolve(values.to), `roadbook_${version}_${values.architecture}.deb`);
+  const deb = join(resolve(values.to), `roadbook_${debVersion}_${values.architecture}.deb`);
   await fillFolder();
   const command = ["dpkg-deb", "--root-owner-group", `-Z${values.compression}`, "--build"];
   const { success } = Bun.spawnSync([...command, folder, deb], {
@@ -88,7 +90,7 @@ async function listFiles(): Promise<Record<string, string | Uint8Array>> {
     [`${documents}/README.md`]: read("scripts/deploy/README.md"),
     [`${documents}/CHANGELOG.md`]: read("CHANGELOG.md"),
     [`${documents}/changelog.gz`]: gzipSync(
-      `roadbook (${version}) stable; urgency=medium
+      `roadbook (${debVersion}) stable; urgency=medium
 
   * CHANGELOG.md lists the changes.
 
@@ -111,7 +113,7 @@ roadbook: hardening-no-pie
 roadbook: hardening-no-relro
 `,
     "DEBIAN/control": `Package: roadbook
-Version: ${version}
+Version: ${debVersion}
 Architecture: ${values.architecture}
 Maintainer: ${author}
 Homepage: ${homepage}

@@ -9,7 +9,7 @@ import { Enums, Models, Serialize, Spec } from "@cyclonedx/cyclonedx-library";
 import { Glob } from "bun";
 import spdx from "spdx-license-list/full.js";
 import { name, packageManager, version } from "../../package.json" with { type: "json" };
-import { docsScript } from "../../src/assets.ts";
+import { docsScript } from "../../src/web/assets.ts";
 
 export interface Part {
   name: string;

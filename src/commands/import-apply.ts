@@ -1,9 +1,11 @@
 /** `roadbook import` builds a snapshot from a dataset, and `roadbook apply` applies changes. */
 import { openInput } from "../files/lines.ts";
-import { UsageError } from "../flag-kinds.ts";
+import { UsageError } from "../settings/kinds.ts";
 import { type ApplyOptions, applyChanges } from "../snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { DatasetError, formatErrors } from "../snapshot/import/line-errors.ts";
+import { MAX_HOLD_MS } from "../snapshot/import/takedowns.ts";
+import type { Counted } from "../snapshot/import/write.ts";
 import { findProblem, isFolder } from "../tables/open.ts";
 import { describeCounts, endOnSignal, plural, showProgress, writeSummary } from "./output.ts";
 
@@ -17,7 +19,8 @@ export async function runImport({
   if (problem !== undefined) throw new UsageError(`SOURCE ${problem}`);
   const isTables = options.queries !== undefined || isFolder(source);
   if (isTables && options.expectEnd) throw new UsageError("--expect-end works only with NDJSON");
-  const { counts, skipped, cleaned } = await write("dataset", (onCommit) =>
+  if ((options.holdMs ?? 0) > MAX_HOLD_MS) throw new UsageError("--hold must be at most 1h");
+  const imported = await write("dataset", (onCommit) =>
     importDataset(isTables ? source : readWithProgress(source), to, {
       ...options,
       onRead: (file, rows) => showProgress(`reading ${file}: ${rows.toLocaleString("en")} rows`),
@@ -26,11 +29,12 @@ export async function runImport({
       onWait,
     }),
   );
+  const { counts, skipped, cleaned } = imported;
   if (skipped.count > 0) process.stderr.write(`${formatErrors(skipped)}\n`);
   const done = options.dryRun ? "dry run (nothing was written): would import" : "imported";
   const hidden = skipped.hidden > 0 ? `, made ${plural(skipped.hidden, "user")} private` : "";
   const left = skipped.count > 0 ? `, skipped ${plural(skipped.count, "error")}${hidden}` : "";
-  writeSummary(`${done} ${describeCounts(counts)} to ${to}${describeCleaned(cleaned)}${left}\n`);
+  report(`${done} ${describeCounts(counts)} to ${to}${describeCleaned(cleaned)}${left}`, imported);
 }
 
 export async function runApply({
@@ -38,11 +42,11 @@ export async function runApply({
   to,
   ...options
 }: ApplyOptions & Record<"changes" | "to", string>): Promise<void> {
-  const { counts, cleaned } = await write("changes", (onCommit) =>
+  const applied = await write("changes", (onCommit) =>
     applyChanges(openInput(changes), to, { ...options, onCommit, onWait }),
   );
-  const now = `${to} now has ${describeCounts(counts)}`;
-  writeSummary(`applied ${changes}: ${now}${describeCleaned(cleaned)}\n`);
+  const now = `${to} now has ${describeCounts(applied.counts)}${describeCleaned(applied.cleaned)}`;
+  report(`applied ${changes}: ${now}`, applied);
 }
 
 const onWait = () => showProgress("waiting for another command to finish writing");
@@ -65,6 +69,21 @@ async function* readWithProgress(path: string): AsyncGenerator<Uint8Array> {
     showProgress(`reading: ${Math.floor(read / 1e6)} MB`);
     yield chunk;
   }
+}
+
+/** Writes a summary, and a line for each kind of difference from the old snapshot. */
+function report(summary: string, { differences, held, notFound }: Counted): void {
+  const lines = Object.entries(differences ?? {}).map(([what, numbers]) => {
+    const parts = Object.entries<number>(numbers).map(
+      ([how, n]) => `${n.toLocaleString("en")} ${how}`,
+    );
+    return `${what}: ${parts.join(", ")}`.replaceAll("_", " ");
+  });
+  if (held > 0) lines.push(`kept private or deleted by a takedown: ${plural(held, "user")}`);
+  const listed = notFound.map(({ type, id }) => `${type} ${id}`);
+  if (listed.length > 20) listed.splice(20, Infinity, `and ${listed.length - 20} more`);
+  if (listed.length > 0) lines.push(`not deleted, because not found: ${listed.join(", ")}`);
+  writeSummary(`${[summary, ...lines].join("\n")}\n`);
 }
 
 /** Returns the end of a summary. */

@@ -34,7 +34,10 @@ export async function endOnSignal<T>(
 ): Promise<T> {
   let isCommitted = false;
   const end = (signal: NodeJS.Signals) => {
-    if (!isCommitted) process.exit(128 + constants.signals[signal]);
+    if (isCommitted) return;
+    showProgress("");
+    process.stderr.write(`roadbook: ended by ${signal}; no file was changed\n`);
+    process.exit(128 + constants.signals[signal]);
   };
   for (const signal of signals) process.on(signal, end);
   try {
@@ -67,11 +70,7 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }
 
-let progress = "";
-
 /** Empty text clears the line. */
 export function showProgress(text: string): void {
-  if (!process.stderr.isTTY || text === progress) return;
-  process.stderr.write(`\r\u001b[K${text}`);
-  progress = text;
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
 }

@@ -77,6 +77,7 @@ export function printable(text: string, maxLength = MAX_FIELD_LENGTH): string {
 
 function formatValue(value: unknown): string {
   if (Array.isArray(value)) return `an array of ${value.length} elements`;
+  if (value instanceof Uint8Array) return "bytes that are not text";
   if (typeof value === "object" && value !== null) return "an object";
   if (typeof value !== "string") return String(value);
   const isCut = value.length > MAX_VALUE_LENGTH;

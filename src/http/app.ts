@@ -10,7 +10,7 @@ import { createLimitHook, createSearchCounter } from "./rate-limit.ts";
 import { toRoutable } from "./request.ts";
 import { createRequestContexts, peerOf } from "./request-context.ts";
 import { createRespond, preflight, type ResponseOptions } from "./response.ts";
-import { fail } from "./result.ts";
+import { busy, fail } from "./result.ts";
 import { search } from "./search.ts";
 import { sitemap } from "./sitemap.ts";
 import { users } from "./users.ts";
@@ -30,6 +30,9 @@ export interface AppOptions extends ResponseOptions, Omit<Services, "countSearch
 /** {@link peerOf} explains `from`. Throws only if `request` is not a `Request`. */
 export type FetchHandler = (request: Request, from?: unknown) => Response | Promise<Response>;
 
+/** What a server needs to let clients take turns. */
+export type Door = Pick<ReturnType<typeof createApp>, "fetch" | "clientOf">;
+
 export type App = ReturnType<typeof createApp>["app"];
 
 export function createApp(options: AppOptions) {
@@ -43,13 +46,14 @@ export function createApp(options: AppOptions) {
     limitSearch: countSearch ? [createLimitHook(countSearch)] : [],
   };
   const pages = createPages(service);
+  const respond = createRespond(options, contexts, reportBug);
 
   const api = new Elysia({ strictPath: true }).use(users(service)).use(search(service));
   const documented = new Elysia({ strictPath: true }).use(api).use(health(service));
   const app = new Elysia({ strictPath: true })
     .onTransform(refuse)
     .onError(explain)
-    .mapResponse(createRespond(options, contexts, reportBug))
+    .mapResponse(respond)
     .use(documented)
     .group("/api", (prefixed) => prefixed.use(api));
   // Added outside the chain, because a typed client has no use for these routes.
@@ -92,13 +96,18 @@ export function createApp(options: AppOptions) {
     }
   }
 
-  const fetch: FetchHandler = (request, from) => {
+  /** If `isRefused`, responds that too many requests of this client are waiting. */
+  function fetch(request: Request, from?: unknown, isRefused = false) {
     if (typeof request?.headers?.get !== "function") {
       throw new TypeError("fetch takes a Request; in Express and node:http, use roadbook.listener");
     }
     const routable = toRoutable(request, basePath);
     contexts.start(routable, request, peerOf(request, from));
+    if (isRefused) return respond({ request: routable, responseValue: busy }) as Response;
     return app.fetch(routable);
-  };
-  return { app, fetch };
+  }
+
+  const clientOf = (request: Request, from: unknown) =>
+    contexts.clientOf({ peer: peerOf(request, from), headers: request.headers });
+  return { app, fetch, clientOf };
 }

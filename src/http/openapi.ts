@@ -68,7 +68,7 @@ const headers = {
     "X-RateLimit-Remaining": header("The number of requests left", whole(0), false),
     "X-RateLimit-Reset": header("The Unix time when one more is allowed", whole(0), false),
   },
-  retry: { "Retry-After": header("Seconds to wait, which is always enough", whole(1)) },
+  retry: { "Retry-After": header("Seconds to wait before the next try", whole(1), false) },
 };
 
 export function describeOperation(operation: Operation): DocumentDecoration {
@@ -106,7 +106,8 @@ function responsesOf({ operationId, success, errors: own, tag }: Operation) {
     200: response("Success", coded, json),
     ...Object.fromEntries(
       [...failures].map(([status, codes]) => {
-        return [status, failure(codes, { ...common, ...(status === 429 && headers.retry) })];
+        const retry = (status === 429 || status === 503) && headers.retry;
+        return [status, failure(codes, { ...common, ...retry })];
       }),
     ),
     405: failure(["method_not_allowed"], { ...headers.common, ...headers.allow }),

@@ -61,7 +61,7 @@ export function createRequestContexts(clients: Clients, defaultPeer: string | un
     start,
     of,
     /** Returns the key under which the client's searches are counted. */
-    clientOf: ({ peer, headers }: RequestContext): string =>
+    clientOf: ({ peer, headers }: Pick<RequestContext, "peer" | "headers">): string =>
       clients.keyOf(addressOf(peer), headers.get("x-forwarded-for")),
     isUnlimited: ({ peer, headers }: RequestContext): boolean =>
       clients.isUnlimited(addressOf(peer), headers.get("x-forwarded-for")),

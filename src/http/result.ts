@@ -71,6 +71,12 @@ export function fail<Code extends ErrorCode>(code: Code, details?: { retry_after
  */
 export const errorTypes = {} as { response: Record<400 | 422, typeof ErrorBody> };
 
+/** The response to a client whose earlier requests are still waiting. */
+export const busy = new Content(JSON_TYPE, JSON.stringify(fail("unavailable").response), {
+  status: errors.unavailable.status,
+  headers: { "retry-after": "1" },
+});
+
 /** The body of every error. */
 export function errorBody<Code extends string, Details>(
   code: Code,

@@ -15,10 +15,17 @@ export function toInteger(cell: unknown): unknown {
   return Number.isSafeInteger(Number(digits)) ? Number(digits) : BigInt(digits);
 }
 
+// Databases and people write these words, and spreadsheets in the languages of the page.
+const TRUE = "1 true t yes y on wahr ja vrai oui prawda tak verdadero sí pravda ano".split(" ");
+const FALSE = "0 false f no n off falsch nein faux non fałsz nie falso nepravda ne".split(" ");
+
 export function toPublic(cell: unknown): unknown {
-  const value = trimmed(cell);
-  if (/^(?:1|true|t|yes)$/i.test(String(value))) return true;
-  return /^(?:0|false|f|no)$/i.test(String(value)) ? false : value;
+  // MySQL's literal b'1' arrives as the byte 1, and its BIT(1) as a boolean.
+  const value = cell instanceof Uint8Array && cell.length === 1 ? cell[0] : trimmed(cell);
+  // As text, an array of one element would look like that element.
+  const text = typeof value === "object" ? "" : String(value).toLowerCase();
+  if (TRUE.includes(text)) return true;
+  return FALSE.includes(text) ? false : value;
 }
 
 /** Returns undefined for null. MySQL's binary strings are decoded. */

@@ -2,7 +2,8 @@
  * The six tables that an operator provides as CSV files or as SELECTs, with their columns. Checks
  * the names of files and columns, and never reads a row.
  */
-import { readdirSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 
 /** The columns of each table: those that it must have, and optional ones. */
 const tables = {
@@ -26,6 +27,12 @@ export function findTables(folder: string, ending: "csv" | "sql"): TableName[] {
   const known = names.map((name) => `${name}.${ending}`);
   const stray = files.find((file) => /^[^.].*\.(?:csv|sql)$/i.test(file) && !known.includes(file));
   const found = names.filter((name) => files.includes(`${name}.${ending}`));
+  for (const name of found) {
+    const file = join(folder, `${name}.${ending}`);
+    const isFile = statSync(file, { throwIfNoEntry: false })?.isFile();
+    // For example a named pipe, which never ends if it has no writer.
+    if (!isFile) throw new Error(`${file} is not a regular file`);
+  }
   if (stray === undefined && (found.includes("users") || found.includes("companies"))) return found;
   const problem = stray
     ? `the unknown file ${stray}`

@@ -13,6 +13,7 @@ import { checkColumns, keyOf, type TableName } from "./columns.ts";
 import type { Row, Tables } from "./read-tables.ts";
 
 const MAX_ROW_BYTES = 2 ** 20;
+const MAX_FIELDS = 1000;
 const BAD_RECORD = "a quote is misplaced or never closed, or the record is longer than 1 MiB";
 
 export function openCsv(folder: string): Tables {
@@ -67,6 +68,11 @@ async function load(db: Sqlite, folder: string, table: TableName): Promise<strin
     max_record_size: MAX_ROW_BYTES,
     record_delimiter: "\n",
     relax_column_count: true,
+    // The size of a record does not count its separators, and each field takes memory.
+    cast(cell: string, { index }) {
+      if (index < MAX_FIELDS) return cell;
+      throw new Error(`${file}, line ${lines + 1}: has more than 1,000 fields`);
+    },
     on_record(cells: string[], { lines }) {
       add(cells, lines);
       return null;
@@ -94,12 +100,19 @@ function findDelimiter(text: string): string {
   return [",", ";", "\t"].reduce((best, other) => (count(other) > count(best) ? other : best));
 }
 
-/** Decodes UTF-8. Drops carriage returns, because csv-parse counts each of them as a line. */
+/** Decodes UTF-8. csv-parse counts a carriage return as a line, so it is dropped or a space. */
 async function* decode(file: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const utf8 = new TextDecoder("utf-8", { fatal: true });
+  let held = "";
   try {
-    for await (const chunk of bytes)
-      yield utf8.decode(chunk, { stream: true }).replaceAll("\r", "");
+    for await (const chunk of bytes) {
+      const text = (held + utf8.decode(chunk, { stream: true })).replaceAll("\r\n", "\n");
+      // A carriage return at the end belongs to what follows.
+      held = text.endsWith("\r") ? "\r" : "";
+      yield text.replace(/\r+/g, (run, at) =>
+        /^\n?$/.test(text.charAt(at + run.length)) ? "" : " ",
+      );
+    }
     yield utf8.decode();
   } catch (error) {
     if (error instanceof TypeError)

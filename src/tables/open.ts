@@ -7,6 +7,8 @@ import { type OnRead, TableReader } from "./read-tables.ts";
 export interface TableOptions {
   /** The folder with a SELECT for each table, if the source is a database. */
   queries?: string | undefined;
+  /** How long to wait for each page of rows from a database server. */
+  timeoutMs?: number | undefined;
   onRead?: OnRead | undefined;
 }
 
@@ -37,7 +39,7 @@ export function findProblem(source: string, queries: string | undefined): string
 /** Opens a database or a folder of CSV files. Returns undefined if `source` is something else. */
 export async function openTables(
   source: unknown,
-  { queries, onRead = () => {} }: TableOptions,
+  { queries, timeoutMs = 120_000, onRead = () => {} }: TableOptions,
 ): Promise<TableReader | undefined> {
   if (typeof source !== "string") return undefined;
   const problem = findProblem(source, queries);
@@ -52,5 +54,5 @@ export async function openTables(
   }
   const names = findTables(queries, "sql");
   const { openDatabase } = await import("./database.ts");
-  return new TableReader(await openDatabase(source, queries), names, onRead);
+  return new TableReader(await openDatabase(source, queries, timeoutMs), names, onRead);
 }

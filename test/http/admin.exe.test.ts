@@ -53,8 +53,28 @@ test("every metric on the dashboard exists", async () => {
   await target.close();
 });
 
-test.if(Boolean(Bun.which("promtool") || process.env.ROADBOOK_REQUIRE_ALL))(
-  "promtool accepts the alerts, the queries of the dashboard and the guide's configuration",
+const hasPromtool = Boolean(Bun.which("promtool") || process.env.ROADBOOK_REQUIRE_ALL);
+
+test.if(hasPromtool)(
+  "promtool accepts the alerts, of which one is for many new or missing public users",
+  async () => {
+    const rules = ["check", "rules", "scripts/deploy/alerts.yaml"];
+    expect(await run(["promtool", ...rules], { cwd: root })).toMatchObject({ code: 0 });
+    // The number of public users an hour ago and now, and how many alerts it raises.
+    const cases = { "100 51": 0, "100 50": 1, "100 109": 0, "100 110": 1, "0 0": 0, "0 9": 0 };
+    const expr = 'count(ALERTS{alertname="RoadbookPublicUsersChanged"}) or vector(0)';
+    const tests = Object.entries(cases).map(([values, value]) => ({
+      ...{ interval: "1h", input_series: [{ series: "roadbook_snapshot_public_users", values }] },
+      promql_expr_test: [{ expr, eval_time: "1h", exp_samples: [{ value }] }],
+    }));
+    const file = join(temporaryFolder(), "tests.json");
+    writeFileSync(file, JSON.stringify({ rule_files: [join(root, String(rules.at(-1)))], tests }));
+    expect(await run(["promtool", "test", "rules", file])).toMatchObject({ code: 0 });
+  },
+);
+
+test.if(hasPromtool)(
+  "promtool accepts the queries of the dashboard and the guide's configuration",
   async () => {
     const folder = temporaryFolder();
     const [, configuration = ""] = /```yaml\n(rule_files[\s\S]*?)```/.exec(guide) ?? [];

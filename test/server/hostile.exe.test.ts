@@ -9,6 +9,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { LONG_LIST, longDataset, makeSnapshot } from "../datasets.ts";
 import {
+  closed,
   converse,
   dial,
   dialMany,
@@ -167,30 +168,74 @@ describe("memory stays bounded, and others are served, with", () => {
   });
 });
 
-// Bun closes a connection if a second request arrives before it has responded to the first. So the
-// responses may end early, but those that are sent are complete and in order.
-test("thousands of pipelined requests do not hold up another client", async () => {
+/** Sends what `act` sends while the server is stopped, and returns the routes in its log. */
+async function routesAfter(act: (target: typeof server) => Promise<unknown>): Promise<string[]> {
   const logs: string[] = [];
   const flags = ["--access-log", "--trusted-proxy", "127.0.0.1"];
   const target = await openExecutable(flags, (text) => logs.push(text));
-  const [socket, other] = [await dial(target), await dial(target)];
-  const received = readAll(socket);
-  // While the server is stopped, all requests of one client arrive, and then one of another.
-  process.kill(target.pid, "SIGSTOP");
-  const heads = Array.from({ length: 3000 }, (_, at) => `${asked}X-Request-Id: ${at}\r\n`);
-  socket.write(`${heads.join("\r\n")}Connection: close\r\n\r\n`);
-  await until(() => socket.writableLength === 0);
-  other.write(`${get("/users/46/achievements")}${host}Connection: close\r\n\r\n`);
-  process.kill(target.pid, "SIGCONT");
-  expect(statusesOf((await readAll(other)).responses)).toEqual([200]);
-  const { responses, rest } = await received;
-  const ids = responses.map(({ head }) => Number(/^x-request-id: (\d+)$/m.exec(head)?.[1]));
-  expect([ids, rest]).toEqual([responses.map((_, at) => at), ""]);
+  await act(target);
   await target.close();
-  const routes = logs
-    .join("")
-    .split("\n")
-    .map((line) => /"route":"([^"]*)"/.exec(line)?.[1]);
+  const routes = logs.join("").matchAll(/"route":(?:"([^"]*)"|null)/g);
+  return [...routes].map(([, route = "refused"]) => route);
+}
+
+test("behind a proxy, clients take turns, and one with a thousand requests gets 503s", async () => {
+  const routes = await routesAfter(async (target) => {
+    const sockets = await dialMany(target, 1000);
+    const [other, received] = [await dial(target), sockets.map(readAll)];
+    const head = (path: string, client: string) =>
+      `${get(path)}${host}X-Forwarded-For: ${client}\r\nConnection: close\r\n\r\n`;
+    process.kill(target.pid, "SIGSTOP");
+    for (const socket of sockets) socket.write(head("/drivers/42", "192.0.2.1"));
+    await until(() => sockets.every(({ writableLength }) => writableLength === 0));
+    other.write(head("/", "192.0.2.2"));
+    process.kill(target.pid, "SIGCONT");
+    expect(statusesOf((await readAll(other)).responses)).toEqual([200]);
+    const responses = (await Promise.all(received)).flatMap(({ responses }) => responses);
+    const refused = responses.filter(({ status }) => status === 503);
+    expect(new Set(statusesOf(responses))).toEqual(new Set([200, 503]));
+    expect(responses.length).toBe(sockets.length);
+    expect(refused.length).toBeLessThanOrEqual(sockets.length - 200);
+    for (const { head, body } of refused) {
+      expect(head).toMatch(/^retry-after: 1\r$/m);
+      expect(JSON.parse(body).error.code).toBe("unavailable");
+    }
+  });
+  const before = routes.slice(0, routes.indexOf("/"));
+  expect(before.filter((route) => route === "/drivers/:userId").length).toBeLessThan(200);
+});
+
+test("pages for clients that have left are not made", async () => {
+  const routes = await routesAfter(async (target) => {
+    const sockets = await dialMany(target, 300);
+    process.kill(target.pid, "SIGSTOP");
+    for (const socket of sockets) socket.end(`${get("/drivers/42")}${host}\r\n`);
+    await until(() => sockets.every(({ writableFinished }) => writableFinished));
+    process.kill(target.pid, "SIGCONT");
+    await Promise.all(sockets.map(closed));
+    await converse(target, lastRequest);
+  });
+  expect(routes).toEqual(["/health"]);
+});
+
+// Bun closes a connection if a second request arrives before it has responded to the first. So the
+// responses may end early, but those that are sent are complete and in order.
+test("thousands of pipelined requests do not hold up another client", async () => {
+  const routes = await routesAfter(async (target) => {
+    const [socket, other] = [await dial(target), await dial(target)];
+    const received = readAll(socket);
+    // While the server is stopped, all requests of one client arrive, and then one of another.
+    process.kill(target.pid, "SIGSTOP");
+    const heads = Array.from({ length: 3000 }, (_, at) => `${asked}X-Request-Id: ${at}\r\n`);
+    socket.write(`${heads.join("\r\n")}Connection: close\r\n\r\n`);
+    await until(() => socket.writableLength === 0);
+    other.write(`${get("/users/46/achievements")}${host}Connection: close\r\n\r\n`);
+    process.kill(target.pid, "SIGCONT");
+    expect(statusesOf((await readAll(other)).responses)).toEqual([200]);
+    const { responses, rest } = await received;
+    const ids = responses.map(({ head }) => Number(/^x-request-id: (\d+)$/m.exec(head)?.[1]));
+    expect([ids, rest]).toEqual([responses.map((_, at) => at), ""]);
+  });
   const before = routes.slice(0, routes.indexOf("/users/:userId/achievements"));
   // Without a budget, the server handles all 2,500 requests that it can read at once.
   expect(before.length).toBeLessThan(1000);

@@ -64,17 +64,19 @@ test("under load, requests sent before SIGTERM get a response, and new ones dela
 });
 
 test("requests not yet read at SIGTERM get a response, on both new and open connections", async () => {
-  const target = await openExecutable([]);
-  // More than the server reads in one tick.
+  const target = await openExecutable(["--trusted-proxy", "127.0.0.1"]);
+  // More than the server reads in one tick, and each from a client of its own.
   const open = await dialMany(target, 1200);
-  for (const socket of open) {
-    socket.write(request);
+  const requestOf = (at: number) =>
+    request.replace("\r\n\r\n", `\r\nX-Forwarded-For: 2001:db8:0:${at.toString(16)}::1\r\n\r\n`);
+  for (const [at, socket] of open.entries()) {
+    socket.write(requestOf(at));
     await nextResponse(socket);
   }
   process.kill(target.pid, "SIGSTOP");
   const sockets = [...open, ...(await dialMany(target, 50))];
   const received = sockets.map(readAll);
-  for (const socket of sockets) socket.write(request);
+  for (const [at, socket] of sockets.entries()) socket.write(requestOf(at));
   const stopped = target.close();
   process.kill(target.pid, "SIGCONT");
   for (const { responses, rest } of await Promise.all(received)) {

@@ -34,7 +34,8 @@ test.each([
     // The temporary file might exist only briefly, so the polling interval is short.
     while (!readdirSync(dirname(target)).some((name) => name.endsWith(".new"))) await Bun.sleep(1);
     child.kill(signal);
-    expect([await child.exited, await new Response(child.stderr).text()]).toEqual([code, ""]);
+    const line = `roadbook: ended by ${signal}; no file was changed\n`;
+    expect([await child.exited, await new Response(child.stderr).text()]).toEqual([code, line]);
     expect(stateOf(target)).toEqual(before);
   },
 );

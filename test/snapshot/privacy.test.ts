@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { seedDataset } from "../../src/community/community.ts";
 import { fold, SPELLING_END, spell } from "../../src/search/fold.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
+import { importDataset } from "../../src/snapshot/import/import.ts";
 import { openLongLists } from "../../src/snapshot/name-index/long-lists.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";
 import { bytesOf, community, makeSnapshot, user } from "../datasets.ts";
@@ -75,13 +76,30 @@ test("no trace of a profile is left after the user is hidden, deleted, or import
   for (const changes of [() => hide([secret]), deleted]) {
     const path = await makeSnapshot([...community, secret]);
     expect(found(path).length).toBeGreaterThan(15);
-    await applyChanges(changes(), path);
+    await applyChanges(changes(), path, { allowShrink: true });
     expect(found(path)).toEqual([]);
     expect(findTraces(path)).toEqual(noTraces);
   }
   const path = await makeSnapshot([...community, { ...secret, public: false }]);
   expect(found(path)).toEqual([]);
   expect(findTraces(path)).toEqual(noTraces);
+});
+
+test("the time of a takedown is in the file for an hour", async () => {
+  const takedownMs = Date.UTC(2026, 0, 1, 1, 2, 3, 456);
+  const stored = Buffer.alloc(6);
+  stored.writeUIntBE(takedownMs, 0, 6);
+  for (const write of [applyChanges, importDataset]) {
+    const path = await makeSnapshot();
+    const others = community.filter(({ id }) => id !== 42 && id !== 43);
+    await applyChanges(hide([{ id: 42 }]), path, { builtAtMs: takedownMs });
+    await write(bytesOf(others), path, { builtAtMs: takedownMs + 3_599_999 });
+    const rows = new Database(path, { readonly: true }).query("SELECT * FROM takedown").all();
+    expect(rows).toEqual([{ id: 42, at: takedownMs }]);
+    expect(readFileSync(path).includes(stored)).toBe(true);
+    await write(bytesOf(others), path, { builtAtMs: takedownMs + 3_600_000 });
+    expect(readFileSync(path).includes(stored)).toBe(false);
+  }
 });
 
 test("making users private leaves no trace, even after an import in the worst order", async () => {

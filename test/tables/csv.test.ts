@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ImportOptions, importDataset } from "../../src/snapshot/import/import.ts";
 import { formatErrors } from "../../src/snapshot/import/line-errors.ts";
+import { toPublic } from "../../src/tables/cells.ts";
 import { exported } from "../datasets.ts";
 import { temporaryFolder } from "../support.ts";
 
@@ -177,10 +178,42 @@ test("with --skip-invalid, every row that is left out is reported, and nobody be
   expect(skipped).toContain("user_roles.csv, line 6: role_id: must be an integer from 1 to");
 });
 
-test("lines may end in a carriage return and a line feed, also in quotes", async () => {
-  const rows = `${users}1,1,"A\nB",0\n\n2,1,C,0\n3,1,"D\n\nE",0\n4,1,,0\n`;
-  const expected = "users.csv, line 9: name: is missing (user 4)";
-  expect(await errorsOf({ "users.csv": rows.replaceAll("\n", "\r\n") })).toBe(expected);
+test.each(["\r\n", "\r\r\n"])("lines may end in %j, also in quotes", async (end) => {
+  const blank = "\n".repeat(40_000);
+  const rows = `${users}1,1,"A\nB",0\n${blank}2,1,C,0\n3,1,"D\n\nE",0\n4,1,,0\n`;
+  const expected = "users.csv, line 40008: name: is missing (user 4)";
+  // Another length puts other characters at the end of a chunk.
+  for (const text of [rows, ` ${rows}`]) {
+    expect(await errorsOf({ "users.csv": text.replaceAll("\n", end) })).toBe(expected);
+  }
+});
+
+test("a carriage return within a line is white space", async () => {
+  const { records } = await importFiles({ "users.csv": `${users}"1\r","1",A\rB,"1710003900\r"\r` });
+  expect(records).toEqual([user(1, "A B")]);
+  const expected = `users.csv, line 2: id: ${ids}, got "1 2"`;
+  expect(await errorsOf({ "users.csv": `${users}"1\r2",1,Ann,0\n` })).toBe(expected);
+});
+
+const yes = "1 true T yes Y on WAHR ja Vrai oui PRAWDA tak VERDADERO SÍ pravda ano";
+const no = "0 FALSE f No n OFF falsch nein FAUX non FAŁSZ nie falso nepravda NE";
+const bytes = ["0", "1", "true", "\u0000\u0001", ""].map((text) => Buffer.from(text));
+test.each<[boolean | undefined, string, unknown[]]>([
+  [true, yes, [true, 1, Buffer.of(1)]],
+  [false, no, [false, 0n, " 0 ", Buffer.of(0)]],
+  [undefined, "2 10 01 1.0 si x", [...bytes, null, undefined, "", " ", 2, [true], ["1"], [0], {}]],
+])("public is %p in six languages", (expected, words, others) => {
+  for (const cell of [...words.split(" "), ...others]) {
+    const value = toPublic(cell);
+    expect([cell, typeof value === "boolean" ? value : undefined]).toEqual([cell, expected]);
+  }
+});
+
+test("a named pipe in a folder is an error", async () => {
+  const folder = makeFolder({ "companies.csv": "id,name\n1,Acme\n" });
+  Bun.spawnSync(["mkfifo", join(folder, "users.csv")]);
+  const importing = importDataset(folder, join(temporaryFolder(), "snapshot"));
+  await expect(importing).rejects.toThrow("users.csv is not a regular file");
 });
 
 const bad = (...lines: string[]) => ({ "users.csv": users + lines.join("\n") });
@@ -208,6 +241,7 @@ test.each<[string, Files, string]>([
   ["a double column", { "users.csv": `${users.trim()},id\n` }, 'the column "id" is unknown or'],
   ["too few fields", bad("", "1,1,Ann"), "users.csv, line 3: has 3 fields"],
   ["too many fields", bad("1,1,Ann,0,x"), "line 2: has 5 fields"],
+  ["a line of separators", bad("", ",".repeat(1e6)), "line 3: has more than 1,000 fields"],
   ["an open quote", bad("1,1,Ann,0", "", '2,1,"Ann'), `users.csv, line 4: ${unreadable}`],
   ["a quote inside", bad('1,1,A"nn,0'), `line 2: ${unreadable}`],
   ["a long row", bad(`1,1,${"a".repeat(2 ** 20)},0`), `line 2: ${unreadable}`],

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { importDataset } from "../../src/snapshot/import/import.ts";
 import { formatErrors } from "../../src/snapshot/import/line-errors.ts";
 import { exported, makeSnapshot, stateOf } from "../datasets.ts";
-import { root, temporaryFolder, until } from "../support.ts";
+import { executable, root, temporaryFolder, until } from "../support.ts";
 import { schemas } from "./schemas.ts";
 import {
   type DatabaseServer,
@@ -20,6 +20,8 @@ const isRequired = process.env.ROADBOOK_REQUIRE_ALL === "1";
 const T = "2024-03-09T17:05:00Z";
 const NEVER = /must be an RFC 3339 time .* got/;
 const NOT_A_BOOLEAN = /public: (is missing|must be true or false, got)/;
+const SILENCE = "the database sent nothing for 0.5 s; if a query needs longer, raise --timeout";
+const NOT_TEXT = /^users\.sql, id 1: name: must be .*, got bytes that are not text/;
 const NOT_AN_ID = /id: (is missing|must be an integer from 1 to 9007199254740991, got)/;
 
 interface Family {
@@ -55,6 +57,8 @@ const families: Record<string, Family> = {
       ["public", "c", true],
       ["public", "zero", false],
       ["public", "three", NOT_A_BOOLEAN],
+      ["public", "array[true]", NOT_A_BOOLEAN],
+      ["public", "'\\x31'::bytea", NOT_A_BOOLEAN],
       ["created_at", "z", T],
       ["created_at", "timestamp '2024-03-09 17:05:00.9'", T],
       ["created_at", "date '2024-03-09'", "2024-03-09T00:00:00Z"],
@@ -70,12 +74,14 @@ const families: Record<string, Family> = {
         big bigint unsigned, stamp timestamp NULL, dt datetime(3), never datetime, day date,
         latin varchar(20) CHARACTER SET latin1, bytes varbinary(20));
       INSERT INTO types VALUES (1, b'1', b'0', b'1', 9007199254740993,
-        '2024-03-09 17:05:00', '2024-03-09 17:05:00.999', 0, '2024-03-09', 'Müller', 'Łódź');`,
+        '2024-03-09 17:05:00', '2024-03-09 17:05:00.999', 0, '2024-03-09', 'Müller', 'Łódź');
+      UPDATE types SET eight = 49;`,
     cases: [
       ["id", "CAST(42 AS UNSIGNED)", 42],
       ["id", "big", NOT_AN_ID],
       ["public", "one", true],
       ["public", "eight", NOT_A_BOOLEAN],
+      ["public", "b'1'", true],
       ["public", "yes = 0", false],
       ["created_at", "stamp", T],
       ["created_at", "dt", T],
@@ -83,6 +89,7 @@ const families: Record<string, Family> = {
       ["created_at", "never", NEVER],
       ["name", "latin", "Müller"],
       ["name", "bytes", "Łódź"],
+      ["name", "x'41ff'", NOT_TEXT],
     ],
   },
   SQLite: {
@@ -96,6 +103,8 @@ const families: Record<string, Family> = {
       ["created_at", "unixepoch('2024-03-09 17:05:00')", T],
       ["created_at", "'0000-00-00 00:00:00'", NEVER],
       ["name", "007", "7"],
+      ["name", "CAST(x'41ff' AS TEXT)", NOT_TEXT],
+      ["name", "CAST(x'41efbfbd' AS TEXT)", "A\ufffd"],
     ],
   },
 };
@@ -113,7 +122,9 @@ const readyQueries = {
   },
 };
 
-function makeQueries(queries: Record<string, string>): string {
+type Queries = Record<string, string | Uint8Array>;
+
+function makeQueries(queries: Queries): string {
   const folder = temporaryFolder();
   for (const [name, text] of Object.entries(queries)) {
     writeFileSync(join(folder, `${name}.sql`), text);
@@ -134,7 +145,7 @@ async function linesOf(snapshot: string) {
 }
 
 /** Reads the lines of a snapshot imported from a database, or the message of the error. */
-async function importFrom(url: string, queries: Record<string, string>) {
+async function importFrom(url: string, queries: Queries) {
   const target = join(temporaryFolder(), "snapshot");
   return importDataset(url, target, { queries: makeQueries(queries) }).then(
     () => linesOf(target),
@@ -220,19 +231,23 @@ for (const [name, { has, start, types, cases }] of Object.entries(families)) {
     });
 
     const users = select(values);
-    test.each<[string, Record<string, string>, RegExp]>([
+    const closing = `${users}) AS q; COMMIT; CREATE TABLE evil (i int); SELECT * FROM (${users}`;
+    test.each<[string, Queries, RegExp]>([
       [
         "an unknown query",
         { users, members: users },
         / has the unknown file members\.sql; the files can be/,
       ],
       ["two statements", { users: `${users}; ${users}` }, /^users\.sql: .*syntax/],
+      ["a closed subquery", { users: closing }, /^users\.sql: .*(multiple|syntax|one statement)/],
+      ["invalid UTF-8", { users: Buffer.from("\xff", "latin1") }, /^users\.sql is not valid UTF-8/],
       ["an empty query", { users: " ;\n" }, /^users\.sql: .*syntax/],
       ["an unknown column", { users: select({ ...values, mail: 1 }) }, /the column "mail" is unk/],
       ["a missing column", { users: "SELECT 1 AS id" }, /the column "public" is missing; the/],
       ["an unknown table", { users: "SELECT *\nFROM nowhere" }, /^users\.sql: .*nowhere/],
     ])("%s is an error", async (_, queries, expected) => {
       expect(await importFrom(url, queries)).toMatch(expected);
+      await expect(server.run("SELECT * FROM evil")).rejects.toThrow();
     });
 
     if (url.startsWith("sqlite")) return;
@@ -258,11 +273,13 @@ for (const [name, { has, start, types, cases }] of Object.entries(families)) {
       }
     });
 
+    const sleep = isPostgres ? "(SELECT 1 FROM pg_sleep(60))" : "(SELECT SLEEP(60) + 1)";
+    const sleeping = () => makeQueries({ users: select({ ...values, public: sleep }) });
+
     test("a connection that is lost halfway changes nothing", async () => {
       const target = await makeSnapshot();
       const before = stateOf(target);
-      const sleep = isPostgres ? "(SELECT 1 FROM pg_sleep(60))" : "(SELECT SLEEP(60) + 1)";
-      const queries = makeQueries({ users: select({ ...values, public: sleep }) });
+      const queries = sleeping();
       const importing = importDataset(url, target, { queries }).catch((error) => error.message);
       const list = isPostgres
         ? "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%AS q %' AND pid <> pg_backend_pid()"
@@ -273,6 +290,14 @@ for (const [name, { has, start, types, cases }] of Object.entries(families)) {
         return killed;
       });
       expect(await importing).toMatch(/^users\.sql: \S/);
+      expect(stateOf(target)).toEqual(before);
+    });
+
+    test("a database that goes silent ends the import", async () => {
+      const target = await makeSnapshot();
+      const before = stateOf(target);
+      const importing = importDataset(url, target, { queries: sleeping(), timeoutMs: 500 });
+      expect(await importing.catch((error) => error.message)).toBe(`users.sql: ${SILENCE}`);
       expect(stateOf(target)).toEqual(before);
     });
 
@@ -313,3 +338,32 @@ for (const [name, { has, start, types, cases }] of Object.entries(families)) {
     );
   });
 }
+
+describe("during a handshake that never ends", () => {
+  let connections = 0;
+  const socket = { open: () => void connections++, data() {} };
+  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket });
+  afterAll(() => server.stop(true));
+  const place = `127.0.0.1:${server.port}`;
+  const queries = makeQueries({ users: select(values) });
+
+  test.each(["postgres", "mysql"])("an import from %s times out", async (scheme) => {
+    const target = join(temporaryFolder(), "snapshot");
+    const url = `${scheme}://reader:Geheim@${place}/platform`;
+    const importing = importDataset(url, target, { queries, timeoutMs: 500 });
+    const expected = `cannot connect to the database at ${place}: ${SILENCE}`;
+    expect(await importing.catch((error) => error.message)).toBe(expected);
+  });
+
+  test("a signal ends an import", async () => {
+    const words = ["import", `mysql://reader@${place}/platform`, "--queries", queries];
+    const target = join(temporaryFolder(), "snapshot");
+    const command = [await executable(), ...words, "--to", target];
+    const before = connections;
+    const child = Bun.spawn(command, { stderr: "pipe" });
+    await until(() => connections > before);
+    child.kill("SIGINT");
+    const line = "roadbook: ended by SIGINT; no file was changed\n";
+    expect([await child.exited, await new Response(child.stderr).text()]).toEqual([130, line]);
+  });
+});

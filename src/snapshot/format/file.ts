@@ -8,7 +8,7 @@ import { readChunks } from "../../files/read.ts";
 
 /** "RBOK" in ASCII. Distinguishes snapshots from other SQLite files. */
 export const APPLICATION_ID = 0x52424f4b;
-export const SCHEMA_VERSION = 6;
+export const SCHEMA_VERSION = 7;
 
 export const HEADER_BYTES = 100;
 

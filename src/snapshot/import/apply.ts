@@ -3,15 +3,18 @@ import { accessSync, constants, copyFileSync } from "node:fs";
 import { type LockOptions, type Paths, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { finishFile, TRAILER_BYTES } from "../format/file.ts";
-import { countRows, readMeta } from "../format/meta.ts";
+import { countTotals, readMeta } from "../format/meta.ts";
 import { renewSeparators } from "../name-index/fts5-segment.ts";
 import { namingErrors, openInPlace } from "../read/open.ts";
 import { createRowChanger } from "./changes.ts";
-import { refuseShrinking } from "./overwrite-guard.ts";
+import { compare } from "./overwrite-guard.ts";
 import { type LineSource, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { type Counted, finishDatabase, serializeSnapshot, useDatabase } from "./write.ts";
 
-export interface ApplyOptions extends ReadOptions, LockOptions {}
+export interface ApplyOptions extends ReadOptions, LockOptions {
+  /** The time of the takedowns among the changes. Defaults to now. */
+  builtAtMs?: number | undefined;
+}
 
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
@@ -27,7 +30,7 @@ export async function applyChanges(
     copyFileSync(old, path, constants.COPYFILE_FICLONE);
     // Verifies the copy rather than the original, which may have changed since it was copied.
     await namingErrors(target, async () => (await openInPlace(path)).close());
-    const counted = await useDatabase(path, (db) => change(db, changes, options, target));
+    const counted = await useDatabase(path, (db) => change(db, changes, options, target, old));
     await finishFile(path);
     return counted;
   };
@@ -37,7 +40,7 @@ export async function applyChanges(
 /** Applies changes to the bytes of a snapshot, and returns the bytes of the new snapshot. */
 export function changeSnapshot(snapshot: Uint8Array, changes: LineSource): Promise<Uint8Array> {
   return useDatabase(snapshot.subarray(0, -TRAILER_BYTES), async (db) => {
-    await change(db, changes, { allowShrink: true });
+    await change(db, changes, {});
     return serializeSnapshot(db);
   });
 }
@@ -45,17 +48,19 @@ export function changeSnapshot(snapshot: Uint8Array, changes: LineSource): Promi
 async function change(
   db: Database,
   changes: LineSource,
-  options: ReadOptions,
+  { builtAtMs = Date.now(), ...options }: ApplyOptions,
   target = "",
+  old?: string,
 ): Promise<Counted> {
   const before = readMeta(db);
   db.$client.exec("PRAGMA secure_delete = ON");
-  const changer = createRowChanger(db);
+  const changer = createRowChanger(db, builtAtMs);
   const read = await readDataset(changes, changer.handler, options);
-  const counts = countRows(db);
-  if (!options.allowShrink) refuseShrinking(target, before.counts, counts);
+  const totals = countTotals(db);
+  const guard = { ...options, allowReveal: true };
+  const differences = old === undefined ? old : compare(db, old, target, totals, guard);
   const candidates = changer.listFeaturedCandidates(before.featured);
-  await finishDatabase(db, counts, changer.finishNames(), {}, candidates);
+  await finishDatabase(db, totals, changer.finishNames(), { builtAtMs }, candidates);
   for (const kind of ["user", "company"]) renewSeparators(db.$client, `${kind}_ngram`);
-  return { counts, ...read };
+  return { ...totals, differences, held: 0, notFound: changer.notFound, ...read };
 }

@@ -10,6 +10,7 @@ import { NameChanges } from "../name-index/change.ts";
 import type { LineError } from "./line-errors.ts";
 import type { LineHandler } from "./read-dataset.ts";
 import { nameCompanies, type Referenced, RowWriter } from "./rows.ts";
+import { prepareTakedowns } from "./takedowns.ts";
 
 interface Deletion {
   type: Referenced;
@@ -17,8 +18,10 @@ interface Deletion {
   line: number;
 }
 
-export function createRowChanger(db: Database) {
+/** `nowMs` is the time of the takedowns among the changes. */
+export function createRowChanger(db: Database, nowMs: number) {
   const writer = new RowWriter(db);
+  const takedowns = prepareTakedowns(db, nowMs);
   const names = {
     user: new NameChanges(db.$client, "user"),
     company: new NameChanges(db.$client, "company"),
@@ -34,6 +37,7 @@ export function createRowChanger(db: Database) {
   /** The line number of each change, keyed by type and id. */
   const lineOf = new Map<string, number>();
   const deletions: Deletion[] = [];
+  const notFound: RecordKey[] = [];
   const idsOf = (type: RecordKey["type"]) =>
     [...lineOf.keys()]
       .filter((key) => key.startsWith(type))
@@ -54,9 +58,12 @@ export function createRowChanger(db: Database) {
       // A definition may make any user's list too long.
       if (type === "achievement") writer.longestList = Number.POSITIVE_INFINITY;
       if (type === "user" || type === "company") names[type].change(id);
+      // A takedown also counts if the user has not been imported yet. A repeated one begins again.
+      if (type === "user") takedowns["public" in line && line.public ? "end" : "begin"].run(id);
       const existed = removals[type].some((removal) => removal.run(id).changes > 0);
       if (!("deleted" in line)) return writer.add(line, number);
-      if (existed && type !== "user") deletions.push({ type, id, line: number });
+      if (!existed) notFound.push({ type, id });
+      else if (type !== "user") deletions.push({ type, id, line: number });
       return [];
     },
 
@@ -73,6 +80,7 @@ export function createRowChanger(db: Database) {
 
   return {
     handler,
+    notFound,
 
     /** Changes the name indexes after the last line, and returns those that must be rebuilt. */
     finishNames: (): NameKind[] =>

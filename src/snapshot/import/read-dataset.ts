@@ -49,8 +49,10 @@ const END = { type: "end" } as const;
 export interface ReadOptions {
   /** Whether a missing end line is an error, because the dataset may be incomplete. */
   expectEnd?: boolean | undefined;
-  /** Whether the snapshot may lose more than half of its users or companies. */
+  /** Whether more than half of the (public) users, companies or unlocked achievements may go. */
   allowShrink?: boolean | undefined;
+  /** Whether an import may make more than half of the private users, and more than ten, public. */
+  allowReveal?: boolean | undefined;
   /** How many errors of each kind to report. Defaults to 5. */
   maxErrors?: number | undefined;
   /** Base URL for avatars that are not http(s) URLs. */

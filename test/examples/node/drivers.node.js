@@ -88,8 +88,10 @@ test("snapshots and compressed datasets work and leave no other files behind", a
   // Databases need Bun, where this folder has no queries.
   const reason = /need the executable or Bun|the files can be/;
   await assert.rejects(importDataset("sqlite:x", snapshot, { queries: tables }), reason);
-  await importDataset([line], snapshot);
+  const { differences } = await importDataset([line], snapshot);
+  assert.deepEqual([differences.users.added, differences.users.removed], [1, 1]);
   await applyChanges([{ type: "user", id: 43, public: false }], snapshot);
+  assert.equal((await importDataset([line, { ...line, id: 43 }], snapshot)).held, 1);
   assert.equal((await checkSnapshot(snapshot)).counts.users, 2);
   const lines = [...(await exportDataset(snapshot))];
   assert.equal(lines.length, 3);
