@@ -94,10 +94,7 @@ export function describeOperation(operation: Operation): DocumentDecoration {
  */
 function responsesOf({ operationId, success, errors: own, tag }: Operation) {
   const common = { ...headers.common, ...(tag === "Search" && headers.limit) };
-  const coded = {
-    ...common,
-    ...(tag !== "Service" && { ...headers.validator, ...headers.coding }),
-  };
+  const coded = tag === "Service" ? common : { ...common, ...headers.validator, ...headers.coding };
   const body = Type.Object({ success: Type.Literal(true), ...success });
   const json = { schema: toOpenApi(body), example: examples[operationId] };
   const codes = [...own, "internal_error", "unavailable"] as const;

@@ -116,9 +116,7 @@ export function createPages(service: PagesService) {
     /** Returns undefined if the client should get JSON. */
     notFoundPage(request: Request): Content | undefined {
       // In another app, the path still has the prefix.
-      const path = pathOf(request.url);
-      const own = path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path;
-      const isApi = /^\/api(\/|$)/.test(own);
+      const isApi = /^\/api(\/|$)/.test(pathOf(request.url).replace(basePath, ""));
       if (isApi || !prefersPage(request)) return undefined;
       return show(request, snapshot(), { kind: "problem", problem: "route_not_found" });
     },
