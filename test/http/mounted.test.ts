@@ -80,13 +80,10 @@ test("a host's prefix precedes each path, but faults and facts ignore the prefix
 });
 
 test.each(["group", "mount", "use"])(
-  "with %s, unknown paths get our 404 below a prefix only",
+  "with %s, unknown paths below a prefix get our 404",
   async (way) => {
     const basePath = way === "use" ? "" : "/rb";
-    await using roadbook = await createRoadbook({
-      dataset: community,
-      ...(basePath && { basePath }),
-    });
+    await using roadbook = await createRoadbook({ dataset: community, basePath });
     for (const strictPath of [true, false]) {
       const host = new Elysia({ strictPath });
       if (way === "use") host.use(roadbook.app);
@@ -112,6 +109,5 @@ test("Eden infers the types of bodies and errors", async () => {
   const code: string | undefined = missing.error?.value.error.code;
   expect([missing.status, code]).toEqual([403, "profile_private"]);
   const { error: short } = await api.search.users.get({ query: { q: "a" } });
-  const problem: string | undefined = short?.value.error.code;
-  expect([short?.status, problem]).toEqual([400, "invalid_query"]);
+  expect(short?.value.error.code).toBe("invalid_query");
 });
