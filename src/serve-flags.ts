@@ -286,7 +286,10 @@ export interface Setting {
   group: string;
   kind: kinds.Kind<unknown, never>;
   help: string;
-  /** Allows several values: from a repeated flag, from text with this separator, or as an array. */
+  /**
+   * Allows several values: from a repeated flag, from text with this separator, or as an array. An
+   * argument takes all words that are left, and does not split them.
+   */
   list?: "," | ";";
   /** The default, as an operator would write it. Without one, a setting can be undefined. */
   default?: string;

@@ -1,7 +1,12 @@
-/** `roadbook import` builds a snapshot from a dataset, and `roadbook apply` applies changes. */
+/** The commands that write snapshots: `import`, `apply` and `hide`. */
 import { openInput } from "../files/lines.ts";
 import { UsageError } from "../flag-kinds.ts";
-import { type ApplyOptions, applyChanges } from "../snapshot/import/apply.ts";
+import {
+  type ApplyOptions,
+  applyChanges,
+  type HideOptions,
+  hideUsers,
+} from "../snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { DatasetError, formatErrors } from "../snapshot/import/line-errors.ts";
 import { MAX_HOLD_MS } from "../snapshot/import/takedowns.ts";
@@ -47,6 +52,20 @@ export async function runApply({
   );
   const now = `${to} now has ${describeCounts(applied.counts)}${describeCleaned(applied.cleaned)}`;
   report(`applied ${changes}: ${now}`, applied);
+}
+
+export async function runHide({
+  ids,
+  to,
+  ...options
+}: HideOptions & { ids: number[]; to: string }): Promise<void> {
+  const { madePrivate, alreadyPrivate } = await write("changes", (onCommit) =>
+    hideUsers(ids, to, { ...options, onCommit, onWait }),
+  );
+  const lines = Object.entries({ "made private": madePrivate, "already private": alreadyPrivate })
+    .filter(([, users]) => users.length > 0)
+    .map(([how, users]) => `${how} in ${to}: ${users.map((id) => `user ${id}`).join(", ")}\n`);
+  writeSummary(lines.join(""));
 }
 
 const onWait = () => showProgress("waiting for another command to finish writing");

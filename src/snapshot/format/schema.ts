@@ -76,7 +76,7 @@ const tables = [
   achievement,
   company,
   privateUser,
-  // When `apply` hid or deleted a user, in milliseconds since 1970; see import/takedowns.ts.
+  // When a change hid or deleted a user, in milliseconds since 1970; see import/takedowns.ts.
   sqliteTable("takedown", { id: integer().primaryKey(), at: integer().notNull() }),
   user,
   userName,
