@@ -35,13 +35,6 @@ const output = {
   },
   force: { kind: kinds.boolean, help: "overwrite the target even if it is not a dataset" },
 };
-/** A flag of every command that changes a snapshot. */
-const waitMs = {
-  name: "--wait TIME",
-  kind: kinds.time,
-  default: "1m",
-  help: "how long to wait if another command is writing FILE",
-};
 /** The flags that `import` and `apply` have in common. */
 const writing = {
   expectEnd: { kind: kinds.boolean, help: 'fail unless the last line is {"type":"end","lines":N}' },
@@ -54,7 +47,12 @@ const writing = {
     default: "5",
     help: "how many errors of each kind to report",
   },
-  waitMs,
+  waitMs: {
+    name: "--wait TIME",
+    kind: kinds.time,
+    default: "1m",
+    help: "how long to wait if another command is writing FILE",
+  },
 };
 
 export const commands: Record<string, Command> = {
@@ -139,7 +137,7 @@ export const commands: Record<string, Command> = {
         help: "the users' ids",
       },
       to: { kind: kinds.target, required: true, help: "the snapshot to change" },
-      waitMs,
+      waitMs: writing.waitMs,
     }),
     notes: [
       "Unless all users are found, nothing is written and the exit code is 1. A running server hides them within a second. For an hour, imports keep them private, whatever their source says; hiding them again starts a new hour.",

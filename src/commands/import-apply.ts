@@ -59,13 +59,12 @@ export async function runHide({
   to,
   ...options
 }: HideOptions & { ids: number[]; to: string }): Promise<void> {
-  const { madePrivate, alreadyPrivate } = await write("changes", (onCommit) =>
+  const users = await write("changes", (onCommit) =>
     hideUsers(ids, to, { ...options, onCommit, onWait }),
   );
-  const lines = Object.entries({ "made private": madePrivate, "already private": alreadyPrivate })
-    .filter(([, users]) => users.length > 0)
-    .map(([how, users]) => `${how} in ${to}: ${users.map((id) => `user ${id}`).join(", ")}\n`);
-  writeSummary(lines.join(""));
+  const nameUser = ({ id, is_public }: (typeof users)[number]) =>
+    `${to}: user ${id} ${is_public ? "is now private" : "was private already"}\n`;
+  writeSummary(users.map(nameUser).join(""));
 }
 
 const onWait = () => showProgress("waiting for another command to finish writing");

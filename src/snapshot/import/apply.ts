@@ -44,29 +44,29 @@ export async function applyChanges(
   return replaceLocked(target, apply, options);
 }
 
+/** A user in a snapshot; neither 1 if there is none. */
+type Found = Record<"id" | "is_public" | "is_private", number>;
+const FIND = `SELECT DISTINCT value AS id, value IN (SELECT id FROM user) AS is_public,
+  value IN (SELECT id FROM private_user) AS is_private FROM json_each(?)`;
+
 /**
- * Makes users private in the snapshot file `target`, or rejects if one of them does not exist. An
- * import keeps to this for an hour, for users who were private before as well.
+ * Makes users private in the snapshot file `target`, and returns them as they were. Rejects if one
+ * of them does not exist. An import keeps to this for an hour, even for those already private.
  */
 export async function hideUsers(
   ids: readonly number[],
   target: string,
   options: HideOptions = {},
-): Promise<Record<"madePrivate" | "alreadyPrivate", number[]>> {
-  const unique = [...new Set(ids)];
-  const found = { madePrivate: [] as number[], alreadyPrivate: [] as number[] };
+): Promise<Found[]> {
+  let found: Found[] = [];
   const find = ({ $client }: Database) => {
-    const listIn = (table: string) => {
-      const row = $client.prepare(`SELECT id FROM ${table} WHERE id = ?`);
-      return unique.filter((id) => row.get(id));
-    };
-    Object.assign(found, { madePrivate: listIn("user"), alreadyPrivate: listIn("private_user") });
-    const unknown = new Set(unique).difference(new Set(Object.values(found).flat()));
-    if (unknown.size === 0) return;
-    const users = Array.from(unknown, (id) => `user ${id}`).join(", ");
-    throw new Error(`not found in ${target}: ${users}; nothing was written`);
+    found = $client.prepare<Found>(FIND).all(JSON.stringify(ids));
+    const missing = found.filter((user) => !user.is_public && !user.is_private);
+    if (missing.length === 0) return;
+    const list = missing.map(({ id }) => `user ${id}`).join(", ");
+    throw new Error(`not found in ${target}: ${list}; nothing was written`);
   };
-  const lines = unique.map((id) => ({ type: "user", id, public: false }));
+  const lines = [...new Set(ids)].map((id) => ({ type: "user", id, public: false }));
   await applyChanges(lines, target, { ...options, allowShrink: true }, find);
   return found;
 }
