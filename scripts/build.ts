@@ -6,9 +6,9 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { Command, Option } from "@commander-js/extra-typings";
-import { DEMO_SNAPSHOT, LICENCES, makeAssets } from "../src/assets.ts";
 import { demoDataset } from "../src/community/community.ts";
 import { importDataset } from "../src/library.ts";
+import { DEMO_SNAPSHOT, LICENCES, makeAssets } from "../src/web/assets.ts";
 import { packFiles } from "./release/pack.ts";
 import { formatLicences, listExecutableParts } from "./release/parts.ts";
 import { findRuntime, isWindows, type Platform, platforms } from "./release/platforms.ts";

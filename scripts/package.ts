@@ -7,11 +7,13 @@ import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync
 import { join, resolve } from "node:path";
 import { Command, Option } from "@commander-js/extra-typings";
 import packageJson from "../package.json" with { type: "json" };
-import { DEMO_SNAPSHOT, LICENCES, makeAssets } from "../src/assets.ts";
 import { describe, sentenceOf } from "../src/commands/help.ts";
 import { demoDataset } from "../src/community/community.ts";
-import { libraryOptions, type Setting, serveSettings } from "../src/serve-flags.ts";
+import type { Setting } from "../src/settings/declare.ts";
+import { libraryOptions } from "../src/settings/library-options.ts";
+import { serveSettings } from "../src/settings/serve-flags.ts";
 import { buildSnapshot } from "../src/snapshot/import/import.ts";
+import { DEMO_SNAPSHOT, LICENCES, makeAssets } from "../src/web/assets.ts";
 import { formatBom, formatLicences, listParts } from "./release/parts.ts";
 
 const root = join(import.meta.dir, "..");
@@ -31,7 +33,7 @@ const compiled = `${out}.compiled`;
 const entryPoints = { library: "src/library", elysia: "src/elysia" };
 /** Modules that are imported by path, or that must run before anything else is imported. */
 const modules = {
-  ...{ bin: "src/bin", "node-version": "src/node-version" },
+  ...{ bin: "src/bin", "node-version": "src/server/node-version" },
   ...{ "sqlite/bun": "src/sqlite/bun", "sqlite/node": "src/sqlite/node" },
 };
 /**

@@ -1,8 +1,15 @@
 /** Parses a command line and runs the command. Only this file reads the environment. */
 import { parseArgs } from "node:util";
 import { version } from "../domain/version.ts";
-import { boolean, type Environment, parseNamed, UsageError } from "../flag-kinds.ts";
-import { defaultOf, isFlag, type Setting, suggest, termOf, variableOf } from "../serve-flags.ts";
+import {
+  defaultOf,
+  isFlag,
+  type Setting,
+  suggest,
+  termOf,
+  variableOf,
+} from "../settings/declare.ts";
+import { boolean, type Environment, parseNamed, UsageError } from "../settings/kinds.ts";
 import { type Command, commands } from "./commands.ts";
 import { formatCommandHelp, formatProgramHelp, usageOf } from "./help.ts";
 import { writeStdout } from "./output.ts";

@@ -2,8 +2,10 @@
  * Declares every command with its arguments, its flags and its help. A command's code is loaded
  * only when that command runs, so that `--version`, `--help` and `serve` start fast.
  */
-import * as kinds from "../flag-kinds.ts";
-import { declare, type Settings, serveSettings, type Values } from "../serve-flags.ts";
+
+import { declare, type Settings, type Values } from "../settings/declare.ts";
+import * as kinds from "../settings/kinds.ts";
+import { serveSettings } from "../settings/serve-flags.ts";
 import { describeCounts, writeStdout } from "./output.ts";
 
 export interface Command<Given extends Settings = Settings> {
@@ -19,7 +21,7 @@ function command<Given extends Settings>(given: Command<Given>): Command {
   return given;
 }
 
-const { host, port, tlsCert } = serveSettings;
+const { host, port } = serveSettings;
 const file = {
   name: "FILE",
   kind: kinds.text("FILE"),
@@ -213,7 +215,7 @@ export const commands: Record<string, Command> = {
     summary: "print the licences of all parts of this program",
     settings: {},
     async run() {
-      const { licences } = await import("../assets.ts");
+      const { licences } = await import("../web/assets.ts");
       writeStdout(await licences());
     },
   }),
@@ -224,17 +226,14 @@ export const commands: Record<string, Command> = {
       url: {
         name: "URL",
         kind: kinds.baseUrl,
+        variable: "ROADBOOK_HEALTH_URL",
         help: "the server's base URL, such as https://api.example.org",
       },
       host: { ...host, help: "the server's address, if no URL is given" },
       port: { ...port, help: "the server's port, if no URL is given" },
-      tlsCert: {
-        ...tlsCert,
-        help: "use https if no URL is given; only the flag's presence matters",
-      },
     }),
     notes: [
-      "These flags use the same environment variables as serve, so both commands can share one environment. The exit code is 1 if the server does not respond or is unhealthy.",
+      "These flags use the same environment variables as serve, so both commands can share one environment. If the server has a certificate, give its URL, or set ROADBOOK_HEALTH_URL. The exit code is 1 if the server does not respond or is unhealthy.",
     ],
     run: async (values) => (await import("./health.ts")).runHealth(values),
   }),

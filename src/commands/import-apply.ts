@@ -1,12 +1,7 @@
 /** The commands that write snapshots: `import`, `apply` and `hide`. */
 import { openInput } from "../files/lines.ts";
-import { UsageError } from "../flag-kinds.ts";
-import {
-  type ApplyOptions,
-  applyChanges,
-  type HideOptions,
-  hideUsers,
-} from "../snapshot/import/apply.ts";
+import { UsageError } from "../settings/kinds.ts";
+import { type ApplyOptions, applyChanges, hideUsers } from "../snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { DatasetError, formatErrors } from "../snapshot/import/line-errors.ts";
 import { MAX_HOLD_MS } from "../snapshot/import/takedowns.ts";
@@ -58,7 +53,7 @@ export async function runHide({
   ids,
   to,
   ...options
-}: HideOptions & { ids: number[]; to: string }): Promise<void> {
+}: ApplyOptions & { ids: number[]; to: string }): Promise<void> {
   const users = await write("changes", (onCommit) =>
     hideUsers(ids, to, { ...options, onCommit, onWait }),
   );

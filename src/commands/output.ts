@@ -70,11 +70,7 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }
 
-let progress = "";
-
 /** Empty text clears the line. */
 export function showProgress(text: string): void {
-  if (!process.stderr.isTTY || text === progress) return;
-  process.stderr.write(`\r\u001b[K${text}`);
-  progress = text;
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
 }

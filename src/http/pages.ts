@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import Negotiator from "negotiator";
 import { errors } from "../domain/error.ts";
 import type { Snapshot } from "../snapshot/read/open.ts";
+import type { PageAssets } from "../web/assets.ts";
 import { type Brand, type Logo, styleOf } from "../web/brand.ts";
 import { renderDocument } from "../web/document.ts";
 import { type Language, languages } from "../web/texts.ts";
@@ -20,9 +21,6 @@ const PAGE_POLICY =
 /** An operator's logo may also contain styles and embedded images. */
 const LOGO_POLICY =
   "default-src 'none'; frame-ancestors 'none'; style-src 'unsafe-inline'; img-src data:";
-
-/** The script and the style sheet. A file's name changes with its text. */
-export type PageAssets = Record<"script" | "style", { file: string; text: string }>;
 
 export interface Pages extends Brand {
   /** Defaults to the language that the reader's browser asks for. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { commands } from "../../src/commands/commands.ts";
 import { formatCommandHelp, formatProgramHelp } from "../../src/commands/help.ts";
-import { maxAge, storeUrl, time, UsageError } from "../../src/flag-kinds.ts";
+import { maxAge, storeUrl, time, UsageError } from "../../src/settings/kinds.ts";
 import { makeSnapshot } from "../datasets.ts";
 import { run, temporaryFolder } from "../support.ts";
 

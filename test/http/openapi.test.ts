@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { lintFromString, loadConfig } from "@redocly/openapi-core";
 import { type RulesetDefinition, Spectral } from "@stoplight/spectral-core";
 import { oas } from "@stoplight/spectral-rulesets";
-import { demoSnapshot } from "../../src/assets.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
+import { demoSnapshot } from "../../src/web/assets.ts";
 import { checkResponse, type OpenApiDocument, readDocument } from "../openapi.ts";
 import { community, openInProcess, root, type Target } from "../support.ts";
 

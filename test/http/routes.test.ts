@@ -1,6 +1,6 @@
 /** Every route: its path, prefix, caching and limit. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { pageAssets } from "../../src/assets.ts";
+import { pageAssets } from "../../src/web/assets.ts";
 import { community, openInProcess, type Target } from "../support.ts";
 
 const { script } = await pageAssets();

@@ -9,7 +9,7 @@ import { gunzipSync } from "node:zlib";
 import { formatManPage } from "../../scripts/release/man.ts";
 import { commands } from "../../src/commands/commands.ts";
 import { version } from "../../src/domain/version.ts";
-import { isFlag, termOf, variableOf } from "../../src/serve-flags.ts";
+import { isFlag, termOf, variableOf } from "../../src/settings/declare.ts";
 import {
   community,
   executable,

@@ -232,6 +232,7 @@ test("the health check restarts an active server that fails, and leaves others a
   const target = await openExecutable([]);
   const healthy = { ROADBOOK_PORT: new URL(target.origin).port };
   expect(await checkHealth(healthy)).toEqual(quiet);
+  expect(await checkHealth({ ROADBOOK_HEALTH_URL: target.origin })).toEqual(quiet);
   const dead = { ROADBOOK_HOST: "::1", ROADBOOK_PORT: String(findFreePort()) };
   expect(await checkHealth(dead, false)).toEqual(quiet);
   const { stdout, stderr } = await checkHealth(dead);

@@ -1,7 +1,7 @@
 /** The pages' content, and the community's own links and pictures. */
 import { describe, expect, test } from "bun:test";
-import { pageAssets } from "../../src/assets.ts";
 import { spellQuery } from "../../src/search/fold.ts";
+import { pageAssets } from "../../src/web/assets.ts";
 import type { Brand } from "../../src/web/brand.ts";
 import { renderDocument } from "../../src/web/document.ts";
 import { drawBadge } from "../../src/web/drawings.ts";

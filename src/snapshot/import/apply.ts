@@ -16,8 +16,6 @@ export interface ApplyOptions extends ReadOptions, LockOptions {
   builtAtMs?: number | undefined;
 }
 
-export type HideOptions = LockOptions & Pick<ApplyOptions, "builtAtMs">;
-
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
  * if a line is invalid, and with a `SnapshotError` if `target` is not a valid snapshot. An error
@@ -56,7 +54,7 @@ const FIND = `SELECT DISTINCT value AS id, value IN (SELECT id FROM user) AS is_
 export async function hideUsers(
   ids: readonly number[],
   target: string,
-  options: HideOptions = {},
+  options: ApplyOptions = {},
 ): Promise<Found[]> {
   let found: Found[] = [];
   const find = ({ $client }: Database) => {

@@ -1,10 +1,10 @@
 /** Fault injection: the syntax of faults, and their effect on clients. */
 import { expect, test } from "bun:test";
-import { parseFault } from "../src/faults.ts";
-import { createRoadbook } from "../src/roadbook.ts";
-import type { RoadbookOptions } from "../src/serve-flags.ts";
-import { community } from "./datasets.ts";
-import { converse } from "./sockets.ts";
+import { parseFault } from "../../src/http/faults.ts";
+import { createRoadbook } from "../../src/roadbook.ts";
+import type { RoadbookOptions } from "../../src/settings/library-options.ts";
+import { community } from "../datasets.ts";
+import { converse } from "../sockets.ts";
 
 const paths = {
   search: ["/search/users?q=nowak", "/api/search/companies?q=express"],

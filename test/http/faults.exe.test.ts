@@ -1,6 +1,6 @@
 /** Fault injection in the executable: the variable and the warnings. */
 import { expect, test } from "bun:test";
-import { openExecutable, until } from "./support.ts";
+import { openExecutable, until } from "../support.ts";
 
 test("faults in the variable add up, and each is logged as a warning", async () => {
   let log = "";

@@ -2,12 +2,7 @@
  * The kinds of values that settings have: how each is read from text, and what the library takes
  * instead. A parser's error leaves out the setting's name, as in "must be 1 or 0".
  */
-import { parseCidr } from "./limit/client-address.ts";
-import {
-  parseS3Location,
-  parseWebLocation,
-  type RemoteLocation,
-} from "./snapshot/remote/location.ts";
+import { parseDuration } from "../domain/time.ts";
 
 /** Reports incorrect usage, for which a command exits with 2. The message is for the operator. */
 export class UsageError extends RangeError {
@@ -29,7 +24,7 @@ export interface Kind<Inside, Given = string> {
   parse(text: string, env: Environment): Inside;
 }
 
-/** Runs a parser. Its error then begins with the setting's name and ends with the value. */
+/** Runs a parser. Its `RangeError` becomes one that names the setting and ends with the value. */
 export function parseNamed(
   name: string,
   { isSecret }: Pick<Kind<unknown, never>, "isSecret">,
@@ -39,26 +34,25 @@ export function parseNamed(
   try {
     return parse();
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
+    if (!(error instanceof RangeError)) throw error;
     const got = isSecret ? "" : `, got ${JSON.stringify(value)}`;
     throw new UsageError(`${name} ${error.message}${got}`);
   }
 }
 
 /** `parse` returns undefined for an invalid value. The error says that it must be `wanted`. */
-function kind<Inside>(
+export function kind<Inside>(
   value: string,
   wanted: string,
   parse: (text: string, env: Environment) => Inside | undefined,
   isSecret = false,
 ): Kind<Inside> {
-  const parseOrThrow: Kind<Inside>["parse"] = (text, env) => {
+  const convert = (text: string, env: Environment = {}) => {
     const parsed = parse(text, env);
     if (parsed === undefined) throw new UsageError(`must be ${wanted}`);
     return parsed;
   };
-  const convert = (text: string) => parseOrThrow(text, {});
-  return { value, takes: "string", isSecret, parse: parseOrThrow, convert };
+  return { value, takes: "string", isSecret, parse: convert, convert };
 }
 
 export const text = (value: string) => kind(value, "text", (text) => text);
@@ -88,15 +82,6 @@ export function oneOf<const Choice extends string>(value: string, choices: reado
   return kind(value, `one of ${choices.join(", ")}`, parse) as Kind<Choice, Choice>;
 }
 
-const unitMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** Returns whole milliseconds, up to 24 days. Timers cannot wait much longer. */
-export function parseDuration(text: string): number | undefined {
-  const [, digits = "", unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
-  const ms = Number(digits) * (unitMs[unit] ?? 0);
-  return Number.isInteger(ms) && ms >= 1 && ms <= 24 * 86_400_000 ? ms : undefined;
-}
-
 /** In a setting, a number without a unit is in seconds. */
 const parseTime = (text: string) => parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
 
@@ -110,12 +95,6 @@ export const time = kind(
 /** A duration in milliseconds, which may be 0. */
 export const maxAge = kind("TIME", "0 or a duration up to 24d, such as 5m", (text) =>
   text === "0" ? 0 : parseTime(text),
-);
-
-export const cidr = kind(
-  "CIDR",
-  "an IP address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32",
-  parseCidr,
 );
 
 const isWebUrl = (text: string) => /^https?:$/.test(URL.parse(text)?.protocol ?? "");
@@ -171,7 +150,7 @@ export const pathOrBytes: Kind<string | Uint8Array, string | Uint8Array> = {
   convert: (given) => given,
 };
 
-const isUrl = (text: string) => /^[a-z][a-z\d+.-]*:\/\//i.test(text);
+export const isUrl = (text: string) => /^[a-z][a-z\d+.-]*:\/\//i.test(text);
 
 /** The path of a file to write. */
 export const target = kind(
@@ -189,20 +168,6 @@ export const storeUrl = kind(
     requireBun();
     const isStore = /^(?:rediss?|valkey):\/\/[^/?#]+(?:\/\d{0,4})?$/.test(text);
     return isStore && URL.canParse(text) ? text : undefined;
-  },
-  true,
-);
-
-/** The path of a snapshot, or its location on another machine, which may contain a password. */
-export const snapshotLocation = kind(
-  "FILE",
-  "a file or an https://, http:// or s3://bucket/key URL",
-  (text, env): string | RemoteLocation | undefined => {
-    if (!isUrl(text)) return text;
-    if (!/^s3:/i.test(text)) return parseWebLocation(text);
-    requireBun("with s3:// ");
-    if (env.AWS_ACCESS_KEY_ID && env.AWS_SECRET_ACCESS_KEY) return parseS3Location(text, env);
-    throw new UsageError("with s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
   },
   true,
 );

@@ -6,7 +6,6 @@ import crypto from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
-import type { PageAssets } from "./http/pages.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -15,16 +14,16 @@ export const DEMO_SNAPSHOT = "demo.snapshot";
 export const LICENCES = "licences.txt";
 const makers = {
   "scalar.js.gz": packDocsScript,
-  "page.css.asset": () => bundle("web/style.css"),
-  "page.js.asset": () => bundle("web/browser.ts"),
+  "page.css.asset": () => bundle("style.css"),
+  "page.js.asset": () => bundle("browser.ts"),
 };
 type Asset = keyof typeof makers;
 
 export async function demoSnapshot(): Promise<Uint8Array> {
   const ready = await findReady(DEMO_SNAPSHOT);
   if (ready) return ready;
-  const { demoDataset } = await import("./community/community.ts");
-  const { buildSnapshot } = await import("./snapshot/import/import.ts");
+  const { demoDataset } = await import("../community/community.ts");
+  const { buildSnapshot } = await import("../snapshot/import/import.ts");
   return buildSnapshot(demoDataset());
 }
 
@@ -44,6 +43,9 @@ export async function makeAssets(): Promise<Record<string, Bytes>> {
 /** Returns the docs page's script, gzip-compressed (1.3 MB). */
 export const docsScript = () => readAsset("scalar.js.gz");
 
+/** The script and the style sheet. A file's name changes with its text. */
+export type PageAssets = Record<"script" | "style", { file: string; text: string }>;
+
 export async function pageAssets(): Promise<PageAssets> {
   return {
     script: await readPageAsset("page.js.asset"),
@@ -51,7 +53,6 @@ export async function pageAssets(): Promise<PageAssets> {
   };
 }
 
-/** The served file name contains a hash of the content, so the name changes with the content. */
 async function readPageAsset(asset: Asset): Promise<PageAssets["script"]> {
   const text = new TextDecoder().decode(await readAsset(asset));
   const digest = crypto.hash("sha256", text);

@@ -1,11 +1,11 @@
 /** The fault injector: makes some requests fail or respond late, for testing clients. */
 import { setTimeout } from "node:timers/promises";
-import { createRandom } from "./community/random.ts";
-import { type ErrorCode, errors } from "./domain/error.ts";
-import { parseDuration, UsageError } from "./flag-kinds.ts";
-import { failLimited } from "./http/rate-limit.ts";
-import { Content, fail, JSON_TYPE } from "./http/result.ts";
-import type { Hook } from "./http/service.ts";
+import { createRandom, type Random } from "../community/random.ts";
+import { type ErrorCode, errors } from "../domain/error.ts";
+import { parseDuration } from "../domain/time.ts";
+import { failLimited } from "./rate-limit.ts";
+import { Content, fail, JSON_TYPE } from "./result.ts";
+import type { Hook } from "./service.ts";
 
 const user = errorsOf("invalid_user_id", "profile_private", "user_not_found");
 const search = errorsOf("invalid_query", "rate_limited");
@@ -37,7 +37,7 @@ const RETRY_AFTER_MS = 1000;
 const PART = "(?:close|status=\\d{3}|delay=\\w+|rate=[\\d.]+|times=\\d{1,9})";
 const FAULT = new RegExp(`^(search|profile|achievements|health|\\*):(${PART}(?:,${PART})*)$`);
 
-/** Parses a fault such as `search:status=503,rate=0.1`, or throws a `UsageError`. */
+/** Parses a fault such as `search:status=503,rate=0.1`, or throws a `RangeError`. */
 export function parseFault(text: string): Fault {
   const [, target = "", list = ""] = FAULT.exec(text) ?? [];
   const given = Object.fromEntries(list.split(",").map((part) => part.split("=")));
@@ -48,12 +48,12 @@ export function parseFault(text: string): Fault {
   const hasOneEffect = isClosing ? !status : Boolean(status || delayMs);
   if (!hasOneEffect || delayMs === undefined || !(rate > 0 && rate <= 1) || times < 1) {
     const examples = "search:status=503,rate=0.1 or *:delay=200ms,close,times=2";
-    throw new UsageError(`must have a form such as ${examples}`);
+    throw new RangeError(`must have a form such as ${examples}`);
   }
   // Any 5xx status is allowed, because proxies add their own.
   const canFail = ({ errors }: Endpoint) => errors.has(status) || (status >= 500 && status <= 599);
   if (status && !endpoints.filter((endpoint) => covers(target, endpoint)).every(canFail)) {
-    throw new UsageError(`must have a 5xx status or one that the API returns for ${target}`);
+    throw new RangeError(`must have a 5xx status or one that the API returns for ${target}`);
   }
   return { target, status, isClosing, delayMs, rate, times };
 }
@@ -63,14 +63,11 @@ function covers(target: string, endpoint: Endpoint): boolean {
   return target === endpoint.target || (target === "*" && endpoint.target !== "health");
 }
 
-/** Returns a hook that injects faults. Each fault has its own random sequence and count. */
-export function createFaults(faults: readonly Fault[], seed: number): Hook {
-  const drawn = faults.map((fault, index) => ({
-    fault,
-    random: createRandom(seed, index),
-    left: fault.times,
-  }));
-  return async ({ route }) => {
+/** Makes faults that can be replaced. Each has its own random sequence and count. */
+export function createFaultInjector() {
+  let drawn: { fault: Fault; random: Random; left: number }[] = [];
+
+  const inject: Hook = async ({ route }) => {
     // The route may have /api, a host program's mount path, or both in front of the template.
     const endpoint = endpoints.find((known) => route.endsWith(known.route));
     if (!endpoint) return undefined;
@@ -86,8 +83,17 @@ export function createFaults(faults: readonly Fault[], seed: number): Hook {
     if (delayMs > 0) await setTimeout(delayMs);
     const ending = due.find(({ fault }) => fault.isClosing || fault.status !== undefined)?.fault;
     if (!ending) return undefined;
-    if (ending.status === undefined) return brokenResponse() as never;
-    return failWith(ending.status, endpoint.errors.get(ending.status)) as never;
+    if (ending.status === undefined) return brokenResponse();
+    return failWith(ending.status, endpoint.errors.get(ending.status));
+  };
+
+  return {
+    inject,
+    replace(faults: readonly Fault[], seed: number): void {
+      drawn = faults.map((fault, index) => {
+        return { fault, random: createRandom(seed, index), left: fault.times };
+      });
+    },
   };
 }
 
