@@ -16,26 +16,24 @@ export interface ApplyOptions extends ReadOptions, LockOptions {
   builtAtMs?: number | undefined;
 }
 
+/** The lines of a change file, or a function that derives them from the snapshot. */
+type ChangeSource = LineSource | ((db: Database) => object[]);
+
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
- * if a line is invalid, and with a `SnapshotError` if `target` is not a valid snapshot. An error
- * from `onOpen`, which is called before the first change, also leaves `target` as it was.
+ * if a line is invalid, and with a `SnapshotError` if `target` is not a valid snapshot.
  */
 export async function applyChanges(
-  changes: LineSource,
+  changes: ChangeSource,
   target: string,
   options: ApplyOptions = {},
-  onOpen?: (db: Database) => void,
 ): Promise<Counted> {
   const apply = async ({ path, old }: Paths) => {
     await namingErrors(target, async () => accessSync(old, constants.R_OK));
     copyFileSync(old, path, constants.COPYFILE_FICLONE);
     // Verifies the copy rather than the original, which may have changed since it was copied.
     await namingErrors(target, async () => (await openInPlace(path)).close());
-    const counted = await useDatabase(path, async (db) => {
-      onOpen?.(db);
-      return change(db, changes, options, target, old);
-    });
+    const counted = await useDatabase(path, (db) => change(db, changes, options, target, old));
     await finishFile(path);
     return counted;
   };
@@ -57,15 +55,14 @@ export async function hideUsers(
   options: ApplyOptions = {},
 ): Promise<Found[]> {
   let found: Found[] = [];
-  const find = ({ $client }: Database) => {
+  const listChanges = ({ $client }: Database) => {
     found = $client.prepare<Found>(FIND).all(JSON.stringify(ids));
     const missing = found.filter((user) => !user.is_public && !user.is_private);
-    if (missing.length === 0) return;
     const list = missing.map(({ id }) => `user ${id}`).join(", ");
-    throw new Error(`not found in ${target}: ${list}; nothing was written`);
+    if (list) throw new Error(`not found in ${target}: ${list}; nothing was written`);
+    return found.map(({ id }) => ({ type: "user", id, public: false }));
   };
-  const lines = [...new Set(ids)].map((id) => ({ type: "user", id, public: false }));
-  await applyChanges(lines, target, { ...options, allowShrink: true }, find);
+  await applyChanges(listChanges, target, { ...options, allowShrink: true });
   return found;
 }
 
@@ -79,7 +76,7 @@ export function changeSnapshot(snapshot: Uint8Array, changes: LineSource): Promi
 
 async function change(
   db: Database,
-  changes: LineSource,
+  changes: ChangeSource,
   { builtAtMs = Date.now(), ...options }: ApplyOptions,
   target = "",
   old?: string,
@@ -87,7 +84,8 @@ async function change(
   const before = readMeta(db);
   db.$client.exec("PRAGMA secure_delete = ON");
   const changer = createRowChanger(db, builtAtMs);
-  const read = await readDataset(changes, changer.handler, options);
+  const lines = typeof changes === "function" ? changes(db) : changes;
+  const read = await readDataset(lines, changer.handler, options);
   const totals = countTotals(db);
   const guard = { ...options, allowReveal: true };
   const differences = old === undefined ? old : compare(db, old, target, totals, guard);
