@@ -4,8 +4,7 @@
 SELECT u.id,
        CASE WHEN u.active AND NOT u.staged AND NOT o.hide_profile
                  AND u.trust_level >= 1 AND s.post_count > 0
-                 AND COALESCE(GREATEST(u.suspended_till, u.silenced_till)
-                              < now() AT TIME ZONE 'UTC', true)
+                 AND COALESCE(GREATEST(u.suspended_till, u.silenced_till) < now(), true)
                  AND u.id NOT IN (SELECT user_id FROM anonymous_users)
                  AND NOT EXISTS (SELECT 1 FROM site_settings WHERE value = 't' AND
                        (name IN ('login_required', 'hide_user_profiles_from_public')
