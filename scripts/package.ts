@@ -5,7 +5,7 @@
  */
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { Command, Option } from "@commander-js/extra-typings";
+import { parseArgs } from "node:util";
 import packageJson from "../package.json" with { type: "json" };
 import { describe, sentenceOf } from "../src/commands/help.ts";
 import { demoDataset } from "../src/community/community.ts";
@@ -18,16 +18,9 @@ import { formatBom, formatLicences, listParts } from "./release/parts.ts";
 
 const root = join(import.meta.dir, "..");
 const tools = join(import.meta.dir, "package");
-const values = new Command("bun run package")
-  .description("make the npm package in a folder, and the .tgz file next to it")
-  .addOption(
-    new Option("--out <FOLDER>", "where to write it").default(
-      join(root, "dist/package"),
-      "dist/package",
-    ),
-  )
-  .parse()
-  .opts();
+const { values } = parseArgs({
+  options: { out: { type: "string", default: join(root, "dist/package") } },
+});
 const out = resolve(values.out);
 const compiled = `${out}.compiled`;
 const entryPoints = { library: "src/library", elysia: "src/elysia" };

@@ -64,7 +64,8 @@ describe("imports", () => {
     ["domain/model.ts", "../search/fold.ts", "domain may not import search"],
     ["settings/kinds.ts", "../commands/help.ts", "settings may not import commands"],
     ["elsewhere/file.ts", "../domain/model.ts", "elsewhere may not import domain"],
-    ["search/fold.ts", "node:fs", "search does no I/O"],
+    ["domain/model.ts", "node:fs", "domain does no I/O"],
+    ["search/find.ts", "../snapshot/read/open.ts", "search may not import snapshot"],
     ["http/app.ts", "#sqlite", "only files, tables and snapshot use SQLite"],
     ["http/app.ts", "../../test/support.ts", "leaves src"],
   ])("%s may not import %s", (file, path, rule) => {
@@ -118,8 +119,8 @@ describe("invariants", () => {
     for (const file of [
       ...routes.map((name) => `http/${name}.ts`),
       "snapshot/read/users.ts",
-      "snapshot/read/search.ts",
-      "snapshot/name-index/find.ts",
+      "search/results.ts",
+      "search/find.ts",
     ]) {
       expect([file, texts.has(file), asynchronous.has(file)]).toEqual([file, true, false]);
     }
@@ -129,7 +130,7 @@ describe("invariants", () => {
     const clock =
       /\b(?:Date\.now|performance\.now|new Date\(\)|nanoseconds|hrtime|Temporal\.Now|setTimeout|setInterval)\b/;
     expect("const now = Date.now();").toMatch(clock);
-    const timeless = /^(?:domain|search|sqlite|snapshot\/read|snapshot\/name-index|web)\//;
+    const timeless = /^(?:domain|search|sqlite|snapshot\/read|web)\//;
     // The browser script needs a clock to wait and count down.
     const found = filesWith(clock).filter((file) => file !== "web/browser.ts");
     expect(found.filter((file) => timeless.test(file))).toEqual([]);

@@ -4,6 +4,7 @@
  * "must be …", and is used in the OpenAPI document, in the JSON Schema and in error messages.
  */
 import { Kind, type Static, type TProperties, Type, TypeRegistry } from "@sinclair/typebox";
+import { hasCodePoints } from "./text.ts";
 import { parseTime } from "./time.ts";
 
 const MAX_NAME = 200;
@@ -82,6 +83,9 @@ export const AchievementEntry = Type.Object({
   unlocked_at: UtcTime,
 });
 export type AchievementEntry = Static<typeof AchievementEntry>;
+
+/** A search returns at most this many users or companies. */
+export const MAX_RESULTS = 10;
 
 export const CompanySearchResult = Type.Object({ id: Id, name: Name, member_count: Count });
 export type CompanySearchResult = Static<typeof CompanySearchResult>;
@@ -188,8 +192,7 @@ function string(description: string, keywords: object = {}, isValid = (_: string
 
 /** Checks the length first, because the other checks take time proportional to the length. */
 function isText(value: string, maxCodePoints: number): boolean {
-  if (value.length > 2 * maxCodePoints || !value.isWellFormed()) return false;
-  return value.length <= maxCodePoints || [...value].length <= maxCodePoints;
+  return !hasCodePoints(value, maxCodePoints + 1) && value.isWellFormed();
 }
 
 function isAvatar(value: string): boolean {

@@ -18,7 +18,8 @@ const COMBINING = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\
 const SPECIAL = /[łøđðþßæœıħŧς]/g;
 const CONTROL = /(?!\p{White_Space})[\p{Cc}\p{Cf}]/gu;
 const HAS_DIGRAPH = /[äöüåø]/gi;
-const TRANSLITERATED =
+/** Letters that are also spelled in Latin letters. */
+export const TRANSLITERATED =
   /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
 
 const replacement: Record<string, string> = {

@@ -18,7 +18,7 @@ export const libraryOptions = {
     "string or object or array",
     "the path or bytes of a dataset (NDJSON, plain or gzip), a folder of CSV files, or lines as objects",
   ),
-  page: option<boolean>("boolean", "serves the web page at / and /drivers/{id}"),
+  page: option<boolean>("boolean", "serves the web page at /, /drivers/{id} and /companies/{id}"),
   demo: option<boolean>("boolean", "serves the demo community that comes with Roadbook"),
   basePath: {
     kind: kinds.basePath,

@@ -217,7 +217,10 @@ export const serveSettings = {
     },
   }),
   ...group("Page", {
-    noPage: { kind: kinds.boolean, help: "do not serve the web page (/ and /drivers/{id})" },
+    noPage: {
+      kind: kinds.boolean,
+      help: "do not serve the web page (/, /drivers/{id} and /companies/{id})",
+    },
   }),
   ...sharedSettings,
   ...group("Search limit", {

@@ -4,16 +4,16 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { seedDataset } from "../../src/community/community.ts";
 import { fold, SPELLING_END, spell } from "../../src/search/fold.ts";
+import { openLongLists } from "../../src/search/long-lists.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import { importDataset } from "../../src/snapshot/import/import.ts";
-import { openLongLists } from "../../src/snapshot/name-index/long-lists.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";
 import { bytesOf, community, makeSnapshot, user } from "../datasets.ts";
 
 /** A user whose texts share no three consecutive letters with the texts of any other user. */
 const secret = user(77, "Ǯöλξ 🛸 Ŵÿжфщ Øꝁꝥ", {
   avatar_url: "https://qzqxq.invalid/xqqzzx-77.jpeg",
-  company: { id: 3, role: "Ɓöʂƨ Ʊƛǂ" },
+  company: { id: 0x5a5b5c5d, role: "Ɓöʂƨ Ʊƛǂ" },
   roles: [1],
   achievements: [{ id: 7, tier: 3, unlocked_at: "2033-03-03T03:03:03Z" }],
 });
@@ -35,6 +35,9 @@ function piecesOf(...texts: string[]): string[] {
 const pieces = piecesOf("Ǯöλξ Ŵÿжфщ Øꝁꝥ", "Ɓöʂƨ Ʊƛǂ", "xqqzzx", "qzqxq");
 // The index also has single characters. This one takes four bytes, too many to occur by chance.
 pieces.push("🛸");
+// The index of companies has their ids and then the users', both big-endian.
+pieces.push("Z[\\]M");
+const employer = { type: "company" as const, id: 0x5a5b5c5d, name: "Nord", member_count: 1 };
 
 function found(path: string, texts = pieces): string[] {
   const bytes = readFileSync(path);
@@ -74,13 +77,13 @@ const deleted = () => bytesOf([{ type: "user", id: 77, deleted: true }]);
 
 test("no trace of a profile is left after the user is hidden, deleted, or imported as private", async () => {
   for (const changes of [() => hide([secret]), deleted]) {
-    const path = await makeSnapshot([...community, secret]);
+    const path = await makeSnapshot([...community, employer, secret]);
     expect(found(path).length).toBeGreaterThan(15);
     await applyChanges(changes(), path, { allowShrink: true });
     expect(found(path)).toEqual([]);
     expect(findTraces(path)).toEqual(noTraces);
   }
-  const path = await makeSnapshot([...community, { ...secret, public: false }]);
+  const path = await makeSnapshot([...community, employer, { ...secret, public: false }]);
   expect(found(path)).toEqual([]);
   expect(findTraces(path)).toEqual(noTraces);
 });

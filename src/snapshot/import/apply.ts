@@ -1,10 +1,10 @@
 /** Applies changes to a copy of a snapshot, then replaces the snapshot with the copy. */
 import { accessSync, constants, copyFileSync } from "node:fs";
 import { type LockOptions, type Paths, replaceLocked } from "../../files/replace.ts";
+import { renewSeparators } from "../../search/fts5-segment.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { finishFile, TRAILER_BYTES } from "../format/file.ts";
 import { countTotals, readMeta } from "../format/meta.ts";
-import { renewSeparators } from "../name-index/fts5-segment.ts";
 import { namingErrors, openInPlace } from "../read/open.ts";
 import { createRowChanger } from "./changes.ts";
 import { compare } from "./overwrite-guard.ts";

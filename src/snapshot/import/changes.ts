@@ -4,9 +4,10 @@
  */
 import { sql } from "drizzle-orm";
 import { type ChangeLine, type RecordKey, validateChange } from "../../domain/dataset.ts";
+import { NameChanges } from "../../search/change.ts";
+import type { NameKind } from "../../search/tables.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { type NameKind, type Unlock, user } from "../format/schema.ts";
-import { NameChanges } from "../name-index/change.ts";
+import { type Unlock, user } from "../format/schema.ts";
 import type { LineError } from "./line-errors.ts";
 import type { LineHandler } from "./read-dataset.ts";
 import { nameCompanies, type Referenced, RowWriter } from "./rows.ts";

@@ -4,11 +4,12 @@ import { sqlite } from "#sqlite";
 import type { RecordKey } from "../../domain/dataset.ts";
 import { formatTime } from "../../domain/time.ts";
 import { version } from "../../domain/version.ts";
+import { buildNameIndex } from "../../search/build.ts";
+import type { NameKind } from "../../search/tables.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { withChecksum } from "../format/file.ts";
 import { type Totals, writeMeta } from "../format/meta.ts";
-import { achievement, type NameKind, type Unlock } from "../format/schema.ts";
-import { buildNameIndex } from "../name-index/build.ts";
+import { achievement, type Unlock } from "../format/schema.ts";
 import type { Differences } from "./overwrite-guard.ts";
 import type { Read } from "./read-dataset.ts";
 

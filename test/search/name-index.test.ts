@@ -1,15 +1,15 @@
 /** The name index finds the same names as test/oracle.ts, which scans all names. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { buildNameIndex } from "../../src/search/build.ts";
+import { NameChanges } from "../../src/search/change.ts";
+import { NameSearch } from "../../src/search/find.ts";
 import { fold, spellQuery } from "../../src/search/fold.ts";
+import { openLongLists } from "../../src/search/long-lists.ts";
 import { ngramsOf } from "../../src/search/ngrams.ts";
-import type { NameKind } from "../../src/snapshot/format/schema.ts";
+import type { NameKind } from "../../src/search/tables.ts";
+import { FREQUENT_ABOVE } from "../../src/search/tuning.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
-import { buildNameIndex } from "../../src/snapshot/name-index/build.ts";
-import { FREQUENT_ABOVE } from "../../src/snapshot/name-index/candidates.ts";
-import { NameChanges } from "../../src/snapshot/name-index/change.ts";
-import { NameSearch } from "../../src/snapshot/name-index/find.ts";
-import { openLongLists } from "../../src/snapshot/name-index/long-lists.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";
 import type { Sqlite } from "../../src/sqlite/driver.ts";
 import { searchAsWritten, spellingsAsWritten } from "../oracle.ts";
@@ -27,24 +27,23 @@ function countNames(db: Sqlite) {
     close: () => db.close(),
     prepare<Row>(sql: string) {
       const statement = db.prepare<Row>(sql);
-      const counted = <Found extends Row | null | undefined>(row: Found) => {
-        if (row && Object.hasOwn(row, "folded")) count.names++;
-        return row;
-      };
       return {
-        get: (...values) => counted(statement.get(...values)),
-        all: (...values) => statement.all(...values).map(counted),
+        get: (...values) => statement.get(...values),
         run: (...values) => statement.run(...values),
-        *iterate(...values) {
-          const [first] = values;
+        all(...values) {
+          const rows = statement.all(...values);
           // For a JSON array of ranks, SQLite reads the name of every rank in the array, but
           // returns only the names that match.
-          if (!String(first).startsWith("[")) {
-            for (const row of statement.iterate(...values)) yield counted(row);
-            return;
+          const [first] = values;
+          const isArray = String(first).startsWith("[");
+          count.names += isArray ? JSON.parse(String(first)).length : rows.length;
+          return rows;
+        },
+        *iterate(...values) {
+          for (const row of statement.iterate(...values)) {
+            count.names++;
+            yield row;
           }
-          count.names += JSON.parse(String(first)).length;
-          yield* statement.iterate(...values);
         },
       };
     },

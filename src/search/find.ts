@@ -1,12 +1,10 @@
 /** Finds the names that match a query, best first. src/search/README.md has the rules. */
-import { type Boundary, START, WORD } from "../../search/ngrams.ts";
-import { hasWords, type Tier, tierOf, wordsOf } from "../../search/tiers.ts";
-import type { Sqlite } from "../../sqlite/driver.ts";
-import type { NameKind } from "../format/schema.ts";
+import { MAX_RESULTS } from "../domain/model.ts";
+import type { Sqlite } from "../sqlite/driver.ts";
 import { type Candidate, Candidates, type Cover, needsEqualLookup } from "./candidates.ts";
-
-/** A search returns at most this many users or companies. */
-export const MAX_RESULTS = 10;
+import { type Boundary, START, WORD } from "./ngrams.ts";
+import type { NameKind } from "./tables.ts";
+import { hasWords, type Tier, tierOf, wordsOf } from "./tiers.ts";
 
 const PLACES: { boundary: Boundary; tier: Tier }[] = [
   { boundary: START, tier: 2 },

@@ -1,5 +1,5 @@
 /** Sets of names with long texts in common, which a naive search would all compare with a query. */
-import type { NameKind } from "../../src/snapshot/format/schema.ts";
+import type { NameKind } from "../../src/search/tables.ts";
 import type { Sqlite } from "../../src/sqlite/driver.ts";
 
 export interface SimilarNames {

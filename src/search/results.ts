@@ -3,10 +3,11 @@ import {
   type CompanySearchResult,
   completeAvatar,
   type UserSearchResult,
-} from "../../domain/model.ts";
-import type { Database } from "../../sqlite/driver.ts";
-import type { NameKind } from "../format/schema.ts";
-import { NameSearch } from "../name-index/find.ts";
+} from "../domain/model.ts";
+import type { Database } from "../sqlite/driver.ts";
+import { NameSearch } from "./find.ts";
+import { TRANSLITERATED } from "./fold.ts";
+import type { NameKind } from "./tables.ts";
 
 type UserHit = Omit<UserSearchResult, "avatar_url"> & { avatar_url: string | null };
 
@@ -20,11 +21,20 @@ export function openSearch({ $client }: Database) {
   const readUsers = $client.prepare<UserHit>(
     selectHits("user", "user.id, user.name, avatar_url, company_name AS company"),
   );
+  // Reading this many spellings takes a few milliseconds.
+  const readSpellings = $client.prepare<{ folded: string }>(
+    "SELECT folded FROM user_name WHERE instr(folded, char(10)) > 0 LIMIT 10000",
+  );
+  let hasLatin: boolean | undefined;
   const find = (names: NameSearch, queries: string[]) => JSON.stringify(names.find(queries));
 
   return {
     listCompanies: (queries: string[]): CompanySearchResult[] =>
       readCompanies.all(find(companyNames, queries)),
+
+    /** Whether users can be found by the Latin spelling of a name in another script. */
+    hasLatinSpellings: () =>
+      (hasLatin ??= readSpellings.all().some(({ folded }) => folded.search(TRANSLITERATED) >= 0)),
 
     /** If an avatar is only a path, `baseUrl` is prepended. */
     listUsers: (queries: string[], baseUrl: string): UserSearchResult[] =>

@@ -3,31 +3,14 @@
  * n-grams. A candidate might not match the query, so find.ts compares the two.
  */
 import { LRUCache } from "lru-cache";
-import { SPELLING_END } from "../../search/fold.ts";
-import { type Boundary, coveringNgrams, END, MAX_NGRAM, START } from "../../search/ngrams.ts";
-import { hasCodePoints } from "../../search/tiers.ts";
-import type { Sqlite } from "../../sqlite/driver.ts";
-import type { NameKind } from "../format/schema.ts";
+import { MAX_RESULTS } from "../domain/model.ts";
+import { hasCodePoints } from "../domain/text.ts";
+import type { Sqlite } from "../sqlite/driver.ts";
+import { SPELLING_END } from "./fold.ts";
 import { openLongLists } from "./long-lists.ts";
-
-/**
- * An n-gram that occurs more often than this across all names is frequent. With 200, the file of a
- * million users is 7 % smaller, but a search takes up to twice as long. With 50, it is no faster.
- */
-export const FREQUENT_ABOVE = 100;
-
-/** FTS5 reads each list to the end, so a search reads only this many, of the rarest n-grams. */
-const MAX_SHORT_LISTS = 8;
-
-/** After this many rare lists, comparing the names left is faster than reading another list. */
-const MAX_RARE_LISTS = 3;
-
-/** Usually ten names are enough. After this many, names are read in batches: five times as fast. */
-const MAX_SINGLE_READS = 64;
-const BATCH_NAMES = 1024;
-
-/** Most queries have the same few thousand n-grams, so their frequencies are kept in memory. */
-const KNOWN_NGRAMS = 4096;
+import { type Boundary, coveringNgrams, END, START } from "./ngrams.ts";
+import type { NameKind } from "./tables.ts";
+import { KNOWN_NGRAMS, MAX_BATCH, MAX_NGRAM, MAX_RARE_LISTS, MAX_SHORT_LISTS } from "./tuning.ts";
 
 export interface Candidate {
   rank: number;
@@ -53,9 +36,6 @@ interface Frequency {
 }
 
 const RARE: Frequency = { count: 0, list: null };
-
-/** Changes may let a rare list grow to twice its length, and two such lists are read together. */
-const MAX_RARE_NAMES = 4 * FREQUENT_ABOVE;
 
 export class Candidates {
   readonly #frequencies: LRUCache<string, Frequency>;
@@ -122,24 +102,18 @@ export class Candidates {
   }
 
   *#listByRank(ranks: Iterable<number>, { text, boundary }: Cover): Generator<Candidate, void> {
-    const { findByRank, listBeginning, listContaining } = this.#prepared;
-    const listBatch = (ranks: number[]) =>
-      boundary === START
-        ? listBeginning.iterate(JSON.stringify(ranks), SPELLING_END + text)
-        : listContaining.iterate(JSON.stringify(ranks), text);
-    let singleReads = 0;
+    const { listBeginning, listContaining } = this.#prepared;
+    const [names, part] =
+      boundary === START ? [listBeginning, SPELLING_END + text] : [listContaining, text];
     let batch: number[] = [];
+    let size = MAX_RESULTS;
     for (const rank of ranks) {
-      if (singleReads < MAX_SINGLE_READS) {
-        singleReads++;
-        const candidate = findByRank.get(rank);
-        if (candidate) yield candidate;
-      } else if (batch.push(rank) === BATCH_NAMES) {
-        yield* listBatch(batch);
-        batch = [];
-      }
+      if (batch.push(rank) < size) continue;
+      yield* names.all(JSON.stringify(batch), part);
+      batch = [];
+      size = Math.min(2 * size, MAX_BATCH);
     }
-    if (batch.length > 0) yield* listBatch(batch);
+    yield* names.all(JSON.stringify(batch), part);
   }
 }
 
@@ -159,14 +133,12 @@ function prepare(db: Sqlite, kind: NameKind) {
     findFrequentNgram: db.prepare<Frequency>(
       `SELECT count, list FROM ${kind}_frequent_ngram WHERE ngram = ?`,
     ),
-    findByRank: db.prepare<Candidate>(`SELECT rank, folded FROM ${kind}_name WHERE rank = ?`),
     listContaining: listAmong("name.folded"),
     /** Lists the names with a spelling that begins with a text. Pass SPELLING_END and the text. */
     listBeginning: listAmong("char(10) || name.folded"),
     listByShort: db.prepare<Candidate>(listMatching("instr(name.folded, ?) > 0")),
     listRare: db.prepare<Candidate>(
-      `${listMatching("(instr(name.folded, ?) > 0 OR instr(name.folded, ?) > 0)")}
-        LIMIT ${MAX_RARE_NAMES}`,
+      listMatching("(instr(name.folded, ?) > 0 OR instr(name.folded, ?) > 0)"),
     ),
     /** Reads only the ranks, as one value. Reading them as rows takes ten times as long. */
     listShort: db.prepare<{ ranks: string }>(

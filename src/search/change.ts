@@ -1,17 +1,12 @@
 /** Changes the search index of a snapshot one name at a time, and leaves no trace of old names. */
-import { spell } from "../../search/fold.ts";
-import { ngramsOf, SEPARATOR } from "../../search/ngrams.ts";
-import type { Sqlite } from "../../sqlite/driver.ts";
-import type { NameKind } from "../format/schema.ts";
-import { addNameSql, memberCountSql, openLongNames, sortKeyOf } from "./build.ts";
-import { FREQUENT_ABOVE, matchAll, needsEqualLookup } from "./candidates.ts";
+import type { Sqlite } from "../sqlite/driver.ts";
+import { addNameSql, openLongNames, sortKeyOf } from "./build.ts";
+import { matchAll, needsEqualLookup } from "./candidates.ts";
+import { spell } from "./fold.ts";
 import { isLong, openLongListChanges } from "./long-lists.ts";
-
-/** Moving more names to make a rank free takes too long. */
-const MAX_MOVES = 4096;
-
-/** Rebuilding the index is faster if more than 1/REBUILD_SHARE of the ranks change. */
-const REBUILD_SHARE = 100;
+import { ngramsOf, SEPARATOR } from "./ngrams.ts";
+import { memberCountSql, type NameKind } from "./tables.ts";
+import { FREQUENT_ABOVE, MAX_MOVES, REBUILD_SHARE } from "./tuning.ts";
 
 interface Entry {
   rank: number;

@@ -1,4 +1,5 @@
 /** Stores the long posting lists in a table with one row per block of document ids. */
+import type { Sqlite } from "../sqlite/driver.ts";
 import {
   type Bits,
   BLOCK_DOCS,
@@ -9,13 +10,9 @@ import {
   intersect,
   listBits,
   setBit,
-} from "../../search/bits.ts";
-import type { PostingList } from "../../search/posting-lists.ts";
-import type { Sqlite } from "../../sqlite/driver.ts";
-import type { NameKind } from "../format/schema.ts";
-
-/** A posting list is long if it holds more than 1/LONG_SHARE of all names. */
-export const LONG_SHARE = 512;
+} from "./bits.ts";
+import type { NameKind } from "./tables.ts";
+import { LONG_SHARE } from "./tuning.ts";
 
 /**
  * Each row of a list with at least 1/FULL_SHARE of all names fills a page. Such lists are numbered
@@ -37,12 +34,12 @@ export function createLongListWriter(db: Sqlite, kind: NameKind, names: number) 
   const insert = db.prepare(`INSERT INTO ${kind}_long_list (id, ranks) VALUES (?, ?)`);
   let full = 0;
   let sparse = FIRST_SPARSE;
-  return ({ docIds, size }: Pick<PostingList, "docIds" | "size">): number => {
-    const list = size >= names / FULL_SHARE ? full++ : sparse++;
-    for (let from = 0, to = 0; from < size; from = to) {
+  return (docIds: Uint32Array): number => {
+    const list = docIds.length >= names / FULL_SHARE ? full++ : sparse++;
+    for (let from = 0, to = 0; from < docIds.length; from = to) {
       const block = blockOf(docIds[from]);
-      while (to < size && blockOf(docIds[to]) === block) to++;
-      insert.run(rowIdOf(list, block), encodeBlock(docIds, from, to));
+      while (to < docIds.length && blockOf(docIds[to]) === block) to++;
+      insert.run(rowIdOf(list, block), encodeBlock(docIds.subarray(from, to)));
     }
     return list;
   };
