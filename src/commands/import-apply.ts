@@ -1,7 +1,7 @@
-/** `roadbook import` builds a snapshot from a dataset, and `roadbook apply` applies changes. */
+/** The commands that write snapshots: `import`, `apply` and `hide`. */
 import { openInput } from "../files/lines.ts";
 import { UsageError } from "../settings/kinds.ts";
-import { type ApplyOptions, applyChanges } from "../snapshot/import/apply.ts";
+import { type ApplyOptions, applyChanges, hideUsers } from "../snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { DatasetError, formatErrors } from "../snapshot/import/line-errors.ts";
 import { MAX_HOLD_MS } from "../snapshot/import/takedowns.ts";
@@ -47,6 +47,19 @@ export async function runApply({
   );
   const now = `${to} now has ${describeCounts(applied.counts)}${describeCleaned(applied.cleaned)}`;
   report(`applied ${changes}: ${now}`, applied);
+}
+
+export async function runHide({
+  ids,
+  to,
+  ...options
+}: ApplyOptions & { ids: number[]; to: string }): Promise<void> {
+  const users = await write("changes", (onCommit) =>
+    hideUsers(ids, to, { ...options, onCommit, onWait }),
+  );
+  const nameUser = ({ id, is_public }: (typeof users)[number]) =>
+    `${to}: user ${id} ${is_public ? "is now private" : "was private already"}\n`;
+  writeSummary(users.map(nameUser).join(""));
 }
 
 const onWait = () => showProgress("waiting for another command to finish writing");
