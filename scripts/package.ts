@@ -31,9 +31,12 @@ const modules = {
 };
 /**
  * The packages that are not bundled. An app is mounted in another only if both use the same copy of
- * Elysia, which shares TypeBox with its users. better-sqlite3 contains compiled code.
+ * Elysia, so the host's copy is used. Elysia shares TypeBox with its users. better-sqlite3 contains
+ * compiled code.
  */
-const dependencies = ["elysia", "@sinclair/typebox", "better-sqlite3"] as const;
+const peers = { elysia: ">=1.4.28 <1.5" };
+const dependencies = ["@sinclair/typebox", "better-sqlite3"] as const;
+const tested = { ...packageJson.dependencies, ...packageJson.devDependencies };
 
 rmSync(out, { recursive: true, force: true });
 try {
@@ -67,7 +70,11 @@ async function bundleCode(): Promise<string[]> {
     platform: "node",
     // Relative to the root, where the packages are installed.
     resolve: { modules: ["node_modules", join(root, "node_modules")] },
-    external: [/^(?:bun|#sqlite)$/, /^(?:bun|node):/, ...dependencies.map(isFrom)],
+    external: [
+      /^(?:bun|#sqlite)$/,
+      /^(?:bun|node):/,
+      ...[...dependencies, ...Object.keys(peers)].map(isFrom),
+    ],
   });
   const { output } = await bundle.write({ dir: join(out, "lib"), format: "esm" });
   return output.flatMap((file: { moduleIds?: string[] }) => file.moduleIds ?? []);
@@ -124,7 +131,7 @@ async function writeAssets(bundled: string[]): Promise<void> {
   const { SOURCE_DATE_EPOCH: seconds } = process.env;
   const builtAtMs = seconds ? Number(seconds) * 1000 : undefined;
   const demo = await buildSnapshot(demoDataset(), { builtAtMs });
-  const parts = listParts(bundled);
+  const parts = await listParts(bundled);
   const files = {
     ...(await makeAssets()),
     [DEMO_SNAPSHOT]: demo,
@@ -167,9 +174,8 @@ function createManifest() {
       },
       "./package.json": "./package.json",
     },
-    dependencies: Object.fromEntries(
-      dependencies.map((name) => [name, packageJson.dependencies[name]]),
-    ),
+    dependencies: Object.fromEntries(dependencies.map((name) => [name, tested[name]])),
+    peerDependencies: peers,
   };
 }
 

@@ -103,7 +103,7 @@ export const commands: Record<string, Command> = {
         name: "--hold TIME",
         kind: kinds.maxAge,
         default: "1h",
-        help: "how long a user whom apply made private or deleted stays so, whatever SOURCE says; at most 1h, 0 for not at all",
+        help: "how long a user whom apply or hide made private or deleted stays so, whatever SOURCE says; at most 1h, 0 for not at all",
       },
       ...writing,
     }),
@@ -127,6 +127,25 @@ export const commands: Record<string, Command> = {
     }),
     notes: ["A running server switches to the new snapshot within a second."],
     run: async (values) => (await import("./import-apply.ts")).runApply(values),
+  }),
+
+  hide: command({
+    summary: "make users private",
+    settings: declare({
+      ids: {
+        name: "ID…",
+        kind: kinds.integer(1, Number.MAX_SAFE_INTEGER),
+        list: ",",
+        required: true,
+        help: "the users' ids",
+      },
+      to: { kind: kinds.target, required: true, help: "the snapshot to change" },
+      waitMs: writing.waitMs,
+    }),
+    notes: [
+      "Unless all users are found, nothing is written and the exit code is 1. A running server hides them within a second. For an hour, imports keep them private, whatever their source says; hiding them again starts a new hour.",
+    ],
+    run: async (values) => (await import("./import-apply.ts")).runHide(values),
   }),
 
   export: command({

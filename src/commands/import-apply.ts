@@ -1,9 +1,9 @@
-/** `roadbook import` builds a snapshot from a dataset, and `roadbook apply` applies changes. */
-
+/** The commands that write snapshots: `import`, `apply` and `hide`. */
 import { printable } from "../domain/validation.ts";
 import { openInput } from "../files/lines.ts";
+import type { LockOptions } from "../files/replace.ts";
 import { UsageError } from "../settings/kinds.ts";
-import { type ApplyOptions, applyChanges } from "../snapshot/import/apply.ts";
+import { type ApplyOptions, applyChanges, hideUsers } from "../snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { DatasetError, formatErrors } from "../snapshot/import/line-errors.ts";
 import type { OddNames } from "../snapshot/import/odd-names.ts";
@@ -24,15 +24,14 @@ export async function runImport({
   const isTables = options.queries !== undefined || isFolder(source);
   if (isTables && options.expectEnd) throw new UsageError("--expect-end works only with NDJSON");
   if ((options.holdMs ?? 0) > MAX_HOLD_MS) throw new UsageError("--hold must be at most 1h");
-  const imported = await write("dataset", (onCommit, progress) =>
+  const imported = await write("dataset", (hooks, progress) =>
     importDataset(isTables ? source : readWithProgress(source, progress), to, {
       ...options,
       onRead: (file, rows) => progress.show(`reading ${file}: ${rows.toLocaleString("en")} rows`),
       onSlow: (file) =>
         progress.warn(`a page of ${file} took longer than half a second; ${ANALYZE}`),
       onIndexed: (share) => progress.show(`indexing: ${Math.floor(100 * share)} %`),
-      onCommit,
-      onWait: () => progress.show(WAITING),
+      ...hooks,
     }),
   );
   const { counts, skipped, cleaned } = imported;
@@ -48,25 +47,37 @@ export async function runApply({
   to,
   ...options
 }: ApplyOptions & Record<"changes" | "to", string>): Promise<void> {
-  const applied = await write("changes", (onCommit, progress) => {
-    const onWait = () => progress.show(WAITING);
-    return applyChanges(openInput(changes), to, { ...options, onCommit, onWait });
-  });
+  const applied = await write("changes", (hooks) =>
+    applyChanges(openInput(changes), to, { ...options, ...hooks }),
+  );
   const now = `${to} now has ${describeCounts(applied.counts)}${describeCleaned(applied.cleaned)}`;
   report(`applied ${changes}: ${now}`, applied);
 }
 
+export async function runHide({
+  ids,
+  to,
+  ...options
+}: ApplyOptions & { ids: number[]; to: string }): Promise<void> {
+  const users = await write("changes", (hooks) => hideUsers(ids, to, { ...options, ...hooks }));
+  const nameUser = ({ id, is_public }: (typeof users)[number]) =>
+    `${to}: user ${id} ${is_public ? "is now private" : "was private already"}\n`;
+  writeSummary(users.map(nameUser).join(""));
+}
+
 const ANALYZE = "run ANALYZE on its tables, or add the index that it needs";
-const WAITING = "waiting for another command to finish writing";
 
 /** Turns a `DatasetError` into an error that counts and lists the problems in `input`. */
 async function write<T>(
   input: string,
-  run: (onCommit: () => void, progress: Progress) => Promise<T>,
+  run: (hooks: LockOptions, progress: Progress) => Promise<T>,
 ): Promise<T> {
   const progress = new Progress();
+  const onWait = () => progress.show("waiting for another command to finish writing");
   try {
-    return await endOnSignal((onCommit) => run(onCommit, progress)).finally(() => progress.end());
+    return await endOnSignal((onCommit) => run({ onCommit, onWait }, progress)).finally(() =>
+      progress.end(),
+    );
   } catch (error) {
     if (!(error instanceof DatasetError)) throw error;
     const count = plural(error.count, "error");

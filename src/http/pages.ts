@@ -140,7 +140,8 @@ export function createPages(service: PagesService) {
     routes,
     /** Returns undefined if the client should get JSON. */
     notFoundPage(request: Request): Content | undefined {
-      const isApi = /^\/api(\/|$)/.test(pathOf(request.url));
+      // In another app, the path still has the prefix.
+      const isApi = /^\/api(\/|$)/.test(pathOf(request.url).replace(basePath, ""));
       if (isApi || !prefersPage(request)) return undefined;
       return show(request, snapshot(), { kind: "problem", problem: "route_not_found" });
     },

@@ -81,7 +81,7 @@ export function createRespond(
       onResponse?.({
         requestId,
         method,
-        route: route && templateOf(route, basePath),
+        route: route?.endsWith("/*") ? undefined : route && templateOf(route, basePath),
         status: response.status,
         search: decision && (decision.allowed ? "allowed" : "refused"),
         durationMs: performance.now() - startMs,

@@ -5,6 +5,7 @@ import { CompanySearchResult, MAX_RESULTS, UserSearchResult } from "../domain/mo
 import { spellQuery } from "../search/fold.ts";
 import { describeOperation } from "./openapi.ts";
 import { normalizeText, SEARCHABLE } from "./request.ts";
+import { errorTypes } from "./result.ts";
 import type { Hook, Service } from "./service.ts";
 
 export interface SearchService extends Service {
@@ -17,6 +18,7 @@ export const search = (service: SearchService) =>
   new Elysia({ strictPath: true })
     .derive(() => ({ cache: "private" as const }))
     .guard({
+      ...errorTypes,
       query: Query,
       transform: [...service.limitSearch, normalizeQuery],
       beforeHandle: service.faults,

@@ -4,7 +4,7 @@
  */
 import crypto from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -68,10 +68,15 @@ function readAsset(name: Asset): Promise<Bytes> {
   return assets[name];
 }
 
-/** Scalar's package does not export its browser bundle, which is next to the entry point. */
+/**
+ * Scalar's plugin for Fastify holds the browser bundle in a string. The package that holds it in a
+ * file, @scalar/api-reference, would install 270 MB more.
+ */
 function packDocsScript(): Bytes {
-  const entry = Bun.resolveSync("@scalar/api-reference", import.meta.dir);
-  return gzipSync(readFileSync(join(dirname(entry), "browser/standalone.js")), { level: 9 });
+  const entry = Bun.resolveSync("@scalar/fastify-api-reference", import.meta.dir);
+  const [code] =
+    /^var standalone_default = .*?(?=^\/\/#endregion)/ms.exec(readFileSync(entry, "utf8")) ?? [];
+  return gzipSync(new Function(`${code}; return standalone_default;`)(), { level: 9 });
 }
 
 async function bundle(file: string): Promise<Bytes> {
