@@ -20,10 +20,11 @@ export async function* decompress(input: AsyncIterable<Uint8Array>): AsyncGenera
     if (next.done) break;
     head = Buffer.concat([head, next.value]);
   }
+  const isGzip = head[0] === 0x1f && head[1] === 0x8b;
   let bytes = 0;
   async function* whole() {
     try {
-      refuseOtherFormats(head);
+      if (!isGzip) refuseOtherFormats(head);
       bytes += head.length;
       yield head;
       for await (const chunk of { [Symbol.asyncIterator]: () => chunks }) {
@@ -35,7 +36,7 @@ export async function* decompress(input: AsyncIterable<Uint8Array>): AsyncGenera
       await chunks.return?.();
     }
   }
-  if (head[0] !== 0x1f || head[1] !== 0x8b) return yield* whole();
+  if (!isGzip) return yield* whole();
   const decoder = zlib.createGunzip({ chunkSize: CHUNK_BYTES });
   try {
     // The callback can ignore errors, because reading the decoder throws them.

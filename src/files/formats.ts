@@ -12,7 +12,7 @@ const kinds: Record<string, RegExp> = {
   "in UTF-16; use iconv -f UTF-16 -t UTF-8 FILE": /^(?:\xff\xfe|\xfe\xff|[^\0]\0|\0[^\0])/,
   "a JSON array; use jq -c '.[]' FILE | roadbook import -": /^(?:\xef\xbb\xbf)?\s*\[/,
   "a CSV file; import its folder, where each file is named after its table, such as users.csv":
-    /^(?:\xef\xbb\xbf)?\s*[^\s{:<][^{:\n]*[,;\t]/,
+    /^(?:\xef\xbb\xbf)?\s*"?[\w\x80-\xff][\w\x80-\xff "'./()-]*[,;\t]/,
 };
 
 /** Throws an error if the input begins with `head`, but not as a dataset would. */
