@@ -10,8 +10,6 @@ import { readChunks } from "../../files/read.ts";
 /** "RBOK" in ASCII. Distinguishes snapshots from other SQLite files. */
 export const APPLICATION_ID = 0x52424f4b;
 export const SCHEMA_VERSION = 7;
-/** Snapshots with an earlier schema have no list of blocks. */
-const FIRST_SCHEMA_WITH_BLOCKS = 7;
 
 export const HEADER_BYTES = 100;
 
@@ -65,15 +63,14 @@ export function parseSizes(bytes: Uint8Array, isAnySchema = false) {
   if (reason !== undefined) throw new SnapshotError(reason);
   // Offset 28 has the number of pages, and offset 16 has the page size.
   const databaseBytes = header.readUInt32BE(28) * header.readUInt16BE(16);
-  const hasBlocks = header.readUInt32BE(60) >= FIRST_SCHEMA_WITH_BLOCKS;
-  const trailerBytes = (hasBlocks ? listBytesOf(databaseBytes) : 0) + CHECKSUM_BYTES;
-  return { databaseBytes, fileBytes: databaseBytes + trailerBytes };
+  // Schemas before 7 have no list of blocks.
+  const listBytes = header.readUInt32BE(60) < 7 ? 0 : listBytesOf(databaseBytes);
+  return { databaseBytes, fileBytes: databaseBytes + listBytes + CHECKSUM_BYTES };
 }
 
 const listBytesOf = (databaseBytes: number) =>
   BLOCK_HASH_BYTES * Math.ceil(databaseBytes / BLOCK_BYTES);
 
-/** Returns the hashes of blocks, the first of which begins at the first byte. */
 function hashBlocks(bytes: Uint8Array): Buffer {
   const hashes = Buffer.alloc(listBytesOf(bytes.length));
   for (let at = 0, end = 0; at < bytes.length; at += BLOCK_BYTES) {
@@ -144,7 +141,6 @@ function clearUnused(pages: Uint8Array, from: number): boolean {
   return hasChanged;
 }
 
-/** Returns the file that consists of the bytes of a database and their trailer. */
 export function withTrailer(database: Uint8Array): Uint8Array {
   const list = hashBlocks(database);
   const sha256 = createHash("sha256").update(database).update(list).digest("hex");
@@ -152,10 +148,7 @@ export function withTrailer(database: Uint8Array): Uint8Array {
 }
 
 /** Returns the SHA-256 in a file of `size` bytes. Throws a {@link SnapshotError} if it is wrong. */
-export async function verifyChecksum(
-  source: FileHandle | Uint8Array,
-  size: number,
-): Promise<string> {
+export async function verifyChecksum(source: FileHandle | Uint8Array, size: number) {
   const hash = createHash("sha256");
   for await (const chunk of readChunks(source, 0, size - CHECKSUM_BYTES)) hash.update(chunk);
   const sha256 = hash.digest("hex");

@@ -28,7 +28,7 @@ export async function readEnd(path: string) {
   const trailer = Buffer.alloc(size - databaseBytes);
   await file.read(trailer, 0, trailer.length, databaseBytes);
   const from = databaseBytes - (databaseBytes % BLOCK_BYTES);
-  return { trailer, from, headers: rangeHeaders(from) };
+  return { trailer, from, headers: rangeHeaders(`bytes=${from}-`) };
 }
 
 /**
@@ -56,32 +56,29 @@ export async function downloadBlocks(
     (block) => hashIn(trailer, block) !== hashIn(own.trailer, block),
   );
   if (changed.length > blocks / 2) throw new Error("has changed too much");
-  const ranges = listRanges(changed);
+  const ranges = listRanges(changed).values();
   await replaceCopy(async ({ path, old }) => {
     await copyFile(old, path, constants.COPYFILE_FICLONE);
     await using file = await open(path, "r+");
     // Copying may have taken longer than the first connection waits.
     using requests = connect();
-    // If one of several loops throws, the generator ends, and so do the others.
     const work = async () => {
       for (const { from, to } of ranges) {
-        const part = await requests.get({ ...rangeHeaders(from, to - 1), "if-match": etag });
-        // Some stores and proxies ignore If-Match.
-        const isOther = part.status === 206 && part.headers.get("etag") !== etag;
-        if (part.status === 412 || isOther) throw new ReplacedError();
+        const range = rangeHeaders(`bytes=${from}-${to - 1}`);
+        const part = await requests.get({ ...range, "if-match": etag });
+        // Some stores and proxies ignore If-Match, so the status need not be 412.
+        if (part.headers.get("etag") !== etag) throw new ReplacedError();
         await file.write(await receive(part, from, to, total), 0, to - from, from);
       }
     };
-    for (const result of await Promise.allSettled(Array.from({ length: CONNECTIONS }, work))) {
-      if (result.status === "rejected") throw result.reason;
-    }
+    await Promise.all(Array.from({ length: CONNECTIONS }, work));
     await file.truncate(total);
     await file.write(end, 0, end.length, own.from);
   });
   return true;
 }
 
-function* listRanges(blocks: number[]) {
+function listRanges(blocks: number[]) {
   const ranges: { from: number; to: number }[] = [];
   for (const from of blocks.map((block) => block * BLOCK_BYTES)) {
     const to = from + BLOCK_BYTES;
@@ -89,14 +86,11 @@ function* listRanges(blocks: number[]) {
     if (last && from - last.to <= MAX_GAP && to - last.from <= MAX_RANGE) last.to = to;
     else ranges.push({ from, to });
   }
-  yield* ranges;
+  return ranges;
 }
 
 // A compressed response would have neither ranges nor a strong ETag.
-const rangeHeaders = (from: number, last: number | "" = "") => ({
-  range: `bytes=${from}-${last}`,
-  "accept-encoding": "identity",
-});
+const rangeHeaders = (range: string) => ({ range, "accept-encoding": "identity" });
 
 /** Returns the bytes from offset `from` up to offset `to` of a file of `total` bytes. */
 async function receive({ status, headers, body }: Reply, from: number, to: number, total: number) {

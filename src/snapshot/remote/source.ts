@@ -39,9 +39,6 @@ export interface SourceStatus {
 /** If there is already a copy, a download at startup gets only this share of the time limit. */
 const START_SHARE = 0.1;
 
-/** A snapshot that is replaced this often while its blocks are downloaded is needed as a whole. */
-const MAX_REPLACED = 3;
-
 export type Source = Awaited<ReturnType<typeof openSource>>;
 
 /**
@@ -82,9 +79,9 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
   const connect = () => openRequests(location, timeoutMs);
   const ifChanged = () => (etag ? { "if-none-match": etag } : {});
 
-  async function download(replaced = 0): Promise<boolean> {
-    const isPartial = hasCopy && replaced < MAX_REPLACED;
-    const own = isPartial ? await readEnd(path).catch(() => undefined) : undefined;
+  /** `tries` is how often the source may replace the snapshot before the whole file is needed. */
+  async function download(tries = 3): Promise<boolean> {
+    const own = hasCopy && tries > 0 ? await readEnd(path).catch(() => undefined) : undefined;
     using requests = connect();
     const reply = await requests.get({ ...ifChanged(), ...own?.headers });
     if (!own || reply.status === 200 || reply.status === 304) return await downloadAll(reply);
@@ -94,7 +91,7 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
       return isNew;
     } catch (error) {
       // Whatever is wrong with the blocks, the whole file may be fine.
-      return await download(error instanceof ReplacedError ? replaced + 1 : MAX_REPLACED);
+      return await download(error instanceof ReplacedError ? tries - 1 : 0);
     }
   }
 
@@ -110,10 +107,10 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
     }
     refused = undefined;
     try {
-      // Opens the file without creating it, because a signal may have removed it by now.
-      await replaceCopy(({ path }) =>
-        pipeline(bound(body), createWriteStream(path, { flags: "r+" })),
-      );
+      await replaceCopy(async ({ path }) => {
+        // Opens the file without creating it, because a signal may have removed it by now.
+        await pipeline(bound(body), createWriteStream(path, { flags: "r+" }));
+      });
     } catch (error) {
       if (!(error instanceof SnapshotError) || error.isTransient) throw error;
       refused = error;

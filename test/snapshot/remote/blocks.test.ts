@@ -64,7 +64,7 @@ const withHeaders = (right: Reply, headers: object): Reply => ({
   headers: { ...right.headers, ...headers },
 });
 
-/** What a source may do to requests for ranges. */
+/** How a source may respond to requests for ranges. */
 const faults: Record<string, typeof spoil> = {
   none: () => undefined,
   "cut in the middle": (right) => ({ ...right, isCut: true }),
