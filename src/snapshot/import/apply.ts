@@ -3,7 +3,7 @@ import { accessSync, constants, copyFileSync } from "node:fs";
 import { type LockOptions, type Paths, replaceLocked } from "../../files/replace.ts";
 import { renewSeparators } from "../../search/fts5-segment.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { finishFile, TRAILER_BYTES } from "../format/file.ts";
+import { finishFile, parseHeader } from "../format/file.ts";
 import { countTotals, readMeta } from "../format/meta.ts";
 import { namingErrors, openInPlace } from "../read/open.ts";
 import { createRowChanger } from "./changes.ts";
@@ -68,7 +68,8 @@ export async function hideUsers(
 
 /** Applies changes to the bytes of a snapshot, and returns the bytes of the new snapshot. */
 export function changeSnapshot(snapshot: Uint8Array, changes: LineSource): Promise<Uint8Array> {
-  return useDatabase(snapshot.subarray(0, -TRAILER_BYTES), async (db) => {
+  const databaseBytes = parseHeader(snapshot, snapshot.length);
+  return useDatabase(snapshot.subarray(0, databaseBytes), async (db) => {
     await change(db, changes, {});
     return serializeSnapshot(db);
   });

@@ -103,15 +103,16 @@ async function openCopy(path: string, bytes: number, copyFolder: string) {
 
 async function verifyAndOpen(path: string, isMapped: boolean): Promise<VerifiedDatabase> {
   await using file = await openFile(path);
-  const databaseBytes = parseHeader(await readHeader(file), (await file.stat()).size);
-  const sha256 = await verifyChecksum(file, databaseBytes);
+  const { size } = await file.stat();
+  parseHeader(await readHeader(file), size);
+  const sha256 = await verifyChecksum(file, size);
   const db = sqlite.openImmutable(path, isMapped);
   return { db, sha256, close: () => db.$client.close() };
 }
 
 async function openBytes(bytes: Uint8Array): Promise<VerifiedDatabase> {
   const databaseBytes = parseHeader(bytes, bytes.length);
-  const sha256 = await verifyChecksum(bytes, databaseBytes);
+  const sha256 = await verifyChecksum(bytes, bytes.length);
   const db = sqlite.openBytes(bytes.subarray(0, databaseBytes));
   return { db, sha256, close: () => db.$client.close() };
 }
