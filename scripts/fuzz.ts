@@ -4,15 +4,13 @@
  * A failure is reported with the seed and with the request that caused it. `bun run fuzz [ORIGIN]
  * [--seconds N] [--seed N]`: without a running server's origin, it starts one.
  */
-import { connect, type Socket } from "node:net";
+import { connect } from "node:net";
 import { parseArgs } from "node:util";
 import { createRandom } from "../src/community/random.ts";
 import { community, importByExecutable, openExecutable, type Target } from "../test/support.ts";
 
 const DEADLINE_MS = 5_000;
 const WORKERS = 8;
-const STALLED_CLIENTS = 8;
-const STORM_CONNECTIONS = 200;
 
 const targets = [
   "/users/public/42",
@@ -117,12 +115,7 @@ export async function fuzz(origin: string, seconds: number, seed: number): Promi
     }
   }
 
-  const stalled = stallReaders(hostname, Number(port));
-  await Promise.all([
-    storm(hostname, Number(port), end),
-    ...Array.from({ length: WORKERS }, worker),
-  ]);
-  for (const socket of stalled) socket.destroy();
+  await Promise.all(Array.from({ length: WORKERS }, worker));
   const health = await fetch(`${origin}/health`);
   if (!health.ok) throw new Error(`seed ${seed}: /health responded ${health.status} afterwards`);
   return result;
@@ -147,31 +140,6 @@ function findProblem(response: string, isHead: boolean): string | undefined {
       : "wrong error body";
   } catch {
     return "not JSON";
-  }
-}
-
-/** Opens connections that request far more than the socket buffers hold and never read a byte. */
-function stallReaders(host: string, port: number): Socket[] {
-  return Array.from({ length: STALLED_CLIENTS }, () => {
-    const socket = connect(port, host);
-    socket.on("error", () => {});
-    socket.pause();
-    socket.write("GET /docs/scalar.js HTTP/1.1\r\nHost: a.example\r\n\r\n".repeat(100));
-    return socket;
-  });
-}
-
-/** Opens many connections every half second. Each sends a request, a part of one, or nothing. */
-async function storm(host: string, port: number, end: number): Promise<void> {
-  const request = Buffer.from(
-    "GET /health HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n",
-  );
-  while (performance.now() < end) {
-    const parts = Array.from({ length: STORM_CONNECTIONS }, (_, index) =>
-      request.subarray(0, (index * 7) % 70),
-    );
-    await Promise.all(parts.map((part) => send(host, port, part)));
-    await Bun.sleep(500);
   }
 }
 
