@@ -1,7 +1,7 @@
 /** The schema and data for the Elysia and Fastify rivals, with keys but without a search index. */
 import { Database } from "bun:sqlite";
 import { existsSync, renameSync } from "node:fs";
-import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { getTableConfig, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { DatasetLine } from "../../../src/domain/dataset.ts";
 
 export const role = sqliteTable("role", {
@@ -46,46 +46,38 @@ export const userAchievement = sqliteTable(
   (table) => [primaryKey({ columns: [table.userId, table.achievementId] })],
 );
 
+const tables = { role, achievement, company, user, userRole, userAchievement };
+
 /** Creates a database with the public users from `lines`, unless the database already exists. */
 export function makeTables(path: string, lines: Iterable<DatasetLine>): void {
   if (existsSync(path)) return;
   const db = new Database(`${path}.new`);
   db.run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
-  const insert = (table: string, columns: string, key = "") => {
-    db.run(`CREATE TABLE ${table} (${columns}${key && `, PRIMARY KEY (${key})`})`);
-    const statement = db.query(
-      `INSERT INTO ${table} VALUES (${columns.replaceAll(/[^,]+/g, "?")})`,
+  const statements = Object.entries(tables).map(([key, table]) => {
+    const { name, columns, primaryKeys } = getTableConfig(table);
+    const keys = primaryKeys.map((key) => `PRIMARY KEY (${key.columns.map(({ name }) => name)})`);
+    const definitions = columns.map(
+      (column) => `${column.name} ${column.getSQLType()}${column.primary ? " PRIMARY KEY" : ""}`,
     );
-    return (...values: (string | number | null)[]) => statement.run(...values);
-  };
-  const addRole = insert("role", "id INTEGER PRIMARY KEY, name TEXT, hierarchy INTEGER");
-  const addAchievement = insert(
-    "achievement",
-    "id INTEGER PRIMARY KEY, name TEXT, description TEXT, icon TEXT, type TEXT, tier INTEGER, points INTEGER",
-  );
-  const addCompany = insert("company", "id INTEGER PRIMARY KEY, name TEXT");
-  const addUser = insert(
-    "user",
-    "id INTEGER PRIMARY KEY, name TEXT, avatar_url TEXT, created_at TEXT, company_id INTEGER, company_role TEXT",
-  );
-  const addUserRole = insert("user_role", "user_id INTEGER, role_id INTEGER", "user_id, role_id");
-  const addUnlock = insert(
-    "user_achievement",
-    "user_id INTEGER, achievement_id INTEGER, tier INTEGER, unlocked_at TEXT",
-    "user_id, achievement_id",
-  );
+    db.run(`CREATE TABLE ${name} (${[...definitions, ...keys]})`);
+    return [key, db.query(`INSERT INTO ${name} VALUES (${columns.map(() => "?")})`)] as const;
+  });
+  const inserts = Object.fromEntries(statements);
+  /** Adds a row, whose cells are in the order of the columns. */
+  const add = (table: keyof typeof tables, ...cells: (string | number | null)[]) =>
+    inserts[table]?.run(...cells);
   for (const line of lines) {
-    if (line.type === "role") addRole(line.id, line.name, line.hierarchy);
-    else if (line.type === "company") addCompany(line.id, line.name);
+    if (line.type === "role") add("role", line.id, line.name, line.hierarchy);
+    else if (line.type === "company") add("company", line.id, line.name);
     else if (line.type === "achievement") {
       const { id, name, description, icon, kind, tier, points } = line;
-      addAchievement(id, name, description, icon, kind, tier, points);
+      add("achievement", id, name, description, icon, kind, tier, points);
     } else if (line.public) {
       const { id, name, avatar_url = null, created_at, company, roles, achievements } = line;
-      addUser(id, name, avatar_url, created_at, company?.id ?? null, company?.role ?? null);
-      for (const role of roles ?? []) addUserRole(id, role);
+      add("user", id, name, avatar_url, created_at, company?.id ?? null, company?.role ?? null);
+      for (const role of roles ?? []) add("userRole", id, role);
       for (const unlock of achievements ?? [])
-        addUnlock(id, unlock.id, unlock.tier, unlock.unlocked_at);
+        add("userAchievement", id, unlock.id, unlock.tier, unlock.unlocked_at);
     }
   }
   db.run("COMMIT");
