@@ -25,7 +25,11 @@ export const sizes: Record<string, number> = {
 };
 
 /** The community that `roadbook seed --users N` generates by default. */
-const communityOptions = (users: number) => ({ users, companies: Math.ceil(users / 25), seed: 1 });
+export const communityOptions = (users: number) => ({
+  users,
+  companies: Math.ceil(users / 25),
+  seed: 1,
+});
 
 /** Returns a function that picks a random public user from the community. */
 export function createUserSampler(
@@ -36,14 +40,6 @@ export function createUserSampler(
   return function sample(): { id: number; name: string } {
     const user = community.user(random.below(users));
     return user.public ? user : sample();
-  };
-}
-
-export function createUserNames(users: number): (id: number) => string {
-  const community = createCommunity(communityOptions(users));
-  return (id) => {
-    const user = community.user(id - 1);
-    return user.public ? user.name : `User ${id}`;
   };
 }
 

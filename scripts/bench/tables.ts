@@ -4,6 +4,7 @@
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createCommunity } from "../../src/community/community.ts";
 import { openTables } from "../../src/tables/open.ts";
 import {
   type DatabaseServer,
@@ -13,7 +14,7 @@ import {
   startPostgres,
 } from "../../test/tables/servers.ts";
 import { alternate, formatRounds, median, tableOf, timed } from "./measure.ts";
-import { createUserNames, runCommand } from "./server.ts";
+import { communityOptions, runCommand } from "./server.ts";
 
 const USERS = 400_000;
 const ROUNDS = 3;
@@ -36,7 +37,10 @@ export async function benchTables(folder: string, isQuick: boolean): Promise<voi
   ) as [string, string, string];
   const users = isQuick ? USERS / 100 : USERS;
   for (const each of [csv, queries]) mkdirSync(each);
-  await writeRows(users, csv, dataset);
+  const target = join(folder, "tables.snapshot");
+  await writeRows(users, csv);
+  await runCommand("import", csv, "--to", target);
+  await runCommand("export", target, "--to", dataset);
   for (const table of Object.keys(columns)) {
     writeFileSync(join(queries, `${table}.sql`), `SELECT * FROM bench_${table}`);
   }
@@ -55,7 +59,6 @@ export async function benchTables(folder: string, isQuick: boolean): Promise<voi
     await fill(server, csv);
     sources[name] = [server.url, "--queries", queries];
   }
-  const target = join(folder, "tables.snapshot");
   const steps = { NDJSON: [dataset], ...sources };
   const rounds = isQuick ? 1 : ROUNDS;
   const imports = await alternate(rounds, steps, (source) =>
@@ -87,54 +90,30 @@ export async function benchTables(folder: string, isQuick: boolean): Promise<voi
   rmSync(target);
 }
 
-/** Writes the same community as CSV files and as NDJSON. */
-async function writeRows(users: number, csv: string, dataset: string): Promise<void> {
-  const names = Object.keys(columns) as (keyof typeof columns)[];
-  const writers = Object.fromEntries(
-    names.map((name) => [name, Bun.file(join(csv, `${name}.csv`)).writer()]),
-  ) as Record<keyof typeof columns, Bun.FileSink>;
-  const lines = Bun.file(dataset).writer();
+/** Writes a community as CSV files. */
+async function writeRows(users: number, csv: string): Promise<void> {
+  const writers = Object.entries(columns).map(([name, definition]) => {
+    const writer = Bun.file(join(csv, `${name}.csv`)).writer();
+    writer.write(`${headerOf(definition)}\n`);
+    return [name, writer] as const;
+  });
+  const tables = Object.fromEntries(writers) as Record<keyof typeof columns, Bun.FileSink>;
   const add = (table: keyof typeof columns, ...cells: unknown[]) =>
-    writers[table].write(`${cells.join(",")}\n`);
-  for (const name of names) add(name, ...headerOf(columns[name]));
-  const write = (line: object) => lines.write(`${JSON.stringify(line)}\n`);
-  for (let id = 1; id <= ROLES; id++) {
-    add("roles", id, `Role ${id}`, id);
-    write({ type: "role", id, name: `Role ${id}`, hierarchy: id });
-  }
-  const fields = { description: "Drive.", icon: "a.svg", kind: "x", tier: 1, points: 5 };
-  for (let id = 1; id <= ACHIEVEMENTS; id++) {
-    add("achievements", id, `Achievement ${id}`, ...Object.values(fields));
-    write({ type: "achievement", id, name: `Achievement ${id}`, ...fields });
-  }
-  const nameOf = createUserNames(users);
+    tables[table].write(`${cells.join(",")}\n`);
+  for (let id = 1; id <= ROLES; id++) add("roles", id, `Role ${id}`, id);
+  for (let id = 1; id <= ACHIEVEMENTS; id++)
+    add("achievements", id, `Achievement ${id}`, "Drive.", "a.svg", "x", 1, 5);
   const start = Date.parse("2015-01-01T00:00:00Z") / 1000;
-  const format = (seconds: number) => new Date(seconds * 1000).toISOString();
+  const community = createCommunity(communityOptions(users));
   for (let id = 1; id <= users; id++) {
-    const name = nameOf(id).replaceAll(/[",]/g, "");
-    const roles = id % 10 ? [1 + (id % ROLES)] : [1, 2];
-    const unlocks = Array.from({ length: UNLOCKS }, (_, at) => ({
-      id: ((id + 7 * at) % ACHIEVEMENTS) + 1,
-      tier: at,
-      unlocked_at: start + id * 700 + at,
-    }));
+    const user = community.user(id - 1);
+    const name = user.public ? user.name.replaceAll(/[",]/g, "") : `User ${id}`;
     add("users", id, 1, name, start + id * 700);
-    for (const role of roles) add("user_roles", id, role);
-    for (const unlock of unlocks) add("user_achievements", id, ...Object.values(unlock));
-    write({
-      type: "user",
-      id,
-      public: true,
-      name,
-      created_at: format(start + id * 700),
-      roles,
-      achievements: unlocks.map((unlock) => ({
-        ...unlock,
-        unlocked_at: format(unlock.unlocked_at),
-      })),
-    });
+    for (const role of id % 10 ? [1 + (id % ROLES)] : [1, 2]) add("user_roles", id, role);
+    for (let at = 0; at < UNLOCKS; at++)
+      add("user_achievements", id, ((id + 7 * at) % ACHIEVEMENTS) + 1, at, start + id * 700 + at);
   }
-  for (const writer of [...Object.values(writers), lines]) await writer.end();
+  for (const [, writer] of writers) await writer.end();
 }
 
 function headerOf(definition: string): string[] {
