@@ -180,64 +180,39 @@ async function benchLongRequests(tries: number): Promise<void> {
   await server.close();
 }
 
-interface Held {
-  connections: number;
-  pathOf: (index: number) => string;
-  coding?: string;
-  end?: string;
-}
+type PathOf = (index: number) => string;
 
-const held: Record<string, Held> = {
-  "3,000 unfinished heads of 15 KB": {
-    connections: 3000,
-    pathOf: () => PROFILE,
-    end: `X: ${"x".repeat(15_000)}`,
-  },
-  "800 unread bodies: the largest asset": { connections: 800, pathOf: () => "/docs/scalar.js" },
-  "800 unread bodies: the largest asset, encoded": {
-    connections: 800,
-    pathOf: () => "/docs/scalar.js",
-    coding: "gzip",
-  },
-  "800 unread bodies: the OpenAPI document": { connections: 800, pathOf: () => "/docs/json" },
-  "800 unread bodies: one list of achievements, of maximum length": {
-    connections: 800,
-    pathOf: () => "/users/1/achievements",
-  },
-  "800 unread bodies: different lists of achievements, of maximum length": {
-    connections: 800,
-    pathOf: (index) => `/users/${index + 1}/achievements`,
-  },
-  "800 unread bodies: the page of one driver": { connections: 800, pathOf: () => "/drivers/1" },
-  "800 unread bodies: the pages of different drivers": {
-    connections: 800,
-    pathOf: (index) => `/drivers/${index + 1}`,
-  },
-  "1 unread body: a page of the sitemap": { connections: 1, pathOf: () => "/sitemaps/0.xml" },
-};
+const held: [what: string, count: number, pathOf: PathOf, coding?: string, end?: string][] = [
+  ["unfinished heads of 15 KB", 3000, () => PROFILE, "identity", `X: ${"x".repeat(15_000)}`],
+  ["unread bodies: the largest asset", 800, () => "/docs/scalar.js"],
+  ["unread bodies: the largest asset, encoded", 800, () => "/docs/scalar.js", "gzip"],
+  ["unread bodies: the OpenAPI document", 800, () => "/docs/json"],
+  ["unread bodies: one longest list of achievements", 800, () => "/users/1/achievements"],
+  ["unread bodies: different longest lists", 800, (at) => `/users/${at + 1}/achievements`],
+  ["unread bodies: the page of one driver", 800, () => "/drivers/1"],
+  ["unread bodies: the pages of different drivers", 800, (at) => `/drivers/${at + 1}`],
+  ["unread body: a page of the sitemap", 1, () => "/sitemaps/0.xml"],
+];
 
 /** Prints how much memory the server needs for connections that never make progress. */
 async function benchMemory(divisor: number): Promise<void> {
   const snapshot = await makeSnapshot(longDataset(800));
   const { snapshot: large } = await makeSeeded(20_000);
+  const flags = ["--search-limit", "0", "--allow-indexing"];
   const rows: string[][] = [];
-  for (const [name, { connections, pathOf, coding = "identity", end = "\r\n" }] of Object.entries(
-    held,
-  )) {
+  for (const [what, count, pathOf, coding = "identity", end = "\r\n"] of held) {
     const served = pathOf(0).startsWith("/sitemaps/") ? large : snapshot;
-    const server = await openExecutable([
-      ...["--search-limit", "0", "--snapshot", served, "--allow-indexing"],
-    ]);
+    const server = await openExecutable(["--snapshot", served, ...flags]);
     const headOf = (index: number) =>
       `GET ${pathOf(index)} HTTP/1.1\r\nHost: a.example\r\nAccept: text/html\r\nAccept-Encoding: ${coding}\r\n${end}`;
-    if (connections > 1) await converse(server, headOf(0) + lastRequest);
+    if (count > 1) await converse(server, headOf(0) + lastRequest);
     const before = megabytesOf(server.pid, "VmRSS");
-    const sockets = await holdUnread(server, Math.ceil(connections / divisor), headOf);
+    const sockets = await holdUnread(server, Math.ceil(count / divisor), headOf);
     await converse(server, lastRequest);
     const growths = (["VmRSS", "VmHWM"] as const).map(
       (key) => megabytesOf(server.pid, key) - before,
     );
-    rows.push([name, ...growths.map((growth) => growth.toFixed(0))]);
+    rows.push([`${format(count)} ${what}`, ...growths.map((growth) => growth.toFixed(0))]);
     for (const socket of sockets) socket.destroy();
     await server.close();
   }
