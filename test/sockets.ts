@@ -1,6 +1,5 @@
 /** Raw TCP clients that send arbitrary bytes and parse the responses. */
 import { expect } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { run, type Target } from "./support.ts";
 
@@ -168,18 +167,4 @@ export async function holdUnread(
     check();
   }
   return sockets;
-}
-
-/** Returns how many megabytes of memory a process uses now; undefined without /proc. */
-export const residentMegabytes = (pid: number) => readMegabytes(pid, "VmRSS");
-
-/** Returns the peak memory of a process so far, in megabytes; undefined without /proc. */
-export const peakMegabytes = (pid: number) => readMegabytes(pid, "VmHWM");
-
-function readMegabytes(pid: number, key: "VmHWM" | "VmRSS"): number | undefined {
-  const path = `/proc/${pid}/status`;
-  if (!existsSync(path)) return undefined;
-  const [, kilobytes] =
-    new RegExp(`^${key}:\\s+(\\d+) kB$`, "m").exec(readFileSync(path, "utf8")) ?? [];
-  return Number(kilobytes) / 1024;
 }

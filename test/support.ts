@@ -1,5 +1,5 @@
 /** Test helpers: a Roadbook in this process, the compiled executable, and temporary folders. */
-import { existsSync, mkdirSync, mkdtempSync, renameSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { codeOf } from "../src/files/errors.ts";
 import type { RoadbookOptions } from "../src/settings/library-options.ts";
@@ -225,6 +225,27 @@ export async function readyOrigin(stdout: ReadableStream<Uint8Array>): Promise<s
     if (match?.[1]) return match[1];
   }
   throw new Error(`no ready line, only: ${text}`);
+}
+
+/**
+ * Returns the peak memory of a process (VmHWM) or its current memory, with mapped files (VmRSS) or
+ * without (RssAnon). Returns NaN if the process has just exited, and 0 without /proc.
+ */
+export function megabytesOf(pid: number, key: "VmHWM" | "VmRSS" | "RssAnon"): number {
+  const path = `/proc/${pid}/status`;
+  if (!existsSync(path)) return 0;
+  return Number(new RegExp(`${key}:\\s+(\\d+) kB`).exec(readFileSync(path, "utf8"))?.[1]) / 1000;
+}
+
+/** Makes a self-signed certificate for a host such as IP:127.0.0.1 or DNS:localhost. */
+export async function makeCertificate(host: string, kind = "rsa:2048") {
+  const folder = temporaryFolder();
+  const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
+  const words = `req -x509 -newkey ${kind} -nodes -days 1 -subj /CN=test -addext subjectAltName=`;
+  const command = ["openssl", ...`${words}${host}`.split(" "), "-out", cert, "-keyout", key];
+  const { code, stderr } = await run(command);
+  if (code !== 0) throw new Error(stderr);
+  return { cert, key };
 }
 
 /** Creates an empty folder that is removed at the end of the test run. */

@@ -5,9 +5,9 @@
 import { copyFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createRandom } from "../../src/community/random.ts";
-import { openExecutable, temporaryFolder } from "../../test/support.ts";
+import { megabytesOf, openExecutable, temporaryFolder } from "../../test/support.ts";
 import { type Connection, connect } from "./connection.ts";
-import { median, megabytesOf, type Options, quantile, tableOf, timed } from "./measure.ts";
+import { median, type Options, quantile, tableOf, timed } from "./measure.ts";
 import {
   createUserSampler,
   openRoadbook,

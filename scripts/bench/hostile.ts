@@ -11,17 +11,9 @@ import type { Socket } from "node:net";
 import { join } from "node:path";
 import { longDataset, makeSeeded, makeSnapshot } from "../../test/datasets.ts";
 import { converse, dial, holdUnread, lastRequest } from "../../test/sockets.ts";
-import { openExecutable, run, type Target, temporaryFolder } from "../../test/support.ts";
+import { makeCertificate, megabytesOf, openExecutable, type Target } from "../../test/support.ts";
 import { attacks, open, PROFILE } from "./attacker.ts";
-import {
-  alternate,
-  format,
-  median,
-  megabytesOf,
-  type Options,
-  quantile,
-  tableOf,
-} from "./measure.ts";
+import { alternate, format, median, type Options, quantile, tableOf } from "./measure.ts";
 
 const SIZES = [1_000, 5_000, 15_000];
 const TRIES = 11;
@@ -97,7 +89,12 @@ const columns: [title: string, "connected" | "server" | "connecting", share: num
 async function benchOthers(runs: number, users: number): Promise<void> {
   const { snapshot } = await makeSeeded(users);
   const flags = ["--search-limit", "0", "--allow-indexing", "--snapshot", snapshot];
-  const tls = await makeCertificate();
+  // The handshakes of this kind of key cost the least.
+  const { cert, key } = await makeCertificate(
+    "DNS:a.example",
+    "ec -pkeyopt ec_paramgen_curve:P-256",
+  );
+  const tls = ["--tls-cert", cert, "--tls-key", key];
   const names = Object.fromEntries(Object.keys(attacks).map((name) => [name, name]));
   const waitsOf = await alternate(runs, names, async (name) => {
     const server = await openExecutable([...flags, ...(name.includes("TLS") ? tls : [])]);
@@ -150,14 +147,6 @@ async function measureOther({ origin, pid }: Target & { pid: number }, attack: s
   await attacker.exited;
   socket.destroy();
   return waits;
-}
-
-/** Returns the flags for a certificate with an ECDSA key, whose handshakes cost the least. */
-async function makeCertificate(): Promise<string[]> {
-  const folder = temporaryFolder();
-  const kind = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=a.example";
-  await run(["openssl", ...kind.split(" "), "-out", `${folder}/cert`, "-keyout", `${folder}/key`]);
-  return ["--tls-cert", `${folder}/cert`, "--tls-key", `${folder}/key`];
 }
 
 async function benchLongRequests(tries: number): Promise<void> {

@@ -54,15 +54,6 @@ export async function timed(work: () => unknown): Promise<number> {
   return performance.now() - start;
 }
 
-/**
- * Returns the peak memory of a process (VmHWM) or its current memory, with mapped files (VmRSS) or
- * without (RssAnon). Returns NaN if the process has just exited.
- */
-export function megabytesOf(pid: number, key: "VmHWM" | "VmRSS" | "RssAnon"): number {
-  const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  return Number(new RegExp(`${key}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1000;
-}
-
 /** Returns the processor time of all threads of a process. Linux counts hundredths of a second. */
 export function processorSecondsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

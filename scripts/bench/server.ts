@@ -7,12 +7,13 @@ import { createRandom, type Random } from "../../src/community/random.ts";
 import { SCHEMA_VERSION } from "../../src/snapshot/format/file.ts";
 import {
   executable,
+  megabytesOf,
   openExecutable,
   readyOrigin,
   type Target,
   temporaryFolder,
 } from "../../test/support.ts";
-import { megabytesOf, timed } from "./measure.ts";
+import { timed } from "./measure.ts";
 import type { FloorContent } from "./rivals/floor.ts";
 import { makeTables } from "./rivals/tables.ts";
 

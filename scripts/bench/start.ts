@@ -4,8 +4,8 @@
  * same way, and with typical implementations.
  */
 import { join } from "node:path";
-import { temporaryFolder } from "../../test/support.ts";
-import { alternate, formatRounds, megabytesOf, type Options, tableOf } from "./measure.ts";
+import { megabytesOf, temporaryFolder } from "../../test/support.ts";
+import { alternate, formatRounds, type Options, tableOf } from "./measure.ts";
 import { buildSnapshot, listRivals, openRoadbook, type Server, spawnServer } from "./server.ts";
 
 const ROUNDS = 9;

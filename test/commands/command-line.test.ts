@@ -6,7 +6,7 @@ import { commands } from "../../src/commands/commands.ts";
 import { formatCommandHelp, formatProgramHelp } from "../../src/commands/help.ts";
 import { maxAge, storeUrl, time, UsageError } from "../../src/settings/kinds.ts";
 import { makeSnapshot } from "../datasets.ts";
-import { run, temporaryFolder } from "../support.ts";
+import { makeCertificate, temporaryFolder } from "../support.ts";
 
 const environment = { ...process.env };
 afterEach(() => {
@@ -142,15 +142,7 @@ describe("serve fails in one line for", () => {
   });
 
   test("an invalid certificate or key", async () => {
-    const make = async (name: string) => {
-      const folder = temporaryFolder();
-      const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
-      const kind = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1";
-      const files = ["-subj", `/CN=${name}`, "-out", cert, "-keyout", key];
-      expect((await run(["openssl", ...kind.split(" "), ...files])).code).toBe(0);
-      return { cert, key };
-    };
-    const [a, b] = [await make("a.example"), await make("b.example")];
+    const [a, b] = [await makeCertificate("DNS:a"), await makeCertificate("DNS:b")];
     for (const [cert, key, line] of [
       ["nothing.pem", a.key, "nothing.pem cannot be read: "],
       [a.cert, a.cert, `${a.cert} and ${a.cert} are not a PEM certificate and its unencrypted`],

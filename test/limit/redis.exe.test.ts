@@ -6,7 +6,7 @@ import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Limiter } from "../../src/limit/limiter.ts";
 import { openSharedLimiter, type SharedLimiterOptions } from "../../src/limit/redis.ts";
-import { findFreePort, openExecutable, root, run, temporaryFolder, until } from "../support.ts";
+import { findFreePort, makeCertificate, openExecutable, root, until } from "../support.ts";
 import { hasRedisServer, openRedisServer } from "./redis-server.ts";
 
 /** The maximum time that a test may take after its first request. */
@@ -256,11 +256,7 @@ test.skipIf(skipped).each([
   ["not trusted", "IP:127.0.0.1", false, "DEPTH_ZERO_SELF_SIGNED_CERT"],
   ["for another host", "DNS:elsewhere.example", true, "ERR_TLS_CERT_ALTNAME_INVALID"],
 ])("a rediss:// store whose certificate is %s", async (_, host, isTrusted, code) => {
-  const folder = temporaryFolder();
-  const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
-  const words = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=store"];
-  const files = ["-addext", `subjectAltName=${host}`, "-keyout", key, "-out", cert];
-  await run(["openssl", ...words, ...files]);
+  const { cert, key } = await makeCertificate(host);
   const port = findFreePort();
   const store = await openRedisServer(undefined, [
     ...["--tls-port", `${port}`, "--tls-auth-clients", "no", "--tls-ca-cert-file", cert],

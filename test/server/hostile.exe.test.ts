@@ -16,12 +16,11 @@ import {
   exchange,
   holdUnread,
   lastRequest,
-  peakMegabytes,
   type RawResponse,
   readAll,
   whileServingOthers,
 } from "../sockets.ts";
-import { community, importByExecutable, openExecutable, until } from "../support.ts";
+import { community, importByExecutable, megabytesOf, openExecutable, until } from "../support.ts";
 
 const MEGABYTE = 1_000_000;
 /** An attack may use as much memory as normal traffic does, plus garbage not yet collected. */
@@ -74,9 +73,9 @@ async function attack(
   ...flags: string[]
 ) {
   const target = await openExecutable(flags);
-  const before = peakMegabytes(target.pid) ?? 0;
+  const before = megabytesOf(target.pid, "VmHWM");
   const check = () => {
-    expect((peakMegabytes(target.pid) ?? 0) - before).toBeLessThan(BOUND_MEGABYTES);
+    expect(megabytesOf(target.pid, "VmHWM") - before).toBeLessThan(BOUND_MEGABYTES);
   };
   await act(target, check);
   check();

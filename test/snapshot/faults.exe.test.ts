@@ -7,8 +7,7 @@ import { gzipSync } from "node:zlib";
 import { checkSnapshot } from "../../src/snapshot/read/check.ts";
 import { community, makeFile, makeSnapshot, stateOf } from "../datasets.ts";
 import { runs } from "../runs.ts";
-import { peakMegabytes } from "../sockets.ts";
-import { executable, run } from "../support.ts";
+import { executable, megabytesOf, run } from "../support.ts";
 import { killWriters } from "./bad-days.ts";
 
 test("a killed writer leaves the snapshot intact, and the next one removes its files", async () => {
@@ -79,7 +78,7 @@ test("a line of half a GiB is rejected without being held in memory", async () =
   });
   let peak = 0;
   while (child.exitCode === null) {
-    peak = Math.max(peak, peakMegabytes(child.pid) || 0);
+    peak = Math.max(peak, megabytesOf(child.pid, "VmHWM") || 0);
     await Bun.sleep(5);
   }
   expect([child.exitCode, await new Response(child.stderr).text()]).toEqual([

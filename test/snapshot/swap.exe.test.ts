@@ -14,8 +14,7 @@ import {
   user,
 } from "../datasets.ts";
 import { runs } from "../runs.ts";
-import { residentMegabytes } from "../sockets.ts";
-import { openExecutable, temporaryFolder, until } from "../support.ts";
+import { megabytesOf, openExecutable, temporaryFolder, until } from "../support.ts";
 import { healthOf, swapUnderLoad } from "./bad-days.ts";
 
 test("what apply and import write is served, and a user who goes private is private", async () => {
@@ -102,11 +101,11 @@ test.skipIf(!isLinux).each([
     }
   }
   await swap(5);
-  const [descriptorsBefore, before] = [descriptors(), residentMegabytes(server.pid) ?? 0];
+  const [descriptorsBefore, before] = [descriptors(), megabytesOf(server.pid, "VmRSS")];
   await swap(40);
   expect(descriptors()).toBeLessThanOrEqual(descriptorsBefore + 2);
   // Forty snapshots of at least 3 MB would be 120 MB, and freed memory may be returned late.
   expect(readFileSync(snapshot).length).toBeGreaterThan(3e6);
-  expect(residentMegabytes(server.pid)).toBeLessThan(before + 100);
+  expect(megabytesOf(server.pid, "VmRSS")).toBeLessThan(before + 100);
   await server.close();
 });

@@ -1,16 +1,11 @@
 /** A server that downloads its snapshot over https, after a redirect. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { makeSnapshot } from "../../datasets.ts";
-import { openExecutable, run, temporaryFolder } from "../../support.ts";
+import { makeCertificate, openExecutable, temporaryFolder } from "../../support.ts";
 
 test("a redirect from http to https is followed", async () => {
-  const folder = temporaryFolder();
-  const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
-  const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
-  const files = ["-keyout", key, "-out", cert];
-  await run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", ...subject, ...files]);
+  const { cert, key } = await makeCertificate("DNS:localhost");
   const snapshot = new Uint8Array(readFileSync(await makeSnapshot()));
   const requested: string[] = [];
   await using secure = Bun.serve({
@@ -28,7 +23,7 @@ test("a redirect from http to https is followed", async () => {
     fetch: () => Response.redirect(`https://localhost:${secure.port}/snapshot`),
   });
   const words = ["--snapshot", `http://localhost:${plain.port}/up`, "--refresh", "1h"];
-  const env = { NODE_EXTRA_CA_CERTS: cert, TMPDIR: folder };
+  const env = { NODE_EXTRA_CA_CERTS: cert, TMPDIR: temporaryFolder() };
   const server = await openExecutable(words, undefined, env);
   await server.close();
   expect(requested).toEqual(["/snapshot"]);
