@@ -212,6 +212,21 @@ export async function openExecutable(
   };
 }
 
+interface SpawnOptions {
+  cwd?: string;
+  env?: Record<string, string | undefined>;
+}
+
+/** Starts a program that prints the same ready line as `serve`. `close` returns its exit code. */
+export async function spawnServer(command: string[], options: SpawnOptions = {}) {
+  const child = Bun.spawn(command, { ...options, stdout: "pipe", stderr: "ignore" });
+  const close = () => {
+    child.kill();
+    return child.exited;
+  };
+  return { origin: await readyOrigin(child.stdout), pid: child.pid, close };
+}
+
 async function readText(stream: ReadableStream<Uint8Array>, onText: (text: string) => void) {
   for await (const chunk of stream) onText(Buffer.from(chunk).toString());
 }

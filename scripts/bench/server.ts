@@ -9,7 +9,7 @@ import {
   executable,
   megabytesOf,
   openExecutable,
-  readyOrigin,
+  spawnServer,
   type Target,
   temporaryFolder,
 } from "../../test/support.ts";
@@ -80,7 +80,7 @@ export async function runCommand(...args: string[]) {
 export interface Server {
   origin: string;
   pid: number;
-  close(): Promise<void>;
+  close(): Promise<unknown>;
 }
 
 export async function openRoadbook(args: string[]) {
@@ -107,7 +107,7 @@ export function buildTables(users: number): string {
 export function listRivals(users: number): Record<string, () => Promise<Server>> {
   const tables = buildTables(users);
   const opener = (runtime: string, file: string) => () =>
-    spawnServer([runtime, join(import.meta.dir, "rivals", file), tables]);
+    openServer([runtime, join(import.meta.dir, "rivals", file), tables]);
   const node = Bun.which("node") ? Bun.spawnSync(["node", "--version"]).stdout.toString() : "";
   // better-sqlite3 crashes in older versions of Node.js.
   const hasNode = Number(/\d+/.exec(node)) >= 22;
@@ -139,22 +139,17 @@ export async function openFloor(roadbook: Target, paths: string[]): Promise<Serv
   }
   const file = join(temporaryFolder(), "content.json");
   writeFileSync(file, JSON.stringify(content));
-  return spawnServer([process.execPath, join(import.meta.dir, "rivals/floor.ts"), file]);
+  return openServer([process.execPath, join(import.meta.dir, "rivals/floor.ts"), file]);
 }
 
 /** Starts a program that prints the same ready line as `serve`. */
-export async function spawnServer(command: string[]): Promise<Server> {
-  const env = { ...process.env, NODE_ENV: "production" };
-  const child = Bun.spawn(command, { env, stdout: "pipe" });
-  const close = async () => {
-    child.kill();
-    await child.exited;
-  };
-  cleanups.push(close);
-  return { origin: await readyOrigin(child.stdout), pid: child.pid, close };
+export async function openServer(command: string[]): Promise<Server> {
+  const server = await spawnServer(command, { env: { ...process.env, NODE_ENV: "production" } });
+  cleanups.push(server.close);
+  return server;
 }
 
-const cleanups: (() => Promise<void>)[] = [];
+const cleanups: (() => Promise<unknown>)[] = [];
 
 /** Stops all processes that a bench has left running, even if the bench failed. */
 export async function closeAll(): Promise<void> {

@@ -6,7 +6,7 @@
 import { join } from "node:path";
 import { megabytesOf, temporaryFolder } from "../../test/support.ts";
 import { alternate, formatRounds, type Options, tableOf } from "./measure.ts";
-import { buildSnapshot, listRivals, openRoadbook, type Server, spawnServer } from "./server.ts";
+import { buildSnapshot, listRivals, openRoadbook, openServer, type Server } from "./server.ts";
 
 const ROUNDS = 9;
 const IDLE_MS = 1000;
@@ -23,7 +23,7 @@ export async function benchStart({ size, users, isQuick }: Options): Promise<voi
   const servers: Record<string, () => Promise<Server>> = {
     "Roadbook, demo": () => openRoadbook([]),
     [`Roadbook, ${size} users, every byte checked`]: () => openRoadbook(["--snapshot", snapshot]),
-    "bare `Bun.serve`, compiled": () => spawnServer([program]),
+    "bare `Bun.serve`, compiled": () => openServer([program]),
     ...listRivals(users),
   };
   // Warm up, because the first start reads the program from disk.

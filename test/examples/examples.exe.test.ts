@@ -12,9 +12,9 @@ import {
   findFreePort,
   importByExecutable,
   openExecutable,
-  readyOrigin,
   root,
   run,
+  spawnServer,
   temporaryFolder,
   until,
 } from "../support.ts";
@@ -125,16 +125,10 @@ describe.if(isRequired)("the package", () => {
       const program = text.replace(/3000|9090/g, (port) => String(ports[port]));
       await Bun.write(join(folder, file), program);
       const [, flags] = /^\/\/ npx roadbook (.*)$/m.exec(program) ?? [];
-      const server =
-        flags &&
-        Bun.spawn([node("node24"), tool("roadbook"), ...flags.split(" ")], {
-          cwd: folder,
-          stdout: "pipe",
-          stderr: "ignore",
-        });
-      if (server) await readyOrigin(server.stdout);
+      const words = [node("node24"), tool("roadbook"), ...(flags?.split(" ") ?? [])];
+      const server = flags && (await spawnServer(words, { cwd: folder }));
       const outcome = await inFolder(commandOf(command));
-      if (server) server.kill();
+      if (server) await server.close();
       expect(outcome).toMatchObject({ code: 0 });
     },
   );
@@ -208,18 +202,13 @@ describe.if(isRequired)("the package", () => {
       });
     }
     const flags = ["--snapshot", file, "--port", "0", "--fault", "profile:delay=300ms"];
-    const child = Bun.spawn(roadbook("serve", ...flags), {
-      cwd: folder,
-      stdout: "pipe",
-      stderr: "ignore",
-    });
-    const origin = await readyOrigin(child.stdout);
+    const { origin, close } = await spawnServer(roadbook("serve", ...flags), { cwd: folder });
     await succeed(roadbook("health", origin));
     // The server finishes a request in progress before it exits.
     const slow = fetch(`${origin}/users/public/1`);
     await fetch(`${origin}/health`);
-    child.kill("SIGTERM");
-    expect([(await slow).status, await child.exited]).toEqual([200, 0]);
+    const exited = close();
+    expect([(await slow).status, await exited]).toEqual([200, 0]);
   });
 
   test("its types, a generated client and the programs in its README compile and run", async () => {

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { community, readyOrigin, root, run, temporaryFolder } from "../support.ts";
+import { community, root, run, spawnServer, temporaryFolder } from "../support.ts";
 
 async function build(dataset: string) {
   const outfile = join(temporaryFolder(), "custom");
@@ -18,22 +18,15 @@ test("two builds have the same bytes, without the project's path, and serve the 
   const bytes = readFileSync(a.outfile);
   expect(bytes.equals(readFileSync(b.outfile))).toBe(true);
   expect(bytes.includes(root)).toBe(false);
-  const server = Bun.spawn([a.outfile, "--port", "0"], {
+  const { origin, close } = await spawnServer([a.outfile, "--port", "0"], {
     cwd: temporaryFolder(),
     env: {},
-    stdout: "pipe",
-    stderr: "ignore",
   });
-  try {
-    const origin = await readyOrigin(server.stdout);
-    const textAt = async (path: string) => (await fetch(origin + path)).text();
-    expect(await textAt("/users/public/42")).toContain("Łukasz Nowak");
-    expect(await textAt("/users/public/43")).toContain("profile_private");
-    expect(await textAt("/health")).toContain("2023-11-14T22:13:20Z");
-  } finally {
-    server.kill();
-    await server.exited;
-  }
+  const textAt = async (path: string) => (await fetch(origin + path)).text();
+  expect(await textAt("/users/public/42")).toContain("Łukasz Nowak");
+  expect(await textAt("/users/public/43")).toContain("profile_private");
+  expect(await textAt("/health")).toContain("2023-11-14T22:13:20Z");
+  await close();
 });
 
 test("an invalid dataset fails the build, which leaves no executable", async () => {

@@ -8,10 +8,10 @@ import { join } from "node:path";
 import {
   executable,
   openExecutable,
-  readyOrigin,
   roadbook,
   root,
   run,
+  spawnServer,
   temporaryFolder,
   until,
 } from "../support.ts";
@@ -55,16 +55,13 @@ else
       JSON.parse(new RegExp(`${name} (\\[.*\\])`).exec(file)?.[1] ?? "[]");
     const inside = [...enter, image, `--userspec=${user}`];
     // Port 3000 might be in use on this machine.
-    const server = Bun.spawn([...inside, ...listOf("ENTRYPOINT"), "--port", "0"], {
-      env,
-      stdout: "pipe",
-      stderr: "ignore",
-    });
+    const command = [...inside, ...listOf("ENTRYPOINT"), "--port", "0"];
+    const { origin, pid, close } = await spawnServer(command, { env });
     try {
-      const { port } = new URL(await readyOrigin(server.stdout));
+      const { port } = new URL(origin);
       const response = await fetch(`http://127.0.0.1:${port}/search/users?q=no`);
       expect(response.status).toBe(200);
-      const status = readFileSync(`/proc/${server.pid}/status`, "utf8");
+      const status = readFileSync(`/proc/${pid}/status`, "utf8");
       expect(status).toMatch(/^Uid:\t65532\t65532\t65532\t65532$/m);
       const health = [...inside, ...listOf("HEALTHCHECK .* CMD")];
       expect(await run(health, { env: { ...env, ROADBOOK_PORT: port } })).toMatchObject({
@@ -73,8 +70,7 @@ else
       // No server listens on port 1.
       expect(await run(health, { env: { ...env, ROADBOOK_PORT: "1" } })).toMatchObject({ code: 1 });
     } finally {
-      server.kill();
-      expect(await server.exited).toBe(0);
+      expect(await close()).toBe(0);
     }
   });
 

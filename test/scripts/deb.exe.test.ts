@@ -13,10 +13,10 @@ import { isFlag, termOf, variableOf } from "../../src/settings/declare.ts";
 import {
   community,
   executable,
-  readyOrigin,
   roadbook,
   root,
   run,
+  spawnServer,
   temporaryFolder,
 } from "../support.ts";
 
@@ -95,15 +95,10 @@ test.if(hasDpkg || isRequired)(
     const snapshot = join(machine, setting);
     const imported = await run([program, "import", community, "--to", snapshot]);
     expect(imported).toMatchObject({ code: 0 });
-    const server = Bun.spawn([program, "--port", "0"], {
-      env: { ROADBOOK_SNAPSHOT: snapshot },
-      stdout: "pipe",
-      stderr: "ignore",
-    });
-    const origin = await readyOrigin(server.stdout);
+    const env = { ROADBOOK_SNAPSHOT: snapshot };
+    const { origin, close } = await spawnServer([program, "--port", "0"], { env });
     expect(await (await fetch(`${origin}/users/public/42`)).text()).toContain("Łukasz Nowak");
-    server.kill();
-    expect(await server.exited).toBe(0);
+    expect(await close()).toBe(0);
 
     await dpkg("--remove", "roadbook");
     expect(existsSync(join(machine, "etc/roadbook.conf"))).toBe(true);

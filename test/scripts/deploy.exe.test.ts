@@ -12,9 +12,9 @@ import {
   executable,
   findFreePort,
   openExecutable,
-  readyOrigin,
   root,
   run,
+  spawnServer,
   temporaryFolder,
   underLoad,
   until,
@@ -96,16 +96,11 @@ test.if(hasCaddy || isRequired)("five commands set up a server with HTTPS", asyn
   const onVps = (text: string) => text.replace(/^(?=\/(usr|var))/, vps);
   const settings = readFileSync(join(vps, "etc/roadbook.conf"), "utf8").trim().split("=");
   const [port, https, http] = [findFreePort(), findFreePort(), findFreePort()];
-  const start = async () => {
-    const child = Bun.spawn(["sh", "-c", `exec ${onVps(unit.command)} --port ${port}`], {
+  const start = () =>
+    spawnServer(["sh", "-c", `exec ${onVps(unit.command)} --port ${port}`], {
       env: Object.fromEntries([...unit.env.map(([name, text]) => [name, onVps(text)]), settings]),
-      stdout: "pipe",
-      stderr: "ignore",
     });
-    await readyOrigin(child.stdout);
-    return child;
-  };
-  let child = await start();
+  let server = await start();
 
   const caddyfile = readFileSync(join(vps, "etc/caddy/Caddyfile"), "utf8")
     .replace("api.example.org {", `https://localhost:${https} {\n\ttls internal`)
@@ -141,9 +136,8 @@ test.if(hasCaddy || isRequired)("five commands set up a server with HTTPS", asyn
     for (const line of upkeep.split("\n")) {
       await type(`ssh root@api.example.org '${line}'`);
       if (!line.endsWith("systemctl restart roadbook")) continue;
-      child.kill();
-      await child.exited;
-      child = await start();
+      await server.close();
+      server = await start();
       await getStatus();
     }
   });
@@ -151,8 +145,7 @@ test.if(hasCaddy || isRequired)("five commands set up a server with HTTPS", asyn
   expect(upkeep.match(/systemctl restart/g)).toHaveLength(2);
   caddy.kill();
   await caddy.exited;
-  child.kill();
-  expect(await child.exited).toBe(0);
+  expect(await server.close()).toBe(0);
   for (const line of removal.split("\n")) await type(`ssh root@api.example.org '${line}'`);
   const left = readdirSync(vps, { recursive: true, encoding: "utf8" });
   expect(left.filter((path) => /^(?:etc|usr|var).*roadbook/.test(path))).toEqual([]);
