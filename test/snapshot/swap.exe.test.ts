@@ -40,9 +40,8 @@ test("what apply and import write is served, and a user who goes private is priv
 });
 
 test("swaps under load cause no failed responses and none that mix two snapshots", async () => {
-  const { alpha, omega, wrong } = await swapUnderLoad(runs(6));
-  expect(wrong).toEqual([]);
-  expect(Math.min(alpha, omega)).toBeGreaterThan(runs(2));
+  // The word is in every response but that of /health.
+  expect([...(await swapUnderLoad(runs(6)))].sort()).toEqual(["", "Alpha", "Omega"]);
 });
 
 test("a replacement that fails because of too many open files is retried", async () => {
