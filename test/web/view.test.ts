@@ -286,19 +286,12 @@ test("a search on the page counts once, and says how many are left only if few a
     expect(headers.get("x-ratelimit-remaining")).toBe(String(left));
   }
   const { response, html } = await search("nowak");
-  expect([response.status, response.headers.get("retry-after")]).toEqual([429, "3600"]);
+  expect(response.status).toBe(429);
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    ...{ "retry-after": "3600", "cache-control": "no-store" },
+    "content-type": "text/html; charset=utf-8",
+  });
   expect(html).toContain("Next search in 1:00:00.");
-  await target.close();
-});
-
-test.each([
-  ["/nope", "text/html", "text/html; charset=utf-8"],
-  ["/api/nope", "text/html", "application/json; charset=utf-8"],
-  ["/nope", "*/*", "application/json; charset=utf-8"],
-])("the unknown path %s is a 404 for a client that accepts %s: %s", async (path, accept, type) => {
-  const target = await openInProcess({ dataset: community, page: true });
-  const { status, headers } = await target.fetch(path, { headers: { accept } });
-  expect([status, headers.get("content-type")]).toEqual([404, type]);
   await target.close();
 });
 
