@@ -56,14 +56,6 @@ test("the clock lets a test skip the limit's one-hour window", async () => {
   expect((await search()).status).toBe(200);
 });
 
-test("resetLimit gives every client its full limit again", async () => {
-  await using roadbook = await createRoadbook({ dataset: community, searchLimit: 1 });
-  const search = async () => (await ask(roadbook, SEARCH, "192.0.2.1")).status;
-  expect([await search(), await search()]).toEqual([200, 429]);
-  roadbook.resetLimit();
-  expect([await search(), await search()]).toEqual([200, 429]);
-});
-
 describe("under a base path", () => {
   const linksOf = (html: string) =>
     [...html.matchAll(/ (?:href|src|action)="(\/[^"]*)"/g)].map(([, link = ""]) => link);
@@ -98,11 +90,6 @@ describe("under a base path", () => {
       expect((await ask(roadbook, "/rbx/users/public/50")).status).toBe(404);
     },
   );
-
-  test("the start page redirects to the docs under the base path if there is no web page", async () => {
-    await using roadbook = await createRoadbook({ dataset: community, basePath: "/rb" });
-    expect((await ask(roadbook, "/rb")).headers.get("location")).toBe("/rb/docs");
-  });
 });
 
 test("defaultPeer is the client of requests without a peer", async () => {

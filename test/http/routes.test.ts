@@ -67,10 +67,10 @@ test("the document has the endpoints and health", async () => {
   expect(Object.keys(paths).sort()).toEqual(described.sort());
 });
 
-test("without the page, / redirects to /docs", async () => {
-  const bare = await openInProcess({ dataset: community });
-  const { status, headers } = await bare.fetch("/");
-  expect([status, headers.get("location")]).toEqual([302, "/docs"]);
+test.each(["", "/rb"])("without the page, %s/ redirects to the docs", async (basePath) => {
+  const bare = await openInProcess({ dataset: community, basePath });
+  const { status, headers } = await bare.fetch(`${basePath}/`);
+  expect([status, headers.get("location")]).toEqual([302, `${basePath}/docs`]);
   await bare.close();
 });
 
