@@ -57,19 +57,9 @@ describe("imports", () => {
       }),
     );
     expect(broken).toEqual([]);
-    expect(files.length).toBeGreaterThan(20);
-  });
-
-  test.each([
-    ["domain/model.ts", "../search/fold.ts", "domain may not import search"],
-    ["settings/kinds.ts", "../commands/help.ts", "settings may not import commands"],
-    ["elsewhere/file.ts", "../domain/model.ts", "elsewhere may not import domain"],
-    ["domain/model.ts", "node:fs", "domain does no I/O"],
-    ["search/find.ts", "../snapshot/read/open.ts", "search may not import snapshot"],
-    ["http/app.ts", "#sqlite", "only files, tables and snapshot use SQLite"],
-    ["http/app.ts", "../../test/support.ts", "leaves src"],
-  ])("%s may not import %s", (file, path, rule) => {
-    expect(brokenRule(file, path)).toBe(rule);
+    // The rule is not met for want of imports.
+    expect(brokenRule("domain/model.ts", "../search/fold.ts")).toBe("domain may not import search");
+    expect(importsOf([...texts.values()].join("\n")).length).toBeGreaterThan(200);
   });
 
   test("the routes of one feature do not import the routes of another", () => {
@@ -194,9 +184,5 @@ describe("style", () => {
     );
     expect(uses.length).toBeGreaterThan(5);
     for (const line of uses) expect(line).toMatch(/^uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v[\d.]+$/);
-  });
-
-  test("every source file begins with a comment that says what it does", () => {
-    expect(files.filter((file) => !texts.get(file)?.startsWith("/**"))).toEqual([]);
   });
 });

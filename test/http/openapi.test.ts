@@ -108,32 +108,24 @@ describe("an example", () => {
   });
 });
 
-describe("a response that differs from the document is detected:", () => {
-  let good: Response;
-  let body: string;
-  const request = { url: `${origin}/users/public/45`, method: "GET" };
-  beforeAll(async () => {
-    const target = await openInProcess({ dataset: community });
-    good = await target.fetch("/users/public/45");
-    body = await good.clone().text();
-    await target.close();
-  });
-
-  const changed = (text: string, init: ResponseInit = {}, edit = (_: Headers) => {}) => {
-    const headers = new Headers(good.headers);
-    edit(headers);
-    return new Response(text, { status: 200, headers, ...init });
-  };
-
-  test.each<[string, () => Response]>([
-    ["an unknown status", () => changed(body, { status: 201 })],
-    ["an extra field", () => changed(body.replace('"id"', '"age":3,"id"'))],
-    ["a path for a URL", () => changed(body.replace("http://roadbook.test", ""))],
-    ["an extra header", () => changed(body, {}, (headers) => headers.set("x-powered-by", "us"))],
-    ["a missing header", () => changed(body, {}, (headers) => headers.delete("etag"))],
-  ])("%s", async (_, wrong) => {
-    await expect(checkResponse(request, wrong())).rejects.toThrow(
-      `GET /users/public/{userId} ${wrong().status}`,
-    );
-  });
+test("a response that differs from the document fails its test", async () => {
+  await using roadbook = await createRoadbook({ dataset: community });
+  const request = new Request(`${origin}/users/public/45`);
+  const good = await roadbook.fetch(request);
+  const text = await good.text();
+  const extra = { "x-powered-by": "us" };
+  for (const [body, headers, status] of [
+    [text, {}, 201],
+    [text.replace('"id"', '"age":3,"id"'), {}, 200],
+    [text.replace(origin, ""), {}, 200],
+    [text, extra, 200],
+    [text, { etag: undefined }, 200],
+  ] as const) {
+    const changed = Object.entries({ ...Object.fromEntries(good.headers), ...headers });
+    const given = changed.filter((entry): entry is [string, string] => entry[1] !== undefined);
+    await expect(
+      checkResponse(request, new Response(body, { status, headers: given })),
+    ).rejects.toThrow(`GET /users/public/{userId} ${status}`);
+  }
+  await checkResponse(request, new Response(text, good));
 });
