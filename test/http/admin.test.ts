@@ -76,7 +76,7 @@ describe("metrics", () => {
     expect(await read(`${seconds}_count{route="unknown",status="404"}`)).toBe(1);
   });
 
-  test("count the limit's decisions, one for a page of results, and the clients", async () => {
+  test("count the limit's decisions, one for a page of results, and whether its store is up", async () => {
     for (let times = 0; times < 5; times++) await get("/search/users?q=no");
     await get("/?q=no");
     expect([await decided("allowed"), await decided("refused")]).toEqual([2, 4]);
