@@ -52,18 +52,3 @@ test("each notable driver is found by name, with the right company and achieveme
     expect(found.map((user: { id: number }) => user.id)).toContain(id);
   }
 });
-
-test("each company has at most one owner, and `member_count` covers its members", () => {
-  const owners = new Map<number, number>();
-  const members = new Map<number, number>();
-  for (const { company } of users) {
-    if (!company) continue;
-    members.set(company.id, (members.get(company.id) ?? 0) + 1);
-    if (company.role === "Owner") owners.set(company.id, (owners.get(company.id) ?? 0) + 1);
-  }
-  expect(Math.max(...owners.values())).toBe(1);
-  for (const line of lines) {
-    if (line.type !== "company") continue;
-    expect(members.get(line.id) ?? 0).toBeLessThanOrEqual(line.member_count);
-  }
-});
