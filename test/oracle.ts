@@ -27,20 +27,10 @@ const special: Record<string, string> = {
 
 const apostrophes = [0x27, 0x2019, 0x2018, 0x201b, 0x2bc, 0x2bb, 0x2032, 0xff07, 0x60, 0xb4];
 
+const diacritics = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]/;
+
 function foldAsWritten(text: string): string {
-  const drop = (s: string) =>
-    Array.from(s.normalize("NFKD"))
-      .filter((c) => {
-        const p = c.codePointAt(0) ?? 0;
-        return !(
-          (p >= 0x300 && p <= 0x36f) ||
-          (p >= 0x1ab0 && p <= 0x1aff) ||
-          (p >= 0x1dc0 && p <= 0x1dff) ||
-          (p >= 0x20d0 && p <= 0x20ff) ||
-          (p >= 0xfe20 && p <= 0xfe2f)
-        );
-      })
-      .join("");
+  const drop = (s: string) => s.normalize("NFKD").split(diacritics).join("");
   const bare = Array.from(text).filter((c) => !apostrophes.includes(c.codePointAt(0) ?? 0));
   const mapped = Array.from(drop(drop(bare.join("")).toLowerCase()), (c) => special[c] ?? c).join(
     "",
