@@ -7,7 +7,8 @@
 import { connect } from "node:net";
 import { parseArgs } from "node:util";
 import { createRandom } from "../src/community/random.ts";
-import { community, importByExecutable, openExecutable, type Target } from "../test/support.ts";
+import { makeSnapshot } from "../test/datasets.ts";
+import { community, openExecutable, type Target } from "../test/support.ts";
 
 const DEADLINE_MS = 5_000;
 const WORKERS = 8;
@@ -166,7 +167,7 @@ function send(host: string, port: number, request: Buffer): Promise<string> {
 
 /** Starts the executable without a search limit, on a dataset in which some avatars are paths. */
 export async function openFuzzTarget(): Promise<Target> {
-  const snapshot = await importByExecutable(community);
+  const snapshot = await makeSnapshot(community);
   return openExecutable(["--snapshot", snapshot, "--search-limit", "0"]);
 }
 

@@ -74,10 +74,18 @@ export async function* bytesOf(lines: Iterable<object>): AsyncGenerator<Uint8Arr
   yield Buffer.from(textOf(lines));
 }
 
-/** Makes a snapshot in a new folder, without starting a process. Returns the snapshot's path. */
-export async function makeSnapshot(lines: Iterable<object> = community): Promise<string> {
+export async function* chunksOf(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+/**
+ * Makes a snapshot of lines, or of a file, in a new folder, without starting a process. Returns the
+ * snapshot's path.
+ */
+export async function makeSnapshot(from: Iterable<object> | string = community): Promise<string> {
   const path = join(temporaryFolder(), "snapshot");
-  await importDataset(bytesOf(lines), path, { allowEmpty: true });
+  const dataset = typeof from === "string" ? from : bytesOf(from);
+  await importDataset(dataset, path, { allowEmpty: true });
   return path;
 }
 

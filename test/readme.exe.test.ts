@@ -6,14 +6,19 @@ import { dirname, join } from "node:path";
 import type { Setting } from "../src/settings/declare.ts";
 import { readOptions } from "../src/settings/library-options.ts";
 import { serveSettings } from "../src/settings/serve-flags.ts";
-import { executable, readyOrigin, root, run, temporaryFolder, until } from "./support.ts";
+import {
+  codeBlocks,
+  executable,
+  readyOrigin,
+  root,
+  run,
+  temporaryFolder,
+  until,
+} from "./support.ts";
 
 const readFile = (path: string) => Bun.file(join(root, path)).text();
 const readme = await readFile("README.md");
-const blocks = (language: string) =>
-  [...readme.matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, "gm"))].map(
-    ([, text = ""]) => text.trim(),
-  );
+const blocks = (language: string) => codeBlocks(readme, language);
 const [start = "", testCommand = "", ...everyday] = blocks("sh");
 
 /** Copies the files in git, including uncommitted changes, as a new user would check them out. */

@@ -263,15 +263,13 @@ export async function makeCertificate(host: string, kind = "rsa:2048") {
   return { cert, key };
 }
 
+/** Returns the code blocks of a language in a Markdown text. */
+export function codeBlocks(text: string, language: string): string[] {
+  const blocks = text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, "gms"));
+  return Array.from(blocks, ([, block = ""]) => block.trim());
+}
+
 /** Creates an empty folder that is removed at the end of the test run. */
 export function temporaryFolder(): string {
   return mkdtempSync(join(runFolder, "test-"));
-}
-
-/** Imports a dataset with the executable and returns the path of the snapshot. */
-export async function importByExecutable(dataset: string): Promise<string> {
-  const snapshot = join(temporaryFolder(), "snapshot");
-  const { code, stderr } = await roadbook(["import", dataset, "--to", snapshot]);
-  if (code !== 0) throw new Error(stderr);
-  return snapshot;
 }

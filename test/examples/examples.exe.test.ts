@@ -6,11 +6,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, existsSync, readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { makeSnapshot } from "../datasets.ts";
 import {
   community,
   executable,
   findFreePort,
-  importByExecutable,
   openExecutable,
   root,
   run,
@@ -233,7 +233,7 @@ describe.if(isRequired)("the package", () => {
     }
     await succeed([node("node24"), "--test", "elysia/mount.ts"]);
 
-    const snapshot = await importByExecutable(community);
+    const snapshot = await makeSnapshot(community);
     const limited = await openExecutable(["--snapshot", snapshot, "--search-limit", "2"]);
     const printed = await succeed([node("node24"), "types/client.ts", limited.origin]);
     expect(JSON.parse(printed)).toEqual({

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { createRandom } from "../../src/community/random.ts";
 import { decompress } from "../../src/files/decompress.ts";
+import { chunksOf } from "../datasets.ts";
 import { until } from "../support.ts";
 
 const random = createRandom(1);
@@ -11,12 +12,7 @@ const text = Buffer.from("a dataset ".repeat(50_000));
 const member = gzipSync(text);
 
 async function decompressed(bytes: Uint8Array, chunkBytes: number): Promise<Buffer> {
-  async function* chunks() {
-    for (let at = 0; at < bytes.length; at += chunkBytes) {
-      yield bytes.subarray(at, at + chunkBytes);
-    }
-  }
-  return Buffer.concat(await Array.fromAsync(decompress(chunks())));
+  return Buffer.concat(await Array.fromAsync(decompress(chunksOf(bytes, chunkBytes))));
 }
 
 test.each<[string, Uint8Array, Buffer]>([

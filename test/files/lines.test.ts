@@ -1,15 +1,11 @@
 /** The input is split into the same lines, whatever chunks it arrives in. */
 import { expect, test } from "bun:test";
 import { readLines, type TextLine } from "../../src/files/lines.ts";
+import { chunksOf } from "../datasets.ts";
 
 async function linesOf(bytes: Uint8Array, chunkBytes: number): Promise<TextLine[]> {
-  async function* chunks() {
-    for (let at = 0; at < bytes.length; at += chunkBytes) {
-      yield bytes.subarray(at, at + chunkBytes);
-    }
-  }
   const lines: TextLine[] = [];
-  for await (const batch of readLines(chunks())) lines.push(...batch);
+  for await (const batch of readLines(chunksOf(bytes, chunkBytes))) lines.push(...batch);
   return lines;
 }
 

@@ -5,14 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createRoadbook } from "../../src/roadbook.ts";
 import { makeSnapshot, runSql } from "../datasets.ts";
-import {
-  community,
-  importByExecutable,
-  isQuick,
-  openExecutable,
-  openInProcess,
-  type Target,
-} from "../support.ts";
+import { community, isQuick, openExecutable, openInProcess, type Target } from "../support.ts";
 
 const json = "application/json; charset=utf-8";
 
@@ -20,12 +13,7 @@ const openers = {
   "in process": (limit: number) =>
     openInProcess({ dataset: community, searchLimit: limit, page: true }),
   "the executable": async (limit: number) =>
-    openExecutable([
-      "--snapshot",
-      await importByExecutable(community),
-      "--search-limit",
-      String(limit),
-    ]),
+    openExecutable(["--snapshot", await makeSnapshot(community), "--search-limit", String(limit)]),
 };
 
 describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (_, open) => {

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { runHealth } from "../../src/commands/health.ts";
 import { community as lines, makeSnapshot, textOf } from "../datasets.ts";
 import {
+  codeBlocks,
   community,
   executable,
   findFreePort,
@@ -32,10 +33,7 @@ if (!hasSystemd) console.warn("systemd-analyze is missing: skipping the units");
 
 const readDeploy = (name: string) => readFileSync(join(root, "scripts/deploy", name), "utf8");
 const guide = readDeploy("README.md");
-const blocks = (language: string) =>
-  [...guide.matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, "gm"))].map(
-    ([, text = ""]) => text.trim(),
-  );
+const blocks = (language: string) => codeBlocks(guide, language);
 
 /** Creates a folder of shell scripts to put at the front of PATH. */
 function makePrograms(programs: Record<string, string>): string {
