@@ -162,16 +162,8 @@ function createManifest() {
     files: ["lib", "types", "assets", "CHANGELOG.md"],
     imports: { "#sqlite": { bun: "./lib/sqlite/bun.js", node: "./lib/sqlite/node.js" } },
     exports: {
-      ".": {
-        types: "./types/library.d.ts",
-        bun: "./lib/library.js",
-        node: "./lib/library.js",
-      },
-      "./elysia": {
-        types: "./types/elysia.d.ts",
-        bun: "./lib/elysia.js",
-        node: "./lib/elysia.js",
-      },
+      ".": { types: "./types/library.d.ts", bun: "./lib/library.js", node: "./lib/library.js" },
+      "./elysia": { types: "./types/elysia.d.ts", bun: "./lib/elysia.js", node: "./lib/elysia.js" },
       "./package.json": "./package.json",
     },
     dependencies: Object.fromEntries(dependencies.map((name) => [name, tested[name]])),

@@ -69,17 +69,14 @@ async function listFiles(): Promise<Record<string, string | Uint8Array>> {
       )
       .replace("ExecStart=/usr/local/bin/", "ExecStart=/usr/bin/");
   const date = new Date(seconds * 1000);
-  const units = "usr/lib/systemd/system";
+  const units = ["roadbook.service", "roadbook@.service"].concat(
+    ["health", "import"].flatMap((name) => [`roadbook-${name}.service`, `roadbook-${name}.timer`]),
+  );
   const documents = "usr/share/doc/roadbook";
   return {
     "usr/bin/roadbook": readFileSync(values.executable),
     "usr/libexec/roadbook-health.sh": read("scripts/deploy/roadbook-health.sh"),
-    [`${units}/roadbook.service`]: unit("roadbook.service"),
-    [`${units}/roadbook@.service`]: unit("roadbook@.service"),
-    [`${units}/roadbook-health.service`]: unit("roadbook-health.service"),
-    [`${units}/roadbook-health.timer`]: unit("roadbook-health.timer"),
-    [`${units}/roadbook-import.service`]: unit("roadbook-import.service"),
-    [`${units}/roadbook-import.timer`]: unit("roadbook-import.timer"),
+    ...Object.fromEntries(units.map((name) => [`usr/lib/systemd/system/${name}`, unit(name)])),
     "etc/roadbook.conf":
       "# Settings of the server, one ROADBOOK_… variable per line. See roadbook serve --help.\n",
     "usr/share/man/man1/roadbook.1.gz": gzipSync(formatManPage(date), { level: 9 }),

@@ -66,12 +66,7 @@ const app = new Elysia()
     ({ query: { q } }) => ({
       success: true,
       users: db
-        .select({
-          id: user.id,
-          name: user.name,
-          avatar_url: user.avatarUrl,
-          company: company.name,
-        })
+        .select({ id: user.id, name: user.name, avatar_url: user.avatarUrl, company: company.name })
         .from(user)
         .leftJoin(company, eq(company.id, user.companyId))
         .where(like(user.name, `%${q}%`))
