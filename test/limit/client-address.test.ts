@@ -118,16 +118,9 @@ describe("a CIDR", () => {
     expect(parseCidr(text)?.map(String)).toEqual([address, String(bits)]);
   });
 
-  test.each([
-    "",
-    "10.0.0.0/",
-    "10.0.0.0/33",
-    "10.0.0/8",
-    "010.0.0.0/8",
-    "::/129",
-    "proxy.example",
-    "10.0.0.0/255.0.0.0",
-  ])("%p is invalid", (text) => {
+  const invalid =
+    "10.0.0.0/ 10.0.0.0/33 10.0.0/8 010.0.0.0/8 ::/129 proxy.example 10.0.0.0/255.0.0.0";
+  test.each(["", ...invalid.split(" ")])("%p is invalid", (text) => {
     expect(parseCidr(text)).toBeUndefined();
   });
 

@@ -127,40 +127,22 @@ describe("decisions made by memory and a store together", () => {
     );
   });
 
-  test.each<[string, memory: number, shared: Decision | undefined, Partial<Decision>]>([
+  // The store's decision, if it is up: how many searches are left, and the wait.
+  test.each<[string, used: number, shared: [number, number] | undefined, Partial<Decision>]>([
     ["a store that is down", 1, undefined, { allowed: true, remaining: 1, resetMs: 60 }],
-    [
-      "fewer remaining in the store",
-      1,
-      decisionOf(3, 0, 9),
-      { allowed: true, remaining: 0, resetMs: 9 },
-    ],
-    [
-      "more remaining in the store",
-      2,
-      decisionOf(3, 1, 9),
-      { allowed: true, remaining: 0, resetMs: 60 },
-    ],
-    [
-      "the same number remaining",
-      1,
-      decisionOf(3, 1, 70),
-      { allowed: true, remaining: 1, resetMs: 70 },
-    ],
-    ["a store that refuses for longer", 3, decisionOf(3, -1, 99), { allowed: false, resetMs: 99 }],
-    [
-      "a store that refuses for a shorter time",
-      3,
-      decisionOf(3, -1, 9),
-      { allowed: false, resetMs: 60 },
-    ],
-    ["memory at its limit", 3, decisionOf(3, 2, 99), { allowed: false, remaining: 0, resetMs: 60 }],
+    ["fewer remaining in the store", 1, [0, 9], { allowed: true, remaining: 0, resetMs: 9 }],
+    ["more remaining in the store", 2, [1, 9], { allowed: true, remaining: 0, resetMs: 60 }],
+    ["the same number remaining", 1, [1, 70], { allowed: true, remaining: 1, resetMs: 70 }],
+    ["a store that refuses for longer", 3, [-1, 99], { allowed: false, resetMs: 99 }],
+    ["a store that refuses for a shorter time", 3, [-1, 9], { allowed: false, resetMs: 60 }],
+    ["memory at its limit", 3, [2, 99], { allowed: false, remaining: 0, resetMs: 60 }],
   ])("with %s, the stricter decision is reported", async (_, used, shared, reported) => {
     let nowMs = 0;
     const memory = createLimiter({ limit: 3, windowMs, clock: () => nowMs });
     for (let i = 0; i < used; i++) memory.consume("a");
     nowMs = 40;
-    expect(await consumeBoth(memory, "a", async () => shared)).toMatchObject(reported);
+    const ask = async () => shared && decisionOf(3, ...shared);
+    expect(await consumeBoth(memory, "a", ask)).toMatchObject(reported);
   });
 
   test("a request that memory or the store refuses is not counted in the other", async () => {
