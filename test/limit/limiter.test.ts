@@ -175,19 +175,6 @@ describe("bounded", () => {
     );
   });
 
-  test("beyond the cap, a new client inherits the count of the least recently seen client", () => {
-    const window = createWindow({ limit: 10, windowMs: 1000, maxClients: 3 });
-    window.consume("twice", 0);
-    window.consume("once", 1);
-    window.consume("twice", 2);
-    window.consume("once, later", 3);
-    expect(window.consume("new client", 4)).toMatchObject({ remaining: 8, resetMs: 997 });
-    // A client that has lost its place counts as a new client when it returns.
-    expect(window.consume("once", 5)).toMatchObject({ remaining: 7, resetMs: 995 });
-    expect(window.consume("new client", 6).remaining).toBe(7);
-    expect(window.size).toBe(3);
-  });
-
   test("expired clients are dropped a few at a time, but faster than new clients arrive", () => {
     const window = createWindow({ limit: 30, windowMs: 1000, maxClients: 10_000 });
     for (let i = 0; i < 5000; i++) window.consume(`old ${i}`, i % 10);
