@@ -14,33 +14,10 @@ interface Place extends Named {
 
 /** Handles, names in other scripts, and names that are hard to fold or sort. */
 const odd = [
-  "東京都",
-  "東京物流",
-  "Иван Петров",
-  "Γιώργος Παπαδόπουλος",
-  "กรุงเทพมหานคร",
-  "मुंबई एक्सप्रेस",
-  "한국 물류",
-  "مُحَمَّد",
-  "שלום עולם",
-  "Łódź",
-  "x\u200bx",
-  "a\u00adb",
-  "❤️Anna",
-  "[TAG] Anna",
-  "xX_Anna_Xx",
-  "maria anna",
-  "O'Brien",
-  "🚚🚛",
-  "a b c",
-  "an an",
-  '"quoted"',
-  "a*b",
-  "NEAR(a b)",
-  "Å",
-  "Å",
-  "e\u0301e\u0301",
-];
+  "東京都|東京物流|Иван Петров|Γιώργος Παπαδόπουλος|กรุงเทพมหานคร|मुंबई एक्सप्रेस|한국 물류",
+  "مُحَمَّد|שלום עולם|Łódź|x\u200bx|a\u00adb|❤️Anna|[TAG] Anna|xX_Anna_Xx|maria anna|O'Brien",
+  '🚚🚛|a b c|an an|"quoted"|a*b|NEAR(a b)|Å|Å|e\u0301e\u0301',
+].flatMap((line) => line.split("|"));
 
 /** All large places and an eighth of the others, or all places if ROADBOOK_REQUIRE_ALL is set. */
 const places = [...new Map(cities.map((city) => [city.cityId, city])).values()].filter(
