@@ -4,22 +4,19 @@
  * event in tests.
  */
 import { afterAll } from "bun:test";
+import { constants } from "node:os";
 import { openRunFolder, removeFolder, setTemporaryFolder } from "./run-folder.ts";
 
 if (!process.env.TEST_RUN_FOLDER) {
   const folder = openRunFolder();
   setTemporaryFolder(folder);
   afterAll(() => removeFolder(folder));
-  for (const [signal, number] of [
-    ["SIGINT", 2],
-    ["SIGTERM", 15],
-    ["SIGHUP", 1],
-  ] as const) {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {
       // A signal handler replaces the default action, and Bun does not kill its children on exit.
       Bun.spawnSync(["pkill", "-KILL", "-P", String(process.pid)]);
       removeFolder(folder);
-      process.exit(128 + number);
+      process.exit(128 + constants.signals[signal]);
     });
   }
 }

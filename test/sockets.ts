@@ -123,9 +123,7 @@ export async function whileServingOthers<T>(target: Target, work: () => Promise<
   let isDone = false;
   const client = (async () => {
     do {
-      const response = await target.fetch("/users/public/42", {
-        headers: { connection: "close" },
-      });
+      const response = await target.fetch("/users/public/42", { headers: { connection: "close" } });
       expect([response.status, await response.text()]).toEqual([
         200,
         expect.stringContaining("Nowak"),

@@ -57,13 +57,7 @@ const driver: DriverView = {
     created_at: "2021-05-01T10:00:00Z",
   },
   achievements: Array.from({ length: 41 }, (_, at) => ({
-    achievement: {
-      ...night,
-      name: `Owl ${at}`,
-      type: "night_drive",
-      tier: 3,
-      points: 2,
-    },
+    achievement: { ...night, name: `Owl ${at}`, type: "night_drive", tier: 3, points: 2 },
     tier: 2,
     unlocked_at: "2024-03-09T17:05:00Z",
   })),
