@@ -38,35 +38,23 @@ const metrics = {
   "apply, peak": "MB",
 } as const;
 type Metric = keyof typeof metrics;
-type Figures = Record<Metric, number>;
+type Community = Awaited<ReturnType<typeof build>>;
 
 export async function benchGrowth({ isQuick }: Options): Promise<void> {
   const sizes = isQuick ? ["10k", "100k"] : ["10k", "100k", "1M", "10M"];
-  console.log(formatTable(sizes, await measureSizes(sizes)));
-}
-
-async function measureSizes(sizes: string[]): Promise<Figures[]> {
-  const log = (text: string) => console.error(`${new Date().toISOString()} ${text}`);
   const communities: Community[] = [];
-  for (const size of sizes) {
-    log(`building ${size}`);
-    communities.push(await build(size));
-  }
-  const measured: Figures[] = [];
+  for (const size of sizes) communities.push(await build(size));
+  const measured: Record<Metric, number>[] = [];
   for (const { community, times } of await timeRequests(communities)) {
-    const { size, path, changedPath, figures } = community;
-    log(`measuring ${size}`);
-    measured.push({
-      ...figures,
-      ...times,
+    const { path, changedPath, figures } = community;
+    const served = {
       "start to ready": await timeStart(path),
       swap: await timeSwap(path, changedPath),
-    });
+    };
+    measured.push({ ...figures, ...times, ...served });
   }
-  return measured;
+  console.log(formatTable(sizes, measured));
 }
-
-type Community = Awaited<ReturnType<typeof build>>;
 
 /** Builds a snapshot, and a changed copy in which one user has become private. */
 async function build(size: string) {
@@ -147,10 +135,10 @@ async function timeRequest(connection: Connection, path: string): Promise<number
 }
 
 /** Returns the seconds from starting the process until it prints the ready line. */
-function timeStart(path: string, ...flags: string[]): Promise<number> {
-  return medianOf(ROUNDS, async () => {
+function timeStart(path: string): Promise<number> {
+  return medianOfRounds(async () => {
     const start = performance.now();
-    const server = await openExecutable(["--snapshot", path, ...flags]);
+    const server = await openExecutable(["--snapshot", path]);
     const ms = performance.now() - start;
     await server.close();
     return ms;
@@ -164,7 +152,7 @@ async function timeSwap(path: string, changedPath: string): Promise<number> {
   const server = await openExecutable(["--snapshot", served]);
   // The order is reversed in each round, so that the two files alternate.
   const files = [path, changedPath];
-  const seconds = await medianOf(ROUNDS, async () => {
+  const seconds = await medianOfRounds(async () => {
     copyFileSync(files.reverse()[0] ?? "", `${served}.new`);
     return timeUntilSwapped(server, () => renameSync(`${served}.new`, served));
   });
@@ -174,13 +162,13 @@ async function timeSwap(path: string, changedPath: string): Promise<number> {
 }
 
 /** Calls `time`, which returns milliseconds, once per round. Returns the median in seconds. */
-async function medianOf(rounds: number, time: () => Promise<number>): Promise<number> {
+async function medianOfRounds(time: () => Promise<number>): Promise<number> {
   const times: number[] = [];
-  while (times.length < rounds) times.push(await time());
+  while (times.length < ROUNDS) times.push(await time());
   return median(times) / 1000;
 }
 
-function formatTable(sizes: string[], figures: Figures[]): string {
+function formatTable(sizes: string[], figures: Record<Metric, number>[]): string {
   const rows = Object.entries(metrics).map(([metric, unit]) => {
     const values = figures.map((figuresOfSize) => figuresOfSize[metric as Metric]);
     const [before = 0, last = 0] = values.slice(-2);
