@@ -10,20 +10,8 @@ export interface Named {
   sortKey: number;
 }
 
-const special: Record<string, string> = {
-  ł: "l",
-  ø: "o",
-  đ: "d",
-  ð: "d",
-  þ: "th",
-  ß: "ss",
-  æ: "ae",
-  œ: "oe",
-  ı: "i",
-  ħ: "h",
-  ŧ: "t",
-  ς: "σ",
-};
+const specials = "łl øo đd ðd þth ßss æae œoe ıi ħh ŧt ςσ".split(" ");
+const special = new Map(specials.map((pair) => [pair.slice(0, 1), pair.slice(1)]));
 
 const apostrophes = [0x27, 0x2019, 0x2018, 0x201b, 0x2bc, 0x2bb, 0x2032, 0xff07, 0x60, 0xb4];
 
@@ -32,9 +20,10 @@ const diacritics = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-
 function foldAsWritten(text: string): string {
   const drop = (s: string) => s.normalize("NFKD").split(diacritics).join("");
   const bare = Array.from(text).filter((c) => !apostrophes.includes(c.codePointAt(0) ?? 0));
-  const mapped = Array.from(drop(drop(bare.join("")).toLowerCase()), (c) => special[c] ?? c).join(
-    "",
-  );
+  const mapped = Array.from(
+    drop(drop(bare.join("")).toLowerCase()),
+    (c) => special.get(c) ?? c,
+  ).join("");
   return Array.from(mapped.normalize("NFC"))
     .filter((c) => /\p{White_Space}/u.test(c) || !/[\p{Cc}\p{Cf}]/u.test(c))
     .join("")
