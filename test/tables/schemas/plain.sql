@@ -1,0 +1,14 @@
+CREATE TABLE users (id bigint PRIMARY KEY, name varchar(300), avatar_url varchar(300), is_public boolean, created_at timestamp NULL);
+CREATE TABLE companies (id bigint PRIMARY KEY, name varchar(300));
+CREATE TABLE company_members (company_id bigint, user_id bigint, role varchar(300));
+CREATE TABLE roles (id bigint PRIMARY KEY, name varchar(300), hierarchy int);
+CREATE TABLE user_roles (user_id bigint, role_id bigint);
+CREATE TABLE achievements (id bigint PRIMARY KEY, name varchar(300), description text, icon varchar(300), kind varchar(300), tier int, points int);
+CREATE TABLE user_achievements (user_id bigint, achievement_id bigint, tier int, unlocked_at timestamp NULL);
+INSERT INTO roles VALUES (1, 'Driver', 10), (2, 'Patron', 20);
+INSERT INTO companies VALUES (3, 'O''Brien "Łódź" 🚚'), (9, 'Other');
+INSERT INTO achievements VALUES (7, 'Night Owl', 'Up.', 'owl.svg', 'time', 1, 25), (8, 'Bare', NULL, NULL, NULL, NULL, 5);
+INSERT INTO users VALUES (42, 'Łukasz 田中', 'https://cdn.example/42.png', true, '2021-05-01 10:00:00'), (43, 'Verysecret', '/secret.png', false, NULL), (45, 'Verysecret', NULL, NULL, NULL), (50, '  ', '', true, '2021-05-01 10:00:00'), (51, 'No date', NULL, true, NULL), (52, 'Odd avatar', 'N/A', true, '2021-05-01 10:00:00');
+INSERT INTO company_members VALUES (9, 42, 'Driver'), (3, 42, 'Owner'), (3, 42, 'Owner'), (3, 43, 'Spy'), (777, 52, 'Gone'), (9, NULL, NULL);
+INSERT INTO user_roles VALUES (42, 2), (42, 1), (42, 1), (42, 777), (777, 1), (43, 1);
+INSERT INTO user_achievements VALUES (42, 7, 1, '2024-03-01 00:00:00'), (42, 7, 2, '2024-03-09 17:05:00'), (42, 8, 1, NULL), (42, 777, 1, '2024-03-01 00:00:00'), (777, 7, 1, '2024-03-01 00:00:00');
