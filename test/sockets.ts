@@ -1,7 +1,7 @@
 /** Raw TCP clients that send arbitrary bytes and parse the responses. */
 import { expect } from "bun:test";
 import { connect, type Socket } from "node:net";
-import { run, type Target } from "./support.ts";
+import { run, type Target, underLoad } from "./support.ts";
 
 export interface RawResponse {
   status: number;
@@ -120,26 +120,16 @@ export function parseResponses(bytes: Buffer): Received {
 
 /** Requests a profile repeatedly, on new connections, until `work` is done. */
 export async function whileServingOthers<T>(target: Target, work: () => Promise<T>): Promise<T> {
-  let isDone = false;
-  const client = (async () => {
-    do {
-      const response = await target.fetch("/users/public/42", { headers: { connection: "close" } });
-      expect([response.status, await response.text()]).toEqual([
-        200,
-        expect.stringContaining("Nowak"),
-      ]);
-      await Bun.sleep(10);
-    } while (!isDone);
-  })();
-  const finished = (async () => {
-    try {
-      return await work();
-    } finally {
-      isDone = true;
-    }
-  })();
-  const [result] = await Promise.all([finished, client]);
-  return result;
+  const done = Promise.withResolvers<T>();
+  const ask = async () => {
+    const headers = { connection: "close" };
+    const response = await target.fetch("/users/public/42", { headers });
+    await Bun.sleep(10);
+    return `${response.status} ${/Nowak/.exec(await response.text())}`;
+  };
+  const seen = await underLoad(ask, async () => done.resolve(await work()));
+  expect([...seen]).toEqual(["200 Nowak"]);
+  return done.promise;
 }
 
 /**
