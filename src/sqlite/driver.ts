@@ -19,7 +19,11 @@ export interface Sqlite {
   prepare<Row = unknown>(sql: string): Statement<Row>;
   exec(sql: string): void;
   serialize(): Uint8Array;
-  close(): void;
+  /**
+   * Without `true`, Bun keeps a file open, and its pages in memory, until the statements that read
+   * it are garbage-collected.
+   */
+  close(finalizesStatements?: true): void;
 }
 
 export type Database = BaseSQLiteDatabase<"sync", { changes: number | bigint }> & {

@@ -91,7 +91,7 @@ export function readOld<T>(path: string, read: (old: Database) => T): T | undefi
     try {
       return read(old);
     } finally {
-      old.$client.close();
+      old.$client.close(true);
     }
   } catch {
     return undefined;

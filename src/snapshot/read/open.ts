@@ -106,12 +106,12 @@ async function verifyAndOpen(path: string, isMapped: boolean): Promise<VerifiedD
   const databaseBytes = parseHeader(await readHeader(file), (await file.stat()).size);
   const sha256 = await verifyChecksum(file, databaseBytes);
   const db = sqlite.openImmutable(path, isMapped);
-  return { db, sha256, close: () => db.$client.close() };
+  return { db, sha256, close: () => db.$client.close(true) };
 }
 
 async function openBytes(bytes: Uint8Array): Promise<VerifiedDatabase> {
   const databaseBytes = parseHeader(bytes, bytes.length);
   const sha256 = await verifyChecksum(bytes, databaseBytes);
   const db = sqlite.openBytes(bytes.subarray(0, databaseBytes));
-  return { db, sha256, close: () => db.$client.close() };
+  return { db, sha256, close: () => db.$client.close(true) };
 }
