@@ -118,8 +118,8 @@ describe("invariants", () => {
     const routes = ["users", "search", "health", "drawings", "sitemap"];
     for (const file of [
       ...routes.map((name) => `http/${name}.ts`),
-      "snapshot/read/users.ts",
-      "search/results.ts",
+      "snapshot/read/profiles.ts",
+      "snapshot/read/results.ts",
       "search/find.ts",
     ]) {
       expect([file, texts.has(file), asynchronous.has(file)]).toEqual([file, true, false]);

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SnapshotError } from "../../src/snapshot/format/file.ts";
-import { checkSnapshot } from "../../src/snapshot/read/check.ts";
+import { checkSnapshot } from "../../src/snapshot/format/verify.ts";
 import { community, makeFile, makeSnapshot } from "../datasets.ts";
 import { openInProcess, run, temporaryFolder } from "../support.ts";
 

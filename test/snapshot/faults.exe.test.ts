@@ -4,7 +4,7 @@ import { readdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
-import { checkSnapshot } from "../../src/snapshot/read/check.ts";
+import { checkSnapshot } from "../../src/snapshot/format/verify.ts";
 import { community, makeFile, makeSnapshot, stateOf } from "../datasets.ts";
 import { runs } from "../runs.ts";
 import { peakMegabytes } from "../sockets.ts";

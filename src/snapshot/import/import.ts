@@ -6,7 +6,7 @@ import { openTables, type TableOptions } from "../../tables/open.ts";
 import { finishFile } from "../format/file.ts";
 import { countTotals } from "../format/meta.ts";
 import { createSchema } from "../format/schema.ts";
-import { checkSnapshot } from "../read/check.ts";
+import { checkSnapshot } from "../format/verify.ts";
 import { compare, refuseForeign } from "./overwrite-guard.ts";
 import { type LineSource, type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { RowWriter } from "./rows.ts";

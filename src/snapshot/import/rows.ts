@@ -11,7 +11,7 @@ import type { ValidationError } from "../../domain/validation.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { countOf } from "../format/meta.ts";
 import { achievement, company, role, type Unlock, user } from "../format/schema.ts";
-import { encodeUnlocks } from "../read/users.ts";
+import { encodeUnlocks } from "../read/profiles.ts";
 import type { LineError } from "./line-errors.ts";
 import type { LineHandler } from "./read-dataset.ts";
 

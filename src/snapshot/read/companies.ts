@@ -1,7 +1,7 @@
 /** Reads companies and their public drivers. */
 import { type CompanySearchResult, completeAvatar } from "../../domain/model.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { openPages } from "./pages.ts";
+import { openPages } from "./id-pages.ts";
 
 type DriverRow = Record<"name" | "role", string> & { id: number; avatar_url: string | null };
 

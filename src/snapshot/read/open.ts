@@ -9,12 +9,12 @@ import { sqlite } from "#sqlite";
 import { codeOf, reasonOf } from "../../files/errors.ts";
 import { openFile } from "../../files/read.ts";
 import { makeTemporaryFolder, TEMPORARY } from "../../files/temporary-folder.ts";
-import { openSearch } from "../../search/results.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { parseHeader, readHeader, SnapshotError, verifyChecksum } from "../format/file.ts";
 import { readMeta } from "../format/meta.ts";
 import { openCompanies } from "./companies.ts";
-import { openUsers } from "./users.ts";
+import { openUsers } from "./profiles.ts";
+import { openSearch } from "./results.ts";
 
 export type Snapshot = Awaited<ReturnType<typeof openSnapshot>>;
 

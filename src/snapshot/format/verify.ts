@@ -1,7 +1,7 @@
 /** Verifies that a file is a snapshot as Roadbook writes it. */
 import { SnapshotError } from "../format/file.ts";
 import { type Meta, readMeta } from "../format/meta.ts";
-import { openInPlace, snapshotError } from "./open.ts";
+import { openInPlace, snapshotError } from "../read/open.ts";
 
 /**
  * Checks the whole file and returns its metadata. Throws a `SnapshotError` if the check fails. The

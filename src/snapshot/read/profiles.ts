@@ -10,7 +10,7 @@ import {
 import { formatTime } from "../../domain/time.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import type { Unlock } from "../format/schema.ts";
-import { openPages } from "./pages.ts";
+import { openPages } from "./id-pages.ts";
 
 export interface Missing {
   missing: "profile_private" | "user_not_found";

@@ -3,11 +3,11 @@ import {
   type CompanySearchResult,
   completeAvatar,
   type UserSearchResult,
-} from "../domain/model.ts";
-import type { Database } from "../sqlite/driver.ts";
-import { NameSearch } from "./find.ts";
-import { TRANSLITERATED } from "./fold.ts";
-import type { NameKind } from "./tables.ts";
+} from "../../domain/model.ts";
+import { NameSearch } from "../../search/find.ts";
+import { TRANSLITERATED } from "../../search/fold.ts";
+import type { NameKind } from "../../search/tables.ts";
+import type { Database } from "../../sqlite/driver.ts";
 
 type UserHit = Omit<UserSearchResult, "avatar_url"> & { avatar_url: string | null };
 
