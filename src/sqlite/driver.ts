@@ -30,6 +30,18 @@ export type Database = BaseSQLiteDatabase<"sync", { changes: number | bigint }> 
   $client: Sqlite;
 };
 
+/**
+ * Yields the rows of a drizzle query one by one, which drizzle cannot. Each field of the query must
+ * be named as its column.
+ */
+export function iterate<Row>(
+  { $client }: Database,
+  query: { all(): Row[]; toSQL(): { sql: string; params: unknown[] } },
+): IterableIterator<Row> {
+  const { sql, params } = query.toSQL();
+  return $client.prepare<Row>(sql).iterate(...(params as Value[]));
+}
+
 export interface SqliteDriver {
   /**
    * Opens a file for reading. Nothing may write to it meanwhile, because Bun's driver does not lock

@@ -1,12 +1,14 @@
 /** Applies changes to a copy of a snapshot, then replaces the snapshot with the copy. */
 import { accessSync, constants, copyFileSync } from "node:fs";
+import { sql } from "drizzle-orm";
 import { type LockOptions, type Paths, replaceLocked } from "../../files/replace.ts";
-import { renewSeparators } from "../../search/fts5-segment.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { finishFile, TRAILER_BYTES } from "../format/file.ts";
 import { countTotals, readMeta } from "../format/meta.ts";
-import { namingErrors, openInPlace } from "../read/open.ts";
+import { privateUser, user } from "../format/schema.ts";
+import { namingErrors, openInPlace } from "../format/verify.ts";
 import { createRowChanger } from "./changes.ts";
+import { clearUnused } from "./forget.ts";
 import { compare } from "./overwrite-guard.ts";
 import { type LineSource, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { type Counted, finishDatabase, serializeSnapshot, useDatabase } from "./write.ts";
@@ -34,16 +36,25 @@ export async function applyChanges(
     // Verifies the copy rather than the original, which may have changed since it was copied.
     await namingErrors(target, async () => (await openInPlace(path)).close());
     const counted = await useDatabase(path, (db) => change(db, changes, options, target, old));
-    await finishFile(path);
+    await finishFile(path, clearUnused);
     return counted;
   };
   return replaceLocked(target, apply, options);
 }
 
-/** A user in a snapshot; neither 1 if there is none. */
-type Found = Record<"id" | "is_public" | "is_private", number>;
-const FIND = `SELECT DISTINCT value AS id, value IN (SELECT id FROM user) AS is_public,
-  value IN (SELECT id FROM private_user) AS is_private FROM json_each(?)`;
+/** Finds each user once. If there is none, neither table has it. */
+function findUsers(db: Database, ids: readonly number[]) {
+  const isIn = (table: typeof user | typeof privateUser) =>
+    sql<number>`value IN (SELECT id FROM ${table})`;
+  return db
+    .selectDistinct({
+      id: sql<number>`value`,
+      is_public: isIn(user),
+      is_private: isIn(privateUser),
+    })
+    .from(sql`json_each(${JSON.stringify(ids)})`)
+    .all();
+}
 
 /**
  * Makes users private in the snapshot file `target`, and returns them as they were. Rejects if one
@@ -53,10 +64,10 @@ export async function hideUsers(
   ids: readonly number[],
   target: string,
   options: ApplyOptions = {},
-): Promise<Found[]> {
-  let found: Found[] = [];
-  const listChanges = ({ $client }: Database) => {
-    found = $client.prepare<Found>(FIND).all(JSON.stringify(ids));
+): Promise<ReturnType<typeof findUsers>> {
+  let found: ReturnType<typeof findUsers> = [];
+  const listChanges = (db: Database) => {
+    found = findUsers(db, ids);
     const missing = found.filter((user) => !user.is_public && !user.is_private);
     const list = missing.map(({ id }) => `user ${id}`).join(", ");
     if (list) throw new Error(`not found in ${target}: ${list}; nothing was written`);
@@ -82,7 +93,6 @@ async function change(
   old?: string,
 ): Promise<Counted> {
   const before = readMeta(db);
-  db.$client.exec("PRAGMA secure_delete = ON");
   const changer = createRowChanger(db, builtAtMs);
   const lines = typeof changes === "function" ? changes(db) : changes;
   const read = await readDataset(lines, changer.handler, options);
@@ -90,7 +100,7 @@ async function change(
   const guard = { ...options, allowReveal: true };
   const differences = old === undefined ? old : compare(db, old, target, totals, guard);
   const candidates = changer.listFeaturedCandidates(before.featured);
-  await finishDatabase(db, totals, changer.finishNames(), { builtAtMs }, candidates);
-  for (const kind of ["user", "company"]) renewSeparators(db.$client, `${kind}_ngram`);
+  await finishDatabase(db, totals, changer.forgetNgrams(), { builtAtMs }, candidates);
+  changer.forgetSeparators();
   return { ...totals, differences, held: 0, notFound: changer.notFound, ...read };
 }

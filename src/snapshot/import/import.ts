@@ -1,5 +1,6 @@
 /** Builds a snapshot from a dataset, whose lines are written in batches as they are read. */
 import { existsSync } from "node:fs";
+import { sql } from "drizzle-orm";
 import { findReplaceable, type LockOptions, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { openTables, type TableOptions } from "../../tables/open.ts";
@@ -7,6 +8,7 @@ import { finishFile } from "../format/file.ts";
 import { countTotals } from "../format/meta.ts";
 import { createSchema } from "../format/schema.ts";
 import { checkSnapshot } from "../format/verify.ts";
+import { clearUnused } from "./forget.ts";
 import { compare, refuseForeign } from "./overwrite-guard.ts";
 import { type LineSource, type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { RowWriter } from "./rows.ts";
@@ -65,10 +67,10 @@ export async function importDataset(
         const counted = await fillInstead(db, old);
         await finishDatabase(db, counted, ["company", "user"], options);
         // Copies rows, not pages, so freed pages, which may hold deleted data, are left behind.
-        db.$client.prepare("VACUUM INTO ?").run(path);
+        db.run(sql`VACUUM INTO ${path}`);
         return counted;
       });
-      await finishFile(path);
+      await finishFile(path, clearUnused);
       await checkSnapshot(path);
       return counted;
     },

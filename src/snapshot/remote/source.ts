@@ -11,7 +11,7 @@ import { formatTime } from "../../domain/time.ts";
 import { isFileSystemError, networkReasonOf, reasonOf } from "../../files/errors.ts";
 import { replaceLocked } from "../../files/replace.ts";
 import { HEADER_BYTES, parseFileBytes, SnapshotError } from "../format/file.ts";
-import { openInPlace } from "../read/open.ts";
+import { openInPlace } from "../format/verify.ts";
 import type { RemoteLocation } from "./location.ts";
 
 export interface SourceOptions {
