@@ -44,6 +44,9 @@ function brokenRule(file: string, path: string): string | undefined {
   const target = relative(source, resolve(source, dirname(file), path));
   if (target === "../package.json" || /^\.\.\/data\/\w+\.json$/.test(target)) return undefined;
   if (target.startsWith("..")) return "leaves src";
+  const isReader = target.startsWith("snapshot/read/");
+  if (isReader && /^snapshot\/(format|import)\//.test(file))
+    return "a writer may not import a reader";
   const [from, to] = [layers.indexOf(layer), layers.indexOf(layerOf(target))];
   return to > from || to < 0 ? `${layer} may not import ${layerOf(target)}` : undefined;
 }
@@ -66,6 +69,7 @@ describe("imports", () => {
     ["elsewhere/file.ts", "../domain/model.ts", "elsewhere may not import domain"],
     ["domain/model.ts", "node:fs", "domain does no I/O"],
     ["search/find.ts", "../snapshot/read/open.ts", "search may not import snapshot"],
+    ["snapshot/import/rows.ts", "../read/open.ts", "a writer may not import a reader"],
     ["http/app.ts", "#sqlite", "only files, tables and snapshot use SQLite"],
     ["http/app.ts", "../../test/support.ts", "leaves src"],
   ])("%s may not import %s", (file, path, rule) => {
@@ -107,6 +111,19 @@ describe("invariants", () => {
       expect(readFileSync(path).equals(before)).toBe(false);
       expect(readFileSync(old).equals(before)).toBe(true);
     }
+  });
+
+  test("only files with a reason prepare statements without drizzle", () => {
+    // FTS5 and its tables, bulk inserts, the operator's own SELECT, and drizzle's text.
+    const search = ["build", "candidates", "change", "fts5-segment", "long-lists"];
+    expect(filesWith(/\.prepare[<(](?!\))/)).toEqual([
+      ...search.map((name) => `search/${name}.ts`),
+      "snapshot/import/rows.ts",
+      "sqlite/bun.ts",
+      "sqlite/driver.ts",
+      "tables/csv.ts",
+      "tables/database.ts",
+    ]);
   });
 
   test("only files/replace.ts renames a file", () => {

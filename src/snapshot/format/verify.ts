@@ -17,22 +17,26 @@ export interface VerifiedDatabase {
  * checksum detects any change since the file was written. SQLite's own checks detect bugs in how
  * the file was written.
  */
-export async function checkSnapshot(path: string): Promise<Meta> {
-  const { db, close } = await openInPlace(path);
-  try {
-    const [[result = ""] = []] = db.values<string[]>("PRAGMA integrity_check(1)");
-    if (result !== "ok") throw new SnapshotError(`is damaged: ${result.replaceAll("\n", " ")}`);
-    return readMeta(db);
-  } catch (error) {
-    throw snapshotError(path, error);
-  } finally {
-    close();
-  }
+export function checkSnapshot(path: string): Promise<Meta> {
+  return namingErrors(path, async () => {
+    const { db, close } = await verifyAndOpen(path, false);
+    try {
+      const [[result = ""] = []] = db.values<string[]>("PRAGMA integrity_check(1)");
+      if (result === "ok") return readMeta(db);
+      throw new SnapshotError(`is damaged: ${result.replaceAll("\n", " ")}`);
+    } finally {
+      close();
+    }
+  });
 }
 
-/** Opens the file itself, for a command. Throws a {@link SnapshotError} if that fails. */
-export function openInPlace(path: string): Promise<VerifiedDatabase> {
-  return namingErrors(path, () => verifyAndOpen(path, false));
+/** Checks only the checksum, and returns it. Throws a {@link SnapshotError} if it is wrong. */
+export const verifyFile = (path: string): Promise<string> => namingErrors(path, () => verify(path));
+
+async function verify(path: string): Promise<string> {
+  await using file = await openFile(path);
+  const databaseBytes = parseHeader(await readHeader(file), (await file.stat()).size);
+  return await verifyChecksum(file, databaseBytes);
 }
 
 /** Calls `open`. Converts any error to a {@link SnapshotError} that names the file. */
@@ -56,9 +60,7 @@ export function snapshotError(source: string | Uint8Array, error: unknown): Snap
 }
 
 export async function verifyAndOpen(path: string, isMapped: boolean): Promise<VerifiedDatabase> {
-  await using file = await openFile(path);
-  const databaseBytes = parseHeader(await readHeader(file), (await file.stat()).size);
-  const sha256 = await verifyChecksum(file, databaseBytes);
+  const sha256 = await verify(path);
   const db = sqlite.openImmutable(path, isMapped);
   return { db, sha256, close: () => db.$client.close(true) };
 }

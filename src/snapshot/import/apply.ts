@@ -6,7 +6,7 @@ import type { Database } from "../../sqlite/driver.ts";
 import { finishFile, TRAILER_BYTES } from "../format/file.ts";
 import { countTotals, readMeta } from "../format/meta.ts";
 import { privateUser, user } from "../format/schema.ts";
-import { namingErrors, openInPlace } from "../format/verify.ts";
+import { namingErrors, verifyFile } from "../format/verify.ts";
 import { createRowChanger } from "./changes.ts";
 import { clearUnused } from "./forget.ts";
 import { compare } from "./overwrite-guard.ts";
@@ -34,7 +34,7 @@ export async function applyChanges(
     await namingErrors(target, async () => accessSync(old, constants.R_OK));
     copyFileSync(old, path, constants.COPYFILE_FICLONE);
     // Verifies the copy rather than the original, which may have changed since it was copied.
-    await namingErrors(target, async () => (await openInPlace(path)).close());
+    await namingErrors(target, () => verifyFile(path));
     const counted = await useDatabase(path, (db) => change(db, changes, options, target, old));
     await finishFile(path, clearUnused);
     return counted;

@@ -8,8 +8,9 @@
  * 4. `forgetSeparators`, when FTS5 has written its pages: n-grams that it keeps to find a page.
  * 5. `clearUnused`, when the file is written: copies of rows that SQLite has moved to another page.
  */
-import { eq, sql } from "drizzle-orm";
-import type { ChangeLine, RecordKey } from "../../domain/dataset.ts";
+import { sql } from "drizzle-orm";
+import type { SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { ChangeLine } from "../../domain/dataset.ts";
 import { NameChanges } from "../../search/change.ts";
 import { renewSeparators } from "../../search/fts5-segment.ts";
 import type { NameKind } from "../../search/tables.ts";
@@ -17,13 +18,6 @@ import type { Database } from "../../sqlite/driver.ts";
 import { HEADER_BYTES } from "../format/file.ts";
 import { achievement, company, privateUser, role, user } from "../format/schema.ts";
 import { prepareTakedowns } from "./takedowns.ts";
-
-const tablesOf = {
-  role: [role],
-  achievement: [achievement],
-  company: [company],
-  user: [user, privateUser],
-};
 
 const kinds = ["user", "company"] as const;
 
@@ -35,18 +29,16 @@ export function createForgetting(db: Database, nowMs: number) {
     company: new NameChanges(db.$client, "company"),
   };
   const takedowns = prepareTakedowns(db, nowMs);
-  const deletionsOf = (type: RecordKey["type"]) =>
-    tablesOf[type].map((table) =>
-      db
-        .delete(table)
-        .where(eq(table.id, sql.placeholder("id")))
-        .prepare(),
-    );
+  const prepare = (table: SQLiteTable) =>
+    db
+      .delete(table)
+      .where(sql`id = ${sql.placeholder("id")}`)
+      .prepare();
   const deletions = {
-    role: deletionsOf("role"),
-    achievement: deletionsOf("achievement"),
-    company: deletionsOf("company"),
-    user: deletionsOf("user"),
+    role: [prepare(role)],
+    achievement: [prepare(achievement)],
+    company: [prepare(company)],
+    user: [prepare(user), prepare(privateUser)],
   };
 
   return {

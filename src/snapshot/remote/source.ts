@@ -11,7 +11,7 @@ import { formatTime } from "../../domain/time.ts";
 import { isFileSystemError, networkReasonOf, reasonOf } from "../../files/errors.ts";
 import { replaceLocked } from "../../files/replace.ts";
 import { HEADER_BYTES, parseFileBytes, SnapshotError } from "../format/file.ts";
-import { openInPlace } from "../format/verify.ts";
+import { verifyFile } from "../format/verify.ts";
 import type { RemoteLocation } from "./location.ts";
 
 export interface SourceOptions {
@@ -47,9 +47,7 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
   const id = createHash("sha256").update(url).digest("hex").slice(0, 16);
   const path = join(folder, `${id}.snapshot`);
   const status: SourceStatus = { url, last_success: null, error: null };
-  const earlier = await openInPlace(path).catch(() => undefined);
-  earlier?.close();
-  let hasCopy = earlier !== undefined;
+  let hasCopy = await verifyFile(path).then(Boolean, () => false);
   /** Why the snapshot at the source is refused. Undefined if the copy is that snapshot. */
   let refused: SnapshotError | undefined;
   /** The version of the snapshot that was last received, whether it was good or refused. */
@@ -99,7 +97,7 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
         // Opens the file without creating it, because a signal may have removed it by now.
         const file = createWriteStream(path, { flags: "r+" });
         await pipeline(bound(readBody(response, timeoutMs)), file);
-        (await openInPlace(path)).close();
+        await verifyFile(path);
       });
     } catch (error) {
       // If reading the body is what failed, cancelling it fails too.
