@@ -6,7 +6,7 @@ import type { BaseSQLiteDatabase } from "drizzle-orm/sqlite-core";
 
 export type Value = string | number | Uint8Array | null;
 
-/** For SQL that drizzle cannot express, such as FTS5 queries. */
+/** For SQL that drizzle cannot express, such as FTS5 queries, and for bulk inserts. */
 export interface Statement<Row> {
   get(...values: Value[]): Row | null | undefined;
   all(...values: Value[]): Row[];
