@@ -31,15 +31,15 @@ export type Database = BaseSQLiteDatabase<"sync", { changes: number | bigint }> 
 };
 
 /**
- * Yields the rows of a drizzle query one by one, which drizzle cannot. Each field of the query must
- * be named as its column.
+ * Prepares the text of a drizzle query without drizzle, which cannot yield rows one by one, and with
+ * which a profile takes 1 µs longer. Each field of the query must be named as its column. The values
+ * are those of the placeholders, in the order of the text.
  */
-export function iterate<Row>(
+export function prepareText<Row>(
   { $client }: Database,
-  query: { all(): Row[]; toSQL(): { sql: string; params: unknown[] } },
-): IterableIterator<Row> {
-  const { sql, params } = query.toSQL();
-  return $client.prepare<Row>(sql).iterate(...(params as Value[]));
+  query: { all(): Row[]; toSQL(): { sql: string } },
+): Statement<Row> {
+  return $client.prepare<Row>(query.toSQL().sql);
 }
 
 export interface SqliteDriver {

@@ -1,6 +1,6 @@
 /**
  * Declares the tables of a snapshot with drizzle, and creates them. SQL creates the indexes and the
- * tables that drizzle cannot declare. Fields are named as their columns, as `iterate` asks.
+ * tables that drizzle cannot declare. Fields are named as their columns, as `prepareText` asks.
  */
 import { getTableConfig, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { formatTime } from "../../domain/time.ts";

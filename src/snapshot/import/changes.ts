@@ -4,7 +4,7 @@
  */
 import { sql } from "drizzle-orm";
 import { type ChangeLine, type RecordKey, validateChange } from "../../domain/dataset.ts";
-import { type Database, iterate } from "../../sqlite/driver.ts";
+import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { type Unlock, user } from "../format/schema.ts";
 import { createForgetting } from "./forget.ts";
 import type { LineError } from "./line-errors.ts";
@@ -90,7 +90,8 @@ function* listReferenced(db: Database, deletions: Deletion[]): Generator<LineErr
     const key = keyOf(type, id);
     if (deleted.has(key) && !users.has(key)) users.set(key, user);
   };
-  for (const { id, company_id, ...row } of iterate(db, db.select().from(user).orderBy(user.id))) {
+  const rows = prepareText(db, db.select().from(user).orderBy(user.id));
+  for (const { id, company_id, ...row } of rows.iterate()) {
     const roles: number[] = JSON.parse(row.roles);
     const unlocks: Unlock[] = JSON.parse(row.achievements);
     if (company_id !== null) refer(id, "company", company_id);

@@ -8,7 +8,7 @@ import { type DatasetLine, validateRecord } from "../../domain/dataset.ts";
 import { MAX_ACHIEVEMENTS_BYTES, type PublicUserLine } from "../../domain/model.ts";
 import { parseTime } from "../../domain/time.ts";
 import type { ValidationError } from "../../domain/validation.ts";
-import { type Database, iterate } from "../../sqlite/driver.ts";
+import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { countOf } from "../format/meta.ts";
 import { achievement, company, encodeUnlocks, role, type Unlock, user } from "../format/schema.ts";
 import type { LineError } from "./line-errors.ts";
@@ -182,8 +182,8 @@ export function* listLongUsers(db: Database, longestList: number) {
   if (longestList * (longest + ENTRY_BYTES) <= MAX_ACHIEVEMENTS_BYTES) return;
   const jsonOf = (id: number) => definitions.get(id) ?? "";
   const { id, name, achievements } = user;
-  const users = db.select({ id, name, achievements }).from(user);
-  for (const { id, name, achievements } of iterate(db, users)) {
+  const users = prepareText(db, db.select({ id, name, achievements }).from(user));
+  for (const { id, name, achievements } of users.iterate()) {
     const unlocks: Unlock[] = JSON.parse(achievements);
     let bytes = 1;
     const fitting = unlocks.filter((unlock) => {

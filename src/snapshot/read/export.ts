@@ -2,7 +2,7 @@
 import { eq } from "drizzle-orm";
 import { type DatasetLine, withEndLine } from "../../domain/dataset.ts";
 import { formatTime } from "../../domain/time.ts";
-import { type Database, iterate } from "../../sqlite/driver.ts";
+import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { achievement, company, privateUser, role, type Unlock, user } from "../format/schema.ts";
 import { snapshotError, type VerifiedDatabase } from "../format/verify.ts";
 import { openPrivate } from "./open.ts";
@@ -28,10 +28,9 @@ function* listRecords(db: Database): Generator<DatasetLine> {
     const { id, name, description, icon, type: kind, tier, points } = row;
     yield { type: "achievement", id, name, description, icon, kind, tier, points };
   }
-  for (const row of iterate(db, db.select().from(company).orderBy(company.id))) {
-    yield { type: "company", ...row };
-  }
-  for (const row of iterate(db, selectUsers(db))) yield lineOfUser(row);
+  const companies = db.select().from(company).orderBy(company.id);
+  for (const row of prepareText(db, companies).iterate()) yield { type: "company", ...row };
+  for (const row of prepareText(db, selectUsers(db)).iterate()) yield lineOfUser(row);
 }
 
 /** Selects all users. Of private ones, there is only the id. */

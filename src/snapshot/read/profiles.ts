@@ -3,7 +3,7 @@ import { eq, sql } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
 import { compareRoles, completeAvatar, type Role, type User } from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
-import type { Database } from "../../sqlite/driver.ts";
+import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { achievement, encodeUnlocks, privateUser, role, user } from "../format/schema.ts";
 import { openIdPages } from "./id-pages.ts";
 
@@ -15,7 +15,7 @@ export function openProfiles(db: Database) {
   const id = sql.placeholder("id");
   const { name, avatar_url, company_id, company_name, company_role, roles, created_at } = user;
   const profile = { name, avatar_url, company_id, company_name, company_role, roles, created_at };
-  const readUser = db.select(profile).from(user).where(eq(user.id, id)).prepare();
+  const readUser = prepareText(db, db.select(profile).from(user).where(eq(user.id, id)));
   const { achievements } = user;
   const readUnlocks = db.select({ achievements }).from(user).where(eq(user.id, id)).prepare();
   const readPrivate = db.select().from(privateUser).where(eq(privateUser.id, id)).prepare();
@@ -51,7 +51,7 @@ export function openProfiles(db: Database) {
   return {
     /** If the avatar is only a path, `baseUrl` is prepended. */
     findProfile(id: number, baseUrl: string): User | Missing {
-      const row = readUser.get({ id });
+      const row = readUser.get(id);
       if (!row) return missing(id);
       const { company_id, company_name: name, company_role: role } = row;
       const hasCompany = company_id !== null && name !== null && role !== null;
@@ -65,7 +65,7 @@ export function openProfiles(db: Database) {
       };
     },
 
-    findName: (id: number): string | Missing => readUser.get({ id })?.name ?? missing(id),
+    findName: (id: number): string | Missing => readUser.get(id)?.name ?? missing(id),
 
     /** Returns the unlocked achievements, newest first, as a JSON array. */
     findAchievements(id: number): string | Missing {

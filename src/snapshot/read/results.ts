@@ -8,7 +8,7 @@ import {
 import { NameSearch } from "../../search/find.ts";
 import { TRANSLITERATED } from "../../search/fold.ts";
 import type { NameKind } from "../../search/tables.ts";
-import type { Database } from "../../sqlite/driver.ts";
+import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { company, user } from "../format/schema.ts";
 
 export function openResults(db: Database) {
@@ -16,20 +16,20 @@ export function openResults(db: Database) {
   const userNames = new NameSearch(db.$client, "user");
   // The fields are in the order of a response.
   const { id, name, avatar_url, company_name } = user;
-  const readUsers = db
-    .select({ id, name, avatar_url, company: company_name })
+  const users = db
+    .select({ id, name, avatar_url, company: sql<string | null>`${company_name}`.as("company") })
     .from(hits("user"))
     .crossJoin(user)
     .where(eq(id, hit.id))
-    .orderBy(hit.key)
-    .prepare();
-  const readCompanies = db
+    .orderBy(hit.key);
+  const readUsers = prepareText(db, users);
+  const companies = db
     .select({ id: company.id, name: company.name, member_count: company.member_count })
     .from(hits("company"))
     .crossJoin(company)
     .where(eq(company.id, hit.id))
-    .orderBy(hit.key)
-    .prepare();
+    .orderBy(hit.key);
+  const readCompanies = prepareText(db, companies);
   // Reading this many spellings takes a few milliseconds.
   const readSpellings = db
     .select({ folded: sql<string>`folded` })
@@ -42,7 +42,7 @@ export function openResults(db: Database) {
 
   return {
     listCompanies: (queries: string[]): CompanySearchResult[] =>
-      readCompanies.all({ ranks: find(companyNames, queries) }),
+      readCompanies.all(find(companyNames, queries)),
 
     /** Whether users can be found by the Latin spelling of a name in another script. */
     hasLatinSpellings: () =>
@@ -50,7 +50,7 @@ export function openResults(db: Database) {
 
     /** If an avatar is only a path, `baseUrl` is prepended. */
     listUsers: (queries: string[], baseUrl: string): UserSearchResult[] =>
-      readUsers.all({ ranks: find(userNames, queries) }).map((hit) => ({
+      readUsers.all(find(userNames, queries)).map((hit) => ({
         ...hit,
         avatar_url: completeAvatar(hit.id, hit.avatar_url, baseUrl),
       })),
