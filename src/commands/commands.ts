@@ -37,6 +37,10 @@ const output = {
 };
 /** The flags that `import` and `apply` have in common. */
 const writing = {
+  idMap: {
+    kind: kinds.text("MAP"),
+    help: "map ids of any kind to integers, and keep them in this file",
+  },
   expectEnd: { kind: kinds.boolean, help: 'fail unless the last line is {"type":"end","lines":N}' },
   allowShrink: {
     kind: kinds.boolean,

@@ -33,10 +33,11 @@ const EndLine = closedObject({ type: Type.Literal("end"), lines: Count });
 /** The optional last line of a file. `lines` is the number of non-blank lines above it. */
 export type EndLine = Static<typeof EndLine>;
 
-const deletable = ["role", "achievement", "company", "user"] as const;
+/** Records of these types have ids. */
+export const recordTypes = ["role", "achievement", "company", "user"] as const;
 
 const DeletionLine = closedObject({
-  type: Type.Union(deletable.map((type) => Type.Literal(type))),
+  type: Type.Union(recordTypes.map((type) => Type.Literal(type))),
   id: Id,
   deleted: Type.Literal(true, { description: "true" }),
 });
@@ -84,9 +85,14 @@ export function datasetSchema(): object {
 }
 
 export interface RecordKey {
-  type: (typeof deletable)[number];
+  type: (typeof recordTypes)[number];
   id: number;
 }
+
+/** Returns the id to show in messages, which differs if the source has another. */
+export type NameId = (record: RecordKey) => string | number;
+
+export const ownId: NameId = ({ id }) => id;
 
 /** An object that has not been validated yet. */
 export type RawRecord = Record<string, unknown>;
@@ -104,16 +110,24 @@ export class InvalidLine {
   /** Undefined unless the line has a valid `type` and `id`. */
   get record(): RecordKey | undefined {
     const { type, id } = this.value;
-    const known = deletable.find((name) => name === type);
+    const known = recordTypes.find((name) => name === type);
     return known && optional.role.Check(id) ? { type: known, id } : undefined;
   }
+}
+
+const HAS_LONG_NUMBER = /[:,[]\s*-?\d{16}/;
+
+/** Turns an integer that `JSON.parse` has rounded into a bigint. */
+function keepDigits(_name: string, value: unknown, { source = "" } = {}): unknown {
+  const isRounded = typeof value === "number" && !Number.isSafeInteger(value);
+  return isRounded && /^-?\d{1,100}$/.test(source) ? BigInt(source) : value;
 }
 
 /** Parses a line, which must not be blank, into an object. */
 export function parseObject(text: string): RawRecord | InvalidLine {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = HAS_LONG_NUMBER.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
   } catch {}
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
   return isObject ? (value as RawRecord) : new InvalidLine([notAnObject(text)]);
@@ -131,13 +145,20 @@ function cleanField(record: RawRecord, field: string): number {
   return Number(record[field] !== name);
 }
 
-export function validateRecord(record: RawRecord): DatasetLine | EndLine | InvalidLine {
-  return validate(record, shapeOf(record));
+export function validateRecord(
+  record: RawRecord,
+  nameId = ownId,
+): DatasetLine | EndLine | InvalidLine {
+  return validate(record, shapeOf(record), nameId);
 }
 
-export function validateChange(record: RawRecord): ChangeLine | EndLine | InvalidLine {
-  const isDeletion = "deleted" in record && deletable.some((type) => type === record.type);
-  return validate<ChangeLine | EndLine>(record, isDeletion ? shapes.deletion : shapeOf(record));
+export function validateChange(
+  record: RawRecord,
+  nameId = ownId,
+): ChangeLine | EndLine | InvalidLine {
+  const isDeletion = "deleted" in record && recordTypes.some((type) => type === record.type);
+  const shape = isDeletion ? shapes.deletion : shapeOf(record);
+  return validate<ChangeLine | EndLine>(record, shape, nameId);
 }
 
 export function* withEndLine(lines: Iterable<string>): Generator<string> {
@@ -176,10 +197,11 @@ function listValid<Item>(list: unknown, shape: Shape<Item>, idOf: (item: Item) =
 function validate<Valid extends ChangeLine | EndLine>(
   value: RawRecord,
   shape: Shape<Valid> | ValidationError,
+  nameId: NameId,
 ): Valid | InvalidLine {
   if ("reason" in shape) return new InvalidLine([shape], value);
   if (shape.Check(value)) {
-    const errors = listDuplicateIds(value);
+    const errors = listDuplicateIds(value, nameId);
     return errors.length === 0 ? value : new InvalidLine(errors, value);
   }
   const isPrivate = value.type === "user" && value.public !== true;
@@ -207,15 +229,15 @@ function shapeOf(record: RawRecord): Shape<DatasetLine | EndLine> | ValidationEr
 }
 
 /** Returns the errors for ids that are listed more than once for a public user. */
-function listDuplicateIds(line: ChangeLine | EndLine): ValidationError[] {
+function listDuplicateIds(line: ChangeLine | EndLine, nameId: NameId): ValidationError[] {
   if (!("public" in line && line.public)) return [];
-  const { id, roles = [], achievements = [] } = line;
+  const { roles = [], achievements = [] } = line;
   const unlocked = achievements.map((unlock) => unlock.id);
   const kind = "is listed twice";
-  const describe = (type: string, field: string, listed?: number) => ({
+  const describe = (type: "role" | "achievement", field: string, id = 0) => ({
     field,
     kind,
-    reason: `${type} ${listed} ${kind} for user ${id}`,
+    reason: `${type} ${nameId({ type, id })} ${kind} for user ${nameId(line)}`,
   });
   return [
     ...findRepeated(roles).map((at) => describe("role", `roles[${at}]`, roles[at])),

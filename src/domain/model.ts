@@ -187,7 +187,7 @@ function string(description: string, keywords: object = {}, isValid = (_: string
 }
 
 /** Checks the length first, because the other checks take time proportional to the length. */
-function isText(value: string, maxCodePoints: number): boolean {
+export function isText(value: string, maxCodePoints: number): boolean {
   if (value.length > 2 * maxCodePoints || !value.isWellFormed()) return false;
   return value.length <= maxCodePoints || [...value].length <= maxCodePoints;
 }

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { CsvError, parse } from "csv-parse";
 import { sqlite } from "#sqlite";
+import { toKey } from "../domain/validation.ts";
 import { readFileBytes } from "../files/lines.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import { toInteger } from "./cells.ts";
@@ -16,13 +17,15 @@ const MAX_ROW_BYTES = 2 ** 20;
 const MAX_FIELDS = 1000;
 const BAD_RECORD = "a quote is misplaced or never closed, or the record is longer than 1 MiB";
 
-export function openCsv(folder: string): Tables {
+/** With `hasKeys`, ids are kept as text. */
+export function openCsv(folder: string, hasKeys: boolean): Tables {
   // An empty path stands for a temporary file, which SQLite deletes.
   const { $client } = sqlite.openWritable("");
   $client.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
   return {
     ending: "csv",
-    open: (table) => load($client, folder, table),
+    dialect: "sqlite",
+    open: (table) => load($client, folder, table, hasKeys),
     query: async (table, rest, selected = "*") =>
       $client.prepare<Row>(`SELECT ${selected} FROM ${table} AS q ${rest}`).all(),
     [Symbol.asyncDispose]: async () => $client.close(),
@@ -30,7 +33,12 @@ export function openCsv(folder: string): Tables {
 }
 
 /** Loads a CSV file into the table of the same name. Returns the columns of the file. */
-async function load(db: Sqlite, folder: string, table: TableName): Promise<string[]> {
+async function load(
+  db: Sqlite,
+  folder: string,
+  table: TableName,
+  hasKeys: boolean,
+): Promise<string[]> {
   const file = `${table}.csv`;
   const key = keyOf(table);
   let columns: string[] = [];
@@ -55,8 +63,8 @@ async function load(db: Sqlite, folder: string, table: TableName): Promise<strin
       throw new Error(`${file}, line ${line}: ${counts} (a field with a separator must be quoted)`);
     }
     const values = columns.map((name, at) => {
-      const id = name === key && toInteger(cells[at]);
-      return typeof id === "number" ? id : cells[at] || null;
+      const id = name === key && (hasKeys ? toKey : toInteger)(cells[at]);
+      return typeof id === "number" || typeof id === "string" ? id : cells[at] || null;
     });
     insert.run(...values, line);
   }

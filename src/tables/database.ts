@@ -8,9 +8,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { checkColumns, type TableName } from "./columns.ts";
+import type { Dialect } from "./literal.ts";
 import type { Row, Tables } from "./read-tables.ts";
 
 interface Connection extends AsyncDisposable {
+  dialect: Dialect;
   run(sql: string): Promise<{ rows: Row[]; columns: string[] }>;
 }
 
@@ -28,6 +30,7 @@ export async function openDatabase(url: string, queries: string, timeoutMs: numb
   };
   return {
     ending: "sql",
+    dialect: connection.dialect,
     async open(table) {
       const bytes = readFileSync(join(queries, `${table}.sql`));
       if (!isUtf8(bytes)) throw new Error(`${table}.sql is not valid UTF-8`);
@@ -53,7 +56,7 @@ async function connect(url: string, timeoutMs: number): Promise<Connection> {
 }
 
 function openSqlite(path: string): Connection {
-  const db = new Database(path, { readonly: true });
+  const db = new Database(path, { readonly: true, safeIntegers: true });
   db.run("BEGIN");
   function all(sql: string) {
     using statement = db.prepare<Row, []>(sql);
@@ -62,6 +65,7 @@ function openSqlite(path: string): Connection {
     return { rows: statement.all(), columns: statement.columnNames };
   }
   return {
+    dialect: "sqlite",
     async run(sql) {
       const read = all(sql);
       const isSuspect = (cell: unknown) => typeof cell === "string" && cell.includes("\ufffd");
@@ -87,7 +91,7 @@ async function connectServer(url: string, timeoutMs: number): Promise<Connection
   // Otherwise, variables such as PGDATABASE would win over the URL.
   const database = decodeURIComponent(URL.parse(url)?.pathname.slice(1) ?? "");
   // If prepared by name, the statements of all pages would stay in PostgreSQL's memory.
-  const options = { url, max: 1, connectionTimeout: 0, prepare: !isPostgres };
+  const options = { url, max: 1, connectionTimeout: 0, prepare: !isPostgres, bigint: true };
   const sql = new SQL({ ...options, ...(database !== "" && { database }) });
   const close = () => sql.close({ timeout: 0 });
   try {
@@ -106,6 +110,7 @@ async function connectServer(url: string, timeoutMs: number): Promise<Connection
         ];
     for (const statement of begin) await run(statement);
     return {
+      dialect: isPostgres ? "postgres" : "mysql",
       async run(text) {
         const rows = await run(text);
         return { rows, columns: (rows.columns ?? []).map(({ name }) => name) };

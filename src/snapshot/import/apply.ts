@@ -2,6 +2,7 @@
 import { accessSync, constants, copyFileSync } from "node:fs";
 import { type LockOptions, type Paths, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
+import { type IdMap, openIdMap } from "../../tables/id-map.ts";
 import { finishFile, TRAILER_BYTES } from "../format/file.ts";
 import { countRows, readMeta } from "../format/meta.ts";
 import { renewSeparators } from "../name-index/fts5-segment.ts";
@@ -27,8 +28,11 @@ export async function applyChanges(
     copyFileSync(old, path, constants.COPYFILE_FICLONE);
     // Verifies the copy rather than the original, which may have changed since it was copied.
     await namingErrors(target, async () => (await openInPlace(path)).close());
-    const counted = await useDatabase(path, (db) => change(db, changes, options, target));
+    using idMap = await openIdMap(options, target);
+    const counted = await useDatabase(path, (db) => change(db, changes, options, target, idMap));
     await finishFile(path);
+    // Before the file is replaced, so that no id that was served is lost.
+    idMap?.commit();
     return counted;
   };
   return replaceLocked(target, apply, options);
@@ -47,11 +51,12 @@ async function change(
   changes: LineSource,
   options: ReadOptions,
   target = "",
+  idMap?: IdMap,
 ): Promise<Counted> {
   const before = readMeta(db);
   db.$client.exec("PRAGMA secure_delete = ON");
-  const changer = createRowChanger(db);
-  const read = await readDataset(changes, changer.handler, options);
+  const changer = createRowChanger(db, idMap?.nameId);
+  const read = await readDataset(changes, changer.handler, options, idMap);
   const counts = countRows(db);
   if (!options.allowShrink) refuseShrinking(target, before.counts, counts);
   const candidates = changer.listFeaturedCandidates(before.featured);

@@ -3,7 +3,7 @@
  * after the last line, so a record may be deleted before or after its last reference is removed.
  */
 import { sql } from "drizzle-orm";
-import { type ChangeLine, type RecordKey, validateChange } from "../../domain/dataset.ts";
+import { type ChangeLine, ownId, type RecordKey, validateChange } from "../../domain/dataset.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { type NameKind, type Unlock, user } from "../format/schema.ts";
 import { NameChanges } from "../name-index/change.ts";
@@ -17,8 +17,8 @@ interface Deletion {
   line: number;
 }
 
-export function createRowChanger(db: Database) {
-  const writer = new RowWriter(db);
+export function createRowChanger(db: Database, nameId = ownId) {
+  const writer = new RowWriter(db, nameId);
   const names = {
     user: new NameChanges(db.$client, "user"),
     company: new NameChanges(db.$client, "company"),
@@ -40,14 +40,14 @@ export function createRowChanger(db: Database) {
       .map((key) => Number(key.split(" ")[1]));
 
   const handler: LineHandler<ChangeLine> = {
-    validate: validateChange,
+    validate: (record) => validateChange(record, nameId),
 
     add(line, number) {
       const { type, id } = line;
       const key = `${type} ${id}`;
       const first = lineOf.get(key);
       if (first !== undefined) {
-        const reason = `duplicate ${type} id ${id} (first on line ${first})`;
+        const reason = `duplicate ${type} id ${nameId(line)} (first on line ${first})`;
         return [{ field: "id", reason, kind: "duplicate id" }];
       }
       lineOf.set(key, number);
@@ -62,7 +62,7 @@ export function createRowChanger(db: Database) {
 
     *finish() {
       yield* writer.finish();
-      if (deletions.length > 0) yield* listReferenced(db, deletions);
+      if (deletions.length > 0) yield* listReferenced(db, deletions, nameId);
       const companies = idsOf("company");
       if (companies.length === 0) return;
       // The members' rows hold the names, too. This scans all users, as the column has no index.
@@ -92,7 +92,11 @@ export function createRowChanger(db: Database) {
 }
 
 /** Yields an error for each deleted record that is still referenced by a user. */
-function* listReferenced(db: Database, deletions: Deletion[]): Generator<LineError> {
+function* listReferenced(
+  db: Database,
+  deletions: Deletion[],
+  nameId: typeof ownId,
+): Generator<LineError> {
   const keyOf = (type: Referenced, id: number) => `${type} ${id}`;
   const deleted = new Set(deletions.map(({ type, id }) => keyOf(type, id)));
   /** The first user that refers to a record. */
@@ -114,6 +118,7 @@ function* listReferenced(db: Database, deletions: Deletion[]): Generator<LineErr
     const user = users.get(keyOf(type, id));
     const kind = "is still referenced";
     if (user === undefined) continue;
-    yield { line, field: "id", reason: `${type} ${id} ${kind} by user ${user}`, kind };
+    const by = `by user ${nameId({ type: "user", id: user })}`;
+    yield { line, field: "id", reason: `${type} ${nameId({ type, id })} ${kind} ${by}`, kind };
   }
 }

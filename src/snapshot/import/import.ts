@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { findReplaceable, type LockOptions, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
+import { type IdMap, openIdMap } from "../../tables/id-map.ts";
 import { openTables, type TableOptions } from "../../tables/open.ts";
 import { finishFile } from "../format/file.ts";
 import { countRows } from "../format/meta.ts";
@@ -40,11 +41,13 @@ export async function importDataset(
   options: ImportOptions = {},
 ): Promise<Counted> {
   const { dryRun, force, allowEmpty, allowShrink } = options;
+  const openMap = (old: string) =>
+    openIdMap(options, !force && existsSync(old) ? target : undefined);
   /** Fills a database that will replace `file`. */
-  const fillInstead = async (db: Database, file: string): Promise<Counted> => {
+  const fillInstead = async (db: Database, file: string, idMap?: IdMap): Promise<Counted> => {
     if (!force && existsSync(file)) await refuseForeign(file, target);
     const old = findCounts(file);
-    const read = await fill(db, dataset, options);
+    const read = await fill(db, dataset, options, idMap);
     const counts = countRows(db);
     if (!allowEmpty && counts.users === 0 && counts.companies === 0) {
       throw new Error("the dataset has no users and no companies; nothing was written");
@@ -52,13 +55,18 @@ export async function importDataset(
     if (!allowShrink && old) refuseShrinking(target, old, counts, read.skipped.hidden);
     return { counts, ...read };
   };
-  if (dryRun) return useDatabase("", (db) => fillInstead(db, findReplaceable(target)));
+  if (dryRun) {
+    const file = findReplaceable(target);
+    using idMap = await openMap(file);
+    return await useDatabase("", (db) => fillInstead(db, file, idMap));
+  }
   // Changes that arrive during an import wait for the lock, so the import cannot undo them.
   return replaceLocked(
     target,
     async ({ path, work, old }) => {
+      using idMap = await openMap(old);
       const counted = await useDatabase(work, async (db) => {
-        const counted = await fillInstead(db, old);
+        const counted = await fillInstead(db, old, idMap);
         await finishDatabase(db, counted.counts, ["company", "user"], options);
         // Copies rows, not pages, so freed pages, which may hold deleted data, are left behind.
         db.$client.prepare("VACUUM INTO ?").run(path);
@@ -66,6 +74,8 @@ export async function importDataset(
       });
       await finishFile(path);
       await checkSnapshot(path);
+      // Before the file is replaced, so that no id that was served is lost.
+      idMap?.commit();
       return counted;
     },
     options,
@@ -84,11 +94,17 @@ export function buildSnapshot(
   });
 }
 
-async function fill(db: Database, dataset: LineSource, options: ImportOptions): Promise<Read> {
+async function fill(
+  db: Database,
+  dataset: LineSource,
+  options: ImportOptions,
+  idMap?: IdMap,
+): Promise<Read> {
   await using tables = await openTables(dataset, options);
   createSchema(db.$client);
-  const writer = options.skipInvalid ? new SkippingWriter(db) : new RowWriter(db);
-  const read = await readDataset(tables ?? dataset, writer, options);
+  const Writer = options.skipInvalid ? SkippingWriter : RowWriter;
+  const writer = new Writer(db, idMap?.nameId);
+  const read = await readDataset(tables ?? dataset, writer, options, idMap);
   read.skipped.hidden = writer.hidden;
   return read;
 }

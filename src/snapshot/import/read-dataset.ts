@@ -13,6 +13,7 @@ import {
 import type { ValidationError } from "../../domain/validation.ts";
 import { decompress } from "../../files/decompress.ts";
 import { readFileBytes, readLines, type TextLine } from "../../files/lines.ts";
+import type { IdMap, IdMapOptions } from "../../tables/id-map.ts";
 import { type RowError, TableReader, type TableRecord } from "../../tables/read-tables.ts";
 import { DatasetError, type LineError, LineErrors } from "./line-errors.ts";
 
@@ -46,7 +47,7 @@ export type Consequence = (typeof consequences)[keyof typeof consequences];
 
 const END = { type: "end" } as const;
 
-export interface ReadOptions {
+export interface ReadOptions extends IdMapOptions {
   /** Whether a missing end line is an error, because the dataset may be incomplete. */
   expectEnd?: boolean | undefined;
   /** Whether the snapshot may lose more than half of its users or companies. */
@@ -68,20 +69,21 @@ export async function readDataset<Parsed extends RecordKey>(
   input: LineSource | TableReader,
   handler: LineHandler<Parsed>,
   options: ReadOptions,
+  idMap?: IdMap,
 ): Promise<Read> {
   if (input instanceof TableReader) {
-    const reader = new DatasetReader(handler, options, input);
+    const reader = new DatasetReader(handler, options, idMap, input);
     for await (const batch of input.read()) for (const row of batch) reader.addRow(row);
     return reader.finish(false);
   }
-  const reader = new DatasetReader(handler, options);
+  const reader = new DatasetReader(handler, options, idMap);
   for await (const batch of readLines(decompress(bytesOf(input)))) {
     for (const line of batch) reader.addLine(line);
   }
   return reader.finish(options.expectEnd ?? false);
 }
 
-type Origin = Pick<TextLine | TableRecord, "number">;
+type Origin = Pick<TextLine, "number">;
 
 class DatasetReader<Parsed extends RecordKey> implements Read {
   cleaned = 0;
@@ -89,22 +91,29 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
   private readonly errors: LineErrors;
   private readonly handler: LineHandler<Parsed>;
   private readonly avatarBase: string | undefined;
+  private readonly idMap: IdMap | undefined;
   private readonly tables: TableReader | undefined;
   /** Records whose lines have errors. References to these records are not reported as errors. */
   private readonly invalidRecords = new Set<string>();
   private lineCount = 0;
   private endLine = 0;
 
-  constructor(handler: LineHandler<Parsed>, options: ReadOptions, tables?: TableReader) {
+  constructor(
+    handler: LineHandler<Parsed>,
+    options: ReadOptions,
+    idMap?: IdMap,
+    tables?: TableReader,
+  ) {
     this.handler = handler;
     this.avatarBase = options.avatarBase;
+    this.idMap = idMap;
     this.tables = tables;
     this.errors = new LineErrors(options.maxErrors);
     this.skipped = new LineErrors(options.maxErrors);
   }
 
   addRow(row: TableRecord | RowError): void {
-    if ("record" in row) this.addRecord(row, row.record);
+    if ("record" in row) this.addRecord(row.record, row.line);
     else this.report(row);
   }
 
@@ -114,7 +123,7 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
     if (this.endLine > 0) {
       this.fail(line, [{ field: "", reason: `comes after the end line (line ${this.endLine})` }]);
     } else if (record instanceof InvalidLine) this.fail(line, record.errors);
-    else this.addRecord(line, record);
+    else this.addRecord(record, line.number);
     this.lineCount++;
   }
 
@@ -124,8 +133,10 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
       this.errors.add({ field: "", reason, ...END });
     }
     for (const { line, ...error } of this.handler.finish()) {
+      const id = this.idInSource(error);
       const located = line === undefined ? error : this.locate(error, { number: line }, error);
-      this.report(located);
+      const missing = error.missing && { ...error.missing, id: this.idInSource(error.missing) };
+      this.report({ ...located, id, ...(missing && { missing }) });
     }
     if (this.errors.count > 0) throw new DatasetError(this.errors);
     return { cleaned: this.cleaned, skipped: this.skipped };
@@ -139,7 +150,10 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
     errors.add(error);
   }
 
-  private addRecord(origin: Origin, record: RawRecord): void {
+  /** Without a `line`, the record is a row of a database, which its id identifies. */
+  private addRecord(record: RawRecord, line?: number): void {
+    this.idMap?.translate(record);
+    const origin = { number: line ?? Number(record.id) };
     this.cleaned += cleanNames(record);
     if (this.avatarBase !== undefined) resolveAvatar(record, this.avatarBase);
     const parsed = this.handler.validate(record);
@@ -183,20 +197,29 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
     errors: ValidationError[],
     record: Pick<LineError, "type" | "id"> = {},
   ): void {
-    if (record.type !== "user") this.invalidRecords.add(nameOf(record));
+    if (record.type !== "user") {
+      this.invalidRecords.add(nameOf({ ...record, id: this.idInSource(record) }));
+    }
     for (const error of errors) this.errors.add(this.locate(error, origin, record));
   }
 
   private locate(
     error: ValidationError,
     origin: Origin,
-    { type, id }: Pick<LineError, "type" | "id"> = {},
+    record: Pick<LineError, "type" | "id"> = {},
   ): LineError {
+    const { type } = record;
+    const id = this.idInSource(record);
     const isRow = this.tables && type !== undefined && type !== "end";
     const located = isRow
-      ? this.tables.locate(error, { ...origin, type })
+      ? this.tables.locate(error, type, { line: origin.number, id })
       : { ...error, line: origin.number };
     return { ...located, type, id };
+  }
+
+  private idInSource({ type, id }: Pick<LineError, "type" | "id">): LineError["id"] {
+    if (type === undefined || type === "end" || typeof id !== "number") return id;
+    return this.idMap?.nameId({ type, id }) ?? id;
   }
 }
 

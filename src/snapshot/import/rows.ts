@@ -4,7 +4,7 @@
  */
 import { eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
-import { type DatasetLine, validateRecord } from "../../domain/dataset.ts";
+import { type DatasetLine, ownId, type RawRecord, validateRecord } from "../../domain/dataset.ts";
 import { MAX_ACHIEVEMENTS_BYTES, type PublicUserLine } from "../../domain/model.ts";
 import { parseTime } from "../../domain/time.ts";
 import type { ValidationError } from "../../domain/validation.ts";
@@ -24,7 +24,6 @@ const limits = {
 export type Referenced = "role" | "achievement" | "company";
 
 export class RowWriter implements LineHandler<DatasetLine> {
-  readonly validate = validateRecord;
   /** How many users became private because of an invalid line. */
   hidden = 0;
   /** The length of the longest achievement list read so far. */
@@ -33,10 +32,16 @@ export class RowWriter implements LineHandler<DatasetLine> {
   /** The ids of the roles and achievements read so far. */
   private readonly known = { role: new Set<number>(), achievement: new Set<number>() };
   private readonly statements: ReturnType<typeof prepareStatements>;
+  private readonly nameId: typeof ownId;
 
-  constructor(db: Database) {
+  constructor(db: Database, nameId = ownId) {
     this.db = db;
+    this.nameId = nameId;
     this.statements = prepareStatements(db);
+  }
+
+  validate(record: RawRecord) {
+    return validateRecord(record, this.nameId);
   }
 
   add(line: DatasetLine, number: number): ValidationError[] {
@@ -47,7 +52,9 @@ export class RowWriter implements LineHandler<DatasetLine> {
       known.add(id);
     }
     if (this.insert(line, number)) return [];
-    return [{ field: "id", reason: `duplicate ${type} id ${id}`, kind: "duplicate id" }];
+    return [
+      { field: "id", reason: `duplicate ${type} id ${this.nameId(line)}`, kind: "duplicate id" },
+    ];
   }
 
   /** Yields an error for each reference to a missing record and for each exceeded limit. */
@@ -66,7 +73,15 @@ export class RowWriter implements LineHandler<DatasetLine> {
     for (const { line, field, type, id, user } of rows.iterate()) {
       const kind = `there is no ${type}`;
       const missing = { type, id };
-      yield { line, field, reason: `${kind} ${id}`, kind, type: "user", id: user, missing };
+      yield {
+        line,
+        field,
+        reason: `${kind} ${this.nameId(missing)}`,
+        kind,
+        type: "user",
+        id: user,
+        missing,
+      };
     }
     this.db.$client.exec("DROP TABLE pending");
     // When a change file is applied, the old and new rows together may exceed the limit.

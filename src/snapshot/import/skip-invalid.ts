@@ -7,6 +7,7 @@
 import {
   type DatasetLine,
   InvalidLine,
+  type NameId,
   type RecordKey,
   salvageUser,
 } from "../../domain/dataset.ts";
@@ -18,8 +19,8 @@ import { listLongUsers, RowWriter } from "./rows.ts";
 export class SkippingWriter extends RowWriter {
   private readonly faulty: ReturnType<typeof prepareFaulty>;
 
-  constructor(db: Database) {
-    super(db);
+  constructor(db: Database, nameId?: NameId) {
+    super(db, nameId);
     this.faulty = prepareFaulty(db);
   }
 
