@@ -40,7 +40,7 @@ export function mustBeId(field: string, value: unknown): ValidationError {
   return { ...error, reason: error.reason + adviseOn(value) };
 }
 
-/** Returns an id of any kind as text, which is a key of an id map, or undefined for anything else. */
+/** Returns an id of any kind as text, the key of an id map, or undefined for anything else. */
 export function toKey(value: unknown): string | undefined {
   if (typeof value === "bigint" || Number.isSafeInteger(value)) return String(value);
   const text = value instanceof Uint8Array ? Buffer.from(value).toString("hex") : value;
