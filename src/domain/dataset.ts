@@ -89,11 +89,6 @@ export interface RecordKey {
   id: number;
 }
 
-/** Returns the id to show in messages, which differs if the source has another. */
-export type NameId = (record: RecordKey) => string | number;
-
-export const ownId: NameId = ({ id }) => id;
-
 /** An object that has not been validated yet. */
 export type RawRecord = Record<string, unknown>;
 
@@ -145,20 +140,13 @@ function cleanField(record: RawRecord, field: string): number {
   return Number(record[field] !== name);
 }
 
-export function validateRecord(
-  record: RawRecord,
-  nameId = ownId,
-): DatasetLine | EndLine | InvalidLine {
-  return validate(record, shapeOf(record), nameId);
+export function validateRecord(record: RawRecord): DatasetLine | EndLine | InvalidLine {
+  return validate(record, shapeOf(record));
 }
 
-export function validateChange(
-  record: RawRecord,
-  nameId = ownId,
-): ChangeLine | EndLine | InvalidLine {
+export function validateChange(record: RawRecord): ChangeLine | EndLine | InvalidLine {
   const isDeletion = "deleted" in record && recordTypes.some((type) => type === record.type);
-  const shape = isDeletion ? shapes.deletion : shapeOf(record);
-  return validate<ChangeLine | EndLine>(record, shape, nameId);
+  return validate<ChangeLine | EndLine>(record, isDeletion ? shapes.deletion : shapeOf(record));
 }
 
 export function* withEndLine(lines: Iterable<string>): Generator<string> {
@@ -197,11 +185,10 @@ function listValid<Item>(list: unknown, shape: Shape<Item>, idOf: (item: Item) =
 function validate<Valid extends ChangeLine | EndLine>(
   value: RawRecord,
   shape: Shape<Valid> | ValidationError,
-  nameId: NameId,
 ): Valid | InvalidLine {
   if ("reason" in shape) return new InvalidLine([shape], value);
   if (shape.Check(value)) {
-    const errors = listDuplicateIds(value, nameId);
+    const errors = listDuplicateIds(value);
     return errors.length === 0 ? value : new InvalidLine(errors, value);
   }
   const isPrivate = value.type === "user" && value.public !== true;
@@ -229,21 +216,14 @@ function shapeOf(record: RawRecord): Shape<DatasetLine | EndLine> | ValidationEr
 }
 
 /** Returns the errors for ids that are listed more than once for a public user. */
-function listDuplicateIds(line: ChangeLine | EndLine, nameId: NameId): ValidationError[] {
+function listDuplicateIds(line: ChangeLine | EndLine): ValidationError[] {
   if (!("public" in line && line.public)) return [];
   const { roles = [], achievements = [] } = line;
   const unlocked = achievements.map((unlock) => unlock.id);
-  const kind = "is listed twice";
-  const describe = (type: "role" | "achievement", field: string, id = 0) => ({
-    field,
-    kind,
-    reason: `${type} ${nameId({ type, id })} ${kind} for user ${nameId(line)}`,
-  });
+  const reason = "is listed twice";
   return [
-    ...findRepeated(roles).map((at) => describe("role", `roles[${at}]`, roles[at])),
-    ...findRepeated(unlocked).map((at) =>
-      describe("achievement", `achievements[${at}].id`, unlocked[at]),
-    ),
+    ...findRepeated(roles).map((at) => ({ field: `roles[${at}]`, reason })),
+    ...findRepeated(unlocked).map((at) => ({ field: `achievements[${at}].id`, reason })),
   ];
 }
 

@@ -4,7 +4,7 @@
  */
 import { appendFileSync, existsSync } from "node:fs";
 import { sqlite } from "#sqlite";
-import { type NameId, type RawRecord, recordTypes } from "../domain/dataset.ts";
+import { type RawRecord, type RecordKey, recordTypes } from "../domain/dataset.ts";
 import { toKey } from "../domain/validation.ts";
 import { codeOf, isFileSystemError, reasonOf } from "../files/errors.ts";
 import { type LockOptions, waitForLock } from "../files/replace.ts";
@@ -15,13 +15,12 @@ export interface IdMapOptions {
   idMap?: string | undefined;
 }
 
-type Kind = (typeof recordTypes)[number];
-
+type Kind = RecordKey["type"];
 const MAX_CACHED = 100_000;
 
 /**
- * Opens and locks the file, and creates it if it is missing, except for a dry run. If it has no ids,
- * the ids in the snapshot `replaced` have been lost, which is an error.
+ * Opens and locks the file, and creates it unless this is a dry run. If the file has no ids yet, the
+ * ids in the snapshot `replaced` have been lost, which is an error.
  */
 export async function openIdMap(
   {
@@ -61,19 +60,19 @@ export async function openIdMap(
 
 export class IdMap implements Disposable {
   private readonly db: Sqlite;
-  private readonly statements: Record<Kind, ReturnType<typeof prepareStatements>>;
+  private readonly statements;
   /** The ids of roles, achievements and companies. Most users are looked up only once. */
   private readonly cached = new Map<string, number>();
 
   constructor(db: Sqlite) {
     this.db = db;
-    const [role, achievement, company, user] = recordTypes;
-    this.statements = {
-      role: prepareStatements(db, role),
-      achievement: prepareStatements(db, achievement),
-      company: prepareStatements(db, company),
-      user: prepareStatements(db, user),
-    };
+    const prepare = (kind: Kind) => ({
+      find: db.prepare<{ id: number }>(`SELECT id FROM ${kind} WHERE key = ?`),
+      add: db.prepare<{ id: number }>(`INSERT INTO ${kind} (key) VALUES (?) RETURNING id`),
+      findKey: db.prepare<{ key: string }>(`SELECT key FROM ${kind} WHERE id = ?`),
+    });
+    const pairs = recordTypes.map((kind) => [kind, prepare(kind)]);
+    this.statements = Object.fromEntries(pairs) as Record<Kind, ReturnType<typeof prepare>>;
   }
 
   /** Returns undefined if no record of this kind has ever had this key. */
@@ -82,8 +81,9 @@ export class IdMap implements Disposable {
     return key === undefined ? undefined : this.statements[kind].find.get(key)?.id;
   }
 
-  /** Messages quote the key. */
-  readonly nameId: NameId = ({ type, id }) => this.statements[type].findKey.get(id)?.key ?? id;
+  findKey({ type, id }: RecordKey): string | undefined {
+    return this.statements[type].findKey.get(id)?.key;
+  }
 
   /** Replaces the keys in a record. What cannot be a key remains, and validation rejects it. */
   translate(record: RawRecord): void {
@@ -125,12 +125,9 @@ export class IdMap implements Disposable {
   }
 }
 
-function prepareStatements(db: Sqlite, kind: Kind) {
-  return {
-    find: db.prepare<{ id: number }>(`SELECT id FROM ${kind} WHERE key = ?`),
-    add: db.prepare<{ id: number }>(`INSERT INTO ${kind} (key) VALUES (?) RETURNING id`),
-    findKey: db.prepare<{ key: string }>(`SELECT key FROM ${kind} WHERE id = ?`),
-  };
+/** Returns the id of a record as its source has it, for messages. */
+export function idInSource(record: RecordKey, map: IdMap | undefined): string | number {
+  return map?.findKey(record) ?? record.id;
 }
 
 /** Begins a transaction unless another command has begun one. */

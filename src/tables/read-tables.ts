@@ -118,7 +118,7 @@ export class TableReader {
     }
     // The remaining rows belong to no user.
     yield* this.addLists([], after);
-    for (const table of this.unread.keys()) this.checkOrder(table, [], true);
+    if (this.hasKeys) for (const table of this.names) this.checkOrder(table, [], true);
   }
 
   /** Describes an error in a record, so that it names the row and the column. */
@@ -147,15 +147,15 @@ export class TableReader {
       if (!first) continue;
       const type = typeof first.id === "bigint" ? "number" : typeof first.id;
       if (table === "users") userType = type;
-      if (!this.hasKeys) {
-        // In SQLite, each row can have a type of its own.
-        const isNumber = /number|bigint/.test(typeof toInteger(first.id));
-        if (this.tables.dialect === "sqlite" || isNumber) continue;
+      const isNumber = /number|bigint/.test(typeof toInteger(first.id));
+      // In SQLite, each row can have a type of its own.
+      if (!this.hasKeys && !isNumber && this.tables.dialect !== "sqlite") {
         throw new Error(`${table}.sql: ${key}: ${mustBeId(key, first.id).reason}`);
       }
-      if (key === "user_id" && type !== userType && userType !== "") {
+      if (this.hasKeys && key === "user_id" && userType !== "" && type !== userType) {
         throw new Error(`${table}.sql: user_id must have the same type as id in users.sql`);
       }
+      if (!this.hasKeys) continue;
       const [counted] = await this.tables.query(table, "", `COUNT(q.${key}) AS total`);
       this.unread.set(table, Number(counted?.total));
     }
@@ -202,21 +202,19 @@ export class TableReader {
     }
   }
 
-  /** Throws if rows could be lost, because the database does not sort ids as it compares them. */
+  /** Throws if rows may be lost, because the database does not sort ids as it compares them. */
   private checkOrder(table: TableName, rows: Row[], isLast = false): void {
     const key = keyOf(table);
-    if (this.hasKeys) {
-      const unread = (this.unread.get(table) ?? 0) - rows.length;
-      this.unread.set(table, unread);
-      if (unread === 0 || (unread > 0 && !isLast)) return;
-      throw new Error(
-        `${table}.${this.tables.ending}: pages by ${key} do not have every row once; CAST it to text`,
-      );
-    }
     const ids = rows.map((row) => Number(row[key]));
-    if (ids.every((id, at) => id >= (ids[at - 1] ?? 0))) return;
-    const file = `${table}.${this.tables.ending}`;
-    throw new Error(`${file}: ${key} must be a number, not text; such ids need --id-map FILE`);
+    const unread = (this.unread.get(table) ?? 0) - rows.length;
+    this.unread.set(table, unread);
+    const isComplete = () => unread === 0 || (unread > 0 && !isLast);
+    const isAscending = () => ids.every((id, at) => id >= (ids[at - 1] ?? 0));
+    if (this.hasKeys ? isComplete() : isAscending()) return;
+    const problem = this.hasKeys
+      ? "is not sorted as it is compared; CAST it to text"
+      : "must be a number, not text; such ids need --id-map FILE";
+    throw new Error(`${table}.${this.tables.ending}: ${key} ${problem}`);
   }
 
   private literal(id: unknown): string {

@@ -58,8 +58,8 @@ const references = { company: { id: 1, role: "Owner" }, roles: [1], achievements
 test("a role or achievement that is listed twice for a user is an error", async () => {
   const twice = { ...user, roles: [1, 1], achievements: [unlock, unlock] };
   expect(await errorsOf(role, achievement, twice)).toEqual([
-    "line 3: roles[1]: role 1 is listed twice for user 1",
-    "line 3: achievements[1].id: achievement 1 is listed twice for user 1",
+    "line 3: roles[1]: is listed twice (user 1)",
+    "line 3: achievements[1].id: is listed twice (user 1)",
   ]);
 });
 

@@ -28,6 +28,7 @@ function readMap(idMap: string, table = "user"): Map<string, number> {
 const writers: Record<string, (folder: string, day: Day) => string> = {
   "SQLite file"(folder, day) {
     using db = new Database(join(folder, "bot.db"), { create: true });
+    db.run("BEGIN");
     for (const [table, rows] of Object.entries(day)) {
       const columns = Object.keys(rows[0] ?? {});
       const types = columns.map((name) => `${name} ${name.endsWith("id") ? "INTEGER" : ""}`);
@@ -36,6 +37,7 @@ const writers: Record<string, (folder: string, day: Day) => string> = {
       for (const row of rows) insert.run(...(Object.values(row) as string[]));
       writeFileSync(join(folder, "queries", `${table}.sql`), `SELECT * FROM ${table}`);
     }
+    db.run("COMMIT");
     return `sqlite:${join(folder, "bot.db")}`;
   },
   "CSV files"(folder, day) {
@@ -164,7 +166,7 @@ test.each<[object, string]>([
   [{ ...ann, roles: ["a+b"] }, `line 2: roles[0]: there is no role a+b (user ${uuid(2)})`],
   [
     { ...ann, achievements: [unlock, unlock] },
-    `achievements[1].id: achievement owl is listed twice for user ${uuid(2)}`,
+    `achievements[1].id: is listed twice (user ${uuid(2)})`,
   ],
 ])("%j is an error that quotes the key", async (line, expected) => {
   const user = { ...line, ...("id" in line && line.id === ann.id && { id: uuid(2) }) };

@@ -55,8 +55,8 @@ async function change(
 ): Promise<Counted> {
   const before = readMeta(db);
   db.$client.exec("PRAGMA secure_delete = ON");
-  const changer = createRowChanger(db, idMap?.nameId);
-  const read = await readDataset(changes, changer.handler, options, idMap);
+  const changer = createRowChanger(db, idMap);
+  const read = await readDataset(changes, changer.handler, options);
   const counts = countRows(db);
   if (!options.allowShrink) refuseShrinking(target, before.counts, counts);
   const candidates = changer.listFeaturedCandidates(before.featured);

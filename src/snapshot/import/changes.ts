@@ -3,8 +3,9 @@
  * after the last line, so a record may be deleted before or after its last reference is removed.
  */
 import { sql } from "drizzle-orm";
-import { type ChangeLine, ownId, type RecordKey, validateChange } from "../../domain/dataset.ts";
+import { type ChangeLine, type RecordKey, validateChange } from "../../domain/dataset.ts";
 import type { Database } from "../../sqlite/driver.ts";
+import { type IdMap, idInSource } from "../../tables/id-map.ts";
 import { type NameKind, type Unlock, user } from "../format/schema.ts";
 import { NameChanges } from "../name-index/change.ts";
 import type { LineError } from "./line-errors.ts";
@@ -17,8 +18,8 @@ interface Deletion {
   line: number;
 }
 
-export function createRowChanger(db: Database, nameId = ownId) {
-  const writer = new RowWriter(db, nameId);
+export function createRowChanger(db: Database, idMap?: IdMap) {
+  const writer = new RowWriter(db, idMap);
   const names = {
     user: new NameChanges(db.$client, "user"),
     company: new NameChanges(db.$client, "company"),
@@ -40,14 +41,15 @@ export function createRowChanger(db: Database, nameId = ownId) {
       .map((key) => Number(key.split(" ")[1]));
 
   const handler: LineHandler<ChangeLine> = {
-    validate: (record) => validateChange(record, nameId),
+    validate: validateChange,
+    idMap,
 
     add(line, number) {
       const { type, id } = line;
       const key = `${type} ${id}`;
       const first = lineOf.get(key);
       if (first !== undefined) {
-        const reason = `duplicate ${type} id ${nameId(line)} (first on line ${first})`;
+        const reason = `duplicate ${type} id ${idInSource(line, idMap)} (first on line ${first})`;
         return [{ field: "id", reason, kind: "duplicate id" }];
       }
       lineOf.set(key, number);
@@ -62,7 +64,7 @@ export function createRowChanger(db: Database, nameId = ownId) {
 
     *finish() {
       yield* writer.finish();
-      if (deletions.length > 0) yield* listReferenced(db, deletions, nameId);
+      if (deletions.length > 0) yield* listReferenced(db, deletions, idMap);
       const companies = idsOf("company");
       if (companies.length === 0) return;
       // The members' rows hold the names, too. This scans all users, as the column has no index.
@@ -92,11 +94,7 @@ export function createRowChanger(db: Database, nameId = ownId) {
 }
 
 /** Yields an error for each deleted record that is still referenced by a user. */
-function* listReferenced(
-  db: Database,
-  deletions: Deletion[],
-  nameId: typeof ownId,
-): Generator<LineError> {
+function* listReferenced(db: Database, deletions: Deletion[], idMap?: IdMap): Generator<LineError> {
   const keyOf = (type: Referenced, id: number) => `${type} ${id}`;
   const deleted = new Set(deletions.map(({ type, id }) => keyOf(type, id)));
   /** The first user that refers to a record. */
@@ -118,7 +116,8 @@ function* listReferenced(
     const user = users.get(keyOf(type, id));
     const kind = "is still referenced";
     if (user === undefined) continue;
-    const by = `by user ${nameId({ type: "user", id: user })}`;
-    yield { line, field: "id", reason: `${type} ${nameId({ type, id })} ${kind} ${by}`, kind };
+    const by = idInSource({ type: "user", id: user }, idMap);
+    const reason = `${type} ${idInSource({ type, id }, idMap)} ${kind} by user ${by}`;
+    yield { line, field: "id", reason, kind };
   }
 }

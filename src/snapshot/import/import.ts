@@ -102,9 +102,8 @@ async function fill(
 ): Promise<Read> {
   await using tables = await openTables(dataset, options);
   createSchema(db.$client);
-  const Writer = options.skipInvalid ? SkippingWriter : RowWriter;
-  const writer = new Writer(db, idMap?.nameId);
-  const read = await readDataset(tables ?? dataset, writer, options, idMap);
+  const writer = new (options.skipInvalid ? SkippingWriter : RowWriter)(db, idMap);
+  const read = await readDataset(tables ?? dataset, writer, options);
   read.skipped.hidden = writer.hidden;
   return read;
 }

@@ -13,7 +13,7 @@ import {
 import type { ValidationError } from "../../domain/validation.ts";
 import { decompress } from "../../files/decompress.ts";
 import { readFileBytes, readLines, type TextLine } from "../../files/lines.ts";
-import type { IdMap, IdMapOptions } from "../../tables/id-map.ts";
+import { type IdMap, type IdMapOptions, idInSource } from "../../tables/id-map.ts";
 import { type RowError, TableReader, type TableRecord } from "../../tables/read-tables.ts";
 import { DatasetError, type LineError, LineErrors } from "./line-errors.ts";
 
@@ -25,6 +25,8 @@ export type LineSource<Item extends object = object> =
 
 /** Validates the records of a dataset or a change file and applies them to a database. */
 export interface LineHandler<Parsed> {
+  /** Replaces the ids in a record before it is validated. */
+  idMap?: IdMap | undefined;
   validate(record: RawRecord): Parsed | EndLine | InvalidLine;
   /** Applies a line or a row with this number, or returns the errors in it. */
   add(line: Parsed, number: number): ValidationError[];
@@ -69,14 +71,13 @@ export async function readDataset<Parsed extends RecordKey>(
   input: LineSource | TableReader,
   handler: LineHandler<Parsed>,
   options: ReadOptions,
-  idMap?: IdMap,
 ): Promise<Read> {
   if (input instanceof TableReader) {
-    const reader = new DatasetReader(handler, options, idMap, input);
+    const reader = new DatasetReader(handler, options, input);
     for await (const batch of input.read()) for (const row of batch) reader.addRow(row);
     return reader.finish(false);
   }
-  const reader = new DatasetReader(handler, options, idMap);
+  const reader = new DatasetReader(handler, options);
   for await (const batch of readLines(decompress(bytesOf(input)))) {
     for (const line of batch) reader.addLine(line);
   }
@@ -91,22 +92,15 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
   private readonly errors: LineErrors;
   private readonly handler: LineHandler<Parsed>;
   private readonly avatarBase: string | undefined;
-  private readonly idMap: IdMap | undefined;
   private readonly tables: TableReader | undefined;
   /** Records whose lines have errors. References to these records are not reported as errors. */
   private readonly invalidRecords = new Set<string>();
   private lineCount = 0;
   private endLine = 0;
 
-  constructor(
-    handler: LineHandler<Parsed>,
-    options: ReadOptions,
-    idMap?: IdMap,
-    tables?: TableReader,
-  ) {
+  constructor(handler: LineHandler<Parsed>, options: ReadOptions, tables?: TableReader) {
     this.handler = handler;
     this.avatarBase = options.avatarBase;
-    this.idMap = idMap;
     this.tables = tables;
     this.errors = new LineErrors(options.maxErrors);
     this.skipped = new LineErrors(options.maxErrors);
@@ -133,26 +127,23 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
       this.errors.add({ field: "", reason, ...END });
     }
     for (const { line, ...error } of this.handler.finish()) {
-      const id = this.idInSource(error);
       const located = line === undefined ? error : this.locate(error, { number: line }, error);
-      const missing = error.missing && { ...error.missing, id: this.idInSource(error.missing) };
-      this.report({ ...located, id, ...(missing && { missing }) });
+      this.report({ ...located, id: this.idOf(error) }, error.missing);
     }
     if (this.errors.count > 0) throw new DatasetError(this.errors);
     return { cleaned: this.cleaned, skipped: this.skipped };
   }
 
   /** Reports an error in part of a record or outside records. Skips it if the handler can skip. */
-  private report(error: LineError): void {
-    const { missing } = error;
-    if (missing && this.invalidRecords.has(nameOf(missing))) return;
+  private report(error: LineError, missing = error.missing): void {
+    if (missing && this.invalidRecords.has(this.nameOf(missing))) return;
     const errors = this.handler.skip ? this.skipped : this.errors;
     errors.add(error);
   }
 
   /** Without a `line`, the record is a row of a database, which its id identifies. */
   private addRecord(record: RawRecord, line?: number): void {
-    this.idMap?.translate(record);
+    this.handler.idMap?.translate(record);
     const origin = { number: line ?? Number(record.id) };
     this.cleaned += cleanNames(record);
     if (this.avatarBase !== undefined) resolveAvatar(record, this.avatarBase);
@@ -197,9 +188,7 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
     errors: ValidationError[],
     record: Pick<LineError, "type" | "id"> = {},
   ): void {
-    if (record.type !== "user") {
-      this.invalidRecords.add(nameOf({ ...record, id: this.idInSource(record) }));
-    }
+    if (record.type !== "user") this.invalidRecords.add(this.nameOf(record));
     for (const error of errors) this.errors.add(this.locate(error, origin, record));
   }
 
@@ -209,7 +198,7 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
     record: Pick<LineError, "type" | "id"> = {},
   ): LineError {
     const { type } = record;
-    const id = this.idInSource(record);
+    const id = this.idOf(record);
     const isRow = this.tables && type !== undefined && type !== "end";
     const located = isRow
       ? this.tables.locate(error, type, { line: origin.number, id })
@@ -217,9 +206,14 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
     return { ...located, type, id };
   }
 
-  private idInSource({ type, id }: Pick<LineError, "type" | "id">): LineError["id"] {
+  /** References in tables are found before ids are replaced, so records go by the source's ids. */
+  private nameOf(record: Pick<LineError, "type" | "id">): string {
+    return `${record.type} ${this.idOf(record)}`;
+  }
+
+  private idOf({ type, id }: Pick<LineError, "type" | "id">): LineError["id"] {
     if (type === undefined || type === "end" || typeof id !== "number") return id;
-    return this.idMap?.nameId({ type, id }) ?? id;
+    return idInSource({ type, id }, this.handler.idMap);
   }
 }
 
@@ -228,10 +222,6 @@ function resolveAvatar(record: RawRecord, base: string): void {
   const { avatar_url: avatar } = record;
   if (typeof avatar !== "string" || /^https?:\/\//i.test(avatar)) return;
   record.avatar_url = URL.parse(avatar, base)?.href ?? avatar;
-}
-
-function nameOf({ type, id }: Pick<LineError, "type" | "id">): string {
-  return `${type} ${id}`;
 }
 
 function bytesOf(source: LineSource): AsyncIterable<Uint8Array> {

@@ -4,11 +4,12 @@
  */
 import { eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
-import { type DatasetLine, ownId, type RawRecord, validateRecord } from "../../domain/dataset.ts";
+import { type DatasetLine, validateRecord } from "../../domain/dataset.ts";
 import { MAX_ACHIEVEMENTS_BYTES, type PublicUserLine } from "../../domain/model.ts";
 import { parseTime } from "../../domain/time.ts";
 import type { ValidationError } from "../../domain/validation.ts";
 import type { Database } from "../../sqlite/driver.ts";
+import { type IdMap, idInSource } from "../../tables/id-map.ts";
 import { countOf } from "../format/meta.ts";
 import { achievement, company, role, type Unlock, user } from "../format/schema.ts";
 import { encodeUnlocks } from "../read/users.ts";
@@ -24,6 +25,8 @@ const limits = {
 export type Referenced = "role" | "achievement" | "company";
 
 export class RowWriter implements LineHandler<DatasetLine> {
+  readonly validate = validateRecord;
+  readonly idMap: IdMap | undefined;
   /** How many users became private because of an invalid line. */
   hidden = 0;
   /** The length of the longest achievement list read so far. */
@@ -32,16 +35,11 @@ export class RowWriter implements LineHandler<DatasetLine> {
   /** The ids of the roles and achievements read so far. */
   private readonly known = { role: new Set<number>(), achievement: new Set<number>() };
   private readonly statements: ReturnType<typeof prepareStatements>;
-  private readonly nameId: typeof ownId;
 
-  constructor(db: Database, nameId = ownId) {
+  constructor(db: Database, idMap?: IdMap) {
     this.db = db;
-    this.nameId = nameId;
+    this.idMap = idMap;
     this.statements = prepareStatements(db);
-  }
-
-  validate(record: RawRecord) {
-    return validateRecord(record, this.nameId);
   }
 
   add(line: DatasetLine, number: number): ValidationError[] {
@@ -52,9 +50,8 @@ export class RowWriter implements LineHandler<DatasetLine> {
       known.add(id);
     }
     if (this.insert(line, number)) return [];
-    return [
-      { field: "id", reason: `duplicate ${type} id ${this.nameId(line)}`, kind: "duplicate id" },
-    ];
+    const reason = `duplicate ${type} id ${idInSource(line, this.idMap)}`;
+    return [{ field: "id", reason, kind: "duplicate id" }];
   }
 
   /** Yields an error for each reference to a missing record and for each exceeded limit. */
@@ -73,15 +70,8 @@ export class RowWriter implements LineHandler<DatasetLine> {
     for (const { line, field, type, id, user } of rows.iterate()) {
       const kind = `there is no ${type}`;
       const missing = { type, id };
-      yield {
-        line,
-        field,
-        reason: `${kind} ${this.nameId(missing)}`,
-        kind,
-        type: "user",
-        id: user,
-        missing,
-      };
+      const reason = `${kind} ${idInSource(missing, this.idMap)}`;
+      yield { line, field, reason, kind, type: "user", id: user, missing };
     }
     this.db.$client.exec("DROP TABLE pending");
     // When a change file is applied, the old and new rows together may exceed the limit.
