@@ -38,8 +38,8 @@ const output = {
 /** The flags that `import` and `apply` have in common. */
 const writing = {
   idMap: {
-    kind: kinds.text("MAP"),
-    help: "map ids of any kind to integers, and keep them in this file",
+    kind: kinds.text("FILE"),
+    help: "allow ids of any kind, and keep an integer for each in this file",
   },
   expectEnd: { kind: kinds.boolean, help: 'fail unless the last line is {"type":"end","lines":N}' },
   allowShrink: {
@@ -94,7 +94,7 @@ export const commands: Record<string, Command> = {
       },
       avatarBase: { kind: kinds.webUrl, help: "base URL for avatars that are not http(s) URLs" },
       dryRun: { kind: kinds.boolean, help: "check the dataset without writing anything" },
-      force: { kind: kinds.boolean, help: "overwrite the target even if it is not a snapshot" },
+      force: { kind: kinds.boolean, help: "overwrite any target, and accept a new id map" },
       skipInvalid: { kind: kinds.boolean, help: "skip invalid lines and fields, and report them" },
       ...writing,
     }),

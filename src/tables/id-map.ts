@@ -85,7 +85,7 @@ export class IdMap implements Disposable {
     return this.statements[type].findKey.get(id)?.key;
   }
 
-  /** Replaces the keys in a record. What cannot be a key remains, and validation rejects it. */
+  /** Replaces the keys in a record. Other values remain, and validation rejects them. */
   translate(record: RawRecord): void {
     const kind = recordTypes.find((type) => type === record.type);
     if (kind === undefined) return;
