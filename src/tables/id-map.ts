@@ -19,17 +19,14 @@ type Kind = RecordKey["type"];
 const MAX_CACHED = 100_000;
 
 /**
- * Opens and locks the file, and creates it unless this is a dry run. If the file has no ids yet, the
- * ids in the snapshot `replaced` have been lost, which is an error.
+ * Opens and locks the file, and creates it unless this is a dry run. If the file has no ids yet,
+ * those in the snapshot `replaced` have been lost, which is an error.
  */
 export async function openIdMap(
-  {
-    idMap: path,
-    dryRun,
-    ...options
-  }: IdMapOptions & LockOptions & { dryRun?: boolean | undefined },
+  options: IdMapOptions & LockOptions & { dryRun?: boolean | undefined },
   replaced: string | undefined,
 ): Promise<IdMap | undefined> {
+  const { idMap: path, dryRun } = options;
   if (path === undefined) return undefined;
   let db: Sqlite | undefined;
   try {
@@ -52,10 +49,8 @@ export async function openIdMap(
     throw new Error(`${path} is not an id map; choose another --id-map`);
   }
   db.close();
-  const advice = "restore it from a backup, or import with --force";
-  throw new Error(
-    `${path} has no ids yet, so everybody in ${replaced} would get a new id; ${advice}`,
-  );
+  const risk = `everybody in ${replaced} would get a new id`;
+  throw new Error(`${path} has no ids yet, so ${risk}; restore it, or import with --force`);
 }
 
 export class IdMap implements Disposable {

@@ -180,7 +180,7 @@ test("the map is there before the snapshot, or nothing is written", async () => 
   const { idMap, target, source } = await importKeys([ann]);
   const before = stateOf(target);
   for (const [name, options, expected] of [
-    ["lost", {}, `everybody in ${target} would get a new id; restore it from a backup`],
+    ["lost", {}, `everybody in ${target} would get a new id; restore it, or import`],
     ["lost", { dryRun: true }, " has no ids yet, so everybody in "],
     ["garbage", {}, "garbage is not an id map; choose another --id-map"],
     ["snapshot", {}, "snapshot is not an id map"],
