@@ -1,6 +1,6 @@
 /**
- * Writes ids into the text of queries, so that a database compares them with a column as it compares
- * the column's own values: by its type and its collation.
+ * Writes ids into the text of queries. A database compares these literals with a column as it
+ * compares the column's own values: by its type and its collation.
  */
 
 export type Dialect = "sqlite" | "postgres" | "mysql";
