@@ -56,14 +56,14 @@ export async function openIdMap(
 export class IdMap implements Disposable {
   private readonly db: Sqlite;
   private readonly statements;
-  /** The ids of roles, achievements and companies. Most users are looked up only once. */
-  private readonly cached = new Map<string, number>();
 
   constructor(db: Sqlite) {
     this.db = db;
     const prepare = (kind: Kind) => ({
       find: db.prepare<{ id: number }>(`SELECT id FROM ${kind} WHERE key = ?`),
       add: db.prepare<{ id: number }>(`INSERT INTO ${kind} (key) VALUES (?) RETURNING id`),
+      /** Empty for users, because most of them are looked up only once. */
+      cached: new Map<string, number>(),
       findKey: db.prepare<{ key: string }>(`SELECT key FROM ${kind} WHERE id = ?`),
     });
     const pairs = recordTypes.map((kind) => [kind, prepare(kind)]);
@@ -108,14 +108,13 @@ export class IdMap implements Disposable {
   private toId(kind: Kind, value: unknown): unknown {
     const key = toKey(value);
     if (key === undefined) return value;
-    const name = `${kind} ${key}`;
-    const cached = this.cached.get(name);
-    if (cached !== undefined) return cached;
-    const { find, add } = this.statements[kind];
+    const { cached, find, add } = this.statements[kind];
+    const known = cached.get(key);
+    if (known !== undefined) return known;
     const { id } = find.get(key) ?? add.get(key) ?? {};
     if (kind === "user" || id === undefined) return id;
-    if (this.cached.size === MAX_CACHED) this.cached.clear();
-    this.cached.set(name, id);
+    if (cached.size === MAX_CACHED) cached.clear();
+    cached.set(key, id);
     return id;
   }
 }

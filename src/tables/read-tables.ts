@@ -184,15 +184,17 @@ export class TableReader {
     const idOf = (row: Row) => this.literal(row[keyOf(table)]);
     for (let count = 0, isFull = true; isFull; ) {
       // The ids are written into the text, because with parameters, MariaDB reads whole tables.
-      const range = `WHERE ${start}${end} ORDER BY ${key} LIMIT ${size}`;
+      const range = `WHERE ${start}${end} ORDER BY ${key} LIMIT ${size + 1}`;
       let rows = await this.tables.query(table, range);
-      isFull = rows.length === size;
+      isFull = rows.length > size;
+      const [next] = rows.splice(size);
       const [last] = rows.slice(-1).map(idOf);
-      if (isFull) {
-        // More rows can have the last id. A collation can equate ids that differ, such as a and A.
+      // A collation can equate ids that differ, such as a and A, so only the database can tell.
+      if (next && (typeof next[keyOf(table)] === "string" || idOf(next) === last)) {
         const ties = await this.tables.query(table, `WHERE ${key} = ${last}`);
         const tied = new Set(ties.map(idOf));
-        rows = [...rows.filter((row) => !tied.has(idOf(row))), ...ties];
+        const count = rows.findLastIndex((row) => !tied.has(idOf(row))) + 1;
+        rows = [...rows.slice(0, count), ...ties];
       }
       count += rows.length;
       this.checkOrder(table, rows);
