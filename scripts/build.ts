@@ -5,32 +5,31 @@
  */
 import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { Command, Option } from "@commander-js/extra-typings";
-import { DEMO_SNAPSHOT, LICENCES, makeAssets } from "../src/assets.ts";
+import { parseArgs } from "node:util";
 import { demoDataset } from "../src/community/community.ts";
 import { importDataset } from "../src/library.ts";
+import { DEMO_SNAPSHOT, LICENCES, makeAssets } from "../src/web/assets.ts";
 import { packFiles } from "./release/pack.ts";
 import { formatLicences, listExecutableParts } from "./release/parts.ts";
 import { findRuntime, isWindows, type Platform, platforms } from "./release/platforms.ts";
 
 const root = join(import.meta.dir, "..");
-const values = new Command("bun run build")
-  .description("build the executable, which needs no other files")
-  .addOption(
-    new Option("--outfile <FILE>", "where to write it").default(
-      join(root, "dist/roadbook"),
-      "dist/roadbook",
-    ),
-  )
-  .addOption(
-    new Option("--target <PLATFORM>", "build for this platform (default: the current one)").choices(
-      platforms,
-    ),
-  )
-  .option("--dataset <FILE>", "bundle this dataset instead of the demo data")
-  .option("--all", "build for every platform, compress each executable, and write SHA256SUMS")
-  .parse()
-  .opts();
+const { values } = parseArgs({
+  options: {
+    /** Where to write the executable. */
+    outfile: { type: "string", default: join(root, "dist/roadbook") },
+    /** Build for this platform instead of the current one. */
+    target: { type: "string" },
+    /** Bundle this dataset instead of the demo data. */
+    dataset: { type: "string" },
+    /** Build for every platform, compress each executable, and write SHA256SUMS. */
+    all: { type: "boolean" },
+  },
+});
+const target = platforms.find((platform) => platform === values.target);
+if (values.target !== undefined && !target) {
+  throw new Error(`--target must be one of ${platforms.join(", ")}, got "${values.target}"`);
+}
 const outfile = resolve(values.outfile);
 mkdirSync(dirname(outfile), { recursive: true });
 const folder = mkdtempSync(join(dirname(outfile), ".build-"));
@@ -46,7 +45,7 @@ try {
     }
     await packFiles(built);
   } else {
-    await compile(outfile, files, values.target);
+    await compile(outfile, files, target);
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });

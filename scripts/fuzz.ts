@@ -1,10 +1,11 @@
 /**
  * `bun run fuzz` sends mutated requests to the executable, or to a running server. It checks that
  * the server stays alive and never responds with 5xx, and that every error has the documented body.
- * A failure is reported with the seed and with the request that caused it.
+ * A failure is reported with the seed and with the request that caused it. `bun run fuzz [ORIGIN]
+ * [--seconds N] [--seed N]`: without a running server's origin, it starts one.
  */
 import { connect, type Socket } from "node:net";
-import { Command, Option } from "@commander-js/extra-typings";
+import { parseArgs } from "node:util";
 import { createRandom } from "../src/community/random.ts";
 import { community, importByExecutable, openExecutable, type Target } from "../test/support.ts";
 
@@ -202,18 +203,13 @@ export async function openFuzzTarget(): Promise<Target> {
 }
 
 if (import.meta.main) {
-  const command = new Command("bun run fuzz")
-    .description("send malformed requests to a server; exit with 1 if one breaks it")
-    .argument("[ORIGIN]", "a running server, such as http://127.0.0.1:3000 (default: start one)")
-    .option("--seconds <N>", "how long to run", Number, 600)
-    .addOption(
-      new Option("--seed <N>", "the same seed sends the same requests")
-        .argParser(Number)
-        .default(Date.now() % 2 ** 31, "the time"),
-    )
-    .parse();
-  const [given] = command.processedArgs;
-  const { seconds, seed } = command.opts();
+  const { values, positionals } = parseArgs({
+    options: { seconds: { type: "string", default: "600" }, seed: { type: "string" } },
+    allowPositionals: true,
+  });
+  const [given] = positionals;
+  const seconds = Number(values.seconds);
+  const seed = Number(values.seed ?? Date.now() % 2 ** 31);
   const target = given === undefined ? await openFuzzTarget() : undefined;
   const origin = given ?? target?.origin ?? "";
   console.log(`fuzzing ${origin} for ${seconds} s, seed ${seed}`);

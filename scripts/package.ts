@@ -5,40 +5,38 @@
  */
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { Command, Option } from "@commander-js/extra-typings";
+import { parseArgs } from "node:util";
 import packageJson from "../package.json" with { type: "json" };
-import { DEMO_SNAPSHOT, LICENCES, makeAssets } from "../src/assets.ts";
 import { describe, sentenceOf } from "../src/commands/help.ts";
 import { demoDataset } from "../src/community/community.ts";
-import { libraryOptions, type Setting, serveSettings } from "../src/serve-flags.ts";
+import type { Setting } from "../src/settings/declare.ts";
+import { libraryOptions } from "../src/settings/library-options.ts";
+import { serveSettings } from "../src/settings/serve-flags.ts";
 import { buildSnapshot } from "../src/snapshot/import/import.ts";
+import { DEMO_SNAPSHOT, LICENCES, makeAssets } from "../src/web/assets.ts";
 import { formatBom, formatLicences, listParts } from "./release/parts.ts";
 
 const root = join(import.meta.dir, "..");
 const tools = join(import.meta.dir, "package");
-const values = new Command("bun run package")
-  .description("make the npm package in a folder, and the .tgz file next to it")
-  .addOption(
-    new Option("--out <FOLDER>", "where to write it").default(
-      join(root, "dist/package"),
-      "dist/package",
-    ),
-  )
-  .parse()
-  .opts();
+const { values } = parseArgs({
+  options: { out: { type: "string", default: join(root, "dist/package") } },
+});
 const out = resolve(values.out);
 const compiled = `${out}.compiled`;
 const entryPoints = { library: "src/library", elysia: "src/elysia" };
 /** Modules that are imported by path, or that must run before anything else is imported. */
 const modules = {
-  ...{ bin: "src/bin", "node-version": "src/node-version" },
+  ...{ bin: "src/bin", "node-version": "src/server/node-version" },
   ...{ "sqlite/bun": "src/sqlite/bun", "sqlite/node": "src/sqlite/node" },
 };
 /**
  * The packages that are not bundled. An app is mounted in another only if both use the same copy of
- * Elysia, which shares TypeBox with its users. better-sqlite3 contains compiled code.
+ * Elysia, so the host's copy is used. Elysia shares TypeBox with its users. better-sqlite3 contains
+ * compiled code.
  */
-const dependencies = ["elysia", "@sinclair/typebox", "better-sqlite3"] as const;
+const peers = { elysia: ">=1.4.28 <1.5" };
+const dependencies = ["@sinclair/typebox", "better-sqlite3"] as const;
+const tested = { ...packageJson.dependencies, ...packageJson.devDependencies };
 
 rmSync(out, { recursive: true, force: true });
 try {
@@ -72,7 +70,11 @@ async function bundleCode(): Promise<string[]> {
     platform: "node",
     // Relative to the root, where the packages are installed.
     resolve: { modules: ["node_modules", join(root, "node_modules")] },
-    external: [/^(?:bun|#sqlite)$/, /^(?:bun|node):/, ...dependencies.map(isFrom)],
+    external: [
+      /^(?:bun|#sqlite)$/,
+      /^(?:bun|node):/,
+      ...[...dependencies, ...Object.keys(peers)].map(isFrom),
+    ],
   });
   const { output } = await bundle.write({ dir: join(out, "lib"), format: "esm" });
   return output.flatMap((file: { moduleIds?: string[] }) => file.moduleIds ?? []);
@@ -129,7 +131,7 @@ async function writeAssets(bundled: string[]): Promise<void> {
   const { SOURCE_DATE_EPOCH: seconds } = process.env;
   const builtAtMs = seconds ? Number(seconds) * 1000 : undefined;
   const demo = await buildSnapshot(demoDataset(), { builtAtMs });
-  const parts = listParts(bundled);
+  const parts = await listParts(bundled);
   const files = {
     ...(await makeAssets()),
     [DEMO_SNAPSHOT]: demo,
@@ -172,9 +174,8 @@ function createManifest() {
       },
       "./package.json": "./package.json",
     },
-    dependencies: Object.fromEntries(
-      dependencies.map((name) => [name, packageJson.dependencies[name]]),
-    ),
+    dependencies: Object.fromEntries(dependencies.map((name) => [name, tested[name]])),
+    peerDependencies: peers,
   };
 }
 

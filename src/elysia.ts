@@ -1,5 +1,5 @@
 /** Exports `createRoadbook` with the full type of `app`, for programs that use Elysia. */
-import "./node-version.ts";
+import "./server/node-version.ts";
 
 export type { App } from "./http/app.ts";
 export { createRoadbook } from "./roadbook.ts";

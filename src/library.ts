@@ -1,5 +1,5 @@
 /** The package's exports: the library, its input and output types, and its errors. */
-import "./node-version.ts";
+import "./server/node-version.ts";
 import type { ChangeLine, DatasetLine, EndLine } from "./domain/dataset.ts";
 import type {
   AchievementEntry,
@@ -8,7 +8,7 @@ import type {
   UserSearchResult,
 } from "./domain/model.ts";
 import { createRoadbook as create, type Roadbook } from "./roadbook.ts";
-import type { RoadbookOptions } from "./serve-flags.ts";
+import type { RoadbookOptions } from "./settings/library-options.ts";
 import { type ApplyOptions, applyChanges as applyLines } from "./snapshot/import/apply.ts";
 import { type ImportOptions, importDataset as importLines } from "./snapshot/import/import.ts";
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
@@ -38,13 +38,14 @@ export type { LimiterStatus } from "./limit/limiter.ts";
 export type { Listening, ListenOptions, Roadbook } from "./roadbook.ts";
 
 export { fold } from "./search/fold.ts";
-export type { RoadbookOptions } from "./serve-flags.ts";
 export type { NodeListener } from "./server/node-listener.ts";
+export type { RoadbookOptions } from "./settings/library-options.ts";
 export { SnapshotError } from "./snapshot/format/file.ts";
 export type { Counts, Meta } from "./snapshot/format/meta.ts";
 export type { ApplyOptions } from "./snapshot/import/apply.ts";
 export type { ImportOptions } from "./snapshot/import/import.ts";
 export { DatasetError, type LineError, type LineErrors } from "./snapshot/import/line-errors.ts";
+export type { Differences } from "./snapshot/import/overwrite-guard.ts";
 export type { Counted } from "./snapshot/import/write.ts";
 export { checkSnapshot } from "./snapshot/read/check.ts";
 export { exportDataset } from "./snapshot/read/export.ts";

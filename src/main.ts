@@ -1,7 +1,7 @@
 /** Runs the command line. Exits with 0 on success, 1 on failure and 2 on incorrect usage. */
-import "./node-version.ts";
+import "./server/node-version.ts";
 import { runCommandLine } from "./commands/command-line.ts";
-import { UsageError } from "./flag-kinds.ts";
+import { UsageError } from "./settings/kinds.ts";
 
 runCommandLine(process.argv.slice(2)).then(
   () => process.exit(0),

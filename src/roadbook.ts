@@ -1,19 +1,25 @@
 /** Roadbook as a library: one object that serves a snapshot, a dataset or the demo. */
 import type { ChangeLine, EndLine } from "./domain/dataset.ts";
-import { createFaults } from "./faults.ts";
 import { reasonOf } from "./files/errors.ts";
 import { openFile } from "./files/read.ts";
-import { cidr } from "./flag-kinds.ts";
 import { type App, createApp, type Door, type FetchHandler } from "./http/app.ts";
+import { createFaultInjector } from "./http/faults.ts";
 import type { Pages } from "./http/pages.ts";
-import { createClients } from "./limit/client-address.ts";
-import { createLimiter, type LimiterStatus } from "./limit/limiter.ts";
-import { type Config, type RoadbookOptions, readOptions } from "./serve-flags.ts";
+import { createClients, loopback } from "./limit/client-address.ts";
+import { createLimiter, type Limiter, type LimiterStatus } from "./limit/limiter.ts";
 import { createNodeListener, type NodeListener } from "./server/node-listener.ts";
 import { takeTurns } from "./server/turns.ts";
+import {
+  type LibraryValues,
+  type RoadbookOptions,
+  readOptions,
+} from "./settings/library-options.ts";
+import type { Groups } from "./settings/serve-flags.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
 import { openReloadableSnapshot, type Replacement } from "./snapshot/read/reloadable.ts";
+import type { Source } from "./snapshot/remote/source.ts";
+import { demoSnapshot, docsScript, pageAssets } from "./web/assets.ts";
 import { type Logo, parseLogo } from "./web/brand.ts";
 
 export interface ListenOptions {
@@ -71,41 +77,69 @@ export interface Roadbook extends AsyncDisposable {
  * `RangeError` or `TypeError` that names an invalid option.
  */
 export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook & { app: App }> {
-  return openRoadbook(readOptions(options));
+  const values = readOptions(options);
+  return openRoadbook({
+    snapshot: { data: await findSnapshot(values), cacheDir: values.cacheDir, source: undefined },
+    responses: values,
+    page: values,
+    hasPage: values.page === true,
+    limit: values,
+    faults: values,
+    events: values,
+  });
 }
 
-/** The clients whose searches a kiosk does not count: those on the server's own machine. */
-const loopback = ["127.0.0.0/8", "::1"].map((text) => cidr.convert(text));
+/** The settings of a server in groups, with the values that only a caller can make. */
+export interface Config extends Pick<Groups, "page" | "faults"> {
+  /** The path or bytes of the snapshot, and the state of its source if it comes from a URL. */
+  snapshot: Groups["snapshot"] & {
+    data: string | Uint8Array;
+    source: Source["status"] | undefined;
+  };
+  responses: Groups["responses"] & Pick<LibraryValues, "basePath" | "compress">;
+  hasPage: boolean;
+  limit: Groups["limit"] & Pick<LibraryValues, "clock" | "defaultPeer">;
+  /** Replaces the limiter in memory. The caller must close it. */
+  sharedLimiter?: Limiter | undefined;
+  events: Pick<LibraryValues, "onBug" | "onResponse">;
+}
 
 /** Like {@link createRoadbook}, but takes values that are parsed already. */
 export async function openRoadbook(config: Config): Promise<Roadbook & { app: App; door: Door }> {
-  const { faultSeed, limiter: shared, searchLimit: limit, searchWindow: windowMs } = config;
-  let faults = config.faults && createFaults(config.faults, faultSeed);
-  const limiter = limit > 0 ? (shared ?? createLimiter({ ...config, limit, windowMs })) : undefined;
-  const page = config.page ? await pageOf(config) : undefined;
-  const reloadable = await openReloadableSnapshot(await findSnapshot(config), config.cacheDir);
-  const publicPath = config.publicUrl && new URL(config.publicUrl).pathname.replace(/\/$/, "");
+  const { snapshot, responses, limit, events, faults } = config;
+  const { publicUrl } = responses;
+  const publicPath = publicUrl && new URL(publicUrl).pathname.replace(/\/$/, "");
+  const { searchLimit, searchWindow: windowMs, maxClients, clock } = limit;
+  const injector = faults.faults && createFaultInjector();
+  injector?.replace(faults.faults ?? [], faults.faultSeed);
+  const limiter =
+    searchLimit > 0
+      ? (config.sharedLimiter ?? createLimiter({ limit: searchLimit, windowMs, maxClients, clock }))
+      : undefined;
+  const page = config.hasPage ? await openPages(config.page) : undefined;
+  const reloadable = await openReloadableSnapshot(snapshot.data, snapshot.cacheDir);
   let isClosed = false;
   const { app, ...door } = createApp({
-    ...config,
-    basePath: config.basePath ?? publicPath ?? "",
-    clients: createClients({
-      trusted: config.trustedProxies,
-      unlimited: [...(config.unlimited ?? []), ...(config.kiosk ? loopback : [])],
-      ipv6Prefix: config.ipv6Prefix,
-    }),
-    cacheMaxAgeSeconds: Math.floor(config.cacheMaxAge / 1000),
-    compress: config.compress ?? true,
+    publicUrl,
+    basePath: responses.basePath ?? publicPath ?? "",
+    cacheMaxAgeSeconds: Math.floor(responses.cacheMaxAge / 1000),
+    compress: responses.compress ?? true,
     page,
-    docsScript: async () => (await import("./assets.ts")).docsScript(),
-    onBug: config.onBug ?? ((error: unknown) => console.error(error)),
-    source: () => config.snapshotSource?.(),
-    isClosed: () => isClosed,
+    docsScript,
     snapshot: reloadable.current,
     refused: reloadable.refused,
-    searchLimit: limiter && { limiter, windowMs, clock: config.clock ?? Date.now },
-    // Elysia awaits a hook only if it is declared async.
-    faults: faults ? [async (context) => faults?.(context)] : [],
+    source: () => snapshot.source?.(),
+    isClosed: () => isClosed,
+    clients: createClients({
+      trusted: limit.trustedProxies,
+      unlimited: [...(limit.unlimited ?? []), ...(config.page.kiosk ? loopback : [])],
+      ipv6Prefix: limit.ipv6Prefix,
+    }),
+    defaultPeer: limit.defaultPeer,
+    searchLimit: limiter && { limiter, windowMs, clock: clock ?? Date.now },
+    faults: injector ? [injector.inject] : [],
+    onBug: events.onBug ?? ((error: unknown) => console.error(error)),
+    onResponse: events.onResponse,
   });
   // Some hosts pass more arguments.
   const fetch: FetchHandler = (request, from) => door.fetch(request, from);
@@ -146,9 +180,10 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
       return { ...meta, sha256 };
     },
     refresh: reloadable.refresh,
-    setFaults(list, seed = faultSeed) {
-      if (!faults) throw new Error("setFaults needs the option faults, which may be an empty list");
-      faults = createFaults(readOptions({ faults: list }).faults ?? [], seed);
+    setFaults(list, seed = faults.faultSeed) {
+      if (!injector)
+        throw new Error("setFaults needs the option faults, which may be an empty list");
+      injector.replace(readOptions({ faults: list }).faults ?? [], seed);
     },
     resetLimit() {
       if (limiter && !limiter.reset) throw new Error("the counts are in a shared store");
@@ -161,17 +196,17 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
 }
 
 /** Returns the snapshot's path or bytes. */
-async function findSnapshot({ snapshot, dataset, demo }: Config): Promise<string | Uint8Array> {
+async function findSnapshot({ snapshot, dataset, demo }: LibraryValues) {
   const given = [snapshot, dataset, demo || undefined].filter((each) => each !== undefined);
   if (given.length !== 1) throw new TypeError("give exactly one of snapshot, dataset and demo");
   if (snapshot !== undefined) return snapshot;
-  if (demo) return (await import("./assets.ts")).demoSnapshot();
+  if (demo) return demoSnapshot();
   return (await import("./snapshot/import/import.ts")).buildSnapshot(dataset ?? []);
 }
 
-async function pageOf(config: Config): Promise<Pages> {
-  const logo = config.logo === undefined ? undefined : await readLogo(config.logo);
-  return { ...config, logo, assets: await (await import("./assets.ts")).pageAssets() };
+async function openPages(page: Config["page"]): Promise<Pages> {
+  const logo = page.logo === undefined ? undefined : await readLogo(page.logo);
+  return { ...page, logo, assets: await pageAssets() };
 }
 
 async function readLogo(logo: string | Uint8Array): Promise<Logo> {

@@ -117,7 +117,10 @@ function createValidators(
   const methods = document.paths[path] ?? {};
   // An unsupported method gets the 405 response that is documented for GET.
   const { responses = {} } = methods[method.toLowerCase()] ?? methods.get ?? {};
-  const described = responses[status];
+  // A 304 is like a 200 without a body. It is not in the document.
+  const { "Content-Encoding": _, ...kept } = responses[200]?.headers ?? {};
+  const unchanged = kept.ETag && { description: "Unchanged", headers: kept };
+  const described: ResponseObject | undefined = status === 304 ? unchanged : responses[status];
   if (!described) return undefined;
   const schema = described.content?.["application/json"]?.schema;
   const headers = Object.keys(described.headers ?? {}).map((name) => {

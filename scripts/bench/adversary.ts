@@ -1,30 +1,23 @@
 /**
- * Looks for the most expensive search queries in two ways. First, it times queries that are known
- * to be slow, on names that are designed to make them slow. Then it starts from pieces of real
- * names and makes small random changes, keeping each change that makes the query slower. search.ts
- * lists the worst queries found. Last, it times whole requests to find the dearest path.
+ * Times queries that are known to be slow, on names that are contrived to make them slow, and whole
+ * requests, to find the dearest path.
  */
 import { join } from "node:path";
 import { sqlite } from "#sqlite";
-import { createRandom } from "../../src/community/random.ts";
 import type { DatasetLine } from "../../src/domain/dataset.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
+import { buildNameIndex } from "../../src/search/build.ts";
+import { NameSearch } from "../../src/search/find.ts";
 import { spellQuery } from "../../src/search/fold.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
-import { buildNameIndex } from "../../src/snapshot/name-index/build.ts";
-import { NameSearch } from "../../src/snapshot/name-index/find.ts";
-import { openInPlace } from "../../src/snapshot/read/open.ts";
 import { user } from "../../test/datasets.ts";
-import { fillNames, type SimilarNames, similarNames } from "../../test/snapshot/similar-names.ts";
+import { fillNames, type SimilarNames, similarNames } from "../../test/search/similar-names.ts";
 import { temporaryFolder } from "../../test/support.ts";
 import { format, median, type Options, timed } from "./measure.ts";
 import { openLike } from "./rivals/sqlite.ts";
-import { buildSnapshot, createUserSampler } from "./server.ts";
+import { buildSnapshot } from "./server.ts";
 
-/** `climb` starts over after this many consecutive changes that did not make the query slower. */
-const MAX_IDLE = 60;
 const MAX_LENGTH = 60;
-const CLIMB_SECONDS = 60;
 
 /** How many times each query on similar names is timed, after one warm-up run. */
 const SEARCHES = 11;
@@ -36,7 +29,6 @@ export async function benchAdversary(options: Options): Promise<void> {
   for (const [title, names] of Object.entries(similarNames)) {
     await searchSimilar(title, names, options.isQuick);
   }
-  await climb(options);
   await benchRequests(options);
 }
 
@@ -103,73 +95,5 @@ async function searchSimilar(title: string, alike: SimilarNames, isQuick: boolea
     console.log(`${ratio.padStart(7)}  ${figures}  ${title}: ${JSON.stringify(text)}${note}`);
   }
   await like.close();
-  db.close();
-}
-
-async function climb({ users, seed, isQuick }: Options): Promise<void> {
-  const snapshot = await openInPlace(await buildSnapshot(users));
-  const db = snapshot.db.$client;
-  const names = new NameSearch(db, "user");
-  const random = createRandom(seed);
-  const { below } = random;
-  const draw = createUserSampler(users, random);
-
-  function piece(): string {
-    const letters = [...draw().name];
-    const length = 2 + below(2);
-    return letters.splice(below(letters.length - length), length).join("");
-  }
-
-  function change(query: string): string {
-    const words = query.split(" ");
-    const letters = [...query];
-    const changes = [
-      () => words.splice(below(words.length), 1, piece()),
-      () => words.splice(below(words.length), 0, piece()),
-      () => words.splice(below(words.length), 1),
-    ];
-    if (random.chance(0.6)) {
-      random.pick(changes)();
-      return words.join(" ");
-    }
-    letters.splice(below(letters.length), below(2), ...piece().slice(0, below(3)));
-    return letters.join("");
-  }
-
-  /**
-   * Returns the minimum processor time of four runs in milliseconds. Using the minimum excludes
-   * other load on the machine.
-   */
-  function costOf(query: string): number {
-    const times: number[] = [];
-    while (times.length < 4) {
-      const start = process.cpuUsage();
-      names.find(spellQuery(query));
-      const { user, system } = process.cpuUsage(start);
-      times.push((user + system) / 1000);
-    }
-    return Math.min(...times);
-  }
-
-  const found = new Map<string, number>();
-  const end = performance.now() + 1000 * (isQuick ? 1 : CLIMB_SECONDS);
-  while (performance.now() < end) {
-    let worst = `${piece()} ${piece()}`;
-    let cost = 0;
-    for (let idle = 0; idle < MAX_IDLE && performance.now() < end; idle++) {
-      const query = change(worst).trim().slice(0, MAX_LENGTH);
-      if (query.length < 4 || !query.isWellFormed()) continue;
-      const ms = costOf(query);
-      if (ms < cost * 1.02) continue;
-      worst = query;
-      cost = ms;
-      idle = 0;
-    }
-    found.set(worst, cost);
-  }
-  const ranked = [...found].sort(([, a], [, b]) => b - a);
-  for (const [query, ms] of ranked.slice(0, 10)) {
-    console.log(`${ms.toFixed(2)} ms  ${JSON.stringify(query)}`);
-  }
   db.close();
 }

@@ -1,11 +1,11 @@
 /**
  * Measures how times, memory and file sizes grow with the number of users, using the executable and
- * generated communities. Prints a table and redraws the plot in RESULTS.md.
+ * generated communities.
  */
 import { copyFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createRandom } from "../../src/community/random.ts";
-import { openExecutable, root, temporaryFolder } from "../../test/support.ts";
+import { openExecutable, temporaryFolder } from "../../test/support.ts";
 import { type Connection, connect } from "./connection.ts";
 import { median, megabytesOf, type Options, quantile, tableOf, timed } from "./measure.ts";
 import {
@@ -42,9 +42,7 @@ type Figures = Record<Metric, number>;
 
 export async function benchGrowth({ isQuick }: Options): Promise<void> {
   const sizes = isQuick ? ["10k", "100k"] : ["10k", "100k", "1M", "10M"];
-  const figures = await measureSizes(sizes);
-  console.log(formatTable(sizes, figures));
-  if (!isQuick) await Bun.write(join(root, ".github/images/growth.svg"), drawPlot(sizes, figures));
+  console.log(formatTable(sizes, await measureSizes(sizes)));
 }
 
 async function measureSizes(sizes: string[]): Promise<Figures[]> {
@@ -198,65 +196,3 @@ function format(value: number, unit: "s" | "MB"): string {
 }
 
 const digits = (value: number) => String(Number(value.toPrecision(value < 100 ? 2 : 3)));
-
-const panels: [title: string, unit: "s" | "MB", metrics: Metric[]][] = [
-  ["A request", "s", ["profile, p50", "profile, p99", "search, p50", "search, p99"]],
-  ["Operations", "s", ["start to ready", "swap", "apply", "import"]],
-  ["Memory and disk", "MB", ["server's memory", "snapshot file", "import, peak"]],
-];
-/** The colours of the curves in a panel, with enough contrast in light and dark mode. */
-const colours = {
-  light: ["#0969da", "#8250df", "#bc4c00", "#1a7f37", "#cf222e"],
-  dark: ["#58a6ff", "#bc8cff", "#f0883e", "#3fb950", "#ff7b72"],
-};
-
-/** Draws log-log panels, one below the other, narrow enough for a phone to show at full size. */
-function drawPlot(sizes: string[], figures: Figures[]): string {
-  const [left, width, height, gap] = [58, 200, 130, 52];
-  const logSizes = sizes.map((size) => Math.log10(usersOf[size] ?? 0));
-  const [from = 0, to = 1] = [logSizes[0], logSizes.at(-1)];
-  const xs = logSizes.map((logSize) => left + (width * (logSize - from)) / (to - from));
-  const out: string[] = [];
-  const text = (style: string, x: number, y: number, content: string | undefined) =>
-    out.push(`<text class="${style}" x="${x}" y="${y}">${content}</text>`);
-  for (const [panel, [title, unit, names]] of panels.entries()) {
-    const top = 36 + panel * (height + gap);
-    const series = names.map((metric) => figures.map((figuresOfSize) => figuresOfSize[metric]));
-    const logs = series.flat().map(Math.log10);
-    const [low, high] = [Math.floor(Math.min(...logs)), Math.ceil(Math.max(...logs))];
-    const yOf = (value: number) => top + (height * (high - Math.log10(value))) / (high - low);
-    text("title", 12, top - 12, title);
-    for (let power = low; power <= high; power++) {
-      const y = yOf(10 ** power);
-      out.push(`<path class="grid" d="M${left} ${y}h${width}"/>`);
-      text("end", left - 6, y + 4, format(10 ** power, unit));
-    }
-    for (const [index, x] of xs.entries()) {
-      out.push(`<path class="grid" d="M${x} ${top}v${height}"/>`);
-      text("middle", x, top + height + 15, sizes[index]);
-    }
-    const curves = series.map((values, index) => ({ values, index, y: yOf(values.at(-1) ?? 1) }));
-    let free = top - 8;
-    for (const { values, index, y } of curves.sort((a, b) => a.y - b.y)) {
-      const points = values.map((value, size) => `${xs[size]},${yOf(value)}`);
-      out.push(`<polyline class="c${index}" points="${points.join(" ")}"/>`);
-      free = Math.max(y, free + 14);
-      text(`c${index}`, left + width + 8, free + 4, names[index]);
-    }
-  }
-  const style = (theme: keyof typeof colours) =>
-    colours[theme].map((colour, index) => `.c${index}{--c:${colour}}`).join("");
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 380 ${36 + 3 * (height + gap) - 16}" role="img">
-<title>Growth with the number of users</title>
-<style>
-svg{--card:#fff;--text:#59636e;--grid:#d1d9e0;--title:#1f2328}${style("light")}
-@media(prefers-color-scheme:dark){svg{--card:#0d1117;--text:#9198a1;--grid:#30363d;--title:#f0f6fc}${style("dark")}}
-text{font:12px system-ui,sans-serif;fill:var(--c,var(--text))}.title{font-weight:600;fill:var(--title)}
-.end{text-anchor:end}.middle{text-anchor:middle}.grid{stroke:var(--grid)}
-polyline{fill:none;stroke:var(--c);stroke-width:2;stroke-linejoin:round}
-</style>
-<rect width="100%" height="100%" rx="8" fill="var(--card)"/>
-${out.join("\n")}
-</svg>
-`;
-}

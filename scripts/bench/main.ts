@@ -1,34 +1,27 @@
 /** `bun run bench NAME` runs a benchmark and prints its results. No result counts as a failure. */
 import { parseArgs } from "node:util";
 import { benchAdversary } from "./adversary.ts";
-import { benchBadDays } from "./bad-days.ts";
 import { benchGrowth } from "./growth.ts";
 import { benchHostile } from "./hostile.ts";
 import { benchHttp } from "./http.ts";
 import { benchImport } from "./import.ts";
-import { benchLibrary } from "./library.ts";
 import { describeRun, type Options } from "./measure.ts";
 import { benchSearch } from "./search.ts";
 import { closeAll, sizes } from "./server.ts";
-import { benchSpellings } from "./spellings.ts";
 import { benchStart } from "./start.ts";
+import { benchTakedown } from "./takedown.ts";
 
 const benches: Record<string, { run: (options: Options) => Promise<void>; summary: string }> = {
   http: { run: benchHttp, summary: "processor time per request, requests per second (needs wrk)" },
   search: { run: benchSearch, summary: "response time of each kind of query" },
-  spellings: { run: benchSpellings, summary: "file size and response time with names in Cyrillic" },
   start: { run: benchStart, summary: "time until ready, and memory a second later" },
-  library: { run: benchLibrary, summary: "time to import the npm package on Node.js" },
   import: { run: benchImport, summary: "time and memory of import, apply, check and export" },
-  growth: {
-    run: benchGrowth,
-    summary: "growth from 10k to 10M users; redraws the plot",
+  growth: { run: benchGrowth, summary: "growth from 10k to 10M users" },
+  adversary: {
+    run: benchAdversary,
+    summary: "slow queries on contrived names, beside a scan; the dearest requests",
   },
-  "bad-days": {
-    run: benchBadDays,
-    summary: "wrong responses after killed writers, flipped bits, swaps and floods",
-  },
-  adversary: { run: benchAdversary, summary: "looks for the most expensive queries and requests" },
+  takedown: { run: benchTakedown, summary: "time and bytes until three replicas hide a user" },
   hostile: {
     run: benchHostile,
     summary: "waits beside attackers, memory of stalled clients, time of long requests",

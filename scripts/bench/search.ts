@@ -6,8 +6,8 @@
  */
 import { sqlite } from "#sqlite";
 import { createRandom } from "../../src/community/random.ts";
+import { NameSearch } from "../../src/search/find.ts";
 import { spellQuery } from "../../src/search/fold.ts";
-import { NameSearch } from "../../src/snapshot/name-index/find.ts";
 import { connect } from "./connection.ts";
 import { format, median, type Options, quantile, tableOf, timed } from "./measure.ts";
 import { openPostgres } from "./rivals/postgres.ts";
@@ -27,10 +27,7 @@ const QUERIES = 300;
 /** Each kind of query is measured for this long at most, so a slow rival gets fewer queries. */
 const KIND_MS = 1000;
 
-/**
- * The worst queries that `bun run bench adversary` found with a million users. Some of them were
- * found when the long posting lists were still in FTS5.
- */
+/** The worst queries that a random search found with a million users. */
 const worst = [
   "av mes",
   "in ra  Ni le il",

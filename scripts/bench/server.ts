@@ -149,25 +149,12 @@ export async function openFloor(roadbook: Target, paths: string[]): Promise<Serv
 export async function spawnServer(command: string[]): Promise<Server> {
   const env = { ...process.env, NODE_ENV: "production" };
   const child = Bun.spawn(command, { env, stdout: "pipe" });
-  const close = createStop(child);
-  return { origin: await readyOrigin(child.stdout), pid: child.pid, close };
-}
-
-/** Returns a function that stops the database server, even while clients are connected. */
-export function spawnDatabase(command: string[], cwd: string): () => Promise<void> {
-  return createStop(Bun.spawn(command, { cwd, stdout: "ignore", stderr: "ignore" }), "SIGINT");
-}
-
-function createStop(
-  child: Bun.Subprocess,
-  signal: NodeJS.Signals = "SIGTERM",
-): () => Promise<void> {
-  const stop = async () => {
-    child.kill(signal);
+  const close = async () => {
+    child.kill();
     await child.exited;
   };
-  cleanups.push(stop);
-  return stop;
+  cleanups.push(close);
+  return { origin: await readyOrigin(child.stdout), pid: child.pid, close };
 }
 
 const cleanups: (() => Promise<void>)[] = [];

@@ -4,37 +4,35 @@
  */
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
-import { Command, Option } from "@commander-js/extra-typings";
 import { author, description, homepage, version } from "../../package.json" with { type: "json" };
 import { formatManPage } from "./man.ts";
 import { formatLicences, listExecutableParts } from "./parts.ts";
 
 const root = join(import.meta.dir, "../..");
-const values = new Command("bun scripts/release/deb.ts")
-  .description("make a Debian package of an executable")
-  .addOption(
-    new Option("--executable <FILE>", "the executable to package").default(
-      join(root, "dist/roadbook-linux-x64"),
-      "dist/roadbook-linux-x64",
-    ),
-  )
-  .option("--architecture <NAME>", "the processor architecture: amd64 or arm64", "amd64")
-  .option("--compression <NAME>", "the compression, as for dpkg-deb -Z", "zstd")
-  .addOption(
-    new Option("--to <FOLDER>", "where to write the package").default(join(root, "dist"), "dist"),
-  )
-  .parse()
-  .opts();
+const { values } = parseArgs({
+  options: {
+    executable: { type: "string", default: join(root, "dist/roadbook-linux-x64") },
+    /** The processor architecture: amd64 or arm64. */
+    architecture: { type: "string", default: "amd64" },
+    /** As for dpkg-deb -Z. */
+    compression: { type: "string", default: "zstd" },
+    /** The folder for the package. */
+    to: { type: "string", default: join(root, "dist") },
+  },
+});
 mkdirSync(values.to, { recursive: true });
 // All files get the executable's modification time, so that the same executable always gives the
 // same package.
 const seconds = Number(
   process.env.SOURCE_DATE_EPOCH ?? Math.floor(statSync(values.executable).mtimeMs / 1000),
 );
+// For dpkg, 0.2.0~dev comes before 0.2.0.
+const debVersion = version.replace("-", "~");
 const folder = mkdtempSync(join(resolve(values.to), ".deb-"));
 try {
-  const deb = join(resolve(values.to), `roadbook_${version}_${values.architecture}.deb`);
+  const deb = join(resolve(values.to), `roadbook_${debVersion}_${values.architecture}.deb`);
   await fillFolder();
   const command = ["dpkg-deb", "--root-owner-group", `-Z${values.compression}`, "--build"];
   const { success } = Bun.spawnSync([...command, folder, deb], {
@@ -88,7 +86,7 @@ async function listFiles(): Promise<Record<string, string | Uint8Array>> {
     [`${documents}/README.md`]: read("scripts/deploy/README.md"),
     [`${documents}/CHANGELOG.md`]: read("CHANGELOG.md"),
     [`${documents}/changelog.gz`]: gzipSync(
-      `roadbook (${version}) stable; urgency=medium
+      `roadbook (${debVersion}) stable; urgency=medium
 
   * CHANGELOG.md lists the changes.
 
@@ -111,7 +109,7 @@ roadbook: hardening-no-pie
 roadbook: hardening-no-relro
 `,
     "DEBIAN/control": `Package: roadbook
-Version: ${version}
+Version: ${debVersion}
 Architecture: ${values.architecture}
 Maintainer: ${author}
 Homepage: ${homepage}

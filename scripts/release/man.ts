@@ -10,7 +10,7 @@ import {
   sentenceOf,
   usageOf,
 } from "../../src/commands/help.ts";
-import { termOf, variableOf } from "../../src/serve-flags.ts";
+import { termOf, variableOf } from "../../src/settings/declare.ts";
 
 /** The note with this prefix becomes the EXIT STATUS section. */
 const EXIT_CODES = "Exit codes: ";

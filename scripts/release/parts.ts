@@ -4,9 +4,12 @@
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { Enums, Models, Serialize, Spec } from "@cyclonedx/cyclonedx-library";
+import { Glob } from "bun";
 import spdx from "spdx-license-list/full.js";
 import { name, packageManager, version } from "../../package.json" with { type: "json" };
+import { docsScript } from "../../src/web/assets.ts";
 
 export interface Part {
   name: string;
@@ -31,19 +34,15 @@ export async function listExecutableParts(): Promise<Part[]> {
     metafile: true,
   });
   const modules = Object.keys(metafile?.inputs ?? {}).map((path) => join(root, path));
-  return [...listParts(modules), ...listRuntimeParts()];
+  return [...(await listParts(modules)), ...listRuntimeParts()];
 }
 
 /** Returns the packages that modules with these absolute paths are from, and the docs page's. */
-export function listParts(modules: readonly string[]): Part[] {
+export async function listParts(modules: readonly string[]): Promise<Part[]> {
   const folders = new Set(modules.flatMap(folderOf));
-  // The script of the docs page is a bundle without a list of its parts, so all packages that
-  // @scalar/api-reference depends on are taken for its parts.
-  addWithDependencies(join(root, "node_modules/@scalar/api-reference"), folders);
+  const parts = [...[...folders].map((folder) => readPackage(folder)), ...(await listDocsParts())];
   // The same version may be installed in several folders.
-  const packages = new Map(
-    [...folders].map(readPackage).map((part) => [`${part.name} ${part.version}`, part]),
-  );
+  const packages = new Map(parts.map((part) => [`${part.name} ${part.version}`, part]));
   return [...packages].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, part]) => part);
 }
 
@@ -52,21 +51,38 @@ function folderOf(file: string): string[] {
   return folder === undefined ? [] : [folder];
 }
 
-function addWithDependencies(folder: string, folders: Set<string>): void {
-  if (folders.has(folder)) return;
-  folders.add(folder);
-  const { dependencies = {} } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-  for (const name of Object.keys(dependencies)) {
-    addWithDependencies(findPackage(name, folder), folders);
+/**
+ * Returns the packages in the script of the docs page. Its source map names the modules: Scalar's
+ * own by their folder, the others by package and version. The drawings of Phosphor are in
+ * @scalar/icons. A licence is read from the installed version of a package.
+ */
+async function listDocsParts(): Promise<Part[]> {
+  const file = join(root, "node_modules/@scalar/api-reference/dist/browser/standalone.js");
+  if (!gunzipSync(await docsScript()).equals(readFileSync(file))) {
+    throw new Error("@scalar/api-reference and its plugin for Fastify must have the same version");
   }
+  const { sources }: { sources: string[] } = JSON.parse(readFileSync(`${file}.map`, "utf8"));
+  const versions = new Map<string, string | undefined>([["@phosphor-icons/core", undefined]]);
+  for (const source of sources) {
+    const [, name, version] = /\.pnpm\/(@?[^@/]+)@([^_/]+)/.exec(source) ?? [];
+    const [, folder = "api-reference"] = /^(?:\.\.\/){3}([^/.]+)\//.exec(source) ?? [];
+    versions.set(name?.replace("+", "/") ?? `@scalar/${folder}`, version);
+  }
+  return [...versions].map(([name, version]) => {
+    const part = readPackage(findPackage(name));
+    return { ...part, version: version ?? part.version };
+  });
 }
 
-/** Finds an installed package as Node.js does, in the closest node_modules folder. */
-function findPackage(name: string, from: string): string {
-  const folder = join(from, "node_modules", name);
-  if (existsSync(join(folder, "package.json"))) return folder;
-  if (from === root) throw new Error(`${name} is not installed`);
-  return findPackage(name, dirname(from));
+/** Finds a package at the top of node_modules, or else below another of Scalar's packages. */
+function findPackage(name: string): string {
+  const top = join(root, "node_modules", name);
+  if (existsSync(join(top, "package.json"))) return top;
+  const [nested] = new Glob(`node_modules/**/node_modules/${name}/package.json`).scanSync(root);
+  if (nested === undefined) {
+    throw new Error(`${name} is part of the docs page; add it to devDependencies for its licence`);
+  }
+  return dirname(join(root, nested));
 }
 
 function readPackage(folder: string): Part {

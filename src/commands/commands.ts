@@ -2,8 +2,10 @@
  * Declares every command with its arguments, its flags and its help. A command's code is loaded
  * only when that command runs, so that `--version`, `--help` and `serve` start fast.
  */
-import * as kinds from "../flag-kinds.ts";
-import { declare, type Settings, serveSettings, type Values } from "../serve-flags.ts";
+
+import { declare, type Settings, type Values } from "../settings/declare.ts";
+import * as kinds from "../settings/kinds.ts";
+import { serveSettings } from "../settings/serve-flags.ts";
 import { describeCounts, writeStdout } from "./output.ts";
 
 export interface Command<Given extends Settings = Settings> {
@@ -19,7 +21,7 @@ function command<Given extends Settings>(given: Command<Given>): Command {
   return given;
 }
 
-const { host, port, tlsCert } = serveSettings;
+const { host, port } = serveSettings;
 const file = {
   name: "FILE",
   kind: kinds.text("FILE"),
@@ -44,7 +46,7 @@ const writing = {
   expectEnd: { kind: kinds.boolean, help: 'fail unless the last line is {"type":"end","lines":N}' },
   allowShrink: {
     kind: kinds.boolean,
-    help: "allow the removal of more than half of the users or companies",
+    help: "allow the loss of more than half of the users, public users, companies or unlocked achievements",
   },
   maxErrors: {
     kind: kinds.integer(1, 1_000_000),
@@ -92,10 +94,21 @@ export const commands: Record<string, Command> = {
         default: "2m",
         help: "how long to wait for each page of rows from a database server",
       },
+      decodeHtml: { kind: kinds.boolean, help: "decode HTML entities in names and descriptions" },
       avatarBase: { kind: kinds.webUrl, help: "base URL for avatars that are not http(s) URLs" },
       dryRun: { kind: kinds.boolean, help: "check the dataset without writing anything" },
       force: { kind: kinds.boolean, help: "overwrite any target, and accept a new id map" },
       skipInvalid: { kind: kinds.boolean, help: "skip invalid lines and fields, and report them" },
+      allowReveal: {
+        kind: kinds.boolean,
+        help: "allow more than half of the private users to become public",
+      },
+      holdMs: {
+        name: "--hold TIME",
+        kind: kinds.maxAge,
+        default: "1h",
+        help: "how long a user whom apply or hide made private or deleted stays so, whatever SOURCE says; at most 1h, 0 for not at all",
+      },
       ...writing,
     }),
     notes: [
@@ -118,6 +131,25 @@ export const commands: Record<string, Command> = {
     }),
     notes: ["A running server switches to the new snapshot within a second."],
     run: async (values) => (await import("./import-apply.ts")).runApply(values),
+  }),
+
+  hide: command({
+    summary: "make users private",
+    settings: declare({
+      ids: {
+        name: "ID…",
+        kind: kinds.integer(1, Number.MAX_SAFE_INTEGER),
+        list: ",",
+        required: true,
+        help: "the users' ids",
+      },
+      to: { kind: kinds.target, required: true, help: "the snapshot to change" },
+      waitMs: writing.waitMs,
+    }),
+    notes: [
+      "Unless all users are found, nothing is written and the exit code is 1. A running server hides them within a second. For an hour, imports keep them private, whatever their source says; hiding them again starts a new hour.",
+    ],
+    run: async (values) => (await import("./import-apply.ts")).runHide(values),
   }),
 
   export: command({
@@ -188,7 +220,7 @@ export const commands: Record<string, Command> = {
     summary: "print the licences of all parts of this program",
     settings: {},
     async run() {
-      const { licences } = await import("../assets.ts");
+      const { licences } = await import("../web/assets.ts");
       writeStdout(await licences());
     },
   }),
@@ -199,17 +231,14 @@ export const commands: Record<string, Command> = {
       url: {
         name: "URL",
         kind: kinds.baseUrl,
+        variable: "ROADBOOK_HEALTH_URL",
         help: "the server's base URL, such as https://api.example.org",
       },
       host: { ...host, help: "the server's address, if no URL is given" },
       port: { ...port, help: "the server's port, if no URL is given" },
-      tlsCert: {
-        ...tlsCert,
-        help: "use https if no URL is given; only the flag's presence matters",
-      },
     }),
     notes: [
-      "These flags use the same environment variables as serve, so both commands can share one environment. The exit code is 1 if the server does not respond or is unhealthy.",
+      "These flags use the same environment variables as serve, so both commands can share one environment. If the server has a certificate, give its URL, or set ROADBOOK_HEALTH_URL. The exit code is 1 if the server does not respond or is unhealthy.",
     ],
     run: async (values) => (await import("./health.ts")).runHealth(values),
   }),

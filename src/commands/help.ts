@@ -1,5 +1,5 @@
 /** Formats the help of the program and of each command, in at most 80 columns. */
-import { isFlag, type Setting } from "../serve-flags.ts";
+import { isFlag, type Setting } from "../settings/declare.ts";
 import { type Command, commands } from "./commands.ts";
 
 export const SUMMARY = "Read-only API server for driver profiles, achievements and name search.";

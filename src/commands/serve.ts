@@ -4,17 +4,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { version } from "../domain/version.ts";
 import { makeTemporaryFolder } from "../files/temporary-folder.ts";
-import { UsageError } from "../flag-kinds.ts";
-import type { FetchHandler } from "../http/app.ts";
 import type { Metrics } from "../http/metrics.ts";
 import { openRoadbook } from "../roadbook.ts";
-import type { serveSettings, Values } from "../serve-flags.ts";
-import { type Listener, openListener } from "../server/listen.ts";
+import { type Listener, openListener, readTls } from "../server/listen.ts";
 import { createLog } from "../server/log.ts";
-import { readTls } from "../server/tls.ts";
 import { takeTurns } from "../server/turns.ts";
+import type { Values } from "../settings/declare.ts";
+import { UsageError } from "../settings/kinds.ts";
+import type { serveSettings } from "../settings/serve-flags.ts";
 import type { RemoteLocation } from "../snapshot/remote/location.ts";
 import type { Source } from "../snapshot/remote/source.ts";
+import { demoSnapshot } from "../web/assets.ts";
 import { endOnSignal, writeStdout } from "./output.ts";
 
 /** How often to look for a new snapshot file. */
@@ -33,33 +33,52 @@ export async function runServe(config: ServeConfig, unknownVariables: string[]):
   for (const variable of unknownVariables) {
     log.warn({ variable }, "unknown environment variable, ignored");
   }
-  await serve(config, log).finally(() => log.close());
+  try {
+    const server = await openServer(config, log);
+    // Called before the ready line, because programs may send a signal as soon as they read it.
+    const stopSignal = nextSignal();
+    watchSnapshot(server, config, log);
+    announce(server, config, log);
+    log.info({ signal: await stopSignal }, "stopping");
+    // A second signal or the timeout cuts off requests that are still in progress.
+    await server.stop(Promise.race([nextSignal(), sleep(config.shutdownTimeout)]));
+    log.info("stopped");
+  } finally {
+    await log.close();
+  }
 }
 
-async function serve(config: ServeConfig, log: Logger): Promise<void> {
-  const { tlsCert: cert, tlsKey: key, snapshot, adminHost, adminPort } = config;
+type Server = Awaited<ReturnType<typeof openServer>>;
+
+/** Opens the snapshot, the limiter and the ports. */
+async function openServer(config: ServeConfig, log: Logger) {
+  const { host, port, reusePort, adminHost, adminPort, tlsCert: cert, tlsKey: key } = config;
+  const { snapshot, cacheDir } = config;
   const tls = cert && key ? readTls({ cert, key }) : undefined;
-  const isRemote = typeof snapshot === "object";
-  const source = isRemote ? await openRemote(snapshot, config, log) : undefined;
-  const path = isRemote ? source?.path : snapshot;
+  const source = typeof snapshot === "object" ? await openRemote(snapshot, config, log) : undefined;
+  const path = typeof snapshot === "object" ? source?.path : snapshot;
   const limiter = await openLimiter(config, log);
   let metrics: Metrics | undefined;
   let isStopping = false;
   const roadbook = await openRoadbook({
-    ...config,
-    snapshot: path,
-    demo: path === undefined,
-    page: !config.noPage,
-    snapshotSource: source?.status,
-    limiter,
-    onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
-    onResponse(facts) {
-      metrics?.countResponse(facts);
-      if (!config.accessLog) return;
-      // Logs the route instead of the URL, which may contain a client's search.
-      const { requestId, method, route = null, status } = facts;
-      const durationMs = Number(facts.durationMs.toFixed(3));
-      log.info({ requestId, method, route, status, durationMs, client: facts.client() }, "request");
+    snapshot: { data: path ?? (await demoSnapshot()), cacheDir, source: source?.status },
+    responses: config,
+    page: config,
+    hasPage: !config.noPage,
+    limit: config,
+    sharedLimiter: limiter,
+    faults: config,
+    events: {
+      onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
+      onResponse(facts) {
+        metrics?.countResponse(facts);
+        if (!config.accessLog) return;
+        // Logs the route instead of the URL, which may contain a client's search.
+        const { requestId, method, route = null, status } = facts;
+        const durationMs = Number(facts.durationMs.toFixed(3));
+        const client = facts.client();
+        log.info({ requestId, method, route, status, durationMs, client }, "request");
+      },
     },
   });
   let admin: Listener | undefined;
@@ -76,15 +95,35 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
   }
   const respond = takeTurns({
     ...roadbook.door,
-    fetch(request, peer, isRefused) {
-      const response = roadbook.door.fetch(request, peer, isRefused);
-      // Awaiting every response would noticeably slow down requests for profiles.
-      return isStopping || request.method === "HEAD" ? complete(response, isStopping) : response;
+    async fetch(request, peer, isRefused) {
+      const response = await roadbook.door.fetch(request, peer, isRefused);
+      // Bun omits it for HEAD.
+      if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
+      if (isStopping) response.headers.set("connection", "close");
+      return response;
     },
   });
-  const listener = await openListener({ ...config, flagPrefix: "--" }, respond, tls);
-  // Called before the ready line, because programs may send a signal as soon as they read it.
-  const stopSignal = nextSignal();
+  const address = { host, port, reusePort, flagPrefix: "--" } as const;
+  const listener = await openListener(address, respond, tls);
+  return {
+    roadbook,
+    source,
+    metrics,
+    origin: listener.origin,
+    adminOrigin: admin?.origin,
+    /** Finishes the requests in progress, or cuts them off as soon as `isOver` resolves. */
+    async stop(isOver: Promise<unknown>): Promise<void> {
+      isStopping = true;
+      await Promise.race([listener.drain(), isOver]);
+      await Promise.all([listener.close(), admin?.close()]);
+      limiter?.close();
+      await roadbook.close();
+    },
+  };
+}
+
+/** Looks for a new snapshot regularly and on SIGHUP, and switches to it. */
+function watchSnapshot({ roadbook, source, metrics }: Server, config: ServeConfig, log: Logger) {
   const refresh = async (isForced: boolean) => {
     try {
       const replacement = await roadbook.refresh(isForced);
@@ -104,34 +143,20 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
   setInterval(refresh, REFRESH_MS, false);
   process.on("SIGHUP", () => (source ? source.refresh() : refresh(true)));
   if (source) void keepFetching(source, config.refresh);
+}
+
+/** Logs what is served and where, and prints the line for programs that wait for the server. */
+function announce({ roadbook, origin, adminOrigin }: Server, config: ServeConfig, log: Logger) {
+  const { snapshot = "the bundled data", faults, faultSeed } = config;
   const { built_at: builtAt, counts } = roadbook.meta();
-  const name = isRemote ? snapshot.name : (snapshot ?? "the bundled data");
+  const name = typeof snapshot === "object" ? snapshot.name : snapshot;
   log.info({ version, snapshot: name, builtAt, counts }, "starting");
-  const { faults, faultSeed } = config;
   for (const fault of faults?.length === 0 ? ["none"] : (faults ?? [])) {
     log.warn({ fault, faultSeed }, "FAULT INJECTION IS ON: this server is for tests only");
   }
-  if (admin) log.info(`admin listening on ${admin.origin}`);
-  writeStdout(`roadbook listening on ${listener.origin}\n`);
-  log.info({ url: listener.origin }, "ready");
-
-  const signal = await stopSignal;
-  isStopping = true;
-  log.info({ signal }, "stopping");
-  // A second signal or the timeout cuts off requests that are still in progress.
-  await Promise.race([listener.drain(), nextSignal(), sleep(config.shutdownTimeout)]);
-  await Promise.all([listener.close(), admin?.close()]);
-  limiter?.close();
-  await roadbook.close();
-  log.info("stopped");
-}
-
-/** Adds the `Date` that Bun omits for HEAD, and closes the connection if the server stops. */
-async function complete(responding: ReturnType<FetchHandler>, isLast: boolean): Promise<Response> {
-  const { headers } = await responding;
-  headers.set("date", new Date().toUTCString());
-  if (isLast) headers.set("connection", "close");
-  return responding;
+  if (adminOrigin) log.info(`admin listening on ${adminOrigin}`);
+  writeStdout(`roadbook listening on ${origin}\n`);
+  log.info({ url: origin }, "ready");
 }
 
 async function keepFetching(source: Source, refreshMs: number): Promise<never> {

@@ -4,6 +4,7 @@
  * "must be …", and is used in the OpenAPI document, in the JSON Schema and in error messages.
  */
 import { Kind, type Static, type TProperties, Type, TypeRegistry } from "@sinclair/typebox";
+import { hasCodePoints } from "./text.ts";
 import { parseTime } from "./time.ts";
 
 const MAX_NAME = 200;
@@ -24,10 +25,13 @@ export function boundedText(maxLength: number) {
   return string(description, { maxLength }, (value) => isText(value, maxLength));
 }
 
+/** Some names consist of a blank character that is not white space, such as U+3164 or U+2800. */
+const VISIBLE = /[^\p{White_Space}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
 export const Name = string(
   `a non-blank string of 1 to ${MAX_NAME} code points`,
   { minLength: 1, maxLength: MAX_NAME, pattern: "\\S" },
-  (value) => isText(value, MAX_NAME) && value.trim() !== "",
+  (value) => isText(value, MAX_NAME) && VISIBLE.test(value),
 );
 
 /** A time in a dataset. Responses have a {@link UtcTime}. */
@@ -82,6 +86,9 @@ export const AchievementEntry = Type.Object({
   unlocked_at: UtcTime,
 });
 export type AchievementEntry = Static<typeof AchievementEntry>;
+
+/** A search returns at most this many users or companies. */
+export const MAX_RESULTS = 10;
 
 export const CompanySearchResult = Type.Object({ id: Id, name: Name, member_count: Count });
 export type CompanySearchResult = Static<typeof CompanySearchResult>;
@@ -188,8 +195,7 @@ function string(description: string, keywords: object = {}, isValid = (_: string
 
 /** Checks the length first, because the other checks take time proportional to the length. */
 export function isText(value: string, maxCodePoints: number): boolean {
-  if (value.length > 2 * maxCodePoints || !value.isWellFormed()) return false;
-  return value.length <= maxCodePoints || [...value].length <= maxCodePoints;
+  return !hasCodePoints(value, maxCodePoints + 1) && value.isWellFormed();
 }
 
 function isAvatar(value: string): boolean {

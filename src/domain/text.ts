@@ -1,4 +1,4 @@
-/** Cleans text of invisible characters. */
+/** Cleans text of invisible characters, and counts code points. */
 
 const INVISIBLE = /(?![\p{White_Space}\u200c\u200d])[\p{Cc}\p{Cf}]/gu;
 /** Matches control and format characters, and white space except single spaces between words. */
@@ -12,4 +12,16 @@ export function cleanName(name: string): string {
 /** Replaces each run of white space with a single space, and trims both ends. */
 export function collapseSpaces(text: string): string {
   return text.replace(/\p{White_Space}+/gu, " ").replace(/^ | $/g, "");
+}
+
+export function hasCodePoints(text: string, count: number): boolean {
+  if (text.length < count) return false;
+  return text.length >= 2 * count || codePointsOf(text) >= count;
+}
+
+/** Counts without an array of the code points, which would take 50 bytes for each. */
+export function codePointsOf(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
 }

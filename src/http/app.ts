@@ -64,6 +64,12 @@ export function createApp(options: AppOptions) {
       return request.method === "OPTIONS" ? preflight : fail("method_not_allowed");
     });
   }
+  // In another app, an unmatched path would get the host's 404, outside of this app's hooks.
+  if (basePath) app.all("/*", ({ request }) => notFound(request));
+
+  function notFound(request: Request) {
+    return pages.notFoundPage(request) ?? fail("route_not_found");
+  }
 
   function refuse({ path, route }: { path: string; route: string }): void {
     if (isClosed()) throw fail("unavailable");
@@ -74,7 +80,7 @@ export function createApp(options: AppOptions) {
 
   function explain({ code, error, request }: Parameters<ErrorHandler>[0]) {
     if (isClosed()) return fail("unavailable");
-    if (code === "NOT_FOUND") return pages.notFoundPage(request) ?? fail("route_not_found");
+    if (code === "NOT_FOUND") return notFound(request);
     // If validation fails, the `error` of the schema is the error code.
     if (code === "VALIDATION") return fail(error.customError as ErrorCode);
     if (error instanceof ElysiaCustomStatusResponse) return error;

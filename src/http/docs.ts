@@ -66,6 +66,7 @@ read-only, and every response is JSON. The Users and Search endpoints also exist
 - Send the last \`ETag\` in \`If-None-Match\`. A 304 means that nothing has changed.
 - Both searches share one budget per client. \`GET\` and \`HEAD\` use it, \`OPTIONS\` does not. After
   a 429 or 503, wait for \`Retry-After\`.
+- A request line and headers of more than 16 KB get a 431 without a body.
 - Name your program and a contact in \`User-Agent\`.
 `.trim();
 

@@ -1,7 +1,7 @@
-/** Serves drawings: avatars of public drivers, badges of achievements, and the site's sign. */
+/** Serves drawings: avatars of public drivers, badges of achievements, and the site's icon. */
 import { Elysia } from "elysia";
 import { DEFAULT_ACCENT } from "../web/brand.ts";
-import { drawAvatar, drawAvatarPng, drawBadge, drawFavicon, drawSignPng } from "../web/drawings.ts";
+import { drawAvatar, drawAvatarPng, drawBadge, drawFavicon } from "../web/drawings.ts";
 import { parseUserId } from "./request.ts";
 import { type Body, Content, fail } from "./result.ts";
 import type { Service } from "./service.ts";
@@ -28,8 +28,7 @@ export const drawings = (
       const achievement = service.snapshot().users.findAchievementByIcon(params.file);
       return achievement ? svg(drawBadge(achievement)) : fail("route_not_found");
     })
-    .get("/favicon.svg", () => svg(drawFavicon(service.page?.accent ?? DEFAULT_ACCENT)))
-    .get("/sign.png", () => png(drawSignPng(service.page?.accent ?? DEFAULT_ACCENT)));
+    .get("/favicon.svg", () => svg(drawFavicon(service.page?.accent ?? DEFAULT_ACCENT)));
 
 const png = (bytes: Body) => new Content("image/png", bytes, { cache: "public" });
 

@@ -88,19 +88,19 @@ export function describeOperation(operation: Operation): DocumentDecoration {
   return detail as object;
 }
 
+/**
+ * 304 and 431 are left out, because they have no body, which would make the data and the error
+ * optional in generated types. A client sees a 304 only if it sets If-None-Match itself.
+ */
 function responsesOf({ operationId, success, errors: own, tag }: Operation) {
   const common = { ...headers.common, ...(tag === "Search" && headers.limit) };
-  const validated = tag === "Service" ? common : { ...common, ...headers.validator };
-  const coded = tag === "Service" ? common : { ...validated, ...headers.coding };
+  const coded = tag === "Service" ? common : { ...common, ...headers.validator, ...headers.coding };
   const body = Type.Object({ success: Type.Literal(true), ...success });
   const json = { schema: toOpenApi(body), example: examples[operationId] };
   const codes = [...own, "internal_error", "unavailable"] as const;
   const failures = Map.groupBy(codes, (code) => errors[code].status);
   return {
     200: response("Success", coded, json),
-    ...(tag !== "Service" && {
-      304: response("The body is still the one that If-None-Match names", validated),
-    }),
     ...Object.fromEntries(
       [...failures].map(([status, codes]) => {
         const retry = (status === 429 || status === 503) && headers.retry;
@@ -108,7 +108,6 @@ function responsesOf({ operationId, success, errors: own, tag }: Operation) {
       }),
     ),
     405: failure(["method_not_allowed"], { ...headers.common, ...headers.allow }),
-    431: response("The request line and headers exceed 16 KB. The response has no body."),
   };
 }
 
@@ -123,12 +122,12 @@ function failure(codes: readonly ErrorCode[], its: object) {
   return response(sentences.join("\n\n"), its, { schema, examples: Object.fromEntries(examples) });
 }
 
-function response(description: string, its?: object, body?: object) {
+function response(description: string, its: object, body: object) {
   const reference = (name: string) => [name, { $ref: `#/components/headers/${name}` }];
   return {
     description,
-    headers: its && Object.fromEntries(Object.keys(its).map(reference)),
-    content: body && { "application/json": body },
+    headers: Object.fromEntries(Object.keys(its).map(reference)),
+    content: { "application/json": body },
   };
 }
 

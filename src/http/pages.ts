@@ -2,12 +2,15 @@
 import { Elysia } from "elysia";
 import Negotiator from "negotiator";
 import { errors } from "../domain/error.ts";
+import type { Decision } from "../limit/limiter.ts";
 import type { Snapshot } from "../snapshot/read/open.ts";
-import { type Brand, type Logo, styleOf } from "../web/brand.ts";
+import type { PageAssets } from "../web/assets.ts";
+import { type Brand, DEFAULT_ACCENT, type Logo, styleOf } from "../web/brand.ts";
 import { renderDocument } from "../web/document.ts";
-import { type Language, languages } from "../web/texts.ts";
-import { readDriver, readResults, readStart, type View } from "../web/view.ts";
-import { type CountSearch, toSeconds } from "./rate-limit.ts";
+import { drawPreview } from "../web/preview.ts";
+import { type Language, languages, translationIn } from "../web/texts.ts";
+import { readCompany, readDriver, readResults, readStart, type View } from "../web/view.ts";
+import { type CountSearch, failLimited, toSeconds } from "./rate-limit.ts";
 import { normalizeText, parseUserId, pathOf, SEARCHABLE } from "./request.ts";
 import { type Body, Content, fail } from "./result.ts";
 import type { Service } from "./service.ts";
@@ -21,12 +24,10 @@ const PAGE_POLICY =
 const LOGO_POLICY =
   "default-src 'none'; frame-ancestors 'none'; style-src 'unsafe-inline'; img-src data:";
 
-/** The script and the style sheet. A file's name changes with its text. */
-export type PageAssets = Record<"script" | "style", { file: string; text: string }>;
+/** Loading a page that counts as a search again, as with Back, would count as another one. */
+const COUNTED = { "cache-control": "private, max-age=60" };
 
 export interface Pages extends Brand {
-  /** Defaults to the language that the reader's browser asks for. */
-  language?: Language | undefined;
   accent?: string | undefined;
   logo: Logo | undefined;
   /** The drivers on the start page. Defaults to those with the most achievement points. */
@@ -60,16 +61,16 @@ export function createPages(service: PagesService) {
   const { files, ...paths } = nameAssets(page);
 
   const show = (request: Request, { meta }: Snapshot, view: View, headers = {}): Content => {
-    const language = page.language ?? languageOf(request);
+    const language = page.language ?? languageOf(request, page.kiosk);
     const problem = view.kind === "problem" ? view.problem : undefined;
-    const shown = { view, language, brand: page, builtAt: meta.built_at };
+    const shown = { view, language, brand: page, meta };
     const html = renderDocument({ ...shown, ...paths, basePath, baseUrl: baseUrl(request) });
     return new Content("text/html; charset=utf-8", html, {
       // A page that asks for more letters is not an error.
       status: problem === undefined || problem === "invalid_query" ? 200 : errors[problem].status,
       cache: "private",
       headers: {
-        vary: "accept, accept-encoding, accept-language",
+        vary: `accept, accept-encoding, accept-language${page.kiosk ? ", cookie" : ""}`,
         "content-security-policy": PAGE_POLICY,
         "content-language": language,
         "referrer-policy": "same-origin",
@@ -78,6 +79,13 @@ export function createPages(service: PagesService) {
     });
   };
 
+  const showLimited = (request: Request, { resetMs }: Decision, query = ""): Content => {
+    const waitSeconds = toSeconds(resetMs);
+    const view = { kind: "problem", problem: "rate_limited", query, waitSeconds } as const;
+    return show(request, snapshot(), view, { "retry-after": String(waitSeconds) });
+  };
+
+  let sign: { count: string; png: Body } | undefined;
   const routes = plugin
     .get("/", async ({ request, server }) => {
       const typed = parametersOf(request)?.getAll("q").at(-1)?.trim() ?? "";
@@ -91,17 +99,24 @@ export function createPages(service: PagesService) {
         return show(request, data, readStart(data, baseUrl(request), page.featured));
       const problem = { kind: "problem" as const, query };
       if (!isSearch) return show(request, data, { ...problem, problem: "invalid_query" });
-      if (decision && !decision.allowed) {
-        const waitSeconds = toSeconds(decision.resetMs);
-        const limited = { ...problem, problem: "rate_limited", waitSeconds } as const;
-        return show(request, data, limited, { "retry-after": String(waitSeconds) });
-      }
+      if (decision?.allowed === false) return showLimited(request, decision, query);
       const found = readResults(data, text, baseUrl(request));
       const view = { ...found, query, searchesLeft: decision?.remaining };
-      // Loading the results again would count as another search.
-      return show(request, data, view, { "cache-control": "private, max-age=60" });
+      return show(request, data, view, COUNTED);
     })
     // On an error, a client that does not prefer HTML gets the API's JSON.
+    .get("/companies/:companyId", async ({ request, params, server }) => {
+      const decision = await countSearch?.(request, server);
+      const isJson = !prefersPage(request);
+      if (decision?.allowed === false)
+        return isJson ? failLimited(decision) : showLimited(request, decision);
+      const id = parseUserId(params.companyId) ?? 0;
+      const after = parseUserId(parametersOf(request)?.get("after") ?? "") ?? 0;
+      const data = snapshot();
+      const view = readCompany(data, id, after, baseUrl(request));
+      if (view.kind === "company") return show(request, data, view, COUNTED);
+      return isJson ? fail(view.problem) : show(request, data, view);
+    })
     .get("/drivers/:driverId", ({ request, params }) => {
       const id = parseUserId(params.driverId);
       const isJson = !prefersPage(request);
@@ -111,13 +126,22 @@ export function createPages(service: PagesService) {
       const view = readDriver(data, id, showsAll, baseUrl(request));
       return isJson && view.kind === "problem" ? fail(view.problem) : show(request, data, view);
     })
+    .get("/sign.png", () => {
+      const { title, accent = DEFAULT_ACCENT, language = "en", logo } = page;
+      const { texts, formatCount } = translationIn(language);
+      const count = formatCount(snapshot().meta.counts.public_users, texts.driverCount);
+      // The last picture is kept, because drawing takes as long as hundreds of requests.
+      if (sign?.count !== count) sign = { count, png: drawPreview(title, count, accent, !logo) };
+      return new Content("image/png", sign.png, { cache: "public" });
+    })
     .get("/assets/:file", ({ params }) => files.get(params.file) ?? fail("route_not_found"));
 
   return {
     routes,
     /** Returns undefined if the client should get JSON. */
     notFoundPage(request: Request): Content | undefined {
-      const isApi = /^\/api(\/|$)/.test(pathOf(request.url));
+      // In another app, the path still has the prefix.
+      const isApi = /^\/api(\/|$)/.test(pathOf(request.url).replace(basePath, ""));
       if (isApi || !prefersPage(request)) return undefined;
       return show(request, snapshot(), { kind: "problem", problem: "route_not_found" });
     },
@@ -149,9 +173,13 @@ function prefersPage(request: Request): boolean {
   return best === "text/html";
 }
 
-function languageOf(request: Request): Language {
-  const [best] = preferencesOf(request).languages(Object.keys(languages)) as Language[];
-  return best ?? "en";
+/** A kiosk's visitor chooses a language, which the page's script keeps until the kiosk is idle. */
+function languageOf(request: Request, isKiosk = false): Language {
+  const cookie = isKiosk ? request.headers.get("cookie") : null;
+  const [, chosen] = /(?:^|;)\s*language=(\w+)/.exec(cookie ?? "") ?? [];
+  const known = Object.keys(languages) as Language[];
+  const [best = "en"] = preferencesOf(request).languages(known) as Language[];
+  return known.find((each) => each === chosen) ?? best;
 }
 
 const parametersOf = ({ url }: Request) => URL.parse(url)?.searchParams;

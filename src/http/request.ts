@@ -43,13 +43,8 @@ export const isApiPath = (url: string): boolean =>
 /** The origin of a request without a valid host. */
 const LOCAL_ORIGIN = "http://localhost";
 
-/** The last origin parsed. Most requests repeat it, and comparing is faster than parsing. */
-let last = { prefix: "", origin: LOCAL_ORIGIN };
-
 export function originOf(url: string): string {
-  const prefix = url.slice(0, pathStart(url));
-  if (prefix !== last.prefix) last = { prefix, origin: URL.parse(url)?.origin ?? LOCAL_ORIGIN };
-  return last.origin;
+  return URL.parse(url)?.origin ?? LOCAL_ORIGIN;
 }
 
 /** The origin in X-Forwarded-Proto and -Host, set by a trusted proxy. Ignores malformed values. */

@@ -63,8 +63,6 @@ export function createRespond(
   const { searchLimit, compress, page, basePath, onResponse } = options;
   const prepared = prepareHeaders(options.cacheMaxAgeSeconds);
 
-  // Elysia awaits a hook whose source has a call right after `return` or an arrow. This one has
-  // none, which saves a microsecond per request.
   return function respond({ request, responseValue, route, cache }: Handled) {
     // In a host app, Elysia first passes on the result of the host's own `onError`.
     if (responseValue === undefined) return undefined;
@@ -83,7 +81,7 @@ export function createRespond(
       onResponse?.({
         requestId,
         method,
-        route: route && templateOf(route, basePath),
+        route: route?.endsWith("/*") ? undefined : route && templateOf(route, basePath),
         status: response.status,
         search: decision && (decision.allowed ? "allowed" : "refused"),
         durationMs: performance.now() - startMs,

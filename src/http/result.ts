@@ -1,6 +1,6 @@
 /** The results of handlers: a plain object for JSON, `fail` for an error, or any `Content`. */
 import { ElysiaCustomStatusResponse, status } from "elysia";
-import { type ErrorCode, errors } from "../domain/error.ts";
+import { type ErrorBody, type ErrorCode, errors } from "../domain/error.ts";
 
 export type Coding = "gzip" | "identity";
 export type Body = string | Uint8Array<ArrayBuffer>;
@@ -64,6 +64,12 @@ export function fail<Code extends ErrorCode>(code: Code, details?: { retry_after
   const { status: number, message } = errors[code];
   return status(number, errorBody(code, message, details));
 }
+
+/**
+ * Tells typed clients that a failed validation has the body of every error. Elysia's types give 422
+ * another body. Empty at run time, so that Elysia does not validate responses.
+ */
+export const errorTypes = {} as { response: Record<400 | 422, typeof ErrorBody> };
 
 /** The response to a client whose earlier requests are still waiting. */
 export const busy = new Content(JSON_TYPE, JSON.stringify(fail("unavailable").response), {

@@ -1,11 +1,11 @@
 /** The two search routes. The rate limit counts a search before its query is validated. */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { CompanySearchResult, UserSearchResult } from "../domain/model.ts";
+import { CompanySearchResult, MAX_RESULTS, UserSearchResult } from "../domain/model.ts";
 import { spellQuery } from "../search/fold.ts";
-import { MAX_RESULTS } from "../snapshot/name-index/find.ts";
 import { describeOperation } from "./openapi.ts";
 import { normalizeText, SEARCHABLE } from "./request.ts";
+import { errorTypes } from "./result.ts";
 import type { Hook, Service } from "./service.ts";
 
 export interface SearchService extends Service {
@@ -18,6 +18,7 @@ export const search = (service: SearchService) =>
   new Elysia({ strictPath: true })
     .derive(() => ({ cache: "private" as const }))
     .guard({
+      ...errorTypes,
       query: Query,
       transform: [...service.limitSearch, normalizeQuery],
       beforeHandle: service.faults,

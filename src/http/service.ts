@@ -16,10 +16,11 @@ export interface Service {
 }
 
 /**
- * Runs before a handler and can throw an error in its place or, after validation, return one.
- * Elysia awaits a hook only if its source says `async`, so hooks are async functions.
+ * Runs before a handler, and can throw an error in its place or, after validation, return one.
+ * Elysia awaits a hook that is declared `async`, so one that returns a promise must be. The type
+ * hides what is returned, because typed clients would add it to the responses of every route.
  */
-export type Hook = (context: HookContext) => Promise<undefined>;
+export type Hook = (context: HookContext) => void;
 
 export interface HookContext {
   request: Request;

@@ -4,13 +4,13 @@ import { Elysia } from "elysia";
 import { AchievementEntry, Id, User } from "../domain/model.ts";
 import { describeOperation } from "./openapi.ts";
 import { UserIdParams } from "./request.ts";
-import { fail } from "./result.ts";
+import { errorTypes, fail } from "./result.ts";
 import type { Service } from "./service.ts";
 
 export const users = (service: Service) =>
   new Elysia({ strictPath: true })
     .derive(() => ({ cache: "public" as const }))
-    .guard({ params: UserIdParams, beforeHandle: service.faults })
+    .guard({ ...errorTypes, params: UserIdParams, beforeHandle: service.faults })
     .get(
       "/users/public/:userId",
       ({ request, params }) => {

@@ -9,6 +9,9 @@ import ipaddr from "ipaddr.js";
 export type Cidr = [Address, number];
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
+/** The addresses of the server's own machine. */
+export const loopback = ["127.0.0.0/8", "::1/128"].map((text) => ipaddr.parseCIDR(text));
+
 /** The cache is cleared when it has this many hops, which take about 1 MB. */
 const MAX_CACHED_HOPS = 4096;
 

@@ -16,10 +16,6 @@ const BITMAP_BYTES = BLOCK_DOCS / 8;
  */
 const MAX_DISTANCES_BYTES = BITMAP_BYTES / 2;
 
-// These buffers are reused, because importing a million names encodes a hundred thousand blocks.
-const bitmap = createBitmap();
-const distances = new Uint8Array(MAX_DISTANCES_BYTES + 2);
-
 export function hasBit(bits: Bits, at: number): boolean {
   return ((bits[at >> 5] ?? 0) & (1 << (at & 31))) !== 0;
 }
@@ -47,12 +43,13 @@ export function* listBits(bits: Bits): Generator<number, void> {
   }
 }
 
-/** Encodes the document ids from index `from` up to `to`: ascending, and all of the same block. */
-export function encodeBlock(docIds: Uint32Array, from = 0, to = docIds.length): Uint8Array {
-  bitmap.fill(0);
+/** Encodes ascending document ids that are all of the same block. */
+export function encodeBlock(docIds: Uint32Array): Uint8Array {
+  const bitmap = createBitmap();
+  const distances = new Uint8Array(MAX_DISTANCES_BYTES + 2);
   let size = 0;
   let last = 0;
-  for (let at = from; at < to; at++) {
+  for (let at = 0; at < docIds.length; at++) {
     const offset = (docIds[at] ?? 0) % BLOCK_DOCS;
     const distance = offset - last;
     if (size <= MAX_DISTANCES_BYTES) {
@@ -62,9 +59,7 @@ export function encodeBlock(docIds: Uint32Array, from = 0, to = docIds.length): 
     setBit(bitmap, offset);
     last = offset;
   }
-  return size > MAX_DISTANCES_BYTES
-    ? new Uint8Array(bitmap.buffer.slice())
-    : distances.slice(0, size);
+  return size > MAX_DISTANCES_BYTES ? new Uint8Array(bitmap.buffer) : distances.slice(0, size);
 }
 
 /** Returns a block's bitmap. It may share memory with `bytes`, so do not use `bytes` afterwards. */

@@ -4,6 +4,7 @@
  */
 import { SPELLING_END } from "./fold.ts";
 import { isWordStart } from "./tiers.ts";
+import { MAX_NGRAM, MAX_RARE_LISTS, OVERLAP_STEP } from "./tuning.ts";
 
 // Markers around n-grams, for the start of a name, the start of a later word and the end of a name.
 // Folding drops these characters, so no name contains them.
@@ -14,15 +15,6 @@ export const END = "\u0093";
 export const SEPARATOR = "\n";
 
 export type Boundary = typeof START | typeof WORD | "";
-
-/** The maximum length of an n-gram in code points. It limits the cost of identical long names. */
-export const MAX_NGRAM = 16;
-
-/** The maximum number of n-grams to look up for a text. Any more would rule out few candidates. */
-const MAX_COVERING = 3;
-
-/** The n-grams to look up for a text without a rare n-gram start this many code points apart. */
-const OVERLAP_STEP = 4;
 
 /** The beginning of a text is enough to find candidates, which are compared with the whole text. */
 const COVERED = /^.{0,400}/su;
@@ -53,7 +45,7 @@ export function coveringNgrams(boundary: Boundary, text: string, isFrequent: IsF
   const ngrams = isFrequent(first) ? [] : [first];
   const [inside = ""] = COVERED.exec(text.replace(END, "")) ?? [];
   let from = first.length - boundary.length;
-  while (from < inside.length && ngrams.length < MAX_COVERING) {
+  while (from < inside.length && ngrams.length < MAX_RARE_LISTS) {
     const next = extendWhileFrequent("", inside, from, isFrequent);
     if (!isFrequent(next)) ngrams.push(next);
     from += next.length;

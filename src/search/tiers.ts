@@ -1,4 +1,5 @@
 /** Compares a folded name with a folded query. README.md has the rules. */
+import { hasCodePoints } from "../domain/text.ts";
 import { SPELLING_END } from "./fold.ts";
 
 export type Tier = 1 | 2 | 3 | 4 | 5;
@@ -45,7 +46,8 @@ export function wordStartsOf(name: string): number[] {
   WORD_START.lastIndex = 0;
   while (WORD_START.test(name)) {
     const at = WORD_START.lastIndex - 1;
-    starts.push(isSecondHalf(name, at) ? at - 1 : at);
+    const isSecondHalf = (name.charCodeAt(at) & 0xfc00) === 0xdc00;
+    starts.push(isSecondHalf ? at - 1 : at);
   }
   return starts;
 }
@@ -53,22 +55,4 @@ export function wordStartsOf(name: string): number[] {
 export function isWordStart(name: string, at: number): boolean {
   WORD_START_HERE.lastIndex = at;
   return WORD_START_HERE.test(name);
-}
-
-export function hasCodePoints(text: string, count: number): boolean {
-  if (text.length < count) return false;
-  return text.length >= 2 * count || [...text].length >= count;
-}
-
-/** Counts the code points in well-formed text. An array would take 50 bytes per code point. */
-export function codePointsOf(text: string): number {
-  let count = 0;
-  for (let at = 0; at < text.length; at++) {
-    if (!isSecondHalf(text, at)) count++;
-  }
-  return count;
-}
-
-function isSecondHalf(text: string, at: number): boolean {
-  return (text.charCodeAt(at) & 0xfc00) === 0xdc00;
 }

@@ -1,12 +1,13 @@
 /** Listens on Bun or Node, and stops without losing a request. */
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import ipaddr from "ipaddr.js";
 import { codeOf, reasonOf } from "../files/errors.ts";
 import type { FetchHandler } from "../http/app.ts";
 import { createNodeListener } from "./node-listener.ts";
-import type { TlsFiles } from "./tls.ts";
 
 export interface Listener {
   origin: string;
@@ -22,6 +23,9 @@ export interface ListenAddress {
   /** The prefix of the host and port flags, for errors that name these flags. */
   flagPrefix?: "--" | "--admin-" | undefined;
 }
+
+/** The certificate and its private key, both in PEM format. */
+export type TlsFiles = Record<"cert" | "key", Buffer>;
 
 /** How many ticks to wait before closing connections. Each tick reads at most 1,024 connections. */
 const DRAIN_TICKS = 5;
@@ -107,4 +111,24 @@ function listenError(error: unknown, { host, port, flagPrefix }: ListenAddress):
   const isResolved = ipaddr.isValid(host) || ["EACCES", "EMFILE"].includes(code);
   if (!isResolved) return fail(`cannot resolve host name ${host}`, "host");
   return new Error(`cannot listen on ${host} port ${port}: ${reasonOf(error)}`);
+}
+
+/** If a file cannot be used, throws an error whose message is for the operator. */
+export function readTls(paths: Record<"cert" | "key", string>): TlsFiles {
+  const [cert, key] = [read(paths.cert), read(paths.key)];
+  try {
+    if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return { cert, key };
+  } catch {
+    // Not in PEM format, or encrypted.
+  }
+  const wanted = "a PEM certificate and its unencrypted private key";
+  throw new Error(`${paths.cert} and ${paths.key} are not ${wanted}`);
+}
+
+function read(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new Error(`${path} cannot be read: ${reasonOf(error)}`);
+  }
 }

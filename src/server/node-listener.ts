@@ -1,6 +1,5 @@
 /** Adapts a fetch handler to `node:http` and Express. It does not open a socket. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { json } from "node:stream/consumers";
 import type { FetchHandler } from "../http/app.ts";
 
 /** If `next` is given, as in Express, it is called when the path is unknown. */
@@ -51,7 +50,7 @@ function requestOf(incoming: IncomingMessage): Request {
   // Sets the URL exactly as it was sent, because the constructor would resolve `..` in the path.
   const origin = `http${"encrypted" in socket ? "s" : ""}://${headers.host ?? "localhost"}`;
   Object.defineProperty(request, "url", { value: url.startsWith("/") ? origin + url : url });
-  // Only the admin port reads a body. A stream would hold back a body that nobody reads.
-  Object.defineProperty(request, "json", { value: () => json(incoming) });
+  // Only the admin port reads a body. A web stream would hold back a body that nobody reads.
+  Object.defineProperty(request, "body", { value: incoming });
   return request;
 }

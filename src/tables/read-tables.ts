@@ -4,26 +4,37 @@
  * other row is validated later, like a line.
  */
 import type { RawRecord, RecordKey } from "../domain/dataset.ts";
-import { Count, Timestamp } from "../domain/model.ts";
+import { Count } from "../domain/model.ts";
 import { parseTime } from "../domain/time.ts";
-import { mustBe, mustBeId, toKey, type ValidationError } from "../domain/validation.ts";
-import { toInteger, toOptionalText, toPublic, toText, toTime } from "./cells.ts";
-import { keyOf, type TableName } from "./columns.ts";
+import {
+  DUPLICATE_ID,
+  mustBe,
+  mustBeId,
+  mustBeTime,
+  toKey,
+  type ValidationError,
+} from "../domain/validation.ts";
+import { toCompany, toInteger, toOptionalText, toPublic, toText, toTime } from "./cells.ts";
+import { type Header, keyOf, type TableName, type UnknownColumn } from "./columns.ts";
 import { type Dialect, formatLiteral } from "./literal.ts";
 
 /** The cells of a row by column. `line` is the line in a CSV file. */
 export type Row = Record<string, unknown>;
 
-/** Called repeatedly with the number of rows of a file that have been read. */
-export type OnRead = (file: string, rows: number) => void;
+export interface Reporting {
+  /** Called repeatedly with the number of rows of a file that have been read. */
+  onRead?: ((file: string, rows: number) => void) | undefined;
+  /** Called once for each query of which a page takes longer than half a second. */
+  onSlow?: ((file: string) => void) | undefined;
+}
 
 /** The tables of a database or of a folder of CSV files. All queries see the same data. */
 export interface Tables extends AsyncDisposable {
   /** The file name extension. A row of a CSV file has the member `line`. */
   readonly ending: "csv" | "sql";
   readonly dialect: Dialect;
-  /** Called once for each table, before it is queried. Returns its columns. */
-  open(table: TableName): Promise<string[]>;
+  /** Called once for each table with its file, before it is queried. */
+  open(table: TableName, path: string): Promise<Header>;
   /** Runs `SELECT <columns> FROM <table> AS q <rest>`. */
   query(table: TableName, rest: string, columns?: string): Promise<Row[]>;
 }
@@ -34,6 +45,8 @@ export interface TableRecord {
   record: RawRecord;
   /** The line of the record's row in a CSV file. */
   line?: number;
+  /** The line of the first row with the same id. */
+  first?: unknown;
 }
 
 /** An error in a row that belongs to no record, or in a record. */
@@ -51,6 +64,8 @@ type Items = (TableRecord | RowError)[];
 // The rows of a page are in memory. With 5,000 users, importing 400,000 took 334 instead of 257 MB.
 const USERS_PER_PAGE = 1000;
 const ROWS_PER_PAGE = 20_000;
+/** A page of a query that uses an index takes a few milliseconds. */
+const SLOW_MS = 500;
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 
 /** How the cells of a column are converted. Other columns have text. */
@@ -58,23 +73,28 @@ const converters: Partial<Record<string, (cell: unknown) => unknown>> = {
   public: toPublic,
   created_at: toTime,
   unlocked_at: toTime,
+  company_id: toCompany,
   avatar_url: toOptionalText,
   company_role: toOptionalText,
 };
-const ids = "id user_id role_id achievement_id company_id".split(" ");
+const ids = "id user_id role_id achievement_id".split(" ");
 for (const name of [...ids, "hierarchy", "tier", "points", "member_count"]) {
   converters[name] = toInteger;
 }
+const toId = (cell: unknown) => toKey(cell) ?? toInteger(cell);
 const keyConverters = { ...converters };
-for (const name of ids) keyConverters[name] = (cell) => toKey(cell) ?? toInteger(cell);
+for (const name of ids) keyConverters[name] = toId;
+keyConverters.company_id = (cell) => (toCompany(cell) === undefined ? undefined : toId(cell));
 
 export class TableReader {
   private readonly tables: Tables;
-  private readonly names: readonly TableName[];
-  private readonly onRead: OnRead;
+  private readonly files: ReadonlyMap<TableName, string>;
+  private readonly reporting: Reporting;
+  readonly unknownColumns: UnknownColumn[] = [];
+  readonly slowQueries: string[] = [];
   private readonly hasKeys: boolean;
   private readonly converters: typeof converters;
-  private readonly columns = new Map<TableName, string[]>();
+  private readonly columns = new Map<TableName, Header["places"]>();
   /** The ids of the roles and achievements. */
   private readonly known = { role: new Set<unknown>(), achievement: new Set<unknown>() };
   /** The number of users by company id. */
@@ -83,10 +103,15 @@ export class TableReader {
   private readonly unread = new Map<TableName, number>();
 
   /** With `hasKeys`, ids can be of any kind; see {@link toKey}. */
-  constructor(tables: Tables, names: readonly TableName[], onRead: OnRead, hasKeys: boolean) {
+  constructor(
+    tables: Tables,
+    files: ReadonlyMap<TableName, string>,
+    reporting: Reporting,
+    hasKeys: boolean,
+  ) {
     this.tables = tables;
-    this.names = names;
-    this.onRead = onRead;
+    this.files = files;
+    this.reporting = reporting;
     this.hasKeys = hasKeys;
     this.converters = hasKeys ? keyConverters : converters;
   }
@@ -97,19 +122,23 @@ export class TableReader {
 
   /** Yields all records, and the errors in all other rows. */
   async *read(): AsyncGenerator<Items> {
-    for (const table of this.names) this.columns.set(table, await this.tables.open(table));
+    for (const [table, path] of this.files) {
+      const { places, unknown } = await this.tables.open(table, path);
+      this.columns.set(table, places);
+      this.unknownColumns.push(...unknown);
+    }
     await this.checkIds();
-    for (const table of this.names) yield await this.listWithoutId(table);
+    for (const table of this.files.keys()) yield await this.listWithoutId(table);
     await this.countMembers();
     // A user is written with the name of the company, so companies come before users.
     for (const type of ["role", "achievement", "company"] as const) {
       for await (const rows of this.pages(tableOf(type))) {
-        yield rows.map((row) => this.toRecord(type, row));
+        yield this.toRecords(type, rows);
       }
     }
     let after: unknown;
     for await (const rows of this.pages("users")) {
-      const users = rows.map((row) => this.toRecord("user", row));
+      const users = this.toRecords("user", rows);
       const records = users.filter((item) => "record" in item).map(({ record }) => record);
       const upTo = rows.at(-1)?.id;
       yield* this.addLists(records, after, upTo);
@@ -118,13 +147,15 @@ export class TableReader {
     }
     // The remaining rows belong to no user.
     yield* this.addLists([], after);
-    if (this.hasKeys) for (const table of this.names) this.checkOrder(table, [], true);
+    if (this.hasKeys) for (const table of this.files.keys()) this.checkOrder(table, [], true);
   }
 
   /** Describes an error in a record, so that it names the row and the column. */
-  locate(error: ValidationError, type: RecordType, { line, id }: Row): RowError {
+  locate(error: ValidationError, type: RecordType, { line, id, first }: Row): RowError {
     const field = error.field.replace(/^company\./, "company_");
-    return { ...error, field, place: this.placeOf(tableOf(type), line, id) };
+    const isRepeated = error.kind === DUPLICATE_ID && first !== undefined;
+    const reason = isRepeated ? `${error.reason} (first on line ${first})` : error.reason;
+    return { ...error, field, reason, place: this.placeOf(tableOf(type), line, id) };
   }
 
   private placeOf(table: string, line: unknown, id: unknown): string {
@@ -140,7 +171,7 @@ export class TableReader {
   /** Checks the type of each table's ids by the first of them, and with keys, counts the rows. */
   private async checkIds(): Promise<void> {
     let userType = "";
-    for (const table of this.names) {
+    for (const table of this.files.keys()) {
       const key = keyOf(table);
       const where = `WHERE q.${key} IS NOT NULL LIMIT 1`;
       const [first] = await this.tables.query(table, where, `q.${key} AS id`);
@@ -182,10 +213,14 @@ export class TableReader {
     const min = this.hasKeys ? `${key} IS NOT NULL` : `${key} > 0`;
     let start = after === undefined ? min : `${key} > ${this.literal(after)}`;
     const idOf = (row: Row) => this.literal(row[keyOf(table)]);
+    const file = `${table}.${this.tables.ending}`;
+    if (key === "q.id") this.reporting.onRead?.(file, 0);
     for (let count = 0, isFull = true; isFull; ) {
       // The ids are written into the text, because with parameters, MariaDB reads whole tables.
       const range = `WHERE ${start}${end} ORDER BY ${key} LIMIT ${size + 1}`;
+      const began = performance.now();
       let rows = await this.tables.query(table, range);
+      if (performance.now() - began > SLOW_MS) this.addSlow(table);
       isFull = rows.length > size;
       const [next] = rows.splice(size);
       const [last] = rows.slice(-1).map(idOf);
@@ -193,15 +228,22 @@ export class TableReader {
       if (next && (typeof next[keyOf(table)] === "string" || idOf(next) === last)) {
         const ties = await this.tables.query(table, `WHERE ${key} = ${last}`);
         const tied = new Set(ties.map(idOf));
-        const count = rows.findLastIndex((row) => !tied.has(idOf(row))) + 1;
-        rows = [...rows.slice(0, count), ...ties];
+        const untied = rows.findLastIndex((row) => !tied.has(idOf(row))) + 1;
+        rows = [...rows.slice(0, untied), ...ties];
       }
       count += rows.length;
       this.checkOrder(table, rows);
-      if (key === "q.id") this.onRead(`${table}.${this.tables.ending}`, count);
+      if (key === "q.id") this.reporting.onRead?.(file, count);
       if (rows.length > 0) yield rows;
       start = `${key} > ${last}`;
     }
+  }
+
+  private addSlow(table: TableName): void {
+    const query = `${table}.sql`;
+    if (this.tables.ending === "csv" || this.slowQueries.includes(query)) return;
+    this.slowQueries.push(query);
+    this.reporting.onSlow?.(query);
   }
 
   /** Throws if rows may be lost, because the database does not sort ids as it compares them. */
@@ -223,6 +265,14 @@ export class TableReader {
     return this.hasKeys ? formatLiteral(this.tables.dialect, id) : String(Number(id));
   }
 
+  private toRecords(type: RecordType, rows: Row[]): Items {
+    let first: Row = {};
+    return rows.map((row) => {
+      if (row.id !== first.id) first = row;
+      return { ...this.toRecord(type, row), first: first.line };
+    });
+  }
+
   private toRecord(type: RecordType, row: Row): TableRecord | RowError {
     const { company_id, company_role = "Member", ...fields } = this.convert(row);
     const { id } = fields;
@@ -238,7 +288,7 @@ export class TableReader {
 
   /** Counts how many users each company has. */
   private async countMembers(): Promise<void> {
-    if (!this.columns.get("users")?.includes("company_id")) return;
+    if (!this.columns.get("users")?.has("company_id")) return;
     const columns = "q.company_id AS company_id, COUNT(*) AS members";
     for (const row of await this.tables.query("users", "GROUP BY q.company_id", columns)) {
       const id = this.convert(row).company_id;
@@ -283,7 +333,7 @@ export class TableReader {
     if (!isCount) return mustBe("tier", Count.description ?? "", tier);
     const seconds = parseTime(String(unlocked_at));
     if (seconds === undefined) {
-      return mustBe("unlocked_at", Timestamp.description ?? "", unlocked_at);
+      return mustBeTime("unlocked_at", unlocked_at);
     }
     // The highest tier counts, and if several rows have it, the earliest of them.
     const other = list.get(id) as { tier: number; unlocked_at: string } | undefined;

@@ -1,12 +1,15 @@
 /** Applies a community's own name, colour and logo to the page. This module never reads files. */
 import crypto from "node:crypto";
 import { PNG_START } from "./png.ts";
+import type { Language } from "./texts.ts";
 
 export const DEFAULT_TITLE = "Roadbook";
 export const DEFAULT_ACCENT = "#ffc61a";
 
 export interface Brand {
   title: string;
+  /** Defaults to the language that the reader chooses, or the reader's browser asks for. */
+  language?: Language | undefined;
   /** Adapts the page to an unattended screen. */
   kiosk?: boolean | undefined;
   /** The idle time in milliseconds after which a kiosk returns to the start. */

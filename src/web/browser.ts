@@ -65,6 +65,12 @@ function runKiosk(idleMs: number, state: Storage): void {
     go(url);
   }
 
+  /** The server reads this cookie, and ignores it without a language. */
+  function setLanguage(language: string): void {
+    // biome-ignore lint/suspicious/noDocumentCookie: The Cookie Store API needs HTTPS.
+    document.cookie = `language=${language};path=/`;
+  }
+
   function search(): void {
     clearTimeout(typing);
     if (field.value.trim() === "") leave();
@@ -83,6 +89,7 @@ function runKiosk(idleMs: number, state: Storage): void {
     idling = setTimeout(() => {
       waitForIdle();
       state.setItem("idle", "yes");
+      setLanguage("");
       leave();
     }, idleMs);
   }
@@ -102,8 +109,11 @@ function runKiosk(idleMs: number, state: Storage): void {
     });
   }
   addEventListener("click", (event) => {
-    const target = event.target instanceof Element && event.target.closest("a, .keys button");
-    if (target instanceof HTMLButtonElement) {
+    const target = event.target instanceof Element && event.target.closest("a, [type=button]");
+    if (target instanceof HTMLButtonElement && target.lang) {
+      setLanguage(target.lang);
+      go(location.href);
+    } else if (target instanceof HTMLButtonElement) {
       field.value = target.value ? field.value + target.value : field.value.slice(0, -1);
       onTyped();
     } else if (target instanceof HTMLAnchorElement && target.hash === "") {

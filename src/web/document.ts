@@ -1,10 +1,10 @@
 /** Renders the complete HTML document around a view: head, search form and footer. */
 import { type Html, html, withBasePath } from "./html.ts";
 import { type PageContext, type Rendered, renderView } from "./render.ts";
-import { fill, type Language, type Texts, translationIn } from "./texts.ts";
+import { fill, type Language, languages, type Texts, translationIn } from "./texts.ts";
 import type { View } from "./view.ts";
 
-interface DocumentOptions extends Pick<PageContext, "brand" | "baseUrl"> {
+interface DocumentOptions extends Pick<PageContext, "brand" | "baseUrl" | "meta"> {
   view: View;
   language: Language;
   /** The path under which the server is mounted; empty for the root. */
@@ -12,13 +12,15 @@ interface DocumentOptions extends Pick<PageContext, "brand" | "baseUrl"> {
   scriptPath: string;
   stylePath: string;
   logoPath: string | undefined;
-  builtAt: string;
 }
 
 export function renderDocument(options: DocumentOptions): string {
   const { view, language, baseUrl, basePath, scriptPath, stylePath, logoPath } = options;
   const { title, kiosk, kioskIdle, allowIndexing, links = [] } = options.brand;
   const context = { ...options, ...translationIn(language) };
+  // Without achievements in the data, no page speaks of them.
+  const isPlain = options.meta.counts.achievements === 0;
+  if (isPlain) context.texts = { ...context.texts, description: context.texts.whatIsFound };
   const { texts, formatDate } = context;
   const rendered = renderView(view, context);
   const { text } = html`<!doctype html>
@@ -38,7 +40,7 @@ ${renderPreview(rendered, texts, options)}
 <a class="skip" href="#view">${texts.skipToContent}</a>
 <header class="top">
   <a class="plate" href="/" aria-label="${title}, ${texts.toStart}">${
-    logoPath && html`<img src="${logoPath}" alt="">`
+    logoPath && html`<span><img src="${logoPath}" alt=""></span>`
   }${title}</a>
   <form action="/" method="get" role="search">
     <label for="q">${texts.searchLabel}</label>
@@ -49,10 +51,10 @@ ${renderPreview(rendered, texts, options)}
       <button>${texts.searchButton}</button>
     </div>
   </form>
-  ${kiosk && renderKeys(texts)}
+  ${kiosk && renderKeys(options, texts)}
 </header>
 <main id="view">${rendered.main}</main>
-<p class="printed">${baseUrl}${rendered.path ?? "/"} · ${fill(texts.dataFrom, { date: formatDate(options.builtAt) })}</p>
+<p class="printed">${baseUrl}${rendered.path ?? "/"} · ${fill(texts.dataFrom, { date: formatDate(options.meta.built_at) })}</p>
 ${
   !kiosk &&
   html`<footer>${links.map(
@@ -81,18 +83,25 @@ ${url && html`<link rel="canonical" href="${url}">\n<meta property="og:url" cont
 <meta property="og:title" content="${title}">
 <meta property="og:description" content="${description}">
 <meta property="og:image" content="${image}">
-<meta name="twitter:card" content="summary">
+<meta name="twitter:card" content="${image?.endsWith("/sign.png") ? "summary_large_image" : "summary"}">
 <meta name="twitter:title" content="${title}">
 <meta name="twitter:description" content="${description}">
 <meta name="twitter:image" content="${image}">`;
 }
 
-function renderKeys(texts: Texts): Html {
+function renderKeys({ view, language, brand }: DocumentOptions, texts: Texts): Html {
   const keys = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ1234567890"].map(
     (key) => html`<button type="button" value="${key.toLowerCase()}">${key}</button>`,
   );
   return html`<div class="keys">${keys}
     <button type="button" value=" " aria-label="${texts.spaceKey}">␣</button>
     <button type="button" value="" aria-label="${texts.backspaceKey}">⌫</button></div>
-  <p class="hint">${texts.scriptHint}</p>`;
+  <div class="bar">${view.kind !== "start" && html`<a href="/">${texts.backToStart}</a>`}${
+    brand.language === undefined &&
+    Object.entries(languages).map(
+      ([code, { languageName }]) =>
+        html`<button type="button" lang="${code}" aria-pressed="${String(code === language)}">${languageName}</button>`,
+    )
+  }</div>
+  ${view.kind === "start" && view.needsScriptHint() && html`<p class="hint">${texts.scriptHint}</p>`}`;
 }

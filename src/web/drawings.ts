@@ -1,6 +1,8 @@
 /** Draws avatars, badges and the page's icon. The same input always gives the same bytes. */
 import type { Achievement } from "../domain/model.ts";
-import { rgbOf, textColourOn } from "./brand.ts";
+import { fold } from "../search/fold.ts";
+import badges from "./badges.json" with { type: "json" };
+import { textColourOn } from "./brand.ts";
 import { html } from "./html.ts";
 import { type Covers, drawPng } from "./png.ts";
 
@@ -69,46 +71,49 @@ function monogramOf(name: string): string {
   return first + (others.at(-1) ?? "");
 }
 
-const glyphs = [
-  "M32 17 L36 28 H48 L38 35 L42 47 L32 40 L22 47 L26 35 L16 28 H28Z",
-  "M24 48 L29 17 H35 L40 48 H34 L33 40 H31 L30 48Z",
-  "M18 44 L32 18 L46 44 H38 L32 33 L26 44Z",
-  "M20 24 H36 V20 L46 29 L36 38 V34 H20Z",
-  "M32 17 A15 15 0 1 0 47 32 H40 A8 8 0 1 1 32 24Z",
-  "M18 22 H38 V28 H44 L48 34 V42 H18Z",
-  "M35 16 L20 36 H30 L27 48 L44 27 H34Z",
-  "M20 18 H26 V47 H20Z M28 19 H46 L41 26 L46 33 H28Z",
-  "M32 16 L46 32 L32 48 L18 32Z M32 26 L27 32 L32 38 L37 32Z",
-];
+/**
+ * Each symbol is lines in a 24×24 view box, and the folded beginnings of words that it stands for,
+ * in the page's languages. The first symbol that fits wins.
+ */
+const symbols = Object.values(badges).map(({ path, words }) => {
+  return { path, words: new RegExp(`(?<![\\p{L}\\p{N}])(?:${words})`, "u") };
+});
+
+/** Chosen by the achievement's name, or else by its kind. */
+function symbolOf(...texts: string[]): string | undefined {
+  const folded = texts.map((text) => fold(text).replaceAll("_", " "));
+  return folded.flatMap((text) => symbols.find(({ words }) => words.test(text))?.path ?? [])[0];
+}
 
 /** Rim colours by tier: bronze, silver, gold, and two for higher tiers. */
 const rims = ["#a8703f", "#8f989f", "#d9a400", "#2a9d8f", "#7b5ea7"];
 
 /** A badge without a symbol is the background of a picture, which may be transparent. */
 export function drawBadge(
-  { name, type, tier }: Pick<Achievement, "name" | "type" | "tier">,
+  { name, type, tier, points }: Pick<Achievement, "name" | "type" | "tier" | "points">,
   hasSymbol = true,
 ): string {
   const hue = hash(type) % 360;
-  const glyph = glyphs[hash(name) % glyphs.length];
-  const rotation = (hash(`${name}/turn`) % 6) * 60;
   const rim = rims[Math.min(Math.max(tier, 1), rims.length) - 1] ?? "";
-  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="128" height="128"><path d="M32 2 L58 17 V47 L32 62 L6 47 V17Z" fill="${rim}" stroke="${rim}" stroke-width="4" stroke-linejoin="round"/><path d="M32 8 L53 20 V44 L32 56 L11 44 V20Z" fill="hsl(${hue} 45% 24%)"/><path d="M32 8 L53 20 V44Z" fill="hsl(${hue} 45% 32%)" transform="rotate(${rotation} 32 32)"/>${hasSymbol && html`<path d="${glyph}" fill="#fff" fill-rule="evenodd"/>`}</svg>`
+  const path = hasSymbol && symbolOf(name, type);
+  const number = compactNumbers.format(points);
+  const symbol = path
+    ? html`<path d="${path}" transform="translate(16.4 16.4) scale(1.3)" fill="none" stroke="#fff" stroke-width="2.2" stroke-linecap="round" stroke-linejoin="round"/>`
+    : html`<circle cx="32" cy="32" r="16.5" fill="none" stroke="#fff" stroke-width="2.8"/><text x="32" y="32.5" text-anchor="middle" dominant-baseline="central" font-family="system-ui,'Noto Sans',sans-serif" font-size="${Math.min(17, 36 / number.length)}" font-weight="800" fill="#fff">${number}</text>`;
+  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="128" height="128"><path d="M32 2L58 17V47L32 62L6 47V17Z" fill="${rim}" stroke="${rim}" stroke-width="4" stroke-linejoin="round"/><path d="M32 7L53.5 19.5V44.5L32 57L10.5 44.5V19.5Z" fill="hsl(${hue} 45% 24%)"/><path d="M32 7L53.5 19.5V44.5Z" fill="hsl(${hue} 45% 30%)"/>${hasSymbol && symbol}</svg>`
     .text;
 }
+
+/** Short enough for a badge, such as 12K. */
+const compactNumbers = new Intl.NumberFormat("en", { notation: "compact" });
 
 export function drawFavicon(accent: string): string {
   const road = textColourOn(accent);
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect x="2" y="2" width="60" height="60" rx="14" fill="${accent}"/><path d="M25 12 H39 L52 52 H12Z" fill="${road}"/><path d="M30.5 16 H33.5 L34 24 H30Z M29.5 29 H34.5 L35 38 H29Z M28.5 43 H35.5 L36 52 H28Z" fill="${accent}"/></svg>`;
 }
 
-/** The icon's road on a square, as a 256×256 PNG, because few programs preview SVGs. */
-export function drawSignPng(accent: string): Uint8Array<ArrayBuffer> {
-  const [ground = [], road = []] = [accent, textColourOn(accent)].map(rgbOf);
-  return drawPng(coversRoad, ground, road);
-}
-
-function coversRoad(x: number, y: number): boolean {
+/** Whether the icon's road covers a point of its 64×64 view box. */
+export function coversRoad(x: number, y: number): boolean {
   const fromMiddle = Math.abs(x - 32);
   const isDash = (y > 16 && y < 24) || (y > 29 && y < 35) || y > 43;
   if (isDash && fromMiddle < 1.5 + (y - 16) * 0.07) return false;

@@ -1,18 +1,19 @@
 /** Renders views as HTML. All functions are pure. */
-import { type AchievementEntry, completeAvatar, type User } from "../domain/model.ts";
+import { type AchievementEntry, completeAvatar, MAX_RESULTS, type User } from "../domain/model.ts";
 import { fold } from "../search/fold.ts";
-import { MAX_RESULTS } from "../snapshot/name-index/find.ts";
+import type { Meta } from "../snapshot/format/meta.ts";
 import { type Brand, DEFAULT_TITLE } from "./brand.ts";
 import { drawAvatar, drawBadge } from "./drawings.ts";
 import { Html, html } from "./html.ts";
 import { markMatches } from "./mark.ts";
 import { clockOf, fill, type Translation } from "./texts.ts";
-import type { DriverView, ProblemView, ResultsView, StartView, View } from "./view.ts";
+import type { CompanyView, DriverView, ProblemView, ResultsView, StartView, View } from "./view.ts";
 
 export interface PageContext extends Translation {
   brand: Brand;
   /** The URL of the start page, without a trailing slash. */
   baseUrl: string;
+  meta: Pick<Meta, "built_at" | "counts">;
 }
 
 /** The main part of a page, and what its head and link previews say about it. */
@@ -27,22 +28,22 @@ export interface Rendered {
 
 /** The remaining searches are shown only if there are at most this many. */
 const FEW_SEARCHES = 5;
-const NEWEST_ACHIEVEMENTS = 24;
+/** Longer lists of achievements are cut, so that the link below leads to more than a few. */
+const [MAX_ACHIEVEMENTS, NEWEST_ACHIEVEMENTS] = [40, 24];
 
 export function renderView(view: View, context: PageContext): Rendered {
   if (view.kind === "start") return renderStart(view, context);
   if (view.kind === "results") return renderResults(view, context);
+  if (view.kind === "company") return renderCompany(view, context);
   return view.kind === "driver" ? renderDriver(view, context) : renderProblem(view, context);
 }
 
-function renderStart({ featured, counts }: StartView, context: PageContext): Rendered {
+function renderStart({ featured }: StartView, context: PageContext): Rendered {
+  const { counts } = context.meta;
   const { brand, texts, formatCount } = context;
   const drivers = formatCount(counts.public_users, texts.driverCount);
   const found = `${drivers}, ${formatCount(counts.companies, texts.companyCount)}`;
-  const cards = featured.map(
-    (user) => html`<li class="card">${renderAvatar(user, context)}
-      <p><a href="/drivers/${user.id}">${user.name}</a> <span>${user.company?.name}</span></p></li>`,
-  );
+  const cards = featured.map((user) => renderCard(user, user.company?.name, context));
   const heading =
     brand.title === DEFAULT_TITLE ? texts.title : fill(texts.driversOf, { title: brand.title });
   return {
@@ -57,7 +58,7 @@ function renderStart({ featured, counts }: StartView, context: PageContext): Ren
 
 function renderResults(view: ResultsView, context: PageContext): Rendered {
   const { query, queries, drivers, companies, searchesLeft = Infinity } = view;
-  const { brand, texts, formatCount } = context;
+  const { texts, formatCount } = context;
   const driverCount = formatCount(drivers.length, texts.driverCount);
   const companyCount = formatCount(companies.length, texts.companyCount);
   const driverRows = drivers.map((driver) => {
@@ -70,23 +71,23 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
   const companyRows = companies.map((company) => {
     const { name, spelling } = markMatches(company.name, queries);
     const members = formatCount(company.member_count, texts.members);
-    // A company has no page here, but searching for its whole name may find related names.
-    const search = fold(company.name) !== queries[0] && searchPath(company.name);
-    const url = ownUrl(brand.companyLink, company.id, context) ?? search;
-    return html`<p>${url ? html`<a href="${url}">${name}</a>` : html`<b>${name}</b>`}
+    return html`<p><a href="/companies/${company.id}">${name}</a>
       <span>${joinDetails(spelling, members)}</span></p>`;
   });
+  const most = { count: MAX_RESULTS };
   const boards = [
     { heading: texts.drivers, rows: driverRows },
     { heading: texts.companies, rows: companyRows },
   ].filter(({ rows }) => rows.length > 0);
+  // On a phone, a company of exactly this name would otherwise be below ten drivers.
+  if (companies.some(({ name }) => fold(name) === queries[0])) boards.reverse();
   return {
     name: fill(texts.resultsFor, { query }),
     description: `${driverCount}, ${companyCount}`,
     path: searchPath(query),
-    main: html`<h1>${fill(texts.resultsFor, { query })}</h1>
-    <p class="counts">${drivers.length < MAX_RESULTS ? driverCount : texts.firstDrivers}, ${
-      companies.length < MAX_RESULTS ? companyCount : texts.firstCompanies
+    main: html`${renderHeading(fill(texts.resultsFor, { query }))}
+    <p class="counts">${drivers.length < MAX_RESULTS ? driverCount : fill(texts.firstDrivers, most)}, ${
+      companies.length < MAX_RESULTS ? companyCount : fill(texts.firstCompanies, most)
     }${
       searchesLeft <= FEW_SEARCHES &&
       html`<span class="left"> · ${formatCount(searchesLeft, texts.searchesLeft)}</span>`
@@ -107,13 +108,14 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
   const { user, achievements, showsAll } = view;
   const { texts, brand, formatCount, formatDate, formatNumber } = context;
   const { id, name, company, roles, created_at } = user;
-  const shown = showsAll ? achievements : achievements.slice(0, NEWEST_ACHIEVEMENTS);
-  const groups = [...Map.groupBy(shown, ({ achievement }) => achievement.type)];
+  const isCut = !showsAll && achievements.length > MAX_ACHIEVEMENTS;
+  const shown = isCut ? achievements.slice(0, NEWEST_ACHIEVEMENTS) : achievements;
   const points = achievements.reduce((sum, { achievement }) => sum + achievement.points, 0);
+  const hasAny = achievements.length > 0;
   const facts = [
     [texts.memberSince, formatDate(created_at)],
-    [texts.achievements, formatNumber(achievements.length)],
-    [texts.totalPoints, formatNumber(points)],
+    [texts.achievements, hasAny && formatNumber(achievements.length)],
+    [texts.totalPoints, hasAny && formatNumber(points)],
     [texts.roles, roles.map(({ name }) => name).join(", ")],
   ].filter(([, value]) => value);
   const ownPage = ownUrl(brand.driverLink, id, context);
@@ -121,34 +123,50 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
     name,
     description: joinDetails(
       company && `${company.name}, ${company.role}`,
-      formatCount(points, texts.points),
+      hasAny && formatCount(points, texts.points),
       sinceOf(created_at, context),
     ),
     path: `/drivers/${id}`,
     avatar: user.avatar_url,
     main: html`<article>
     <header class="sign">${renderAvatar(user, context)}<div>
-      <h1>${name}</h1>
-      ${company && html`<p><bdi>${company.name}</bdi>, <bdi>${company.role}</bdi></p>`}
+      ${renderHeading(name)}
+      ${company && html`<p><a href="/companies/${company.id}"><bdi>${company.name}</bdi></a>, <bdi>${company.role}</bdi></p>`}
     </div></header>
     <dl class="facts">${facts.map(
       ([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`,
     )}</dl>
     ${ownPage && renderButton(ownPage, texts.fullProfile)}
-    <h2>${texts.achievements}</h2>
-    ${achievements.length === 0 && html`<p>${texts.noAchievements}</p>`}
-    ${groups.map(
-      ([kind, entries]) => html`<section><h3>${kind}</h3>
-      <ul class="badges">${entries.map((entry) => renderAchievement(entry, context))}</ul></section>`,
-    )}
+    ${context.meta.counts.achievements > 0 && html`<h2>${texts.achievements}</h2>${!hasAny && html`<p>${texts.noAchievements}</p>`}`}
+    <ul class="badges">${shown.map((entry) => renderAchievement(entry, context))}</ul>
     ${
-      shown.length < achievements.length &&
+      isCut &&
       renderButton(
         `/drivers/${id}?achievements=all`,
         fill(texts.allAchievements, { count: achievements.length }),
       )
     }
   </article>`,
+  };
+}
+
+function renderCompany(view: CompanyView, context: PageContext): Rendered {
+  const { company, drivers, after, next } = view;
+  const { texts, brand, formatCount } = context;
+  const members = formatCount(company.member_count, texts.members);
+  const path = `/companies/${company.id}`;
+  const ownPage = ownUrl(brand.companyLink, company.id, context);
+  const cards = drivers.map((driver) => renderCard(driver, driver.role, context));
+  return {
+    name: company.name,
+    description: joinDetails(members, brand.title),
+    path: after > 0 ? `${path}?after=${after}` : path,
+    main: html`<header class="sign"><div>${renderHeading(company.name)}<p>${members}</p></div></header>
+    ${ownPage && renderButton(ownPage, texts.fullProfile)}
+    <h2>${texts.drivers}</h2>
+    ${cards.length === 0 && html`<p>${texts.noDrivers}</p>`}
+    <ul class="cards">${cards}</ul>
+    ${next && renderButton(`${path}?after=${next}`, texts.moreDrivers)}`,
   };
 }
 
@@ -159,11 +177,18 @@ function renderAchievement(
   const { name, description, icon, type, tier: tiers, points } = achievement;
   const reached = tiers > 1 && tiers >= tier ? texts.tierOf : texts.tier;
   const picture = brand.icons ? URL.parse(icon, brand.icons.replace(/\/*$/, "/"))?.href : undefined;
+  const details = [
+    // Kinds are often identifiers, such as night_drive.
+    type.replaceAll("_", " ").replace(/^./su, (letter) => letter.toUpperCase()),
+    fill(reached, { tier, tiers }),
+    formatCount(points, texts.points),
+    html`<time datetime="${unlocked_at}">${formatDate(unlocked_at)}</time>`,
+  ];
+  // The style sheet hides a dot at the start of a line.
+  const parts = details.map((detail, at) => html`<span><i>${at > 0 && "· "}</i>${detail}</span> `);
   return html`<li>
-    ${renderPicture("badge", drawBadge({ name, type, tier }, !picture), picture)}
-    <div><h4>${name}</h4><p>${description}</p>
-      <p class="quiet">${fill(reached, { tier, tiers })} · ${formatCount(points, texts.points)} ·
-        <time datetime="${unlocked_at}">${formatDate(unlocked_at)}</time></p></div></li>`;
+    ${renderPicture("badge", drawBadge({ name, type, tier, points }, !picture), picture)}
+    <div><h3>${name}</h3><p>${description}</p><p class="dots quiet">${parts}</p></div></li>`;
 }
 
 function renderProblem(view: ProblemView, { texts }: PageContext): Rendered {
@@ -181,6 +206,12 @@ function renderProblem(view: ProblemView, { texts }: PageContext): Rendered {
   };
 }
 
+/** At its normal size, a long name would fill a small screen. */
+function renderHeading(text: string): Html {
+  const isLong = text.length > 48 || /\S{24}/.test(text);
+  return html`<h1${isLong && new Html(' class="long"')}>${text}</h1>`;
+}
+
 function renderButton(url: string, text: string): Html {
   return html`<p class="button"><a href="${url}">${text}</a></p>`;
 }
@@ -189,7 +220,7 @@ function sinceOf(time: string, { formatDate, texts }: PageContext): string {
   return `${texts.memberSince} ${formatDate(time)}`;
 }
 
-function joinDetails(...details: (string | null | undefined)[]): string {
+function joinDetails(...details: (string | false | null | undefined)[]): string {
   return details.filter(Boolean).join(" · ");
 }
 
@@ -203,7 +234,14 @@ function ownUrl(template: string | undefined, id: number, { brand, baseUrl }: Pa
   return new URL(template.replaceAll("{id}", String(id)), baseUrl).href;
 }
 
-function renderAvatar(user: Pick<User, "id" | "name" | "avatar_url">, { baseUrl }: PageContext) {
+type Face = Pick<User, "id" | "name" | "avatar_url">;
+
+function renderCard(user: Face, detail: string | undefined, context: PageContext): Html {
+  return html`<li class="card">${renderAvatar(user, context)}
+      <p><a href="/drivers/${user.id}">${user.name}</a> <span>${detail}</span></p></li>`;
+}
+
+function renderAvatar(user: Face, { baseUrl }: PageContext) {
   const isDrawn = user.avatar_url === completeAvatar(user.id, null, baseUrl);
   const url = isDrawn ? undefined : user.avatar_url;
   return renderPicture("avatar", drawAvatar(user.id, user.name), url);

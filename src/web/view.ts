@@ -11,7 +11,11 @@ export type ResultsView = ReturnType<typeof readResults> & {
   searchesLeft: number | undefined;
 };
 export type DriverView = Extract<ReturnType<typeof readDriver>, { kind: "driver" }>;
-export type View = StartView | ResultsView | DriverView | ProblemView;
+export type CompanyView = Extract<ReturnType<typeof readCompany>, { kind: "company" }>;
+export type View = StartView | ResultsView | DriverView | CompanyView | ProblemView;
+
+/** How many drivers a company's page shows. */
+const DRIVERS_PER_PAGE = 24;
 
 export interface ProblemView {
   kind: "problem";
@@ -23,12 +27,15 @@ export interface ProblemView {
 }
 
 /** Leaves out featured drivers who have become private. */
-export function readStart({ meta, users }: Snapshot, baseUrl: string, ids?: readonly number[]) {
+export function readStart(data: Snapshot, baseUrl: string, ids?: readonly number[]) {
+  const { meta, users, search } = data;
   const featured = (ids ?? meta.featured).flatMap((id) => {
     const user = users.findProfile(id, baseUrl);
     return "missing" in user ? [] : [user];
   });
-  return { kind: "start" as const, featured, counts: meta.counts };
+  // Only a kiosk calls this, because it reads many names.
+  const needsScriptHint = search.hasLatinSpellings;
+  return { kind: "start" as const, featured, needsScriptHint };
 }
 
 /**
@@ -61,4 +68,15 @@ export function readDriver(
   const text = users.findAchievements(user.id);
   const achievements: AchievementEntry[] = typeof text === "string" ? JSON.parse(text) : [];
   return { kind: "driver" as const, user, achievements, showsAll };
+}
+
+/** Shows the drivers whose ids are above `after`. No company has the id 0. */
+export function readCompany({ companies }: Snapshot, id: number, after: number, baseUrl: string) {
+  const company = companies.find(id);
+  if (!company) return { kind: "problem" as const, problem: "route_not_found" as const };
+  // One more shows whether there is another page.
+  const found = companies.listDrivers(id, after, DRIVERS_PER_PAGE + 1, baseUrl);
+  const drivers = found.slice(0, DRIVERS_PER_PAGE);
+  const next = found.length > drivers.length ? drivers.at(-1)?.id : undefined;
+  return { kind: "company" as const, company, drivers, after, next };
 }

@@ -72,7 +72,7 @@ test.each<[string[], string | RegExp]>([
   [["-h"], formatProgramHelp()],
   [["--help"], formatProgramHelp()],
   [["serve", "--help"], formatCommandHelp("serve", commands.serve as Command)],
-  [["--version"], /^roadbook \d+\.\d+\.\d+\n$/],
+  [["--version"], /^roadbook \d+\.\d+\.\d+(-dev)?\n$/],
 ])("%j is answered whatever the variables say", async (args, stdout) => {
   const env = { ROADBOOK_PORT: "", ROADBOOK_RATE_LIMIT_STORE: "redis://:x@h" };
   const expected = typeof stdout === "string" ? stdout : expect.stringMatching(stdout);

@@ -15,10 +15,12 @@ test("a dataset is read from a file or from standard input, plain or gzip", asyn
   const stdin = Buffer.concat([gzipSync(text.slice(0, 50)), gzipSync(text.slice(50))]);
   writeFileSync(join(cwd, "dataset"), text);
   const counts = "1 user (1 public), 1 company, 1 achievement, 1 role";
+  const unchanged =
+    "users: 0 added, 0 removed, 0 made private, 0 made public\nunlocked achievements: 0 before, 0 after\n";
   for (const [words, stdout] of [
     [["dataset", "--dry-run"], `dry run (nothing was written): would import ${counts} to s\n`],
     [["dataset"], `imported ${counts} to s\n`],
-    [["-", "--expect-end"], `imported ${counts} to s\n`],
+    [["-", "--expect-end"], `imported ${counts} to s\n${unchanged}`],
   ] as const) {
     const outcome = await roadbook(["import", ...words, "--to", "s"], { cwd, stdin });
     expect(outcome).toEqual({ code: 0, stdout, stderr: "" });
@@ -58,15 +60,27 @@ line 3: roles[0]: there is no role 1 (user 1)
   });
 });
 
+test("import reports names that look wrong", async () => {
+  const stdin = textOf([user(1, "Tom &amp; Jerry"), user(2, "Å\u0081ukasz"), user(3, " Eve")]);
+  const { stdout } = await roadbook(["import", "-", "--to", "s"], { stdin });
+  expect(stdout.split("\n").slice(1)).toEqual([
+    'HTML entities in 1 name, such as "Tom &amp; Jerry"; import --decode-html decodes them',
+    'UTF-8 possibly read as Latin-1 in 1 name, such as "Å\\u{81}ukasz"',
+    "",
+  ]);
+});
+
 test("an import shows its progress on a terminal, but not in a pipe", async () => {
   const cwd = temporaryFolder();
-  const command = `${await executable()} import ${makeFile([ann])} --to file:s`;
+  const users = Array.from({ length: 10_000 }, (_, at) => user(at + 1, "Ann"));
+  const command = `${await executable()} import ${makeFile(users)} --to file:s`;
   const { stdout } = await run(["script", "-qec", command, "/dev/null"], { cwd });
-  expect(stdout.split("\r\u001b[K")).toEqual([
+  const texts = stdout.split("\r\u001b[K").map((text) => text.replace(/\d+ (MB|%)/, "N $1"));
+  expect([...new Set(texts)]).toEqual([
     "",
-    "reading: 0 MB",
-    expect.stringMatching(/^indexing: \d+ %$/),
-    "imported 1 user (1 public), 0 companies, 0 achievements, 0 roles to file:s\r\n",
+    "reading: N MB",
+    "indexing: N %",
+    "imported 10,000 users (10,000 public), 0 companies, 0 achievements, 0 roles to file:s\r\n",
   ]);
   expect((await run(["sh", "-c", command], { cwd })).stderr).toBe("");
   // A target such as file:s is a path, not a URI.

@@ -3,7 +3,7 @@
  * test runner. Installs packages from npm, so it only runs if ROADBOOK_REQUIRE_ALL is set.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { cpSync, readdirSync } from "node:fs";
+import { cpSync, existsSync, readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import {
@@ -94,6 +94,10 @@ describe.if(isRequired)("the package", () => {
     expect(await run([...install, ...packages], { cwd: folder })).toMatchObject({ code: 0 });
   }, 300_000);
   afterAll(() => rm(folder, { recursive: true }));
+
+  test("uses the program's copy of Elysia, which is the oldest supported", () => {
+    expect(existsSync(join(folder, "node_modules/roadbook/node_modules/elysia"))).toBe(false);
+  });
 
   test("contains the compiled code and the documents, but no source code", () => {
     const files = readdirSync(packed, { recursive: true, encoding: "utf8" });

@@ -1,9 +1,16 @@
 /** The admin port of the executable: its address, and what it reports of swaps and the shutdown. */
 import { expect, test } from "bun:test";
-import { renameSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import dashboard from "../../scripts/deploy/grafana.json" with { type: "json" };
 import { makeSnapshot } from "../datasets.ts";
 import { dial } from "../sockets.ts";
-import { openExecutable, root, run, until } from "../support.ts";
+import { openExecutable, root, run, temporaryFolder, until } from "../support.ts";
+
+const queries = dashboard.panels.flatMap(({ targets }) =>
+  targets.map(({ expr }) => expr.replaceAll("$__rate_interval", "5m")),
+);
+const guide = readFileSync(join(root, "scripts/deploy/README.md"), "utf8");
 
 /** Starts the executable with an admin port, whose origin is read from the log. */
 async function openWithAdmin(...words: string[]) {
@@ -26,6 +33,9 @@ test("metrics count the requests, and swapped and refused replacements", async (
     );
   await target.fetch("/users/public/42");
   expect(await metrics()).toMatch(/_count\{route="\/users\/public\/:userId",status="200"\} 1\n/);
+  const onDashboard = queries.flatMap((query) => query.match(/\w+(?=\{)/g) ?? []);
+  expect(onDashboard.length).toBeGreaterThanOrEqual(queries.length);
+  for (const name of onDashboard) expect(await metrics()).toContain(`\n${name}`);
   renameSync(await makeSnapshot([{ type: "user", id: 1, public: false }]), snapshot);
   await replaced("swapped");
   expect(await metrics()).toContain("roadbook_snapshot_public_users 0\n");
@@ -35,13 +45,37 @@ test("metrics count the requests, and swapped and refused replacements", async (
   await target.close();
 });
 
-test.if(Boolean(Bun.which("promtool") || process.env.ROADBOOK_REQUIRE_ALL))(
-  "promtool accepts the alerts",
+const hasPromtool = Boolean(Bun.which("promtool") || process.env.ROADBOOK_REQUIRE_ALL);
+
+test.if(hasPromtool)(
+  "promtool accepts the alerts, of which one is for many new or missing public users",
   async () => {
     const rules = ["check", "rules", "scripts/deploy/alerts.yaml"];
     expect(await run(["promtool", ...rules], { cwd: root })).toMatchObject({ code: 0 });
+    // The number of public users an hour ago and now, and how many alerts it raises.
+    const cases = { "100 51": 0, "100 50": 1, "100 109": 0, "100 110": 1, "0 0": 0, "0 9": 0 };
+    const expr = 'count(ALERTS{alertname="RoadbookPublicUsersChanged"}) or vector(0)';
+    const tests = Object.entries(cases).map(([values, value]) => ({
+      ...{ interval: "1h", input_series: [{ series: "roadbook_snapshot_public_users", values }] },
+      promql_expr_test: [{ expr, eval_time: "1h", exp_samples: [{ value }] }],
+    }));
+    const file = join(temporaryFolder(), "tests.json");
+    writeFileSync(file, JSON.stringify({ rule_files: [join(root, String(rules.at(-1)))], tests }));
+    expect(await run(["promtool", "test", "rules", file])).toMatchObject({ code: 0 });
   },
 );
+
+test.if(hasPromtool)("promtool accepts the guide's configuration and the dashboard", async () => {
+  const [, configuration = ""] = /```yaml\n(rule_files[\s\S]*?)```/.exec(guide) ?? [];
+  const rules = queries.map((expr) => ({ record: "panel", expr }));
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "prometheus.yml"), configuration);
+  // In the place of the alerts, the configuration names the queries.
+  const groups = [{ name: "dashboard", rules }];
+  writeFileSync(join(folder, "alerts.yaml"), JSON.stringify({ groups }));
+  const check = ["promtool", "check", "config", "prometheus.yml"];
+  expect(await run(check, { cwd: folder })).toMatchObject({ code: 0 });
+});
 
 test("with --admin-host, other hosts reach the admin port, without the routes of a rig", async () => {
   const target = await openWithAdmin("--admin-host", "0.0.0.0");

@@ -75,8 +75,27 @@ test("a host's prefix precedes each path, but faults and facts ignore the prefix
   expect((await get("/rb/api/users/public/42")).status).toBe(200);
   expect((await get("/rb/users/42/achievements")).status).toBe(503);
   expect((await get("/users/public/42")).status).toBe(404);
-  expect(routes).toEqual(["/users/public/:userId", "/users/:userId/achievements"]);
+  expect((await get("/rb/nope")).status).toBe(404);
+  expect(routes).toEqual(["/users/public/:userId", "/users/:userId/achievements", undefined]);
 });
+
+test.each(["group", "mount", "use"])(
+  "with %s, unknown paths below a prefix get our 404",
+  async (way) => {
+    const basePath = way === "use" ? "" : "/rb";
+    await using roadbook = await createRoadbook({ dataset: community, basePath });
+    for (const strictPath of [true, false]) {
+      const host = new Elysia({ strictPath });
+      if (way === "use") host.use(roadbook.app);
+      else if (way === "mount") host.mount(basePath, roadbook.fetch);
+      else host.group(basePath, (group) => group.use(roadbook.app));
+      const get = (path: string) => host.handle(new Request(`http://roadbook.test${path}`));
+      const text = await (await get(`${basePath}/users/nope`)).text();
+      expect(text).toContain(basePath ? "route_not_found" : "NOT_FOUND");
+      expect(await (await get("/nope")).text()).toBe("NOT_FOUND");
+    }
+  },
+);
 
 test("Eden infers the types of bodies and errors", async () => {
   await using roadbook = await open();
@@ -87,8 +106,8 @@ test("Eden infers the types of bodies and errors", async () => {
   const role: number | undefined = data.user.roles[0]?.hierarchy;
   expect([name, role]).toEqual(["Łukasz Nowak", 50]);
   const missing = await api.users.public({ userId: 43 }).get();
-  const value = missing.error?.value;
-  if (!value || !("error" in value)) throw new Error("a private profile is an error of the API");
-  const { code }: { code: string } = value.error;
+  const code: string | undefined = missing.error?.value.error.code;
   expect([missing.status, code]).toEqual([403, "profile_private"]);
+  const { error: short } = await api.search.users.get({ query: { q: "a" } });
+  expect(short?.value.error.code).toBe("invalid_query");
 });

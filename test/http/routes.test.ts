@@ -1,6 +1,6 @@
 /** Every route: its path, prefix, caching and limit. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { pageAssets } from "../../src/assets.ts";
+import { pageAssets } from "../../src/web/assets.ts";
 import { community, openInProcess, type Target } from "../support.ts";
 
 const { script } = await pageAssets();
@@ -32,9 +32,10 @@ const others: Record<string, keyof typeof cacheControl> = {
   // Every path is requested with a query, so this is a page of results.
   "/": "private",
   "/drivers/42": "private",
+  "/companies/3": "private",
   [`/assets/${script.file}`]: "immutable",
 };
-const limited = /^\/search\/|^\/$/;
+const limited = /^\/search\/|^\/companies|^\/$/;
 
 let target: Target;
 beforeAll(async () => {

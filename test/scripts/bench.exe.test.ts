@@ -12,11 +12,11 @@ test("a bench runs, --help lists it, and an unknown bench is a usage error", asy
   const [unknown, help, quick] = [
     await bench("nothing"),
     await bench("--help"),
-    await bench("spellings", "--quick"),
+    await bench("start", "--quick"),
   ];
   expect([unknown.code, unknown.stderr]).toEqual([2, `unknown bench "nothing"\n${help.stdout}`]);
-  expect(help.stdout).toContain("\n  spellings ");
-  expect(quick.stdout).toMatch(/^\| search, ms, p50 \| [\d.]+ \|/m);
+  expect(help.stdout).toContain("\n  start ");
+  expect(quick.stdout).toMatch(/^\| Roadbook, demo \| [\d.]+ \|/m);
 });
 
 test("the floor responds with the same status, headers and body as Roadbook", async () => {

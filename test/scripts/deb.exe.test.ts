@@ -9,7 +9,7 @@ import { gunzipSync } from "node:zlib";
 import { formatManPage } from "../../scripts/release/man.ts";
 import { commands } from "../../src/commands/commands.ts";
 import { version } from "../../src/domain/version.ts";
-import { isFlag, termOf, variableOf } from "../../src/serve-flags.ts";
+import { isFlag, termOf, variableOf } from "../../src/settings/declare.ts";
 import {
   community,
   executable,
@@ -30,8 +30,9 @@ async function buildDeb(program: string): Promise<string> {
   const flags = ["--executable", program, "--compression", "none", "--to", folder];
   const built = await run([process.execPath, "scripts/release/deb.ts", ...flags], { cwd: root });
   expect([built.code, built.stderr]).toEqual([0, ""]);
-  expect(readdirSync(folder)).toEqual([`roadbook_${version}_amd64.deb`]);
-  return join(folder, `roadbook_${version}_amd64.deb`);
+  const name = `roadbook_${version.replace("-", "~")}_amd64.deb`;
+  expect(readdirSync(folder)).toEqual([name]);
+  return join(folder, name);
 }
 
 /** Returns the files in a root folder, without dpkg's own records. */

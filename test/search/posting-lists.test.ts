@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { fold } from "../../src/search/fold.ts";
-import { NamePacker } from "../../src/search/folded-names.ts";
 import { ngramsOf } from "../../src/search/ngrams.ts";
+import { NamePacker } from "../../src/search/packed-names.ts";
 import { listPostings } from "../../src/search/posting-lists.ts";
 import { runs } from "../runs.ts";
 
@@ -22,18 +22,14 @@ test("the posting lists are complete, in UTF-8 order, and show which n-grams are
       fc.array(name, { maxLength: 40 }),
       fc.integer({ min: 0, max: 9 }),
       (texts, threshold) => {
-        const packer = new NamePacker(texts.length);
-        for (const [at, text] of texts.entries()) packer.add(at, at, text);
+        const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0);
+        const packer = new NamePacker(texts.length, bytes);
+        for (const text of texts) packer.add(text);
         const docIds = Uint32Array.from(texts, (_, at) => 3 * at + 1);
         const lists = Array.from(
           // The next list overwrites this one, so its data is copied.
-          listPostings(packer.finish(), docIds, threshold),
-          ({ ngram, ngramBytes, docIds, size, count, isFrequent }) => ({
-            ngram: ngram.toString("utf8", 0, ngramBytes),
-            docIds: [...docIds.subarray(0, size)],
-            count,
-            isFrequent,
-          }),
+          listPostings(packer.names, docIds, threshold),
+          ({ size, ...list }) => ({ ...list, docIds: [...list.docIds.subarray(0, size)] }),
         );
         const frequent = new Set(lists.flatMap((list) => (list.isFrequent ? [list.ngram] : [])));
         const expected = new Map<string, number[]>();

@@ -18,6 +18,8 @@ import {
   until,
 } from "../support.ts";
 
+/** Far longer than an instance takes to look at the store. */
+const LOOK_MS = 10_000;
 const isRequired = Boolean(process.env.ROADBOOK_REQUIRE_ALL);
 const hasAll = hasNginx && hasRedisServer();
 if (!hasAll) console.warn("nginx or redis-server is missing: the fleet is not tested");
@@ -72,15 +74,16 @@ describe.if(hasAll || isRequired)("a fleet", () => {
   }
 
   /**
-   * Makes the instances look at the store until all of them are as expected. They do not look by
-   * themselves, because s3rver overwrites an object in place, and so they could download a half.
+   * Makes each instance look at the store until it is as expected. None looks once too often,
+   * because s3rver overwrites an object in place, and so it could download a half of the next one.
    */
   async function untilAll(isDone: (instance: Instance) => Promise<boolean>): Promise<void> {
-    await until(async () => {
-      for (const { pid } of fleet) process.kill(pid, "SIGHUP");
-      await Bun.sleep(100);
-      return (await Promise.all(fleet.map(isDone))).every(Boolean);
-    });
+    for (const instance of fleet) {
+      while (!(await isDone(instance))) {
+        process.kill(instance.pid, "SIGHUP");
+        await until(() => isDone(instance), LOOK_MS).catch(() => {});
+      }
+    }
   }
 
   /** Returns the distinct words in a profile, or the status of an error. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createRoadbook, type NodeListener, type Roadbook } from "../../src/library.ts";
+import { createNodeListener } from "../../src/server/node-listener.ts";
 import { community } from "../datasets.ts";
 
 let roadbook: Roadbook;
@@ -32,6 +33,18 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const server of servers) server.close();
   await roadbook.close();
+});
+
+test("a handler can read the body of a request", async () => {
+  const origin = await serve(
+    createNodeListener(async ({ body }) => {
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of body ?? []) chunks.push(chunk);
+      return new Response(Buffer.concat(chunks));
+    }),
+  );
+  const response = await fetch(origin, { method: "PUT", body: "[]" });
+  expect(await response.text()).toBe("[]");
 });
 
 test("a response has its headers, its length and the client's count", async () => {

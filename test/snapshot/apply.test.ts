@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { seedDataset } from "../../src/community/community.ts";
+import type { RecordKey } from "../../src/domain/dataset.ts";
 import { spellQuery } from "../../src/search/fold.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import { checkSnapshot } from "../../src/snapshot/read/check.ts";
@@ -91,8 +92,8 @@ test("apply gives the same responses and export as an import of the changed data
           ? { type: "user", id: line.id, deleted: true }
           : line,
       );
-      await applyChanges(bytesOf(first), path);
-      await applyChanges(bytesOf(last), path);
+      await applyChanges(bytesOf(first), path, { allowShrink: true });
+      await applyChanges(bytesOf(last), path, { allowShrink: true });
       await expectSame(path, edited(edited(community, first), last));
     }),
     { numRuns: runs(20), seed: 4 },
@@ -190,6 +191,23 @@ test("applying a change file twice has the same effect as applying it once", asy
   expect(once).toBe(await exported(await makeSnapshot(edited(community, lines))));
 });
 
+test("apply reports what has changed, and what it did not find", async () => {
+  const night = { id: 7, tier: 1, unlocked_at: "2024-03-09T17:05:00Z" };
+  const path = await makeSnapshot([...community, user(50, "A", { achievements: [night] })]);
+  const changes = [
+    ...[user(43, "B"), user(51, "C", { achievements: [night] }), user(44, "Nora")],
+    { type: "user", id: 50, public: false },
+    ...[42, 99].map((id) => ({ type: "user", id, deleted: true })),
+    { type: "company", id: 99, deleted: true },
+  ];
+  const { differences, notFound } = await applyChanges(bytesOf(changes), path);
+  expect(differences).toEqual({
+    users: { added: 1, removed: 1, made_private: 1, made_public: 1 },
+    unlocked_achievements: { before: 1, after: 1 },
+  });
+  expect(notFound).toEqual(["user", "company"].map((type) => ({ type, id: 99 }) as RecordKey));
+});
+
 test("apply reports five errors of each kind, or more with --max-errors", async () => {
   const path = await makeSnapshot();
   const lines = Array.from({ length: 30 }, (_, at) => ({ type: "user", id: at + 100, deleted: 1 }));
@@ -215,9 +233,9 @@ describe("the --allow-shrink option of apply", () => {
     ["is required to remove most users", deleted("user", 6), "6 of its 11 users"],
     ["is required to remove most companies", deleted("company", 3), "3 of its 4 companies"],
     [
-      "is not required to make all users private",
+      "is required to make most users private",
       people.map((line) => ({ ...line, public: false })),
-      undefined,
+      "11 of its 11 public users",
     ],
     [
       "is not required to replace all users with as many others",
@@ -229,7 +247,7 @@ describe("the --allow-shrink option of apply", () => {
     const before = stateOf(path);
     if (expected) {
       await expect(applyChanges(bytesOf(lines), path)).rejects.toThrow(
-        `${path} would lose ${expected}; nothing was written (to remove more than half, add --allow-shrink)`,
+        `${path} would lose ${expected}; nothing was written (if this is intended, add --allow-shrink)`,
       );
       expect(stateOf(path)).toEqual(before);
     }

@@ -1,13 +1,13 @@
 /** Bun's SQLite and better-sqlite3 return the same results from a snapshot. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { demoSnapshot } from "../../src/assets.ts";
 import { spellQuery } from "../../src/search/fold.ts";
 import { parseHeader } from "../../src/snapshot/format/file.ts";
 import { type Snapshot, snapshotOf, type VerifiedDatabase } from "../../src/snapshot/read/open.ts";
 import { sqlite as bunSqlite } from "../../src/sqlite/bun.ts";
 import type { Database } from "../../src/sqlite/driver.ts";
 import { sqlite as nodeSqlite } from "../../src/sqlite/node.ts";
+import { demoSnapshot } from "../../src/web/assets.ts";
 import { temporaryFolder } from "../support.ts";
 
 const queries = [

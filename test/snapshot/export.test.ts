@@ -16,7 +16,7 @@ import {
   validateRecord,
 } from "../../src/domain/dataset.ts";
 import { cleanName } from "../../src/domain/text.ts";
-import { UsageError } from "../../src/flag-kinds.ts";
+import { UsageError } from "../../src/settings/kinds.ts";
 import { community, exported, makeFile, makeSnapshot, user } from "../datasets.ts";
 import { achievement, invalidLines } from "../domain/invalid-lines.ts";
 import { runs } from "../runs.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
+import { gzipSync, zstdCompressSync } from "node:zlib";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { PublicUserLine } from "../../src/domain/model.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
@@ -37,12 +37,28 @@ async function run(
   target = join(temporaryFolder(), "s"),
 ) {
   const bytes = Array.isArray(input) ? toText(input) : input;
-  const { skipped, counts } = await importDataset(stream(bytes), target, options);
+  const { skipped, counts, differences } = await importDataset(stream(bytes), target, options);
   await checkSnapshot(target);
   const lines = (await exported(target)).trim().split("\n").slice(0, -1);
   const kept = lines.map((line) => JSON.parse(line));
-  return { kept, skipped, counts, report: formatErrors(skipped), bytes: readFileSync(target) };
+  const report = formatErrors(skipped);
+  return { kept, skipped, counts, differences, report, bytes: readFileSync(target) };
 }
+
+test.each<[string, string | Uint8Array]>([
+  ["a spreadsheet", Buffer.from("PK\x03\x04…")],
+  ["a SQLite database", Buffer.from(`SQLite format 3\0${"\0".repeat(999)}`)],
+  ["a snapshot", readFileSync(await makeSnapshot())],
+  ["compressed with zstd", zstdCompressSync(textOf([ann]))],
+  ["in UTF-16", Buffer.from(`\ufeff${textOf([ann])}`, "utf16le")],
+  ["in UTF-16", Buffer.from(textOf([ann]), "utf16le")],
+  ["a JSON array", `\ufeff\n[${JSON.stringify(ann)}]`],
+  ["a CSV file", '\ufeff"ID";name\n'],
+  ["a CSV file", "Öffentlich-1\tID\n"],
+])("input that is %s gets one sentence", async (kind, bytes) => {
+  const message = await run(bytes).catch((error: Error) => error.message);
+  expect(message).toMatch(RegExp(`^the input is ${kind}; [^\\n]+$`));
+});
 
 describe.each([
   ["import", importDataset],
@@ -81,13 +97,17 @@ test("the end line may be among the objects in createRoadbook's dataset", async 
   await expect(openInProcess({ dataset: [ann, end(2)] })).rejects.toThrow("lines: must be 1");
 });
 
-describe("an import that is empty or would remove more than half of the users or companies is an error", () => {
+describe("an import that is empty or would change most of the snapshot is an error", () => {
   const list = <Item>(count: number, make: (id: number) => Item, from = 1) =>
     Array.from({ length: count }, (_, at) => make(from + at));
   const people = (count: number, from?: number) =>
     list(count, (id) => user(id, `User ${id}`), from);
   const companies = (count: number) => list(count, (id) => ({ ...company, id }));
-  const hidden = (count: number) => list(count, (id) => ({ type: "user", id, public: false }), 900);
+  const hidden = (count: number, from = 900) =>
+    list(count, (id) => ({ type: "user", id, public: false }), from);
+  const unlocked = { id: 7, tier: 1, unlocked_at: "2024-03-09T17:05:00Z" };
+  const owners = (count: number, from?: number) =>
+    list(count, (id) => user(id, `User ${id}`, { achievements: [unlocked] }), from);
 
   test.each([
     ["nothing", ""],
@@ -106,28 +126,70 @@ describe("an import that is empty or would remove more than half of the users or
 
   test.each<[string, object[], object[], string | undefined]>([
     ["half of the users", people(10), people(5), undefined],
-    ["more than half of the users", people(10), people(4), "6 of its 10 users"],
+    ["more than half of the users", people(10), people(4), "lose 6 of its 10 users"],
     ["half of the companies", [ann, ...companies(4)], [ann, ...companies(2)], undefined],
     [
       "more than half of the companies",
       [ann, ...companies(4)],
       [ann, company],
-      "3 of its 4 companies",
+      "lose 3 of its 4 companies",
     ],
-    ["no user, although most are private now", people(10), [ann, ...hidden(9)], undefined],
-    ["users who were private", hidden(10), hidden(4), "6 of its 10 users"],
+    ["ten of ten private users", hidden(10), people(10, 900), undefined],
+    ["half of the private users", hidden(22), [...people(11, 900), ...hidden(11, 911)], undefined],
+    [
+      "more than half of the private users",
+      hidden(21),
+      [...people(11, 900), ...hidden(10, 911)],
+      "publish 11 of its 21 private users",
+    ],
+    ["half of the public users", people(10), [...people(5), ...hidden(5)], undefined],
+    [
+      "most public users",
+      people(10),
+      [...people(4), ...hidden(6)],
+      "lose 6 of its 10 public users",
+    ],
+    [
+      "half of the unlocks",
+      [night, ...owners(4)],
+      [night, ...owners(2), ...people(2, 3)],
+      undefined,
+    ],
+    [
+      "more than half of the unlocked achievements",
+      [night, ...owners(4)],
+      [night, ...owners(1), ...people(3, 2)],
+      "lose 3 of its 4 unlocked achievements",
+    ],
+    ["users who were private", hidden(10), hidden(4), "lose 6 of its 10 users"],
     ["all users, but adds others", people(10), people(10, 500), undefined],
   ])("%s", async (_, old, next, expected) => {
     const target = await makeSnapshot(old);
+    const flag = expected && (expected.startsWith("lose") ? "shrink" : "reveal");
     const before = stateOf(target);
     if (expected) {
       await expect(run(next, {}, target)).rejects.toThrow(
-        `${target} would lose ${expected}; nothing was written (to remove more than half, add --allow-shrink)`,
+        `${target} would ${expected}; nothing was written (if this is intended, add --allow-${flag})`,
       );
       expect(stateOf(target)).toEqual(before);
     }
-    await run(next, { allowShrink: expected !== undefined }, target);
+    await run(next, { allowShrink: flag === "shrink", allowReveal: flag === "reveal" }, target);
     expect(await exported(target)).toBe(await exported(await makeSnapshot(next)));
+  });
+
+  test("an import reports the differences from the snapshot that it replaces", async () => {
+    const target = join(temporaryFolder(), "s");
+    const old = [night, ...owners(4), ...people(3, 10), ...hidden(2, 20)];
+    expect((await run(old, {}, target)).differences).toBeUndefined();
+    // Users 4, 10 and 11 go private, 12 and 21 are removed, 20 goes public, and 30 is new. User 2,
+    // who has unlocked an achievement, is invalid and therefore goes private, too.
+    const next = [night, ...owners(3), user(2, ""), ...hidden(1, 4), ...hidden(2, 10)];
+    next.push(...owners(1, 20), ...people(1, 30));
+    const options = { skipInvalid: true, allowShrink: true };
+    expect((await run(next, options, target)).differences).toEqual({
+      users: { added: 1, removed: 2, made_private: 4, made_public: 1 },
+      unlocked_achievements: { before: 4, after: 3 },
+    });
   });
 
   test("the old counts are read even from a snapshot with another schema version", async () => {
@@ -278,7 +340,7 @@ line 9: achievements[1].id: must be an integer from 1 to 9007199254740991, got "
   test("does not allow the loss of more than half of the users", async () => {
     const target = await makeSnapshot([ann, bea, user(3, "Cid")]);
     const lines = [ann, user(2, ""), user(3, "")];
-    await expect(skip(lines, {}, target)).rejects.toThrow("2 of its 3 users");
+    await expect(skip(lines, {}, target)).rejects.toThrow("2 of its 3 public users");
   });
 });
 

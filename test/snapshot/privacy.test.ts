@@ -4,15 +4,16 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { seedDataset } from "../../src/community/community.ts";
 import { fold, SPELLING_END, spell } from "../../src/search/fold.ts";
+import { openLongLists } from "../../src/search/long-lists.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
-import { openLongLists } from "../../src/snapshot/name-index/long-lists.ts";
+import { importDataset } from "../../src/snapshot/import/import.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";
 import { bytesOf, community, makeSnapshot, user } from "../datasets.ts";
 
 /** A user whose texts share no three consecutive letters with the texts of any other user. */
 const secret = user(77, "Ǯöλξ 🛸 Ŵÿжфщ Øꝁꝥ", {
   avatar_url: "https://qzqxq.invalid/xqqzzx-77.jpeg",
-  company: { id: 3, role: "Ɓöʂƨ Ʊƛǂ" },
+  company: { id: 0x5a5b5c5d, role: "Ɓöʂƨ Ʊƛǂ" },
   roles: [1],
   achievements: [{ id: 7, tier: 3, unlocked_at: "2033-03-03T03:03:03Z" }],
 });
@@ -34,6 +35,9 @@ function piecesOf(...texts: string[]): string[] {
 const pieces = piecesOf("Ǯöλξ Ŵÿжфщ Øꝁꝥ", "Ɓöʂƨ Ʊƛǂ", "xqqzzx", "qzqxq");
 // The index also has single characters. This one takes four bytes, too many to occur by chance.
 pieces.push("🛸");
+// The index of companies has their ids and then the users', both big-endian.
+pieces.push("Z[\\]M");
+const employer = { type: "company" as const, id: 0x5a5b5c5d, name: "Nord", member_count: 1 };
 
 function found(path: string, texts = pieces): string[] {
   const bytes = readFileSync(path);
@@ -73,15 +77,32 @@ const deleted = () => bytesOf([{ type: "user", id: 77, deleted: true }]);
 
 test("no trace of a profile is left after the user is hidden, deleted, or imported as private", async () => {
   for (const changes of [() => hide([secret]), deleted]) {
-    const path = await makeSnapshot([...community, secret]);
+    const path = await makeSnapshot([...community, employer, secret]);
     expect(found(path).length).toBeGreaterThan(15);
-    await applyChanges(changes(), path);
+    await applyChanges(changes(), path, { allowShrink: true });
     expect(found(path)).toEqual([]);
     expect(findTraces(path)).toEqual(noTraces);
   }
-  const path = await makeSnapshot([...community, { ...secret, public: false }]);
+  const path = await makeSnapshot([...community, employer, { ...secret, public: false }]);
   expect(found(path)).toEqual([]);
   expect(findTraces(path)).toEqual(noTraces);
+});
+
+test("the time of a takedown is in the file for an hour", async () => {
+  const takedownMs = Date.UTC(2026, 0, 1, 1, 2, 3, 456);
+  const stored = Buffer.alloc(6);
+  stored.writeUIntBE(takedownMs, 0, 6);
+  for (const write of [applyChanges, importDataset]) {
+    const path = await makeSnapshot();
+    const others = community.filter(({ id }) => id !== 42 && id !== 43);
+    await applyChanges(hide([{ id: 42 }]), path, { builtAtMs: takedownMs });
+    await write(bytesOf(others), path, { builtAtMs: takedownMs + 3_599_999 });
+    const rows = new Database(path, { readonly: true }).query("SELECT * FROM takedown").all();
+    expect(rows).toEqual([{ id: 42, at: takedownMs }]);
+    expect(readFileSync(path).includes(stored)).toBe(true);
+    await write(bytesOf(others), path, { builtAtMs: takedownMs + 3_600_000 });
+    expect(readFileSync(path).includes(stored)).toBe(false);
+  }
 });
 
 test("making users private leaves no trace, even after an import in the worst order", async () => {

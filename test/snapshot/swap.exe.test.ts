@@ -34,7 +34,8 @@ test("what apply and import write is served, and a user who goes private is priv
   expect((await server.fetch("/users/44/achievements")).status).toBe(403);
   await succeed(["import", makeFile([...community, user(99, "New One")]), "--to", snapshot]);
   await until(async () => (await server.fetch("/users/public/99")).status === 200);
-  expect((await server.fetch("/users/public/44")).status).toBe(200);
+  // An import does not undo a recent takedown.
+  expect((await server.fetch("/users/public/44")).status).toBe(403);
   expect(listBeside(snapshot)).toEqual(["snapshot"]);
   await server.close();
 });

@@ -65,7 +65,8 @@ test.each([
     for (const logo of [path, bytes]) {
       const target = await open({ logo });
       const page = await (await target.fetch("/")).text();
-      const [, file = ""] = /<img src="(\/assets\/logo-[^"]+)" alt="">Roadbook</.exec(page) ?? [];
+      const [, file = ""] =
+        /<img src="(\/assets\/logo-[^"]+)" alt=""><\/span>Roadbook</.exec(page) ?? [];
       expect(page).toContain(`<link rel="icon" href="${file}">`);
       const response = await target.fetch(file);
       expect(response.headers.get("content-type")).toBe(type);

@@ -1,5 +1,6 @@
 /** Drawn avatars and badges, which differ for consecutive ids. */
 import { describe, expect, test } from "bun:test";
+import symbols from "../../src/web/badges.json" with { type: "json" };
 import { drawAvatar, drawBadge } from "../../src/web/drawings.ts";
 
 describe("an avatar", () => {
@@ -29,20 +30,35 @@ describe("an avatar", () => {
 });
 
 describe("a badge", () => {
-  test("differs by name, type and tier", () => {
-    const badges = [
-      { name: "Night Owl", type: "time", tier: 1 },
-      { name: "Night Owl", type: "time", tier: 2 },
-      { name: "Night Owl", type: "distance", tier: 1 },
-      { name: "Early Bird", type: "time", tier: 1 },
-    ].map((badge) => drawBadge(badge));
-    expect(new Set(badges).size).toBe(badges.length);
-    for (const badge of badges) expect(badge).toStartWith("<svg xmlns=");
+  test.each([
+    ["Open Microphone", "community", "mic"],
+    ["Six Zeros", "economy", "coins"],
+    ["Nachteule", "strecke_und_zeit", "moon"],
+    ["Petit déjeuner", "", "cup"],
+    ["Święty spokój", "bezpieczeństwo", "shield"],
+    ["Poslední jízda", "dálnice", "road"],
+    ["Piano Forte", "delivery", "box"],
+  ] as const)("of %s (%s) shows the symbol %s", (name, type, symbol) => {
+    const badge = drawBadge({ name, type, tier: 1, points: 5 });
+    expect(badge).toContain(`<path d="${symbols[symbol].path}"`);
   });
 
-  test("has a rim at any tier", () => {
-    for (const tier of [0, 5, 99]) {
-      expect(drawBadge({ name: "A", type: "b", tier })).not.toContain('fill=""');
-    }
+  test("without a known word is a medal with the points", () => {
+    const medal = (points: number) =>
+      drawBadge({ name: "Unwrapped", type: "ideal", tier: 1, points });
+    expect([0, 250, 12_345].map((points) => />(\w+)<\/text>/.exec(medal(points))?.[1])).toEqual([
+      "0",
+      "250",
+      "12K",
+    ]);
+  });
+
+  test("differs by type and tier, and has a rim at any tier", () => {
+    const night = { name: "Night Owl", type: "time", tier: 1, points: 5 };
+    const badges = [night, { ...night, tier: 2 }, { ...night, type: "distance" }].map((badge) =>
+      drawBadge(badge),
+    );
+    expect(new Set(badges).size).toBe(badges.length);
+    for (const tier of [0, 5, 99]) expect(drawBadge({ ...night, tier })).not.toContain('fill=""');
   });
 });

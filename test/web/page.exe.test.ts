@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { createRoadbook, type Roadbook } from "../../src/roadbook.ts";
-import type { RoadbookOptions } from "../../src/serve-flags.ts";
+import type { RoadbookOptions } from "../../src/settings/library-options.ts";
 import { launchBrowser, listViolations, tryBrowser } from "../browser.ts";
 import { community } from "../support.ts";
 
@@ -265,8 +265,12 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
       expect(await field.inputValue()).toBe("");
       await searchFor(page, "no");
       await page.waitForURL("**/rb/?q=no");
-      await press("Backspace", "Backspace");
+      await press("Français");
+      await page.getByRole("heading", { name: "Résultats pour «" }).waitFor();
+      expect(await field.inputValue()).toBe("no");
+      await page.getByRole("link", { name: "Retour à l’accueil" }).click();
       await page.waitForURL("**/rb/");
+      await page.getByRole("heading", { name: "Qui est sur la route" }).waitFor();
       expect(await page.evaluate(() => history.length)).toBe(before);
       expect(requested.filter((path) => !path.startsWith("/rb"))).toEqual([]);
     },
@@ -285,6 +289,8 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
       expect(page.url()).toBe(`${origin}/drivers/42`);
       const entries = await page.evaluate(() => history.length);
       for (const isDown of [false, true]) {
+        await page.getByRole("button", { name: "Polski" }).click();
+        await page.locator('html[lang="pl"]').waitFor();
         await searchFor(page, "nowak");
         await page.waitForURL("**/?q=nowak");
         await page.getByRole("link", { name: "Łukasz Nowak", exact: true }).click();
@@ -301,6 +307,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
           await page.clock.fastForward(11_000);
         }
         await highlighted.waitFor();
+        await page.getByRole("heading", { name: "Who is on the road" }).waitFor();
         const state = await page.evaluate(() => ({
           y: scrollY,
           typed: document.querySelector("input")?.value,
@@ -336,7 +343,9 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     ["/?q=nowak", false],
     ["/?q=zzzzqq", false],
     ["/drivers/42", false],
+    ["/companies/3", false],
     ["/?q=ann", true],
+    ["/", true],
   ])(
     "%s (kiosk: %p) is accessible, fits the window and has large targets, at any size and in both modes",
     (path, kiosk) =>

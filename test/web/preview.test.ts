@@ -35,8 +35,9 @@ test.each([
     "/drivers/42",
     "/drivers/42",
     "Łukasz Nowak",
-    "Baltic Express, Owner · 0 points · Member since May 1, 2021",
+    "Baltic Express, Owner · Member since May 1, 2021",
   ],
+  ["/companies/3", "/companies/3", "Baltic Express", "41 members · Club"],
 ])("%s has its own URL, title and description", async (path, canonical, title, description) => {
   expect(await tagsOf(path, { publicUrl: "https://example.org/rb", title: "Club" })).toMatchObject({
     canonical: `https://example.org/rb${canonical}`,
@@ -45,7 +46,7 @@ test.each([
     "og:site_name": "Club",
     "og:title": title,
     "og:description": description,
-    "twitter:card": "summary",
+    "twitter:card": path === "/drivers/42" ? "summary" : "summary_large_image",
     "twitter:title": title,
     "twitter:description": description,
   });
@@ -78,6 +79,28 @@ test("the preview shows the driver's avatar or the logo, or else a drawing as a 
   expect(await imageOf("/", { logo: Buffer.from("<svg/>") })).toEndWith("/sign.png");
 });
 
+test("the drawn picture has the title and the number of drivers", async () => {
+  const titles = [
+    "Roadbook",
+    "Łódź",
+    "Lodz",
+    "Вантажівки",
+    "🚚",
+    "Elektrizitätenwerkbau",
+    "ab ".repeat(99),
+  ];
+  const options: Partial<Options>[] = titles.map((title) => ({ title }));
+  options.push({ accent: "0a7d4f" }, { dataset: [user(1, "Ann")] }, { language: "pl" });
+  const pictures = options.map(async (each) => {
+    const target = await openInProcess({ ...page, ...each });
+    const bytes = Buffer.from(await (await target.fetch("/sign.png")).bytes());
+    await target.close();
+    expect([bytes.readUInt32BE(16), bytes.readUInt32BE(20)]).toEqual([600, 315]);
+    return Bun.hash(bytes);
+  });
+  expect(new Set(await Promise.all(pictures)).size).toBe(options.length);
+});
+
 test("the PNG of a public driver has 256×256 pixels", async () => {
   const target = await openInProcess(page);
   const response = await target.fetch("/avatars/42.png");
@@ -93,8 +116,16 @@ test("the PNG of a public driver has 256×256 pixels", async () => {
   await target.close();
 });
 
-test("the sitemap lists every public driver once, and no private drivers", async () => {
-  const dataset = Array.from({ length: 11_000 }, (_, at) => user(at + 1, `Driver ${at}`));
+test("the sitemap lists every public driver and each company that has one, once", async () => {
+  const company = { type: "company" as const, name: "Nord", member_count: 9 };
+  const companyOf: Record<number, object> = {
+    7: { id: 3, role: "Owner" },
+    8: { id: 5, role: "Owner" },
+  };
+  const users = Array.from({ length: 11_000 }, (_, at) =>
+    user(at + 1, `Driver ${at}`, { company: companyOf[at + 1] ?? null }),
+  );
+  const dataset = [...[3, 4, 5].map((id) => ({ ...company, id })), ...users];
   await using roadbook = await createRoadbook({
     ...page,
     dataset,
@@ -114,10 +145,13 @@ test("the sitemap lists every public driver once, and no private drivers", async
     expect(pages.length).toBeGreaterThan(1);
     return (await Promise.all(pages.map(locationsIn))).flat().sort();
   };
-  const urls = dataset.map(({ id }) => `https://example.org/rb/drivers/${id}`).sort();
+  const urls = [
+    ...users.map(({ id }) => `https://example.org/rb/drivers/${id}`),
+    ...[3, 5].map((id) => `https://example.org/rb/companies/${id}`),
+  ].sort();
   expect(await listDrivers()).toEqual(urls);
   await roadbook.apply([{ type: "user", id: 7, public: false }]);
-  expect(await listDrivers()).toEqual(urls.filter((url) => !url.endsWith("/7")));
+  expect(await listDrivers()).toEqual(urls.filter((url) => !/\/(7|companies\/3)$/.test(url)));
   const robots = await roadbook.fetch(new Request("https://example.org/rb/robots.txt"));
   expect(await robots.text()).toBe(
     "User-agent: *\nAllow: /\nSitemap: https://example.org/rb/sitemap.xml\n",

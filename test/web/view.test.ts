@@ -1,7 +1,7 @@
 /** The pages' content, and the community's own links and pictures. */
 import { describe, expect, test } from "bun:test";
-import { pageAssets } from "../../src/assets.ts";
 import { spellQuery } from "../../src/search/fold.ts";
+import { pageAssets } from "../../src/web/assets.ts";
 import type { Brand } from "../../src/web/brand.ts";
 import { renderDocument } from "../../src/web/document.ts";
 import { drawBadge } from "../../src/web/drawings.ts";
@@ -29,7 +29,10 @@ function render(view: View, brand: Partial<Brand> = {}): string {
     scriptPath: "/assets/page.js",
     stylePath: "/assets/page.css",
     logoPath: undefined,
-    builtAt: "2026-01-02T03:04:05Z",
+    meta: {
+      built_at: "2026-01-02T03:04:05Z",
+      counts: { roles: 0, achievements: 1, companies: 1, users: 1, public_users: 1 },
+    },
   });
 }
 
@@ -53,11 +56,11 @@ const driver: DriverView = {
     roles: [],
     created_at: "2021-05-01T10:00:00Z",
   },
-  achievements: Array.from({ length: 30 }, (_, at) => ({
+  achievements: Array.from({ length: 41 }, (_, at) => ({
     achievement: {
       ...night,
       name: `Owl ${at}`,
-      type: at % 2 ? "day" : "night",
+      type: "night_drive",
       tier: 3,
       points: 2,
     },
@@ -67,9 +70,9 @@ const driver: DriverView = {
   showsAll: false,
 };
 
-test("the script is under 3 KB compressed, and the style sheet is under 4 KB", async () => {
+test("the script is under 2 KB compressed, and the style sheet is under 4 KB", async () => {
   const { script, style } = await pageAssets();
-  expect(Bun.gzipSync(script.text).length).toBeLessThan(3 * 1024);
+  expect(Bun.gzipSync(script.text).length).toBeLessThan(2 * 1024);
   expect(script.text).not.toMatch(/\bfetch\b|XMLHttpRequest|innerHTML/);
   expect(Bun.gzipSync(style.text).length).toBeLessThan(4 * 1024);
 });
@@ -92,19 +95,24 @@ test("the start page has the public featured drivers, and says whose drivers the
 test("a driver has a heading, a company, and drawings in the page itself", async () => {
   const html = await load("/drivers/42");
   expect(html).toContain("<h1>Łukasz Nowak</h1>");
-  expect(html).toContain("<bdi>Baltic Express</bdi>, <bdi>Owner</bdi>");
+  expect(html).toContain('<a href="/companies/3"><bdi>Baltic Express</bdi></a>, <bdi>Owner</bdi>');
   expect(html).toContain("<title>Łukasz Nowak · Roadbook</title>");
   expect(html).toContain('</svg><img src="https://cdn.example/a/42.png" alt=""');
 });
 
-test("a driver's page shows the newest 24 achievements by kind, and links to all", () => {
+test("a driver's page shows up to 40 achievements, or else the newest 24 and a link to all", () => {
   const html = render(driver);
-  expect(html.match(/<h4>/g)).toHaveLength(24);
-  expect([...html.matchAll(/<h3>(\w+)/g)].map(([, kind]) => kind)).toEqual(["night", "day"]);
-  expect(html).toContain('href="/rb/drivers/42?achievements=all">Show all 30 achievements<');
-  expect(html).toContain("<dd>60</dd>");
+  expect(html.match(/<h3>/g)).toHaveLength(24);
+  expect(html).toContain("<span><i></i>Night drive</span> <span><i>· </i>Tier 2 of 3</span>");
+  expect(html).toContain('href="/rb/drivers/42?achievements=all">Show all 41 achievements<');
+  expect(html).toContain("<dd>82</dd>");
   const all = render({ ...driver, showsAll: true });
-  expect([all.match(/<h4>/g)?.length, all.includes("?achievements=all")]).toEqual([30, false]);
+  expect([all.match(/<h3>/g)?.length, all.includes("?achievements=all")]).toEqual([41, false]);
+  const few = { ...driver, achievements: driver.achievements.slice(1) };
+  expect(render(few).match(/<h3>/g)).toHaveLength(40);
+  // A long name is small.
+  for (const name of ["Jan ".repeat(20), "Donaudampfschifffahrtsgesellschaft"])
+    expect(render({ ...few, user: { ...driver.user, name } })).toContain('<h1 class="long">');
 });
 
 test("a badge and its text show the tier that the driver has reached", () => {
@@ -113,10 +121,21 @@ test("a badge and its text show the tier that the driver has reached", () => {
     const entry = { achievement, tier, unlocked_at: "2024-03-09T17:05:00Z" };
     return render({ ...driver, achievements: [entry] });
   };
-  expect(withTiers(2, 3)).toContain("Tier 2 of 3 ·");
-  expect(withTiers(2, 3)).toContain(drawBadge({ ...night, tier: 2 }));
+  expect(withTiers(2, 3)).toContain("Tier 2 of 3<");
+  expect(withTiers(2, 3)).toContain(drawBadge({ ...night, tier: 2, points: 1 }));
   // Some datasets define an achievement's first tier and let drivers reach higher ones.
-  expect(withTiers(2, 1)).toContain("Tier 2 ·");
+  expect(withTiers(2, 1)).toContain("Tier 2<");
+});
+
+test("a community without achievements reads nothing about achievements or points", async () => {
+  const dataset = [user(1, "Zoë")];
+  for (const path of ["/", "/drivers/1", "/drivers/2", "/?q=zo"]) {
+    expect(await load(path, { dataset })).not.toMatch(/achieve|points/i);
+  }
+  // In a community that has achievements, a driver may still have none.
+  const html = render({ ...driver, achievements: [] });
+  expect(html).toContain("<h2>Achievements</h2><p>No achievements yet.");
+  expect(html).not.toContain("0 points");
 });
 
 describe("a community's own", () => {
@@ -139,23 +158,37 @@ describe("a community's own", () => {
     const page = await load("/drivers/42", own);
     expect(page).toContain('href="https://hub.example/users/42">Full profile<');
     expect(page).toContain('</svg><img src="https://hub.example/badges/owl.svg" alt=""');
-    const found = await load("/?q=jan", own);
-    expect(found).toContain('href="https://rb.example/vtc/7?from=rb"');
+    const found = await load("/companies/7", own);
+    expect(found).toContain('href="https://rb.example/vtc/7?from=rb">Full profile<');
     expect(found).toContain('<a href="https://x.example/i">Imprint &amp; more</a>');
     expect(found).toContain('<a href="https://rb.example/rules">Rules</a>');
     expect(await load("/drivers/42", { ...own, icons: undefined })).not.toContain("owl.svg");
   });
 
-  test("links are not on a kiosk, where a company searches for its name instead", async () => {
+  test("links are not on a kiosk", async () => {
     const kiosk = { ...own, kiosk: true };
-    const found = await load("/?q=jan", kiosk);
-    for (const page of [found, await load("/drivers/42", kiosk)]) {
+    for (const path of ["/?q=jan", "/drivers/42", "/companies/7"]) {
+      const page = await load(path, kiosk);
       expect(page).not.toMatch(/<a [^>]*href="(?!\/|#)|imprint|vtc|rules|"\/(rb\/)?docs/i);
     }
-    expect(found).toContain('href="/rb/?q=Jan+Trans"');
-    // The name itself would only lead to the same page.
-    expect(await load("/?q=JAN%20TRANS", kiosk)).not.toContain('href="/rb/?q=Jan+Trans"');
   });
+});
+
+test("a kiosk has buttons for the languages unless one is fixed, and explains scripts if needed", async () => {
+  const cookie = { accept: "text/html", cookie: "a=b; language=de" };
+  const ivan = [user(1, "Иван")];
+  const shown = await load("/", { kiosk: true, dataset: ivan }, cookie);
+  expect(
+    [...shown.matchAll(/lang="(\w+)" aria-pressed="(\w+)"/g)].map(([, ...each]) => each),
+  ).toEqual(Object.keys(languages).map((language) => [language, String(language === "de")]));
+  expect(shown).toContain("„ivanov“");
+  expect(shown).not.toContain(languages.de.backToStart);
+  // Chinese is not spelled in Latin letters, and accents need no explanation.
+  const dataset = [user(1, "東京"), user(2, "Jörg")];
+  expect(await load("/", { kiosk: true, dataset })).not.toContain("ivanov");
+  const fixed = await load("/?q=zzzz", { kiosk: true, language: "en" }, cookie);
+  expect(fixed).toContain('<div class="bar"><a href="/">Back to the start</a></div>');
+  expect(await load("/", {}, cookie)).toContain(`<h1>${languages.en.title}</h1>`);
 });
 
 test("drivers with the same name and company are shown with their join dates", async () => {
@@ -182,6 +215,54 @@ test("ten results are called the first ten, and empty lists have no heading", ()
   expect(found(10, 10)).toContain(">First 10 drivers, first 10 companies<");
   expect(found(1, 0).match(/<h2>/g)).toHaveLength(1);
   expect(found(0, 0)).toContain("<h2>Nobody by that name</h2>");
+});
+
+test("a company's page shows 24 public drivers by id, and each of its pages is a search", async () => {
+  const company = { id: 3, role: "Member" };
+  const dataset = [
+    { type: "company", id: 3, name: "Nord", member_count: 70 },
+    { type: "company", id: 4, name: "Empty", member_count: 1 },
+    ...Array.from({ length: 30 }, (_, at) => user(2 * at + 1, `Driver ${at}`, { company })),
+    { type: "user", id: 2, public: false },
+    user(4, "Nobody's driver"),
+  ];
+  const target = await openInProcess({ dataset, page: true, searchLimit: 5 });
+  const get = async (path: string, accept = "text/html") => {
+    const response = await target.fetch(path, { headers: { accept } });
+    const { status, headers } = response;
+    const facts = [status, headers.get("cache-control"), headers.get("x-ratelimit-remaining")];
+    return { facts, body: await response.text() };
+  };
+  const found: string[] = [];
+  for (const [path, left] of [
+    ["/companies/3", "4"],
+    ["/companies/3?after=47", "3"],
+  ] as const) {
+    const { facts, body } = await get(path, left === "3" ? "*/*" : undefined);
+    expect(facts).toEqual([200, "private, max-age=60", left]);
+    expect(body).toContain("<h1>Nord</h1><p>70 members</p>");
+    expect(body).toContain(`<link rel="canonical" href="http://roadbook.test${path}">`);
+    expect(body.includes('"/companies/3?after=47">More drivers<')).toBe(left === "4");
+    found.push(...[...body.matchAll(/href="\/drivers\/(\d+)"/g)].map(([, id = ""]) => id));
+  }
+  expect(found).toEqual(Array.from({ length: 30 }, (_, at) => String(2 * at + 1)));
+  expect((await get("/companies/4?after=x")).body).toContain("None of its drivers has a public");
+  expect((await get("/companies/03")).facts).toEqual([404, "no-store", "1"]);
+  expect((await get("/companies/5", "*/*")).body).toContain('"code":"route_not_found"');
+  expect((await get("/companies/3", "*/*")).body).toContain('"retry_after":3600');
+  const { facts, body } = await get("/companies/3");
+  expect([facts[0], body.includes("Next search in 1:00:00.")]).toEqual([429, true]);
+  await target.close();
+});
+
+test("results link to companies, which come first if one has the name searched for", () => {
+  const search = (query: string) => render({ ...results, query, queries: spellQuery(query) });
+  expect(search("trans")).toContain('<a href="/rb/companies/7">Jan <mark>Trans</mark></a>');
+  for (const [query, first] of [
+    ["trans", "Drivers"],
+    ["JAN trans", "Companies"],
+  ] as const)
+    expect(/<h2>(\w+)/.exec(search(query))?.[1]).toBe(first);
 });
 
 test("a search on the page counts once, and says how many are left only if few are", async () => {

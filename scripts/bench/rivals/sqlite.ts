@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { fold } from "../../../src/search/fold.ts";
-import type { NameKind } from "../../../src/snapshot/format/schema.ts";
+import type { NameKind } from "../../../src/search/tables.ts";
 import { temporaryFolder } from "../../../test/support.ts";
 
 /** Searches the names of a snapshot and returns up to ten results. */

@@ -1,5 +1,5 @@
 /** Reads and writes a snapshot's metadata, such as its build time and row counts. */
-import { count } from "drizzle-orm";
+import { count, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database } from "../../sqlite/driver.ts";
 import { SnapshotError } from "./file.ts";
@@ -18,9 +18,18 @@ export interface Meta {
   built_at: string;
   roadbook_version: string;
   counts: Counts;
+  /** How many achievements all users together have unlocked. */
+  unlocked: number;
   /** The ids of the twelve public users with the most achievement points, in that order. */
   featured: number[];
 }
+
+export type Totals = Pick<Meta, "counts" | "unlocked">;
+
+export const countTotals = (db: Database): Totals => ({
+  counts: countRows(db),
+  unlocked: countUnlocked(db),
+});
 
 export function writeMeta(db: Database, facts: Meta): void {
   const rows = Object.entries(facts).map(([key, fact]) => ({
@@ -34,19 +43,25 @@ export function writeMeta(db: Database, facts: Meta): void {
 export function readMeta(db: Database): Meta {
   const rows = db.select().from(meta).all();
   const facts = Object.fromEntries(rows.map(({ key, value }) => [key, value]));
-  const { built_at, roadbook_version, counts, featured } = facts;
+  // Older schemas do not store how many achievements are unlocked.
+  const { built_at, roadbook_version, counts, unlocked = countUnlocked(db), featured } = facts;
   if (built_at && roadbook_version && counts && featured) {
     const parsed = { counts: JSON.parse(counts), featured: JSON.parse(featured) };
-    return { built_at, roadbook_version, ...parsed };
+    return { built_at, roadbook_version, unlocked: Number(unlocked), ...parsed };
   }
   throw new SnapshotError("is damaged: its metadata is incomplete");
+}
+
+function countUnlocked(db: Database): number {
+  const unlocked = sql<number>`coalesce(sum(json_array_length(${user.achievements})), 0)`;
+  return db.select({ unlocked }).from(user).get()?.unlocked ?? 0;
 }
 
 export function countOf(db: Database, table: SQLiteTable): number {
   return db.select({ rows: count() }).from(table).get()?.rows ?? 0;
 }
 
-export function countRows(db: Database): Counts {
+function countRows(db: Database): Counts {
   const publicUsers = countOf(db, user);
   return {
     roles: countOf(db, role),

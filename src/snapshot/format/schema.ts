@@ -2,7 +2,8 @@
  * Declares the tables of a snapshot with drizzle, and creates them. SQL creates the indexes and the
  * tables that drizzle cannot declare.
  */
-import { blob, getTableConfig, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { getTableConfig, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { createSearchTables } from "../../search/tables.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { APPLICATION_ID, SCHEMA_VERSION } from "./file.ts";
 
@@ -50,67 +51,21 @@ export const user = sqliteTable("user", {
   achievements: text({ mode: "json" }).$type<Unlock[]>().notNull(),
 });
 
-/**
- * The columns of a table of searched names. `folded` has all spellings of a name
- * (search/fold.ts). `rank`, the document id in the posting lists, gives the order of results within
- * a tier. There are gaps between ranks, so that `apply` can insert names.
- */
-const searched = {
-  rank: integer().primaryKey(),
-  id: integer().notNull(),
-  folded: text().notNull(),
-};
-export const userName = sqliteTable("user_name", searched);
-export const companyName = sqliteTable("company_name", {
-  ...searched,
-  /** The sort key: the member count when the rank was assigned. */
-  memberCount: integer("member_count").notNull(),
+/** When a change hid or deleted a user, in milliseconds since 1970; see import/takedowns.ts. */
+const takedown = sqliteTable("takedown", {
+  id: integer().primaryKey(),
+  at: integer().notNull(),
 });
 
-const kinds = ["user", "company"] as const;
-export type NameKind = (typeof kinds)[number];
-
-const tables = [
-  meta,
-  role,
-  achievement,
-  company,
-  privateUser,
-  user,
-  userName,
-  companyName,
-
-  // The n-grams whose posting lists are too long to scan. About `count` names contain the n-gram.
-  // Its posting list is `list` in the table below, or in FTS5 if `list` is null.
-  ...kinds.map((kind) =>
-    sqliteTable(`${kind}_frequent_ngram`, {
-      ngram: text().primaryKey(),
-      count: integer().notNull(),
-      list: integer(),
-    }),
-  ),
-
-  // Each row is one block of a long posting list; see name-index/long-lists.ts.
-  ...kinds.map((kind) =>
-    sqliteTable(`${kind}_long_list`, { id: integer().primaryKey(), ranks: blob().notNull() }),
-  ),
-];
+const tables = [meta, role, achievement, company, privateUser, takedown, user];
 
 export function createSchema(db: Sqlite): void {
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
   for (const table of tables) db.exec(createSql(table));
-  for (const kind of kinds) {
-    // openLongNames in name-index/build.ts explains the first table. The second has posting lists
-    // without text, positions and sizes, because a search only needs to know which names match.
-    db.exec(`CREATE TABLE ${kind}_long_name (folded TEXT NOT NULL, rank INTEGER NOT NULL,
-        PRIMARY KEY (folded, rank)) STRICT, WITHOUT ROWID;
-      CREATE VIRTUAL TABLE ${kind}_ngram USING fts5(ngrams, content='', contentless_delete=0,
-        columnsize=0, detail=none, tokenize=${quote(`ascii tokenchars ${quote(PUNCTUATION)}`)})`);
-  }
-  // The second index quickly shows whether any user's name has several spellings. Line feeds
-  // separate the spellings of a name.
+  // The second index finds a company's drivers.
   db.exec(`CREATE INDEX achievement_icon ON achievement (icon);
-    CREATE INDEX user_spellings ON user_name (rank) WHERE instr(folded, char(10)) > 0`);
+    CREATE INDEX user_company ON user (company_id) WHERE company_id IS NOT NULL`);
+  createSearchTables(db);
 }
 
 function createSql(table: (typeof tables)[number]): string {
@@ -121,14 +76,4 @@ function createSql(table: (typeof tables)[number]): string {
   );
   const hasRowid = columns.some((column) => column.primary && column.getSQLType() === "integer");
   return `CREATE TABLE ${name} (${parts.join(", ")}) STRICT${hasRowid ? "" : ", WITHOUT ROWID"}`;
-}
-
-/**
- * FTS5's ascii tokenizer treats every byte above 127 as part of a word. With these characters as
- * token characters too, it never splits an n-gram.
- */
-const PUNCTUATION = " !\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
 }

@@ -1,25 +1,31 @@
-/** Applies a change file to a copy of a snapshot, then replaces the snapshot with the copy. */
+/** Applies changes to a copy of a snapshot, then replaces the snapshot with the copy. */
 import { accessSync, constants, copyFileSync } from "node:fs";
 import { type LockOptions, type Paths, replaceLocked } from "../../files/replace.ts";
+import { renewSeparators } from "../../search/fts5-segment.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { type IdMap, openIdMap } from "../../tables/id-map.ts";
-import { finishFile, TRAILER_BYTES } from "../format/file.ts";
-import { countRows, readMeta } from "../format/meta.ts";
-import { renewSeparators } from "../name-index/fts5-segment.ts";
+import { finishFile, parseHeader } from "../format/file.ts";
+import { countTotals, readMeta } from "../format/meta.ts";
 import { namingErrors, openInPlace } from "../read/open.ts";
 import { createRowChanger } from "./changes.ts";
-import { refuseShrinking } from "./overwrite-guard.ts";
+import { compare } from "./overwrite-guard.ts";
 import { type LineSource, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { type Counted, finishDatabase, serializeSnapshot, useDatabase } from "./write.ts";
 
-export interface ApplyOptions extends ReadOptions, LockOptions {}
+export interface ApplyOptions extends ReadOptions, LockOptions {
+  /** The time of the takedowns among the changes. Defaults to now. */
+  builtAtMs?: number | undefined;
+}
+
+/** The lines of a change file, or a function that derives them from the snapshot. */
+type ChangeSource = LineSource | ((db: Database) => object[]);
 
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
  * if a line is invalid, and with a `SnapshotError` if `target` is not a valid snapshot.
  */
 export async function applyChanges(
-  changes: LineSource,
+  changes: ChangeSource,
   target: string,
   options: ApplyOptions = {},
 ): Promise<Counted> {
@@ -29,7 +35,8 @@ export async function applyChanges(
     // Verifies the copy rather than the original, which may have changed since it was copied.
     await namingErrors(target, async () => (await openInPlace(path)).close());
     using idMap = await openIdMap(options, target);
-    const counted = await useDatabase(path, (db) => change(db, changes, options, target, idMap));
+    const run = (db: Database) => change(db, changes, options, target, old, idMap);
+    const counted = await useDatabase(path, run);
     await finishFile(path);
     // Before the file is replaced, so that no id that was served is lost.
     idMap?.commit();
@@ -38,29 +45,59 @@ export async function applyChanges(
   return replaceLocked(target, apply, options);
 }
 
+/** A user in a snapshot; neither 1 if there is none. */
+type Found = Record<"id" | "is_public" | "is_private", number>;
+const FIND = `SELECT DISTINCT value AS id, value IN (SELECT id FROM user) AS is_public,
+  value IN (SELECT id FROM private_user) AS is_private FROM json_each(?)`;
+
+/**
+ * Makes users private in the snapshot file `target`, and returns them as they were. Rejects if one
+ * of them does not exist. An import keeps to this for an hour, even for those already private.
+ */
+export async function hideUsers(
+  ids: readonly number[],
+  target: string,
+  options: ApplyOptions = {},
+): Promise<Found[]> {
+  let found: Found[] = [];
+  const listChanges = ({ $client }: Database) => {
+    found = $client.prepare<Found>(FIND).all(JSON.stringify(ids));
+    const missing = found.filter((user) => !user.is_public && !user.is_private);
+    const list = missing.map(({ id }) => `user ${id}`).join(", ");
+    if (list) throw new Error(`not found in ${target}: ${list}; nothing was written`);
+    return found.map(({ id }) => ({ type: "user", id, public: false }));
+  };
+  await applyChanges(listChanges, target, { ...options, allowShrink: true });
+  return found;
+}
+
 /** Applies changes to the bytes of a snapshot, and returns the bytes of the new snapshot. */
 export function changeSnapshot(snapshot: Uint8Array, changes: LineSource): Promise<Uint8Array> {
-  return useDatabase(snapshot.subarray(0, -TRAILER_BYTES), async (db) => {
-    await change(db, changes, { allowShrink: true });
+  const databaseBytes = parseHeader(snapshot, snapshot.length);
+  return useDatabase(snapshot.subarray(0, databaseBytes), async (db) => {
+    await change(db, changes, {});
     return serializeSnapshot(db);
   });
 }
 
 async function change(
   db: Database,
-  changes: LineSource,
-  options: ReadOptions,
+  changes: ChangeSource,
+  { builtAtMs = Date.now(), ...options }: ApplyOptions,
   target = "",
+  old?: string,
   idMap?: IdMap,
 ): Promise<Counted> {
   const before = readMeta(db);
   db.$client.exec("PRAGMA secure_delete = ON");
-  const changer = createRowChanger(db, idMap);
-  const read = await readDataset(changes, changer.handler, options);
-  const counts = countRows(db);
-  if (!options.allowShrink) refuseShrinking(target, before.counts, counts);
+  const changer = createRowChanger(db, builtAtMs, idMap);
+  const lines = typeof changes === "function" ? changes(db) : changes;
+  const read = await readDataset(lines, changer.handler, options);
+  const totals = countTotals(db);
+  const guard = { ...options, allowReveal: true };
+  const differences = old === undefined ? old : compare(db, old, target, totals, guard);
   const candidates = changer.listFeaturedCandidates(before.featured);
-  await finishDatabase(db, counts, changer.finishNames(), {}, candidates);
+  await finishDatabase(db, totals, changer.finishNames(), { builtAtMs }, candidates);
   for (const kind of ["user", "company"]) renewSeparators(db.$client, `${kind}_ngram`);
-  return { counts, ...read };
+  return { ...totals, differences, held: 0, notFound: changer.notFound, ...read };
 }

@@ -4,13 +4,15 @@
  */
 import { sql } from "drizzle-orm";
 import { type ChangeLine, type RecordKey, validateChange } from "../../domain/dataset.ts";
+import { NameChanges } from "../../search/change.ts";
+import type { NameKind } from "../../search/tables.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { type IdMap, idInSource } from "../../tables/id-map.ts";
-import { type NameKind, type Unlock, user } from "../format/schema.ts";
-import { NameChanges } from "../name-index/change.ts";
+import { type Unlock, user } from "../format/schema.ts";
 import type { LineError } from "./line-errors.ts";
 import type { LineHandler } from "./read-dataset.ts";
 import { nameCompanies, type Referenced, RowWriter } from "./rows.ts";
+import { prepareTakedowns } from "./takedowns.ts";
 
 interface Deletion {
   type: Referenced;
@@ -18,8 +20,10 @@ interface Deletion {
   line: number;
 }
 
-export function createRowChanger(db: Database, idMap?: IdMap) {
+/** `nowMs` is the time of the takedowns among the changes. */
+export function createRowChanger(db: Database, nowMs: number, idMap?: IdMap) {
   const writer = new RowWriter(db, idMap);
+  const takedowns = prepareTakedowns(db, nowMs);
   const names = {
     user: new NameChanges(db.$client, "user"),
     company: new NameChanges(db.$client, "company"),
@@ -35,6 +39,7 @@ export function createRowChanger(db: Database, idMap?: IdMap) {
   /** The line number of each change, keyed by type and id. */
   const lineOf = new Map<string, number>();
   const deletions: Deletion[] = [];
+  const notFound: { type: RecordKey["type"]; id: number | string }[] = [];
   const idsOf = (type: RecordKey["type"]) =>
     [...lineOf.keys()]
       .filter((key) => key.startsWith(type))
@@ -56,9 +61,12 @@ export function createRowChanger(db: Database, idMap?: IdMap) {
       // A definition may make any user's list too long.
       if (type === "achievement") writer.longestList = Number.POSITIVE_INFINITY;
       if (type === "user" || type === "company") names[type].change(id);
+      // A takedown also counts if the user has not been imported yet. A repeated one begins again.
+      if (type === "user") takedowns["public" in line && line.public ? "end" : "begin"].run(id);
       const existed = removals[type].some((removal) => removal.run(id).changes > 0);
       if (!("deleted" in line)) return writer.add(line, number);
-      if (existed && type !== "user") deletions.push({ type, id, line: number });
+      if (!existed) notFound.push({ type, id: idInSource(line, idMap) });
+      else if (type !== "user") deletions.push({ type, id, line: number });
       return [];
     },
 
@@ -75,6 +83,7 @@ export function createRowChanger(db: Database, idMap?: IdMap) {
 
   return {
     handler,
+    notFound,
 
     /** Changes the name indexes after the last line, and returns those that must be rebuilt. */
     finishNames: (): NameKind[] =>

@@ -5,13 +5,14 @@ import type { Database } from "../../sqlite/driver.ts";
 import { type IdMap, openIdMap } from "../../tables/id-map.ts";
 import { openTables, type TableOptions } from "../../tables/open.ts";
 import { finishFile } from "../format/file.ts";
-import { countRows } from "../format/meta.ts";
+import { countTotals } from "../format/meta.ts";
 import { createSchema } from "../format/schema.ts";
 import { checkSnapshot } from "../read/check.ts";
-import { findCounts, refuseForeign, refuseShrinking } from "./overwrite-guard.ts";
+import { compare, refuseForeign } from "./overwrite-guard.ts";
 import { type LineSource, type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { RowWriter } from "./rows.ts";
 import { SkippingWriter } from "./skip-invalid.ts";
+import { holdTakedowns } from "./takedowns.ts";
 import {
   type Counted,
   finishDatabase,
@@ -25,6 +26,8 @@ export interface ImportOptions extends ReadOptions, WriteOptions, LockOptions, T
   skipInvalid?: boolean;
   /** Whether to accept a dataset that has neither users nor companies. */
   allowEmpty?: boolean;
+  /** How long to keep to a takedown by `apply` or `hide`. Defaults to an hour, the maximum. */
+  holdMs?: number | undefined;
   /** Whether to overwrite a file that is not a snapshot. */
   force?: boolean | undefined;
   /** Whether to report what an import would do, without changing `target`. */
@@ -40,20 +43,21 @@ export async function importDataset(
   target: string,
   options: ImportOptions = {},
 ): Promise<Counted> {
-  const { dryRun, force, allowEmpty, allowShrink } = options;
+  const { dryRun, force, allowEmpty, builtAtMs = Date.now(), holdMs } = options;
   const openMap = (old: string) =>
     openIdMap(options, !force && existsSync(old) ? target : undefined);
   /** Fills a database that will replace `file`. */
   const fillInstead = async (db: Database, file: string, idMap?: IdMap): Promise<Counted> => {
     if (!force && existsSync(file)) await refuseForeign(file, target);
-    const old = findCounts(file);
     const read = await fill(db, dataset, options, idMap);
-    const counts = countRows(db);
+    const held = holdTakedowns(db, file, builtAtMs, holdMs);
+    const totals = countTotals(db);
+    const { counts } = totals;
     if (!allowEmpty && counts.users === 0 && counts.companies === 0) {
       throw new Error("the dataset has no users and no companies; nothing was written");
     }
-    if (!allowShrink && old) refuseShrinking(target, old, counts, read.skipped.hidden);
-    return { counts, ...read };
+    const differences = compare(db, file, target, totals, options);
+    return { ...totals, differences, held, notFound: [], ...read };
   };
   if (dryRun) {
     const file = findReplaceable(target);
@@ -67,7 +71,7 @@ export async function importDataset(
       using idMap = await openMap(old);
       const counted = await useDatabase(work, async (db) => {
         const counted = await fillInstead(db, old, idMap);
-        await finishDatabase(db, counted.counts, ["company", "user"], options);
+        await finishDatabase(db, counted, ["company", "user"], options);
         // Copies rows, not pages, so freed pages, which may hold deleted data, are left behind.
         db.$client.prepare("VACUUM INTO ?").run(path);
         return counted;
@@ -89,7 +93,7 @@ export function buildSnapshot(
 ): Promise<Uint8Array> {
   return useDatabase(":memory:", async (db) => {
     await fill(db, dataset, {});
-    await finishDatabase(db, countRows(db), ["company", "user"], options);
+    await finishDatabase(db, countTotals(db), ["company", "user"], options);
     return serializeSnapshot(db);
   });
 }

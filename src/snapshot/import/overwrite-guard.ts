@@ -1,17 +1,19 @@
 /**
- * Protects the target of `import` and `apply`: an incomplete dataset must not empty a site, and a
- * mistyped file name must not overwrite another program's file.
+ * Protects the target of `import` and `apply`: an incomplete dataset must not empty a site or make
+ * private users public, and a mistyped file name must not overwrite another program's file.
  */
 import { sqlite } from "#sqlite";
 import { openFile } from "../../files/read.ts";
-import { parseFileBytes, readHeader, SnapshotError } from "../format/file.ts";
-import { type Counts, readMeta } from "../format/meta.ts";
+import type { Database } from "../../sqlite/driver.ts";
+import { parseSizes, readHeader, SnapshotError } from "../format/file.ts";
+import { type Counts, readMeta, type Totals } from "../format/meta.ts";
+import type { ReadOptions } from "./read-dataset.ts";
 
 /** Throws unless the file is a snapshot, which may have any schema version or be damaged. */
 export async function refuseForeign(path: string, target: string): Promise<void> {
   await using file = await openFile(path);
   try {
-    parseFileBytes(await readHeader(file), true);
+    parseSizes(await readHeader(file), true);
   } catch (error) {
     if (!(error instanceof SnapshotError)) throw error;
     throw new Error(notOverwritten(target, "a Roadbook snapshot"));
@@ -23,30 +25,73 @@ export function notOverwritten(target: string, what: string): string {
   return `${target} exists and is not ${what}; choose another --to, or overwrite it with --force`;
 }
 
-/**
- * Throws an error if `target` would lose more than half of its users or companies. Users who go
- * private do not count as lost, unless they become private only because of an invalid line.
- */
-export function refuseShrinking(target: string, old: Counts, left: Counts, hidden = 0): void {
-  for (const kind of ["users", "companies"] as const) {
-    const before = old[kind];
-    const lost = before - left[kind] + (kind === "users" ? hidden : 0);
-    if (lost <= before / 2) continue;
-    const share = `${lost.toLocaleString("en")} of its ${before.toLocaleString("en")} ${kind}`;
-    throw new Error(
-      `${target} would lose ${share}; nothing was written (to remove more than half, add --allow-shrink)`,
-    );
-  }
+/** How a new snapshot differs from the old one. */
+export interface Differences {
+  users: Record<"added" | "removed" | "made_private" | "made_public", number>;
+  unlocked_achievements: Record<"before" | "after", number>;
 }
 
-/** Returns undefined for a damaged snapshot, so that an import can replace it. */
-export function findCounts(path: string): Counts | undefined {
+/** Any import may make this many users public. */
+const MAX_REVEALED = 10;
+
+/**
+ * Compares a database with the snapshot at `path`, which will be replaced in `target`. Throws an
+ * error if most of it would be lost. Returns undefined if the snapshot is missing or damaged.
+ */
+export function compare(
+  { $client }: Database,
+  path: string,
+  target: string,
+  { counts, unlocked }: Totals,
+  options: ReadOptions,
+): Differences | undefined {
+  const compared = readOld(path, (old): [Counts, Differences] => {
+    // Stays attached until the database is closed, because a transaction is open.
+    $client.prepare("ATTACH ? AS old").run(path);
+    const both = (now: string, before: string) => {
+      const join = `main.${now} CROSS JOIN old.${before} USING (id)`;
+      return $client.prepare<{ n: number }>(`SELECT count(*) AS n FROM ${join}`).get()?.n ?? 0;
+    };
+    const made_private = both("private_user", "user");
+    const made_public = both("user", "private_user");
+    const same = both("user", "user") + both("private_user", "private_user");
+    const before = readMeta(old);
+    const added = counts.users - same - made_private - made_public;
+    const removed = before.counts.users - same - made_private - made_public;
+    const unlocked_achievements = { before: before.unlocked, after: unlocked };
+    const users = { added, removed, made_private, made_public };
+    return [before.counts, { users, unlocked_achievements }];
+  });
+  if (!compared) return undefined;
+  const [before, differences] = compared;
+  const { users, unlocked_achievements } = differences;
+  const hidden = before.users - before.public_users;
+  const allowReveal = options.allowReveal || users.made_public <= MAX_REVEALED;
+  for (const [verb, what, all, left] of [
+    ["lose", "users", before.users, counts.users],
+    ["lose", "public users", before.public_users, counts.public_users],
+    ["lose", "companies", before.companies, counts.companies],
+    ["lose", "unlocked achievements", unlocked_achievements.before, unlocked],
+    ["publish", "private users", hidden, hidden - users.made_public],
+  ] as const) {
+    const [isAllowed, flag] =
+      verb === "lose" ? [options.allowShrink, "--allow-shrink"] : [allowReveal, "--allow-reveal"];
+    if (isAllowed || all - left <= all / 2) continue;
+    const share = `${(all - left).toLocaleString("en")} of its ${all.toLocaleString("en")} ${what}`;
+    const advice = `nothing was written (if this is intended, add ${flag})`;
+    throw new Error(`${target} would ${verb} ${share}; ${advice}`);
+  }
+  return differences;
+}
+
+/** Returns undefined for a missing or damaged snapshot, so that an import can replace it. */
+export function readOld<T>(path: string, read: (old: Database) => T): T | undefined {
   try {
-    const db = sqlite.openImmutable(path);
+    const old = sqlite.openImmutable(path);
     try {
-      return readMeta(db).counts;
+      return read(old);
     } finally {
-      db.$client.close();
+      old.$client.close();
     }
   } catch {
     return undefined;

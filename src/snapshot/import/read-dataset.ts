@@ -13,9 +13,11 @@ import {
 import type { ValidationError } from "../../domain/validation.ts";
 import { decompress } from "../../files/decompress.ts";
 import { readFileBytes, readLines, type TextLine } from "../../files/lines.ts";
+import type { UnknownColumn } from "../../tables/columns.ts";
 import { type IdMap, type IdMapOptions, idInSource } from "../../tables/id-map.ts";
 import { type RowError, TableReader, type TableRecord } from "../../tables/read-tables.ts";
 import { DatasetError, type LineError, LineErrors } from "./line-errors.ts";
+import { NameInspector, type OddNames } from "./odd-names.ts";
 
 /** The path of an NDJSON file (plain or gzip), the objects in its lines, or its bytes. */
 export type LineSource<Item extends object = object> =
@@ -52,17 +54,28 @@ const END = { type: "end" } as const;
 export interface ReadOptions extends IdMapOptions {
   /** Whether a missing end line is an error, because the dataset may be incomplete. */
   expectEnd?: boolean | undefined;
-  /** Whether the snapshot may lose more than half of its users or companies. */
+  /** Whether more than half of the (public) users, companies or unlocked achievements may go. */
   allowShrink?: boolean | undefined;
+  /** Whether an import may make more than half of the private users, and more than ten, public. */
+  allowReveal?: boolean | undefined;
   /** How many errors of each kind to report. Defaults to 5. */
   maxErrors?: number | undefined;
   /** Base URL for avatars that are not http(s) URLs. */
   avatarBase?: string | undefined;
+  /** Whether to decode HTML entities in names and descriptions. */
+  decodeHtml?: boolean | undefined;
 }
 
-/** How many names have been cleaned, and the errors that were skipped. */
+/** The report on a dataset that has been read. */
 export interface Read {
+  /** How many names had invisible characters or extra white space. */
   cleaned: number;
+  /** Names with HTML entities, and names that look like UTF-8 read as Latin-1. */
+  names: { entities: OddNames; misread: OddNames };
+  /** The columns of tables that were left out. */
+  unknownColumns: readonly UnknownColumn[];
+  /** The queries of which a page took longer than half a second. */
+  slowQueries: readonly string[];
   skipped: LineErrors;
 }
 
@@ -84,10 +97,11 @@ export async function readDataset<Parsed extends RecordKey>(
   return reader.finish(options.expectEnd ?? false);
 }
 
-type Origin = Pick<TextLine, "number">;
+type Origin = Pick<TextLine, "number"> & Pick<TableRecord, "first">;
 
-class DatasetReader<Parsed extends RecordKey> implements Read {
+class DatasetReader<Parsed extends RecordKey> {
   cleaned = 0;
+  readonly names: NameInspector;
   readonly skipped: LineErrors;
   private readonly errors: LineErrors;
   private readonly handler: LineHandler<Parsed>;
@@ -102,12 +116,13 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
     this.handler = handler;
     this.avatarBase = options.avatarBase;
     this.tables = tables;
+    this.names = new NameInspector(options.decodeHtml);
     this.errors = new LineErrors(options.maxErrors);
     this.skipped = new LineErrors(options.maxErrors);
   }
 
   addRow(row: TableRecord | RowError): void {
-    if ("record" in row) this.addRecord(row.record, row.line);
+    if ("record" in row) this.addRecord(row.record, row.line, row.first);
     else this.report(row);
   }
 
@@ -131,7 +146,11 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
       this.report({ ...located, id: this.idOf(error) }, error.missing);
     }
     if (this.errors.count > 0) throw new DatasetError(this.errors);
-    return { cleaned: this.cleaned, skipped: this.skipped };
+    const { entities, misread } = this.names;
+    const { unknownColumns = [], slowQueries = [] } = this.tables ?? {};
+    const names = { entities, misread };
+    const { cleaned, skipped } = this;
+    return { cleaned, names, unknownColumns, slowQueries, skipped };
   }
 
   /** Reports an error in part of a record or outside records. Skips it if the handler can skip. */
@@ -142,9 +161,10 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
   }
 
   /** Without a `line`, the record is a row of a database, which its id identifies. */
-  private addRecord(record: RawRecord, line?: number): void {
+  private addRecord(record: RawRecord, line?: number, first?: unknown): void {
     this.handler.idMap?.translate(record);
-    const origin = { number: line ?? Number(record.id) };
+    const origin = { number: line ?? Number(record.id), first };
+    const oddNames = this.names.inspect(record);
     this.cleaned += cleanNames(record);
     if (this.avatarBase !== undefined) resolveAvatar(record, this.avatarBase);
     const parsed = this.handler.validate(record);
@@ -154,6 +174,12 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
     else {
       const errors = this.handler.add(parsed, origin.number);
       if (errors.length > 0) this.skipOrFail(origin, parsed, parsed, errors);
+      else {
+        for (const [odd, name] of oddNames) {
+          odd.count++;
+          odd.example ??= name;
+        }
+      }
     }
   }
 
@@ -201,7 +227,7 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
     const id = this.idOf(record);
     const isRow = this.tables && type !== undefined && type !== "end";
     const located = isRow
-      ? this.tables.locate(error, type, { line: origin.number, id })
+      ? this.tables.locate(error, type, { line: origin.number, id, first: origin.first })
       : { ...error, line: origin.number };
     return { ...located, type, id };
   }

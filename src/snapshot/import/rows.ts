@@ -7,7 +7,7 @@ import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type DatasetLine, validateRecord } from "../../domain/dataset.ts";
 import { MAX_ACHIEVEMENTS_BYTES, type PublicUserLine } from "../../domain/model.ts";
 import { parseTime } from "../../domain/time.ts";
-import type { ValidationError } from "../../domain/validation.ts";
+import { DUPLICATE_ID, type ValidationError } from "../../domain/validation.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { type IdMap, idInSource } from "../../tables/id-map.ts";
 import { countOf } from "../format/meta.ts";
@@ -51,7 +51,7 @@ export class RowWriter implements LineHandler<DatasetLine> {
     }
     if (this.insert(line, number)) return [];
     const reason = `duplicate ${type} id ${idInSource(line, this.idMap)}`;
-    return [{ field: "id", reason, kind: "duplicate id" }];
+    return [{ field: "id", reason, kind: DUPLICATE_ID }];
   }
 
   /** Yields an error for each reference to a missing record and for each exceeded limit. */

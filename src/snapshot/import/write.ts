@@ -1,22 +1,31 @@
 /** Fills the database of a snapshot and builds its name indexes. */
 import { setImmediate } from "node:timers/promises";
 import { sqlite } from "#sqlite";
+import type { RecordKey } from "../../domain/dataset.ts";
 import { formatTime } from "../../domain/time.ts";
 import { version } from "../../domain/version.ts";
+import { buildNameIndex } from "../../search/build.ts";
+import type { NameKind } from "../../search/tables.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { withChecksum } from "../format/file.ts";
-import { type Counts, writeMeta } from "../format/meta.ts";
-import { achievement, type NameKind, type Unlock } from "../format/schema.ts";
-import { buildNameIndex } from "../name-index/build.ts";
+import { withTrailer } from "../format/file.ts";
+import { type Totals, writeMeta } from "../format/meta.ts";
+import { achievement, type Unlock } from "../format/schema.ts";
+import type { Differences } from "./overwrite-guard.ts";
 import type { Read } from "./read-dataset.ts";
 
 const MAX_FEATURED = 12;
 
-export interface Counted extends Read {
-  counts: Counts;
+export interface Counted extends Read, Totals {
+  /** Undefined if the file is new or replaces a damaged one. */
+  differences: Differences | undefined;
+  /** How many users an import kept private or deleted, although the dataset says otherwise. */
+  held: number;
+  /** The records that a change file deletes and that do not exist. */
+  notFound: { type: RecordKey["type"]; id: number | string }[];
 }
 
 export interface WriteOptions {
+  /** The time of the build, which dates takedowns and ends holds. Defaults to now. */
   builtAtMs?: number | undefined;
   /** Called repeatedly while the index of user names is built, with the progress (0 to 1). */
   onIndexed?: ((share: number) => void) | undefined;
@@ -48,7 +57,7 @@ export async function useDatabase<T>(
  */
 export async function finishDatabase(
   db: Database,
-  counts: Counts,
+  { counts, unlocked }: Totals,
   staleIndexes: readonly NameKind[],
   { builtAtMs = Date.now(), onIndexed }: WriteOptions,
   featuredCandidates?: readonly number[],
@@ -56,7 +65,7 @@ export async function finishDatabase(
   writeMeta(db, {
     built_at: formatTime(Math.floor(builtAtMs / 1000)),
     roadbook_version: version,
-    counts,
+    ...{ counts, unlocked },
     featured: listFeatured(db, featuredCandidates),
   });
   for (const kind of staleIndexes) {
@@ -72,7 +81,7 @@ export async function finishDatabase(
 /** Returns a database in memory as the bytes of a snapshot file. */
 export function serializeSnapshot(db: Database): Uint8Array {
   db.$client.exec("VACUUM");
-  return withChecksum(db.$client.serialize());
+  return withTrailer(db.$client.serialize());
 }
 
 /**

@@ -9,10 +9,11 @@ import { sqlite } from "#sqlite";
 import { codeOf, reasonOf } from "../../files/errors.ts";
 import { openFile } from "../../files/read.ts";
 import { makeTemporaryFolder, TEMPORARY } from "../../files/temporary-folder.ts";
+import { openSearch } from "../../search/results.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { parseHeader, readHeader, SnapshotError, verifyChecksum } from "../format/file.ts";
 import { readMeta } from "../format/meta.ts";
-import { openSearch } from "./search.ts";
+import { openCompanies } from "./companies.ts";
 import { openUsers } from "./users.ts";
 
 export type Snapshot = Awaited<ReturnType<typeof openSnapshot>>;
@@ -38,7 +39,8 @@ export async function openSnapshot(source: string | Uint8Array, copyFolder?: str
 }
 
 export function snapshotOf({ db, sha256, close }: VerifiedDatabase) {
-  return { meta: readMeta(db), sha256, users: openUsers(db), search: openSearch(db), close };
+  const parts = { users: openUsers(db), companies: openCompanies(db), search: openSearch(db) };
+  return { meta: readMeta(db), sha256, ...parts, close };
 }
 
 export function openPrivate(
@@ -101,15 +103,16 @@ async function openCopy(path: string, bytes: number, copyFolder: string) {
 
 async function verifyAndOpen(path: string, isMapped: boolean): Promise<VerifiedDatabase> {
   await using file = await openFile(path);
-  const databaseBytes = parseHeader(await readHeader(file), (await file.stat()).size);
-  const sha256 = await verifyChecksum(file, databaseBytes);
+  const { size } = await file.stat();
+  parseHeader(await readHeader(file), size);
+  const sha256 = await verifyChecksum(file, size);
   const db = sqlite.openImmutable(path, isMapped);
   return { db, sha256, close: () => db.$client.close() };
 }
 
 async function openBytes(bytes: Uint8Array): Promise<VerifiedDatabase> {
   const databaseBytes = parseHeader(bytes, bytes.length);
-  const sha256 = await verifyChecksum(bytes, databaseBytes);
+  const sha256 = await verifyChecksum(bytes, bytes.length);
   const db = sqlite.openBytes(bytes.subarray(0, databaseBytes));
   return { db, sha256, close: () => db.$client.close() };
 }

@@ -1,4 +1,4 @@
-/** Reads profiles, achievements and the list of public users. */
+/** Reads profiles and achievements. */
 import { LRUCache } from "lru-cache";
 import {
   type Achievement,
@@ -10,9 +10,7 @@ import {
 import { formatTime } from "../../domain/time.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import type { Unlock } from "../format/schema.ts";
-
-/** Each page of public users covers this many ranks, between which there are gaps. */
-const PAGE_RANKS = 5_000;
+import { openPages } from "./pages.ts";
 
 export interface Missing {
   missing: "profile_private" | "user_not_found";
@@ -47,21 +45,6 @@ export function openUsers({ $client }: Database) {
   const readByIcon = $client.prepare<Achievement>(
     `${selectAchievement} WHERE icon = ? ORDER BY id LIMIT 1`,
   );
-  // Finds each page from the one before it, because reading all ranks would take too long.
-  const readPages = $client.prepare<{ page: number }>(
-    `WITH RECURSIVE pages (page) AS (
-      SELECT min(rank) / ${PAGE_RANKS} FROM user_name
-      UNION ALL SELECT (
-        SELECT min(rank) / ${PAGE_RANKS} FROM user_name WHERE rank >= (page + 1) * ${PAGE_RANKS}
-      ) FROM pages WHERE page IS NOT NULL
-    ) SELECT page FROM pages WHERE page IS NOT NULL`,
-  );
-  // One value, because thousands of rows would take several times as much memory.
-  const readIds = $client.prepare<{ ids: string }>(
-    `SELECT json_group_array(id ORDER BY rank) AS ids FROM user_name
-      WHERE rank >= ?1 * ${PAGE_RANKS} AND rank < (?1 + 1) * ${PAGE_RANKS}`,
-  );
-
   /** The JSON of achievement definitions, cached because many users unlock the same ones. */
   const definitions = new Map<number, string>();
   function definitionOf(id: number): string {
@@ -106,10 +89,7 @@ export function openUsers({ $client }: Database) {
       return row ? encodeUnlocks(JSON.parse(row.achievements), definitionOf) : missing(id);
     },
 
-    /** Returns the numbers of all pages that have public users. */
-    listPages: (): number[] => readPages.all().map(({ page }) => page),
-
-    listIds: (page: number): number[] => JSON.parse(readIds.get(page)?.ids ?? "[]"),
+    sitemap: openPages($client, "user"),
 
     /** Returns the achievement with this icon, or the one with the lowest id if several have it. */
     findAchievementByIcon: (icon: string) => readByIcon.get(icon) ?? undefined,

@@ -8,10 +8,11 @@ import { createRoadbook } from "roadbook/elysia";
 test("one app has both the program's routes and the API's routes", async () => {
   await using roadbook = await createRoadbook({ demo: true });
   const app = new Elysia({ strictPath: true }).get("/hello", () => "hello").use(roadbook.app);
+  assert.ok(new Elysia().group("/rb", (group) => group.use(roadbook.app)));
   const api = treaty(app);
   assert.equal((await api.hello.get()).data, "hello");
   const { data, error } = await api.users.public({ userId: 42 }).get();
-  if (error) throw error.value;
+  if (error) throw new Error(error.value.error.message);
   const id: number = data.user.id;
   assert.equal(id, 42);
 });

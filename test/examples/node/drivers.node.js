@@ -88,8 +88,10 @@ test("snapshots and compressed datasets work and leave no other files behind", a
   // Databases need Bun, where this folder has no queries.
   const reason = /need the executable or Bun|the files can be/;
   await assert.rejects(importDataset("sqlite:x", snapshot, { queries: tables }), reason);
-  await importDataset([line], snapshot);
+  const { differences } = await importDataset([line], snapshot);
+  assert.deepEqual([differences.users.added, differences.users.removed], [1, 1]);
   await applyChanges([{ type: "user", id: 43, public: false }], snapshot);
+  assert.equal((await importDataset([line, { ...line, id: 43 }], snapshot)).held, 1);
   assert.equal((await checkSnapshot(snapshot)).counts.users, 2);
   const lines = [...(await exportDataset(snapshot))];
   assert.equal(lines.length, 3);
@@ -101,7 +103,7 @@ test("snapshots and compressed datasets work and leave no other files behind", a
     await roadbook.close();
   }
   const served = await createRoadbook({ snapshot });
-  await applyChanges([{ type: "user", id: 42, public: false }], snapshot);
+  await applyChanges([{ type: "user", id: 42, public: false }], snapshot, { allowShrink: true });
   await served.refresh();
   assert.equal((await served.fetch(new Request("http://a.test/users/public/42"))).status, 403);
   await served.close();

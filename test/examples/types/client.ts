@@ -6,8 +6,9 @@ const client = createClient<paths>({ baseUrl: process.argv[2] ?? "" });
 const at = (userId: number) => ({ params: { path: { userId } } });
 const query = { params: { query: { q: "nowak" } } };
 
-const { data: profile } = await client.GET("/users/public/{userId}", at(42));
-const company: string | undefined = profile?.user.company?.name;
+const { data: profile, error: problem } = await client.GET("/users/public/{userId}", at(42));
+if (problem) throw new Error(problem.error.message);
+const company: string | undefined = profile.user.company?.name;
 const { data: other } = await client.GET("/users/public/{userId}", at(45));
 const noCompany: { role: string } | null | undefined = other?.user.company;
 const { error } = await client.GET("/users/public/{userId}", at(43));

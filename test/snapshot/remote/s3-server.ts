@@ -4,6 +4,7 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { findFreePort, root, temporaryFolder, until } from "../../support.ts";
 
 export interface S3Server {
@@ -46,7 +47,20 @@ export async function openS3Server(): Promise<S3Server> {
       AWS_ENDPOINT_URL: endpoint,
     },
     url: (key) => `s3://community/${key}`,
-    put: async (key, bytes) => void (await client.write(key, bytes)),
+    async put(key, bytes) {
+      await client.write(key, bytes);
+      // s3rver overwrites an object in place, and responds before all of it is written.
+      const expected = await new Response(bytes as BodyInit).bytes();
+      await until(async () =>
+        isDeepStrictEqual(
+          await client
+            .file(key)
+            .bytes()
+            .catch(() => ""),
+          expected,
+        ),
+      );
+    },
     get: (key) => client.file(key).bytes(),
     list: async () => ((await client.list()).contents ?? []).map(({ key }) => key),
     async kill() {

@@ -1,0 +1,216 @@
+/** Changes the search index of a snapshot one name at a time, and leaves no trace of old names. */
+import type { Sqlite } from "../sqlite/driver.ts";
+import { addNameSql, openLongNames, sortKeyOf } from "./build.ts";
+import { matchAll, needsEqualLookup } from "./candidates.ts";
+import { spell } from "./fold.ts";
+import { isLong, openLongListChanges } from "./long-lists.ts";
+import { ngramsOf, SEPARATOR } from "./ngrams.ts";
+import { memberCountSql, type NameKind } from "./tables.ts";
+import { FREQUENT_ABOVE, MAX_MOVES, REBUILD_SHARE } from "./tuning.ts";
+
+interface Entry {
+  rank: number;
+  id: number;
+  folded: string;
+  memberCount: number;
+}
+
+type Name = Omit<Entry, "rank">;
+
+type FrequentNgram = { ngram: string; count: number; list: number | null };
+
+export class NameChanges {
+  readonly #db: Sqlite;
+  readonly #kind: NameKind;
+  readonly #sql: ReturnType<typeof prepare>;
+  readonly #neededEqualLookup: boolean;
+  readonly #maxChanges: number;
+  /** By id; undefined if the id had no name. */
+  readonly #removed = new Map<number, Entry | undefined>();
+  /** The folded name at each changed rank, or undefined if the rank was free. */
+  readonly #before = new Map<number, string | undefined>();
+
+  constructor(db: Sqlite, kind: NameKind, rebuildShare = REBUILD_SHARE) {
+    // FTS5 removes an entry at once, instead of only marking it as no longer valid.
+    db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram, rank) VALUES ('secure-delete', 1)`);
+    this.#db = db;
+    this.#kind = kind;
+    this.#sql = prepare(db, kind);
+    this.#neededEqualLookup = needsEqualLookup(db, kind);
+    this.#maxChanges = this.#lastRank() / rebuildShare;
+  }
+
+  /** Must be called once per id, before the row with this id is added, changed or removed. */
+  change(id: number): void {
+    const name = this.#nameOf(id);
+    const entry = (name && this.#sql.listFrom.get(this.#findRank(name))) ?? undefined;
+    if (entry?.id !== name?.id) {
+      throw new Error(`the search index has no ${this.#kind} ${id}`);
+    }
+    this.#removed.set(id, entry);
+    if (!entry) return;
+    this.#recordBefore(entry.rank, entry.folded);
+    this.#sql.removeEntry.run(entry.rank);
+  }
+
+  /** Updates the index to match the rows. Returns false if it must be rebuilt instead. */
+  finish(): boolean {
+    if (!this.#addAll()) return false;
+    if (needsEqualLookup(this.#db, this.#kind) !== this.#neededEqualLookup) return false;
+    const changes = [...this.#before]
+      .map(([rank, before]) => ({ rank, before, after: this.#sql.findFolded.get(rank)?.folded }))
+      .filter(({ before, after }) => before !== after)
+      .sort((a, b) => a.rank - b.rank);
+    if (changes.length === 0) return true;
+    return changes.length <= this.#maxChanges && changeNgrams(this.#db, this.#kind, changes);
+  }
+
+  #addAll(): boolean {
+    const moved: Name[] = [];
+    for (const [id, old] of this.#removed) {
+      const name = this.#nameOf(id);
+      if (!name) continue;
+      const isSame = old?.folded === name.folded && old.memberCount === name.memberCount;
+      if (isSame) this.#add(name, old.rank);
+      else moved.push(name);
+    }
+    if (moved.length > this.#maxChanges) return false;
+    for (const name of moved) {
+      const rank = this.#findRank(name);
+      if (!this.#makeRoom(rank)) return false;
+      this.#add(name, rank);
+    }
+    return true;
+  }
+
+  #add({ id, folded }: Name, rank: number): void {
+    this.#recordBefore(rank, undefined);
+    this.#sql.addEntry.run(rank, folded, id);
+  }
+
+  /**
+   * Frees `rank` by moving each name from there to the next gap up by one rank. Returns false if
+   * these are too many names.
+   */
+  #makeRoom(rank: number): boolean {
+    const run: Entry[] = [];
+    for (const entry of this.#sql.listFrom.iterate(rank)) {
+      if (entry.rank !== rank + run.length) break;
+      if (run.length === MAX_MOVES) return false;
+      run.push(entry);
+    }
+    this.#recordBefore(rank + run.length, undefined);
+    for (const { rank, folded } of run.reverse()) {
+      this.#recordBefore(rank, folded);
+      this.#sql.moveUp.run(rank);
+    }
+    return true;
+  }
+
+  #recordBefore(rank: number, folded: string | undefined): void {
+    if (!this.#before.has(rank)) this.#before.set(rank, folded);
+  }
+
+  #nameOf(id: number): Name | undefined {
+    const row = this.#sql.findRow.get(id);
+    return row ? { ...row, folded: spell(row.name) } : undefined;
+  }
+
+  /** Returns the lowest rank that fits a name: one above the rank of the name before it. */
+  #findRank(name: Name): number {
+    const sortKey = sortKeyOf(this.#kind, name);
+    let low = 1;
+    let high = this.#lastRank() + 1;
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const next = this.#sql.listFrom.get(middle);
+      const isBefore = next && (sortKeyOf(this.#kind, next) - sortKey || next.id - name.id) < 0;
+      if (isBefore) low = next.rank + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #lastRank(): number {
+    return this.#sql.lastRank.get()?.rank ?? 0;
+  }
+}
+
+function prepare(db: Sqlite, kind: NameKind) {
+  const memberCount = memberCountSql[kind];
+  return {
+    findRow: db.prepare<{ id: number; name: string; memberCount: number }>(
+      `SELECT id, name, ${memberCount} AS memberCount FROM ${kind} WHERE id = ?`,
+    ),
+    listFrom: db.prepare<Entry>(
+      `SELECT rank, id, folded, ${memberCount} AS memberCount FROM ${kind}_name
+        WHERE rank >= ? ORDER BY rank`,
+    ),
+    findFolded: db.prepare<{ folded: string }>(`SELECT folded FROM ${kind}_name WHERE rank = ?`),
+    lastRank: db.prepare<{ rank: number | null }>(`SELECT max(rank) AS rank FROM ${kind}_name`),
+    addEntry: db.prepare(addNameSql(kind)),
+    removeEntry: db.prepare(`DELETE FROM ${kind}_name WHERE rank = ?`),
+    moveUp: db.prepare(`UPDATE ${kind}_name SET rank = rank + 1 WHERE rank = ?`),
+  };
+}
+
+/** Applies changes in rank order. Returns false if other n-grams should be frequent by now. */
+function changeNgrams(
+  db: Sqlite,
+  kind: NameKind,
+  changes: { rank: number; before: string | undefined; after: string | undefined }[],
+): boolean {
+  const rows = db
+    .prepare<FrequentNgram>(`SELECT ngram, count, list FROM ${kind}_frequent_ngram`)
+    .all();
+  const frequent = new Map(rows.map((row) => [row.ngram, row]));
+  const changed = new Set<FrequentNgram>();
+  const grownRare = new Set<string>();
+  const longNames = openLongNames(db, kind);
+  const longLists = openLongListChanges(db, kind, (ngram) => frequent.get(ngram)?.list);
+  // With null in the first column, this adds a row; with "delete", it removes the row.
+  const changeRow = db.prepare(
+    `INSERT INTO ${kind}_ngram (${kind}_ngram, rowid, ngrams) VALUES (?, ?, ?)`,
+  );
+  function change(rank: number, folded: string | undefined, isListed: boolean): void {
+    if (folded === undefined) return;
+    if (isListed) longNames?.add(rank, folded);
+    else longNames?.remove(rank, folded);
+    const ngrams = ngramsOf(folded, (ngram) => frequent.has(ngram));
+    const short = longLists.set(ngrams, rank, isListed);
+    changeRow.run(isListed ? null : "delete", rank, short.join(SEPARATOR));
+    for (const ngram of ngrams) {
+      const row = frequent.get(ngram);
+      if (row) {
+        row.count += isListed ? 1 : -1;
+        changed.add(row);
+      } else if (isListed) grownRare.add(ngram);
+    }
+  }
+  for (const { rank, before, after } of changes) {
+    change(rank, before, false);
+    change(rank, after, true);
+  }
+  longLists.finish();
+  return setCounts(db, kind, changed) && areShort(db, kind, grownRare);
+}
+
+function setCounts(db: Sqlite, kind: NameKind, changed: Set<FrequentNgram>): boolean {
+  const names = db.prepare<{ count: number }>(`SELECT count(*) AS count FROM ${kind}_name`).get();
+  const setCount = db.prepare(`UPDATE ${kind}_frequent_ngram SET count = ? WHERE ngram = ?`);
+  for (const { ngram, count, list } of changed) {
+    // The entry of a frequent n-gram that only a few names still have would reveal removed names.
+    if (count < FREQUENT_ABOVE / 2) return false;
+    // FTS5 is too slow for a posting list that has become long.
+    if (list === null && isLong(count / 2, names?.count ?? 0)) return false;
+    setCount.run(count, ngram);
+  }
+  return true;
+}
+
+function areShort(db: Sqlite, kind: NameKind, rare: Set<string>): boolean {
+  const findAfter = db.prepare(
+    `SELECT 1 FROM ${kind}_ngram WHERE ${kind}_ngram MATCH ? LIMIT 1 OFFSET ?`,
+  );
+  return ![...rare].some((ngram) => findAfter.get(matchAll([ngram]), 2 * FREQUENT_ABOVE));
+}

@@ -1,0 +1,89 @@
+/**
+ * How a setting is declared. Its flag, environment variable, default and types follow from the
+ * declaration, and so do the help and the tables in the documents.
+ */
+import { closest, distance } from "fastest-levenshtein";
+import * as kinds from "./kinds.ts";
+
+/** A flag or an argument of a command. */
+export interface Setting {
+  /** As shown in the help: `--port N`, or `FILE` for an argument. */
+  name: string;
+  /** The heading in the help. */
+  group: string;
+  kind: kinds.Kind<unknown, never>;
+  help: string;
+  /** Allows several values: arguments, repeated flags, text with this separator, or an array. */
+  list?: "," | ";";
+  /** The default, as an operator would write it. Without one, a setting can be undefined. */
+  default?: string;
+  required?: true;
+  /** The environment variable of an argument. Every flag has one. */
+  variable?: string;
+}
+
+type Row = Omit<Setting, "name" | "group"> & { name?: string };
+export type Option = Pick<Setting, "list" | "default"> & {
+  kind: Pick<Setting["kind"], "takes" | "isSecret" | "convert">;
+};
+
+export type Settings = Record<string, Setting>;
+
+/** Declares settings. A flag's name follows from its property, unless the row has a name. */
+export function declare<Rows extends Record<string, Row>>(rows: Rows, heading?: string) {
+  const settings = Object.entries(rows).map(([key, row]) => {
+    const flag = `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    const { name = [flag, row.kind.value].join(" ").trim() } = row;
+    const group = heading ?? (isFlag({ name }) ? "Flags" : "Arguments");
+    return [key, { ...row, name, group }];
+  });
+  return Object.fromEntries(settings) as {
+    [Key in keyof Rows]: Rows[Key] & Pick<Setting, "name" | "group">;
+  };
+}
+
+/** Declares settings under a heading of the help. */
+export function group<Rows extends Record<string, Row>>(heading: string, rows: Rows) {
+  return declare(rows, heading);
+}
+
+export function isFlag({ name }: Pick<Setting, "name">): boolean {
+  return name.startsWith("--");
+}
+
+/** Returns a flag without its value, or the name of an argument. */
+export function termOf({ name }: Setting): string {
+  return name.replace(/ .*/, "");
+}
+
+/** Returns the environment variable that sets a flag or argument, if there is one. */
+export function variableOf(setting: Setting): string | undefined {
+  if (!isFlag(setting)) return setting.variable;
+  return `ROADBOOK_${termOf(setting).slice(2).toUpperCase().replaceAll("-", "_")}`;
+}
+
+type KindOf<T> = T extends { kind: { convert(given: infer Given): infer Inside } }
+  ? T extends { list: string }
+    ? { given: readonly Given[]; inside: Inside[] }
+    : { given: Given; inside: Inside }
+  : never;
+export type GivenOf<T> = KindOf<T>["given"];
+type Defined = { default: string } | { required: true } | { kind: typeof kinds.boolean };
+
+/** The parsed values of settings. */
+export type Values<T> = {
+  [Name in keyof T]: KindOf<T[Name]>["inside"] | (T[Name] extends Defined ? never : undefined);
+};
+
+/** Returns the value of a setting that the caller left out. */
+export function defaultOf({ kind, default: text }: Option): unknown {
+  if (text !== undefined) return kind.convert(text as never);
+  return kind === kinds.boolean ? false : undefined;
+}
+
+/** Returns the end of the error for an unknown name: a similar known name, or `otherwise`. */
+export function suggest(name: string, known: readonly string[], otherwise = ""): string {
+  const similar = closest(name, known);
+  const isSimilar = distance(name, similar) <= Math.min(3, name.length / 2);
+  return isSimilar ? `; did you mean ${similar}?` : otherwise;
+}

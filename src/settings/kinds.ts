@@ -1,0 +1,179 @@
+/**
+ * The kinds of values that settings have: how each is read from text, and what the library takes
+ * instead. A parser's error leaves out the setting's name, as in "must be 1 or 0".
+ */
+import { parseDuration } from "../domain/time.ts";
+
+/** Reports incorrect usage, for which a command exits with 2. The message is for the operator. */
+export class UsageError extends RangeError {
+  override name = "UsageError";
+}
+
+export type Environment = Record<string, string | undefined>;
+
+/** A kind of value: `Given` is what the library takes, and `Inside` is what the code uses. */
+export interface Kind<Inside, Given = string> {
+  /** The name of the value in the help. A kind without one is set by the flag alone. */
+  value?: string;
+  /** The type that the library takes, such as `string or object`. */
+  takes: string;
+  /** Whether the value may contain a password, so that no message may repeat it. */
+  isSecret?: boolean;
+  convert(given: Given): Inside;
+  /** Parses a flag, a variable or a default. `env` has the credentials for a location. */
+  parse(text: string, env: Environment): Inside;
+}
+
+/** Runs a parser. Its `RangeError` becomes one that names the setting and ends with the value. */
+export function parseNamed(
+  name: string,
+  { isSecret }: Pick<Kind<unknown, never>, "isSecret">,
+  value: unknown,
+  parse: () => unknown,
+): unknown {
+  try {
+    return parse();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    const got = isSecret ? "" : `, got ${JSON.stringify(value)}`;
+    throw new UsageError(`${name} ${error.message}${got}`);
+  }
+}
+
+/** `parse` returns undefined for an invalid value. The error says that it must be `wanted`. */
+export function kind<Inside>(
+  value: string,
+  wanted: string,
+  parse: (text: string, env: Environment) => Inside | undefined,
+  isSecret = false,
+): Kind<Inside> {
+  const convert = (text: string, env: Environment = {}) => {
+    const parsed = parse(text, env);
+    if (parsed === undefined) throw new UsageError(`must be ${wanted}`);
+    return parsed;
+  };
+  return { value, takes: "string", isSecret, parse: convert, convert };
+}
+
+export const text = (value: string) => kind(value, "text", (text) => text);
+
+export const boolean: Kind<boolean, boolean> = {
+  takes: "boolean",
+  convert: (given) => given,
+  parse(text) {
+    if (/^(?:[01]|true|false)$/.test(text)) return text === "1" || text === "true";
+    throw new UsageError("must be 1 or 0");
+  },
+};
+
+export function integer(min: number, max: number, value = "N"): Kind<number, number> {
+  const { parse } = kind(value, `a whole number from ${min} to ${max}`, (text) => {
+    const number = /^(?:0|[1-9]\d*)$/.test(text) ? Number(text) : Number.NaN;
+    return number >= min && number <= max ? number : undefined;
+  });
+  return { value, takes: "number", parse, convert: (given) => parse(String(given), {}) };
+}
+
+export const port = integer(0, 65_535);
+export const seed = integer(0, 0xffff_ffff);
+
+export function oneOf<const Choice extends string>(value: string, choices: readonly Choice[]) {
+  const parse = (text: string) => choices.find((choice) => choice === text);
+  return kind(value, `one of ${choices.join(", ")}`, parse) as Kind<Choice, Choice>;
+}
+
+/** In a setting, a number without a unit is in seconds. */
+const parseTime = (text: string) => parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
+
+/** A duration in milliseconds. */
+export const time = kind(
+  "TIME",
+  "a duration from 1ms to 24d, such as 1h, 30m, 2s or 500ms",
+  parseTime,
+);
+
+/** A duration in milliseconds, which may be 0. */
+export const maxAge = kind("TIME", "0 or a duration up to 24d, such as 5m", (text) =>
+  text === "0" ? 0 : parseTime(text),
+);
+
+const isWebUrl = (text: string) => /^https?:$/.test(URL.parse(text)?.protocol ?? "");
+const isLink = (text: string) => isWebUrl(text) || /^\/(?![/\\])/.test(text);
+
+/** An absolute URL to which paths can be appended. Drops a trailing slash. */
+export const baseUrl = kind(
+  "URL",
+  "an http or https URL without a query, such as https://example.org",
+  (text) => (isWebUrl(text) && !/[?#]/.test(text) ? text.replace(/\/+$/, "") : undefined),
+);
+
+/** An absolute URL that other URLs are resolved against, so a trailing slash matters. */
+export const webUrl = kind(
+  "URL",
+  "an http or https URL, such as https://example.org/avatars/",
+  (text) => (isWebUrl(text) ? text : undefined),
+);
+
+/** The URL or path of a page about one thing, with `{id}` in place of its id. */
+export const pageLink = kind(
+  "URL",
+  "a URL or path with {id}, such as https://example.org/users/{id}",
+  (text) => (text.includes("{id}") && isLink(text) ? text : undefined),
+);
+
+export const link = kind(
+  "TEXT=URL",
+  'a label and a URL or path, such as "Imprint=https://example.org/imprint"',
+  (given) => {
+    const [, text = "", url = ""] = /^\s*([^=]*[^=\s])\s*=(.+)$/s.exec(given) ?? [];
+    return isLink(url) ? { text, url } : undefined;
+  },
+);
+
+/** The path where a server is mounted. Drops a trailing slash, so the root becomes empty. */
+export const basePath = kind("PATH", "a path such as /rb", (text) => {
+  const path = text.replace(/\/+$/, "");
+  return /^(?:\/[\w.~-]*[\w~-])*$/.test(path) ? path : undefined;
+});
+
+/** A colour as `#rrggbb`. Text may omit the `#`, which starts a comment in shells. */
+export const colour = kind("COLOUR", "a colour such as #0a7d4f", (text) => {
+  const [, digits] = /^#?([0-9a-f]{6})$/i.exec(text) ?? [];
+  return digits && `#${digits.toLowerCase()}`;
+});
+
+/** A file to read, which the library also takes as bytes. */
+export const pathOrBytes: Kind<string | Uint8Array, string | Uint8Array> = {
+  value: "FILE",
+  takes: "string or object",
+  parse: (path) => path,
+  convert: (given) => given,
+};
+
+export const isUrl = (text: string) => /^[a-z][a-z\d+.-]*:\/\//i.test(text);
+
+/** The path of a file to write. */
+export const target = kind(
+  "FILE",
+  "a file, not a URL; write a file and upload it, for example with aws s3 cp",
+  (text) => (isUrl(text) ? undefined : text),
+  true,
+);
+
+/** The URL of a Redis or Valkey server, which may contain a password. */
+export const storeUrl = kind(
+  "URL",
+  "a redis://, rediss:// or valkey:// URL",
+  (text) => {
+    requireBun();
+    const isStore = /^(?:rediss?|valkey):\/\/[^/?#]+(?:\/\d{0,4})?$/.test(text);
+    return isStore && URL.canParse(text) ? text : undefined;
+  },
+  true,
+);
+
+/** Throws a {@link UsageError} under Node.js, where the package cannot support some settings. */
+export function requireBun(use = ""): void {
+  if (process.versions.bun) return;
+  throw new UsageError(`${use}does not work on Node.js; use the executable or Bun`);
+}

@@ -1,0 +1,232 @@
+/** The flags of `serve`. Most are also options of the library. */
+import { parseFault } from "../http/faults.ts";
+import { parseCidr } from "../limit/client-address.ts";
+import {
+  parseS3Location,
+  parseWebLocation,
+  type RemoteLocation,
+} from "../snapshot/remote/location.ts";
+import { DEFAULT_TITLE } from "../web/brand.ts";
+import { type Language, languages } from "../web/texts.ts";
+import { group, type Values } from "./declare.ts";
+import * as kinds from "./kinds.ts";
+
+/** The path of a snapshot, or its location on another machine, which may contain a password. */
+export const snapshotLocation = kinds.kind(
+  "FILE",
+  "a file or an https://, http:// or s3://bucket/key URL",
+  (text, env): string | RemoteLocation | undefined => {
+    if (!kinds.isUrl(text)) return text;
+    if (!/^s3:/i.test(text)) return parseWebLocation(text);
+    kinds.requireBun("with s3:// ");
+    if (env.AWS_ACCESS_KEY_ID && env.AWS_SECRET_ACCESS_KEY) return parseS3Location(text, env);
+    throw new kinds.UsageError("with s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
+  },
+  true,
+);
+
+const cidr = kinds.kind(
+  "CIDR",
+  "an IP address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32",
+  parseCidr,
+);
+
+const fault = kinds.kind("FAULT", "a fault", parseFault);
+
+/** The settings that `serve` and the library have in common, in groups that the help lists. */
+export const groups = {
+  snapshot: group("Snapshot", {
+    cacheDir: {
+      kind: kinds.text("FOLDER"),
+      help: "where to copy the snapshot, and where to keep a downloaded one across restarts (default: /var/tmp)",
+    },
+  }),
+  responses: group("Responses", {
+    publicUrl: {
+      kind: kinds.baseUrl,
+      help: "base URL for links, avatars and the API docs (default: taken from the request)",
+    },
+    cacheMaxAge: {
+      kind: kinds.maxAge,
+      default: "0",
+      help: "how long caches may reuse a response without revalidating it; 5m behind a shared cache keeps a hidden profile for five minutes",
+    },
+  }),
+  page: group("Page", {
+    kiosk: {
+      kind: kinds.boolean,
+      help: "run the page as an unattended kiosk: no external links, unlimited searches from this machine",
+    },
+    kioskIdle: {
+      kind: kinds.time,
+      default: "2m",
+      help: "idle time before a kiosk returns to the start page",
+    },
+    language: {
+      kind: kinds.oneOf("LANGUAGE", Object.keys(languages) as Language[]),
+      help: "language of the page: en, de, pl, fr, es or cs (default: the browser's)",
+    },
+    featured: {
+      kind: kinds.integer(1, Number.MAX_SAFE_INTEGER, "IDS"),
+      list: ",",
+      help: "drivers to show on the start page, such as 1,2,3 (default: those with the most points)",
+    },
+    title: {
+      kind: kinds.text("NAME"),
+      default: DEFAULT_TITLE,
+      help: "the community's name on the page",
+    },
+    accent: {
+      kind: kinds.colour,
+      help: "accent colour of the page, such as '#0a7d4f' (default: yellow)",
+    },
+    logo: {
+      kind: kinds.pathOrBytes,
+      help: "an SVG or PNG of at most 256 KB to show next to the name",
+    },
+    links: {
+      name: "--link TEXT=URL",
+      kind: kinds.link,
+      list: ";",
+      help: "link at the foot of every page, such as Imprint=https://example.org; repeatable",
+    },
+    driverLink: {
+      kind: kinds.pageLink,
+      help: "your own site's page about a driver, such as https://example.org/users/{id}",
+    },
+    companyLink: {
+      kind: kinds.pageLink,
+      help: "your own site's page about a company, such as https://example.org/companies/{id}",
+    },
+    icons: {
+      kind: kinds.webUrl,
+      help: "base URL of the achievements' own pictures (default: drawings)",
+    },
+    allowIndexing: {
+      kind: kinds.boolean,
+      help: "let search engines index the page and its drivers, and serve /sitemap.xml",
+    },
+  }),
+  limit: group("Search limit", {
+    searchLimit: {
+      kind: kinds.integer(0, 1_000_000),
+      default: "30",
+      help: "how many searches a client may make per window; 0 for no limit",
+    },
+    searchWindow: {
+      kind: kinds.time,
+      default: "1h",
+      help: "length of the window, such as 1h, 2s or 500ms",
+    },
+    unlimited: {
+      kind: cidr,
+      list: ",",
+      help: "do not count searches from these addresses, such as those of your own servers; repeatable",
+    },
+    trustedProxies: {
+      name: "--trusted-proxy CIDR",
+      kind: cidr,
+      list: ",",
+      help: "trust X-Forwarded-For, -Proto and -Host from these addresses; repeatable",
+    },
+    ipv6Prefix: {
+      kind: kinds.integer(0, 128),
+      default: "64",
+      help: "IPv6 addresses with the same first N bits count as one client",
+    },
+    maxClients: {
+      kind: kinds.integer(1, 2 ** 24),
+      default: "100000",
+      help: "how many clients to track; when full, a new client replaces the least recently seen one and inherits its count",
+    },
+  }),
+  faults: group("Fault injection, for tests", {
+    faults: {
+      name: "--fault FAULT",
+      kind: fault,
+      list: ";",
+      help: "inject a fault, such as search:status=503,rate=0.1; repeatable",
+    },
+    faultSeed: {
+      kind: kinds.seed,
+      default: "1",
+      help: "random seed; the same seed and requests give the same faults",
+    },
+  }),
+};
+
+/** The parsed values of each group. */
+export type Groups = { [Name in keyof typeof groups]: Values<(typeof groups)[Name]> };
+
+export const sharedSettings = {
+  ...groups.snapshot,
+  ...groups.responses,
+  ...groups.page,
+  ...groups.limit,
+  ...groups.faults,
+};
+
+/** The flags of `serve`, in the order of the help. */
+export const serveSettings = {
+  ...group("Snapshot", {
+    snapshot: {
+      kind: snapshotLocation,
+      help: "the snapshot to serve: a file, or an https:// or s3:// URL (default: the bundled data)",
+    },
+    refresh: {
+      kind: kinds.time,
+      default: "10s",
+      help: "how often to check a snapshot URL for a new version",
+    },
+    fetchTimeout: {
+      kind: kinds.time,
+      default: "30s",
+      help: "how long a snapshot download may go without progress",
+    },
+  }),
+  ...group("Network", {
+    host: { kind: kinds.text("ADDRESS"), default: "127.0.0.1", help: "address to listen on" },
+    port: { kind: kinds.port, default: "3000", help: "port to listen on; 0 picks a free one" },
+    reusePort: {
+      kind: kinds.boolean,
+      help: "share the port with other processes of the same user (Linux)",
+    },
+    tlsCert: { kind: kinds.text("FILE"), help: "serve https with this certificate (PEM)" },
+    tlsKey: { kind: kinds.text("FILE"), help: "the private key of that certificate (PEM)" },
+    shutdownTimeout: {
+      kind: kinds.time,
+      default: "10s",
+      help: "how long open requests may take to finish after SIGTERM",
+    },
+  }),
+  ...group("Logs and metrics", {
+    logLevel: {
+      kind: kinds.oneOf("LEVEL", ["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
+      default: "info",
+      help: "lowest level to log: trace, debug, info, warn, error, fatal or silent",
+    },
+    accessLog: { kind: kinds.boolean, help: "log every request with its client's address" },
+    adminPort: {
+      kind: kinds.port,
+      help: "port for /metrics, /live and /ready; 0 picks a free one (default: none)",
+    },
+    adminHost: {
+      kind: kinds.text("ADDRESS"),
+      default: "127.0.0.1",
+      help: "address for the admin port; anyone who can reach it can read the metrics",
+    },
+  }),
+  ...group("Page", {
+    noPage: {
+      kind: kinds.boolean,
+      help: "do not serve the web page (/, /drivers/{id} and /companies/{id})",
+    },
+  }),
+  ...sharedSettings,
+  ...group("Search limit", {
+    rateLimitStore: {
+      kind: kinds.storeUrl,
+      help: "share the limit between machines through Redis or Valkey (redis://, rediss://, valkey://)",
+    },
+  }),
+};

@@ -1,0 +1,95 @@
+/**
+ * The files that come with Roadbook. scripts/build.ts embeds them in the executable, and
+ * scripts/package.ts adds them to the package. From source, each is made when it is first needed.
+ */
+import crypto from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** The bundled data: the demo, or the dataset of `build --dataset`. */
+export const DEMO_SNAPSHOT = "demo.snapshot";
+export const LICENCES = "licences.txt";
+const makers = {
+  "scalar.js.gz": packDocsScript,
+  "page.css.asset": () => bundle("style.css"),
+  "page.js.asset": () => bundle("browser.ts"),
+};
+type Asset = keyof typeof makers;
+
+export async function demoSnapshot(): Promise<Uint8Array> {
+  const ready = await findReady(DEMO_SNAPSHOT);
+  if (ready) return ready;
+  const { demoDataset } = await import("../community/community.ts");
+  const { buildSnapshot } = await import("../snapshot/import/import.ts");
+  return buildSnapshot(demoDataset());
+}
+
+/** Returns the licences of all parts, which only a build can list. */
+export async function licences(): Promise<string> {
+  const text = await findReady(LICENCES);
+  if (text) return new TextDecoder().decode(text);
+  throw new Error("only the executable contains the licences; build it with `bun run build`");
+}
+
+/** Makes the files that depend on no data, keyed by name. */
+export async function makeAssets(): Promise<Record<string, Bytes>> {
+  const made = Object.entries(makers).map(async ([name, make]) => [name, await make()]);
+  return Object.fromEntries(await Promise.all(made));
+}
+
+/** Returns the docs page's script, gzip-compressed (1.3 MB). */
+export const docsScript = () => readAsset("scalar.js.gz");
+
+/** The script and the style sheet. A file's name changes with its text. */
+export type PageAssets = Record<"script" | "style", { file: string; text: string }>;
+
+export async function pageAssets(): Promise<PageAssets> {
+  return {
+    script: await readPageAsset("page.js.asset"),
+    style: await readPageAsset("page.css.asset"),
+  };
+}
+
+async function readPageAsset(asset: Asset): Promise<PageAssets["script"]> {
+  const text = new TextDecoder().decode(await readAsset(asset));
+  const digest = crypto.hash("sha256", text);
+  const [name, ending] = asset.split(".");
+  return { file: `${name}-${digest.slice(0, 12)}.${ending}`, text };
+}
+
+const assets: Partial<Record<Asset, Promise<Bytes>>> = {};
+
+/** Only the first call for a name reads or makes the file. */
+function readAsset(name: Asset): Promise<Bytes> {
+  assets[name] ??= findReady(name).then((ready) => ready ?? makers[name]());
+  return assets[name];
+}
+
+/**
+ * Scalar's plugin for Fastify holds the browser bundle in a string. The package that holds it in a
+ * file, @scalar/api-reference, would install 270 MB more.
+ */
+function packDocsScript(): Bytes {
+  const entry = Bun.resolveSync("@scalar/fastify-api-reference", import.meta.dir);
+  const [code] =
+    /^var standalone_default = .*?(?=^\/\/#endregion)/ms.exec(readFileSync(entry, "utf8")) ?? [];
+  return gzipSync(new Function(`${code}; return standalone_default;`)(), { level: 9 });
+}
+
+async function bundle(file: string): Promise<Bytes> {
+  const entrypoints = [join(import.meta.dir, file)];
+  const { outputs } = await Bun.build({ entrypoints, format: "iife", minify: true });
+  return new TextEncoder().encode(await outputs[0]?.text());
+}
+
+/** Returns the file from the executable or the package; undefined if Roadbook runs from source. */
+async function findReady(name: string): Promise<Bytes | undefined> {
+  const embedded = globalThis.Bun?.embeddedFiles as (Blob & { name?: string })[] | undefined;
+  const blob = embedded?.find((blob) => blob.name === name);
+  if (blob) return blob.bytes();
+  const file = new URL(`../assets/${name}`, import.meta.url);
+  return existsSync(file) ? readFileSync(file) : undefined;
+}

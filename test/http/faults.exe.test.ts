@@ -1,0 +1,26 @@
+/** Fault injection in the executable: the variable and the warnings. */
+import { expect, test } from "bun:test";
+import { openExecutable, until } from "../support.ts";
+
+test("faults in the variable add up, and each is logged as a warning", async () => {
+  let log = "";
+  const env = { ROADBOOK_FAULT: "profile:status=503; achievements:close" };
+  const onLog = (text: string) => {
+    log += text;
+  };
+  const target = await openExecutable(["--fault-seed", "7"], onLog, env);
+  // Uses the global `fetch`, because `target.fetch` throws on undocumented responses.
+  expect((await fetch(`${target.origin}/users/public/42`)).status).toBe(503);
+  await expect(target.fetch("/users/42/achievements")).rejects.toThrow();
+  expect((await target.fetch("/search/users?q=nowak")).status).toBe(200);
+  const warnings = () => log.split("\n").filter((line) => line.includes("FAULT INJECTION IS ON"));
+  await until(() => warnings().length === 2);
+  expect(JSON.parse(warnings()[0] ?? "")).toMatchObject({
+    level: 40,
+    fault: { target: "profile", status: 503, rate: 1 },
+    faultSeed: 7,
+  });
+  await target.close();
+  // A connection closed by a fault prints nothing besides the log.
+  for (const line of log.trim().split("\n")) expect(JSON.parse(line)).toHaveProperty("level");
+});

@@ -1,0 +1,169 @@
+/** Fault injection: the syntax of faults, and their effect on clients. */
+import { expect, test } from "bun:test";
+import { parseFault } from "../../src/http/faults.ts";
+import { createRoadbook } from "../../src/roadbook.ts";
+import type { RoadbookOptions } from "../../src/settings/library-options.ts";
+import { community } from "../datasets.ts";
+import { converse } from "../sockets.ts";
+
+const paths = {
+  search: ["/search/users?q=nowak", "/api/search/companies?q=express"],
+  profile: ["/users/public/42"],
+  achievements: ["/api/users/42/achievements"],
+  health: ["/health"],
+};
+
+async function withFaults(
+  faults: string[],
+  use: (ask: (path: string) => Promise<Response>) => Promise<void>,
+  options: RoadbookOptions = {},
+): Promise<void> {
+  await using roadbook = await createRoadbook({ dataset: community, faults, ...options });
+  await use(async (path) =>
+    roadbook.fetch(new Request(`http://roadbook.test${path}`), "192.0.2.1"),
+  );
+}
+
+test.each([
+  ["search:status=503,rate=0.1", { target: "search", status: 503, rate: 0.1 }],
+  ["*:close,times=2", { target: "*", isClosing: true, times: 2, rate: 1 }],
+  ["*:status=400", { target: "*", status: 400 }],
+  ["health:delay=1s,status=500", { target: "health", delayMs: 1000, status: 500 }],
+])("%s is valid", (text, fault) => {
+  expect(parseFault(text)).toMatchObject(fault as object);
+});
+
+test.each([
+  ...["", "searches:close", "search:", "search:explode", "search:rate=0.5", "search:delay=200"],
+  ...["search:status=503,close", "search:status=5e2", "search:close=1", "search:close,rate=0"],
+  ...["search:close,rate=1.1", "search:close,rate=", "search:close,times=0"],
+])("%p does not have the form of a fault", (text) => {
+  expect(() => parseFault(text)).toThrow("must have a form such as search:status=503,rate=0.1");
+});
+
+test.each(["search:status=200", "profile:status=429", "health:status=600", "*:status=403"])(
+  "%s has a status that the API never returns there",
+  (text) => {
+    const target = text.replace(/:.*/, "");
+    const reason = `must have a 5xx status or one that the API returns for ${target}`;
+    expect(() => parseFault(text)).toThrow(reason);
+  },
+);
+
+test.each<[string, string[]]>([
+  ["search", ["search"]],
+  ["profile", ["profile"]],
+  ["achievements", ["achievements"]],
+  ["health", ["health"]],
+  ["*", ["search", "profile", "achievements"]],
+])("%s affects the routes of %p and no others", async (target, affected) => {
+  await withFaults([`${target}:status=503`], async (ask) => {
+    for (const [name, ofName] of Object.entries({ ...paths, docs: ["/docs/json"] })) {
+      for (const path of ofName) {
+        expect([path, (await ask(path)).status]).toEqual([
+          path,
+          affected.includes(name) ? 503 : 200,
+        ]);
+      }
+    }
+  });
+});
+
+test.each([
+  ["search:status=429", paths.search, 429, "rate_limited"],
+  ["health:status=405", paths.health, 405, "method_not_allowed"],
+  ["*:status=400", paths.achievements, 400, "invalid_user_id"],
+  ["*:status=400", paths.search, 400, "invalid_query"],
+  ["profile:status=403", paths.profile, 403, "profile_private"],
+  ["profile:status=404", paths.profile, 404, "user_not_found"],
+  ["search:status=502", paths.search, 502, "internal_error"],
+  ["search:status=503", paths.search, 503, "unavailable"],
+])("%s has the body and the headers of an API error", async (fault, [path = ""], status, code) => {
+  await withFaults([fault], async (ask) => {
+    const response = await ask(path);
+    const body = JSON.parse(await response.text());
+    expect(response.status).toBe(status);
+    expect(body).toMatchObject({ success: false, error: { code, message: expect.any(String) } });
+    expect(response.headers.get("access-control-allow-origin")).toBe("*");
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(response.headers.get("x-request-id")).toBeString();
+    if (path.includes("search")) {
+      const state = status === 429 ? '"search";r=0;t=1' : '"search";r=29';
+      expect(response.headers.get("ratelimit")).toContain(state);
+    }
+    expect(response.headers.get("allow")).toBe(status === 405 ? "GET, HEAD, OPTIONS" : null);
+    if (status === 429) expect(body.error.retry_after).toBe(1);
+    const wait = status === 429 || status === 503 ? "1" : null;
+    expect(response.headers.get("retry-after")).toBe(wait);
+  });
+});
+
+test("a client over the limit gets a real 429 and no fault", async () => {
+  const check = async (ask: (path: string) => Promise<Response>) => {
+    expect((await ask("/search/users?q=no")).status).toBe(503);
+    const { status, headers } = await ask("/search/users?q=no");
+    expect([status, headers.get("retry-after")]).toEqual([429, "3600"]);
+  };
+  await withFaults(["search:status=503"], check, { searchLimit: 1 });
+});
+
+test("the rate is the share of requests that fail, and the seed determines which", async () => {
+  const draw = async (faultSeed: number) => {
+    const statuses: number[] = [];
+    const check = async (ask: (path: string) => Promise<Response>) => {
+      for (let i = 0; i < 200; i++) statuses.push((await ask("/users/public/42")).status);
+    };
+    await withFaults(["profile:status=503,rate=0.25"], check, { faultSeed });
+    return statuses;
+  };
+  const first = await draw(7);
+  expect(await draw(7)).toEqual(first);
+  expect(await draw(8)).not.toEqual(first);
+  expect(first.filter((status) => status === 503).length / 200).toBeWithin(0.15, 0.35);
+});
+
+test("setFaults replaces the faults and restarts their random sequence and counts", async () => {
+  await using roadbook = await createRoadbook({ dataset: community, faults: [] });
+  const draw = async () => {
+    const statuses: number[] = [];
+    for (let i = 0; i < 20; i++) {
+      statuses.push((await roadbook.fetch(new Request("http://a.test/users/public/42"))).status);
+    }
+    return statuses;
+  };
+  roadbook.setFaults(["profile:status=503,rate=0.5"], 7);
+  const first = await draw();
+  expect(new Set(first)).toEqual(new Set([200, 503]));
+  roadbook.setFaults(["profile:status=503,rate=0.5"], 7);
+  expect(await draw()).toEqual(first);
+  for (const times of [1, 2]) {
+    roadbook.setFaults([`profile:status=503,times=${times}`, "search:status=500,times=9"]);
+    const failed = new Array(times).fill(503);
+    expect(await draw()).toEqual([...failed, ...new Array(20 - times).fill(200)]);
+  }
+  expect(() => roadbook.setFaults(["search:status=200"])).toThrow('got "search:status=200"');
+  roadbook.setFaults([]);
+  expect(new Set(await draw())).toEqual(new Set([200]));
+  await using fixed = await createRoadbook({ dataset: community });
+  expect(() => fixed.setFaults([])).toThrow("setFaults needs the option faults");
+});
+
+test("a delayed response is correct", async () => {
+  await withFaults(["profile:delay=40ms", "profile:delay=30ms"], async (ask) => {
+    const start = performance.now();
+    const response = await ask("/users/public/42");
+    // The delays add up to 70 ms, and each timer may fire a millisecond early.
+    expect(performance.now() - start).toBeGreaterThan(68);
+    expect(await response.text()).toContain("Łukasz Nowak");
+  });
+});
+
+test("a closed connection gets no bytes, and the server keeps running", async () => {
+  await using roadbook = await createRoadbook({ dataset: community, faults: ["profile:close"] });
+  const { url } = await roadbook.listen();
+  const head = "GET /users/public/42 HTTP/1.1\r\nhost: a\r\n\r\n";
+  expect(await converse({ origin: url }, head)).toEqual({ responses: [], rest: "" });
+  expect((await fetch(`${url}/users/public/42`, { method: "HEAD" })).status).toBe(500);
+  await expect(fetch(`${url}/users/public/42`)).rejects.toThrow();
+  expect((await fetch(`${url}/users/42/achievements`)).status).toBe(200);
+});
