@@ -138,12 +138,13 @@ export const commands: Record<string, Command> = {
     settings: declare({
       ids: {
         name: "ID…",
-        kind: kinds.integer(1, Number.MAX_SAFE_INTEGER),
+        kind: kinds.text("ID"),
         list: ",",
         required: true,
         help: "the users' ids",
       },
       to: { kind: kinds.target, required: true, help: "the snapshot to change" },
+      idMap: writing.idMap,
       waitMs: writing.waitMs,
     }),
     notes: [

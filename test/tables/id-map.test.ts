@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createRandom } from "../../src/community/random.ts";
-import { applyChanges } from "../../src/snapshot/import/apply.ts";
+import { applyChanges, hideUsers } from "../../src/snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../../src/snapshot/import/import.ts";
 import { openIdMap } from "../../src/tables/id-map.ts";
 import { exported, makeSnapshot, stateOf, textOf } from "../datasets.ts";
@@ -143,6 +143,10 @@ test("keys are text without the space around them, and 5 is the same key as text
   const change = [{ type: "user", id: "5", public: true, name: "Five", created_at }];
   await applyChanges(change, target, { idMap });
   expect(await exported(target)).toContain('"id":1,"public":true,"name":"Five"');
+  const hidden = await hideUsers(["5", " ab"], target, { idMap });
+  expect(hidden.map(({ id }) => id)).toEqual(["5", " ab"]);
+  const hiding = hideUsers(["AB", "ac", 6], target, { idMap });
+  await expect(hiding).rejects.toThrow("user ac, user 6; nothing was written");
   using map = await openIdMap({ idMap }, target);
   expect([map?.find("user", 5), map?.find("user", "5 "), map?.find("user", "6")]).toEqual([
     1,

@@ -18,7 +18,7 @@ export interface ApplyOptions extends ReadOptions, LockOptions {
 }
 
 /** The lines of a change file, or a function that derives them from the snapshot. */
-type ChangeSource = LineSource | ((db: Database) => object[]);
+type ChangeSource = LineSource | ((db: Database, idMap?: IdMap) => object[]);
 
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
@@ -46,7 +46,7 @@ export async function applyChanges(
 }
 
 /** A user in a snapshot; neither 1 if there is none. */
-type Found = Record<"id" | "is_public" | "is_private", number>;
+type Found = Record<"is_public" | "is_private", number> & { id: number | string };
 const FIND = `SELECT DISTINCT value AS id, value IN (SELECT id FROM user) AS is_public,
   value IN (SELECT id FROM private_user) AS is_private FROM json_each(?)`;
 
@@ -55,13 +55,17 @@ const FIND = `SELECT DISTINCT value AS id, value IN (SELECT id FROM user) AS is_
  * of them does not exist. An import keeps to this for an hour, even for those already private.
  */
 export async function hideUsers(
-  ids: readonly number[],
+  ids: readonly (number | string)[],
   target: string,
   options: ApplyOptions = {},
 ): Promise<Found[]> {
   let found: Found[] = [];
-  const listChanges = ({ $client }: Database) => {
-    found = $client.prepare<Found>(FIND).all(JSON.stringify(ids));
+  const listChanges = ({ $client }: Database, idMap?: IdMap) => {
+    // Each id that is not in the map gets a number that no user has.
+    const idOf = (id: number | string, at: number) => idMap?.find("user", id) ?? -1 - at;
+    const given = new Map(ids.map((id, at) => [idMap ? idOf(id, at) : id, id]));
+    const rows = $client.prepare<Found>(FIND).all(JSON.stringify([...given.keys()]));
+    found = rows.map((row) => ({ ...row, id: given.get(row.id) ?? row.id }));
     const missing = found.filter((user) => !user.is_public && !user.is_private);
     const list = missing.map(({ id }) => `user ${id}`).join(", ");
     if (list) throw new Error(`not found in ${target}: ${list}; nothing was written`);
@@ -91,7 +95,7 @@ async function change(
   const before = readMeta(db);
   db.$client.exec("PRAGMA secure_delete = ON");
   const changer = createRowChanger(db, builtAtMs, idMap);
-  const lines = typeof changes === "function" ? changes(db) : changes;
+  const lines = typeof changes === "function" ? changes(db, idMap) : changes;
   const read = await readDataset(lines, changer.handler, options);
   const totals = countTotals(db);
   const guard = { ...options, allowReveal: true };
