@@ -58,8 +58,8 @@ const references = { company: { id: 1, role: "Owner" }, roles: [1], achievements
 test("a role or achievement that is listed twice for a user is an error", async () => {
   const twice = { ...user, roles: [1, 1], achievements: [unlock, unlock] };
   expect(await errorsOf(role, achievement, twice)).toEqual([
-    "line 3: roles[1]: role 1 is listed twice for user 1",
-    "line 3: achievements[1].id: achievement 1 is listed twice for user 1",
+    "line 3: roles[1]: is listed twice (user 1)",
+    "line 3: achievements[1].id: is listed twice (user 1)",
   ]);
 });
 
@@ -88,15 +88,19 @@ test("an invalid company, role or achievement is one error, however many users r
 });
 
 describe("an error quotes the invalid value, and says what to do about ids that are too large", () => {
-  const fix =
-    "; map such ids to smaller ones, for example by subtracting 76561197960265728 from Steam ids";
+  const fix = "; such ids need --id-map FILE";
+  const steam = `${fix}, or subtract 76561197960265728 from Steam ids`;
   test.each<[object | string, ...string[]]>([
     [{ ...role, name: null }, "name: must be a non-blank string of 1 to 200 code points, got null"],
     [{ ...role, name: "x".repeat(300) }, 'got "xxx', 'x…" (300 code points)'],
     [{ ...role, name: "", hierarchy: "\u001b[2J" }, "\\u{1b}[2J"],
     [{ ...user, roles: Array(101).fill(1) }, "role ids, got an array of 101 elements (user 1)"],
     [{ ...role, hierarchy: {} }, "must be an integer, got an object (role 1)"],
-    ['{"type":"user","id":76561198012345678,"public":false}', "got 76561198012345680", fix],
+    ['{"type":"user","id":76561198012345678,"public":false}', "got 76561198012345678", steam],
+    ['{"type":"role", "id": 175928847299117063}', "got 175928847299117063", fix],
+    [{ ...user, id: "3f2504e0" }, 'got "3f2504e0"', fix],
+    [{ ...user, id: "1.76E+17" }, 'got "1.76E+17"; it looks like a number that a spreadsheet'],
+    [{ ...user, roles: ["x".repeat(101)] }, "with --id-map FILE, it can be text of 1 to 100 code"],
     [{ ...user, company: { id: 2 ** 60, role: "x" } }, "got 1152921504606847000", fix],
     ["ERROR 1045 (28000)", 'must be a valid JSON object, got "ERROR 1045 (28000)"'],
   ])("%j", async (line, ...expected) => {
@@ -206,11 +210,40 @@ test.each([
   await server.close();
 });
 
-test("a name that has nothing else is empty", async () => {
-  expect(await errorsOf({ ...company, name: " \u200b\u0000\t" })).toEqual([
-    'line 1: name: must be a non-blank string of 1 to 200 code points, got "" (company 1)',
-  ]);
-});
+test.each(["", "\u0301\u0903", "\u2800 \u2800", "\u3164", "\u200d"])(
+  "a name without a visible character is an error: %j",
+  async (name) => {
+    const [error] = await errorsOf({ ...company, name: ` \u200b\u0000\t${name}` });
+    expect(error).toStartWith("line 1: name: must be a non-blank string of 1 to 200 code points");
+  },
+);
+
+test.each([false, true])(
+  "odd names of public users are counted; --decode-html: %p",
+  async (decodeHtml) => {
+    const html = ["AT&T", "Tom &amp; Jerry", "&#x141;&nbsp; &amp;lt;", "&copy", "a&b;"];
+    const misread = ["Å\u0081ukasz", "JosÃ©"];
+    const fine = ["Łukasz", "José", "Ãngela", "Ã“scar Ł", "Ã", "naïve ©"];
+    const people = [...html, ...misread, ...fine].map((name, at) => ({
+      ...user,
+      id: at + 3,
+      name,
+    }));
+    const hidden = { type: "user", id: 1, public: false, name: "Dora &amp; Ã¼" };
+    const invalid = { ...user, id: 2, name: "Eve &amp; Ã¼", created_at: "never" };
+    const described = { ...achievement, description: "&lt;3" };
+    const target = join(temporaryFolder(), "snapshot");
+    const options = { decodeHtml, skipInvalid: true };
+    const lines = [described, company, role, hidden, invalid, ...people];
+    const { names } = await importDataset(lines, target, options);
+    const entities = decodeHtml ? { count: 0 } : { count: 2, example: "Tom &amp; Jerry" };
+    expect(names).toEqual({ entities, misread: { count: 2, example: "Å\u0081ukasz" } });
+    const decoded = ["Tom & Jerry", "Ł &lt;", "<3"];
+    const written = decodeHtml ? decoded : ["Tom &amp; Jerry", "&#x141;&nbsp; &amp;lt;", "&lt;3"];
+    const text = await exported(target);
+    for (const each of [...written, "AT&T", "&copy", "a&b;"]) expect(text).toContain(`"${each}"`);
+  },
+);
 
 test("invalid UTF-8 is an error with a line number", async () => {
   const bad = Buffer.from(`${JSON.stringify(role)}\n{"type":"?"}\n`);

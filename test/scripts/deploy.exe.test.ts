@@ -308,7 +308,7 @@ test("the unit for imports reads the database and replaces the snapshot", async 
   const { command, env } = readUnit(join(root, "scripts/deploy/roadbook-import.service"));
   mkdirSync(join(folder, "etc/roadbook-queries"), { recursive: true });
   mkdirSync(join(folder, "var/lib"), { recursive: true });
-  const users = "SELECT 42 AS id, 1 AS public, 'Ann' AS name, 0 AS created_at";
+  const users = "SELECT 42 AS id, 1 AS public, 'Ann' AS name, 1e9 AS created_at";
   writeFileSync(join(folder, "etc/roadbook-queries/users.sql"), users);
   writeFileSync(join(folder, "platform.sqlite"), "");
   const inFolder = env.map(([name, text]) => [name, text.replace(/^\//, `${folder}/`)]);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
+import { gzipSync, zstdCompressSync } from "node:zlib";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { PublicUserLine } from "../../src/domain/model.ts";
 import { checkSnapshot } from "../../src/snapshot/format/verify.ts";
@@ -44,6 +44,21 @@ async function run(
   const report = formatErrors(skipped);
   return { kept, skipped, counts, differences, report, bytes: readFileSync(target) };
 }
+
+test.each<[string, string | Uint8Array]>([
+  ["a spreadsheet", Buffer.from("PK\x03\x04…")],
+  ["a SQLite database", Buffer.from(`SQLite format 3\0${"\0".repeat(999)}`)],
+  ["a snapshot", readFileSync(await makeSnapshot())],
+  ["compressed with zstd", zstdCompressSync(textOf([ann]))],
+  ["in UTF-16", Buffer.from(`\ufeff${textOf([ann])}`, "utf16le")],
+  ["in UTF-16", Buffer.from(textOf([ann]), "utf16le")],
+  ["a JSON array", `\ufeff\n[${JSON.stringify(ann)}]`],
+  ["a CSV file", '\ufeff"ID";name\n'],
+  ["a CSV file", "Öffentlich-1\tID\n"],
+])("input that is %s gets one sentence", async (kind, bytes) => {
+  const message = await run(bytes).catch((error: Error) => error.message);
+  expect(message).toMatch(RegExp(`^the input is ${kind}; [^\\n]+$`));
+});
 
 describe.each([
   ["import", importDataset],
@@ -234,7 +249,7 @@ line 7: member_count: must be an integer from 0 to 9007199254740991, got "many" 
 line 8: created_at: must be an RFC 3339 time on a real date, with Z or an offset, such as 2024-03-09T17:05:00Z, got "yesterday"; the user becomes private (user 6)
 line 9: avatar_url: must be ${PublicUserLine.properties.avatar_url.description}, got ""; the rest of the user is kept (user 7)
 line 9: roles[1]: must be an integer from 1 to 9007199254740991, got null; the rest of the user is kept (user 7)
-line 9: achievements[1].id: must be an integer from 1 to 9007199254740991, got "8"; the rest of the user is kept (user 7)`);
+line 9: achievements[1].id: must be an integer from 1 to 9007199254740991, got "8"; such ids need --id-map FILE; the rest of the user is kept (user 7)`);
     expect(kept).toEqual([
       { ...role, id: 2 },
       { ...night, id: 8 },

@@ -35,8 +35,9 @@ export const verifyFile = (path: string): Promise<string> => namingErrors(path, 
 
 async function verify(path: string): Promise<string> {
   await using file = await openFile(path);
-  const databaseBytes = parseHeader(await readHeader(file), (await file.stat()).size);
-  return await verifyChecksum(file, databaseBytes);
+  const { size } = await file.stat();
+  parseHeader(await readHeader(file), size);
+  return await verifyChecksum(file, size);
 }
 
 /** Calls `open`. Converts any error to a {@link SnapshotError} that names the file. */
@@ -67,7 +68,7 @@ export async function verifyAndOpen(path: string, isMapped: boolean): Promise<Ve
 
 export async function openBytes(bytes: Uint8Array): Promise<VerifiedDatabase> {
   const databaseBytes = parseHeader(bytes, bytes.length);
-  const sha256 = await verifyChecksum(bytes, databaseBytes);
+  const sha256 = await verifyChecksum(bytes, bytes.length);
   const db = sqlite.openBytes(bytes.subarray(0, databaseBytes));
   return { db, sha256, close: () => db.$client.close(true) };
 }

@@ -3,7 +3,8 @@ import { accessSync, constants, copyFileSync } from "node:fs";
 import { sql } from "drizzle-orm";
 import { type LockOptions, type Paths, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { finishFile, TRAILER_BYTES } from "../format/file.ts";
+import { type IdMap, openIdMap } from "../../tables/id-map.ts";
+import { finishFile, parseHeader } from "../format/file.ts";
 import { countTotals, readMeta } from "../format/meta.ts";
 import { privateUser, user } from "../format/schema.ts";
 import { namingErrors, verifyFile } from "../format/verify.ts";
@@ -19,7 +20,7 @@ export interface ApplyOptions extends ReadOptions, LockOptions {
 }
 
 /** The lines of a change file, or a function that derives them from the snapshot. */
-type ChangeSource = LineSource | ((db: Database) => object[]);
+type ChangeSource = LineSource | ((db: Database, idMap?: IdMap) => object[]);
 
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
@@ -35,24 +36,28 @@ export async function applyChanges(
     copyFileSync(old, path, constants.COPYFILE_FICLONE);
     // Verifies the copy rather than the original, which may have changed since it was copied.
     await namingErrors(target, () => verifyFile(path));
-    const counted = await useDatabase(path, (db) => change(db, changes, options, target, old));
+    using idMap = await openIdMap(options, target);
+    const run = (db: Database) => change(db, changes, options, target, old, idMap);
+    const counted = await useDatabase(path, run);
     await finishFile(path, clearUnused);
+    // Before the file is replaced, so that no id that was served is lost.
+    idMap?.commit();
     return counted;
   };
   return replaceLocked(target, apply, options);
 }
 
 /** Finds each user once. If there is none, neither table has it. */
-function findUsers(db: Database, ids: readonly number[]) {
+function findUsers(db: Database, ids: Iterable<number | string>) {
   const isIn = (table: typeof user | typeof privateUser) =>
     sql<number>`value IN (SELECT id FROM ${table})`;
   return db
     .selectDistinct({
-      id: sql<number>`value`,
+      id: sql<number | string>`value`,
       is_public: isIn(user),
       is_private: isIn(privateUser),
     })
-    .from(sql`json_each(${JSON.stringify(ids)})`)
+    .from(sql`json_each(${JSON.stringify([...ids])})`)
     .all();
 }
 
@@ -61,13 +66,17 @@ function findUsers(db: Database, ids: readonly number[]) {
  * of them does not exist. An import keeps to this for an hour, even for those already private.
  */
 export async function hideUsers(
-  ids: readonly number[],
+  ids: readonly (number | string)[],
   target: string,
   options: ApplyOptions = {},
 ): Promise<ReturnType<typeof findUsers>> {
   let found: ReturnType<typeof findUsers> = [];
-  const listChanges = (db: Database) => {
-    found = findUsers(db, ids);
+  const listChanges = (db: Database, idMap?: IdMap) => {
+    // Each id that is not in the map gets a number that no user has.
+    const idOf = (id: number | string, at: number) => idMap?.find("user", id) ?? -1 - at;
+    const given = new Map(ids.map((id, at) => [idMap ? idOf(id, at) : id, id]));
+    const rows = findUsers(db, given.keys());
+    found = rows.map((row) => ({ ...row, id: given.get(row.id) ?? row.id }));
     const missing = found.filter((user) => !user.is_public && !user.is_private);
     const list = missing.map(({ id }) => `user ${id}`).join(", ");
     if (list) throw new Error(`not found in ${target}: ${list}; nothing was written`);
@@ -79,7 +88,8 @@ export async function hideUsers(
 
 /** Applies changes to the bytes of a snapshot, and returns the bytes of the new snapshot. */
 export function changeSnapshot(snapshot: Uint8Array, changes: LineSource): Promise<Uint8Array> {
-  return useDatabase(snapshot.subarray(0, -TRAILER_BYTES), async (db) => {
+  const databaseBytes = parseHeader(snapshot, snapshot.length);
+  return useDatabase(snapshot.subarray(0, databaseBytes), async (db) => {
     await change(db, changes, {});
     return serializeSnapshot(db);
   });
@@ -91,10 +101,11 @@ async function change(
   { builtAtMs = Date.now(), ...options }: ApplyOptions,
   target = "",
   old?: string,
+  idMap?: IdMap,
 ): Promise<Counted> {
   const before = readMeta(db);
-  const changer = createRowChanger(db, builtAtMs);
-  const lines = typeof changes === "function" ? changes(db) : changes;
+  const changer = createRowChanger(db, builtAtMs, idMap);
+  const lines = typeof changes === "function" ? changes(db, idMap) : changes;
   const read = await readDataset(lines, changer.handler, options);
   const totals = countTotals(db);
   const guard = { ...options, allowReveal: true };

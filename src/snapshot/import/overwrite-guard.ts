@@ -6,7 +6,7 @@ import { count, sql } from "drizzle-orm";
 import { sqlite } from "#sqlite";
 import { openFile } from "../../files/read.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { parseFileBytes, readHeader, SnapshotError } from "../format/file.ts";
+import { parseSizes, readHeader, SnapshotError } from "../format/file.ts";
 import { type Counts, readMeta, type Totals } from "../format/meta.ts";
 import type { ReadOptions } from "./read-dataset.ts";
 
@@ -14,7 +14,7 @@ import type { ReadOptions } from "./read-dataset.ts";
 export async function refuseForeign(path: string, target: string): Promise<void> {
   await using file = await openFile(path);
   try {
-    parseFileBytes(await readHeader(file), true);
+    parseSizes(await readHeader(file), true);
   } catch (error) {
     if (!(error instanceof SnapshotError)) throw error;
     throw new Error(notOverwritten(target, "a Roadbook snapshot"));

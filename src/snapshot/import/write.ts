@@ -8,7 +8,7 @@ import { version } from "../../domain/version.ts";
 import { buildNameIndex } from "../../search/build.ts";
 import type { NameKind } from "../../search/tables.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
-import { withChecksum } from "../format/file.ts";
+import { withTrailer } from "../format/file.ts";
 import { type Totals, writeMeta } from "../format/meta.ts";
 import { achievement, type Unlock, user } from "../format/schema.ts";
 import type { Differences } from "./overwrite-guard.ts";
@@ -22,7 +22,7 @@ export interface Counted extends Read, Totals {
   /** How many users an import kept private or deleted, although the dataset says otherwise. */
   held: number;
   /** The records that a change file deletes and that do not exist. */
-  notFound: RecordKey[];
+  notFound: { type: RecordKey["type"]; id: number | string }[];
 }
 
 export interface WriteOptions {
@@ -82,7 +82,7 @@ export async function finishDatabase(
 /** Returns a database in memory as the bytes of a snapshot file. */
 export function serializeSnapshot(db: Database): Uint8Array {
   db.$client.exec("VACUUM");
-  return withChecksum(db.$client.serialize());
+  return withTrailer(db.$client.serialize());
 }
 
 /**
