@@ -1,5 +1,5 @@
 /** Lists the dataset in a snapshot. A list that is imported and exported again stays the same. */
-import { eq } from "drizzle-orm";
+import { eq, getTableColumns } from "drizzle-orm";
 import { type DatasetLine, withEndLine } from "../../domain/dataset.ts";
 import { formatTime } from "../../domain/time.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
@@ -35,15 +35,10 @@ function* listRecords(db: Database): Generator<DatasetLine> {
 
 /** Selects all users. Of private ones, there is only the id. */
 function selectUsers(db: Database) {
-  const { id, name, avatar_url, company_id, company_role, roles, created_at, achievements } = user;
-  const publicIds = db.select({ id }).from(user);
+  const publicIds = db.select({ id: user.id }).from(user);
   const ids = publicIds.unionAll(db.select().from(privateUser)).as("ids");
-  const details = { name, avatar_url, company_id, company_role, roles, created_at, achievements };
-  return db
-    .select({ id: ids.id, ...details })
-    .from(ids)
-    .leftJoin(user, eq(id, ids.id))
-    .orderBy(ids.id);
+  const users = db.select({ ...getTableColumns(user), id: ids.id }).from(ids);
+  return users.leftJoin(user, eq(user.id, ids.id)).orderBy(ids.id);
 }
 
 type UserRow = ReturnType<ReturnType<typeof selectUsers>["all"]>[number];

@@ -1,5 +1,5 @@
 /** Reads profiles and achievements. */
-import { eq, sql } from "drizzle-orm";
+import { eq, getTableColumns, sql } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
 import { compareRoles, completeAvatar, type Role, type User } from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
@@ -13,10 +13,8 @@ export interface Missing {
 
 export function openProfiles(db: Database) {
   const id = sql.placeholder("id");
-  const { name, avatar_url, company_id, company_name, company_role, roles, created_at } = user;
-  const profile = { name, avatar_url, company_id, company_name, company_role, roles, created_at };
+  const { achievements, ...profile } = getTableColumns(user);
   const readUser = prepareText(db, db.select(profile).from(user).where(eq(user.id, id)));
-  const { achievements } = user;
   const readUnlocks = db.select({ achievements }).from(user).where(eq(user.id, id)).prepare();
   const readPrivate = db.select().from(privateUser).where(eq(privateUser.id, id)).prepare();
   const readRole = db.select().from(role).where(eq(role.id, id)).prepare();

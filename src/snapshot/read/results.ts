@@ -1,5 +1,5 @@
 /** Reads the records of the users and companies that a search has found. */
-import { eq, type SQL, sql } from "drizzle-orm";
+import { eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import {
   type CompanySearchResult,
   completeAvatar,
@@ -20,15 +20,15 @@ export function openResults(db: Database) {
     .select({ id, name, avatar_url, company: sql<string | null>`${company_name}`.as("company") })
     .from(hits("user"))
     .crossJoin(user)
-    .where(eq(id, hit.id))
-    .orderBy(hit.key);
+    .where(eq(id, sql`hit.id`))
+    .orderBy(sql`listed.key`);
   const readUsers = prepareText(db, users);
   const companies = db
-    .select({ id: company.id, name: company.name, member_count: company.member_count })
+    .select(getTableColumns(company))
     .from(hits("company"))
     .crossJoin(company)
-    .where(eq(company.id, hit.id))
-    .orderBy(hit.key);
+    .where(eq(company.id, sql`hit.id`))
+    .orderBy(sql`listed.key`);
   const readCompanies = prepareText(db, companies);
   // Reading this many spellings takes a few milliseconds.
   const readSpellings = db
@@ -63,4 +63,3 @@ function hits(kind: NameKind): SQL {
   return sql`json_each(${sql.placeholder("ranks")}) AS listed
     CROSS JOIN ${names} AS hit ON hit.rank = listed.value`;
 }
-const hit = { id: sql`hit.id`, key: sql`listed.key` };
