@@ -23,7 +23,7 @@ const kinds = ["user", "company"] as const;
 
 /** `nowMs` is the time of the takedowns. */
 export function createForgetting(db: Database, nowMs: number) {
-  db.run(sql`PRAGMA secure_delete = ON`);
+  db.$client.exec("PRAGMA secure_delete = ON");
   const names = {
     user: new NameChanges(db.$client, "user"),
     company: new NameChanges(db.$client, "company"),
