@@ -58,7 +58,7 @@ export function createPages(service: PagesService) {
     const toDocs = new Content("", null, { status: 302, headers: { location } });
     return { routes: plugin.get("/", () => toDocs), notFoundPage: () => undefined };
   }
-  const { files, ...paths } = nameAssets(page);
+  const { findAsset, ...paths } = nameAssets(page);
 
   const show = (request: Request, { meta }: Snapshot, view: View, headers = {}): Content => {
     const language = page.language ?? languageOf(request, page.kiosk);
@@ -134,7 +134,7 @@ export function createPages(service: PagesService) {
       if (sign?.count !== count) sign = { count, png: drawPreview(title, count, accent, !logo) };
       return new Content("image/png", sign.png, { cache: "public" });
     })
-    .get("/assets/:file", ({ params }) => files.get(params.file) ?? fail("route_not_found"));
+    .get("/assets/:file", ({ params }) => findAsset(params.file) ?? fail("route_not_found"));
 
   return {
     routes,
@@ -147,7 +147,10 @@ export function createPages(service: PagesService) {
   };
 }
 
-/** Returns the paths of the assets, and the content of each by its file name. */
+/** Another version's script or style sheet, which a balancer may send here. */
+const OTHER_VERSION = /^page-[0-9a-f]{12}(?:-[0-9a-f]{6})?\.(css|js)$/;
+
+/** Returns the paths of the assets, and a function that finds an asset by its file name. */
 function nameAssets({ assets: { script, style }, accent, logo }: Pages) {
   const files = new Map<string, Content>();
   const add = (file: string, type: string, body: Body, headers = {}) => {
@@ -156,10 +159,15 @@ function nameAssets({ assets: { script, style }, accent, logo }: Pages) {
   };
   const styleFile = style.file.replace(".css", accent ? `-${accent.slice(1)}.css` : ".css");
   const styleText = style.text + (accent ? styleOf(accent) : "");
+  const [scriptType, styleType] = ["text/javascript; charset=utf-8", "text/css; charset=utf-8"];
+  const uncached: Record<string, Content> = {
+    js: new Content(scriptType, script.text, { isShared: true }),
+    css: new Content(styleType, styleText, { isShared: true }),
+  };
   return {
-    files,
-    scriptPath: add(script.file, "text/javascript; charset=utf-8", script.text),
-    stylePath: add(styleFile, "text/css; charset=utf-8", styleText),
+    findAsset: (file: string) => files.get(file) ?? uncached[OTHER_VERSION.exec(file)?.[1] ?? ""],
+    scriptPath: add(script.file, scriptType, script.text),
+    stylePath: add(styleFile, styleType, styleText),
     // An SVG opened directly is a document and could run scripts, so the policy forbids scripts.
     logoPath:
       logo && add(logo.file, logo.type, logo.bytes, { "content-security-policy": LOGO_POLICY }),

@@ -54,6 +54,28 @@ test("a custom colour changes the icon, and the style sheet's content and file n
   await Promise.all([plain.close(), dark.close()]);
 });
 
+test("a style sheet or script of another version is the current one, uncached", async () => {
+  const [old, current] = [await open({ accent: "0A3D62" }), await open({})];
+  const assetsOf = async (target: typeof old) =>
+    (await (await target.fetch("/")).text()).match(/(?<=")\/assets\/page[^"]+/g) ?? [];
+  const read = async (target: typeof old, file: string) => {
+    const { status, headers } = await target.fetch(file);
+    const [type, cache] = [headers.get("content-type"), headers.get("cache-control")];
+    return { status, type, cache, text: await (await target.fetch(file)).text() };
+  };
+  const [names, wanted] = [await assetsOf(old), await assetsOf(current)];
+  expect(names).toHaveLength(2);
+  for (const [at, file] of names.entries()) {
+    const expected = { ...(await read(current, wanted[at] ?? "")), cache: "no-store" };
+    for (const name of [file, file.replace(/page-\w{12}/, "page-0123456789ab")]) {
+      if (name !== wanted[at]) expect(await read(current, name)).toEqual(expected);
+    }
+  }
+  const unknown = ["page.css", "page-1.js", "page-0123456789ab.svg", "logo-0123456789ab.css"];
+  for (const name of unknown) expect((await current.fetch(`/assets/${name}`)).status).toBe(404);
+  await Promise.all([old.close(), current.close()]);
+});
+
 test.each([
   ["SVG", Buffer.from(svg), "image/svg+xml"],
   ["PNG", png, "image/png"],
