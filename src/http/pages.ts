@@ -1,4 +1,5 @@
 /** The routes of the pages for people. A page of results counts as one search. */
+import crypto from "node:crypto";
 import { Elysia } from "elysia";
 import Negotiator from "negotiator";
 import { errors } from "../domain/error.ts";
@@ -6,7 +7,7 @@ import type { Decision } from "../limit/limiter.ts";
 import type { Snapshot } from "../snapshot/read/open.ts";
 import type { PageAssets } from "../web/assets.ts";
 import { type Brand, DEFAULT_ACCENT, type Logo, styleOf } from "../web/brand.ts";
-import { renderDocument } from "../web/document.ts";
+import { RESCUE, renderDocument } from "../web/document.ts";
 import { drawPreview } from "../web/preview.ts";
 import { type Language, languages, translationIn } from "../web/texts.ts";
 import { readCompany, readDriver, readResults, readStart, type View } from "../web/view.ts";
@@ -19,6 +20,9 @@ import type { Service } from "./service.ts";
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: http:; " +
   "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/** A kiosk's script fetches the pages that it shows. */
+const KIOSK_POLICY = `connect-src 'self'; ${PAGE_POLICY.replace("'self'", `'self' 'sha256-${crypto.hash("sha256", RESCUE, "base64")}'`)}`;
 
 /** An operator's logo may also contain styles and embedded images. */
 const LOGO_POLICY =
@@ -71,7 +75,7 @@ export function createPages(service: PagesService) {
       cache: "private",
       headers: {
         vary: `accept, accept-encoding, accept-language${page.kiosk ? ", cookie" : ""}`,
-        "content-security-policy": PAGE_POLICY,
+        "content-security-policy": page.kiosk ? KIOSK_POLICY : PAGE_POLICY,
         "content-language": language,
         "referrer-policy": "same-origin",
         ...headers,

@@ -2,13 +2,19 @@
 /// <reference lib="dom" />
 import { clockOf } from "./texts.ts";
 
-/** How long a kiosk highlights a driver, waits to try again, and waits for another letter. */
+/** How long a kiosk highlights a driver, waits for a page, and waits for another letter. */
 const [HIGHLIGHT_MS, RETRY_MS, TYPING_MS] = [8000, 10_000, 350];
+/** A visitor who waits longer than this is told so. */
+const NOTICE_MS = 1000;
 
-const { base = "", idle = "" } = document.currentScript?.dataset ?? {};
-const field = document.querySelector("#q") as HTMLInputElement;
+const script = document.currentScript as HTMLScriptElement;
+const { base = "", idle = "" } = script.dataset;
+/** Aborted when the script of another version takes over. */
+const life = new AbortController();
+let field: HTMLInputElement;
+let counting: ReturnType<typeof setInterval> | undefined;
 
-document.addEventListener("keydown", (event) => {
+on("keydown", (event) => {
   const { key, target } = event;
   if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
   const isTyping = target === field;
@@ -26,11 +32,25 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-const wait = document.querySelector<HTMLElement>(".wait");
-if (wait) {
+enter();
+if (idle !== "") runKiosk(Number(idle));
+
+function on<Type extends keyof WindowEventMap>(
+  type: Type,
+  listener: (event: WindowEventMap[Type]) => void,
+): void {
+  addEventListener(type, listener, { signal: life.signal });
+}
+
+/** Prepares the page that is now shown. */
+function enter(): void {
+  field = document.querySelector("#q") as HTMLInputElement;
+  clearInterval(counting);
+  const wait = document.querySelector<HTMLElement>(".wait");
+  if (!wait) return;
   // The wall clock, because other clocks may stop while the device sleeps.
   const until = Date.now() + 1000 * Number(wait.dataset.seconds);
-  setInterval(() => {
+  counting = setInterval(() => {
     const left = Math.max(0, Math.ceil((until - Date.now()) / 1000));
     wait.textContent = (wait.dataset.text ?? "").replace("{time}", clockOf(left));
     wait.hidden = left === 0;
@@ -38,30 +58,81 @@ if (wait) {
   }, 1000);
 }
 
-if (idle !== "") runKiosk(Number(idle), sessionStorage);
-
 /**
- * Each page replaces the one before, so the history leads nowhere. `state` outlives a page: `typed`
- * is the text in the field, and `idle` is set until somebody uses the kiosk.
+ * A kiosk does not navigate, because no script could return from a proxy's error page. It fetches
+ * the next page, and shows it in place of this one once it is known to be complete and Roadbook's.
+ * The history therefore leads nowhere.
  */
-function runKiosk(idleMs: number, state: Storage): void {
-  const shown = field.value;
-  let next = "";
-  let typing: ReturnType<typeof setTimeout> | undefined;
-  let idling: ReturnType<typeof setTimeout> | undefined;
+function runKiosk(idleMs: number): void {
+  let shown = "";
+  /** The text in the field, which stays until the visitor leaves the search. */
+  let typed: string | undefined = field.value;
+  let isIdle = false;
+  let turn = 0;
+  let attempt: AbortController | undefined;
+  const timers: Record<string, ReturnType<typeof setTimeout>> = {};
 
-  /** Goes to another page as soon as the server responds. Until then, this page stays. */
+  /** Starts the timer of this name again. */
+  function wait(name: string, ms: number, act: () => void): void {
+    clearTimeout(timers[name]);
+    timers[name] = setTimeout(act, ms);
+  }
+
+  /** Shows a page as soon as the server sends it. Until then, this page stays. */
   function go(url: string): void {
-    next = url;
-    const probe = new Image();
-    probe.onload = () => next === url && location.replace(url);
-    probe.onerror = () => setTimeout(() => next === url && go(url), RETRY_MS);
-    probe.src = `${base}/favicon.svg?${Date.now()}`;
+    attempt?.abort();
+    attempt = new AbortController();
+    wait("retry", RETRY_MS, () => go(url));
+    if (isIdle) notify();
+    else wait("notice", NOTICE_MS, notify);
+    show(url, attempt.signal).catch(() => {});
+  }
+
+  function notify(): void {
+    document.querySelector(".moment")?.toggleAttribute("hidden", isIdle);
+  }
+
+  async function show(url: string, signal: AbortSignal): Promise<void> {
+    const headers = { accept: "text/html" };
+    const response = await fetch(url, { signal, headers, cache: "no-cache" });
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    // This is the last element of every kiosk page, and other pages do not have it.
+    if (!page.querySelector(".moment")) return;
+    const style = page.querySelector("[rel=stylesheet]") as HTMLLinkElement;
+    if (![...document.styleSheets].some(({ href }) => href === style.href)) await load(style);
+    if (signal.aborted) return;
+    for (const { href, ownerNode } of [...document.styleSheets]) {
+      if (href !== style.href) (ownerNode as Element).remove();
+    }
+    for (const name of ["retry", "notice"]) clearTimeout(timers[name]);
+    history.replaceState(null, "", url);
+    document.title = page.title;
+    document.documentElement.lang = page.documentElement.lang;
+    const { src, dataset } = page.querySelector("script[src]") as HTMLScriptElement;
+    document.body.replaceWith(page.body);
+    scrollTo(0, 0);
+    start();
+    if (src === script.src) return;
+    const other = document.createElement("script");
+    Object.assign(other.dataset, dataset);
+    other.src = src;
+    document.body.append(other);
+  }
+
+  function load(style: HTMLLinkElement): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      style.onload = resolve;
+      style.onerror = () => {
+        style.remove();
+        reject();
+      };
+      document.head.append(style);
+    });
   }
 
   function leave(url = `${base}/`): void {
-    state.removeItem("typed");
-    clearTimeout(typing);
+    typed = undefined;
+    clearTimeout(timers.search);
     go(url);
   }
 
@@ -72,43 +143,42 @@ function runKiosk(idleMs: number, state: Storage): void {
   }
 
   function search(): void {
-    clearTimeout(typing);
+    clearTimeout(timers.search);
     if (field.value.trim() === "") leave();
     else go(`${base}/?${new URLSearchParams({ q: field.value })}`);
   }
 
   function onTyped(): void {
-    state.setItem("typed", field.value);
-    clearTimeout(typing);
-    const text = field.value.trim();
-    if (text !== shown.trim() && [...text].length !== 1) typing = setTimeout(search, TYPING_MS);
+    typed = field.value;
+    clearTimeout(timers.search);
+    const text = typed.trim();
+    if (text !== shown.trim() && [...text].length !== 1) wait("search", TYPING_MS, search);
   }
 
   function waitForIdle(): void {
-    clearTimeout(idling);
-    idling = setTimeout(() => {
+    wait("idle", idleMs, () => {
       waitForIdle();
-      state.setItem("idle", "yes");
+      isIdle = true;
       setLanguage("");
       leave();
-    }, idleMs);
+    });
   }
 
-  for (const type of ["contextmenu", "dragstart", "auxclick"]) {
-    addEventListener(type, (event) => event.preventDefault());
+  for (const type of ["contextmenu", "dragstart", "auxclick"] as const) {
+    on(type, (event) => event.preventDefault());
   }
   // Blocks shortcuts such as Ctrl+T. Browsers allow that only if started with --app.
-  document.addEventListener("keydown", (event) => {
+  on("keydown", (event) => {
     const { ctrlKey, metaKey, altKey, key } = event;
     if (ctrlKey || metaKey || altKey || /^F\d/.test(key)) event.preventDefault();
   });
-  for (const type of ["pointerdown", "keydown", "input", "wheel"]) {
-    addEventListener(type, () => {
-      state.removeItem("idle");
+  for (const type of ["pointerdown", "keydown", "input", "wheel"] as const) {
+    on(type, () => {
+      isIdle = false;
       waitForIdle();
     });
   }
-  addEventListener("click", (event) => {
+  on("click", (event) => {
     const target = event.target instanceof Element && event.target.closest("a, [type=button]");
     if (target instanceof HTMLButtonElement && target.lang) {
       setLanguage(target.lang);
@@ -122,27 +192,45 @@ function runKiosk(idleMs: number, state: Storage): void {
     }
   });
   // Keeps the focus in the field.
-  document.querySelector(".keys")?.addEventListener("mousedown", (event) => event.preventDefault());
-  field.form?.addEventListener("submit", (event) => {
+  on("mousedown", (event) => {
+    if (event.target instanceof Element && event.target.closest(".keys")) event.preventDefault();
+  });
+  on("submit", (event) => {
     event.preventDefault();
     search();
   });
-  field.addEventListener("input", onTyped);
+  on("input", onTyped);
 
-  // Letters typed while this page was loading.
-  field.value = state.getItem("typed") ?? shown;
-  onTyped();
-  field.focus({ preventScroll: true });
-  field.setSelectionRange(field.value.length, field.value.length);
+  function start(): void {
+    enter();
+    shown = field.defaultValue;
+    // Letters typed while this page was loading.
+    field.value = typed ?? shown;
+    onTyped();
+    field.focus({ preventScroll: true });
+    field.setSelectionRange(field.value.length, field.value.length);
+    highlight();
+  }
 
-  let turn = 0;
   function highlight(): void {
-    if (state.getItem("idle") === null) return;
+    wait("highlight", HIGHLIGHT_MS, highlight);
+    if (!isIdle) return;
     const cards = document.querySelectorAll(".card");
     for (const card of cards) card.classList.remove("sign");
     cards[turn++ % cards.length]?.classList.add("sign");
   }
-  highlight();
-  setInterval(highlight, HIGHLIGHT_MS);
+
+  start();
   waitForIdle();
+  // Ends the script of the version before, and the one in the page's head.
+  dispatchEvent(new Event("kiosk"));
+  addEventListener("kiosk", () => {
+    life.abort();
+    attempt?.abort();
+    clearInterval(counting);
+    for (const name in timers) clearTimeout(timers[name]);
+  });
+  // What was loaded first may lack its end or its style.
+  const isComplete = document.querySelector(".moment") && document.styleSheets.length > 0;
+  if (!isComplete) go(location.href);
 }

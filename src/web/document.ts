@@ -1,8 +1,25 @@
 /** Renders the complete HTML document around a view: head, search form and footer. */
-import { type Html, html, withBasePath } from "./html.ts";
+import { Html, html, withBasePath } from "./html.ts";
 import { type PageContext, type Rendered, renderView } from "./render.ts";
 import { fill, type Language, languages, type Texts, translationIn } from "./texts.ts";
 import type { View } from "./view.ts";
+
+/**
+ * A kiosk's page has this script in its head, because the other may fail to load. Until the other
+ * one runs, this one reloads the page, each time only after the server has sent it.
+ */
+export const RESCUE = `(() => {
+  let attempt;
+  const timer = setInterval(() => {
+    attempt?.abort();
+    attempt = new AbortController();
+    fetch(location, { signal: attempt.signal, headers: { accept: "text/html" } })
+      .then((response) => response.text())
+      .then((text) => text.includes('class="moment"') && location.reload())
+      .catch(() => {});
+  }, 30000);
+  addEventListener("kiosk", () => clearInterval(timer));
+})();`;
 
 interface DocumentOptions extends Pick<PageContext, "brand" | "baseUrl" | "meta"> {
   view: View;
@@ -30,6 +47,7 @@ export function renderDocument(options: DocumentOptions): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 ${!allowIndexing && html`<meta name="robots" content="noindex">`}
+${kiosk && html`<script>${new Html(RESCUE)}</script>`}
 <title>${rendered.name} · ${title}</title>
 ${renderPreview(rendered, texts, options)}
 <link rel="icon" href="${logoPath ?? "/favicon.svg"}">
@@ -61,6 +79,7 @@ ${
     ({ text, url }) => html`<a href="${new URL(url, baseUrl).href}">${text}</a>`,
   )}<a href="/docs">${texts.api}</a></footer>`
 }
+${kiosk && html`<p class="moment" role="status" hidden>${texts.oneMoment}</p>`}
 </body>
 </html>
 `;
