@@ -22,7 +22,7 @@ const PAGE_POLICY =
   "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /** A kiosk's script fetches the pages that it shows. */
-const KIOSK_POLICY = `connect-src 'self'; ${PAGE_POLICY.replace("'self'", `'self' 'sha256-${crypto.hash("sha256", RESCUE, "base64")}'`)}`;
+const KIOSK_POLICY = `${PAGE_POLICY}; connect-src 'self'; script-src-elem 'self' 'sha256-${crypto.hash("sha256", RESCUE, "base64")}'`;
 
 /** An operator's logo may also contain styles and embedded images. */
 const LOGO_POLICY =

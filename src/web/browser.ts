@@ -2,17 +2,15 @@
 /// <reference lib="dom" />
 import { clockOf } from "./texts.ts";
 
-/** How long a kiosk highlights a driver, waits for a page, and waits for another letter. */
-const [HIGHLIGHT_MS, RETRY_MS, TYPING_MS] = [8000, 10_000, 350];
-/** A visitor who waits longer than this is told so. */
-const NOTICE_MS = 1000;
+/** How long a kiosk highlights a driver, tries to load, says nothing of it, and waits for a letter. */
+const [HIGHLIGHT_MS, RETRY_MS, NOTICE_MS, TYPING_MS] = [8000, 10_000, 1000, 350];
 
 const script = document.currentScript as HTMLScriptElement;
 const { base = "", idle = "" } = script.dataset;
 /** Aborted when the script of another version takes over. */
 const life = new AbortController();
+const timers: Record<string, ReturnType<typeof setTimeout>> = {};
 let field: HTMLInputElement;
-let counting: ReturnType<typeof setInterval> | undefined;
 
 on("keydown", (event) => {
   const { key, target } = event;
@@ -35,22 +33,19 @@ on("keydown", (event) => {
 enter();
 if (idle !== "") runKiosk(Number(idle));
 
-function on<Type extends keyof WindowEventMap>(
-  type: Type,
-  listener: (event: WindowEventMap[Type]) => void,
-): void {
-  addEventListener(type, listener, { signal: life.signal });
+function on<T extends keyof WindowEventMap>(type: T, act: (event: WindowEventMap[T]) => void) {
+  addEventListener(type, act, { signal: life.signal });
 }
 
 /** Prepares the page that is now shown. */
 function enter(): void {
   field = document.querySelector("#q") as HTMLInputElement;
-  clearInterval(counting);
+  clearInterval(timers.count);
   const wait = document.querySelector<HTMLElement>(".wait");
   if (!wait) return;
   // The wall clock, because other clocks may stop while the device sleeps.
   const until = Date.now() + 1000 * Number(wait.dataset.seconds);
-  counting = setInterval(() => {
+  timers.count = setInterval(() => {
     const left = Math.max(0, Math.ceil((until - Date.now()) / 1000));
     wait.textContent = (wait.dataset.text ?? "").replace("{time}", clockOf(left));
     wait.hidden = left === 0;
@@ -70,7 +65,6 @@ function runKiosk(idleMs: number): void {
   let isIdle = false;
   let turn = 0;
   let attempt: AbortController | undefined;
-  const timers: Record<string, ReturnType<typeof setTimeout>> = {};
 
   /** Starts the timer of this name again. */
   function wait(name: string, ms: number, act: () => void): void {
@@ -83,13 +77,10 @@ function runKiosk(idleMs: number): void {
     attempt?.abort();
     attempt = new AbortController();
     wait("retry", RETRY_MS, () => go(url));
-    if (isIdle) notify();
-    else wait("notice", NOTICE_MS, notify);
+    wait("notice", NOTICE_MS, () =>
+      document.querySelector(".moment")?.toggleAttribute("hidden", isIdle),
+    );
     show(url, attempt.signal).catch(() => {});
-  }
-
-  function notify(): void {
-    document.querySelector(".moment")?.toggleAttribute("hidden", isIdle);
   }
 
   async function show(url: string, signal: AbortSignal): Promise<void> {
@@ -98,36 +89,25 @@ function runKiosk(idleMs: number): void {
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     // This is the last element of every kiosk page, and other pages do not have it.
     if (!page.querySelector(".moment")) return;
-    const style = page.querySelector("[rel=stylesheet]") as HTMLLinkElement;
-    if (![...document.styleSheets].some(({ href }) => href === style.href)) await load(style);
+    const [style, next] = page.querySelectorAll("[rel=stylesheet], script[src]");
+    if (!style || !next) return;
+    // The style sheet of this page stays until the other one has loaded.
+    await new Promise((onload, onerror) =>
+      document.head.append(Object.assign(style, { onload, onerror })),
+    );
     if (signal.aborted) return;
-    for (const { href, ownerNode } of [...document.styleSheets]) {
-      if (href !== style.href) (ownerNode as Element).remove();
-    }
+    for (const each of document.querySelectorAll("[rel=stylesheet]"))
+      if (each !== style) each.remove();
     for (const name of ["retry", "notice"]) clearTimeout(timers[name]);
     history.replaceState(null, "", url);
     document.title = page.title;
     document.documentElement.lang = page.documentElement.lang;
-    const { src, dataset } = page.querySelector("script[src]") as HTMLScriptElement;
     document.body.replaceWith(page.body);
     scrollTo(0, 0);
     start();
-    if (src === script.src) return;
-    const other = document.createElement("script");
-    Object.assign(other.dataset, dataset);
-    other.src = src;
-    document.body.append(other);
-  }
-
-  function load(style: HTMLLinkElement): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      style.onload = resolve;
-      style.onerror = () => {
-        style.remove();
-        reject();
-      };
-      document.head.append(style);
-    });
+    if (next.getAttribute("src") === script.getAttribute("src")) return;
+    // Unlike the parsed script, this copy runs.
+    document.body.append(document.createRange().createContextualFragment(next.outerHTML));
   }
 
   function leave(url = `${base}/`): void {
@@ -227,10 +207,8 @@ function runKiosk(idleMs: number): void {
   addEventListener("kiosk", () => {
     life.abort();
     attempt?.abort();
-    clearInterval(counting);
     for (const name in timers) clearTimeout(timers[name]);
   });
-  // What was loaded first may lack its end or its style.
-  const isComplete = document.querySelector(".moment") && document.styleSheets.length > 0;
-  if (!isComplete) go(location.href);
+  // The first page may lack its end or its style.
+  if (!document.querySelector(".moment") || !document.styleSheets[0]) go(location.href);
 }

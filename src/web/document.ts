@@ -4,22 +4,19 @@ import { type PageContext, type Rendered, renderView } from "./render.ts";
 import { fill, type Language, languages, type Texts, translationIn } from "./texts.ts";
 import type { View } from "./view.ts";
 
-/**
- * A kiosk's page has this script in its head, because the other may fail to load. Until the other
- * one runs, this one reloads the page, each time only after the server has sent it.
- */
-export const RESCUE = `(() => {
+/** Until the page's script runs, tries to load the page again, and reloads only if that works. */
+export const RESCUE = `{
   let attempt;
   const timer = setInterval(() => {
     attempt?.abort();
     attempt = new AbortController();
     fetch(location, { signal: attempt.signal, headers: { accept: "text/html" } })
       .then((response) => response.text())
-      .then((text) => text.includes('class="moment"') && location.reload())
+      .then((page) => /class="moment"/.test(page) && location.reload())
       .catch(() => {});
   }, 30000);
   addEventListener("kiosk", () => clearInterval(timer));
-})();`;
+}`;
 
 interface DocumentOptions extends Pick<PageContext, "brand" | "baseUrl" | "meta"> {
   view: View;

@@ -7,7 +7,7 @@ import type { Browser, Page } from "playwright-core";
 import { createRoadbook, type Roadbook } from "../../src/roadbook.ts";
 import type { RoadbookOptions } from "../../src/settings/library-options.ts";
 import { launchBrowser, listViolations, tryBrowser } from "../browser.ts";
-import { community } from "../support.ts";
+import { community, until } from "../support.ts";
 
 if (!tryBrowser) console.warn("Chromium is missing, so the tests of the page are skipped");
 
@@ -59,7 +59,11 @@ interface Opened {
   apply: Roadbook["apply"];
   /** Stops the server, and returns a function that starts it again. */
   pauseServer(): Promise<() => void>;
+  /** Sets what happens to each response, until the function that it returns is called. */
+  breakServer(fault: Fault): () => void;
 }
+
+type Fault = (response: Response, path: string) => Response | Promise<Response>;
 
 interface OpenOptions extends RoadbookOptions {
   size?: keyof typeof sizes;
@@ -72,13 +76,15 @@ async function open(options: OpenOptions, use: (opened: Opened) => Promise<void>
   const shown = { dataset: community, page: true, featured: [42, 45] };
   await using roadbook = await createRoadbook({ ...shown, ...others });
   const requested: string[] = [];
+  let fault: Fault = (response) => response;
   const listen = (port: number) =>
     Bun.serve({
       hostname: "127.0.0.1",
       port,
-      fetch(request) {
-        requested.push(request.url.slice(new URL(request.url).origin.length));
-        return roadbook.fetch(request, "192.0.2.1");
+      async fetch(request) {
+        const path = request.url.slice(new URL(request.url).origin.length);
+        requested.push(path);
+        return fault(await roadbook.fetch(request, "192.0.2.1"), path);
       },
     });
   let server = listen(0);
@@ -89,12 +95,18 @@ async function open(options: OpenOptions, use: (opened: Opened) => Promise<void>
       server = listen(Number(port));
     };
   };
+  const breakServer = (given: Fault) => {
+    fault = given;
+    return () => {
+      fault = (response) => response;
+    };
+  };
   const page = pages.get(kind) ?? (await openPage(kind));
   const [width, height] = sizes[size];
   await page.setViewportSize({ width, height });
   await page.emulateMedia({ media: "screen", colorScheme: "light" });
   try {
-    await use({ page, origin, requested, apply: roadbook.apply, pauseServer });
+    await use({ page, origin, requested, apply: roadbook.apply, pauseServer, breakServer });
     // Ends the page's timers.
     await page.goto("about:blank");
     expect(problems).toEqual([]);
@@ -112,6 +124,39 @@ async function searchFor(page: Page, text: string): Promise<void> {
   await page.getByRole("searchbox").fill(text);
   await page.keyboard.press("Enter");
 }
+
+const type = "text/html; charset=utf-8";
+const htmlOf = (html: string, status = 200) =>
+  new Response(html, { status, headers: { "content-type": type } });
+const hang = () => new Promise<Response>(() => {});
+
+/** Changes the pages. */
+const edit =
+  (change: (html: string) => string): Fault =>
+  async (response) => {
+    const { headers } = response;
+    if (headers.get("content-type") !== type) return response;
+    const policy = headers.get("content-security-policy") ?? "";
+    const given = { "content-type": type, "content-security-policy": policy };
+    return new Response(change(await response.text()), { headers: given });
+  };
+const halve = edit((html) => html.slice(0, html.length / 2));
+/** Links the assets as another version would. */
+const renameAssets = edit((html) => html.replace(/page-\w{12}/g, "page-0123456789ab"));
+
+/** What a server or proxy may do, before a kiosk has shown a page ("at first") or later. */
+const faults: Record<string, Fault> = {
+  "a 502": () => htmlOf("<h1>502 Bad Gateway</h1>", 502),
+  "no response": hang,
+  "a login page": (_, path) =>
+    path === "/login" ? htmlOf("<h1>Log in</h1>") : Response.redirect("/login"),
+  "half a page": halve,
+  "half a page at first": halve,
+  "no script at first": (response, path) => (path.endsWith(".js") ? htmlOf("", 404) : response),
+  "a hanging script at first": (response, path) => (path.endsWith(".js") ? hang() : response),
+  "no style sheet at first": (response, path) =>
+    path.endsWith(".css") ? htmlOf("", 404) : response,
+};
 
 describe.skipIf(!tryBrowser)("in a browser", () => {
   testPage(
@@ -328,6 +373,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
       await page.clock.fastForward(91_000);
       await failed;
       expect(await page.getByRole("listitem").count()).toBe(2);
+      expect(await page.getByText("One moment…").isVisible()).toBeFalse();
       resume();
       await apply([{ type: "user", id: 42, public: false }]);
       await page.clock.fastForward(6 * 3_600_000);
@@ -336,6 +382,63 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
       // Ignores the refused connections, which the browser logs.
       problems.splice(0);
     },
+  );
+
+  test.each([
+    ...Object.keys(faults),
+    "no server",
+    "no network",
+    "another clock",
+    "another version",
+  ])(
+    "a kiosk comes back within 90 seconds from %s, and then does what was tapped last",
+    async (name) => {
+      const shown = { kiosk: true, size: "kiosk", kind: "with clock" } as const;
+      const options = { ...shown, searchLimit: 0, compress: false };
+      const isFirst = name.endsWith("at first");
+      await open(options, async ({ page, origin, requested, pauseServer, breakServer }) => {
+        const kill: Record<string, () => unknown> = {
+          "no server": pauseServer,
+          async "no network"() {
+            await page.context().setOffline(true);
+            return () => page.context().setOffline(false);
+          },
+          "another clock": () => page.clock.setSystemTime("2001-01-01"),
+          "another version": () => void breakServer(renameAssets),
+        };
+        if (!isFirst) await page.goto(origin);
+        const fault = faults[name];
+        const heal = (await (fault ? breakServer(fault) : kill[name]?.())) as
+          | (() => unknown)
+          | undefined;
+        if (isFirst) await page.goto(origin, { waitUntil: "commit" });
+        else {
+          const drivers = heal ? ["Anna Nowak", "Łukasz Nowak"] : ["Łukasz Nowak"];
+          for (const name of drivers) await page.getByRole("link", { name, exact: true }).click();
+          await page.clock.runFor(2000);
+          if (heal) await page.getByText("One moment…").waitFor();
+        }
+        await page.clock.runFor(30_000);
+        await heal?.();
+        await page.clock.runFor(80_000);
+        if (!isFirst) await page.waitForURL("**/drivers/42");
+        await page.locator("#q:focus").waitFor();
+        await until(() => page.evaluate(() => document.styleSheets.length === 1));
+        expect(await page.getByText("One moment…").isVisible()).toBeFalse();
+        for (const key of ["A", "N"]) {
+          await page.getByRole("button", { name: key, exact: true }).click();
+        }
+        await page.clock.runFor(1000);
+        await page.waitForURL("**/?q=an");
+        await page.getByRole("link", { name: "Anna Nowak" }).waitFor();
+        const other = requested.includes("/assets/page-0123456789ab.js");
+        expect(other).toBe(name === "another version");
+        // Ignores the failed requests, which the browser logs.
+        const logged = /^Failed to load resource|MIME type/;
+        expect(problems.splice(0).filter((text) => !logged.test(text))).toEqual([]);
+      });
+    },
+    PATIENCE_MS,
   );
 
   test.each([
