@@ -22,7 +22,8 @@ const PAGE_POLICY =
   "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /** A kiosk's script fetches the pages that it shows. */
-const KIOSK_POLICY = `${PAGE_POLICY}; connect-src 'self'; script-src-elem 'self' 'sha256-${crypto.hash("sha256", RESCUE, "base64")}'`;
+const RESCUE_HASH = crypto.hash("sha256", RESCUE, "base64");
+const KIOSK_POLICY = `${PAGE_POLICY}; connect-src 'self'; script-src-elem 'self' 'sha256-${RESCUE_HASH}'`;
 
 /** An operator's logo may also contain styles and embedded images. */
 const LOGO_POLICY =
@@ -151,27 +152,24 @@ export function createPages(service: PagesService) {
   };
 }
 
-/** Another version's script or style sheet, which a balancer may send here. */
-const OTHER_VERSION = /^page-[0-9a-f]{12}(?:-[0-9a-f]{6})?\.(css|js)$/;
+/** The part of a file's name that differs between versions of the script and the style sheet. */
+const VERSIONED = /^page-[0-9a-f]{12}(-[0-9a-f]{6})?(?=\.(css|js)$)/;
 
-/** Returns the paths of the assets, and a function that finds an asset by its file name. */
+/** Returns the paths of the assets, and the content of each by its file name. */
 function nameAssets({ assets: { script, style }, accent, logo }: Pages) {
   const files = new Map<string, Content>();
   const add = (file: string, type: string, body: Body, headers = {}) => {
+    // For a page of another version. No file name in a request contains a slash.
+    files.set(file.replace(VERSIONED, "/"), new Content(type, body, { isShared: true }));
     files.set(file, new Content(type, body, { cache: "immutable", isShared: true, headers }));
     return `/assets/${file}`;
   };
   const styleFile = style.file.replace(".css", accent ? `-${accent.slice(1)}.css` : ".css");
   const styleText = style.text + (accent ? styleOf(accent) : "");
-  const [scriptType, styleType] = ["text/javascript; charset=utf-8", "text/css; charset=utf-8"];
-  const uncached: Record<string, Content> = {
-    js: new Content(scriptType, script.text, { isShared: true }),
-    css: new Content(styleType, styleText, { isShared: true }),
-  };
   return {
-    findAsset: (file: string) => files.get(file) ?? uncached[OTHER_VERSION.exec(file)?.[1] ?? ""],
-    scriptPath: add(script.file, scriptType, script.text),
-    stylePath: add(styleFile, styleType, styleText),
+    findAsset: (file: string) => files.get(file) ?? files.get(file.replace(VERSIONED, "/")),
+    scriptPath: add(script.file, "text/javascript; charset=utf-8", script.text),
+    stylePath: add(styleFile, "text/css; charset=utf-8", styleText),
     // An SVG opened directly is a document and could run scripts, so the policy forbids scripts.
     logoPath:
       logo && add(logo.file, logo.type, logo.bytes, { "content-security-policy": LOGO_POLICY }),

@@ -64,6 +64,8 @@ function runKiosk(idleMs: number): void {
   let typed: string | undefined = field.value;
   let isIdle = false;
   let turn = 0;
+  /** The URL of the page that is awaited, or empty. */
+  let pending = "";
   let attempt: AbortController | undefined;
 
   /** Starts the timer of this name again. */
@@ -74,6 +76,7 @@ function runKiosk(idleMs: number): void {
 
   /** Shows a page as soon as the server sends it. Until then, this page stays. */
   function go(url: string): void {
+    pending = url;
     attempt?.abort();
     attempt = new AbortController();
     wait("retry", RETRY_MS, () => go(url));
@@ -99,6 +102,7 @@ function runKiosk(idleMs: number): void {
     for (const each of document.querySelectorAll("[rel=stylesheet]"))
       if (each !== style) each.remove();
     for (const name of ["retry", "notice"]) clearTimeout(timers[name]);
+    pending = "";
     history.replaceState(null, "", url);
     document.title = page.title;
     document.documentElement.lang = page.documentElement.lang;
@@ -173,7 +177,7 @@ function runKiosk(idleMs: number): void {
   });
   // Keeps the focus in the field.
   on("mousedown", (event) => {
-    if (event.target instanceof Element && event.target.closest(".keys")) event.preventDefault();
+    if ((event.target as Element).closest(".keys")) event.preventDefault();
   });
   on("submit", (event) => {
     event.preventDefault();
@@ -202,13 +206,15 @@ function runKiosk(idleMs: number): void {
 
   start();
   waitForIdle();
-  // Ends the script of the version before, and the one in the page's head.
-  dispatchEvent(new Event("kiosk"));
-  addEventListener("kiosk", () => {
+  // Ends the script in the page's head, and that of the version before, which passes on a tap.
+  dispatchEvent(new CustomEvent("kiosk", { detail: go }));
+  const retire = (event: Event) => {
     life.abort();
     attempt?.abort();
     for (const name in timers) clearTimeout(timers[name]);
-  });
+    if (pending) (event as CustomEvent<typeof go>).detail(pending);
+  };
+  addEventListener("kiosk", retire, { once: true });
   // The first page may lack its end or its style.
   if (!document.querySelector(".moment") || !document.styleSheets[0]) go(location.href);
 }
