@@ -90,10 +90,9 @@ function runKiosk(idleMs: number): void {
     const headers = { accept: "text/html" };
     const response = await fetch(url, { signal, headers, cache: "no-cache" });
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
-    // This is the last element of every kiosk page, and other pages do not have it.
-    if (!page.querySelector(".moment")) return;
-    const [style, next] = page.querySelectorAll("[rel=stylesheet], script[src]");
-    if (!style || !next) return;
+    // The last element of a kiosk's page is missing from half a page, and from other servers' pages.
+    const [style, next, end] = page.querySelectorAll("[rel=stylesheet], script[src], .moment");
+    if (!style || !next || !end) return;
     // The style sheet of this page stays until the other one has loaded.
     await new Promise((onload, onerror) =>
       document.head.append(Object.assign(style, { onload, onerror })),

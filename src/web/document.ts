@@ -6,11 +6,8 @@ import type { View } from "./view.ts";
 
 /** Until the page's script runs, tries to load the page again, and reloads only if that works. */
 export const RESCUE = `{
-  let attempt;
   const timer = setInterval(() => {
-    attempt?.abort();
-    attempt = new AbortController();
-    fetch(location, { signal: attempt.signal, headers: { accept: "text/html" } })
+    fetch(location, { signal: AbortSignal.timeout(20000), headers: { accept: "text/html" } })
       .then((response) => response.text())
       .then((page) => /class="moment"/.test(page) && location.reload())
       .catch(() => {});
