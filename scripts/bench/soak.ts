@@ -28,18 +28,14 @@ export async function benchSoak({ users, seed, hours }: Options): Promise<void> 
   const elapsedHours = () => (performance.now() - start) / 3_600_000;
   const lineMs = Math.min(60_000, (hours * 3_600_000) / 10);
   const lines: [hour: number, figures: number[]][] = [];
-  let [times, requests, swaps, next, identity]: [number[], number, number, string, string] = [
-    [],
-    0,
-    0,
-    changed,
-    "",
-  ];
+  const total = { requests: 0, swaps: 0 };
+  let [next, identity] = [changed, ""];
+  let times: number[] = [];
 
   async function swap(): Promise<void> {
     const { snapshot } = await (await fetch(`${origin}/health`)).json();
     // A swap counts once the server responds from the other file.
-    if (identity !== "" && identity !== snapshot.sha256) swaps++;
+    if (identity !== "" && identity !== snapshot.sha256) total.swaps++;
     identity = snapshot.sha256;
     linkSync(next, `${served}.new`);
     renameSync(`${served}.new`, served);
@@ -49,10 +45,11 @@ export async function benchSoak({ users, seed, hours }: Options): Promise<void> 
   function report(): void {
     const figures = [...readFigures(pid), quantile(times, 0.99)];
     lines.push([elapsedHours(), figures]);
-    requests += times.length;
+    total.requests += times.length;
     times = [];
     const shown = figures.map((figure, at) => `${FIGURES[at]}: ${format(figure)}`).join("; ");
-    console.log(`${new Date().toISOString()} ${requests} requests, ${swaps} swaps; ${shown}`);
+    const counts = `${total.requests} requests, ${total.swaps} swaps`;
+    console.log(`${new Date().toISOString()} ${counts}; ${shown}`);
   }
 
   const timers = [setInterval(swap, Math.min(SWAP_MS, lineMs)), setInterval(report, lineMs)];

@@ -133,7 +133,7 @@ const edit = (change: (html: string) => string) =>
   onlyFor(/\/\d*$|\?q=/, async (response) => new Response(change(await response.text()), response));
 const halve = edit((html) => html.slice(0, html.length / 2));
 
-/** What a server or proxy may do, before a kiosk has loaded a page ("at first") or later. */
+/** Failures of a server or proxy, when a kiosk loads its first page ("at first") or later. */
 const faults: Record<string, Fault> = {
   "a 502": () => new Response("<h1>Bad Gateway</h1>", { status: 502 }),
   "no response": hang,
