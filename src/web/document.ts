@@ -1,19 +1,9 @@
 /** Renders the complete HTML document around a view: head, search form and footer. */
 import { Html, html, withBasePath } from "./html.ts";
 import { type PageContext, type Rendered, renderView } from "./render.ts";
+import { RESCUE } from "./rescue.ts";
 import { fill, type Language, languages, type Texts, translationIn } from "./texts.ts";
 import type { View } from "./view.ts";
-
-/** Until the page's script runs, tries to load the page again, and reloads only if that works. */
-export const RESCUE = `{
-  const timer = setInterval(() => {
-    fetch(location, { signal: AbortSignal.timeout(20000), headers: { accept: "text/html" } })
-      .then((response) => response.text())
-      .then((page) => /class="moment"/.test(page) && location.reload())
-      .catch(() => {});
-  }, 30000);
-  addEventListener("kiosk", () => clearInterval(timer));
-}`;
 
 interface DocumentOptions extends Pick<PageContext, "brand" | "baseUrl" | "meta"> {
   view: View;
