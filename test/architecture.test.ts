@@ -44,6 +44,9 @@ function brokenRule(file: string, path: string): string | undefined {
   const target = relative(source, resolve(source, dirname(file), path));
   if (target === "../package.json" || /^\.\.\/data\/\w+\.json$/.test(target)) return undefined;
   if (target.startsWith("..")) return "leaves src";
+  const isReader = target.startsWith("snapshot/read/");
+  if (isReader && /^snapshot\/(format|import)\//.test(file))
+    return "a writer may not import a reader";
   const [from, to] = [layers.indexOf(layer), layers.indexOf(layerOf(target))];
   return to > from || to < 0 ? `${layer} may not import ${layerOf(target)}` : undefined;
 }
@@ -59,6 +62,9 @@ describe("imports", () => {
     expect(broken).toEqual([]);
     // The rule is not met for want of imports.
     expect(brokenRule("domain/model.ts", "../search/fold.ts")).toBe("domain may not import search");
+    expect(brokenRule("snapshot/import/rows.ts", "../read/open.ts")).toContain(
+      "not import a reader",
+    );
     expect(importsOf([...texts.values()].join("\n")).length).toBeGreaterThan(200);
   });
 
@@ -99,6 +105,14 @@ describe("invariants", () => {
     }
   });
 
+  test("only files with a reason prepare statements without drizzle", () => {
+    // FTS5 and its tables, and bulk inserts. The files in src/tables read others' tables.
+    const search = ["build", "candidates", "change", "fts5-segment", "long-lists"];
+    expect(
+      filesWith(/\.prepare[<(](?!\))/).filter((file) => !/^(sqlite|tables)/.test(file)),
+    ).toEqual([...search.map((name) => `search/${name}.ts`), "snapshot/import/rows.ts"]);
+  });
+
   test("only files/replace.ts renames a file", () => {
     expect(filesWith(/\brename(?:Sync)?\(/)).toEqual(["files/replace.ts"]);
   });
@@ -108,8 +122,8 @@ describe("invariants", () => {
     const routes = ["users", "search", "health", "drawings", "sitemap"];
     for (const file of [
       ...routes.map((name) => `http/${name}.ts`),
-      "snapshot/read/users.ts",
-      "search/results.ts",
+      "snapshot/read/profiles.ts",
+      "snapshot/read/results.ts",
       "search/find.ts",
     ]) {
       expect([file, texts.has(file), asynchronous.has(file)]).toEqual([file, true, false]);
@@ -121,8 +135,8 @@ describe("invariants", () => {
       /\b(?:Date\.now|performance\.now|new Date\(\)|nanoseconds|hrtime|Temporal\.Now|setTimeout|setInterval)\b/;
     expect("const now = Date.now();").toMatch(clock);
     const timeless = /^(?:domain|search|sqlite|snapshot\/read|web)\//;
-    // The browser script needs a clock to wait and count down.
-    const found = filesWith(clock).filter((file) => file !== "web/browser.ts");
+    // The scripts of the page need a clock to wait and count down.
+    const found = filesWith(clock).filter((file) => !/^web\/(?:browser|rescue)\.ts$/.test(file));
     expect(found.filter((file) => timeless.test(file))).toEqual([]);
   });
 

@@ -243,10 +243,10 @@ export async function readyOrigin(stdout: ReadableStream<Uint8Array>): Promise<s
 }
 
 /**
- * Returns the peak memory of a process (VmHWM) or its current memory, with mapped files (VmRSS) or
- * without (RssAnon). Returns NaN if the process has just exited, and 0 without /proc.
+ * Returns the peak memory of a process (VmHWM) or its current memory (VmRSS): mapped files (RssFile)
+ * and the rest (RssAnon). Returns NaN if the process has just exited, and 0 without /proc.
  */
-export function megabytesOf(pid: number, key: "VmHWM" | "VmRSS" | "RssAnon"): number {
+export function megabytesOf(pid: number, key: "VmHWM" | "VmRSS" | "RssAnon" | "RssFile"): number {
   const path = `/proc/${pid}/status`;
   if (!existsSync(path)) return 0;
   return Number(new RegExp(`${key}:\\s+(\\d+) kB`).exec(readFileSync(path, "utf8"))?.[1]) / 1000;

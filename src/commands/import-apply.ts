@@ -2,7 +2,7 @@
 import { printable } from "../domain/validation.ts";
 import { openInput } from "../files/lines.ts";
 import type { LockOptions } from "../files/replace.ts";
-import { UsageError } from "../settings/kinds.ts";
+import { integer, parseNamed, UsageError } from "../settings/kinds.ts";
 import { type ApplyOptions, applyChanges, hideUsers } from "../snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { DatasetError, formatErrors } from "../snapshot/import/line-errors.ts";
@@ -58,8 +58,11 @@ export async function runHide({
   ids,
   to,
   ...options
-}: ApplyOptions & { ids: number[]; to: string }): Promise<void> {
-  const users = await write("changes", (hooks) => hideUsers(ids, to, { ...options, ...hooks }));
+}: ApplyOptions & { ids: string[]; to: string }): Promise<void> {
+  const kind = integer(1, Number.MAX_SAFE_INTEGER);
+  const parse = (id: string) => Number(parseNamed("ID…", kind, id, () => kind.parse(id, {})));
+  const given = options.idMap === undefined ? ids.map(parse) : ids;
+  const users = await write("changes", (hooks) => hideUsers(given, to, { ...options, ...hooks }));
   const nameUser = ({ id, is_public }: (typeof users)[number]) =>
     `${to}: user ${id} ${is_public ? "is now private" : "was private already"}\n`;
   writeSummary(users.map(nameUser).join(""));

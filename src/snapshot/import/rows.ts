@@ -8,10 +8,10 @@ import { type DatasetLine, validateRecord } from "../../domain/dataset.ts";
 import { MAX_ACHIEVEMENTS_BYTES, type PublicUserLine } from "../../domain/model.ts";
 import { parseTime } from "../../domain/time.ts";
 import { DUPLICATE_ID, type ValidationError } from "../../domain/validation.ts";
-import type { Database } from "../../sqlite/driver.ts";
+import { type Database, prepareText } from "../../sqlite/driver.ts";
+import { type IdMap, idInSource } from "../../tables/id-map.ts";
 import { countOf } from "../format/meta.ts";
-import { achievement, company, role, type Unlock, user } from "../format/schema.ts";
-import { encodeUnlocks } from "../read/users.ts";
+import { achievement, company, encodeUnlocks, role, type Unlock, user } from "../format/schema.ts";
 import type { LineError } from "./line-errors.ts";
 import type { LineHandler } from "./read-dataset.ts";
 
@@ -25,6 +25,7 @@ export type Referenced = "role" | "achievement" | "company";
 
 export class RowWriter implements LineHandler<DatasetLine> {
   readonly validate = validateRecord;
+  readonly idMap: IdMap | undefined;
   /** How many users became private because of an invalid line. */
   hidden = 0;
   /** The length of the longest achievement list read so far. */
@@ -34,8 +35,9 @@ export class RowWriter implements LineHandler<DatasetLine> {
   private readonly known = { role: new Set<number>(), achievement: new Set<number>() };
   private readonly statements: ReturnType<typeof prepareStatements>;
 
-  constructor(db: Database) {
+  constructor(db: Database, idMap?: IdMap) {
     this.db = db;
+    this.idMap = idMap;
     this.statements = prepareStatements(db);
   }
 
@@ -47,7 +49,8 @@ export class RowWriter implements LineHandler<DatasetLine> {
       known.add(id);
     }
     if (this.insert(line, number)) return [];
-    return [{ field: "id", reason: `duplicate ${type} id ${id}`, kind: DUPLICATE_ID }];
+    const reason = `duplicate ${type} id ${idInSource(line, this.idMap)}`;
+    return [{ field: "id", reason, kind: DUPLICATE_ID }];
   }
 
   /** Yields an error for each reference to a missing record and for each exceeded limit. */
@@ -66,7 +69,8 @@ export class RowWriter implements LineHandler<DatasetLine> {
     for (const { line, field, type, id, user } of rows.iterate()) {
       const kind = `there is no ${type}`;
       const missing = { type, id };
-      yield { line, field, reason: `${kind} ${id}`, kind, type: "user", id: user, missing };
+      const reason = `${kind} ${idInSource(missing, this.idMap)}`;
+      yield { line, field, reason, kind, type: "user", id: user, missing };
     }
     this.db.$client.exec("DROP TABLE pending");
     // When a change file is applied, the old and new rows together may exceed the limit.
@@ -89,7 +93,7 @@ export class RowWriter implements LineHandler<DatasetLine> {
       case "achievement":
         return statements.addAchievement.run({ ...line, type: line.kind }).changes > 0;
       case "company":
-        return statements.addCompany.run({ ...line, memberCount: line.member_count }).changes > 0;
+        return statements.addCompany.run(line).changes > 0;
     }
     if (!line.public) return statements.addPrivateUser.run(line.id, line.id).changes > 0;
     return this.insertUser(line, number);
@@ -182,10 +186,9 @@ export function* listLongUsers(db: Database, longestList: number) {
   }
   if (longestList * (longest + ENTRY_BYTES) <= MAX_ACHIEVEMENTS_BYTES) return;
   const jsonOf = (id: number) => definitions.get(id) ?? "";
-  const rows = db.$client.prepare<{ id: number; name: string; achievements: string }>(
-    "SELECT id, name, achievements FROM user",
-  );
-  for (const { id, name, achievements } of rows.iterate()) {
+  const { id, name, achievements } = user;
+  const users = prepareText(db, db.select({ id, name, achievements }).from(user));
+  for (const { id, name, achievements } of users.iterate()) {
     const unlocks: Unlock[] = JSON.parse(achievements);
     let bytes = 1;
     const fitting = unlocks.filter((unlock) => {
@@ -207,9 +210,9 @@ export function nameCompanies(db: Database, which: SQL): void {
   const name = db
     .select({ name: company.name })
     .from(company)
-    .where(eq(company.id, user.companyId));
+    .where(eq(company.id, user.company_id));
   db.update(user)
-    .set({ companyName: sql`(${name})` })
+    .set({ company_name: sql`(${name})` })
     .where(which)
     .run();
 }
