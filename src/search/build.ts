@@ -1,7 +1,6 @@
 /** Builds the search index of a snapshot: the names in rank order, and the posting lists. */
 import { codePointsOf, hasCodePoints } from "../domain/text.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
-import { needsEqualLookup } from "./candidates.ts";
 import { SPELLING_END, spell } from "./fold.ts";
 import { SegmentWriter } from "./fts5-segment.ts";
 import { createLongListWriter, isLong } from "./long-lists.ts";
@@ -62,10 +61,9 @@ export function addNameSql(kind: NameKind): string {
 
 /**
  * Keeps the long spellings in a table, for queries that equal them, because no n-gram contains both
- * the beginning and the end of such a spelling. Returns undefined if searches do not read it.
+ * the beginning and the end of such a spelling.
  */
 export function openLongNames(db: Sqlite, kind: NameKind) {
-  if (!needsEqualLookup(db, kind)) return undefined;
   const insert = db.prepare(`INSERT OR IGNORE INTO ${kind}_long_name (folded, rank) VALUES (?, ?)`);
   const remove = db.prepare(`DELETE FROM ${kind}_long_name WHERE folded = ? AND rank = ?`);
   const longOf = (spellings: string) =>
@@ -133,5 +131,5 @@ function addLongNames(db: Sqlite, kind: NameKind): void {
   const rows = db.prepare<{ rank: number; folded: string }>(
     `SELECT rank, folded FROM ${kind}_name WHERE length(folded) >= ${MAX_NGRAM}`,
   );
-  if (longNames) for (const { rank, folded } of rows.iterate()) longNames.add(rank, folded);
+  for (const { rank, folded } of rows.iterate()) longNames.add(rank, folded);
 }

@@ -155,12 +155,3 @@ function prepare(db: Sqlite, kind: NameKind) {
 export function matchAll(ngrams: string[]): string {
   return ngrams.map((ngram) => `"${ngram.replaceAll('"', '""')}"`).join(" AND ");
 }
-
-/**
- * Whether a name that equals a query can come after many names that only begin with the query.
- * Users with shorter names come first, so only a name with several spellings can cause this.
- */
-export function needsEqualLookup(db: Sqlite, kind: NameKind): boolean {
-  const several = "SELECT 1 FROM user_name WHERE instr(folded, char(10)) > 0 LIMIT 1";
-  return kind === "company" || Boolean(db.prepare(several).get());
-}
