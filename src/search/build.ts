@@ -32,7 +32,7 @@ export function* buildNameIndex(
     `INSERT INTO ${kind}_frequent_ngram (ngram, count, list) VALUES (?, ?, ?)`,
   );
   const segment = new SegmentWriter(db, `${kind}_ngram`);
-  const writeLongList = createLongListWriter(db, kind, ranks.length);
+  const writeLongList = createLongListWriter(db, kind);
   let listed = 0;
   for (const list of listPostings(names, ranks, FREQUENT_ABOVE)) {
     const { ngram, docIds, size, count, isFrequent } = list;
