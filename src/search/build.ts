@@ -27,7 +27,6 @@ export function* buildNameIndex(
 ): Generator<number, void> {
   clear(db, kind);
   const { names, ranks } = yield* addNames(db, kind);
-  addLongNames(db, kind);
   const addFrequentNgram = db.prepare(
     `INSERT INTO ${kind}_frequent_ngram (ngram, count, list) VALUES (?, ?, ?)`,
   );
@@ -108,6 +107,7 @@ function* addNames(db: Sqlite, kind: NameKind) {
     if (++count % STEP_NAMES === 0) yield 0;
   }
   const addName = db.prepare(addNameSql(kind));
+  const longNames = openLongNames(db, kind);
   const packer = new NamePacker(count, bytes);
   const ranks = new Uint32Array(count);
   let rank = NAMES_PER_GAP;
@@ -117,6 +117,7 @@ function* addNames(db: Sqlite, kind: NameKind) {
       rank += at > 0 && at % NAMES_PER_GAP === 0 ? 2 : 1;
       const folded = names[at] ?? "";
       addName.run(rank, folded, id);
+      longNames.add(rank, folded);
       packer.add(folded);
       ranks[next++] = rank;
       if (next % STEP_NAMES === 0) yield 0;
@@ -124,12 +125,4 @@ function* addNames(db: Sqlite, kind: NameKind) {
     rank += NAMES_PER_GAP + Math.floor(ids.length / NAMES_PER_GAP);
   }
   return { names: packer.names, ranks };
-}
-
-function addLongNames(db: Sqlite, kind: NameKind): void {
-  const longNames = openLongNames(db, kind);
-  const rows = db.prepare<{ rank: number; folded: string }>(
-    `SELECT rank, folded FROM ${kind}_name WHERE length(folded) >= ${MAX_NGRAM}`,
-  );
-  for (const { rank, folded } of rows.iterate()) longNames.add(rank, folded);
 }
