@@ -46,10 +46,6 @@ export function networkReasonOf(error: unknown, timeoutMs: number): string {
   return networkReasons[code] ?? (code || "no response");
 }
 
-export function readError(path: string, error: unknown): Error {
-  return new Error(`cannot read ${path}: ${reasonOf(error)}`);
-}
-
 /** Whether an error comes from the file system, directly or through SQLite. */
 export function isFileSystemError(error: unknown): boolean {
   return /^(SQLITE_(FULL|IOERR|CANTOPEN|READONLY|PERM)|E[A-Z]+$)/.test(codeOf(error));

@@ -1,6 +1,6 @@
 /** Splits input into lines. Keeps one chunk and one unfinished line in memory. */
 import { createReadStream } from "node:fs";
-import { readError } from "./errors.ts";
+import { reasonOf } from "./errors.ts";
 
 /** The worst line of this length, a million opening brackets, takes 0.1 s and 100 MB to parse. */
 const MAX_LINE_BYTES = 2 ** 20;
@@ -23,7 +23,7 @@ export async function* readFileBytes(path: string): AsyncGenerator<Uint8Array> {
   try {
     yield* createReadStream(path);
   } catch (error) {
-    throw readError(path, error);
+    throw new Error(`cannot read ${path}: ${reasonOf(error)}`);
   }
 }
 
@@ -40,15 +40,12 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
     size += part.length;
   }
 
+  /** Returns undefined if the line is blank. */
   function finish(): TextLine | undefined {
     // Joins the parts only once per line, because chunks may be as small as a single byte.
     const line = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
     parts = [];
     size = 0;
-    return read(line);
-  }
-
-  function read(line: Uint8Array): TextLine | undefined {
     number++;
     const readLeniently = () => new TextDecoder().decode(line.subarray(0, MAX_LINE_BYTES));
     if (line.length > MAX_LINE_BYTES) {

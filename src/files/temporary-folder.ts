@@ -14,9 +14,6 @@ export const TEMPORARY = existsSync("/var/tmp") ? "/var/tmp" : tmpdir();
 /** A folder holds these two. The lock is taken first, so a folder with both has been locked. */
 const [LOCK, FILES] = ["in-use-by-roadbook", "files"];
 
-/** Far longer than it takes to make a folder. */
-const MAKING_MS = 60_000;
-
 /** Makes a folder that only this user can open. It is removed at exit, if not before. */
 export function makeTemporaryFolder(parent = TEMPORARY) {
   mkdirSync(parent, { recursive: true, mode: 0o700 });
@@ -56,14 +53,12 @@ export async function removeLeftovers(parent: string): Promise<void> {
 async function removeUnused(folder: string): Promise<void> {
   const stats = await lstat(folder);
   if (!stats.isDirectory() || stats.uid !== (process.geteuid?.() ?? stats.uid)) return;
-  const found = (await readdir(folder)).sort().join();
-  // Without FILES, it is either being made or was removed only in part.
-  const isOld = found === LOCK && Date.now() - stats.mtimeMs > MAKING_MS;
-  if (!isOld && found !== `${FILES},${LOCK}`) return;
+  // Without FILES, it has no data and may be one that is being made.
+  if ((await readdir(folder)).sort().join() !== `${FILES},${LOCK}`) return;
   const release = lock(join(folder, LOCK));
   if (!release) return;
   try {
-    // In this order, so that a folder that is removed only in part is still recognized.
+    // In this order, so that a folder whose files are removed only in part is still recognized.
     for (const each of [join(folder, FILES), folder])
       await rm(each, { recursive: true, force: true });
   } finally {

@@ -1,7 +1,6 @@
 /** Builds the search index of a snapshot: the names in rank order, and the posting lists. */
 import { codePointsOf, hasCodePoints } from "../domain/text.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
-import { needsEqualLookup } from "./candidates.ts";
 import { SPELLING_END, spell } from "./fold.ts";
 import { SegmentWriter } from "./fts5-segment.ts";
 import { createLongListWriter, isLong } from "./long-lists.ts";
@@ -28,12 +27,11 @@ export function* buildNameIndex(
 ): Generator<number, void> {
   clear(db, kind);
   const { names, ranks } = yield* addNames(db, kind);
-  addLongNames(db, kind);
   const addFrequentNgram = db.prepare(
     `INSERT INTO ${kind}_frequent_ngram (ngram, count, list) VALUES (?, ?, ?)`,
   );
   const segment = new SegmentWriter(db, `${kind}_ngram`);
-  const writeLongList = createLongListWriter(db, kind, ranks.length);
+  const writeLongList = createLongListWriter(db, kind);
   let listed = 0;
   for (const list of listPostings(names, ranks, FREQUENT_ABOVE)) {
     const { ngram, docIds, size, count, isFrequent } = list;
@@ -62,10 +60,9 @@ export function addNameSql(kind: NameKind): string {
 
 /**
  * Keeps the long spellings in a table, for queries that equal them, because no n-gram contains both
- * the beginning and the end of such a spelling. Returns undefined if searches do not read it.
+ * the beginning and the end of such a spelling.
  */
 export function openLongNames(db: Sqlite, kind: NameKind) {
-  if (!needsEqualLookup(db, kind)) return undefined;
   const insert = db.prepare(`INSERT OR IGNORE INTO ${kind}_long_name (folded, rank) VALUES (?, ?)`);
   const remove = db.prepare(`DELETE FROM ${kind}_long_name WHERE folded = ? AND rank = ?`);
   const longOf = (spellings: string) =>
@@ -110,6 +107,7 @@ function* addNames(db: Sqlite, kind: NameKind) {
     if (++count % STEP_NAMES === 0) yield 0;
   }
   const addName = db.prepare(addNameSql(kind));
+  const longNames = openLongNames(db, kind);
   const packer = new NamePacker(count, bytes);
   const ranks = new Uint32Array(count);
   let rank = NAMES_PER_GAP;
@@ -119,6 +117,7 @@ function* addNames(db: Sqlite, kind: NameKind) {
       rank += at > 0 && at % NAMES_PER_GAP === 0 ? 2 : 1;
       const folded = names[at] ?? "";
       addName.run(rank, folded, id);
+      longNames.add(rank, folded);
       packer.add(folded);
       ranks[next++] = rank;
       if (next % STEP_NAMES === 0) yield 0;
@@ -126,12 +125,4 @@ function* addNames(db: Sqlite, kind: NameKind) {
     rank += NAMES_PER_GAP + Math.floor(ids.length / NAMES_PER_GAP);
   }
   return { names: packer.names, ranks };
-}
-
-function addLongNames(db: Sqlite, kind: NameKind): void {
-  const longNames = openLongNames(db, kind);
-  const rows = db.prepare<{ rank: number; folded: string }>(
-    `SELECT rank, folded FROM ${kind}_name WHERE length(folded) >= ${MAX_NGRAM}`,
-  );
-  if (longNames) for (const { rank, folded } of rows.iterate()) longNames.add(rank, folded);
 }

@@ -6,7 +6,6 @@ import { LRUCache } from "lru-cache";
 import { MAX_RESULTS } from "../domain/model.ts";
 import { hasCodePoints } from "../domain/text.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
-import { SPELLING_END } from "./fold.ts";
 import { openLongLists } from "./long-lists.ts";
 import { type Boundary, coveringNgrams, END, START } from "./ngrams.ts";
 import type { NameKind } from "./tables.ts";
@@ -22,7 +21,6 @@ export interface Candidate {
 export interface Cover {
   /** Empty for words. */
   text: string;
-  boundary: Boundary;
   ngrams: string[];
   /** Whether at least one of the n-grams is rare, in which case there are few candidates. */
   isRare: boolean;
@@ -55,7 +53,7 @@ export class Candidates {
   /** Covers `text`, or else all the words, each of which may be anywhere in a name. */
   cover(boundary: Boundary, text: string, words = [text]): Cover {
     const ngrams = words.flatMap((word) => coveringNgrams(boundary, word, this.#isFrequent));
-    return { boundary, text, ngrams, isRare: !ngrams.every(this.#isFrequent) };
+    return { text, ngrams, isRare: !ngrams.every(this.#isFrequent) };
   }
 
   readonly #isFrequent = (ngram: string): boolean => this.#frequencies.memo(ngram).count > 0;
@@ -75,9 +73,9 @@ export class Candidates {
     const short = chosen.filter((ngram) => this.#frequencies.memo(ngram).list === null);
     const match = matchAll(short.slice(0, MAX_SHORT_LISTS));
     if (long.length === 0) return this.#prepared.listByShort.iterate(match, cover.text);
-    if (short.length === 0) return this.#listByRank(this.#longLists.intersect(long), cover);
+    if (short.length === 0) return this.#listByRank(this.#longLists.intersect(long), cover.text);
     const ranks: number[] = JSON.parse(this.#prepared.listShort.get(match)?.ranks ?? "[]");
-    return this.#listByRank(this.#longLists.filter(ranks, long), cover);
+    return this.#listByRank(this.#longLists.filter(ranks, long), cover.text);
   }
 
   /** Returns the names that might equal a text. */
@@ -101,29 +99,21 @@ export class Candidates {
     return chosen;
   }
 
-  *#listByRank(ranks: Iterable<number>, { text, boundary }: Cover): Generator<Candidate, void> {
-    const { listBeginning, listContaining } = this.#prepared;
-    const [names, part] =
-      boundary === START ? [listBeginning, SPELLING_END + text] : [listContaining, text];
+  *#listByRank(ranks: Iterable<number>, text: string): Generator<Candidate, void> {
+    const { listAmong } = this.#prepared;
     let batch: number[] = [];
     let size = MAX_RESULTS;
     for (const rank of ranks) {
       if (batch.push(rank) < size) continue;
-      yield* names.all(JSON.stringify(batch), part);
+      yield* listAmong.all(JSON.stringify(batch), text);
       batch = [];
       size = Math.min(2 * size, MAX_BATCH);
     }
-    yield* names.all(JSON.stringify(batch), part);
+    yield* listAmong.all(JSON.stringify(batch), text);
   }
 }
 
 function prepare(db: Sqlite, kind: NameKind) {
-  const listAmong = (spellings: string) =>
-    db.prepare<Candidate>(
-      `SELECT name.rank, name.folded
-         FROM json_each(?) AS listed CROSS JOIN ${kind}_name AS name ON name.rank = listed.value
-        WHERE instr(${spellings}, ?) > 0`,
-    );
   const listMatching = (having: string) =>
     `SELECT name.rank, name.folded
        FROM ${kind}_ngram AS ngram JOIN ${kind}_name AS name ON name.rank = ngram.rowid
@@ -133,9 +123,11 @@ function prepare(db: Sqlite, kind: NameKind) {
     findFrequentNgram: db.prepare<Frequency>(
       `SELECT count, list FROM ${kind}_frequent_ngram WHERE ngram = ?`,
     ),
-    listContaining: listAmong("name.folded"),
-    /** Lists the names with a spelling that begins with a text. Pass SPELLING_END and the text. */
-    listBeginning: listAmong("char(10) || name.folded"),
+    listAmong: db.prepare<Candidate>(
+      `SELECT name.rank, name.folded
+         FROM json_each(?) AS listed CROSS JOIN ${kind}_name AS name ON name.rank = listed.value
+        WHERE instr(name.folded, ?) > 0`,
+    ),
     listByShort: db.prepare<Candidate>(listMatching("instr(name.folded, ?) > 0")),
     listRare: db.prepare<Candidate>(
       listMatching("(instr(name.folded, ?) > 0 OR instr(name.folded, ?) > 0)"),
@@ -154,13 +146,4 @@ function prepare(db: Sqlite, kind: NameKind) {
 /** Quoting an n-gram disables FTS5's query syntax inside it. */
 export function matchAll(ngrams: string[]): string {
   return ngrams.map((ngram) => `"${ngram.replaceAll('"', '""')}"`).join(" AND ");
-}
-
-/**
- * Whether a name that equals a query can come after many names that only begin with the query.
- * Users with shorter names come first, so only a name with several spellings can cause this.
- */
-export function needsEqualLookup(db: Sqlite, kind: NameKind): boolean {
-  const several = "SELECT 1 FROM user_name WHERE instr(folded, char(10)) > 0 LIMIT 1";
-  return kind === "company" || Boolean(db.prepare(several).get());
 }

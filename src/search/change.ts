@@ -1,7 +1,7 @@
 /** Changes the search index of a snapshot one name at a time, and leaves no trace of old names. */
 import type { Sqlite } from "../sqlite/driver.ts";
 import { addNameSql, openLongNames, sortKeyOf } from "./build.ts";
-import { matchAll, needsEqualLookup } from "./candidates.ts";
+import { matchAll } from "./candidates.ts";
 import { spell } from "./fold.ts";
 import { isLong, openLongListChanges } from "./long-lists.ts";
 import { ngramsOf, SEPARATOR } from "./ngrams.ts";
@@ -23,7 +23,6 @@ export class NameChanges {
   readonly #db: Sqlite;
   readonly #kind: NameKind;
   readonly #sql: ReturnType<typeof prepare>;
-  readonly #neededEqualLookup: boolean;
   readonly #maxChanges: number;
   /** By id; undefined if the id had no name. */
   readonly #removed = new Map<number, Entry | undefined>();
@@ -36,7 +35,6 @@ export class NameChanges {
     this.#db = db;
     this.#kind = kind;
     this.#sql = prepare(db, kind);
-    this.#neededEqualLookup = needsEqualLookup(db, kind);
     this.#maxChanges = this.#lastRank() / rebuildShare;
   }
 
@@ -56,7 +54,6 @@ export class NameChanges {
   /** Updates the index to match the rows. Returns false if it must be rebuilt instead. */
   finish(): boolean {
     if (!this.#addAll()) return false;
-    if (needsEqualLookup(this.#db, this.#kind) !== this.#neededEqualLookup) return false;
     const changes = [...this.#before]
       .map(([rank, before]) => ({ rank, before, after: this.#sql.findFolded.get(rank)?.folded }))
       .filter(({ before, after }) => before !== after)
@@ -174,8 +171,8 @@ function changeNgrams(
   );
   function change(rank: number, folded: string | undefined, isListed: boolean): void {
     if (folded === undefined) return;
-    if (isListed) longNames?.add(rank, folded);
-    else longNames?.remove(rank, folded);
+    if (isListed) longNames.add(rank, folded);
+    else longNames.remove(rank, folded);
     const ngrams = ngramsOf(folded, (ngram) => frequent.has(ngram));
     const short = longLists.set(ngrams, rank, isListed);
     changeRow.run(isListed ? null : "delete", rank, short.join(SEPARATOR));

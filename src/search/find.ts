@@ -1,7 +1,7 @@
 /** Finds the names that match a query, best first. src/search/README.md has the rules. */
 import { MAX_RESULTS } from "../domain/model.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
-import { type Candidate, Candidates, type Cover, needsEqualLookup } from "./candidates.ts";
+import { type Candidate, Candidates, type Cover } from "./candidates.ts";
 import { type Boundary, START, WORD } from "./ngrams.ts";
 import type { NameKind } from "./tables.ts";
 import { hasWords, type Tier, tierOf, wordsOf } from "./tiers.ts";
@@ -14,11 +14,9 @@ const PLACES: { boundary: Boundary; tier: Tier }[] = [
 
 export class NameSearch {
   readonly #candidates: Candidates;
-  readonly #needsEqualLookup: boolean;
 
   constructor(db: Sqlite, kind: NameKind) {
     this.#candidates = new Candidates(db, kind);
-    this.#needsEqualLookup = needsEqualLookup(db, kind);
   }
 
   /** Returns the ranks of the best matches, best first. Takes the spellings of one query. */
@@ -49,7 +47,9 @@ export class NameSearch {
       );
       this.#addRare(hits, covers);
       const frequent = covers.filter(({ isRare }) => !isRare);
-      if (boundary === START && this.#needsEqualLookup) {
+      // A name that equals a query can come after many names that only begin with it: a company with
+      // few members, or a user whose first spelling is longer.
+      if (boundary === START) {
         for (const { text } of frequent) {
           hits.addFirst(this.#candidates.listEqual(text), (folded) => tierOf(folded, text), 1);
         }

@@ -4,7 +4,7 @@
  * version of any-ascii, requires a new schema version.
  */
 import anyAscii from "any-ascii";
-import { collapseSpaces } from "../domain/text.ts";
+import { collapseSpaces, hasCodePoints } from "../domain/text.ts";
 
 /** Separates the spellings of a name in a single text. Folded text contains no line breaks. */
 export const SPELLING_END = "\n";
@@ -73,16 +73,13 @@ export function spell(name: string): string {
 
 /**
  * Returns the distinct spellings of a query whose white space is collapsed, or none if it is too
- * long or folding drops all of it. NFC takes quadratic time for a run of marks, so it is made step
- * by step. It may shrink by three code points, because a letter composes with up to three marks.
+ * long or folding drops all of it. NFC takes quadratic time for a run of marks, so a query that is
+ * too long in any case is refused before: a letter composes with up to three marks.
  */
 export function spellQuery(query: string): string[] {
-  let composed = "";
-  for (let at = 0; at < query.length; at += 100) {
-    composed = (composed + query.slice(at, at + 100)).normalize("NFC");
-    if ([...composed].length > MAX_QUERY_CODE_POINTS + 3) return [];
-  }
-  if ([...composed].length > MAX_QUERY_CODE_POINTS) return [];
+  if (hasCodePoints(query, 4 * MAX_QUERY_CODE_POINTS + 1)) return [];
+  const composed = query.normalize("NFC");
+  if (hasCodePoints(composed, MAX_QUERY_CODE_POINTS + 1)) return [];
   const spellings = distinct(Array.from(new Set([composed, toLatin(composed)]), fold));
   return spellings[0] === "" ? [] : spellings;
 }

@@ -46,7 +46,7 @@ export class SegmentWriter {
       const docId = docIds[at] ?? 0;
       if (page.size === HEADER_BYTES) {
         // The page is empty, so the list continues on it from the previous page.
-        page.putUint16(0, HEADER_BYTES);
+        page.bytes.writeUInt16BE(HEADER_BYTES, 0);
         last = 0;
       }
       page.addVarint(docId - last);
@@ -101,7 +101,7 @@ export class SegmentWriter {
 
   #finishPage(): void {
     const page = this.#page;
-    page.putUint16(2, page.size);
+    page.bytes.writeUInt16BE(page.size, 2);
     page.append(this.#offsets);
     this.#addBlock.run(PAGES + this.#pageNumber, page.written());
     this.#pageNumber++;
@@ -152,11 +152,6 @@ class ByteWriter {
 
   append(source: ByteWriter, from = 0): void {
     this.size += source.bytes.copy(this.bytes, this.size, from, source.size);
-  }
-
-  putUint16(at: number, value: number): void {
-    this.bytes[at] = value >> 8;
-    this.bytes[at + 1] = value;
   }
 
   /** Seven bits per byte, the high bits first. Only the last byte is below 0x80. */

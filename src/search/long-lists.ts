@@ -14,12 +14,6 @@ import {
 import type { NameKind } from "./tables.ts";
 import { LONG_SHARE } from "./tuning.ts";
 
-/**
- * Each row of a list with at least 1/FULL_SHARE of all names fills a page. Such lists are numbered
- * first, so their rows are stored together and no page is left half empty.
- */
-const FULL_SHARE = 16;
-
 /** Rows are ordered by block and then by list, so changes in rank order take a single pass. */
 const MAX_LISTS = 2 ** 20;
 const rowIdOf = (list: number, block: number) => block * MAX_LISTS + list;
@@ -27,15 +21,12 @@ const blockOf = (docId = 0) => Math.floor(docId / BLOCK_DOCS);
 
 export const isLong = (count: number, names: number, share = LONG_SHARE) => count > names / share;
 
-const FIRST_SPARSE = MAX_LISTS / 2;
-
 /** Returns a function that writes a list and returns its number. */
-export function createLongListWriter(db: Sqlite, kind: NameKind, names: number) {
+export function createLongListWriter(db: Sqlite, kind: NameKind) {
   const insert = db.prepare(`INSERT INTO ${kind}_long_list (id, ranks) VALUES (?, ?)`);
-  let full = 0;
-  let sparse = FIRST_SPARSE;
+  let lists = 0;
   return (docIds: Uint32Array): number => {
-    const list = docIds.length >= names / FULL_SHARE ? full++ : sparse++;
+    const list = lists++;
     for (let from = 0, to = 0; from < docIds.length; from = to) {
       const block = blockOf(docIds[from]);
       while (to < docIds.length && blockOf(docIds[to]) === block) to++;

@@ -14,7 +14,6 @@ import {
   rmSync,
   statSync,
   symlinkSync,
-  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -124,10 +123,6 @@ test("the temporary folder of a killed process is removed at the next start, and
     change(folder, lockFile);
     kept.push(name);
   }
-
-  // Since it is old, it is not being made.
-  cpSync(join(parent, "roadbook-hhhhhh"), join(parent, "roadbook-iiiiii"), { recursive: true });
-  utimesSync(join(parent, "roadbook-iiiiii"), 0, 0);
 
   kept.push(basename(dirname(makeTemporaryFolder(parent).folder)));
   await until(() => !existsSync(dead));

@@ -44,7 +44,7 @@ function open() {
 }
 
 function write(db: ReturnType<typeof open>, names: Map<number, string[]>): void {
-  const writeList = createLongListWriter(db, "user", 0);
+  const writeList = createLongListWriter(db, "user");
   for (const [ngram, list] of numbers) {
     const docIds = Uint32Array.from(
       [...names].filter(([, has]) => has.includes(ngram)),
