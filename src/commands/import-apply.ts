@@ -1,6 +1,7 @@
 /** `roadbook import` builds a snapshot from a dataset, and `roadbook apply` applies changes. */
 import { openInput } from "../files/lines.ts";
 import { UsageError } from "../settings/kinds.ts";
+import { isSnapshot } from "../snapshot/format/file.ts";
 import { type ApplyOptions, applyChanges } from "../snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { DatasetError, formatErrors } from "../snapshot/import/line-errors.ts";
@@ -19,9 +20,10 @@ export async function runImport({
   if (problem !== undefined) throw new UsageError(`SOURCE ${problem}`);
   const isTables = options.queries !== undefined || isFolder(source);
   if (isTables && options.expectEnd) throw new UsageError("--expect-end works only with NDJSON");
+  const isWhole = isTables || (await isSnapshot(source));
   if ((options.holdMs ?? 0) > MAX_HOLD_MS) throw new UsageError("--hold must be at most 1h");
   const imported = await write("dataset", (onCommit) =>
-    importDataset(isTables ? source : readWithProgress(source), to, {
+    importDataset(isWhole ? source : readWithProgress(source), to, {
       ...options,
       onRead: (file, rows) => showProgress(`reading ${file}: ${rows.toLocaleString("en")} rows`),
       onIndexed: (share) => showProgress(`indexing: ${Math.floor(100 * share)} %`),

@@ -3,12 +3,16 @@
  * which follows the database and holds the SHA-256 of its bytes.
  */
 import { createHash } from "node:crypto";
+import { statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { readError } from "../../files/errors.ts";
 import { readChunks } from "../../files/read.ts";
 
 /** "RBOK" in ASCII. Distinguishes snapshots from other SQLite files. */
 export const APPLICATION_ID = 0x52424f4b;
 export const SCHEMA_VERSION = 7;
+/** The schema of the release before this one, 0.1.0, which `import` reads. */
+export const PREVIOUS_SCHEMA = 6;
 
 export const HEADER_BYTES = 100;
 
@@ -49,7 +53,8 @@ export function parseHeader(bytes: Uint8Array, size: number): number {
 
 /**
  * Returns the file size that the header in `bytes` declares. Throws a {@link SnapshotError} unless
- * the header is that of a snapshot with the current schema, or with any if `isAnySchema` is set.
+ * the header is that of a snapshot with the current or an older schema, or with any if
+ * `isAnySchema` is set.
  */
 export function parseFileBytes(bytes: Uint8Array, isAnySchema = false): number {
   const header = Buffer.from(bytes.subarray(0, HEADER_BYTES));
@@ -68,9 +73,18 @@ function findProblem(header: Buffer, isAnySchema: boolean): string | undefined {
     return "is not a Roadbook snapshot";
   }
   const version = header.readUInt32BE(60);
-  if (version === SCHEMA_VERSION || isAnySchema) return undefined;
-  const advice = version > SCHEMA_VERSION ? "use a newer Roadbook" : "import the dataset again";
-  return `has schema ${version}, but this Roadbook reads schema ${SCHEMA_VERSION}; ${advice}`;
+  if (version <= SCHEMA_VERSION || isAnySchema) return undefined;
+  const own = `this Roadbook reads schema ${SCHEMA_VERSION}`;
+  return `has schema ${version}, but ${own}; use a newer Roadbook`;
+}
+
+/** Whether the file at `path` begins like a snapshot. Opening a FIFO would end its writer. */
+export async function isSnapshot(path: string): Promise<boolean> {
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return false;
+  await using file = await open(path).catch((error) => {
+    throw readError(path, error);
+  });
+  return findProblem(Buffer.from(await readHeader(file)), true) === undefined;
 }
 
 /** Clears the bytes that SQLite does not use, and writes the trailer after the last page. */

@@ -2,6 +2,7 @@
 import { type DatasetLine, withEndLine } from "../../domain/dataset.ts";
 import type { CompanyLine } from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
+import { TEMPORARY } from "../../files/temporary-folder.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { achievement, role, type Unlock } from "../format/schema.ts";
 import { openPrivate, snapshotError, type VerifiedDatabase } from "./open.ts";
@@ -19,8 +20,11 @@ interface UserRow {
 }
 
 /** Lists the lines as JSON. Throws a `SnapshotError` if the snapshot at `path` cannot be read. */
-export async function exportDataset(path: string): Promise<Iterable<string>> {
-  return withEndLine(listLines(path, await openPrivate(path)));
+export async function exportDataset(
+  path: string,
+  oldestSchema?: number,
+): Promise<Iterable<string>> {
+  return withEndLine(listLines(path, await openPrivate(path, TEMPORARY, oldestSchema)));
 }
 
 function* listLines(path: string, { db, close }: VerifiedDatabase): Generator<string> {
