@@ -53,7 +53,11 @@ const writing = {
     name: "--wait TIME",
     kind: kinds.time,
     default: "1m",
-    help: "how long to wait if another command is writing FILE",
+    help: "how long to wait if another command is writing FILE, and then for --confirm",
+  },
+  confirm: {
+    kind: kinds.baseUrl,
+    help: "fail unless the server at this URL serves the new snapshot",
   },
 };
 

@@ -8,18 +8,27 @@ import { DatasetError, formatErrors } from "../snapshot/import/line-errors.ts";
 import { MAX_HOLD_MS } from "../snapshot/import/takedowns.ts";
 import type { Counted } from "../snapshot/import/write.ts";
 import { findProblem, isFolder } from "../tables/open.ts";
+import { confirmServed } from "./health.ts";
 import { describeCounts, endOnSignal, plural, showProgress, writeSummary } from "./output.ts";
+
+interface Confirmed {
+  /** The URL of a server that must serve the new snapshot within `waitMs` after it was written. */
+  confirm: string | undefined;
+  waitMs: number;
+}
 
 /** `source` is a file, a folder of CSV files, `-` for standard input, or a database's URL. */
 export async function runImport({
   source,
   to,
+  confirm,
   ...options
-}: ImportOptions & Record<"source" | "to", string>): Promise<void> {
+}: ImportOptions & Confirmed & Record<"source" | "to", string>): Promise<void> {
   const problem = findProblem(source, options.queries);
   if (problem !== undefined) throw new UsageError(`SOURCE ${problem}`);
   const isTables = options.queries !== undefined || isFolder(source);
   if (isTables && options.expectEnd) throw new UsageError("--expect-end works only with NDJSON");
+  if (confirm && options.dryRun) throw new UsageError("--dry-run writes nothing to --confirm");
   const isWhole = isTables || (await isSnapshot(source));
   if ((options.holdMs ?? 0) > MAX_HOLD_MS) throw new UsageError("--hold must be at most 1h");
   const imported = await write("dataset", (onCommit) =>
@@ -37,18 +46,21 @@ export async function runImport({
   const hidden = skipped.hidden > 0 ? `, made ${plural(skipped.hidden, "user")} private` : "";
   const left = skipped.count > 0 ? `, skipped ${plural(skipped.count, "error")}${hidden}` : "";
   report(`${done} ${describeCounts(counts)} to ${to}${describeCleaned(cleaned)}${left}`, imported);
+  if (confirm) await confirmServed(to, confirm, options.waitMs);
 }
 
 export async function runApply({
   changes,
   to,
+  confirm,
   ...options
-}: ApplyOptions & Record<"changes" | "to", string>): Promise<void> {
+}: ApplyOptions & Confirmed & Record<"changes" | "to", string>): Promise<void> {
   const applied = await write("changes", (onCommit) =>
     applyChanges(openInput(changes), to, { ...options, onCommit, onWait }),
   );
   const now = `${to} now has ${describeCounts(applied.counts)}${describeCleaned(applied.cleaned)}`;
   report(`applied ${changes}: ${now}`, applied);
+  if (confirm) await confirmServed(to, confirm, options.waitMs);
 }
 
 const onWait = () => showProgress("waiting for another command to finish writing");

@@ -19,6 +19,9 @@ import { endOnSignal, writeStdout } from "./output.ts";
 
 /** How often to look for a new snapshot file. */
 const REFRESH_MS = 200;
+/** When to retry after a temporary failure. Each further retry waits twice as long. */
+const RETRY_MS = 1000;
+const MAX_RETRY_MS = 60_000;
 
 type ServeConfig = Values<typeof serveSettings>;
 
@@ -61,7 +64,7 @@ async function openServer(config: ServeConfig, log: Logger) {
   let metrics: Metrics | undefined;
   let isStopping = false;
   const roadbook = await openRoadbook({
-    snapshot: { data: path ?? (await demoSnapshot()), cacheDir, source: source?.status },
+    snapshot: { data: path ?? (await demoSnapshot()), cacheDir, source },
     responses: config,
     page: config,
     hasPage: !config.noPage,
@@ -124,10 +127,18 @@ async function openServer(config: ServeConfig, log: Logger) {
 
 /** Looks for a new snapshot regularly and on SIGHUP, and switches to it. */
 function watchSnapshot({ roadbook, source, metrics }: Server, config: ServeConfig, log: Logger) {
+  let [waitMs, retryAtMs] = [RETRY_MS, Number.POSITIVE_INFINITY];
+  const retryAfter = (ms: number) => {
+    waitMs = Math.min(ms, MAX_RETRY_MS);
+    retryAtMs = performance.now() + waitMs;
+  };
   const refresh = async (isForced: boolean) => {
     try {
-      const replacement = await roadbook.refresh(isForced);
+      const isRetry = performance.now() >= retryAtMs;
+      const replacement = await roadbook.refresh(isForced || isRetry);
+      if (isRetry) retryAfter(2 * waitMs);
       if (!replacement) return;
+      retryAtMs = Number.POSITIVE_INFINITY;
       if ("meta" in replacement) {
         const { built_at: builtAt, counts } = replacement.meta;
         metrics?.countReplacement("swapped");
@@ -135,13 +146,23 @@ function watchSnapshot({ roadbook, source, metrics }: Server, config: ServeConfi
       } else {
         metrics?.countReplacement("refused");
         log.error(`${replacement.refused.message}; serving the old snapshot`);
+        if (replacement.refused.isTransient) retryAfter(RETRY_MS);
       }
     } catch (error) {
       log.error({ err: error }, "bug");
     }
   };
-  setInterval(refresh, REFRESH_MS, false);
-  process.on("SIGHUP", () => (source ? source.refresh() : refresh(true)));
+  const keepLooking = async () => {
+    for (;;) {
+      await sleep(REFRESH_MS);
+      await refresh(false);
+    }
+  };
+  void keepLooking();
+  process.on("SIGHUP", async () => {
+    await source?.refresh();
+    await refresh(true);
+  });
   if (source) void keepFetching(source, config.refresh);
 }
 

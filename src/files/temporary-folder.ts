@@ -3,7 +3,7 @@
  * process that makes one in the same place does, unless a lock shows that it is still in use.
  */
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { lstat, readdir, rm } from "node:fs/promises";
+import { lstat, readdir, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { lock } from "./lock.ts";
@@ -43,6 +43,15 @@ export function makeTemporaryFolder(parent = TEMPORARY) {
   };
   process.on("exit", remove);
   return { folder, remove };
+}
+
+/** Throws, as writing would, if a file of `bytes` does not fit on the disk of `folder`. */
+export async function requireSpace(folder: string, bytes: number): Promise<void> {
+  const { bavail, bsize, blocks } = await statfs(folder);
+  // Some network file systems do not report their size.
+  if (blocks === 0 || bavail * bsize >= bytes) return;
+  const free = `no space left on device (${Math.floor((bavail * bsize) / 1e6)} MB are free)`;
+  throw Object.assign(new Error(free), { code: "ENOSPC" });
 }
 
 /** Removes this user's folders in `parent` whose processes were killed. */

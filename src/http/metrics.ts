@@ -9,6 +9,7 @@ import type { ResponseFacts } from "./request-context.ts";
 interface MetricsOptions {
   meta(): Meta;
   limiterStatus(): LimiterStatus | undefined;
+  refused(): string | undefined;
   source: (() => SourceStatus) | undefined;
 }
 
@@ -21,7 +22,7 @@ const DURATIONS = [0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0
 const MEANINGLESS = /^(?:nodejs_(?:heap_space|active|version)|process_(?:heap|virtual))_/;
 
 /** Metrics are global to the process, so this is called once. */
-export function createMetrics({ meta, limiterStatus, source }: MetricsOptions) {
+export function createMetrics({ meta, limiterStatus, refused, source }: MetricsOptions) {
   collectDefaultMetrics();
   for (const { name } of register.getMetricsAsArray()) {
     if (MEANINGLESS.test(name)) register.removeSingleMetric(name);
@@ -48,6 +49,9 @@ export function createMetrics({ meta, limiterStatus, source }: MetricsOptions) {
     toSeconds(meta().built_at),
   );
   gauge("snapshot_public_users", "Public users in the snapshot", () => meta().counts.public_users);
+  gauge("snapshot_refused", "1 while a newer snapshot cannot be served", () => {
+    return refused() !== undefined;
+  });
   gauge("search_limit_store_up", "0 while the shared store is unreachable, else 1", () => {
     return limiterStatus()?.up !== false;
   });

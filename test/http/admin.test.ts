@@ -18,7 +18,7 @@ beforeAll(async () => {
     faults: [],
     onResponse: (facts) => metrics.countResponse(facts),
   });
-  metrics = createMetrics({ ...roadbook, source: undefined });
+  metrics = createMetrics({ ...roadbook, refused: () => undefined, source: undefined });
   admin = openAdmin(roadbook);
 });
 afterAll(() => roadbook.close());

@@ -78,6 +78,14 @@ function findProblem(header: Buffer, isAnySchema: boolean): string | undefined {
   return `has schema ${version}, but ${own}; use a newer Roadbook`;
 }
 
+/** Returns the SHA-256 in the trailer of an intact snapshot, as `/health` shows it. */
+export async function readSha256(path: string): Promise<string> {
+  await using file = await open(path);
+  const { size } = await file.stat();
+  const { buffer } = await file.read(Buffer.alloc(65), 0, 65, size - 65);
+  return buffer.toString("latin1", 0, 64);
+}
+
 /** Whether the file at `path` begins like a snapshot. Opening a FIFO would end its writer. */
 export async function isSnapshot(path: string): Promise<boolean> {
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return false;

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { sqlite } from "#sqlite";
 import { codeOf, reasonOf } from "../../files/errors.ts";
 import { openFile } from "../../files/read.ts";
-import { makeTemporaryFolder, TEMPORARY } from "../../files/temporary-folder.ts";
+import { makeTemporaryFolder, requireSpace, TEMPORARY } from "../../files/temporary-folder.ts";
 import { openSearch } from "../../search/results.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import {
@@ -114,7 +114,11 @@ async function openCopy(path: string, bytes: number, copyFolder: string) {
   try {
     temporary = makeTemporaryFolder(copyFolder);
     const copy = join(temporary.folder, "copy");
-    await copyFile(path, copy, constants.COPYFILE_FICLONE);
+    // A copy that shares blocks needs no space.
+    await copyFile(path, copy, constants.COPYFILE_FICLONE_FORCE).catch(async () => {
+      await requireSpace(copyFolder, bytes);
+      await copyFile(path, copy);
+    });
     return await verifyAndOpen(copy, true);
   } catch (error) {
     if (error instanceof SnapshotError) throw error;

@@ -10,6 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { formatTime } from "../../domain/time.ts";
 import { isFileSystemError, networkReasonOf, reasonOf } from "../../files/errors.ts";
 import { replaceLocked } from "../../files/replace.ts";
+import { requireSpace } from "../../files/temporary-folder.ts";
 import { HEADER_BYTES, parseFileBytes, SnapshotError } from "../format/file.ts";
 import { openInPlace } from "../read/open.ts";
 import type { RemoteLocation } from "./location.ts";
@@ -50,6 +51,8 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
   const earlier = await openInPlace(path).catch(() => undefined);
   earlier?.close();
   let hasCopy = earlier !== undefined;
+  /** Whether the source has a snapshot that cannot be served. */
+  let isRefusing = false;
   /** Why the snapshot at the source is refused. Undefined if the copy is that snapshot. */
   let refused: SnapshotError | undefined;
   /** The version of the snapshot that was last received, whether it was good or refused. */
@@ -63,12 +66,14 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
       if (status.error !== null) onUp();
       status.last_success = now;
       status.error = null;
+      isRefusing = false;
       return isNew;
     } catch (error) {
       // Anyone can read the reason, so it must not contain the path of the copy.
       const reason = reasonOfFailure(error).replaceAll(folder, "the cache");
       if (hasCopy && reason !== status.error) onDown(reason);
       status.error = reason;
+      isRefusing = error instanceof SnapshotError || isFileSystemError(error);
       return false;
     }
   }
@@ -98,7 +103,7 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
       await replaceLocked(path, async ({ path }) => {
         // Opens the file without creating it, because a signal may have removed it by now.
         const file = createWriteStream(path, { flags: "r+" });
-        await pipeline(bound(readBody(response, timeoutMs)), file);
+        await pipeline(bound(readBody(response, timeoutMs), folder), file);
         (await openInPlace(path)).close();
       });
     } catch (error) {
@@ -122,7 +127,13 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
   const first = refresh();
   await (hasCopy ? Promise.race([first, sleep(timeoutMs * START_SHARE)]) : first);
   if (!hasCopy) throw new Error(`${url} ${status.error}`);
-  return { path, refresh, status: (): SourceStatus => ({ ...status }) };
+  return {
+    path,
+    refresh,
+    status: (): SourceStatus => ({ ...status }),
+    /** Why the snapshot at the source cannot be served. Undefined also if none was received. */
+    refused: () => (isRefusing ? (status.error ?? undefined) : undefined),
+  };
 }
 
 function reasonOfFailure(error: unknown): string {
@@ -138,14 +149,20 @@ async function* readBody({ body }: Response, timeoutMs: number): AsyncGenerator<
   }
 }
 
-/** Yields no more than the snapshot's header declares, so that a wrong URL cannot fill the disk. */
-async function* bound(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/**
+ * Yields no more than the snapshot's header declares, so that a wrong URL cannot fill the disk of
+ * `folder`, and throws at once if that does not fit.
+ */
+async function* bound(body: AsyncIterable<Uint8Array>, folder: string): AsyncGenerator<Uint8Array> {
   let head = Buffer.alloc(0);
   let [received, declared] = [0, Number.POSITIVE_INFINITY];
   for await (const chunk of body) {
     if (head.length < HEADER_BYTES) {
       head = Buffer.concat([head, chunk]);
-      if (head.length >= HEADER_BYTES) declared = parseFileBytes(head);
+      if (head.length >= HEADER_BYTES) {
+        declared = parseFileBytes(head);
+        await requireSpace(folder, declared);
+      }
     }
     received += chunk.length;
     if (received > declared)
