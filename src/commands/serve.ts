@@ -6,7 +6,7 @@ import { version } from "../domain/version.ts";
 import { makeTemporaryFolder } from "../files/temporary-folder.ts";
 import type { Metrics } from "../http/metrics.ts";
 import { openRoadbook } from "../roadbook.ts";
-import { type Listener, openListener, readTls } from "../server/listen.ts";
+import { certificateEndMs, type Listener, openListener, readTls } from "../server/listen.ts";
 import { createLog } from "../server/log.ts";
 import { takeTurns } from "../server/turns.ts";
 import type { Values } from "../settings/declare.ts";
@@ -22,6 +22,9 @@ const REFRESH_MS = 200;
 /** When to retry after a temporary failure. Each further retry waits twice as long. */
 const RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
+
+const DAY_MS = 86_400_000;
+const EXPIRY_WARNING_MS = 14 * DAY_MS;
 
 type ServeConfig = Values<typeof serveSettings>;
 
@@ -41,6 +44,7 @@ export async function runServe(config: ServeConfig, unknownVariables: string[]):
     // Called before the ready line, because programs may send a signal as soon as they read it.
     const stopSignal = nextSignal();
     watchSnapshot(server, config, log);
+    watchCertificate(server.certificateEndMs, log);
     announce(server, config, log);
     log.info({ signal: await stopSignal }, "stopping");
     // A second signal or the timeout cuts off requests that are still in progress.
@@ -58,6 +62,7 @@ async function openServer(config: ServeConfig, log: Logger) {
   const { host, port, reusePort, adminHost, adminPort, tlsCert: cert, tlsKey: key } = config;
   const { snapshot, cacheDir } = config;
   const tls = cert && key ? readTls({ cert, key }) : undefined;
+  const endMs = tls && certificateEndMs(tls);
   const source = typeof snapshot === "object" ? await openRemote(snapshot, config, log) : undefined;
   const path = typeof snapshot === "object" ? source?.path : snapshot;
   const limiter = await openLimiter(config, log);
@@ -89,7 +94,8 @@ async function openServer(config: ServeConfig, log: Logger) {
     // Imported only if needed, because the metrics slow down startup.
     const { createMetrics } = await import("../http/metrics.ts");
     const { createAdminFetch } = await import("../http/admin.ts");
-    metrics = createMetrics({ ...roadbook, source: source?.status });
+    const own = { source: source?.status, certificateEndMs: endMs };
+    metrics = createMetrics({ ...roadbook, ...own });
     const rig = config.faults && roadbook;
     const isReady = () => !isStopping;
     const respond = createAdminFetch({ host: adminHost, metrics, isReady, rig });
@@ -112,6 +118,7 @@ async function openServer(config: ServeConfig, log: Logger) {
     roadbook,
     source,
     metrics,
+    certificateEndMs: endMs,
     origin: listener.origin,
     adminOrigin: admin?.origin,
     /** Finishes the requests in progress, or cuts them off as soon as `isOver` resolves. */
@@ -166,6 +173,17 @@ function watchSnapshot({ roadbook, source, metrics }: Server, config: ServeConfi
   if (source) void keepFetching(source, config.refresh);
 }
 
+function watchCertificate(endMs: number | undefined, log: Logger): void {
+  if (endMs === undefined) return;
+  const warn = () => {
+    if (endMs - Date.now() >= EXPIRY_WARNING_MS) return;
+    const end = new Date(endMs).toISOString();
+    log.warn(`the TLS certificate expires on ${end}; renew it and restart the server`);
+  };
+  warn();
+  setInterval(warn, DAY_MS);
+}
+
 /** Logs what is served and where, and prints the line for programs that wait for the server. */
 function announce({ roadbook, origin, adminOrigin }: Server, config: ServeConfig, log: Logger) {
   const { snapshot = "the bundled data", faults, faultSeed } = config;
@@ -174,6 +192,11 @@ function announce({ roadbook, origin, adminOrigin }: Server, config: ServeConfig
   log.info({ version, snapshot: name, builtAt, counts }, "starting");
   for (const fault of faults?.length === 0 ? ["none"] : (faults ?? [])) {
     log.warn({ fault, faultSeed }, "FAULT INJECTION IS ON: this server is for tests only");
+  }
+  const { reusePort, rateLimitStore, searchLimit } = config;
+  if (reusePort && rateLimitStore === undefined && searchLimit > 0) {
+    const advice = "to share it, add --rate-limit-store";
+    log.warn(`with --reuse-port, each process allows the whole --search-limit; ${advice}`);
   }
   if (adminOrigin) log.info(`admin listening on ${adminOrigin}`);
   writeStdout(`roadbook listening on ${origin}\n`);

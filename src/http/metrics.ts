@@ -11,6 +11,8 @@ interface MetricsOptions {
   limiterStatus(): LimiterStatus | undefined;
   refused(): string | undefined;
   source: (() => SourceStatus) | undefined;
+  /** When the certificate expires, in milliseconds since 1970. */
+  certificateEndMs: number | undefined;
 }
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -22,7 +24,8 @@ const DURATIONS = [0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0
 const MEANINGLESS = /^(?:nodejs_(?:heap_space|active|version)|process_(?:heap|virtual))_/;
 
 /** Metrics are global to the process, so this is called once. */
-export function createMetrics({ meta, limiterStatus, refused, source }: MetricsOptions) {
+export function createMetrics(options: MetricsOptions) {
+  const { meta, limiterStatus, refused, source, certificateEndMs } = options;
   collectDefaultMetrics();
   for (const { name } of register.getMetricsAsArray()) {
     if (MEANINGLESS.test(name)) register.removeSingleMetric(name);
@@ -56,6 +59,10 @@ export function createMetrics({ meta, limiterStatus, refused, source }: MetricsO
     return limiterStatus()?.up !== false;
   });
   gauge("build_info", "Always 1; the label is the running version", () => 1, { version });
+  if (certificateEndMs !== undefined) {
+    const help = "When the TLS certificate expires";
+    gauge("tls_certificate_expiry_timestamp_seconds", help, () => certificateEndMs / 1000);
+  }
   if (source) {
     gauge("snapshot_source_up", "1 if the last fetch succeeded", () => source().error === null);
     gauge("snapshot_source_last_success_timestamp_seconds", "Last successful fetch", () =>
