@@ -1,6 +1,6 @@
 /** Import and apply write all or nothing, one after another, and say why in one line. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { copyFileSync, linkSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { copyFileSync, linkSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { lock } from "../../src/files/lock.ts";
@@ -17,7 +17,7 @@ import {
   stateOf,
   textOf,
 } from "../datasets.ts";
-import { openInProcess, run, temporaryFolder } from "../support.ts";
+import { canMount, mount, openInProcess, run, temporaryFolder } from "../support.ts";
 
 const writers = [
   ["import", importDataset],
@@ -80,21 +80,7 @@ test.each(["import", "apply", "export"])(
   },
 );
 
-/** Mounts a memory disk. Returns its path, or undefined if mounting is not permitted. */
-async function mount(options: string): Promise<string | undefined> {
-  const folder = join(temporaryFolder(), "disk");
-  mkdirSync(folder);
-  const words = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder];
-  const { code } = await run(words).catch(() => ({ code: 1 }));
-  return code === 0 ? folder : undefined;
-}
-
-const trial = await mount("size=1m");
-if (trial) await run(["umount", trial]);
-else if (process.env.ROADBOOK_REQUIRE_ALL === "1") throw new Error("a disk cannot be mounted");
-else console.warn("mounting is not permitted: skipping the tests of full and read-only disks");
-
-describe.skipIf(!trial)("on a disk that is", () => {
+describe.skipIf(!(await canMount()))("on a disk that is", () => {
   let seeded: Awaited<ReturnType<typeof makeSeeded>>;
   const disks: string[] = [];
   beforeAll(async () => {

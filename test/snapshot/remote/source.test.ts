@@ -144,11 +144,14 @@ describe("the local copy is kept, and the failure is reported once, after", () =
     respond = bad();
     for (let times = 0; times < 2; times++) expect(await source.refresh()).toBe(false);
     expect(source.events).toEqual([expect.stringMatching(reason)]);
-    expect(source.status().error).toMatch(reason);
+    const { error } = source.status();
+    expect(error).toMatch(reason);
+    expect(source.refused()).toBe(error?.startsWith("is ") ? error : undefined);
     expect(readFileSync(source.path).equals(before)).toBe(true);
     respond = serve(second);
     expect(await source.refresh()).toBe(true);
     expect(source.events.slice(1)).toEqual(["up"]);
+    expect(source.refused()).toBeUndefined();
     expect(await usersIn(source)).toBe(3);
   });
 
