@@ -105,12 +105,7 @@ export interface Config extends Pick<Groups, "page" | "faults"> {
   events: Pick<LibraryValues, "onBug" | "onResponse">;
 }
 
-interface OpenRoadbook extends Roadbook {
-  app: App;
-  door: Door;
-  /** Why a newer snapshot is not served, without the path of a folder. */
-  refused(): string | undefined;
-}
+type OpenRoadbook = Roadbook & { app: App; door: Door; refused(): string | undefined };
 
 /** Like {@link createRoadbook}, but takes values that are parsed already. */
 export async function openRoadbook(config: Config): Promise<OpenRoadbook> {
@@ -126,6 +121,7 @@ export async function openRoadbook(config: Config): Promise<OpenRoadbook> {
       : undefined;
   const page = config.hasPage ? await openPages(config.page) : undefined;
   const reloadable = await openReloadableSnapshot(snapshot.data, snapshot.cacheDir);
+  /** Why a newer snapshot is not served. Anyone can read this, so it names no folder. */
   const refused = () =>
     reloadable.refused()?.reason.replaceAll(snapshot.cacheDir ?? TEMPORARY, "the cache") ??
     snapshot.source?.refused();

@@ -55,10 +55,7 @@ const writing = {
     default: "1m",
     help: "how long to wait if another command is writing FILE, and then for --confirm",
   },
-  confirm: {
-    kind: kinds.baseUrl,
-    help: "fail unless the server at this URL serves the new snapshot",
-  },
+  confirm: { kind: kinds.baseUrl, help: "fail unless the server there serves the new snapshot" },
 };
 
 export const commands: Record<string, Command> = {

@@ -1,8 +1,8 @@
 /** Asks a running server for its health, for `roadbook health` and for `--confirm`. */
+import { open } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { networkReasonOf } from "../files/errors.ts";
+import { networkReasonOf, reasonOf } from "../files/errors.ts";
 import type { HealthBody } from "../http/health.ts";
-import { readSha256 } from "../snapshot/format/file.ts";
 import { writeStdout } from "./output.ts";
 
 interface Server {
@@ -12,50 +12,43 @@ interface Server {
   timeoutMs?: number;
 }
 
-const TIMEOUT_MS = 5000;
-const CONFIRM_MS = 100;
+const NOT_SERVED = "the server does not serve the newest snapshot, which ";
 
 /** Without `url`, checks a server on this machine that serves http. */
-export async function runHealth({ url: base, host, port, timeoutMs = TIMEOUT_MS }: Server) {
-  const url = base ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-  const { body, health } = await fetchHealth(url, timeoutMs);
-  const { refused_replacement: reason } = health;
-  if (reason) process.stderr.write(`roadbook: warning: ${NOT_SERVED}, which ${reason}\n`);
-  writeStdout(`${body}\n`);
+export async function runHealth({ url, host, port, timeoutMs = 5000 }: Server) {
+  const local = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const health = await fetchHealth(url ?? local, timeoutMs);
+  const reason = health.refused_replacement;
+  if (reason) process.stderr.write(`roadbook: warning: ${NOT_SERVED}${reason}\n`);
+  writeStdout(`${JSON.stringify(health)}\n`);
 }
-
-const NOT_SERVED = "the server does not serve the newest snapshot";
 
 /**
  * Waits until the server at `url` serves the snapshot at `path`, whoever wrote that last. Throws
- * after `waitMs`, or at a signal.
+ * after `waitMs`, or after a signal.
  */
 export async function confirmServed(path: string, url: string, waitMs: number): Promise<void> {
   let endMs = performance.now() + waitMs;
-  const giveUp = () => {
-    endMs = 0;
-  };
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, giveUp);
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => (endMs = 0));
   for (;;) {
-    let reason: string;
-    try {
-      const { health } = await fetchHealth(url, Math.min(TIMEOUT_MS, waitMs));
-      const { snapshot, refused_replacement } = health;
-      if (snapshot.sha256 === (await readSha256(path))) return;
-      reason = refused_replacement
-        ? `${NOT_SERVED}, which ${refused_replacement}`
-        : `the server still serves a snapshot built at ${snapshot.built_at}`;
-    } catch (error) {
-      reason = error instanceof Error ? error.message : String(error);
-    }
-    if (performance.now() >= endMs) {
-      throw new Error(`${path} was written, but not confirmed: ${reason}`);
-    }
-    await sleep(CONFIRM_MS);
+    const reason = await findDifference(path, url, Math.min(5000, waitMs)).catch(reasonOf);
+    if (reason === undefined) return;
+    const problem = `${path} was written, but not confirmed: ${reason}`;
+    if (performance.now() >= endMs) throw new Error(problem);
+    await sleep(100);
   }
 }
 
-async function fetchHealth(base: string, timeoutMs: number) {
+/** Compares the SHA-256 at the end of the file with the server's. Undefined if they are equal. */
+async function findDifference(path: string, url: string, timeoutMs: number) {
+  const { snapshot, refused_replacement: reason } = await fetchHealth(url, timeoutMs);
+  await using file = await open(path);
+  const { buffer } = await file.read(Buffer.alloc(64), 0, 64, (await file.stat()).size - 65);
+  if (snapshot.sha256 === buffer.toString("latin1")) return undefined;
+  return reason ? NOT_SERVED + reason : `the server serves a snapshot of ${snapshot.built_at}`;
+}
+
+async function fetchHealth(base: string, timeoutMs: number): Promise<HealthBody> {
   const url = `${base}/health`;
   // A password in the URL is sent to the server but never printed.
   const shown = url.replace(/\/\/[^/]*@/, "//");
@@ -71,6 +64,5 @@ async function fetchHealth(base: string, timeoutMs: number) {
   if (status !== 200 || !body.startsWith('{"success":true')) {
     throw new Error(`${shown} is not a healthy Roadbook (status ${status})`);
   }
-  const health: HealthBody = JSON.parse(body);
-  return { body, health };
+  return JSON.parse(body);
 }

@@ -1,21 +1,19 @@
 /** `roadbook import` builds a snapshot from a dataset, and `roadbook apply` applies changes. */
 import { openInput } from "../files/lines.ts";
 import { UsageError } from "../settings/kinds.ts";
-import { isSnapshot } from "../snapshot/format/file.ts";
+import { isSnapshot, PREVIOUS_SCHEMA } from "../snapshot/format/file.ts";
 import { type ApplyOptions, applyChanges } from "../snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { DatasetError, formatErrors } from "../snapshot/import/line-errors.ts";
 import { MAX_HOLD_MS } from "../snapshot/import/takedowns.ts";
 import type { Counted } from "../snapshot/import/write.ts";
+import { exportDataset } from "../snapshot/read/export.ts";
 import { findProblem, isFolder } from "../tables/open.ts";
 import { confirmServed } from "./health.ts";
 import { describeCounts, endOnSignal, plural, showProgress, writeSummary } from "./output.ts";
 
-interface Confirmed {
-  /** The URL of a server that must serve the new snapshot within `waitMs` after it was written. */
-  confirm: string | undefined;
-  waitMs: number;
-}
+/** `confirm` is the URL of a server that must serve the new snapshot. */
+type Confirmed = Record<"to", string> & { confirm: string | undefined; waitMs: number };
 
 /** `source` is a file, a folder of CSV files, `-` for standard input, or a database's URL. */
 export async function runImport({
@@ -23,16 +21,16 @@ export async function runImport({
   to,
   confirm,
   ...options
-}: ImportOptions & Confirmed & Record<"source" | "to", string>): Promise<void> {
+}: ImportOptions & Confirmed & { source: string }): Promise<void> {
   const problem = findProblem(source, options.queries);
   if (problem !== undefined) throw new UsageError(`SOURCE ${problem}`);
   const isTables = options.queries !== undefined || isFolder(source);
   if (isTables && options.expectEnd) throw new UsageError("--expect-end works only with NDJSON");
   if (confirm && options.dryRun) throw new UsageError("--dry-run writes nothing to --confirm");
-  const isWhole = isTables || (await isSnapshot(source));
+  const read = (await isSnapshot(source)) ? readSnapshot : readWithProgress;
   if ((options.holdMs ?? 0) > MAX_HOLD_MS) throw new UsageError("--hold must be at most 1h");
   const imported = await write("dataset", (onCommit) =>
-    importDataset(isWhole ? source : readWithProgress(source), to, {
+    importDataset(isTables ? source : read(source), to, {
       ...options,
       onRead: (file, rows) => showProgress(`reading ${file}: ${rows.toLocaleString("en")} rows`),
       onIndexed: (share) => showProgress(`indexing: ${Math.floor(100 * share)} %`),
@@ -54,7 +52,7 @@ export async function runApply({
   to,
   confirm,
   ...options
-}: ApplyOptions & Confirmed & Record<"changes" | "to", string>): Promise<void> {
+}: ApplyOptions & Confirmed & { changes: string }): Promise<void> {
   const applied = await write("changes", (onCommit) =>
     applyChanges(openInput(changes), to, { ...options, onCommit, onWait }),
   );
@@ -74,6 +72,11 @@ async function write<T>(input: string, run: (onCommit: () => void) => Promise<T>
     const count = plural(error.count, "error");
     throw new Error(`${count} in the ${input}; nothing was written\n${error.message}`);
   }
+}
+
+/** Lists the lines of a snapshot that this release or the one before has written. */
+async function* readSnapshot(path: string): AsyncGenerator<Uint8Array> {
+  for (const line of await exportDataset(path, PREVIOUS_SCHEMA)) yield Buffer.from(`${line}\n`);
 }
 
 async function* readWithProgress(path: string): AsyncGenerator<Uint8Array> {

@@ -1,4 +1,5 @@
 /** `roadbook serve`: assembles the server and runs it until SIGTERM or SIGINT. */
+import { X509Certificate } from "node:crypto";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
@@ -6,7 +7,7 @@ import { version } from "../domain/version.ts";
 import { makeTemporaryFolder } from "../files/temporary-folder.ts";
 import type { Metrics } from "../http/metrics.ts";
 import { openRoadbook } from "../roadbook.ts";
-import { certificateEndMs, type Listener, openListener, readTls } from "../server/listen.ts";
+import { type Listener, openListener, readTls } from "../server/listen.ts";
 import { createLog } from "../server/log.ts";
 import { takeTurns } from "../server/turns.ts";
 import type { Values } from "../settings/declare.ts";
@@ -24,7 +25,6 @@ const RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
 
 const DAY_MS = 86_400_000;
-const EXPIRY_WARNING_MS = 14 * DAY_MS;
 
 type ServeConfig = Values<typeof serveSettings>;
 
@@ -44,7 +44,6 @@ export async function runServe(config: ServeConfig, unknownVariables: string[]):
     // Called before the ready line, because programs may send a signal as soon as they read it.
     const stopSignal = nextSignal();
     watchSnapshot(server, config, log);
-    watchCertificate(server.certificateEndMs, log);
     announce(server, config, log);
     log.info({ signal: await stopSignal }, "stopping");
     // A second signal or the timeout cuts off requests that are still in progress.
@@ -62,7 +61,7 @@ async function openServer(config: ServeConfig, log: Logger) {
   const { host, port, reusePort, adminHost, adminPort, tlsCert: cert, tlsKey: key } = config;
   const { snapshot, cacheDir } = config;
   const tls = cert && key ? readTls({ cert, key }) : undefined;
-  const endMs = tls && certificateEndMs(tls);
+  const certificateEndMs = tls && watchCertificate(tls.cert, log);
   const source = typeof snapshot === "object" ? await openRemote(snapshot, config, log) : undefined;
   const path = typeof snapshot === "object" ? source?.path : snapshot;
   const limiter = await openLimiter(config, log);
@@ -94,8 +93,7 @@ async function openServer(config: ServeConfig, log: Logger) {
     // Imported only if needed, because the metrics slow down startup.
     const { createMetrics } = await import("../http/metrics.ts");
     const { createAdminFetch } = await import("../http/admin.ts");
-    const own = { source: source?.status, certificateEndMs: endMs };
-    metrics = createMetrics({ ...roadbook, ...own });
+    metrics = createMetrics({ ...roadbook, source: source?.status, certificateEndMs });
     const rig = config.faults && roadbook;
     const isReady = () => !isStopping;
     const respond = createAdminFetch({ host: adminHost, metrics, isReady, rig });
@@ -118,7 +116,6 @@ async function openServer(config: ServeConfig, log: Logger) {
     roadbook,
     source,
     metrics,
-    certificateEndMs: endMs,
     origin: listener.origin,
     adminOrigin: admin?.origin,
     /** Finishes the requests in progress, or cuts them off as soon as `isOver` resolves. */
@@ -142,8 +139,8 @@ function watchSnapshot({ roadbook, source, metrics }: Server, config: ServeConfi
   const refresh = async (isForced: boolean) => {
     try {
       const isRetry = performance.now() >= retryAtMs;
-      const replacement = await roadbook.refresh(isForced || isRetry);
       if (isRetry) retryAfter(2 * waitMs);
+      const replacement = await roadbook.refresh(isForced || isRetry);
       if (!replacement) return;
       retryAtMs = Number.POSITIVE_INFINITY;
       if ("meta" in replacement) {
@@ -159,29 +156,22 @@ function watchSnapshot({ roadbook, source, metrics }: Server, config: ServeConfi
       log.error({ err: error }, "bug");
     }
   };
-  const keepLooking = async () => {
-    for (;;) {
-      await sleep(REFRESH_MS);
-      await refresh(false);
-    }
-  };
-  void keepLooking();
-  process.on("SIGHUP", async () => {
-    await source?.refresh();
-    await refresh(true);
-  });
+  setInterval(refresh, REFRESH_MS, false);
+  process.on("SIGHUP", () => Promise.all([source?.refresh(), refresh(true)]));
   if (source) void keepFetching(source, config.refresh);
 }
 
-function watchCertificate(endMs: number | undefined, log: Logger): void {
-  if (endMs === undefined) return;
+/** Warns every day from 14 days before the certificate expires. Returns when that is. */
+function watchCertificate(cert: Buffer, log: Logger): number {
+  const endMs = Date.parse(new X509Certificate(cert).validTo);
   const warn = () => {
-    if (endMs - Date.now() >= EXPIRY_WARNING_MS) return;
+    if (endMs - Date.now() > 14 * DAY_MS) return;
     const end = new Date(endMs).toISOString();
     log.warn(`the TLS certificate expires on ${end}; renew it and restart the server`);
   };
   warn();
   setInterval(warn, DAY_MS);
+  return endMs;
 }
 
 /** Logs what is served and where, and prints the line for programs that wait for the server. */
@@ -193,10 +183,8 @@ function announce({ roadbook, origin, adminOrigin }: Server, config: ServeConfig
   for (const fault of faults?.length === 0 ? ["none"] : (faults ?? [])) {
     log.warn({ fault, faultSeed }, "FAULT INJECTION IS ON: this server is for tests only");
   }
-  const { reusePort, rateLimitStore, searchLimit } = config;
-  if (reusePort && rateLimitStore === undefined && searchLimit > 0) {
-    const advice = "to share it, add --rate-limit-store";
-    log.warn(`with --reuse-port, each process allows the whole --search-limit; ${advice}`);
+  if (config.reusePort && config.rateLimitStore === undefined && config.searchLimit > 0) {
+    log.warn("with --reuse-port and no --rate-limit-store, each process allows the whole limit");
   }
   if (adminOrigin) log.info(`admin listening on ${adminOrigin}`);
   writeStdout(`roadbook listening on ${origin}\n`);

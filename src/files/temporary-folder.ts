@@ -50,8 +50,8 @@ export async function requireSpace(folder: string, bytes: number): Promise<void>
   const { bavail, bsize, blocks } = await statfs(folder);
   // Some network file systems do not report their size.
   if (blocks === 0 || bavail * bsize >= bytes) return;
-  const free = `no space left on device (${Math.floor((bavail * bsize) / 1e6)} MB are free)`;
-  throw Object.assign(new Error(free), { code: "ENOSPC" });
+  const reason = `no space left on device (${Math.floor((bavail * bsize) / 1e6)} MB are free)`;
+  throw Object.assign(new Error(reason), { code: "ENOSPC" });
 }
 
 /** Removes this user's folders in `parent` whose processes were killed. */

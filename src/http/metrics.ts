@@ -52,9 +52,7 @@ export function createMetrics(options: MetricsOptions) {
     toSeconds(meta().built_at),
   );
   gauge("snapshot_public_users", "Public users in the snapshot", () => meta().counts.public_users);
-  gauge("snapshot_refused", "1 while a newer snapshot cannot be served", () => {
-    return refused() !== undefined;
-  });
+  gauge("snapshot_refused", "1 if a newer snapshot is not served", () => refused() !== undefined);
   gauge("search_limit_store_up", "0 while the shared store is unreachable, else 1", () => {
     return limiterStatus()?.up !== false;
   });

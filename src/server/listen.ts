@@ -125,11 +125,6 @@ export function readTls(paths: Record<"cert" | "key", string>): TlsFiles {
   throw new Error(`${paths.cert} and ${paths.key} are not ${wanted}`);
 }
 
-/** Returns when a certificate expires, in milliseconds since 1970. */
-export function certificateEndMs({ cert }: TlsFiles): number {
-  return Date.parse(new X509Certificate(cert).validTo);
-}
-
 function read(path: string): Buffer {
   try {
     return readFileSync(path);

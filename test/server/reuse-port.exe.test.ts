@@ -25,7 +25,7 @@ test.if(isLinux)("with --reuse-port, two processes respond on one port", async (
   const seen = new Set<string | undefined>();
   await until(async () => seen.add(await ask()).size === 2);
   expect([...seen].sort()).toEqual(["alpha", "omega"]);
-  await until(() => log.includes("each process allows the whole --search-limit"));
+  await until(() => log.includes("each process allows the whole limit"));
 
   await one.close();
   for (let times = 0; times < 20; times++) expect(await ask()).toBe("omega");

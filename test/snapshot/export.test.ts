@@ -177,7 +177,7 @@ describe("a snapshot of the release before", () => {
     for (const each of [path, `${path}.new`]) expect(await exported(each)).toBe(imported);
     const hidden = bytesOf([{ type: "user", id: 42, public: false }]);
     await applyChanges(hidden, path, { allowShrink: true });
-    await importDataset(make(), path);
+    await runCommandLine(["import", make(), "--to", path]);
     expect(await exported(path)).toContain('{"type":"user","id":42,"public":false}');
   });
 

@@ -53,46 +53,33 @@ export function parseHeader(bytes: Uint8Array, size: number): number {
 
 /**
  * Returns the file size that the header in `bytes` declares. Throws a {@link SnapshotError} unless
- * the header is that of a snapshot with the current or an older schema, or with any if
- * `isAnySchema` is set.
+ * the header is that of a snapshot with the current or an older schema.
  */
-export function parseFileBytes(bytes: Uint8Array, isAnySchema = false): number {
+export function parseFileBytes(bytes: Uint8Array): number {
   const header = Buffer.from(bytes.subarray(0, HEADER_BYTES));
-  const reason = findProblem(header, isAnySchema);
+  const reason = findProblem(header);
   if (reason !== undefined) throw new SnapshotError(reason);
+  const version = header.readUInt32BE(60);
+  const newer = `has schema ${version}, but this Roadbook reads schema ${SCHEMA_VERSION}`;
+  if (version > SCHEMA_VERSION) throw new SnapshotError(`${newer}; use a newer Roadbook`);
   // Offset 28 has the number of pages, and offset 16 has the page size.
   return header.readUInt32BE(28) * header.readUInt16BE(16) + TRAILER_BYTES;
 }
 
-function findProblem(header: Buffer, isAnySchema: boolean): string | undefined {
+function findProblem(header: Buffer): string | undefined {
   if (header.length === 0) return "is empty";
   const text = header.toString("latin1");
   if (text.startsWith("{")) return "is a dataset, not a snapshot; build one with roadbook import";
   const isDatabase = header.length === HEADER_BYTES && text.startsWith("SQLite format 3\0");
-  if (!isDatabase || header.readUInt32BE(68) !== APPLICATION_ID) {
-    return "is not a Roadbook snapshot";
-  }
-  const version = header.readUInt32BE(60);
-  if (version <= SCHEMA_VERSION || isAnySchema) return undefined;
-  const own = `this Roadbook reads schema ${SCHEMA_VERSION}`;
-  return `has schema ${version}, but ${own}; use a newer Roadbook`;
+  const isOurs = isDatabase && header.readUInt32BE(68) === APPLICATION_ID;
+  return isOurs ? undefined : "is not a Roadbook snapshot";
 }
 
-/** Returns the SHA-256 in the trailer of an intact snapshot, as `/health` shows it. */
-export async function readSha256(path: string): Promise<string> {
-  await using file = await open(path);
-  const { size } = await file.stat();
-  const { buffer } = await file.read(Buffer.alloc(65), 0, 65, size - 65);
-  return buffer.toString("latin1", 0, 64);
-}
-
-/** Whether the file at `path` begins like a snapshot. Opening a FIFO would end its writer. */
+/** Whether the file begins like a snapshot of any schema. Opening a FIFO could end its writer. */
 export async function isSnapshot(path: string): Promise<boolean> {
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return false;
-  await using file = await open(path).catch((error) => {
-    throw readError(path, error);
-  });
-  return findProblem(Buffer.from(await readHeader(file)), true) === undefined;
+  await using file = await open(path).catch((error) => Promise.reject(readError(path, error)));
+  return findProblem(Buffer.from(await readHeader(file))) === undefined;
 }
 
 /** Clears the bytes that SQLite does not use, and writes the trailer after the last page. */

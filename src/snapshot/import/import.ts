@@ -3,11 +3,10 @@ import { existsSync } from "node:fs";
 import { findReplaceable, type LockOptions, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { openTables, type TableOptions } from "../../tables/open.ts";
-import { finishFile, isSnapshot, PREVIOUS_SCHEMA } from "../format/file.ts";
+import { finishFile } from "../format/file.ts";
 import { countTotals } from "../format/meta.ts";
 import { createSchema } from "../format/schema.ts";
 import { checkSnapshot } from "../read/check.ts";
-import { exportDataset } from "../read/export.ts";
 import { compare, refuseForeign } from "./overwrite-guard.ts";
 import { type LineSource, type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { RowWriter } from "./rows.ts";
@@ -93,14 +92,7 @@ async function fill(db: Database, dataset: LineSource, options: ImportOptions): 
   await using tables = await openTables(dataset, options);
   createSchema(db.$client);
   const writer = options.skipInvalid ? new SkippingWriter(db) : new RowWriter(db);
-  const lines =
-    typeof dataset === "string" && (await isSnapshot(dataset)) ? readSnapshot(dataset) : dataset;
-  const read = await readDataset(tables ?? lines, writer, options);
+  const read = await readDataset(tables ?? dataset, writer, options);
   read.skipped.hidden = writer.hidden;
   return read;
-}
-
-/** Lists the lines of a snapshot that this release or the one before has written. */
-async function* readSnapshot(path: string): AsyncGenerator<Uint8Array> {
-  for (const line of await exportDataset(path, PREVIOUS_SCHEMA)) yield Buffer.from(`${line}\n`);
 }

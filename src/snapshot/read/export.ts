@@ -2,7 +2,6 @@
 import { type DatasetLine, withEndLine } from "../../domain/dataset.ts";
 import type { CompanyLine } from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
-import { TEMPORARY } from "../../files/temporary-folder.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { achievement, role, type Unlock } from "../format/schema.ts";
 import { openPrivate, snapshotError, type VerifiedDatabase } from "./open.ts";
@@ -20,11 +19,8 @@ interface UserRow {
 }
 
 /** Lists the lines as JSON. Throws a `SnapshotError` if the snapshot at `path` cannot be read. */
-export async function exportDataset(
-  path: string,
-  oldestSchema?: number,
-): Promise<Iterable<string>> {
-  return withEndLine(listLines(path, await openPrivate(path, TEMPORARY, oldestSchema)));
+export async function exportDataset(path: string, oldest?: number): Promise<Iterable<string>> {
+  return withEndLine(listLines(path, await openPrivate(path, undefined, oldest)));
 }
 
 function* listLines(path: string, { db, close }: VerifiedDatabase): Generator<string> {

@@ -11,15 +11,8 @@ import { openFile } from "../../files/read.ts";
 import { makeTemporaryFolder, requireSpace, TEMPORARY } from "../../files/temporary-folder.ts";
 import { openSearch } from "../../search/results.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import {
-  PREVIOUS_SCHEMA,
-  parseHeader,
-  readHeader,
-  SCHEMA_VERSION,
-  SnapshotError,
-  verifyChecksum,
-} from "../format/file.ts";
-import { readMeta } from "../format/meta.ts";
+import { parseHeader, readHeader, SnapshotError, verifyChecksum } from "../format/file.ts";
+import { readMeta, refuseOlder } from "../format/meta.ts";
 import { openCompanies } from "./companies.ts";
 import { openUsers } from "./users.ts";
 
@@ -53,39 +46,23 @@ export function snapshotOf({ db, sha256, close }: VerifiedDatabase) {
 export function openPrivate(
   source: string | Uint8Array,
   copyFolder = TEMPORARY,
-  oldestSchema?: number,
+  oldest?: number,
 ): Promise<VerifiedDatabase> {
   return namingErrors(source, async () => {
-    if (typeof source !== "string") return refuseOlder(await openBytes(source), oldestSchema);
+    if (typeof source !== "string") return refuseOlder(await openBytes(source), oldest);
     await using file = await openFile(source);
     const { size } = await file.stat();
     if (size <= MAX_BYTES_IN_MEMORY) {
-      return refuseOlder(await openBytes(await file.readFile()), oldestSchema);
+      return refuseOlder(await openBytes(await file.readFile()), oldest);
     }
     parseHeader(await readHeader(file), size);
-    return refuseOlder(await openCopy(source, size, copyFolder), oldestSchema);
+    return refuseOlder(await openCopy(source, size, copyFolder), oldest);
   });
 }
 
 /** Opens the file itself, for a command. Throws a {@link SnapshotError} if that fails. */
 export function openInPlace(path: string): Promise<VerifiedDatabase> {
   return namingErrors(path, async () => refuseOlder(await verifyAndOpen(path, false)));
-}
-
-/** Closes a snapshot with an older schema, and says which command can read it. */
-function refuseOlder(opened: VerifiedDatabase, oldest = SCHEMA_VERSION): VerifiedDatabase {
-  const { $client } = opened.db;
-  const schema = $client.prepare<{ user_version: number }>("PRAGMA user_version").get();
-  const version = schema?.user_version ?? 0;
-  if (version >= oldest) return opened;
-  const select = "SELECT value FROM meta WHERE key = 'roadbook_version'";
-  const writer = $client.prepare<{ value: string }>(select).get()?.value;
-  opened.close();
-  const advice =
-    version < PREVIOUS_SCHEMA
-      ? `export it with version ${writer}, and import the dataset`
-      : "run roadbook import SNAPSHOT --to NEW, where both may be the same file";
-  throw new SnapshotError(`was written by version ${writer} (schema ${version}); ${advice}`);
 }
 
 export function snapshotError(source: string | Uint8Array, error: unknown): SnapshotError {

@@ -51,8 +51,8 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
   const earlier = await openInPlace(path).catch(() => undefined);
   earlier?.close();
   let hasCopy = earlier !== undefined;
-  /** Whether the source has a snapshot that cannot be served. */
-  let isRefusing = false;
+  /** Why the snapshot at the source cannot be served. */
+  let refusal: string | undefined;
   /** Why the snapshot at the source is refused. Undefined if the copy is that snapshot. */
   let refused: SnapshotError | undefined;
   /** The version of the snapshot that was last received, whether it was good or refused. */
@@ -66,14 +66,15 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
       if (status.error !== null) onUp();
       status.last_success = now;
       status.error = null;
-      isRefusing = false;
+      refusal = undefined;
       return isNew;
     } catch (error) {
       // Anyone can read the reason, so it must not contain the path of the copy.
       const reason = reasonOfFailure(error).replaceAll(folder, "the cache");
       if (hasCopy && reason !== status.error) onDown(reason);
       status.error = reason;
-      isRefusing = error instanceof SnapshotError || isFileSystemError(error);
+      const isReceived = error instanceof SnapshotError || isFileSystemError(error);
+      refusal = isReceived ? reason : undefined;
       return false;
     }
   }
@@ -127,13 +128,7 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
   const first = refresh();
   await (hasCopy ? Promise.race([first, sleep(timeoutMs * START_SHARE)]) : first);
   if (!hasCopy) throw new Error(`${url} ${status.error}`);
-  return {
-    path,
-    refresh,
-    status: (): SourceStatus => ({ ...status }),
-    /** Why the snapshot at the source cannot be served. Undefined also if none was received. */
-    refused: () => (isRefusing ? (status.error ?? undefined) : undefined),
-  };
+  return { path, refresh, refused: () => refusal, status: (): SourceStatus => ({ ...status }) };
 }
 
 function reasonOfFailure(error: unknown): string {
@@ -149,10 +144,7 @@ async function* readBody({ body }: Response, timeoutMs: number): AsyncGenerator<
   }
 }
 
-/**
- * Yields no more than the snapshot's header declares, so that a wrong URL cannot fill the disk of
- * `folder`, and throws at once if that does not fit.
- */
+/** Yields no more than the snapshot's header declares, which must fit on the disk of `folder`. */
 async function* bound(body: AsyncIterable<Uint8Array>, folder: string): AsyncGenerator<Uint8Array> {
   let head = Buffer.alloc(0);
   let [received, declared] = [0, Number.POSITIVE_INFINITY];
