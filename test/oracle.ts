@@ -25,6 +25,8 @@ const special: Record<string, string> = {
   ς: "σ",
 };
 
+const apostrophes = [0x27, 0x2019, 0x2018, 0x201b, 0x2bc, 0x2bb, 0x2032, 0xff07, 0x60, 0xb4];
+
 function foldAsWritten(text: string): string {
   const drop = (s: string) =>
     Array.from(s.normalize("NFKD"))
@@ -39,7 +41,10 @@ function foldAsWritten(text: string): string {
         );
       })
       .join("");
-  const mapped = Array.from(drop(drop(text).toLowerCase()), (c) => special[c] ?? c).join("");
+  const bare = Array.from(text).filter((c) => !apostrophes.includes(c.codePointAt(0) ?? 0));
+  const mapped = Array.from(drop(drop(bare.join("")).toLowerCase()), (c) => special[c] ?? c).join(
+    "",
+  );
   return Array.from(mapped.normalize("NFC"))
     .filter((c) => /\p{White_Space}/u.test(c) || !/[\p{Cc}\p{Cf}]/u.test(c))
     .join("")
@@ -54,9 +59,14 @@ const scripts = ["Cyrillic", "Greek", "Armenian", "Georgian", "Hiragana", "Katak
 const isOtherScript = new RegExp(scripts.map((script) => `\\p{Script=${script}}`).join("|"), "u");
 
 function latinAsWritten(text: string): string {
-  return Array.from(text.normalize("NFC"), (c) =>
-    isOtherScript.test(c) ? anyAscii(c).split("'").join("") : c,
-  ).join("");
+  const points = Array.from(text.normalize("NFC"));
+  return points
+    .map((c, at) => {
+      if ("οΟ".includes(c) && "υύΥΎ".includes(points[at + 1] ?? " ")) return "o";
+      if ("υύΥΎ".includes(c) && "οΟ".includes(points[at - 1] ?? " ")) return "u";
+      return isOtherScript.test(c) ? anyAscii(c).split("'").join("") : c;
+    })
+    .join("");
 }
 
 export function spellingsAsWritten(name: string): string[] {

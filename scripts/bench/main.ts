@@ -9,6 +9,7 @@ import { describeRun, type Options } from "./measure.ts";
 import { benchSearch } from "./search.ts";
 import { closeAll, sizes } from "./server.ts";
 import { benchStart } from "./start.ts";
+import { benchTakedown } from "./takedown.ts";
 
 const benches: Record<string, { run: (options: Options) => Promise<void>; summary: string }> = {
   http: { run: benchHttp, summary: "processor time per request, requests per second (needs wrk)" },
@@ -20,6 +21,7 @@ const benches: Record<string, { run: (options: Options) => Promise<void>; summar
     run: benchAdversary,
     summary: "slow queries on contrived names, beside a scan; the dearest requests",
   },
+  takedown: { run: benchTakedown, summary: "time and bytes until three replicas hide a user" },
   hostile: {
     run: benchHostile,
     summary: "waits beside attackers, memory of stalled clients, time of long requests",

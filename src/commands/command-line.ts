@@ -55,7 +55,7 @@ function readArguments(name: string, { settings }: Command, args: string[], usag
     texts.set(setting, [...(texts.get(setting) ?? []), text]);
   for (const token of parseArgs({ args, options, strict: false, tokens: true }).tokens) {
     if (token.kind === "positional") {
-      const argument = expected.shift();
+      const argument = expected[0]?.list ? expected[0] : expected.shift();
       if (!argument) throw new UsageError(`too many arguments; ${usage}`);
       add(argument, token.value);
     }
@@ -89,6 +89,7 @@ function readValue(setting: Setting, texts: string[] | undefined, env: Environme
     return parseNamed(name, kind, text, () => kind.parse(text, env));
   };
   if (list && given.length > 0) {
+    if (!isFlag(setting)) return given.map(parse);
     const parts = given.flatMap((text) => text.split(list)).map((part) => part.trim());
     // An empty list differs from no list: with --fault none, faults can be set later.
     return parts.filter((part) => part !== "none").map(parse);

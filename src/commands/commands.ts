@@ -91,6 +91,7 @@ export const commands: Record<string, Command> = {
         default: "2m",
         help: "how long to wait for each page of rows from a database server",
       },
+      decodeHtml: { kind: kinds.boolean, help: "decode HTML entities in names and descriptions" },
       avatarBase: { kind: kinds.webUrl, help: "base URL for avatars that are not http(s) URLs" },
       dryRun: { kind: kinds.boolean, help: "check the dataset without writing anything" },
       force: { kind: kinds.boolean, help: "overwrite the target even if it is not a snapshot" },
@@ -103,7 +104,7 @@ export const commands: Record<string, Command> = {
         name: "--hold TIME",
         kind: kinds.maxAge,
         default: "1h",
-        help: "how long a user whom apply made private or deleted stays so, whatever SOURCE says; at most 1h, 0 for not at all",
+        help: "how long a user whom apply or hide made private or deleted stays so, whatever SOURCE says; at most 1h, 0 for not at all",
       },
       ...writing,
     }),
@@ -127,6 +128,26 @@ export const commands: Record<string, Command> = {
     }),
     notes: ["A running server switches to the new snapshot within a second."],
     run: async (values) => (await import("./import-apply.ts")).runApply(values),
+  }),
+
+  hide: command({
+    summary: "make users private",
+    settings: declare({
+      ids: {
+        name: "ID…",
+        kind: kinds.integer(1, Number.MAX_SAFE_INTEGER),
+        list: ",",
+        required: true,
+        help: "the users' ids",
+      },
+      to: { kind: kinds.target, required: true, help: "the snapshot to change" },
+      waitMs: writing.waitMs,
+      confirm: writing.confirm,
+    }),
+    notes: [
+      "Unless all users are found, nothing is written and the exit code is 1. A running server hides them within a second. For an hour, imports keep them private, whatever their source says; hiding them again starts a new hour.",
+    ],
+    run: async (values) => (await import("./import-apply.ts")).runHide(values),
   }),
 
   export: command({

@@ -1,16 +1,20 @@
-/** `roadbook import` builds a snapshot from a dataset, and `roadbook apply` applies changes. */
+/** The commands that write snapshots: `import`, `apply` and `hide`. */
+import { printable } from "../domain/validation.ts";
 import { openInput } from "../files/lines.ts";
+import type { LockOptions } from "../files/replace.ts";
 import { UsageError } from "../settings/kinds.ts";
 import { isSnapshot, PREVIOUS_SCHEMA } from "../snapshot/format/file.ts";
-import { type ApplyOptions, applyChanges } from "../snapshot/import/apply.ts";
+import { type ApplyOptions, applyChanges, hideUsers } from "../snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { DatasetError, formatErrors } from "../snapshot/import/line-errors.ts";
+import type { OddNames } from "../snapshot/import/odd-names.ts";
+import type { Read } from "../snapshot/import/read-dataset.ts";
 import { MAX_HOLD_MS } from "../snapshot/import/takedowns.ts";
 import type { Counted } from "../snapshot/import/write.ts";
 import { exportDataset } from "../snapshot/read/export.ts";
 import { findProblem, isFolder } from "../tables/open.ts";
 import { confirmServed } from "./health.ts";
-import { describeCounts, endOnSignal, plural, showProgress, writeSummary } from "./output.ts";
+import { describeCounts, endOnSignal, Progress, plural, writeSummary } from "./output.ts";
 
 /** `confirm` is the URL of a server that must serve the new snapshot. */
 type Confirmed = Record<"to", string> & { confirm: string | undefined; waitMs: number };
@@ -29,13 +33,14 @@ export async function runImport({
   if (confirm && options.dryRun) throw new UsageError("--dry-run writes nothing to --confirm");
   const read = (await isSnapshot(source)) ? readSnapshot : readWithProgress;
   if ((options.holdMs ?? 0) > MAX_HOLD_MS) throw new UsageError("--hold must be at most 1h");
-  const imported = await write("dataset", (onCommit) =>
-    importDataset(isTables ? source : read(source), to, {
+  const imported = await write("dataset", (hooks, progress) =>
+    importDataset(isTables ? source : read(source, progress), to, {
       ...options,
-      onRead: (file, rows) => showProgress(`reading ${file}: ${rows.toLocaleString("en")} rows`),
-      onIndexed: (share) => showProgress(`indexing: ${Math.floor(100 * share)} %`),
-      onCommit,
-      onWait,
+      onRead: (file, rows) => progress.show(`reading ${file}: ${rows.toLocaleString("en")} rows`),
+      onSlow: (file) =>
+        progress.warn(`a page of ${file} took longer than half a second; ${ANALYZE}`),
+      onIndexed: (share) => progress.show(`indexing: ${Math.floor(100 * share)} %`),
+      ...hooks,
     }),
   );
   const { counts, skipped, cleaned } = imported;
@@ -53,20 +58,40 @@ export async function runApply({
   confirm,
   ...options
 }: ApplyOptions & Confirmed & { changes: string }): Promise<void> {
-  const applied = await write("changes", (onCommit) =>
-    applyChanges(openInput(changes), to, { ...options, onCommit, onWait }),
+  const applied = await write("changes", (hooks) =>
+    applyChanges(openInput(changes), to, { ...options, ...hooks }),
   );
   const now = `${to} now has ${describeCounts(applied.counts)}${describeCleaned(applied.cleaned)}`;
   report(`applied ${changes}: ${now}`, applied);
   if (confirm) await confirmServed(to, confirm, options.waitMs);
 }
 
-const onWait = () => showProgress("waiting for another command to finish writing");
+export async function runHide({
+  ids,
+  to,
+  confirm,
+  ...options
+}: ApplyOptions & Confirmed & { ids: number[] }): Promise<void> {
+  const users = await write("changes", (hooks) => hideUsers(ids, to, { ...options, ...hooks }));
+  const nameUser = ({ id, is_public }: (typeof users)[number]) =>
+    `${to}: user ${id} ${is_public ? "is now private" : "was private already"}\n`;
+  writeSummary(users.map(nameUser).join(""));
+  if (confirm) await confirmServed(to, confirm, options.waitMs);
+}
+
+const ANALYZE = "run ANALYZE on its tables, or add the index that it needs";
 
 /** Turns a `DatasetError` into an error that counts and lists the problems in `input`. */
-async function write<T>(input: string, run: (onCommit: () => void) => Promise<T>): Promise<T> {
+async function write<T>(
+  input: string,
+  run: (hooks: LockOptions, progress: Progress) => Promise<T>,
+): Promise<T> {
+  const progress = new Progress();
+  const onWait = () => progress.show("waiting for another command to finish writing");
   try {
-    return await endOnSignal(run).finally(() => showProgress(""));
+    return await endOnSignal((onCommit) => run({ onCommit, onWait }, progress)).finally(() =>
+      progress.end(),
+    );
   } catch (error) {
     if (!(error instanceof DatasetError)) throw error;
     const count = plural(error.count, "error");
@@ -79,17 +104,18 @@ async function* readSnapshot(path: string): AsyncGenerator<Uint8Array> {
   for (const line of await exportDataset(path, PREVIOUS_SCHEMA)) yield Buffer.from(`${line}\n`);
 }
 
-async function* readWithProgress(path: string): AsyncGenerator<Uint8Array> {
+async function* readWithProgress(path: string, progress: Progress): AsyncGenerator<Uint8Array> {
   let read = 0;
   for await (const chunk of openInput(path)) {
     read += chunk.length;
-    showProgress(`reading: ${Math.floor(read / 1e6)} MB`);
+    progress.show(`reading: ${Math.floor(read / 1e6)} MB`);
     yield chunk;
   }
 }
 
 /** Writes a summary, and a line for each kind of difference from the old snapshot. */
-function report(summary: string, { differences, held, notFound }: Counted): void {
+function report(summary: string, counted: Counted): void {
+  const { differences, held, notFound } = counted;
   const lines = Object.entries(differences ?? {}).map(([what, numbers]) => {
     const parts = Object.entries<number>(numbers).map(
       ([how, n]) => `${n.toLocaleString("en")} ${how}`,
@@ -100,7 +126,21 @@ function report(summary: string, { differences, held, notFound }: Counted): void
   const listed = notFound.map(({ type, id }) => `${type} ${id}`);
   if (listed.length > 20) listed.splice(20, Infinity, `and ${listed.length - 20} more`);
   if (listed.length > 0) lines.push(`not deleted, because not found: ${listed.join(", ")}`);
-  writeSummary(`${[summary, ...lines].join("\n")}\n`);
+  writeSummary(`${[summary, ...lines, ...listFindings(counted)].join("\n")}\n`);
+}
+
+/** Returns a line for each finding that is no error, but that the operator should look at. */
+function listFindings({ names: { entities, misread }, unknownColumns }: Read): string[] {
+  const lines = unknownColumns.map(({ file, column, meant }) => {
+    const question = meant === undefined ? "" : `; did you mean ${meant}?`;
+    return `${file}: left out the unknown column "${printable(column)}"${question}`;
+  });
+  const describe = ({ count, example = "" }: OddNames) =>
+    `${plural(count, "name")}, such as "${printable(example)}"`;
+  const advice = "import --decode-html decodes them";
+  if (entities.count > 0) lines.push(`HTML entities in ${describe(entities)}; ${advice}`);
+  if (misread.count > 0) lines.push(`UTF-8 possibly read as Latin-1 in ${describe(misread)}`);
+  return lines;
 }
 
 /** Returns the end of a summary. */

@@ -35,7 +35,7 @@ export async function endOnSignal<T>(
   let isCommitted = false;
   const end = (signal: NodeJS.Signals) => {
     if (isCommitted) return;
-    showProgress("");
+    clearLine();
     process.stderr.write(`roadbook: ended by ${signal}; no file was changed\n`);
     process.exit(128 + constants.signals[signal]);
   };
@@ -70,7 +70,40 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }
 
-/** Empty text clears the line. */
-export function showProgress(text: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
+function clearLine(): void {
+  if (process.stderr.isTTY) process.stderr.write("\r\u001b[K");
+}
+
+const LINE_MS = 30_000;
+
+/** Shows on a terminal what a command is doing. Elsewhere, writes that every 30 seconds. */
+export class Progress {
+  private text = "reading";
+  private writtenAt = Date.now();
+  /** For long queries. Reading a SQLite file blocks timers, so `show` looks at the clock, too. */
+  private readonly timer = setInterval(() => this.writeLine(), 1000).unref();
+
+  show(text: string): void {
+    if (text === this.text) return;
+    this.text = text;
+    clearLine();
+    if (process.stderr.isTTY) process.stderr.write(text);
+    else this.writeLine();
+  }
+
+  warn(text: string): void {
+    clearLine();
+    process.stderr.write(`roadbook: ${text}\n${process.stderr.isTTY ? this.text : ""}`);
+  }
+
+  end(): void {
+    clearInterval(this.timer);
+    clearLine();
+  }
+
+  private writeLine(): void {
+    if (process.stderr.isTTY || Date.now() - this.writtenAt < LINE_MS) return;
+    this.writtenAt = Date.now();
+    process.stderr.write(`roadbook: ${this.text}\n`);
+  }
 }

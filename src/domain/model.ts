@@ -25,10 +25,13 @@ export function boundedText(maxLength: number) {
   return string(description, { maxLength }, (value) => isText(value, maxLength));
 }
 
+/** Some names consist of a blank character that is not white space, such as U+3164 or U+2800. */
+const VISIBLE = /[^\p{White_Space}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
 export const Name = string(
   `a non-blank string of 1 to ${MAX_NAME} code points`,
   { minLength: 1, maxLength: MAX_NAME, pattern: "\\S" },
-  (value) => isText(value, MAX_NAME) && value.trim() !== "",
+  (value) => isText(value, MAX_NAME) && VISIBLE.test(value),
 );
 
 /** A time in a dataset. Responses have a {@link UtcTime}. */

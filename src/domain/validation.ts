@@ -1,6 +1,6 @@
 /** Builds the error messages for invalid lines of a dataset, which quote the invalid value. */
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
-import { Id } from "./model.ts";
+import { Id, Timestamp } from "./model.ts";
 
 /** An error in one field, or in the whole line if `field` is empty. */
 export interface ValidationError {
@@ -9,6 +9,9 @@ export interface ValidationError {
   /** Errors of the same kind in the same field are grouped. Defaults to `reason`. */
   kind?: string;
 }
+
+/** The kind of the errors in records whose id is taken. */
+export const DUPLICATE_ID = "duplicate id";
 
 const MAX_FIELD_LENGTH = 80;
 const MAX_VALUE_LENGTH = 60;
@@ -39,6 +42,17 @@ export function mustBeId(field: string, value: unknown): ValidationError {
   return isLarge ? { ...error, reason: error.reason + LARGE_ID } : error;
 }
 
+/** Like {@link mustBe}, but for a time. Explains what the value looks like. */
+export function mustBeTime(field: string, value: unknown): ValidationError {
+  const { reason, kind = reason } = mustBe(field, Timestamp.description ?? "", value);
+  const number = Number.isFinite(value) ? Number(value) : Number.NaN;
+  let advice = "";
+  if (number < 1e8) advice = "; it looks like a spreadsheet's own date";
+  else if (number >= 1e11) advice = "; it looks like milliseconds";
+  else if (/^\d+\/\d+\/\d/.test(String(value))) advice = "; nobody can say which is the month";
+  return { field, reason: reason + advice, kind: kind + advice };
+}
+
 /**
  * Yields the messages for an error that TypeBox found. For an object in a union, these are the
  * errors of the object branch. If `isPrivate` is set, only `id` and `deleted` are quoted.
@@ -61,6 +75,7 @@ export function* explain(error: ValueError, isPrivate: boolean): Generator<Valid
   } else if (isPrivate && field !== "id" && field !== "deleted") {
     yield mustBe(field, expected, undefined);
   } else if (expected === Id.description) yield mustBeId(field, value);
+  else if (expected === Timestamp.description) yield mustBeTime(field, value);
   else yield mustBe(field, expected, value);
 }
 

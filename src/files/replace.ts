@@ -139,7 +139,10 @@ async function replaceBy<T>(
     for (const each of [path, work]) writeFileSync(each, "", { flag: "wx", mode: 0o600 });
     const result = await write({ path, work, old });
     const replaced = statSync(old, { throwIfNoEntry: false });
-    if (replaced && process.getuid?.() === 0) chownSync(path, replaced.uid, replaced.gid);
+    const { uid, gid } = statSync(path);
+    // The unit for imports runs as root but forbids chown, even to the same owner.
+    const isForeign = replaced && (replaced.uid !== uid || replaced.gid !== gid);
+    if (isForeign && process.getuid?.() === 0) chownSync(path, replaced.uid, replaced.gid);
     chmodSync(path, replaced?.mode ?? 0o666 & ~process.umask());
     await sync(path);
     onCommit?.();

@@ -2,10 +2,10 @@
  * Makes folders for temporary files on disk. A killed process cannot remove its folder, so the next
  * process that makes one in the same place does, unless a lock shows that it is still in use.
  */
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { lstat, readdir, rm, statfs } from "node:fs/promises";
+import { constants, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFile, lstat, readdir, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { lock } from "./lock.ts";
 
 /** Unlike /tmp, /var/tmp is never in memory. */
@@ -43,6 +43,14 @@ export function makeTemporaryFolder(parent = TEMPORARY) {
   };
   process.on("exit", remove);
   return { folder, remove };
+}
+
+/** Copies a file of `bytes` and needs no space for it if the file system can share its blocks. */
+export async function copyIfSpace(from: string, to: string, bytes: number): Promise<void> {
+  await copyFile(from, to, constants.COPYFILE_FICLONE_FORCE).catch(async () => {
+    await requireSpace(dirname(to), bytes);
+    await copyFile(from, to);
+  });
 }
 
 /** Throws, as writing would, if a file of `bytes` does not fit on the disk of `folder`. */

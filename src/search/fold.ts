@@ -13,10 +13,12 @@ export const SPELLING_END = "\n";
 const MAX_QUERY_CODE_POINTS = 400;
 
 const ASCII = /^[\x20-\x7e]*$/;
+const APOSTROPHES = /['’‘‛ʼʻ′＇`´]/g;
 const PLAIN = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
 const COMBINING = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]/g;
 const SPECIAL = /[łøđðþßæœıħŧς]/g;
 const CONTROL = /(?!\p{White_Space})[\p{Cc}\p{Cf}]/gu;
+const GREEK_OU = /ο[υύ]/giu;
 const HAS_DIGRAPH = /[äöüåø]/gi;
 /** Letters that are also spelled in Latin letters. */
 export const TRANSLITERATED =
@@ -39,8 +41,9 @@ const replacement: Record<string, string> = {
 const digraphs: Record<string, string> = { ä: "ae", ö: "oe", ü: "ue", å: "aa", ø: "oe" };
 
 export function fold(text: string): string {
-  if (PLAIN.test(text)) return text.toLowerCase();
-  const lower = decompose(decompose(text).toLowerCase());
+  const bare = text.replace(APOSTROPHES, "");
+  if (PLAIN.test(bare)) return bare.toLowerCase();
+  const lower = decompose(decompose(bare).toLowerCase());
   const letters = lower.replace(SPECIAL, (letter) => replacement[letter] ?? letter);
   return collapseSpaces(letters.normalize("NFC").replace(CONTROL, ""));
 }
@@ -56,8 +59,7 @@ function foldDigraphs(text: string): string {
 }
 
 function toLatin(text: string): string {
-  const latinOf = (letter: string) => anyAscii(letter).replaceAll("'", "");
-  return text.normalize("NFC").replace(TRANSLITERATED, latinOf);
+  return text.normalize("NFC").replace(GREEK_OU, "ou").replace(TRANSLITERATED, anyAscii);
 }
 
 /** Each returns one of the spellings of a name, which may be empty or equal another. */

@@ -13,7 +13,7 @@ export interface Setting {
   group: string;
   kind: kinds.Kind<unknown, never>;
   help: string;
-  /** Allows several values: from a repeated flag, from text with this separator, or as an array. */
+  /** Allows several values: arguments, repeated flags, text with this separator, or an array. */
   list?: "," | ";";
   /** The default, as an operator would write it. Without one, a setting can be undefined. */
   default?: string;

@@ -180,8 +180,8 @@ export const serveSettings = {
     },
     fetchTimeout: {
       kind: kinds.time,
-      default: "1m",
-      help: "how long a snapshot download may take",
+      default: "30s",
+      help: "how long a snapshot download may go without progress",
     },
   }),
   ...group("Network", {

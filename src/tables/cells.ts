@@ -3,9 +3,10 @@
  * cannot be converted is returned unchanged, so that validation rejects and quotes it.
  */
 import { isUtf8 } from "node:buffer";
-import { formatTime } from "../domain/time.ts";
+import { formatTime, parseTime } from "../domain/time.ts";
 
-const DECIMAL = /^(-?\d{1,100})(?:\.0*)?$/;
+/** Allows decimals of zeros. In "1.000" and "1,000", they may be the end of a thousand. */
+const DECIMAL = /^(?!-?[1-9]\d{0,2}[.,]000$)(-?\d{1,100})(?:[.,]0*)?$/;
 
 /** Returns undefined for null and for empty text. An integer beyond 2^53 becomes a bigint. */
 export function toInteger(cell: unknown): unknown {
@@ -13,6 +14,11 @@ export function toInteger(cell: unknown): unknown {
   const [, digits] = DECIMAL.exec(String(value)) ?? [];
   if (digits === undefined) return value === "" ? undefined : value;
   return Number.isSafeInteger(Number(digits)) ? Number(digits) : BigInt(digits);
+}
+
+/** Returns undefined for 0, which stands for no company. */
+export function toCompany(cell: unknown): unknown {
+  return toInteger(cell) || undefined;
 }
 
 // Databases and people write these words, and spreadsheets in the languages of the page.
@@ -35,24 +41,39 @@ export function toText(cell: unknown): unknown {
   return cell ?? undefined;
 }
 
-/** Like {@link toText}, but also returns undefined for empty text. */
+/** Like {@link toText}, but trims text, and returns undefined if it is empty. */
 export function toOptionalText(cell: unknown): unknown {
-  return toText(cell) || undefined;
+  return trimmed(toText(cell)) || undefined;
 }
 
-const TIME = /^([\d-]{10})[ T]([\d:.]{8,}) ?(?:Z|([+-]\d\d):?(\d\d)?)?$/i;
+const SECONDS = /^-?\d{1,100}(?:[.,]\d*)?$/;
+const DOTTED = /^(\d\d?)\. ?(\d\d?)\. ?(\d{4})/;
+const TIME =
+  /^([\d-]{10})(?:[T ] *(\d\d?):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?)? ?(?:Z|([+-]\d\d):?(\d\d)?)?$/i;
+const two = (digits: string) => digits.padStart(2, "0");
 
 /**
- * Reads Unix seconds and RFC 3339. Also allows a space for the T, and the zone +01 or none (UTC).
+ * Reads dates such as 2021-05-31 and 31.5.2021, with or without a time of day and a zone, and Unix
+ * seconds. Without a zone, a time is in UTC.
  */
 export function toTime(cell: unknown): unknown {
-  const value = cell instanceof Date ? cell.getTime() / 1000 : toInteger(cell);
-  if (cell instanceof Date || Number.isInteger(value)) {
-    const year = new Date(Number(value) * 1000).getUTCFullYear();
-    return year >= 0 && year <= 9999 ? formatTime(Number(value)) : String(cell);
+  if (cell instanceof Date) {
+    const year = cell.getUTCFullYear();
+    // MySQL's dates without a month or a day become invalid.
+    if (Number.isNaN(year)) return "0000-00-00";
+    return year >= 0 && year <= 9999 ? formatTime(cell.getTime() / 1000) : String(cell);
   }
-  const [, date, time, hours = "+00", minutes = "00"] = TIME.exec(String(value)) ?? [];
-  return date === undefined ? value : `${date}T${time}${hours}:${minutes}`;
+  const value = trimmed(cell);
+  const text = String(value);
+  if (SECONDS.test(text)) {
+    const seconds = Number(text.replace(",", "."));
+    return seconds >= 1e8 && seconds < 1e11 ? formatTime(seconds) : seconds;
+  }
+  const iso = text.replace(DOTTED, (_, day, month, year) => `${year}-${two(month)}-${two(day)}`);
+  const [, date, hour = "00", minute = "00", second = "00", sign = "+00", rest = "00"] =
+    TIME.exec(iso) ?? [];
+  const time = `${date}T${two(hour)}:${minute}:${second}${sign}:${rest}`;
+  return parseTime(time) === undefined ? value || undefined : time;
 }
 
 /** Removes the space around text, and returns undefined for null. */

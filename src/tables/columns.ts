@@ -4,6 +4,7 @@
  */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { closest, distance } from "fastest-levenshtein";
 
 /** The columns of each table: those that it must have, and optional ones. */
 const tables = {
@@ -21,35 +22,69 @@ export type TableName = keyof typeof tables;
 
 const names = Object.keys(tables) as TableName[];
 
-/** Returns the tables of a folder. A table's file has the table's name and this ending. */
-export function findTables(folder: string, ending: "csv" | "sql"): TableName[] {
-  const files = readdirSync(folder);
-  const known = names.map((name) => `${name}.${ending}`);
-  const stray = files.find((file) => /^[^.].*\.(?:csv|sql)$/i.test(file) && !known.includes(file));
-  const found = names.filter((name) => files.includes(`${name}.${ending}`));
-  for (const name of found) {
-    const file = join(folder, `${name}.${ending}`);
-    const isFile = statSync(file, { throwIfNoEntry: false })?.isFile();
+/** Returns the files of a folder by table. A file is named after its table, in any case. */
+export function findTables(folder: string, ending: "csv" | "sql"): Map<TableName, string> {
+  const list = `the files can be ${names.map((name) => `${name}.${ending}`).join(", ")}`;
+  const files = readdirSync(folder).filter((file) => /^[^.].*\.(?:csv|sql)\s*$/i.test(file));
+  const tableOf = (file: string) =>
+    names.find((name) => RegExp(`^\\s*${name}\\s*\\.${ending}\\s*$`, "i").test(file));
+  const stray = files.find((file) => !tableOf(file));
+  if (stray !== undefined) throw new Error(`${folder} has the unknown file ${stray}; ${list}`);
+  const found = new Map<TableName, string>();
+  for (const name of names) {
+    const [file, other] = files.filter((file) => tableOf(file) === name).sort();
+    if (file === undefined) continue;
+    if (other !== undefined) throw new Error(`${folder} has both ${file} and ${other}`);
+    const path = join(folder, file);
     // For example a named pipe, which never ends if it has no writer.
-    if (!isFile) throw new Error(`${file} is not a regular file`);
+    if (!statSync(path, { throwIfNoEntry: false })?.isFile()) {
+      throw new Error(`${path} is not a regular file`);
+    }
+    found.set(name, path);
   }
-  if (stray === undefined && (found.includes("users") || found.includes("companies"))) return found;
-  const problem = stray
-    ? `the unknown file ${stray}`
-    : `neither users.${ending} nor companies.${ending}`;
-  throw new Error(`${folder} has ${problem}; the files can be ${known.join(", ")}`);
+  if (found.has("users") || found.has("companies")) return found;
+  throw new Error(`${folder} has neither users.${ending} nor companies.${ending}; ${list}`);
 }
 
-/** Throws an error that begins with `file` unless the table has the right columns. */
-export function checkColumns(file: string, table: TableName, columns: readonly string[]): void {
+/** A column that is left out, and the column that was probably meant. */
+export interface UnknownColumn {
+  file: string;
+  column: string;
+  meant?: string;
+}
+
+export interface Header {
+  /** The places of a table's columns in its header. */
+  places: ReadonlyMap<string, number>;
+  unknown: UnknownColumn[];
+}
+
+/**
+ * Finds the columns of a table in a header, in any case. Throws an error that begins with `file` if
+ * a column is missing or occurs twice.
+ */
+export function readHeader(file: string, table: TableName, header: readonly string[]): Header {
   const [required, optional]: [string[], string[]] = tables[table];
   const known = [...required, ...optional];
-  const stray = columns.find((name, at) => !known.includes(name) || columns.indexOf(name) < at);
-  const missing = required.find((name) => !columns.includes(name));
-  if (stray === undefined && missing === undefined) return;
-  const problem = stray === undefined ? "is missing" : "is unknown or occurs twice";
-  const list = `the columns can be ${known.join(", ")}`;
-  throw new Error(`${file}: the column "${stray ?? missing}" ${problem}; ${list}`);
+  const titles = header.map((title) => title.trim().toLowerCase());
+  const double = titles.find((name, at) => known.includes(name) && titles.indexOf(name) < at);
+  if (double !== undefined) throw new Error(`${file}: the column "${double}" occurs twice`);
+  const present = known.filter((name) => titles.includes(name));
+  const absent = known.filter((name) => !titles.includes(name));
+  const unknown = titles.flatMap((name, at) => {
+    if (known.includes(name)) return [];
+    const meant = absent.length > 0 ? closest(name, absent) : "";
+    const isNear = meant !== "" && distance(name, meant) <= Math.min(3, name.length / 2);
+    const isSimilar = isNear || meant.startsWith(`${name}_`);
+    return [{ file, column: (header[at] ?? "").trim(), ...(isSimilar && { meant }) }];
+  });
+  const missing = required.find((name) => absent.includes(name));
+  if (missing === undefined) {
+    return { places: new Map(present.map((name) => [name, titles.indexOf(name)])), unknown };
+  }
+  const others = unknown.map(({ column }) => `"${column}"`).join(", ") || "none";
+  const list = `the columns can be ${known.join(", ")}; unknown columns: ${others}`;
+  throw new Error(`${file}: the column "${missing}" is missing; ${list}`);
 }
 
 /** The column that identifies a row, or for user_roles and user_achievements the row's user. */

@@ -2,38 +2,38 @@
  * Loads CSV files into a temporary database, so that rows in any order can be joined. Never looks
  * at a cell, except for the one that identifies the row.
  */
-import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { CsvError, parse } from "csv-parse";
 import { sqlite } from "#sqlite";
 import { readFileBytes } from "../files/lines.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import { toInteger } from "./cells.ts";
-import { checkColumns, keyOf, type TableName } from "./columns.ts";
+import { type Header, keyOf, readHeader, type TableName } from "./columns.ts";
 import type { Row, Tables } from "./read-tables.ts";
 
 const MAX_ROW_BYTES = 2 ** 20;
 const MAX_FIELDS = 1000;
 const BAD_RECORD = "a quote is misplaced or never closed, or the record is longer than 1 MiB";
 
-export function openCsv(folder: string): Tables {
+export function openCsv(): Tables {
   // An empty path stands for a temporary file, which SQLite deletes.
   const { $client } = sqlite.openWritable("");
   $client.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
   return {
     ending: "csv",
-    open: (table) => load($client, folder, table),
+    open: (table, path) => load($client, table, path),
     query: async (table, rest, selected = "*") =>
       $client.prepare<Row>(`SELECT ${selected} FROM ${table} AS q ${rest}`).all(),
     [Symbol.asyncDispose]: async () => $client.close(),
   };
 }
 
-/** Loads a CSV file into the table of the same name. Returns the columns of the file. */
-async function load(db: Sqlite, folder: string, table: TableName): Promise<string[]> {
+/** Loads a CSV file into a table, and returns the header of the file. */
+async function load(db: Sqlite, table: TableName, path: string): Promise<Header> {
   const file = `${table}.csv`;
   const key = keyOf(table);
-  let columns: string[] = [];
+  let width = 0;
+  let header: Header = { places: new Map(), unknown: [] };
   let insert: ReturnType<Sqlite["prepare"]> | undefined;
   let lines = 0;
 
@@ -43,25 +43,27 @@ async function load(db: Sqlite, folder: string, table: TableName): Promise<strin
     lines = last;
     if (cells.every((cell) => cell.trim() === "")) return;
     if (!insert) {
-      columns = cells.map((name) => name.trim());
-      while (columns.at(-1) === "") columns.pop();
-      checkColumns(file, table, columns);
+      // Tells Excel the separator, which findDelimiter has found in this line.
+      if (/^sep=.?$/i.test(cells.join(""))) return;
+      width = cells.findLastIndex((name) => name.trim() !== "") + 1;
+      header = readHeader(file, table, cells.slice(0, width));
+      const columns = [...header.places.keys()];
       db.exec(`CREATE TABLE ${table} (${columns}, line)`);
       insert = db.prepare(`INSERT INTO ${table} VALUES (${columns.map(() => "?")}, ?)`);
       return;
     }
-    if (cells.length < columns.length || cells.slice(columns.length).some((cell) => cell !== "")) {
-      const counts = `has ${cells.length} fields, but the header has ${columns.length}`;
+    if (cells.length < width || cells.slice(width).some((cell) => cell !== "")) {
+      const counts = `has ${cells.length} fields, but the header has ${width}`;
       throw new Error(`${file}, line ${line}: ${counts} (a field with a separator must be quoted)`);
     }
-    const values = columns.map((name, at) => {
+    const values = Array.from(header.places, ([name, at]) => {
       const id = name === key && toInteger(cells[at]);
       return typeof id === "number" ? id : cells[at] || null;
     });
     insert.run(...values, line);
   }
 
-  const texts = decode(file, readFileBytes(join(folder, file)));
+  const texts = decode(file, readFileBytes(path));
   const { value: start = "" } = await texts.next();
   const parser = parse({
     delimiter: findDelimiter(start),
@@ -87,10 +89,11 @@ async function load(db: Sqlite, folder: string, table: TableName): Promise<strin
       : error;
   }
   if (!insert) throw new Error(`${file} is empty; its first line must name the columns`);
-  // The index has all columns, so that a page is read from one place.
-  const others = columns.filter((name) => name !== key);
-  db.exec(`CREATE INDEX ${table}_by_id ON ${table} (${[key, ...others, "line"]})`);
-  return columns;
+  // The index has all columns, so that a page is read from one place. Rows with the same id are in
+  // the order of their lines.
+  const others = [...header.places.keys()].filter((name) => name !== key);
+  db.exec(`CREATE INDEX ${table}_by_id ON ${table} (${[key, "line", ...others]})`);
+  return header;
 }
 
 /** Returns the most frequent separator of the first line. */

@@ -4,19 +4,22 @@
  */
 import { Database } from "bun:sqlite";
 import { isUtf8 } from "node:buffer";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { createConnection } from "node:net";
 import { SQL } from "bun";
-import { checkColumns, type TableName } from "./columns.ts";
+import { codeOf, networkReasonOf, reasonOf } from "../files/errors.ts";
+import { readHeader, type TableName } from "./columns.ts";
 import type { Row, Tables } from "./read-tables.ts";
 
 interface Connection extends AsyncDisposable {
   run(sql: string): Promise<{ rows: Row[]; columns: string[] }>;
 }
 
-/** Opens the database at `url`. The folder `queries` has a SELECT for each table. */
-export async function openDatabase(url: string, queries: string, timeoutMs: number) {
+/** Opens the database at `url`, in which the file of each table is a SELECT. */
+export async function openDatabase(url: string, timeoutMs: number) {
   const connection = await connect(url, timeoutMs);
+  const isMysql = /^(?:mysql|mariadb):/i.test(url);
   const texts = new Map<TableName, string>();
   const run = async (table: TableName, rest: string, selected = "*") => {
     try {
@@ -28,18 +31,36 @@ export async function openDatabase(url: string, queries: string, timeoutMs: numb
   };
   return {
     ending: "sql",
-    async open(table) {
-      const bytes = readFileSync(join(queries, `${table}.sql`));
-      if (!isUtf8(bytes)) throw new Error(`${table}.sql is not valid UTF-8`);
-      // A byte-order mark and the semicolon at the end would be syntax errors in a subquery.
-      texts.set(table, bytes.toString().replace(/^\ufeff|[\s;]+$/g, ""));
+    async open(table, path) {
+      const file = `${table}.sql`;
+      const bytes = readFileSync(path);
+      if (!isUtf8(bytes)) throw new Error(`${file} is not valid UTF-8`);
+      texts.set(table, trimQuery(bytes.toString().replace(/^\ufeff/, ""), isMysql));
       const { columns } = await run(table, "WHERE 1 = 0");
-      checkColumns(`${table}.sql`, table, columns);
-      return columns;
+      const header = readHeader(file, table, columns);
+      if (columns.some((name, at) => header.places.get(name) !== at)) {
+        const quote = isMysql ? "`" : '"';
+        const quoted = columns.map((name) => quote + name.replaceAll(quote, quote + quote) + quote);
+        const known = Array.from(header.places, ([name, at]) => `${quoted[at]} AS ${name}`);
+        texts.set(table, `SELECT ${known} FROM (${texts.get(table)}\n) AS written`);
+      }
+      return header;
     },
     query: async (...query) => (await run(...query)).rows,
     [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
   } satisfies Tables;
+}
+
+/** Text in quotes, or white space, a semicolon or a comment, or any other character. */
+const TOKEN = /'[^']*'|"[^"]*"|`[^`]*`|\$(\w*)\$.*?\$\1\$|(?<rest>\s|;|--[^\n]*|\/\*.*?\*\/)|./gs;
+const MYSQL_TOKEN =
+  /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|(?<rest>\s|;|(?:#|--(?=\s))[^\n]*|\/\*.*?\*\/)|./gs;
+
+/** Removes semicolons and comments at the end, because a semicolon is an error in a subquery. */
+function trimQuery(text: string, isMysql: boolean): string {
+  const tokens = [...text.matchAll(isMysql ? MYSQL_TOKEN : TOKEN)];
+  const last = tokens.findLast(({ groups }) => groups?.rest === undefined);
+  return last ? text.slice(0, last.index + last[0].length) : "";
 }
 
 async function connect(url: string, timeoutMs: number): Promise<Connection> {
@@ -48,8 +69,28 @@ async function connect(url: string, timeoutMs: number): Promise<Connection> {
     return path === undefined ? await connectServer(url, timeoutMs) : openSqlite(path);
   } catch (error) {
     const place = path ?? `the database at ${URL.parse(url)?.host}`;
-    throw new Error(`cannot connect to ${place}: ${(error as Error).message}`);
+    const reason =
+      path === undefined ? await explainFailure(url, error, timeoutMs) : reasonOf(error);
+    throw new Error(`cannot connect to ${place}: ${reason}`);
   }
+}
+
+/** Bun gives the same reason for an unknown host and a closed port, so this connects once more. */
+async function explainFailure(url: string, error: unknown, timeoutMs: number): Promise<string> {
+  const reason = reasonOf(error);
+  if (/CERT|SIGNATURE/.test(codeOf(error))) return `its certificate is not trusted: ${reason}`;
+  const { hostname = "", port = "" } = URL.parse(url) ?? {};
+  // The reason for a Unix socket has its path.
+  if (reason !== "Failed to connect") return reason;
+  const defaultPort = /^postgres/i.test(url) ? 5432 : 3306;
+  const host = hostname.replace(/^\[|\]$/g, "");
+  const socket = createConnection({ host, port: Number(port) || defaultPort });
+  return within(timeoutMs, once(socket, "connect"))
+    .then(
+      () => reason,
+      (error) => networkReasonOf(error, timeoutMs),
+    )
+    .finally(() => socket.destroy());
 }
 
 function openSqlite(path: string): Connection {
@@ -95,7 +136,8 @@ async function connectServer(url: string, timeoutMs: number): Promise<Connection
     /** Sends a template, of which a server takes only one statement, unlike text from `unsafe`. */
     const run = (text: string) => {
       const template = Object.defineProperty([text], "raw", { value: [text] });
-      return within(timeoutMs, connection<Row[]>(template as string[] & { raw: string[] }));
+      const reply = connection<Row[]>(template as string[] & { raw: string[] });
+      return within(timeoutMs, reply, "; run ANALYZE there, or raise --timeout");
     };
     const begin = isPostgres
       ? ["SET TIME ZONE 'UTC'", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"]
@@ -122,10 +164,9 @@ async function connectServer(url: string, timeoutMs: number): Promise<Connection
 }
 
 /** Rejects if `reply` takes longer. Bun's own timeouts end with the handshake. */
-function within<T>(timeoutMs: number, reply: Promise<T>): Promise<T> {
+function within<T>(timeoutMs: number, reply: Promise<T>, advice = ""): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const silence = `the database sent nothing for ${timeoutMs / 1000} s`;
-  const advice = "if a query needs longer, raise --timeout";
-  const timer = setTimeout(() => reject(new Error(`${silence}; ${advice}`)), timeoutMs);
+  const silence = `timed out: the database sent nothing for ${timeoutMs / 1000} s`;
+  const timer = setTimeout(() => reject(new Error(silence + advice)), timeoutMs);
   return Promise.race([reply, promise]).finally(() => clearTimeout(timer));
 }

@@ -2,14 +2,13 @@
 import { statSync } from "node:fs";
 import { findTables } from "./columns.ts";
 import { openCsv } from "./csv.ts";
-import { type OnRead, TableReader } from "./read-tables.ts";
+import { type Reporting, TableReader } from "./read-tables.ts";
 
-export interface TableOptions {
+export interface TableOptions extends Reporting {
   /** The folder with a SELECT for each table, if the source is a database. */
   queries?: string | undefined;
   /** How long to wait for each page of rows from a database server. */
   timeoutMs?: number | undefined;
-  onRead?: OnRead | undefined;
 }
 
 const URLS = "a postgres://, mysql://, mariadb:// or sqlite: URL";
@@ -39,20 +38,20 @@ export function findProblem(source: string, queries: string | undefined): string
 /** Opens a database or a folder of CSV files. Returns undefined if `source` is something else. */
 export async function openTables(
   source: unknown,
-  { queries, timeoutMs = 120_000, onRead = () => {} }: TableOptions,
+  { queries, timeoutMs = 120_000, ...reporting }: TableOptions,
 ): Promise<TableReader | undefined> {
   if (typeof source !== "string") return undefined;
   const problem = findProblem(source, queries);
   if (problem !== undefined) throw new Error(`the source ${problem}`);
   if (queries === undefined) {
     if (!isFolder(source)) return undefined;
-    const names = findTables(source, "csv");
-    return new TableReader(openCsv(source), names, onRead);
+    const files = findTables(source, "csv");
+    return new TableReader(openCsv(), files, reporting);
   }
   if (!process.versions.bun) {
     throw new Error("databases need the executable or Bun; on Node.js, import NDJSON or CSV");
   }
-  const names = findTables(queries, "sql");
+  const files = findTables(queries, "sql");
   const { openDatabase } = await import("./database.ts");
-  return new TableReader(await openDatabase(source, queries, timeoutMs), names, onRead);
+  return new TableReader(await openDatabase(source, timeoutMs), files, reporting);
 }

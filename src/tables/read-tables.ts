@@ -4,24 +4,34 @@
  * other row is validated later, like a line.
  */
 import type { RawRecord, RecordKey } from "../domain/dataset.ts";
-import { Count, Timestamp } from "../domain/model.ts";
+import { Count } from "../domain/model.ts";
 import { parseTime } from "../domain/time.ts";
-import { mustBe, mustBeId, type ValidationError } from "../domain/validation.ts";
-import { toInteger, toOptionalText, toPublic, toText, toTime } from "./cells.ts";
-import { keyOf, type TableName } from "./columns.ts";
+import {
+  DUPLICATE_ID,
+  mustBe,
+  mustBeId,
+  mustBeTime,
+  type ValidationError,
+} from "../domain/validation.ts";
+import { toCompany, toInteger, toOptionalText, toPublic, toText, toTime } from "./cells.ts";
+import { type Header, keyOf, type TableName, type UnknownColumn } from "./columns.ts";
 
 /** The cells of a row by column. `line` is the line in a CSV file. */
 export type Row = Record<string, unknown>;
 
-/** Called repeatedly with the number of rows of a file that have been read. */
-export type OnRead = (file: string, rows: number) => void;
+export interface Reporting {
+  /** Called repeatedly with the number of rows of a file that have been read. */
+  onRead?: ((file: string, rows: number) => void) | undefined;
+  /** Called once for each query of which a page takes longer than half a second. */
+  onSlow?: ((file: string) => void) | undefined;
+}
 
 /** The tables of a database or of a folder of CSV files. All queries see the same data. */
 export interface Tables extends AsyncDisposable {
   /** The file name extension. A row of a CSV file has the member `line`. */
   readonly ending: "csv" | "sql";
-  /** Called once for each table, before it is queried. Returns its columns. */
-  open(table: TableName): Promise<string[]>;
+  /** Called once for each table with its file, before it is queried. */
+  open(table: TableName, path: string): Promise<Header>;
   /** Runs `SELECT <columns> FROM <table> AS q <rest>`. */
   query(table: TableName, rest: string, columns?: string): Promise<Row[]>;
 }
@@ -32,6 +42,8 @@ export interface TableRecord {
   record: RawRecord;
   /** The line of the record's row in a CSV file; otherwise its id. */
   number: number;
+  /** The line of the first row with the same id. */
+  first?: unknown;
 }
 
 /** An error in a row that belongs to no record, or in a record. */
@@ -49,6 +61,8 @@ type Items = (TableRecord | RowError)[];
 // The rows of a page are in memory. With 5,000 users, importing 400,000 took 334 instead of 257 MB.
 const USERS_PER_PAGE = 1000;
 const ROWS_PER_PAGE = 20_000;
+/** A page of a query that uses an index takes a few milliseconds. */
+const SLOW_MS = 500;
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 
 /** How the cells of a column are converted. Other columns have text. */
@@ -56,26 +70,29 @@ const converters: Partial<Record<string, (cell: unknown) => unknown>> = {
   public: toPublic,
   created_at: toTime,
   unlocked_at: toTime,
+  company_id: toCompany,
   avatar_url: toOptionalText,
   company_role: toOptionalText,
 };
-const integers = "id user_id role_id achievement_id company_id hierarchy tier points member_count";
+const integers = "id user_id role_id achievement_id hierarchy tier points member_count";
 for (const name of integers.split(" ")) converters[name] = toInteger;
 
 export class TableReader {
   private readonly tables: Tables;
-  private readonly names: readonly TableName[];
-  private readonly onRead: OnRead;
-  private readonly columns = new Map<TableName, string[]>();
+  private readonly files: ReadonlyMap<TableName, string>;
+  private readonly reporting: Reporting;
+  readonly unknownColumns: UnknownColumn[] = [];
+  readonly slowQueries: string[] = [];
+  private readonly columns = new Map<TableName, Header["places"]>();
   /** The ids of the roles and achievements. */
   private readonly known = { role: new Set<unknown>(), achievement: new Set<unknown>() };
   /** The number of users by company id. */
   private readonly members = new Map<unknown, number>();
 
-  constructor(tables: Tables, names: readonly TableName[], onRead: OnRead) {
+  constructor(tables: Tables, files: ReadonlyMap<TableName, string>, reporting: Reporting) {
     this.tables = tables;
-    this.names = names;
-    this.onRead = onRead;
+    this.files = files;
+    this.reporting = reporting;
   }
 
   [Symbol.asyncDispose](): PromiseLike<void> {
@@ -84,8 +101,12 @@ export class TableReader {
 
   /** Yields all records, and the errors in all other rows. */
   async *read(): AsyncGenerator<Items> {
-    for (const table of this.names) this.columns.set(table, await this.tables.open(table));
-    for (const table of this.names) yield await this.listWithoutId(table);
+    for (const [table, path] of this.files) {
+      const { places, unknown } = await this.tables.open(table, path);
+      this.columns.set(table, places);
+      this.unknownColumns.push(...unknown);
+    }
+    for (const table of this.files.keys()) yield await this.listWithoutId(table);
     await this.countMembers();
     // A user is written with the name of the company, so companies come before users.
     for (const type of ["role", "achievement", "company"] as const) yield* this.readRecords(type);
@@ -102,9 +123,11 @@ export class TableReader {
   }
 
   /** Describes an error in a record, so that it names the row and the column. */
-  locate(error: ValidationError, { type, number }: Omit<TableRecord, "record">): RowError {
+  locate(error: ValidationError, { type, number, first }: Omit<TableRecord, "record">): RowError {
     const field = error.field.replace(/^company\./, "company_");
-    return { ...error, field, place: this.placeOf(tableOf(type), number) };
+    const isRepeated = error.kind === DUPLICATE_ID && first !== undefined;
+    const reason = isRepeated ? `${error.reason} (first on line ${first})` : error.reason;
+    return { ...error, field, reason, place: this.placeOf(tableOf(type), number) };
   }
 
   private placeOf(table: string, number: unknown): string {
@@ -136,7 +159,9 @@ export class TableReader {
     for (;;) {
       // The numbers are written into the text, because with parameters, MariaDB reads whole tables.
       const range = `WHERE q.${key} > ${from} AND q.${key} <= ${upTo}`;
+      const began = performance.now();
       const rows = await this.tables.query(table, `${range} ORDER BY q.${key} LIMIT ${limit}`);
+      if (performance.now() - began > SLOW_MS) this.addSlow(table);
       const ids = rows.map((row) => Number(row[key]));
       if (!ids.every((id, at) => id >= (ids[at - 1] ?? from) && id <= upTo)) {
         throw new Error(`${table}.${this.tables.ending}: ${key} must be a number, not text`);
@@ -152,13 +177,25 @@ export class TableReader {
     }
   }
 
+  private addSlow(table: TableName): void {
+    const query = `${table}.sql`;
+    if (this.tables.ending === "csv" || this.slowQueries.includes(query)) return;
+    this.slowQueries.push(query);
+    this.reporting.onSlow?.(query);
+  }
+
   private async *readRecords(type: RecordType): AsyncGenerator<Items> {
     const table = tableOf(type);
     let count = 0;
+    if (this.columns.has(table)) this.reporting.onRead?.(`${table}.${this.tables.ending}`, count);
     for await (const rows of this.pages(table)) {
       count += rows.length;
-      this.onRead(`${table}.${this.tables.ending}`, count);
-      yield rows.map((row) => this.toRecord(type, row));
+      this.reporting.onRead?.(`${table}.${this.tables.ending}`, count);
+      let first: Row = {};
+      yield rows.map((row) => {
+        if (row.id !== first.id) first = row;
+        return { ...this.toRecord(type, row), first: first.line };
+      });
     }
   }
 
@@ -177,7 +214,7 @@ export class TableReader {
 
   /** Counts how many users each company has. */
   private async countMembers(): Promise<void> {
-    if (!this.columns.get("users")?.includes("company_id")) return;
+    if (!this.columns.get("users")?.has("company_id")) return;
     const columns = "q.company_id AS company_id, COUNT(*) AS members";
     for (const row of await this.tables.query("users", "GROUP BY q.company_id", columns)) {
       const id = toInteger(row.company_id);
@@ -222,7 +259,7 @@ export class TableReader {
     if (!isCount) return mustBe("tier", Count.description ?? "", tier);
     const seconds = parseTime(String(unlocked_at));
     if (seconds === undefined) {
-      return mustBe("unlocked_at", Timestamp.description ?? "", unlocked_at);
+      return mustBeTime("unlocked_at", unlocked_at);
     }
     // The highest tier counts, and if several rows have it, the earliest of them.
     const other = list.get(id) as { tier: number; unlocked_at: string } | undefined;

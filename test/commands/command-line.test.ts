@@ -41,6 +41,8 @@ test.each<[string, Record<string, string>, string]>([
   ["import --to a", {}, `SOURCE is missing; ${importUsage}`],
   ["import a", {}, `--to is missing; ${importUsage}`],
   ["import a b --to c", {}, `too many arguments; ${importUsage}`],
+  ["hide --to s", {}, "ID… is missing; usage: roadbook hide ID… --to FILE [flags]"],
+  ["hide 1 1,2 --to s", {}, "ID… must be a whole number from 1 to 9007199254740991, got "],
   ["import a --queries q --to s", {}, "SOURCE must be a postgres://"],
   ["import postgres://u:sesame@h/d --to s", {}, "SOURCE is a database; name the folder of its SEL"],
   ["import oracle://u:sesame@h/d --to s", {}, "SOURCE must be a file, a folder, - or a postgres:"],

@@ -60,6 +60,16 @@ line 3: roles[0]: there is no role 1 (user 1)
   });
 });
 
+test("import reports names that look wrong", async () => {
+  const stdin = textOf([user(1, "Tom &amp; Jerry"), user(2, "Å\u0081ukasz"), user(3, " Eve")]);
+  const { stdout } = await roadbook(["import", "-", "--to", "s"], { stdin });
+  expect(stdout.split("\n").slice(1)).toEqual([
+    'HTML entities in 1 name, such as "Tom &amp; Jerry"; import --decode-html decodes them',
+    'UTF-8 possibly read as Latin-1 in 1 name, such as "Å\\u{81}ukasz"',
+    "",
+  ]);
+});
+
 test("an import shows its progress on a terminal, but not in a pipe", async () => {
   const cwd = temporaryFolder();
   const users = Array.from({ length: 10_000 }, (_, at) => user(at + 1, "Ann"));

@@ -206,11 +206,40 @@ test.each([
   await server.close();
 });
 
-test("a name that has nothing else is empty", async () => {
-  expect(await errorsOf({ ...company, name: " \u200b\u0000\t" })).toEqual([
-    'line 1: name: must be a non-blank string of 1 to 200 code points, got "" (company 1)',
-  ]);
-});
+test.each(["", "\u0301\u0903", "\u2800 \u2800", "\u3164", "\u200d"])(
+  "a name without a visible character is an error: %j",
+  async (name) => {
+    const [error] = await errorsOf({ ...company, name: ` \u200b\u0000\t${name}` });
+    expect(error).toStartWith("line 1: name: must be a non-blank string of 1 to 200 code points");
+  },
+);
+
+test.each([false, true])(
+  "odd names of public users are counted; --decode-html: %p",
+  async (decodeHtml) => {
+    const html = ["AT&T", "Tom &amp; Jerry", "&#x141;&nbsp; &amp;lt;", "&copy", "a&b;"];
+    const misread = ["Å\u0081ukasz", "JosÃ©"];
+    const fine = ["Łukasz", "José", "Ãngela", "Ã“scar Ł", "Ã", "naïve ©"];
+    const people = [...html, ...misread, ...fine].map((name, at) => ({
+      ...user,
+      id: at + 3,
+      name,
+    }));
+    const hidden = { type: "user", id: 1, public: false, name: "Dora &amp; Ã¼" };
+    const invalid = { ...user, id: 2, name: "Eve &amp; Ã¼", created_at: "never" };
+    const described = { ...achievement, description: "&lt;3" };
+    const target = join(temporaryFolder(), "snapshot");
+    const options = { decodeHtml, skipInvalid: true };
+    const lines = [described, company, role, hidden, invalid, ...people];
+    const { names } = await importDataset(lines, target, options);
+    const entities = decodeHtml ? { count: 0 } : { count: 2, example: "Tom &amp; Jerry" };
+    expect(names).toEqual({ entities, misread: { count: 2, example: "Å\u0081ukasz" } });
+    const decoded = ["Tom & Jerry", "Ł &lt;", "<3"];
+    const written = decodeHtml ? decoded : ["Tom &amp; Jerry", "&#x141;&nbsp; &amp;lt;", "&lt;3"];
+    const text = await exported(target);
+    for (const each of [...written, "AT&T", "&copy", "a&b;"]) expect(text).toContain(`"${each}"`);
+  },
+);
 
 test("invalid UTF-8 is an error with a line number", async () => {
   const bad = Buffer.from(`${JSON.stringify(role)}\n{"type":"?"}\n`);

@@ -17,6 +17,10 @@ const names = [
   "Åsa",
   "Jørgensen",
   "Ivanov",
+  "Παπαδοπούλος",
+  "ΠΑΠΑΔΌΠΟΥΛΟΣ",
+  "O'Brien",
+  "O’Brien",
 ];
 
 async function searchFor(server: Target, kind: "users" | "companies", query: string) {
@@ -39,7 +43,10 @@ describe("a search", () => {
     ["ivanov", ["Ivanov", "Иванов"]],
     ["petr sidorov", ["Пётр Сидоров"]],
     ["sidorov пётр", ["Пётр Сидоров"]],
-    ["oikonomoy", ["Γιώργος Οικονόμου"]],
+    ["oikonomou", ["Γιώργος Οικονόμου"]],
+    ["papadopoulos", ["ΠΑΠΑΔΌΠΟΥΛΟΣ", "Παπαδοπούλος"]],
+    ["obrien", ["O'Brien", "O’Brien"]],
+    ["o´brien", ["O'Brien", "O’Brien"]],
     ["tanaka", ["たなか"]],
     ["gimminjun", ["김민준"]],
     ["mueller", ["Müller"]],

@@ -2,9 +2,11 @@
 import { describe, expect, test } from "bun:test";
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SnapshotError } from "../../src/snapshot/format/file.ts";
+import { crc32 } from "node:zlib";
+import { parseHeader, SnapshotError } from "../../src/snapshot/format/file.ts";
+import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import { checkSnapshot } from "../../src/snapshot/read/check.ts";
-import { community, makeFile, makeSnapshot } from "../datasets.ts";
+import { bytesOf, community, makeFile, makeSnapshot, user } from "../datasets.ts";
 import { openInProcess, run, temporaryFolder } from "../support.ts";
 
 test("check detects a flipped bit anywhere in the file", async () => {
@@ -32,8 +34,16 @@ test("check detects a flipped bit anywhere in the file", async () => {
   expect(missed).toEqual([]);
 });
 
-test("the checksum in the trailer equals the sha256sum of the rest of the file", async () => {
+test("the trailer has the CRC-32 of each block, and the sha256sum of all bytes before it", async () => {
   const path = await makeSnapshot();
+  await applyChanges(bytesOf([user(45, "Anna")]), path);
+  const bytes = readFileSync(path);
+  const database = bytes.subarray(0, parseHeader(bytes, bytes.length));
+  const list = Buffer.alloc(4 * Math.ceil(database.length / 8192));
+  for (let block = 0; block < list.length / 4; block++) {
+    list.writeUInt32BE(crc32(database.subarray(8192 * block, 8192 * (block + 1))), 4 * block);
+  }
+  expect(bytes.subarray(database.length, -81)).toEqual(list);
   const { stdout } = await run(["sh", "-c", `head -c -81 ${path} | sha256sum; tail -c 81 ${path}`]);
   const sum = stdout.slice(0, 64);
   expect(stdout).toBe(`${sum}  -\nroadbook sha256 ${sum}\n`);

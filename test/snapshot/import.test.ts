@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
+import { gzipSync, zstdCompressSync } from "node:zlib";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { PublicUserLine } from "../../src/domain/model.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
@@ -44,6 +44,21 @@ async function run(
   const report = formatErrors(skipped);
   return { kept, skipped, counts, differences, report, bytes: readFileSync(target) };
 }
+
+test.each<[string, string | Uint8Array]>([
+  ["a spreadsheet", Buffer.from("PK\x03\x04…")],
+  ["a SQLite database", Buffer.from(`SQLite format 3\0${"\0".repeat(999)}`)],
+  ["a snapshot", readFileSync(await makeSnapshot())],
+  ["compressed with zstd", zstdCompressSync(textOf([ann]))],
+  ["in UTF-16", Buffer.from(`\ufeff${textOf([ann])}`, "utf16le")],
+  ["in UTF-16", Buffer.from(textOf([ann]), "utf16le")],
+  ["a JSON array", `\ufeff\n[${JSON.stringify(ann)}]`],
+  ["a CSV file", '\ufeff"ID";name\n'],
+  ["a CSV file", "Öffentlich-1\tID\n"],
+])("input that is %s gets one sentence", async (kind, bytes) => {
+  const message = await run(bytes).catch((error: Error) => error.message);
+  expect(message).toMatch(RegExp(`^the input is ${kind}; [^\\n]+$`));
+});
 
 describe.each([
   ["import", importDataset],

@@ -1,16 +1,16 @@
 /** An import from a source that lags behind does not undo a takedown. */
 import { expect, test } from "bun:test";
 import { spellQuery } from "../../src/search/fold.ts";
-import { applyChanges } from "../../src/snapshot/import/apply.ts";
+import { applyChanges, hideUsers } from "../../src/snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../../src/snapshot/import/import.ts";
 import { openSnapshot } from "../../src/snapshot/read/open.ts";
-import { community, makeSnapshot, user } from "../datasets.ts";
+import { community, exported, makeSnapshot, stateOf, user } from "../datasets.ts";
 
 const hide = { type: "user", id: 42, public: false };
 const show = user(42, "Łukasz Nowak");
 const others = community.filter((line) => line.type !== "user" || line.id !== 42);
 const changes: Record<string, object> = {
-  ...{ hide, show, touch: user(45, "Anna") },
+  ...{ private: hide, show, touch: user(45, "Anna") },
   delete: { type: "user", id: 42, deleted: true },
 };
 const imports: Record<string, [lines: object[], options?: ImportOptions]> = {
@@ -30,6 +30,7 @@ async function run(steps: string, path: string): Promise<number | undefined> {
     const now = { builtAtMs: Date.UTC(2026, 0, 1, 0, Number(minute)) };
     const [lines, options] = imports[name] ?? [];
     if (lines) ({ held } = await importDataset(lines, path, { ...options, ...now }));
+    else if (name === "hide") await hideUsers([42], path, now);
     else await applyChanges([changes[name] ?? {}], path, now);
   }
   return held;
@@ -37,6 +38,7 @@ async function run(steps: string, path: string): Promise<number | undefined> {
 
 test.each([
   ["is kept private", "hide 0, lagging 59", "private", 1],
+  ["is kept private after apply", "private 0, private 50, lagging 109", "private", 1],
   ["is public an hour later", "hide 0, lagging 60", "public", 0],
   ["is kept private for an hour after a repetition", "hide 0, hide 50, lagging 109", "private", 1],
   ["is public after a line that says so", "hide 0, show 1, lagging 2", "public", 0],
@@ -53,7 +55,7 @@ test.each([
   ["is public after --hold", "hide 0, briefly 10", "public", 0],
   ["is kept private if the clock goes back", "hide 500, lagging 0, lagging 59", "private", 1],
   ["is public an hour after the clock went back", "hide 500, lagging 0, lagging 60", "public", 0],
-])("a user whom apply made private or deleted %s", async (_, steps, state, held) => {
+])("a user whom apply or hide made private or deleted %s", async (_, steps, state, held) => {
   const path = await makeSnapshot();
   expect(await run(steps, path)).toBe(held);
   const { users, search, meta, close } = await openSnapshot(path);
@@ -63,4 +65,19 @@ test.each([
     search.listUsers(spellQuery("łukasz"), "").length + Number(meta.featured.includes(42)),
   ).toBe(missing ? 0 : 2);
   close();
+});
+
+test("hide names the users, may hide the last public one, and is all or nothing", async () => {
+  const path = await makeSnapshot();
+  const before = stateOf(path);
+  const unknown = `not found in ${path}: user 999, user 1000; nothing was written`;
+  await expect(hideUsers([42, 999, 1000], path)).rejects.toThrow(unknown);
+  expect(stateOf(path)).toEqual(before);
+  // A mistyped id in a change file, by contrast, adds a user, and the report says so.
+  const { differences } = await applyChanges([{ ...hide, id: 999 }], path);
+  expect(differences?.users).toMatchObject({ added: 1, made_private: 0 });
+  const found = await hideUsers([44, 43, 42, 44], path);
+  expect(found.map(({ id, is_public }) => `${id} ${is_public}`)).toEqual(["44 1", "43 0", "42 1"]);
+  const private_ = [42, 43, 44].map((id) => `{"type":"user","id":${id},"public":false}\n`).join("");
+  expect(await exported(path)).toContain(private_);
 });

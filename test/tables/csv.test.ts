@@ -2,9 +2,10 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { formatTime, parseTime } from "../../src/domain/time.ts";
 import { type ImportOptions, importDataset } from "../../src/snapshot/import/import.ts";
 import { formatErrors } from "../../src/snapshot/import/line-errors.ts";
-import { toPublic } from "../../src/tables/cells.ts";
+import { toInteger, toPublic, toTime } from "../../src/tables/cells.ts";
 import { exported } from "../datasets.ts";
 import { temporaryFolder } from "../support.ts";
 
@@ -104,9 +105,9 @@ test("only users or companies are needed", async () => {
 });
 
 test("a user may have more rows than a page", async () => {
-  const rows = `${"5,1,Ann,0\n".repeat(5003)}9,1,Eve,0\n`;
+  const rows = `${"5,1,Ann,2021-05-31\n".repeat(5003)}9,1,Eve,2021-05-31\n`;
   expect(await errorsOf({ "users.csv": users + rows }, { maxErrors: 1 })).toBe(
-    "users.csv, line 3: id: duplicate user id 5\n  … and 5,001 more like this (5,002 in all)",
+    "users.csv, line 3: id: duplicate user id 5 (first on line 2)\n  … and 5,001 more like this (5,002 in all)",
   );
 });
 
@@ -145,18 +146,18 @@ test("errors name the file, the line and the column, and are grouped", async () 
     `users.csv, line 9: id: ${ids}, got 76561197960265729000; map such ids to smaller ones, for example by subtracting 76561197960265728 from Steam ids`,
     `users.csv, line 10: id: ${ids}, got "five"`,
     `user_roles.csv, line 5: user_id: ${ids}, got -1`,
-    "user_roles.csv, line 8: role_id: is missing",
     "user_roles.csv, line 3: role_id: there is no role 99",
     `user_roles.csv, line 6: role_id: ${ids}, got "x"`,
-    `user_achievements.csv, line 5: unlocked_at: ${time}, got "2024-02-30T00:00:00+00:00"`,
+    "user_roles.csv, line 8: role_id: is missing",
     `user_achievements.csv, line 3: tier: must be an integer from 0 to ${MAX}, got "many"`,
+    `user_achievements.csv, line 5: unlocked_at: ${time}, got "2024-02-30 00:00:00"`,
     'users.csv, line 2: public: must be true or false, got "maybe" (user 1)',
     "users.csv, line 3: public: is missing (user 2)",
     "users.csv, line 4: name: is missing (user 3)",
-    `users.csv, line 4: created_at: ${time}, got "2024-02-30T17:05:00+00:00" (user 3)`,
+    `users.csv, line 4: created_at: ${time}, got "2024-02-30 17:05:00" (user 3)`,
     `users.csv, line 5: created_at: ${time}, got "yesterday" (user 4)`,
     'users.csv, line 12: avatar_url: must be null, or an http(s) URL or a path of at most 2048 code points, got "x.png" (user 6)',
-    "users.csv, line 13: id: duplicate user id 7",
+    "users.csv, line 14: id: duplicate user id 7 (first on line 13)",
     "user_roles.csv, line 4: user_id: there is no user 99",
     "user_achievements.csv, line 4: user_id: there is no user 1000",
   ]);
@@ -180,7 +181,10 @@ test("with --skip-invalid, every row that is left out is reported, and nobody be
 
 test.each(["\r\n", "\r\r\n"])("lines may end in %j, also in quotes", async (end) => {
   const blank = "\n".repeat(40_000);
-  const rows = `${users}1,1,"A\nB",0\n${blank}2,1,C,0\n3,1,"D\n\nE",0\n4,1,,0\n`;
+  const rows = `${users}1,1,"A\nB",1e8\n${blank}2,1,C,1e8\n3,1,"D\n\nE",1e8\n4,1,,1e8\n`.replaceAll(
+    "1e8",
+    "2021-05-31",
+  );
   const expected = "users.csv, line 40008: name: is missing (user 4)";
   // Another length puts other characters at the end of a chunk.
   for (const text of [rows, ` ${rows}`]) {
@@ -209,6 +213,69 @@ test.each<[boolean | undefined, string, unknown[]]>([
   }
 });
 
+test.each([
+  ["31.5.2021", "2021-05-31T00:00:00Z"],
+  ["31. 05. 2021 9:05", "2021-05-31T09:05:00Z"],
+  ["31.05.2021 09:05:59,9 +02:00", "2021-05-31T07:05:59Z"],
+  ["2021-05-31", "2021-05-31T00:00:00Z"],
+  ["2021-05-31 9:05z", "2021-05-31T09:05:00Z"],
+  ["2021-05-31T23:05-01", "2021-06-01T00:05:00Z"],
+  [" 1710003900,9 ", "2024-03-09T17:05:00Z"],
+  [1710003900.9, "2024-03-09T17:05:00Z"],
+  ["100000000", "1973-03-03T09:46:40Z"],
+  [99_999_999_999n, "5138-11-16T09:46:39Z"],
+  [new Date(-1), "1969-12-31T23:59:59Z"],
+])("the time %p is %s", (cell, expected) => {
+  expect(formatTime(parseTime(String(toTime(cell))) ?? 0)).toBe(expected);
+});
+
+test.each([
+  ["44317", "44317; it looks like a spreadsheet's own date"],
+  ["44317,5", "44317.5; it looks like a spreadsheet's own date"],
+  ["1710003900000", "1710003900000; it looks like milliseconds"],
+  ["5/1/2021 9:00", '"5/1/2021 9:00"; nobody can say which is the month'],
+  ["0000-00-00 00:00:00", '"0000-00-00 00:00:00"'],
+  ["31.2.2021", '"31.2.2021"'],
+  ["01.05.21", '"01.05.21"'],
+  ["2021-05-31 9:05 PM", '"2021-05-31 9:05 PM"'],
+])("%j is not a time", async (text, expected) => {
+  const message = await errorsOf({ "users.csv": `${users}1,1,Ann,"${text}"\n` });
+  expect(message).toBe(`users.csv, line 2: created_at: ${time}, got ${expected} (user 1)`);
+});
+
+test("an integer may have decimals of zeros, but no separator of thousands", () => {
+  expect([12, "12", "12.0", "12,00", 12n].map(toInteger)).toEqual(Array(5).fill(12));
+  expect(["1234.000", "1.000", "1,000"].map(toInteger)).toEqual([1234, "1.000", "1,000"]);
+});
+
+test.each([
+  ["Excel in English", "\ufeff", ",", "\r\n", "TRUE", "FALSE", "2021-05-31 9:05", "7"],
+  ["Excel in German", "\ufeff", ";", "\r\n", "WAHR", "FALSCH", "31.05.2021 09:05", "7,00"],
+  ["Excel in Polish", "\ufeff", ";", "\r\n", "PRAWDA", "FAŁSZ", "2021-05-31 09:05", "7,00"],
+  ["Excel in French", "\ufeffsep=;\r\n", ";", "\r\n", "VRAI", "FAUX", "2021-05-31 09:05", "7,0"],
+  ["LibreOffice in Spanish", "", ";", "\n", "VERDADERO", "FALSO", "2021-05-31 09:05:00", "7,0"],
+  ["LibreOffice in Czech", "sep=\t\n", "\t", "\n", "PRAVDA", "NEPRAVDA", "31. 5. 2021 9:05", "7"],
+])("a file of %s", async (_, start, separator, end, yes, no, time, id) => {
+  const text = (...rows: string[][]) =>
+    start + rows.map((row) => row.join(separator) + end).join("");
+  const header = [" ID", "Public ", "NAME", "Created_At", "Company_Id", "Avatar", ""];
+  const ann = [id, `${yes} `, " Ann ", `${time} `, "0", "x", ""];
+  const folder = makeFolder({
+    " Users .CSV ": text(header, ann, ["8", no, "", "", "", "", ""]),
+    "COMPANIES.csv": text(["Id", "Name", "Member Count"], ["3", "Acme", "x"]),
+  });
+  const target = join(temporaryFolder(), "snapshot");
+  const { unknownColumns } = await importDataset(folder, target);
+  const [company, ...people] = (await exported(target)).trim().split("\n").slice(0, -1);
+  expect(JSON.parse(company ?? "")).toMatchObject({ id: 3, name: "Acme", member_count: 0 });
+  const expected = [user(7, "Ann", { created_at: "2021-05-31T09:05:00Z" }), private_(8)];
+  expect(people.map((line) => JSON.parse(line))).toEqual(expected);
+  expect(unknownColumns).toEqual([
+    { file: "companies.csv", column: "Member Count", meant: "member_count" },
+    { file: "users.csv", column: "Avatar", meant: "avatar_url" },
+  ]);
+});
+
 test("a named pipe in a folder is an error", async () => {
   const folder = makeFolder({ "companies.csv": "id,name\n1,Acme\n" });
   Bun.spawnSync(["mkfifo", join(folder, "users.csv")]);
@@ -232,13 +299,13 @@ test.each<[string, Files, string]>([
   ["queries", { "users.sql": "" }, " has the unknown file users.sql; the files can be roles.csv, "],
   ["no header", { "users.csv": "" }, "users.csv is empty; its first line must name the columns"],
   ["no rows", bad(), "no users and no companies; nothing was written"],
+  ["two files", { "users.csv": "", "Users .CSV": "" }, " has both Users .CSV and users.csv"],
   [
-    "an unknown column",
-    { "users.csv": "id,public,name,created_at,email\n" },
-    'users.csv: the column "email" is unknown or occurs twice; the columns can be id, public, name, ',
+    "a missing column",
+    { "users.csv": "id,Pubic,name,created_at\n" },
+    'users.csv: the column "public" is missing; the columns can be id, public, name, created_at, avatar_url, company_id, company_role; unknown columns: "Pubic"',
   ],
-  ["a missing column", { "users.csv": "id,name\n" }, 'users.csv: the column "public" is missing'],
-  ["a double column", { "users.csv": `${users.trim()},id\n` }, 'the column "id" is unknown or'],
+  ["a double column", { "users.csv": `${users.trim()},ID\n` }, 'the column "id" occurs twice'],
   ["too few fields", bad("", "1,1,Ann"), "users.csv, line 3: has 3 fields"],
   ["too many fields", bad("1,1,Ann,0,x"), "line 2: has 5 fields"],
   ["a line of separators", bad("", ",".repeat(1e6)), "line 3: has more than 1,000 fields"],

@@ -1,6 +1,7 @@
 -- Who is public? Members (user_type 0) and founders (3) who are not banned, and who have not ticked
 -- your own profile field "hide_profile". Inactive members (1) are private. Bots and guests (2) are
--- left out. phpBB deletes bans that have ended.
+-- left out. phpBB deletes bans that have ended. It stores names as HTML (Tom &amp; Jerry), so add
+-- --decode-html to the import.
 SELECT p.*,
        CASE WHEN EXISTS (SELECT 1
                            FROM phpbb_user_group l

@@ -51,7 +51,7 @@ export const user = sqliteTable("user", {
   achievements: text({ mode: "json" }).$type<Unlock[]>().notNull(),
 });
 
-/** When `apply` hid or deleted a user, in milliseconds since 1970; see import/takedowns.ts. */
+/** When a change hid or deleted a user, in milliseconds since 1970; see import/takedowns.ts. */
 const takedown = sqliteTable("takedown", {
   id: integer().primaryKey(),
   at: integer().notNull(),

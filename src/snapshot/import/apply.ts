@@ -1,9 +1,9 @@
-/** Applies a change file to a copy of a snapshot, then replaces the snapshot with the copy. */
+/** Applies changes to a copy of a snapshot, then replaces the snapshot with the copy. */
 import { accessSync, constants, copyFileSync } from "node:fs";
 import { type LockOptions, type Paths, replaceLocked } from "../../files/replace.ts";
 import { renewSeparators } from "../../search/fts5-segment.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { finishFile, TRAILER_BYTES } from "../format/file.ts";
+import { finishFile, parseHeader } from "../format/file.ts";
 import { countTotals, readMeta } from "../format/meta.ts";
 import { namingErrors, openInPlace } from "../read/open.ts";
 import { createRowChanger } from "./changes.ts";
@@ -16,12 +16,15 @@ export interface ApplyOptions extends ReadOptions, LockOptions {
   builtAtMs?: number | undefined;
 }
 
+/** The lines of a change file, or a function that derives them from the snapshot. */
+type ChangeSource = LineSource | ((db: Database) => object[]);
+
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
  * if a line is invalid, and with a `SnapshotError` if `target` is not a valid snapshot.
  */
 export async function applyChanges(
-  changes: LineSource,
+  changes: ChangeSource,
   target: string,
   options: ApplyOptions = {},
 ): Promise<Counted> {
@@ -37,9 +40,36 @@ export async function applyChanges(
   return replaceLocked(target, apply, options);
 }
 
+/** A user in a snapshot; neither 1 if there is none. */
+type Found = Record<"id" | "is_public" | "is_private", number>;
+const FIND = `SELECT DISTINCT value AS id, value IN (SELECT id FROM user) AS is_public,
+  value IN (SELECT id FROM private_user) AS is_private FROM json_each(?)`;
+
+/**
+ * Makes users private in the snapshot file `target`, and returns them as they were. Rejects if one
+ * of them does not exist. An import keeps to this for an hour, even for those already private.
+ */
+export async function hideUsers(
+  ids: readonly number[],
+  target: string,
+  options: ApplyOptions = {},
+): Promise<Found[]> {
+  let found: Found[] = [];
+  const listChanges = ({ $client }: Database) => {
+    found = $client.prepare<Found>(FIND).all(JSON.stringify(ids));
+    const missing = found.filter((user) => !user.is_public && !user.is_private);
+    const list = missing.map(({ id }) => `user ${id}`).join(", ");
+    if (list) throw new Error(`not found in ${target}: ${list}; nothing was written`);
+    return found.map(({ id }) => ({ type: "user", id, public: false }));
+  };
+  await applyChanges(listChanges, target, { ...options, allowShrink: true });
+  return found;
+}
+
 /** Applies changes to the bytes of a snapshot, and returns the bytes of the new snapshot. */
 export function changeSnapshot(snapshot: Uint8Array, changes: LineSource): Promise<Uint8Array> {
-  return useDatabase(snapshot.subarray(0, -TRAILER_BYTES), async (db) => {
+  const databaseBytes = parseHeader(snapshot, snapshot.length);
+  return useDatabase(snapshot.subarray(0, databaseBytes), async (db) => {
     await change(db, changes, {});
     return serializeSnapshot(db);
   });
@@ -47,7 +77,7 @@ export function changeSnapshot(snapshot: Uint8Array, changes: LineSource): Promi
 
 async function change(
   db: Database,
-  changes: LineSource,
+  changes: ChangeSource,
   { builtAtMs = Date.now(), ...options }: ApplyOptions,
   target = "",
   old?: string,
@@ -55,7 +85,8 @@ async function change(
   const before = readMeta(db);
   db.$client.exec("PRAGMA secure_delete = ON");
   const changer = createRowChanger(db, builtAtMs);
-  const read = await readDataset(changes, changer.handler, options);
+  const lines = typeof changes === "function" ? changes(db) : changes;
+  const read = await readDataset(lines, changer.handler, options);
   const totals = countTotals(db);
   const guard = { ...options, allowReveal: true };
   const differences = old === undefined ? old : compare(db, old, target, totals, guard);

@@ -25,7 +25,7 @@ export interface ImportOptions extends ReadOptions, WriteOptions, LockOptions, T
   skipInvalid?: boolean;
   /** Whether to accept a dataset that has neither users nor companies. */
   allowEmpty?: boolean;
-  /** How long to keep to a takedown by `applyChanges`. Defaults to an hour, the maximum. */
+  /** How long to keep to a takedown by `apply` or `hide`. Defaults to an hour, the maximum. */
   holdMs?: number | undefined;
   /** Whether to overwrite a file that is not a snapshot. */
   force?: boolean | undefined;

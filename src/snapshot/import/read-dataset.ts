@@ -13,8 +13,10 @@ import {
 import type { ValidationError } from "../../domain/validation.ts";
 import { decompress } from "../../files/decompress.ts";
 import { readFileBytes, readLines, type TextLine } from "../../files/lines.ts";
+import type { UnknownColumn } from "../../tables/columns.ts";
 import { type RowError, TableReader, type TableRecord } from "../../tables/read-tables.ts";
 import { DatasetError, type LineError, LineErrors } from "./line-errors.ts";
+import { NameInspector, type OddNames } from "./odd-names.ts";
 
 /** The path of an NDJSON file (plain or gzip), the objects in its lines, or its bytes. */
 export type LineSource<Item extends object = object> =
@@ -57,11 +59,20 @@ export interface ReadOptions {
   maxErrors?: number | undefined;
   /** Base URL for avatars that are not http(s) URLs. */
   avatarBase?: string | undefined;
+  /** Whether to decode HTML entities in names and descriptions. */
+  decodeHtml?: boolean | undefined;
 }
 
-/** How many names have been cleaned, and the errors that were skipped. */
+/** The report on a dataset that has been read. */
 export interface Read {
+  /** How many names had invisible characters or extra white space. */
   cleaned: number;
+  /** Names with HTML entities, and names that look like UTF-8 read as Latin-1. */
+  names: { entities: OddNames; misread: OddNames };
+  /** The columns of tables that were left out. */
+  unknownColumns: readonly UnknownColumn[];
+  /** The queries of which a page took longer than half a second. */
+  slowQueries: readonly string[];
   skipped: LineErrors;
 }
 
@@ -83,10 +94,11 @@ export async function readDataset<Parsed extends RecordKey>(
   return reader.finish(options.expectEnd ?? false);
 }
 
-type Origin = Pick<TextLine | TableRecord, "number">;
+type Origin = Pick<TextLine, "number"> | Pick<TableRecord, "number" | "first">;
 
-class DatasetReader<Parsed extends RecordKey> implements Read {
+class DatasetReader<Parsed extends RecordKey> {
   cleaned = 0;
+  readonly names: NameInspector;
   readonly skipped: LineErrors;
   private readonly errors: LineErrors;
   private readonly handler: LineHandler<Parsed>;
@@ -101,6 +113,7 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
     this.handler = handler;
     this.avatarBase = options.avatarBase;
     this.tables = tables;
+    this.names = new NameInspector(options.decodeHtml);
     this.errors = new LineErrors(options.maxErrors);
     this.skipped = new LineErrors(options.maxErrors);
   }
@@ -130,7 +143,11 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
       this.report(located);
     }
     if (this.errors.count > 0) throw new DatasetError(this.errors);
-    return { cleaned: this.cleaned, skipped: this.skipped };
+    const { entities, misread } = this.names;
+    const { unknownColumns = [], slowQueries = [] } = this.tables ?? {};
+    const names = { entities, misread };
+    const { cleaned, skipped } = this;
+    return { cleaned, names, unknownColumns, slowQueries, skipped };
   }
 
   /** Reports an error in part of a record or outside records. Skips it if the handler can skip. */
@@ -142,6 +159,7 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
   }
 
   private addRecord(origin: Origin, record: RawRecord): void {
+    const oddNames = this.names.inspect(record);
     this.cleaned += cleanNames(record);
     if (this.avatarBase !== undefined) resolveAvatar(record, this.avatarBase);
     const parsed = this.handler.validate(record);
@@ -151,6 +169,12 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
     else {
       const errors = this.handler.add(parsed, origin.number);
       if (errors.length > 0) this.skipOrFail(origin, parsed, parsed, errors);
+      else {
+        for (const [odd, name] of oddNames) {
+          odd.count++;
+          odd.example ??= name;
+        }
+      }
     }
   }
 

@@ -7,7 +7,7 @@ import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type DatasetLine, validateRecord } from "../../domain/dataset.ts";
 import { MAX_ACHIEVEMENTS_BYTES, type PublicUserLine } from "../../domain/model.ts";
 import { parseTime } from "../../domain/time.ts";
-import type { ValidationError } from "../../domain/validation.ts";
+import { DUPLICATE_ID, type ValidationError } from "../../domain/validation.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { countOf } from "../format/meta.ts";
 import { achievement, company, role, type Unlock, user } from "../format/schema.ts";
@@ -47,7 +47,7 @@ export class RowWriter implements LineHandler<DatasetLine> {
       known.add(id);
     }
     if (this.insert(line, number)) return [];
-    return [{ field: "id", reason: `duplicate ${type} id ${id}`, kind: "duplicate id" }];
+    return [{ field: "id", reason: `duplicate ${type} id ${id}`, kind: DUPLICATE_ID }];
   }
 
   /** Yields an error for each reference to a missing record and for each exceeded limit. */

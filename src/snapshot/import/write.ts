@@ -7,7 +7,7 @@ import { version } from "../../domain/version.ts";
 import { buildNameIndex } from "../../search/build.ts";
 import type { NameKind } from "../../search/tables.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { withChecksum } from "../format/file.ts";
+import { withTrailer } from "../format/file.ts";
 import { type Totals, writeMeta } from "../format/meta.ts";
 import { achievement, type Unlock } from "../format/schema.ts";
 import type { Differences } from "./overwrite-guard.ts";
@@ -81,7 +81,7 @@ export async function finishDatabase(
 /** Returns a database in memory as the bytes of a snapshot file. */
 export function serializeSnapshot(db: Database): Uint8Array {
   db.$client.exec("VACUUM");
-  return withChecksum(db.$client.serialize());
+  return withTrailer(db.$client.serialize());
 }
 
 /**

@@ -2,13 +2,11 @@
  * Opens a snapshot from a file or from bytes, after verifying every byte. A server reads a private
  * copy, so nothing that happens to the file afterwards reaches a response.
  */
-import { constants } from "node:fs";
-import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sqlite } from "#sqlite";
 import { codeOf, reasonOf } from "../../files/errors.ts";
 import { openFile } from "../../files/read.ts";
-import { makeTemporaryFolder, requireSpace, TEMPORARY } from "../../files/temporary-folder.ts";
+import { copyIfSpace, makeTemporaryFolder, TEMPORARY } from "../../files/temporary-folder.ts";
 import { openSearch } from "../../search/results.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { parseHeader, readHeader, SnapshotError, verifyChecksum } from "../format/file.ts";
@@ -91,11 +89,7 @@ async function openCopy(path: string, bytes: number, copyFolder: string) {
   try {
     temporary = makeTemporaryFolder(copyFolder);
     const copy = join(temporary.folder, "copy");
-    // A copy that shares blocks needs no space.
-    await copyFile(path, copy, constants.COPYFILE_FICLONE_FORCE).catch(async () => {
-      await requireSpace(copyFolder, bytes);
-      await copyFile(path, copy);
-    });
+    await copyIfSpace(path, copy, bytes);
     return await verifyAndOpen(copy, true);
   } catch (error) {
     if (error instanceof SnapshotError) throw error;
@@ -110,15 +104,16 @@ async function openCopy(path: string, bytes: number, copyFolder: string) {
 
 async function verifyAndOpen(path: string, isMapped: boolean): Promise<VerifiedDatabase> {
   await using file = await openFile(path);
-  const databaseBytes = parseHeader(await readHeader(file), (await file.stat()).size);
-  const sha256 = await verifyChecksum(file, databaseBytes);
+  const { size } = await file.stat();
+  parseHeader(await readHeader(file), size);
+  const sha256 = await verifyChecksum(file, size);
   const db = sqlite.openImmutable(path, isMapped);
   return { db, sha256, close: () => db.$client.close() };
 }
 
 async function openBytes(bytes: Uint8Array): Promise<VerifiedDatabase> {
   const databaseBytes = parseHeader(bytes, bytes.length);
-  const sha256 = await verifyChecksum(bytes, databaseBytes);
+  const sha256 = await verifyChecksum(bytes, bytes.length);
   const db = sqlite.openBytes(bytes.subarray(0, databaseBytes));
   return { db, sha256, close: () => db.$client.close() };
 }

@@ -8,16 +8,19 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { formatTime } from "../../domain/time.ts";
-import { isFileSystemError, networkReasonOf, reasonOf } from "../../files/errors.ts";
-import { replaceLocked } from "../../files/replace.ts";
+import { isFileSystemError, reasonOf } from "../../files/errors.ts";
+import { type Paths, replaceLocked } from "../../files/replace.ts";
 import { requireSpace } from "../../files/temporary-folder.ts";
-import { HEADER_BYTES, parseFileBytes, SnapshotError } from "../format/file.ts";
+import { HEADER_BYTES, parseSizes, SnapshotError } from "../format/file.ts";
 import { openInPlace } from "../read/open.ts";
+import { downloadBlocks, ReplacedError, readEnd } from "./blocks.ts";
 import type { RemoteLocation } from "./location.ts";
+import { openRequests, type Reply } from "./requests.ts";
 
 export interface SourceOptions {
   location: RemoteLocation;
   folder: string;
+  /** How long a download may take without making progress. */
   timeoutMs: number;
   /** Called when an attempt fails for a new reason while there is a copy. */
   onDown(reason: string): void;
@@ -79,18 +82,29 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
     }
   }
 
-  async function download(): Promise<boolean> {
-    const { url, headers } = location.prepare();
-    const response = await fetch(url, {
-      headers: { ...headers, ...(etag && { "if-none-match": etag }) },
-      signal: AbortSignal.timeout(timeoutMs),
-    }).catch((error: unknown) => {
-      throw new Error(`cannot be reached: ${networkReasonOf(error, timeoutMs)}`);
-    });
+  const connect = () => openRequests(location, timeoutMs);
+  const ifChanged = () => (etag ? { "if-none-match": etag } : {});
+
+  /** `tries` is how often the source may replace the snapshot before the whole file is needed. */
+  async function download(tries = 3): Promise<boolean> {
+    const own = hasCopy && tries > 0 ? await readEnd(path).catch(() => undefined) : undefined;
+    using requests = connect();
+    const reply = await requests.get({ ...ifChanged(), ...own?.headers });
+    if (!own || reply.status === 200 || reply.status === 304) return await downloadAll(reply);
+    try {
+      const isNew = await downloadBlocks(reply, own, connect, replaceCopy);
+      [etag, refused] = [reply.headers.get("etag"), undefined];
+      return isNew;
+    } catch (error) {
+      // Whatever is wrong with the blocks, the whole file may be fine.
+      return await download(error instanceof ReplacedError ? tries - 1 : 0);
+    }
+  }
+
+  async function downloadAll({ status, headers, body }: Reply): Promise<boolean> {
     // A 206 has only a part of the snapshot, and a 204 has none.
-    if (response.status !== 200) {
-      await response.body?.cancel();
-      if (response.status !== 304) throw new Error(`responded with ${response.status}`);
+    if (status !== 200) {
+      if (status !== 304) throw new Error(`responded with ${status}`);
       if (etag === null) {
         throw new Error("responded with 304 to a request without If-None-Match; check its cache");
       }
@@ -99,24 +113,28 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
     }
     refused = undefined;
     try {
-      // The folder may have been removed by a program that cleans up temporary files.
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
-      await replaceLocked(path, async ({ path }) => {
+      await replaceCopy(async ({ path }) => {
         // Opens the file without creating it, because a signal may have removed it by now.
-        const file = createWriteStream(path, { flags: "r+" });
-        await pipeline(bound(readBody(response, timeoutMs), folder), file);
-        (await openInPlace(path)).close();
+        await pipeline(bound(body, folder), createWriteStream(path, { flags: "r+" }));
       });
     } catch (error) {
-      // If reading the body is what failed, cancelling it fails too.
-      await response.body?.cancel().catch(() => {});
       if (!(error instanceof SnapshotError) || error.isTransient) throw error;
       refused = error;
     }
-    etag = response.headers.get("etag");
+    etag = headers.get("etag");
     if (refused) throw refused;
     hasCopy = true;
     return true;
+  }
+
+  /** Replaces the copy with what `write` writes, if that is a valid snapshot. */
+  async function replaceCopy(write: (paths: Paths) => Promise<void>): Promise<void> {
+    // The folder may have been removed by a program that cleans up temporary files.
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    await replaceLocked(path, async (paths) => {
+      await write(paths);
+      (await openInPlace(paths.path)).close();
+    });
   }
 
   /** Checks for a new snapshot, and resolves to whether the copy has changed. */
@@ -136,14 +154,6 @@ function reasonOfFailure(error: unknown): string {
   return error instanceof SnapshotError ? error.reason : reasonOf(error);
 }
 
-async function* readBody({ body }: Response, timeoutMs: number): AsyncGenerator<Uint8Array> {
-  try {
-    yield* body ?? [];
-  } catch (error) {
-    throw new Error(`stopped sending: ${networkReasonOf(error, timeoutMs)}`);
-  }
-}
-
 /** Yields no more than the snapshot's header declares, which must fit on the disk of `folder`. */
 async function* bound(body: AsyncIterable<Uint8Array>, folder: string): AsyncGenerator<Uint8Array> {
   let head = Buffer.alloc(0);
@@ -152,7 +162,7 @@ async function* bound(body: AsyncIterable<Uint8Array>, folder: string): AsyncGen
     if (head.length < HEADER_BYTES) {
       head = Buffer.concat([head, chunk]);
       if (head.length >= HEADER_BYTES) {
-        declared = parseFileBytes(head);
+        declared = parseSizes(head).fileBytes;
         await requireSpace(folder, declared);
       }
     }

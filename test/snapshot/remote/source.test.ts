@@ -172,6 +172,18 @@ describe("the local copy is kept, and the failure is reported once, after", () =
   });
 });
 
+test("a download may take longer than the limit if it makes progress", async () => {
+  respond = async (_, response) => {
+    response.writeHead(200, { "content-length": second.length });
+    for (let at = 0; at < second.length; at += second.length / 5) {
+      response.write(second.subarray(at, at + second.length / 5));
+      await Bun.sleep(250);
+    }
+    response.end();
+  };
+  expect(await usersIn(await open({ timeoutMs: 1000 }))).toBe(3);
+});
+
 test("a bad snapshot is downloaded again only after it changes", async () => {
   const source = await open();
   respond = serve(flip(second));

@@ -1,0 +1,108 @@
+/**
+ * Downloads the blocks in which a snapshot at a source differs from a local copy. Nothing is
+ * trusted: the caller verifies every byte of the result. After any error, the whole file is needed.
+ */
+import { open } from "node:fs/promises";
+import { openFile } from "../../files/read.ts";
+import type { Paths } from "../../files/replace.ts";
+import { copyIfSpace } from "../../files/temporary-folder.ts";
+import * as format from "../format/file.ts";
+import type { Reply, Requests } from "./requests.ts";
+
+const { BLOCK_BYTES, BLOCK_HASH_BYTES, CHECKSUM_BYTES } = format;
+
+/** The snapshot at the source was replaced during the download. */
+export class ReplacedError extends Error {}
+
+/** Bounds the memory for a response. A file that grows by more is downloaded as a whole. */
+const MAX_RANGE = 2 ** 22;
+/** Receiving this many unchanged bytes is cheaper than another request. */
+const MAX_GAP = 2 * BLOCK_BYTES;
+const CONNECTIONS = 8;
+
+/** Returns the trailer of a local copy, and the headers that request the one at the source. */
+export async function readEnd(path: string) {
+  await using file = await openFile(path);
+  const { size } = await file.stat();
+  const databaseBytes = format.parseHeader(await format.readHeader(file), size);
+  const trailer = Buffer.alloc(size - databaseBytes);
+  await file.read(trailer, 0, trailer.length, databaseBytes);
+  const from = databaseBytes - (databaseBytes % BLOCK_BYTES);
+  return { trailer, from, headers: rangeHeaders(`bytes=${from}-`) };
+}
+
+/**
+ * Compares the reply with the end of the local copy. If they differ, calls `replaceCopy` with a
+ * function that writes the new file. Resolves to whether they differ.
+ */
+export async function downloadBlocks(
+  reply: Reply,
+  own: Awaited<ReturnType<typeof readEnd>>,
+  connect: () => Requests,
+  replaceCopy: (write: (paths: Paths) => Promise<void>) => Promise<void>,
+): Promise<boolean> {
+  const etag = reply.headers.get("etag") ?? "";
+  // If-Match never matches a weak ETag, which begins with W.
+  if (!etag.startsWith('"')) throw new Error("sends no strong ETag");
+  const total = Number(reply.headers.get("content-range")?.split("/")[1]);
+  if (total - own.from > own.trailer.length + MAX_RANGE) throw new Error("has grown too much");
+  const end = await receive(reply, own.from, total, total);
+  // The last block may be shorter than the others.
+  const blocks = Math.ceil((total - CHECKSUM_BYTES) / (BLOCK_BYTES + BLOCK_HASH_BYTES));
+  const trailer = end.subarray(-CHECKSUM_BYTES - blocks * BLOCK_HASH_BYTES);
+  if (trailer.equals(own.trailer)) return false;
+  const hashIn = (list: Buffer, block: number) => list.readUInt32BE(block * BLOCK_HASH_BYTES);
+  const changed = Array.from({ length: own.from / BLOCK_BYTES }, (_, block) => block).filter(
+    (block) => hashIn(trailer, block) !== hashIn(own.trailer, block),
+  );
+  if (changed.length > blocks / 2) throw new Error("has changed too much");
+  const ranges = listRanges(changed).values();
+  await replaceCopy(async ({ path, old }) => {
+    await copyIfSpace(old, path, total);
+    await using file = await open(path, "r+");
+    // Copying may have taken longer than the first connection waits.
+    using requests = connect();
+    const work = async () => {
+      for (const { from, to } of ranges) {
+        const range = rangeHeaders(`bytes=${from}-${to - 1}`);
+        const part = await requests.get({ ...range, "if-match": etag });
+        // Some stores and proxies ignore If-Match, so the status need not be 412.
+        if (part.headers.get("etag") !== etag) throw new ReplacedError();
+        await file.write(await receive(part, from, to, total), 0, to - from, from);
+      }
+    };
+    await Promise.all(Array.from({ length: CONNECTIONS }, work));
+    await file.truncate(total);
+    await file.write(end, 0, end.length, own.from);
+  });
+  return true;
+}
+
+function listRanges(blocks: number[]) {
+  const ranges: { from: number; to: number }[] = [];
+  for (const from of blocks.map((block) => block * BLOCK_BYTES)) {
+    const to = from + BLOCK_BYTES;
+    const last = ranges.at(-1);
+    if (last && from - last.to <= MAX_GAP && to - last.from <= MAX_RANGE) last.to = to;
+    else ranges.push({ from, to });
+  }
+  return ranges;
+}
+
+// A compressed response would have neither ranges nor a strong ETag.
+const rangeHeaders = (range: string) => ({ range, "accept-encoding": "identity" });
+
+/** Returns the bytes from offset `from` up to offset `to` of a file of `total` bytes. */
+async function receive({ status, headers, body }: Reply, from: number, to: number, total: number) {
+  const isExpected = headers.get("content-range") === `bytes ${from}-${to - 1}/${total}`;
+  if (status !== 206 || !isExpected) throw new Error("ignores ranges");
+  const bytes = Buffer.alloc(to - from);
+  let at = 0;
+  for await (const chunk of body) {
+    // Throws if there are too many bytes.
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  if (at < bytes.length) throw new Error("sent too few bytes");
+  return bytes;
+}

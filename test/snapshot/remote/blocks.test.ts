@@ -1,0 +1,120 @@
+/** A local copy that is updated block by block equals the file at the source, whatever happens. */
+import { afterAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { seedDataset } from "../../../src/community/community.ts";
+import { createRandom } from "../../../src/community/random.ts";
+import { applyChanges } from "../../../src/snapshot/import/apply.ts";
+import { importDataset } from "../../../src/snapshot/import/import.ts";
+import { parseWebLocation } from "../../../src/snapshot/remote/location.ts";
+import { openSource } from "../../../src/snapshot/remote/source.ts";
+import { bytesOf, makeSnapshot, user } from "../../datasets.ts";
+import { temporaryFolder } from "../../support.ts";
+
+type Headers = Record<string, string>;
+interface Reply {
+  status: number;
+  headers: Headers;
+  body: Uint8Array<ArrayBuffer>;
+}
+
+/** The file at the source, and the one that replaces it during the next download of blocks. */
+let [current, next] = [new Uint8Array(), new Uint8Array()];
+let spoil: (reply: Reply, headers: Headers) => Reply = (right) => right;
+/** The sizes of the bodies that were sent. */
+let sent: number[] = [];
+
+function reply(headers: Headers): Reply {
+  const etag = `"${Bun.hash(current)}"`;
+  const body = new Uint8Array();
+  if (headers["if-none-match"] === etag) return { status: 304, headers: { etag }, body };
+  if ((headers["if-match"] ?? etag) !== etag) return { status: 412, headers: {}, body };
+  const [, from = 0, to] = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? "")?.map(Number) ?? [];
+  if (to === undefined) return { status: 200, headers: { etag }, body: current };
+  const part = current.slice(from, to === 0 ? current.length : to + 1);
+  const range = `bytes ${from}-${from + part.length - 1}/${current.length}`;
+  if (part.length === 0) return { status: 416, headers: {}, body };
+  return { status: 206, headers: { etag, "content-range": range }, body: part };
+}
+
+const web = Bun.serve({
+  port: 0,
+  fetch(request) {
+    const asked = request.headers.toJSON();
+    if (asked["if-match"] && next.length > 0) [current, next] = [next, new Uint8Array()];
+    const right = reply(asked);
+    const { status, headers, body } = asked.range ? spoil(right, asked) : right;
+    sent.push(body.length);
+    return new Response(status === 304 ? null : body, { status, headers });
+  },
+});
+afterAll(() => web.stop(true));
+
+function replace(replaced: Headers): typeof spoil {
+  return (right) => ({ ...right, headers: { ...right.headers, ...replaced } });
+}
+
+/** How a source may respond to requests for ranges. */
+const faults: Record<string, typeof spoil> = {
+  none: (right) => right,
+  "a body that is cut off": (right) => ({ ...right, body: right.body.slice(1) }),
+  "a longer body": (right) => ({ ...right, body: Buffer.concat([right.body, right.body]) }),
+  "other bytes": (right) => ({ ...right, body: right.body.map((byte) => byte ^ 1) }),
+  "another range": replace({ "content-range": "bytes 1-9/99" }),
+  petabytes: replace({ "content-range": "bytes 0-999999999999998/999999999999999" }),
+  "a truncated list": ({ headers, body, ...right }) => {
+    const cut = (_: string, total: number) => `${total - 98}/${total - 97}`;
+    const range = `${headers["content-range"]?.replace(/\d+\/(\d+)/, cut)}`;
+    return { ...right, headers: { ...headers, "content-range": range }, body: body.slice(0, -97) };
+  },
+  "a weak ETag": replace({ etag: 'W/"1"' }),
+  "no ETag": replace({ etag: "" }),
+  "no ranges": (_, { range, ...asked }) => reply(asked),
+  "another ETag each time": (right, asked) =>
+    asked["if-match"] ? replace({ etag: '"other"' })(right, asked) : right,
+  "a 500": (right) => ({ ...right, status: 500 }),
+  "If-Match is ignored": (_, { "if-match": _ignored, ...asked }) => reply(asked),
+};
+
+test("200 applies, imports and broken downloads end with the same bytes as whole downloads", async () => {
+  const random = createRandom(45);
+  const build = (seed: number) => [...seedDataset({ users: 1500, companies: 60, seed })];
+  const path = await makeSnapshot(build(1));
+  const change = () => {
+    const id = 1 + random.below(1500);
+    const hidden = { type: "user", id, public: false };
+    return applyChanges(bytesOf([random.chance(0.5) ? hidden : user(id, `Renamed ${id}`)]), path);
+  };
+  current = new Uint8Array(readFileSync(path));
+  const location = parseWebLocation(web.url.href) ?? expect.unreachable();
+  const events: string[] = [];
+  const [onDown, onUp] = [(reason: string) => events.push(reason), () => events.push("up")];
+  const options = { location, folder: temporaryFolder(), timeoutMs: 20_000, onDown, onUp };
+  const source = await openSource(options);
+  let partial = 0;
+  for (let step = 0; step < 200; step++) {
+    const imported = { allowShrink: true, allowReveal: true };
+    if (random.chance(0.1)) await importDataset(bytesOf(build(step)), path, imported);
+    else await change();
+    current = new Uint8Array(readFileSync(path));
+    if (random.chance(0.25)) {
+      await change();
+      next = new Uint8Array(readFileSync(path));
+    }
+    const fault = random.chance(0.5) ? "none" : random.pick(Object.keys(faults));
+    spoil = faults[fault] ?? expect.unreachable();
+    sent = [];
+    const isNew = await source.refresh();
+    const isSame = readFileSync(source.path).equals(current);
+    expect({ step, fault, isNew, isSame, events }).toEqual({
+      ...{ step, fault, isNew: true, isSame: true, events: [] },
+    });
+    if (fault === "none" && !sent.includes(current.length)) partial++;
+    next = new Uint8Array();
+  }
+  // An import changes most blocks, and so do some changes, because the snapshot is small.
+  expect(partial).toBeGreaterThan(50);
+  // A new process does not know the ETag of its copy.
+  sent = [];
+  await openSource(options);
+  expect(sent.reduce((sum, bytes) => sum + bytes)).toBeLessThan(current.length / 10);
+});
