@@ -3,9 +3,18 @@
  * check and the units. A temporary folder stands in for the VPS, with a fake ssh and apt-get.
  */
 import { expect, test } from "bun:test";
-import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { runHealth } from "../../src/commands/health.ts";
+import { version as current } from "../../src/domain/version.ts";
 import { community as lines, makeSnapshot, textOf } from "../datasets.ts";
 import {
   community,
@@ -54,6 +63,18 @@ function readUnit(path: string) {
     lines.filter((line) => line.startsWith(`${key}=`)).map((line) => line.slice(key.length + 1));
   const env = all("Environment").map((text) => text.split(/=(.*)/).slice(0, 2) as [string, string]);
   return { command: all("ExecStart")[0] ?? "", env };
+}
+
+/** Returns a script that runs the version before this one, if this is a clone with its commit. */
+async function openOldVersion(): Promise<string | undefined> {
+  const folder = temporaryFolder();
+  const unpack = `git -C ${root} archive 07cf9f9 | tar -x -C ${folder}`;
+  const { code } = await run(["bash", "-o", "pipefail", "-c", unpack]);
+  if (code !== 0 && isRequired) throw new Error("the commit of version 0.1.0 is missing");
+  if (code !== 0) return void console.warn("version 0.1.0 is missing: upgrading from this version");
+  // It also runs with the newer dependencies.
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  return `#!/bin/sh\nexec ${process.execPath} ${folder}/src/main.ts "$@"\n`;
 }
 
 test.if(hasCaddy || isRequired)("five commands set up a server with HTTPS", async () => {
@@ -136,24 +157,42 @@ test.if(hasCaddy || isRequired)("five commands set up a server with HTTPS", asyn
 
   const user = `https://localhost:${https}/users/public/42`;
   const getStatus = async () => (await fetch(user, { tls: { rejectUnauthorized: false } })).status;
-  const [upkeep = "", removal = ""] = blocks("bash");
+  const onServer = (line: string) => type(`ssh root@api.example.org '${line}'`);
+  const restart = async () => {
+    child.kill();
+    await child.exited;
+    child = await start();
+    await getStatus();
+  };
+  const getVersion = async () =>
+    JSON.parse((await curl("127.0.0.1", "/health")).split("\r\n\r\n")[1] ?? "").version;
+  const [backup = "", before = "", upgrade = "", wayBack = "", removal = ""] = blocks("bash");
+  const old = await openOldVersion();
   const statuses = await underLoad(getStatus, async () => {
-    for (const line of upkeep.split("\n")) {
-      await type(`ssh root@api.example.org '${line}'`);
-      if (!line.endsWith("systemctl restart roadbook")) continue;
-      child.kill();
-      await child.exited;
-      child = await start();
-      await getStatus();
+    for (const line of backup.split("\n")) await onServer(line);
+    if (old) {
+      writeFileSync(join(vps, "root/old"), old);
+      await onServer("install old /usr/local/bin/roadbook");
+    }
+    await onServer("roadbook import backup.ndjson --to /var/lib/roadbook.snapshot");
+    await restart();
+    for (const line of before.split("\n")) await onServer(line);
+    for (const [line, version] of [
+      [upgrade, current],
+      [wayBack, old ? "0.1.0" : current],
+    ]) {
+      expect(line).toEndWith("systemctl restart roadbook");
+      await onServer(line ?? "");
+      await restart();
+      expect(await getVersion()).toBe(version);
     }
   });
   expect([...statuses]).toEqual([200]);
-  expect(upkeep.match(/systemctl restart/g)).toHaveLength(2);
   caddy.kill();
   await caddy.exited;
   child.kill();
   expect(await child.exited).toBe(0);
-  for (const line of removal.split("\n")) await type(`ssh root@api.example.org '${line}'`);
+  for (const line of removal.split("\n")) await onServer(line);
   const left = readdirSync(vps, { recursive: true, encoding: "utf8" });
   expect(left.filter((path) => /^(?:etc|usr|var).*roadbook/.test(path))).toEqual([]);
 });
@@ -340,16 +379,23 @@ test("a web process hides a user in the folder that the guide makes for it", asy
   const snapshot = onVps(/^Environment=ROADBOOK_TO=(.*)$/m.exec(guide)?.[1] ?? "");
   expect(readFileSync(onVps("/etc/roadbook.conf"), "utf8")).toBe(`ROADBOOK_SNAPSHOT=${snapshot}\n`);
 
+  const server = await openExecutable(["--snapshot", snapshot]);
   const runAs = (user: string, command: string[], id = "42") => {
     const by = ["setpriv", `--reuid=${user}`, `--regid=${user}`, "--clear-groups"];
     const strict = ["sh", "-c", 'umask 077 && exec "$@"', "sh", ...command];
     const PATH = "/usr/local/bin:/usr/bin:/bin";
-    return run([...(isRoot ? by : []), ...strict], { cwd: vps, env: { PATH, snapshot, id } });
+    const env = { PATH, snapshot, id, server: server.origin };
+    return run([...(isRoot ? by : []), ...strict], { cwd: vps, env });
   };
   writeFileSync(join(vps, "dataset"), textOf(lines));
   for (const [name, flag, language, begin] of [
     ["php", "-r", "php", "extract(getenv());"],
-    ["node", "-e", "js", "const { spawnSync } = child_process, { id, snapshot } = process.env;"],
+    [
+      "node",
+      "-e",
+      "js",
+      "const { spawnSync } = child_process, { id, snapshot, server } = process.env;",
+    ],
     ["python3", "-c", "python", "import os, subprocess; globals().update(os.environ)"],
   ] as const) {
     if (!Bun.which(name) && !isRequired) {
@@ -365,4 +411,5 @@ test("a web process hides a user in the folder that the guide makes for it", asy
     expect(stdout).toContain('{"type":"user","id":42,"public":false}');
     expect((await runAs("www-data", hide, "999")).code).not.toBe(0);
   }
+  await server.close();
 });
