@@ -14,7 +14,7 @@ import type { Counted } from "../snapshot/import/write.ts";
 import { exportDataset } from "../snapshot/read/export.ts";
 import { findProblem, isFolder } from "../tables/open.ts";
 import { confirmServed } from "./health.ts";
-import { describeCounts, endOnSignal, Progress, plural, writeSummary } from "./output.ts";
+import { chunksOf, describeCounts, endOnSignal, Progress, plural, writeSummary } from "./output.ts";
 
 /** `confirm` is the URL of a server that must serve the new snapshot. */
 type Confirmed = Record<"to", string> & { confirm: string | undefined; waitMs: number };
@@ -101,7 +101,8 @@ async function write<T>(
 
 /** Lists the lines of a snapshot that this release or the one before has written. */
 async function* readSnapshot(path: string): AsyncGenerator<Uint8Array> {
-  for (const line of await exportDataset(path, PREVIOUS_SCHEMA)) yield Buffer.from(`${line}\n`);
+  const lines = await exportDataset(path, PREVIOUS_SCHEMA);
+  for await (const chunk of chunksOf(lines)) yield Buffer.from(chunk);
 }
 
 async function* readWithProgress(path: string, progress: Progress): AsyncGenerator<Uint8Array> {
