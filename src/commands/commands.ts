@@ -78,7 +78,7 @@ export const commands: Record<string, Command> = {
         kind: kinds.text("SOURCE"),
         variable: "ROADBOOK_DATABASE",
         required: true,
-        help: "NDJSON file, - for standard input, folder of CSV files, or database URL",
+        help: "NDJSON file, - for standard input, folder of CSV files, database URL, or older snapshot",
       },
       to: { kind: kinds.target, required: true, help: "the snapshot to write" },
       queries: {
