@@ -39,6 +39,10 @@ const output = {
 };
 /** The flags that `import` and `apply` have in common. */
 const writing = {
+  idMap: {
+    kind: kinds.text("FILE"),
+    help: "allow ids of any kind, and keep an integer for each in this file",
+  },
   expectEnd: { kind: kinds.boolean, help: 'fail unless the last line is {"type":"end","lines":N}' },
   allowShrink: {
     kind: kinds.boolean,
@@ -94,7 +98,7 @@ export const commands: Record<string, Command> = {
       decodeHtml: { kind: kinds.boolean, help: "decode HTML entities in names and descriptions" },
       avatarBase: { kind: kinds.webUrl, help: "base URL for avatars that are not http(s) URLs" },
       dryRun: { kind: kinds.boolean, help: "check the dataset without writing anything" },
-      force: { kind: kinds.boolean, help: "overwrite the target even if it is not a snapshot" },
+      force: { kind: kinds.boolean, help: "overwrite any target, and accept a new id map" },
       skipInvalid: { kind: kinds.boolean, help: "skip invalid lines and fields, and report them" },
       allowReveal: {
         kind: kinds.boolean,
@@ -135,12 +139,13 @@ export const commands: Record<string, Command> = {
     settings: declare({
       ids: {
         name: "ID…",
-        kind: kinds.integer(1, Number.MAX_SAFE_INTEGER),
+        kind: kinds.text("ID"),
         list: ",",
         required: true,
         help: "the users' ids",
       },
       to: { kind: kinds.target, required: true, help: "the snapshot to change" },
+      idMap: writing.idMap,
       waitMs: writing.waitMs,
       confirm: writing.confirm,
     }),

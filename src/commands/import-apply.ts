@@ -2,7 +2,7 @@
 import { printable } from "../domain/validation.ts";
 import { openInput } from "../files/lines.ts";
 import type { LockOptions } from "../files/replace.ts";
-import { UsageError } from "../settings/kinds.ts";
+import { integer, parseNamed, UsageError } from "../settings/kinds.ts";
 import { isSnapshot, PREVIOUS_SCHEMA } from "../snapshot/format/file.ts";
 import { type ApplyOptions, applyChanges, hideUsers } from "../snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
@@ -71,8 +71,11 @@ export async function runHide({
   to,
   confirm,
   ...options
-}: ApplyOptions & Confirmed & { ids: number[] }): Promise<void> {
-  const users = await write("changes", (hooks) => hideUsers(ids, to, { ...options, ...hooks }));
+}: ApplyOptions & Confirmed & { ids: string[] }): Promise<void> {
+  const kind = integer(1, Number.MAX_SAFE_INTEGER);
+  const parse = (id: string) => Number(parseNamed("ID…", kind, id, () => kind.parse(id, {})));
+  const given = options.idMap === undefined ? ids.map(parse) : ids;
+  const users = await write("changes", (hooks) => hideUsers(given, to, { ...options, ...hooks }));
   const nameUser = ({ id, is_public }: (typeof users)[number]) =>
     `${to}: user ${id} ${is_public ? "is now private" : "was private already"}\n`;
   writeSummary(users.map(nameUser).join(""));

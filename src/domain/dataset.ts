@@ -33,10 +33,11 @@ const EndLine = closedObject({ type: Type.Literal("end"), lines: Count });
 /** The optional last line of a file. `lines` is the number of non-blank lines above it. */
 export type EndLine = Static<typeof EndLine>;
 
-const deletable = ["role", "achievement", "company", "user"] as const;
+/** Records of these types have ids. */
+export const recordTypes = ["role", "achievement", "company", "user"] as const;
 
 const DeletionLine = closedObject({
-  type: Type.Union(deletable.map((type) => Type.Literal(type))),
+  type: Type.Union(recordTypes.map((type) => Type.Literal(type))),
   id: Id,
   deleted: Type.Literal(true, { description: "true" }),
 });
@@ -84,7 +85,7 @@ export function datasetSchema(): object {
 }
 
 export interface RecordKey {
-  type: (typeof deletable)[number];
+  type: (typeof recordTypes)[number];
   id: number;
 }
 
@@ -104,16 +105,24 @@ export class InvalidLine {
   /** Undefined unless the line has a valid `type` and `id`. */
   get record(): RecordKey | undefined {
     const { type, id } = this.value;
-    const known = deletable.find((name) => name === type);
+    const known = recordTypes.find((name) => name === type);
     return known && optional.role.Check(id) ? { type: known, id } : undefined;
   }
+}
+
+const HAS_LONG_NUMBER = /[:,[]\s*-?\d{16}/;
+
+/** Turns an integer that `JSON.parse` has rounded into a bigint. */
+function keepDigits(_name: string, value: unknown, { source = "" } = {}): unknown {
+  const isRounded = typeof value === "number" && !Number.isSafeInteger(value);
+  return isRounded && /^-?\d{1,100}$/.test(source) ? BigInt(source) : value;
 }
 
 /** Parses a line, which must not be blank, into an object. */
 export function parseObject(text: string): RawRecord | InvalidLine {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = HAS_LONG_NUMBER.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
   } catch {}
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
   return isObject ? (value as RawRecord) : new InvalidLine([notAnObject(text)]);
@@ -136,7 +145,7 @@ export function validateRecord(record: RawRecord): DatasetLine | EndLine | Inval
 }
 
 export function validateChange(record: RawRecord): ChangeLine | EndLine | InvalidLine {
-  const isDeletion = "deleted" in record && deletable.some((type) => type === record.type);
+  const isDeletion = "deleted" in record && recordTypes.some((type) => type === record.type);
   return validate<ChangeLine | EndLine>(record, isDeletion ? shapes.deletion : shapeOf(record));
 }
 
@@ -209,19 +218,12 @@ function shapeOf(record: RawRecord): Shape<DatasetLine | EndLine> | ValidationEr
 /** Returns the errors for ids that are listed more than once for a public user. */
 function listDuplicateIds(line: ChangeLine | EndLine): ValidationError[] {
   if (!("public" in line && line.public)) return [];
-  const { id, roles = [], achievements = [] } = line;
+  const { roles = [], achievements = [] } = line;
   const unlocked = achievements.map((unlock) => unlock.id);
-  const kind = "is listed twice";
-  const describe = (type: string, field: string, listed?: number) => ({
-    field,
-    kind,
-    reason: `${type} ${listed} ${kind} for user ${id}`,
-  });
+  const reason = "is listed twice";
   return [
-    ...findRepeated(roles).map((at) => describe("role", `roles[${at}]`, roles[at])),
-    ...findRepeated(unlocked).map((at) =>
-      describe("achievement", `achievements[${at}].id`, unlocked[at]),
-    ),
+    ...findRepeated(roles).map((at) => ({ field: `roles[${at}]`, reason })),
+    ...findRepeated(unlocked).map((at) => ({ field: `achievements[${at}].id`, reason })),
   ];
 }
 

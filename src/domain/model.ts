@@ -194,7 +194,7 @@ function string(description: string, keywords: object = {}, isValid = (_: string
 }
 
 /** Checks the length first, because the other checks take time proportional to the length. */
-function isText(value: string, maxCodePoints: number): boolean {
+export function isText(value: string, maxCodePoints: number): boolean {
   return !hasCodePoints(value, maxCodePoints + 1) && value.isWellFormed();
 }
 

@@ -1,6 +1,6 @@
 /** Builds the error messages for invalid lines of a dataset, which quote the invalid value. */
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
-import { Id, Timestamp } from "./model.ts";
+import { Id, isText, Timestamp } from "./model.ts";
 
 /** An error in one field, or in the whole line if `field` is empty. */
 export interface ValidationError {
@@ -16,8 +16,10 @@ export const DUPLICATE_ID = "duplicate id";
 const MAX_FIELD_LENGTH = 80;
 const MAX_VALUE_LENGTH = 60;
 
-const LARGE_ID =
-  "; map such ids to smaller ones, for example by subtracting 76561197960265728 from Steam ids";
+const MAX_KEY_LENGTH = 100;
+/** How spreadsheets write long numbers. Hexadecimal text such as 12e5 has no plus sign. */
+const ROUNDED = /^-?\d(?:[.,]\d+)?E\+\d+$/i;
+const FIRST_STEAM_ID = 76561197960265728n;
 
 /** The error for a line that is not an object. Quotes it unless it may be a private user's. */
 export function notAnObject(text: string): ValidationError {
@@ -36,10 +38,32 @@ export function mustBe(field: string, expected: string, value: unknown): Validat
 /** Like {@link mustBe}, but for an id. An undefined id is reported as missing. */
 export function mustBeId(field: string, value: unknown): ValidationError {
   if (value === undefined) return { field, reason: "is missing" };
-  const error = mustBe(field, Id.description ?? "", value);
-  const isInteger = typeof value === "bigint" || Number.isInteger(value);
-  const isLarge = isInteger && Number(value) > Number.MAX_SAFE_INTEGER;
-  return isLarge ? { ...error, reason: error.reason + LARGE_ID } : error;
+  const quoted = value instanceof Uint8Array ? toKey(value) : value;
+  const error = mustBe(field, Id.description ?? "", quoted);
+  return { ...error, reason: error.reason + adviseOn(value) };
+}
+
+/** Returns an id of any kind as text, the key of an id map, or undefined for anything else. */
+export function toKey(value: unknown): string | undefined {
+  if (typeof value === "bigint" || Number.isSafeInteger(value)) return String(value);
+  const text = value instanceof Uint8Array ? Buffer.from(value).toString("hex") : value;
+  const key = typeof text === "string" ? text.trim() : "";
+  return key !== "" && isText(key, MAX_KEY_LENGTH) && !ROUNDED.test(key) ? key : undefined;
+}
+
+function adviseOn(id: unknown): string {
+  const isRounded = typeof id === "number" && id > Number.MAX_SAFE_INTEGER;
+  if (isRounded || (typeof id === "string" && ROUNDED.test(id.trim()))) {
+    return "; it looks like a number that a spreadsheet has rounded";
+  }
+  const isLarge = typeof id === "bigint" && id > 0;
+  if (!isLarge && typeof id !== "string" && !(id instanceof Uint8Array)) return "";
+  if (toKey(id) === undefined) {
+    return `; with --id-map FILE, it can be text of 1 to ${MAX_KEY_LENGTH} code points`;
+  }
+  const isSteam = isLarge && id >= FIRST_STEAM_ID && id < FIRST_STEAM_ID + 2n ** 32n;
+  const other = isSteam ? `, or subtract ${FIRST_STEAM_ID} from Steam ids` : "";
+  return `; such ids need --id-map FILE${other}`;
 }
 
 /** Like {@link mustBe}, but for a time. Explains what the value looks like. */

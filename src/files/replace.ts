@@ -68,7 +68,8 @@ export function replaceLocked<T>(
   options: LockOptions = {},
 ): Promise<T> {
   return namingErrors(target, async (file) => {
-    const release = await waitForLock(target, hiddenBeside(file, "lock"), options);
+    const take = () => lock(hiddenBeside(file, "lock"));
+    const release = await waitForLock(target, take, options);
     try {
       return await replaceBy(hiddenBeside(file, "new"), file, write, options);
     } finally {
@@ -77,15 +78,16 @@ export function replaceLocked<T>(
   });
 }
 
-async function waitForLock(
+/** Calls `take` until it returns something, which means that nobody else is writing `target`. */
+export async function waitForLock<Lock>(
   target: string,
-  path: string,
+  take: () => Lock | undefined,
   { waitMs = 60_000, onWait }: LockOptions,
-): Promise<() => void> {
+): Promise<Lock> {
   const endMs = performance.now() + waitMs;
   for (let tries = 0; ; tries++) {
-    const release = lock(path);
-    if (release) return release;
+    const taken = take();
+    if (taken) return taken;
     if (tries === 0) onWait?.();
     if (performance.now() >= endMs) break;
     await sleep(RETRY_MS);

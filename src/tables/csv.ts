@@ -5,6 +5,7 @@
 import { pipeline } from "node:stream/promises";
 import { CsvError, parse } from "csv-parse";
 import { sqlite } from "#sqlite";
+import { toKey } from "../domain/validation.ts";
 import { readFileBytes } from "../files/lines.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import { toInteger } from "./cells.ts";
@@ -15,13 +16,15 @@ const MAX_ROW_BYTES = 2 ** 20;
 const MAX_FIELDS = 1000;
 const BAD_RECORD = "a quote is misplaced or never closed, or the record is longer than 1 MiB";
 
-export function openCsv(): Tables {
+/** With `hasKeys`, ids are kept as text. */
+export function openCsv(hasKeys: boolean): Tables {
   // An empty path stands for a temporary file, which SQLite deletes.
   const { $client } = sqlite.openWritable("");
   $client.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
   return {
     ending: "csv",
-    open: (table, path) => load($client, table, path),
+    dialect: "sqlite",
+    open: (table, path) => load($client, table, path, hasKeys),
     query: async (table, rest, selected = "*") =>
       $client.prepare<Row>(`SELECT ${selected} FROM ${table} AS q ${rest}`).all(),
     [Symbol.asyncDispose]: async () => $client.close(),
@@ -29,7 +32,7 @@ export function openCsv(): Tables {
 }
 
 /** Loads a CSV file into a table, and returns the header of the file. */
-async function load(db: Sqlite, table: TableName, path: string): Promise<Header> {
+async function load(db: Sqlite, table: TableName, path: string, hasKeys: boolean): Promise<Header> {
   const file = `${table}.csv`;
   const key = keyOf(table);
   let width = 0;
@@ -57,8 +60,8 @@ async function load(db: Sqlite, table: TableName, path: string): Promise<Header>
       throw new Error(`${file}, line ${line}: ${counts} (a field with a separator must be quoted)`);
     }
     const values = Array.from(header.places, ([name, at]) => {
-      const id = name === key && toInteger(cells[at]);
-      return typeof id === "number" ? id : cells[at] || null;
+      const id = name === key && (hasKeys ? toKey : toInteger)(cells[at]);
+      return typeof id === "number" || typeof id === "string" ? id : cells[at] || null;
     });
     insert.run(...values, line);
   }

@@ -10,9 +10,11 @@ import { createConnection } from "node:net";
 import { SQL } from "bun";
 import { codeOf, networkReasonOf, reasonOf } from "../files/errors.ts";
 import { readHeader, type TableName } from "./columns.ts";
+import type { Dialect } from "./literal.ts";
 import type { Row, Tables } from "./read-tables.ts";
 
 interface Connection extends AsyncDisposable {
+  dialect: Dialect;
   run(sql: string): Promise<{ rows: Row[]; columns: string[] }>;
 }
 
@@ -31,6 +33,7 @@ export async function openDatabase(url: string, timeoutMs: number) {
   };
   return {
     ending: "sql",
+    dialect: connection.dialect,
     async open(table, path) {
       const file = `${table}.sql`;
       const bytes = readFileSync(path);
@@ -94,7 +97,7 @@ async function explainFailure(url: string, error: unknown, timeoutMs: number): P
 }
 
 function openSqlite(path: string): Connection {
-  const db = new Database(path, { readonly: true });
+  const db = new Database(path, { readonly: true, safeIntegers: true });
   db.run("BEGIN");
   function all(sql: string) {
     using statement = db.prepare<Row, []>(sql);
@@ -103,6 +106,7 @@ function openSqlite(path: string): Connection {
     return { rows: statement.all(), columns: statement.columnNames };
   }
   return {
+    dialect: "sqlite",
     async run(sql) {
       const read = all(sql);
       const isSuspect = (cell: unknown) => typeof cell === "string" && cell.includes("\ufffd");
@@ -128,7 +132,7 @@ async function connectServer(url: string, timeoutMs: number): Promise<Connection
   // Otherwise, variables such as PGDATABASE would win over the URL.
   const database = decodeURIComponent(URL.parse(url)?.pathname.slice(1) ?? "");
   // If prepared by name, the statements of all pages would stay in PostgreSQL's memory.
-  const options = { url, max: 1, connectionTimeout: 0, prepare: !isPostgres };
+  const options = { url, max: 1, connectionTimeout: 0, prepare: !isPostgres, bigint: true };
   const sql = new SQL({ ...options, ...(database !== "" && { database }) });
   const close = () => sql.close({ timeout: 0 });
   try {
@@ -148,6 +152,7 @@ async function connectServer(url: string, timeoutMs: number): Promise<Connection
         ];
     for (const statement of begin) await run(statement);
     return {
+      dialect: isPostgres ? "postgres" : "mysql",
       async run(text) {
         const rows = await run(text);
         return { rows, columns: (rows.columns ?? []).map(({ name }) => name) };

@@ -2,9 +2,10 @@
 import { statSync } from "node:fs";
 import { findTables } from "./columns.ts";
 import { openCsv } from "./csv.ts";
+import type { IdMapOptions } from "./id-map.ts";
 import { type Reporting, TableReader } from "./read-tables.ts";
 
-export interface TableOptions extends Reporting {
+export interface TableOptions extends Reporting, IdMapOptions {
   /** The folder with a SELECT for each table, if the source is a database. */
   queries?: string | undefined;
   /** How long to wait for each page of rows from a database server. */
@@ -38,20 +39,22 @@ export function findProblem(source: string, queries: string | undefined): string
 /** Opens a database or a folder of CSV files. Returns undefined if `source` is something else. */
 export async function openTables(
   source: unknown,
-  { queries, timeoutMs = 120_000, ...reporting }: TableOptions,
+  { queries, timeoutMs = 120_000, idMap, ...reporting }: TableOptions,
 ): Promise<TableReader | undefined> {
   if (typeof source !== "string") return undefined;
+  const hasKeys = idMap !== undefined;
   const problem = findProblem(source, queries);
   if (problem !== undefined) throw new Error(`the source ${problem}`);
   if (queries === undefined) {
     if (!isFolder(source)) return undefined;
     const files = findTables(source, "csv");
-    return new TableReader(openCsv(), files, reporting);
+    return new TableReader(openCsv(hasKeys), files, reporting, hasKeys);
   }
   if (!process.versions.bun) {
     throw new Error("databases need the executable or Bun; on Node.js, import NDJSON or CSV");
   }
   const files = findTables(queries, "sql");
   const { openDatabase } = await import("./database.ts");
-  return new TableReader(await openDatabase(source, timeoutMs), files, reporting);
+  const tables = await openDatabase(source, timeoutMs);
+  return new TableReader(tables, files, reporting, hasKeys);
 }

@@ -11,10 +11,12 @@ import {
   mustBe,
   mustBeId,
   mustBeTime,
+  toKey,
   type ValidationError,
 } from "../domain/validation.ts";
 import { toCompany, toInteger, toOptionalText, toPublic, toText, toTime } from "./cells.ts";
 import { type Header, keyOf, type TableName, type UnknownColumn } from "./columns.ts";
+import { type Dialect, formatLiteral } from "./literal.ts";
 
 /** The cells of a row by column. `line` is the line in a CSV file. */
 export type Row = Record<string, unknown>;
@@ -30,18 +32,19 @@ export interface Reporting {
 export interface Tables extends AsyncDisposable {
   /** The file name extension. A row of a CSV file has the member `line`. */
   readonly ending: "csv" | "sql";
+  readonly dialect: Dialect;
   /** Called once for each table with its file, before it is queried. */
   open(table: TableName, path: string): Promise<Header>;
   /** Runs `SELECT <columns> FROM <table> AS q <rest>`. */
   query(table: TableName, rest: string, columns?: string): Promise<Row[]>;
 }
 
-/** A record of which only the id has been validated. */
+/** A record of which only the id has been validated. With an id map, its ids are keys. */
 export interface TableRecord {
   type: RecordType;
   record: RawRecord;
-  /** The line of the record's row in a CSV file; otherwise its id. */
-  number: number;
+  /** The line of the record's row in a CSV file. */
+  line?: number;
   /** The line of the first row with the same id. */
   first?: unknown;
 }
@@ -51,7 +54,7 @@ export interface RowError extends ValidationError {
   /** For example `users.csv, line 12` or `users.sql, id 42`. */
   place: string;
   /** For a reference to a record that does not exist, the type and id of that record. */
-  missing?: RecordKey;
+  missing?: { type: RecordType; id: number | string };
 }
 
 type RecordType = RecordKey["type"];
@@ -74,8 +77,14 @@ const converters: Partial<Record<string, (cell: unknown) => unknown>> = {
   avatar_url: toOptionalText,
   company_role: toOptionalText,
 };
-const integers = "id user_id role_id achievement_id hierarchy tier points member_count";
-for (const name of integers.split(" ")) converters[name] = toInteger;
+const ids = "id user_id role_id achievement_id".split(" ");
+for (const name of [...ids, "hierarchy", "tier", "points", "member_count"]) {
+  converters[name] = toInteger;
+}
+const toId = (cell: unknown) => toKey(cell) ?? toInteger(cell);
+const keyConverters = { ...converters };
+for (const name of ids) keyConverters[name] = toId;
+keyConverters.company_id = (cell) => (toCompany(cell) === undefined ? undefined : toId(cell));
 
 export class TableReader {
   private readonly tables: Tables;
@@ -83,16 +92,28 @@ export class TableReader {
   private readonly reporting: Reporting;
   readonly unknownColumns: UnknownColumn[] = [];
   readonly slowQueries: string[] = [];
+  private readonly hasKeys: boolean;
+  private readonly converters: typeof converters;
   private readonly columns = new Map<TableName, Header["places"]>();
   /** The ids of the roles and achievements. */
   private readonly known = { role: new Set<unknown>(), achievement: new Set<unknown>() };
   /** The number of users by company id. */
   private readonly members = new Map<unknown, number>();
+  /** With keys, how many rows of each table have not been read. */
+  private readonly unread = new Map<TableName, number>();
 
-  constructor(tables: Tables, files: ReadonlyMap<TableName, string>, reporting: Reporting) {
+  /** With `hasKeys`, ids can be of any kind; see {@link toKey}. */
+  constructor(
+    tables: Tables,
+    files: ReadonlyMap<TableName, string>,
+    reporting: Reporting,
+    hasKeys: boolean,
+  ) {
     this.tables = tables;
     this.files = files;
     this.reporting = reporting;
+    this.hasKeys = hasKeys;
+    this.converters = hasKeys ? keyConverters : converters;
   }
 
   [Symbol.asyncDispose](): PromiseLike<void> {
@@ -106,74 +127,115 @@ export class TableReader {
       this.columns.set(table, places);
       this.unknownColumns.push(...unknown);
     }
+    await this.checkIds();
     for (const table of this.files.keys()) yield await this.listWithoutId(table);
     await this.countMembers();
     // A user is written with the name of the company, so companies come before users.
-    for (const type of ["role", "achievement", "company"] as const) yield* this.readRecords(type);
-    let after = 0;
-    for await (const users of this.readRecords("user")) {
+    for (const type of ["role", "achievement", "company"] as const) {
+      for await (const rows of this.pages(tableOf(type))) {
+        yield this.toRecords(type, rows);
+      }
+    }
+    let after: unknown;
+    for await (const rows of this.pages("users")) {
+      const users = this.toRecords("user", rows);
       const records = users.filter((item) => "record" in item).map(({ record }) => record);
-      const upTo = Number(records.at(-1)?.id ?? after);
+      const upTo = rows.at(-1)?.id;
       yield* this.addLists(records, after, upTo);
       yield users;
       after = upTo;
     }
     // The remaining rows belong to no user.
-    yield* this.addLists([], after, MAX_ID);
+    yield* this.addLists([], after);
+    if (this.hasKeys) for (const table of this.files.keys()) this.checkOrder(table, [], true);
   }
 
   /** Describes an error in a record, so that it names the row and the column. */
-  locate(error: ValidationError, { type, number, first }: Omit<TableRecord, "record">): RowError {
+  locate(error: ValidationError, type: RecordType, { line, id, first }: Row): RowError {
     const field = error.field.replace(/^company\./, "company_");
     const isRepeated = error.kind === DUPLICATE_ID && first !== undefined;
     const reason = isRepeated ? `${error.reason} (first on line ${first})` : error.reason;
-    return { ...error, field, reason, place: this.placeOf(tableOf(type), number) };
+    return { ...error, field, reason, place: this.placeOf(tableOf(type), line, id) };
   }
 
-  private placeOf(table: string, number: unknown): string {
+  private placeOf(table: string, line: unknown, id: unknown): string {
     const { ending } = this.tables;
-    return `${table}.${ending}, ${ending === "csv" ? "line" : keyOf(table)} ${number}`;
+    return `${table}.${ending}, ${ending === "csv" ? `line ${line}` : `${keyOf(table)} ${id}`}`;
   }
 
   private errorIn(table: TableName, row: Row, error: RowProblem): RowError {
-    return { ...error, place: this.placeOf(table, row.line ?? row[keyOf(table)] ?? "NULL") };
+    const cell = row[keyOf(table)];
+    return { ...error, place: this.placeOf(table, row.line, toKey(cell) ?? cell ?? "NULL") };
+  }
+
+  /** Checks the type of each table's ids by the first of them, and with keys, counts the rows. */
+  private async checkIds(): Promise<void> {
+    let userType = "";
+    for (const table of this.files.keys()) {
+      const key = keyOf(table);
+      const where = `WHERE q.${key} IS NOT NULL LIMIT 1`;
+      const [first] = await this.tables.query(table, where, `q.${key} AS id`);
+      if (!first) continue;
+      const type = typeof first.id === "bigint" ? "number" : typeof first.id;
+      if (table === "users") userType = type;
+      const isNumber = /number|bigint/.test(typeof toInteger(first.id));
+      // In SQLite, each row can have a type of its own.
+      if (!this.hasKeys && !isNumber && this.tables.dialect !== "sqlite") {
+        throw new Error(`${table}.sql: ${key}: ${mustBeId(key, first.id).reason}`);
+      }
+      if (this.hasKeys && key === "user_id" && userType !== "" && type !== userType) {
+        throw new Error(`${table}.sql: user_id must have the same type as id in users.sql`);
+      }
+      if (!this.hasKeys) continue;
+      const [counted] = await this.tables.query(table, "", `COUNT(q.${key}) AS total`);
+      this.unread.set(table, Number(counted?.total));
+    }
   }
 
   /** Lists the rows that the pages leave out, because their id is not from 1 to 2^53 − 1. */
   private async listWithoutId(table: TableName): Promise<RowError[]> {
     const key = keyOf(table);
-    const isOutside = `WHERE q.${key} IS NULL OR q.${key} <= 0 OR q.${key} > ${MAX_ID}`;
-    const rows = await this.tables.query(table, isOutside);
+    const isOutside = this.hasKeys ? "" : ` OR q.${key} <= 0 OR q.${key} > ${MAX_ID}`;
+    const rows = await this.tables.query(table, `WHERE q.${key} IS NULL${isOutside}`);
     return rows.map((row) => this.errorIn(table, row, mustBeId(key, toInteger(row[key]))));
   }
 
   /**
-   * Yields the rows whose id is above `after` and at most `upTo`, in ascending order of their ids.
-   * Rows with the same id are in the same page.
+   * Yields the rows whose id is above `after` and at most `upTo`, in the database's order of their
+   * ids. Rows whose ids are equal for the database are in the same page.
    */
-  private async *pages(table: TableName, after = 0, upTo = MAX_ID): AsyncGenerator<Row[]> {
+  private async *pages(table: TableName, after?: unknown, upTo?: unknown): AsyncGenerator<Row[]> {
     if (!this.columns.has(table)) return;
-    const key = keyOf(table);
-    const size = key === "id" ? USERS_PER_PAGE : ROWS_PER_PAGE;
-    let [from, limit] = [after, size];
-    for (;;) {
-      // The numbers are written into the text, because with parameters, MariaDB reads whole tables.
-      const range = `WHERE q.${key} > ${from} AND q.${key} <= ${upTo}`;
+    const key = `q.${keyOf(table)}`;
+    const size = keyOf(table) === "id" ? USERS_PER_PAGE : ROWS_PER_PAGE;
+    const max = this.hasKeys ? "" : ` AND ${key} <= ${MAX_ID}`;
+    const end = upTo === undefined ? max : ` AND ${key} <= ${this.literal(upTo)}`;
+    const min = this.hasKeys ? `${key} IS NOT NULL` : `${key} > 0`;
+    let start = after === undefined ? min : `${key} > ${this.literal(after)}`;
+    const idOf = (row: Row) => this.literal(row[keyOf(table)]);
+    const file = `${table}.${this.tables.ending}`;
+    if (key === "q.id") this.reporting.onRead?.(file, 0);
+    for (let count = 0, isFull = true; isFull; ) {
+      // The ids are written into the text, because with parameters, MariaDB reads whole tables.
+      const range = `WHERE ${start}${end} ORDER BY ${key} LIMIT ${size + 1}`;
       const began = performance.now();
-      const rows = await this.tables.query(table, `${range} ORDER BY q.${key} LIMIT ${limit}`);
+      let rows = await this.tables.query(table, range);
       if (performance.now() - began > SLOW_MS) this.addSlow(table);
-      const ids = rows.map((row) => Number(row[key]));
-      if (!ids.every((id, at) => id >= (ids[at - 1] ?? from) && id <= upTo)) {
-        throw new Error(`${table}.${this.tables.ending}: ${key} must be a number, not text`);
+      isFull = rows.length > size;
+      const [next] = rows.splice(size);
+      const [last] = rows.slice(-1).map(idOf);
+      // A collation can equate ids that differ, such as a and A, so only the database can tell.
+      if (next && (typeof next[keyOf(table)] === "string" || idOf(next) === last)) {
+        const ties = await this.tables.query(table, `WHERE ${key} = ${last}`);
+        const tied = new Set(ties.map(idOf));
+        const untied = rows.findLastIndex((row) => !tied.has(idOf(row))) + 1;
+        rows = [...rows.slice(0, untied), ...ties];
       }
-      const isFull = rows.length === limit;
-      // More rows with the last id may follow, so the next page reads it again.
-      const whole = isFull ? rows.slice(0, ids.indexOf(ids.at(-1) ?? 0)) : rows;
-      if (whole.length > 0) yield whole;
-      if (!isFull) return;
-      // A page that is full of rows with one id is read again with more rows.
-      limit = whole.length === 0 ? limit * 2 : size;
-      from = ids[whole.length - 1] ?? from;
+      count += rows.length;
+      this.checkOrder(table, rows);
+      if (key === "q.id") this.reporting.onRead?.(file, count);
+      if (rows.length > 0) yield rows;
+      start = `${key} > ${last}`;
     }
   }
 
@@ -184,32 +246,44 @@ export class TableReader {
     this.reporting.onSlow?.(query);
   }
 
-  private async *readRecords(type: RecordType): AsyncGenerator<Items> {
-    const table = tableOf(type);
-    let count = 0;
-    if (this.columns.has(table)) this.reporting.onRead?.(`${table}.${this.tables.ending}`, count);
-    for await (const rows of this.pages(table)) {
-      count += rows.length;
-      this.reporting.onRead?.(`${table}.${this.tables.ending}`, count);
-      let first: Row = {};
-      yield rows.map((row) => {
-        if (row.id !== first.id) first = row;
-        return { ...this.toRecord(type, row), first: first.line };
-      });
-    }
+  /** Throws if rows may be lost, because the database does not sort ids as it compares them. */
+  private checkOrder(table: TableName, rows: Row[], isLast = false): void {
+    const key = keyOf(table);
+    const ids = rows.map((row) => Number(row[key]));
+    const unread = (this.unread.get(table) ?? 0) - rows.length;
+    this.unread.set(table, unread);
+    const isComplete = () => unread === 0 || (unread > 0 && !isLast);
+    const isAscending = () => ids.every((id, at) => id >= (ids[at - 1] ?? 0));
+    if (this.hasKeys ? isComplete() : isAscending()) return;
+    const problem = this.hasKeys
+      ? "is not sorted as it is compared; CAST it to text"
+      : "must be a number, not text; such ids need --id-map FILE";
+    throw new Error(`${table}.${this.tables.ending}: ${key} ${problem}`);
+  }
+
+  private literal(id: unknown): string {
+    return this.hasKeys ? formatLiteral(this.tables.dialect, id) : String(Number(id));
+  }
+
+  private toRecords(type: RecordType, rows: Row[]): Items {
+    let first: Row = {};
+    return rows.map((row) => {
+      if (row.id !== first.id) first = row;
+      return { ...this.toRecord(type, row), first: first.line };
+    });
   }
 
   private toRecord(type: RecordType, row: Row): TableRecord | RowError {
-    const { company_id, company_role = "Member", ...fields } = convert(row);
+    const { company_id, company_role = "Member", ...fields } = this.convert(row);
     const { id } = fields;
-    if (!isId(id)) return this.errorIn(tableOf(type), row, mustBeId("id", id));
-    const number = Number(row.line ?? id);
+    if (!this.isId(id)) return this.errorIn(tableOf(type), row, mustBeId("id", id));
+    const line = row.line === undefined ? {} : { line: Number(row.line) };
     // For a private user, the id is enough.
-    if (fields.public === false) return { type, record: { type, id, public: false }, number };
+    if (fields.public === false) return { type, record: { type, id, public: false }, ...line };
     if (company_id !== undefined) fields.company = { id: company_id, role: company_role };
     if (type === "company") fields.member_count ??= this.members.get(id) ?? 0;
     if (type === "role" || type === "achievement") this.known[type].add(id);
-    return { type, record: { type, ...fields }, number };
+    return { type, record: { type, ...fields }, ...line };
   }
 
   /** Counts how many users each company has. */
@@ -217,7 +291,7 @@ export class TableReader {
     if (!this.columns.get("users")?.has("company_id")) return;
     const columns = "q.company_id AS company_id, COUNT(*) AS members";
     for (const row of await this.tables.query("users", "GROUP BY q.company_id", columns)) {
-      const id = toInteger(row.company_id);
+      const id = this.convert(row).company_id;
       this.members.set(id, (this.members.get(id) ?? 0) + Number(row.members));
     }
   }
@@ -226,17 +300,17 @@ export class TableReader {
    * Adds roles and achievements to the public users among `records`, who have the ids above `after`
    * and up to `upTo`. Yields the errors in the rows.
    */
-  private async *addLists(records: RawRecord[], after: number, upTo: number) {
+  private async *addLists(records: RawRecord[], after: unknown, upTo?: unknown) {
     for (const type of ["role", "achievement"] as const) {
       const users = new Map(records.map((record) => [record.id, { record, list: new Map() }]));
       for await (const rows of this.pages(`user_${type}s`, after, upTo)) {
         yield rows.flatMap((row) => {
-          const cells = convert(row);
+          const cells = this.convert(row);
           const user = users.get(cells.user_id);
           if (user && user.record.public !== true) return [];
           const error = user
             ? this.addElement(type, user.list, cells)
-            : findMissing("user", cells.user_id, false);
+            : this.findMissing("user", cells.user_id, false);
           return error ? [this.errorIn(`user_${type}s`, row, error)] : [];
         });
       }
@@ -252,7 +326,7 @@ export class TableReader {
     list: Map<unknown, unknown>,
     { [`${type}_id`]: id, tier, unlocked_at }: Row,
   ): RowProblem | undefined {
-    const error = findMissing(type, id, this.known[type].has(id));
+    const error = this.findMissing(type, id, this.known[type].has(id));
     if (error) return error;
     if (type === "role") return void list.set(id, id);
     const isCount = Number.isSafeInteger(tier) && Number(tier) >= 0;
@@ -269,30 +343,31 @@ export class TableReader {
     }
     return undefined;
   }
-}
 
-/** Converts the cells of a row. Leaves out null, so that validation reports what is missing. */
-function convert({ line, ...cells }: Row): RawRecord {
-  const fields: RawRecord = {};
-  for (const [name, cell] of Object.entries(cells)) {
-    const value = (converters[name] ?? toText)(cell);
-    if (value !== undefined) fields[name] = value;
+  /** Converts the cells of a row. Leaves out null, so that validation reports what is missing. */
+  private convert({ line, ...cells }: Row): RawRecord {
+    const fields: RawRecord = {};
+    for (const [name, cell] of Object.entries(cells)) {
+      const value = (this.converters[name] ?? toText)(cell);
+      if (value !== undefined) fields[name] = value;
+    }
+    return fields;
   }
-  return fields;
+
+  private isId(value: unknown): value is number | string {
+    if (this.hasKeys) return toKey(value) !== undefined;
+    return Number.isSafeInteger(value) && Number(value) > 0;
+  }
+
+  private findMissing(type: RecordType, id: unknown, isKnown: boolean): RowProblem | undefined {
+    if (isKnown) return undefined;
+    const field = `${type}_id`;
+    if (!this.isId(id)) return mustBeId(field, id);
+    const kind = `there is no ${type}`;
+    return { field, reason: `${kind} ${id}`, kind, missing: { type, id } };
+  }
 }
 
 function tableOf(type: RecordType): TableName {
   return type === "company" ? "companies" : `${type}s`;
-}
-
-function isId(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) > 0;
-}
-
-function findMissing(type: RecordType, id: unknown, isKnown: boolean): RowProblem | undefined {
-  const field = `${type}_id`;
-  if (!isId(id)) return mustBeId(field, id);
-  if (isKnown) return undefined;
-  const kind = `there is no ${type}`;
-  return { field, reason: `${kind} ${id}`, kind, missing: { type, id } };
 }

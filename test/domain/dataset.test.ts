@@ -58,8 +58,8 @@ const references = { company: { id: 1, role: "Owner" }, roles: [1], achievements
 test("a role or achievement that is listed twice for a user is an error", async () => {
   const twice = { ...user, roles: [1, 1], achievements: [unlock, unlock] };
   expect(await errorsOf(role, achievement, twice)).toEqual([
-    "line 3: roles[1]: role 1 is listed twice for user 1",
-    "line 3: achievements[1].id: achievement 1 is listed twice for user 1",
+    "line 3: roles[1]: is listed twice (user 1)",
+    "line 3: achievements[1].id: is listed twice (user 1)",
   ]);
 });
 
@@ -88,15 +88,19 @@ test("an invalid company, role or achievement is one error, however many users r
 });
 
 describe("an error quotes the invalid value, and says what to do about ids that are too large", () => {
-  const fix =
-    "; map such ids to smaller ones, for example by subtracting 76561197960265728 from Steam ids";
+  const fix = "; such ids need --id-map FILE";
+  const steam = `${fix}, or subtract 76561197960265728 from Steam ids`;
   test.each<[object | string, ...string[]]>([
     [{ ...role, name: null }, "name: must be a non-blank string of 1 to 200 code points, got null"],
     [{ ...role, name: "x".repeat(300) }, 'got "xxx', 'x…" (300 code points)'],
     [{ ...role, name: "", hierarchy: "\u001b[2J" }, "\\u{1b}[2J"],
     [{ ...user, roles: Array(101).fill(1) }, "role ids, got an array of 101 elements (user 1)"],
     [{ ...role, hierarchy: {} }, "must be an integer, got an object (role 1)"],
-    ['{"type":"user","id":76561198012345678,"public":false}', "got 76561198012345680", fix],
+    ['{"type":"user","id":76561198012345678,"public":false}', "got 76561198012345678", steam],
+    ['{"type":"role", "id": 175928847299117063}', "got 175928847299117063", fix],
+    [{ ...user, id: "3f2504e0" }, 'got "3f2504e0"', fix],
+    [{ ...user, id: "1.76E+17" }, 'got "1.76E+17"; it looks like a number that a spreadsheet'],
+    [{ ...user, roles: ["x".repeat(101)] }, "with --id-map FILE, it can be text of 1 to 100 code"],
     [{ ...user, company: { id: 2 ** 60, role: "x" } }, "got 1152921504606847000", fix],
     ["ERROR 1045 (28000)", 'must be a valid JSON object, got "ERROR 1045 (28000)"'],
   ])("%j", async (line, ...expected) => {

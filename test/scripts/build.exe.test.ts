@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { community, readyOrigin, root, run, temporaryFolder } from "../support.ts";
+import { community, executable, readyOrigin, root, run, temporaryFolder } from "../support.ts";
 
 async function build(dataset: string) {
   const outfile = join(temporaryFolder(), "custom");
@@ -40,4 +40,11 @@ test("an invalid dataset fails the build, which leaves no executable", async () 
   const { code, stderr, outfile } = await build(join(root, "package.json"));
   expect([code, existsSync(outfile)]).toEqual([1, false]);
   expect(stderr).toContain("line 1");
+});
+
+test("the smoke test of a release passes for the executable, and fails for another program", async () => {
+  const smoke = (program: string) => run(["scripts/release/smoke", program], { cwd: root });
+  const [good, bad] = await Promise.all([smoke(await executable()), smoke("/bin/echo")]);
+  expect([good.code, good.stdout.match(/ responds$/gm)?.length]).toEqual([0, 4]);
+  expect([bad.code, bad.stdout]).toEqual([1, expect.stringContaining("did not get ready")]);
 });

@@ -1,7 +1,7 @@
 /** A snapshot survives writers that are killed or stopped, and endless lines. */
 import { describe, expect, test } from "bun:test";
-import { readdirSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { checkSnapshot } from "../../src/snapshot/read/check.ts";
@@ -37,6 +37,24 @@ test.each([
     const line = `roadbook: ended by ${signal}; no file was changed\n`;
     expect([await child.exited, await new Response(child.stderr).text()]).toEqual([code, line]);
     expect(stateOf(target)).toEqual(before);
+  },
+);
+
+const hasStrace = Bun.which("strace") !== null;
+if (!hasStrace) console.warn("skipped: flushing to disk, because strace is not installed");
+
+test.if(hasStrace || Boolean(process.env.ROADBOOK_REQUIRE_ALL))(
+  "the new file is flushed before the rename, and its folder after it",
+  async () => {
+    const target = await makeSnapshot();
+    const log = makeFile([]);
+    const trace = ["strace", "-f", "-y", "-e", "trace=fsync,rename,renameat,renameat2", "-o", log];
+    const command = [await executable(), "apply", makeFile([]), "--to", target];
+    expect((await run([...trace, ...command])).code).toBe(0);
+    const calls = readFileSync(log, "utf8").matchAll(/ (fsync|rename)\w*\((?:\d+<([^>]+)>|.*)/g);
+    const steps = [...calls].map(([, call, path = ""]) => `${call} ${basename(path)}`.trim());
+    const [folder, file] = [basename(dirname(target)), basename(target)];
+    expect(steps).toEqual([`fsync .${file}.new`, "rename", `fsync ${folder}`]);
   },
 );
 

@@ -121,7 +121,7 @@ const messy: Files = {
 lines",yesterday,,
 0,1,Zero,0,,
 ,1,None,0,,
-76561197960265729000,1,Steam,0,,
+76561197960265729,1,Steam,0,,
 five,1,Five,0,,
 5.5,1,Half,0,,
 6,1,Six,2024-03-09 17:05:00,x.png,777
@@ -135,6 +135,7 @@ five,1,Five,0,,
 };
 const MAX = Number.MAX_SAFE_INTEGER;
 const ids = `must be an integer from 1 to ${MAX}`;
+const map = "; such ids need --id-map FILE";
 const time =
   "must be an RFC 3339 time on a real date, with Z or an offset, such as 2024-03-09T17:05:00Z";
 
@@ -142,12 +143,12 @@ test("errors name the file, the line and the column, and are grouped", async () 
   expect((await errorsOf(messy)).split("\n")).toEqual([
     "users.csv, line 8: id: is missing",
     `users.csv, line 7: id: ${ids}, got 0`,
-    `users.csv, line 11: id: ${ids}, got "5.5"`,
-    `users.csv, line 9: id: ${ids}, got 76561197960265729000; map such ids to smaller ones, for example by subtracting 76561197960265728 from Steam ids`,
-    `users.csv, line 10: id: ${ids}, got "five"`,
+    `users.csv, line 11: id: ${ids}, got "5.5"${map}`,
+    `users.csv, line 9: id: ${ids}, got 76561197960265729${map}, or subtract 76561197960265728 from Steam ids`,
+    `users.csv, line 10: id: ${ids}, got "five"${map}`,
     `user_roles.csv, line 5: user_id: ${ids}, got -1`,
     "user_roles.csv, line 3: role_id: there is no role 99",
-    `user_roles.csv, line 6: role_id: ${ids}, got "x"`,
+    `user_roles.csv, line 6: role_id: ${ids}, got "x"${map}`,
     "user_roles.csv, line 8: role_id: is missing",
     `user_achievements.csv, line 3: tier: must be an integer from 0 to ${MAX}, got "many"`,
     `user_achievements.csv, line 5: unlocked_at: ${time}, got "2024-02-30 00:00:00"`,
@@ -195,7 +196,7 @@ test.each(["\r\n", "\r\r\n"])("lines may end in %j, also in quotes", async (end)
 test("a carriage return within a line is white space", async () => {
   const { records } = await importFiles({ "users.csv": `${users}"1\r","1",A\rB,"1710003900\r"\r` });
   expect(records).toEqual([user(1, "A B")]);
-  const expected = `users.csv, line 2: id: ${ids}, got "1 2"`;
+  const expected = `users.csv, line 2: id: ${ids}, got "1 2"${map}`;
   expect(await errorsOf({ "users.csv": `${users}"1\r2",1,Ann,0\n` })).toBe(expected);
 });
 

@@ -30,7 +30,16 @@ interface Family {
   types: string;
   /** A column of users, an SQL expression for it, and its value or the error. */
   cases: [string, string, unknown][];
+  /** Types of ids, and what makes the id of a number, as text without quotes. */
+  keys: [string, (n: number) => string][];
 }
+
+const uuid = (n: number) => `3f2504e0-4f89-41d3-9a0c-${String(n).padStart(12, "0")}`;
+const discord = (n: number) => String(175928847299117063n + BigInt(n));
+const unsigned = (n: number) => String(17592884729911706300n + BigInt(n));
+const bytes = (n: number) => uuid(n).replaceAll("-", "");
+/** 0, AB1, ab1, AB3, ab3 and so on, so that a page can end between two that differ in case. */
+const mixed = (n: number) => (n === 0 ? "0" : n % 2 ? `AB'\\${n}` : `ab'\\${n - 1}`);
 
 async function startSqlite(): Promise<DatabaseServer> {
   const path = join(temporaryFolder(), "platform.sqlite");
@@ -47,10 +56,12 @@ const families: Record<string, Family> = {
     has: hasPostgres,
     start: startPostgres,
     types: `CREATE TABLE types (one bit(1), zero bit(1), three bit(2), c char(5), b boolean, z timestamptz);
+      CREATE COLLATION any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
       INSERT INTO types VALUES (B'1', B'0', B'11', 'yes', NULL, '2024-03-09 18:05:00+01');`,
     cases: [
       ["id", "42.0::numeric", 42],
-      ["id", "9007199254740993", NOT_AN_ID],
+      ["id", "9007199254740993", /id: .*, got 9007199254740993; such ids need --id-map FILE$/],
+      ["id", "gen_random_uuid()", /^users\.sql: id: .*-.*-.*"; such ids need --id-map FILE$/],
       ["id", "'42'::text", /users\.sql: operator does not exist: text/],
       ["public", "one", true],
       ["public", "c", true],
@@ -63,6 +74,14 @@ const families: Record<string, Family> = {
       ["created_at", "date '2024-03-09'", "2024-03-09T00:00:00Z"],
       ["created_at", "z::text", T],
       ["created_at", "timestamptz 'infinity'", /, got Infinity$/],
+    ],
+    keys: [
+      ["uuid", uuid],
+      ["bytea", bytes],
+      ["bigint", discord],
+      ["numeric", unsigned],
+      ["char(40)", uuid],
+      ["text COLLATE any_case", mixed],
     ],
   },
   MariaDB: {
@@ -90,6 +109,14 @@ const families: Record<string, Family> = {
       ["name", "bytes", "Łódź"],
       ["name", "x'41ff'", NOT_TEXT],
     ],
+    keys: [
+      ["uuid", uuid],
+      ["char(36)", uuid],
+      ["binary(16)", bytes],
+      ["bigint unsigned", unsigned],
+      ["varchar(40) CHARACTER SET latin1 COLLATE latin1_german1_ci", mixed],
+      ["text", mixed],
+    ],
   },
   SQLite: {
     has: true,
@@ -104,6 +131,11 @@ const families: Record<string, Family> = {
       ["name", "007", "7"],
       ["name", "CAST(x'41ff' AS TEXT)", NOT_TEXT],
       ["name", "CAST(x'41efbfbd' AS TEXT)", "A\ufffd"],
+    ],
+    keys: [
+      ["INTEGER", discord],
+      ["TEXT COLLATE NOCASE", mixed],
+      ["BLOB", bytes],
     ],
   },
 };
@@ -169,9 +201,9 @@ async function linesOf(snapshot: string) {
 }
 
 /** Reads the lines of a snapshot imported from a database, or the message of the error. */
-async function importFrom(url: string, queries: Queries) {
+async function importFrom(url: string, queries: Queries, idMap?: string) {
   const target = join(temporaryFolder(), "snapshot");
-  return importDataset(url, target, { queries: makeQueries(queries) }).then(
+  return importDataset(url, target, { queries: makeQueries(queries), idMap }).then(
     () => linesOf(target),
     (error: Error) => error.message,
   );
@@ -182,7 +214,7 @@ afterAll(async () => {
   for (const close of closers) await close();
 });
 
-for (const [name, { has, start, types, cases }] of Object.entries(families)) {
+for (const [name, { has, start, types, cases, keys }] of Object.entries(families)) {
   if (!has) console.warn(`${name} is missing: skipping imports from it`);
   describe.if(has || isRequired)(`from ${name}`, async () => {
     const server = has || isRequired ? await start() : undefined;
@@ -252,6 +284,47 @@ for (const [name, { has, start, types, cases }] of Object.entries(families)) {
           "users.sql, id NULL: id: is missing",
         ].toSorted(),
       );
+    });
+
+    test.each(keys)("ids of the type %s are read in pages with --id-map", async (type, keyOf) => {
+      const at = keys.findIndex(([name]) => name === type);
+      const literal = (n: number) => {
+        const hex = isPostgres ? `'\\x${keyOf(n)}'` : `x'${keyOf(n)}'`;
+        if (keyOf === bytes) return hex;
+        const special = url.startsWith("mysql") ? /['\\]/g : /'/g;
+        return `'${keyOf(n).replace(special, (each) => (each === "'" ? "''" : "\\\\"))}'`;
+      };
+      const numbers = Array.from({ length: 1501 }, (_, n) => n);
+      const rows = numbers.map((n) => `(${literal(n)})`);
+      await server.run(`CREATE TABLE keyed_${at} (id ${type})`);
+      await server.run(`INSERT INTO keyed_${at} VALUES ${rows}`);
+      await server.run(
+        `CREATE INDEX keyed_index_${at} ON keyed_${at} (${type === "text" ? "id(40)" : "id"})`,
+      );
+      const from = `FROM keyed_${at}`;
+      const queries = {
+        users: select({ ...values, id: "id" }, from),
+        roles: "SELECT 1 AS id, 'Driver' AS name, 1 AS hierarchy",
+        user_roles: select({ user_id: "id", role_id: 1 }, from),
+      };
+      const idMap = join(temporaryFolder(), "ids");
+      const users = (await importFrom(url, queries, idMap)).slice(1, -1);
+      expect(users).toMatchObject(numbers.map((n) => ({ id: n + 1, roles: [1] })));
+      using map = new Database(idMap);
+      const mapped = map.query<{ key: string }, []>("SELECT key FROM user").all();
+      expect(mapped.map(({ key }) => key).sort()).toEqual(numbers.map(keyOf).sort());
+
+      await server.run(`INSERT INTO keyed_${at} VALUES (NULL)`);
+      const lost = {
+        ...queries,
+        users: `${queries.users} WHERE id <> ${literal(0)} OR id IS NULL`,
+      };
+      const place = `user_roles.sql, user_id ${keyOf(0)}`;
+      expect(String(await importFrom(url, lost, idMap)).split("\n")).toEqual([
+        "users.sql, id NULL: id: is missing",
+        "user_roles.sql, user_id NULL: user_id: is missing",
+        `${place}: user_id: there is no user ${keyOf(0)}`,
+      ]);
     });
 
     test("columns are found in any case, and unknown ones are left out and reported", async () => {

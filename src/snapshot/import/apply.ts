@@ -3,6 +3,7 @@ import { accessSync, constants, copyFileSync } from "node:fs";
 import { type LockOptions, type Paths, replaceLocked } from "../../files/replace.ts";
 import { renewSeparators } from "../../search/fts5-segment.ts";
 import type { Database } from "../../sqlite/driver.ts";
+import { type IdMap, openIdMap } from "../../tables/id-map.ts";
 import { finishFile, parseHeader } from "../format/file.ts";
 import { countTotals, readMeta } from "../format/meta.ts";
 import { namingErrors, openInPlace } from "../read/open.ts";
@@ -17,7 +18,7 @@ export interface ApplyOptions extends ReadOptions, LockOptions {
 }
 
 /** The lines of a change file, or a function that derives them from the snapshot. */
-type ChangeSource = LineSource | ((db: Database) => object[]);
+type ChangeSource = LineSource | ((db: Database, idMap?: IdMap) => object[]);
 
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
@@ -33,15 +34,19 @@ export async function applyChanges(
     copyFileSync(old, path, constants.COPYFILE_FICLONE);
     // Verifies the copy rather than the original, which may have changed since it was copied.
     await namingErrors(target, async () => (await openInPlace(path)).close());
-    const counted = await useDatabase(path, (db) => change(db, changes, options, target, old));
+    using idMap = await openIdMap(options, target);
+    const run = (db: Database) => change(db, changes, options, target, old, idMap);
+    const counted = await useDatabase(path, run);
     await finishFile(path);
+    // Before the file is replaced, so that no id that was served is lost.
+    idMap?.commit();
     return counted;
   };
   return replaceLocked(target, apply, options);
 }
 
 /** A user in a snapshot; neither 1 if there is none. */
-type Found = Record<"id" | "is_public" | "is_private", number>;
+type Found = Record<"is_public" | "is_private", number> & { id: number | string };
 const FIND = `SELECT DISTINCT value AS id, value IN (SELECT id FROM user) AS is_public,
   value IN (SELECT id FROM private_user) AS is_private FROM json_each(?)`;
 
@@ -50,13 +55,17 @@ const FIND = `SELECT DISTINCT value AS id, value IN (SELECT id FROM user) AS is_
  * of them does not exist. An import keeps to this for an hour, even for those already private.
  */
 export async function hideUsers(
-  ids: readonly number[],
+  ids: readonly (number | string)[],
   target: string,
   options: ApplyOptions = {},
 ): Promise<Found[]> {
   let found: Found[] = [];
-  const listChanges = ({ $client }: Database) => {
-    found = $client.prepare<Found>(FIND).all(JSON.stringify(ids));
+  const listChanges = ({ $client }: Database, idMap?: IdMap) => {
+    // Each id that is not in the map gets a number that no user has.
+    const idOf = (id: number | string, at: number) => idMap?.find("user", id) ?? -1 - at;
+    const given = new Map(ids.map((id, at) => [idMap ? idOf(id, at) : id, id]));
+    const rows = $client.prepare<Found>(FIND).all(JSON.stringify([...given.keys()]));
+    found = rows.map((row) => ({ ...row, id: given.get(row.id) ?? row.id }));
     const missing = found.filter((user) => !user.is_public && !user.is_private);
     const list = missing.map(({ id }) => `user ${id}`).join(", ");
     if (list) throw new Error(`not found in ${target}: ${list}; nothing was written`);
@@ -81,11 +90,12 @@ async function change(
   { builtAtMs = Date.now(), ...options }: ApplyOptions,
   target = "",
   old?: string,
+  idMap?: IdMap,
 ): Promise<Counted> {
   const before = readMeta(db);
   db.$client.exec("PRAGMA secure_delete = ON");
-  const changer = createRowChanger(db, builtAtMs);
-  const lines = typeof changes === "function" ? changes(db) : changes;
+  const changer = createRowChanger(db, builtAtMs, idMap);
+  const lines = typeof changes === "function" ? changes(db, idMap) : changes;
   const read = await readDataset(lines, changer.handler, options);
   const totals = countTotals(db);
   const guard = { ...options, allowReveal: true };

@@ -7,6 +7,7 @@ import { type ChangeLine, type RecordKey, validateChange } from "../../domain/da
 import { NameChanges } from "../../search/change.ts";
 import type { NameKind } from "../../search/tables.ts";
 import type { Database } from "../../sqlite/driver.ts";
+import { type IdMap, idInSource } from "../../tables/id-map.ts";
 import { type Unlock, user } from "../format/schema.ts";
 import type { LineError } from "./line-errors.ts";
 import type { LineHandler } from "./read-dataset.ts";
@@ -20,8 +21,8 @@ interface Deletion {
 }
 
 /** `nowMs` is the time of the takedowns among the changes. */
-export function createRowChanger(db: Database, nowMs: number) {
-  const writer = new RowWriter(db);
+export function createRowChanger(db: Database, nowMs: number, idMap?: IdMap) {
+  const writer = new RowWriter(db, idMap);
   const takedowns = prepareTakedowns(db, nowMs);
   const names = {
     user: new NameChanges(db.$client, "user"),
@@ -38,7 +39,7 @@ export function createRowChanger(db: Database, nowMs: number) {
   /** The line number of each change, keyed by type and id. */
   const lineOf = new Map<string, number>();
   const deletions: Deletion[] = [];
-  const notFound: RecordKey[] = [];
+  const notFound: { type: RecordKey["type"]; id: number | string }[] = [];
   const idsOf = (type: RecordKey["type"]) =>
     [...lineOf.keys()]
       .filter((key) => key.startsWith(type))
@@ -46,13 +47,14 @@ export function createRowChanger(db: Database, nowMs: number) {
 
   const handler: LineHandler<ChangeLine> = {
     validate: validateChange,
+    idMap,
 
     add(line, number) {
       const { type, id } = line;
       const key = `${type} ${id}`;
       const first = lineOf.get(key);
       if (first !== undefined) {
-        const reason = `duplicate ${type} id ${id} (first on line ${first})`;
+        const reason = `duplicate ${type} id ${idInSource(line, idMap)} (first on line ${first})`;
         return [{ field: "id", reason, kind: "duplicate id" }];
       }
       lineOf.set(key, number);
@@ -63,14 +65,14 @@ export function createRowChanger(db: Database, nowMs: number) {
       if (type === "user") takedowns["public" in line && line.public ? "end" : "begin"].run(id);
       const existed = removals[type].some((removal) => removal.run(id).changes > 0);
       if (!("deleted" in line)) return writer.add(line, number);
-      if (!existed) notFound.push({ type, id });
+      if (!existed) notFound.push({ type, id: idInSource(line, idMap) });
       else if (type !== "user") deletions.push({ type, id, line: number });
       return [];
     },
 
     *finish() {
       yield* writer.finish();
-      if (deletions.length > 0) yield* listReferenced(db, deletions);
+      if (deletions.length > 0) yield* listReferenced(db, deletions, idMap);
       const companies = idsOf("company");
       if (companies.length === 0) return;
       // The members' rows hold the names, too. This scans all users, as the column has no index.
@@ -101,7 +103,7 @@ export function createRowChanger(db: Database, nowMs: number) {
 }
 
 /** Yields an error for each deleted record that is still referenced by a user. */
-function* listReferenced(db: Database, deletions: Deletion[]): Generator<LineError> {
+function* listReferenced(db: Database, deletions: Deletion[], idMap?: IdMap): Generator<LineError> {
   const keyOf = (type: Referenced, id: number) => `${type} ${id}`;
   const deleted = new Set(deletions.map(({ type, id }) => keyOf(type, id)));
   /** The first user that refers to a record. */
@@ -123,6 +125,8 @@ function* listReferenced(db: Database, deletions: Deletion[]): Generator<LineErr
     const user = users.get(keyOf(type, id));
     const kind = "is still referenced";
     if (user === undefined) continue;
-    yield { line, field: "id", reason: `${type} ${id} ${kind} by user ${user}`, kind };
+    const by = idInSource({ type: "user", id: user }, idMap);
+    const reason = `${type} ${idInSource({ type, id }, idMap)} ${kind} by user ${by}`;
+    yield { line, field: "id", reason, kind };
   }
 }

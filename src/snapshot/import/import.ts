@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { findReplaceable, type LockOptions, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
+import { type IdMap, openIdMap } from "../../tables/id-map.ts";
 import { openTables, type TableOptions } from "../../tables/open.ts";
 import { finishFile } from "../format/file.ts";
 import { countTotals } from "../format/meta.ts";
@@ -43,10 +44,12 @@ export async function importDataset(
   options: ImportOptions = {},
 ): Promise<Counted> {
   const { dryRun, force, allowEmpty, builtAtMs = Date.now(), holdMs } = options;
+  const openMap = (old: string) =>
+    openIdMap(options, !force && existsSync(old) ? target : undefined);
   /** Fills a database that will replace `file`. */
-  const fillInstead = async (db: Database, file: string): Promise<Counted> => {
+  const fillInstead = async (db: Database, file: string, idMap?: IdMap): Promise<Counted> => {
     if (!force && existsSync(file)) await refuseForeign(file, target);
-    const read = await fill(db, dataset, options);
+    const read = await fill(db, dataset, options, idMap);
     const held = holdTakedowns(db, file, builtAtMs, holdMs);
     const totals = countTotals(db);
     const { counts } = totals;
@@ -56,13 +59,18 @@ export async function importDataset(
     const differences = compare(db, file, target, totals, options);
     return { ...totals, differences, held, notFound: [], ...read };
   };
-  if (dryRun) return useDatabase("", (db) => fillInstead(db, findReplaceable(target)));
+  if (dryRun) {
+    const file = findReplaceable(target);
+    using idMap = await openMap(file);
+    return await useDatabase("", (db) => fillInstead(db, file, idMap));
+  }
   // Changes that arrive during an import wait for the lock, so the import cannot undo them.
   return replaceLocked(
     target,
     async ({ path, work, old }) => {
+      using idMap = await openMap(old);
       const counted = await useDatabase(work, async (db) => {
-        const counted = await fillInstead(db, old);
+        const counted = await fillInstead(db, old, idMap);
         await finishDatabase(db, counted, ["company", "user"], options);
         // Copies rows, not pages, so freed pages, which may hold deleted data, are left behind.
         db.$client.prepare("VACUUM INTO ?").run(path);
@@ -70,6 +78,8 @@ export async function importDataset(
       });
       await finishFile(path);
       await checkSnapshot(path);
+      // Before the file is replaced, so that no id that was served is lost.
+      idMap?.commit();
       return counted;
     },
     options,
@@ -88,10 +98,15 @@ export function buildSnapshot(
   });
 }
 
-async function fill(db: Database, dataset: LineSource, options: ImportOptions): Promise<Read> {
+async function fill(
+  db: Database,
+  dataset: LineSource,
+  options: ImportOptions,
+  idMap?: IdMap,
+): Promise<Read> {
   await using tables = await openTables(dataset, options);
   createSchema(db.$client);
-  const writer = options.skipInvalid ? new SkippingWriter(db) : new RowWriter(db);
+  const writer = new (options.skipInvalid ? SkippingWriter : RowWriter)(db, idMap);
   const read = await readDataset(tables ?? dataset, writer, options);
   read.skipped.hidden = writer.hidden;
   return read;

@@ -11,13 +11,14 @@ const MAX_KINDS = 100;
 export interface LineError extends ValidationError {
   /** An end line has no id. */
   type?: RecordKey["type"] | "end" | undefined;
-  id?: number | undefined;
+  /** With an id map, the id in the source. */
+  id?: number | string | undefined;
   /** Missing if the error is not in a single line of NDJSON. */
   line?: number;
   /** The row of a table: `users.csv, line 12`, or `users.sql, id 42`. */
   place?: string;
   /** For a reference to a record that does not exist, the type and id of that record. */
-  missing?: RecordKey;
+  missing?: Pick<LineError, "type" | "id">;
 }
 
 /** Errors in the same field, for the same reason. */
@@ -86,7 +87,8 @@ function sorted({ kinds }: LineErrors): ErrorKind[] {
 
 function format({ line, place, field, reason, type, id }: LineError): string {
   const at = place ?? (line === undefined ? "" : `line ${line}`);
-  const isNamed = new RegExp(`(?:${type}|id) ${id}\\b`).test(`${reason} ${at}`);
+  const name = String(id).replace(/[^\p{L}\p{N}]/gu, "\\$&");
+  const isNamed = new RegExp(`(?:${type}|id) ${name}(?!\\w)`).test(`${reason} ${at}`);
   const suffix = id === undefined || type === undefined || isNamed ? "" : ` (${type} ${id})`;
   return [at, field, reason + suffix].filter(Boolean).join(": ");
 }

@@ -14,6 +14,7 @@ import type { ValidationError } from "../../domain/validation.ts";
 import { decompress } from "../../files/decompress.ts";
 import { readFileBytes, readLines, type TextLine } from "../../files/lines.ts";
 import type { UnknownColumn } from "../../tables/columns.ts";
+import { type IdMap, type IdMapOptions, idInSource } from "../../tables/id-map.ts";
 import { type RowError, TableReader, type TableRecord } from "../../tables/read-tables.ts";
 import { DatasetError, type LineError, LineErrors } from "./line-errors.ts";
 import { NameInspector, type OddNames } from "./odd-names.ts";
@@ -26,6 +27,8 @@ export type LineSource<Item extends object = object> =
 
 /** Validates the records of a dataset or a change file and applies them to a database. */
 export interface LineHandler<Parsed> {
+  /** Replaces the ids in a record before it is validated. */
+  idMap?: IdMap | undefined;
   validate(record: RawRecord): Parsed | EndLine | InvalidLine;
   /** Applies a line or a row with this number, or returns the errors in it. */
   add(line: Parsed, number: number): ValidationError[];
@@ -48,7 +51,7 @@ export type Consequence = (typeof consequences)[keyof typeof consequences];
 
 const END = { type: "end" } as const;
 
-export interface ReadOptions {
+export interface ReadOptions extends IdMapOptions {
   /** Whether a missing end line is an error, because the dataset may be incomplete. */
   expectEnd?: boolean | undefined;
   /** Whether more than half of the (public) users, companies or unlocked achievements may go. */
@@ -94,7 +97,7 @@ export async function readDataset<Parsed extends RecordKey>(
   return reader.finish(options.expectEnd ?? false);
 }
 
-type Origin = Pick<TextLine, "number"> | Pick<TableRecord, "number" | "first">;
+type Origin = Pick<TextLine, "number"> & Pick<TableRecord, "first">;
 
 class DatasetReader<Parsed extends RecordKey> {
   cleaned = 0;
@@ -119,7 +122,7 @@ class DatasetReader<Parsed extends RecordKey> {
   }
 
   addRow(row: TableRecord | RowError): void {
-    if ("record" in row) this.addRecord(row, row.record);
+    if ("record" in row) this.addRecord(row.record, row.line, row.first);
     else this.report(row);
   }
 
@@ -129,7 +132,7 @@ class DatasetReader<Parsed extends RecordKey> {
     if (this.endLine > 0) {
       this.fail(line, [{ field: "", reason: `comes after the end line (line ${this.endLine})` }]);
     } else if (record instanceof InvalidLine) this.fail(line, record.errors);
-    else this.addRecord(line, record);
+    else this.addRecord(record, line.number);
     this.lineCount++;
   }
 
@@ -140,7 +143,7 @@ class DatasetReader<Parsed extends RecordKey> {
     }
     for (const { line, ...error } of this.handler.finish()) {
       const located = line === undefined ? error : this.locate(error, { number: line }, error);
-      this.report(located);
+      this.report({ ...located, id: this.idOf(error) }, error.missing);
     }
     if (this.errors.count > 0) throw new DatasetError(this.errors);
     const { entities, misread } = this.names;
@@ -151,14 +154,16 @@ class DatasetReader<Parsed extends RecordKey> {
   }
 
   /** Reports an error in part of a record or outside records. Skips it if the handler can skip. */
-  private report(error: LineError): void {
-    const { missing } = error;
-    if (missing && this.invalidRecords.has(nameOf(missing))) return;
+  private report(error: LineError, missing = error.missing): void {
+    if (missing && this.invalidRecords.has(this.nameOf(missing))) return;
     const errors = this.handler.skip ? this.skipped : this.errors;
     errors.add(error);
   }
 
-  private addRecord(origin: Origin, record: RawRecord): void {
+  /** Without a `line`, the record is a row of a database, which its id identifies. */
+  private addRecord(record: RawRecord, line?: number, first?: unknown): void {
+    this.handler.idMap?.translate(record);
+    const origin = { number: line ?? Number(record.id), first };
     const oddNames = this.names.inspect(record);
     this.cleaned += cleanNames(record);
     if (this.avatarBase !== undefined) resolveAvatar(record, this.avatarBase);
@@ -209,20 +214,32 @@ class DatasetReader<Parsed extends RecordKey> {
     errors: ValidationError[],
     record: Pick<LineError, "type" | "id"> = {},
   ): void {
-    if (record.type !== "user") this.invalidRecords.add(nameOf(record));
+    if (record.type !== "user") this.invalidRecords.add(this.nameOf(record));
     for (const error of errors) this.errors.add(this.locate(error, origin, record));
   }
 
   private locate(
     error: ValidationError,
     origin: Origin,
-    { type, id }: Pick<LineError, "type" | "id"> = {},
+    record: Pick<LineError, "type" | "id"> = {},
   ): LineError {
+    const { type } = record;
+    const id = this.idOf(record);
     const isRow = this.tables && type !== undefined && type !== "end";
     const located = isRow
-      ? this.tables.locate(error, { ...origin, type })
+      ? this.tables.locate(error, type, { line: origin.number, id, first: origin.first })
       : { ...error, line: origin.number };
     return { ...located, type, id };
+  }
+
+  /** References in tables are found before ids are replaced, so records go by the source's ids. */
+  private nameOf(record: Pick<LineError, "type" | "id">): string {
+    return `${record.type} ${this.idOf(record)}`;
+  }
+
+  private idOf({ type, id }: Pick<LineError, "type" | "id">): LineError["id"] {
+    if (type === undefined || type === "end" || typeof id !== "number") return id;
+    return idInSource({ type, id }, this.handler.idMap);
   }
 }
 
@@ -231,10 +248,6 @@ function resolveAvatar(record: RawRecord, base: string): void {
   const { avatar_url: avatar } = record;
   if (typeof avatar !== "string" || /^https?:\/\//i.test(avatar)) return;
   record.avatar_url = URL.parse(avatar, base)?.href ?? avatar;
-}
-
-function nameOf({ type, id }: Pick<LineError, "type" | "id">): string {
-  return `${type} ${id}`;
 }
 
 function bytesOf(source: LineSource): AsyncIterable<Uint8Array> {

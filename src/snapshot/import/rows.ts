@@ -9,6 +9,7 @@ import { MAX_ACHIEVEMENTS_BYTES, type PublicUserLine } from "../../domain/model.
 import { parseTime } from "../../domain/time.ts";
 import { DUPLICATE_ID, type ValidationError } from "../../domain/validation.ts";
 import type { Database } from "../../sqlite/driver.ts";
+import { type IdMap, idInSource } from "../../tables/id-map.ts";
 import { countOf } from "../format/meta.ts";
 import { achievement, company, role, type Unlock, user } from "../format/schema.ts";
 import { encodeUnlocks } from "../read/users.ts";
@@ -25,6 +26,7 @@ export type Referenced = "role" | "achievement" | "company";
 
 export class RowWriter implements LineHandler<DatasetLine> {
   readonly validate = validateRecord;
+  readonly idMap: IdMap | undefined;
   /** How many users became private because of an invalid line. */
   hidden = 0;
   /** The length of the longest achievement list read so far. */
@@ -34,8 +36,9 @@ export class RowWriter implements LineHandler<DatasetLine> {
   private readonly known = { role: new Set<number>(), achievement: new Set<number>() };
   private readonly statements: ReturnType<typeof prepareStatements>;
 
-  constructor(db: Database) {
+  constructor(db: Database, idMap?: IdMap) {
     this.db = db;
+    this.idMap = idMap;
     this.statements = prepareStatements(db);
   }
 
@@ -47,7 +50,8 @@ export class RowWriter implements LineHandler<DatasetLine> {
       known.add(id);
     }
     if (this.insert(line, number)) return [];
-    return [{ field: "id", reason: `duplicate ${type} id ${id}`, kind: DUPLICATE_ID }];
+    const reason = `duplicate ${type} id ${idInSource(line, this.idMap)}`;
+    return [{ field: "id", reason, kind: DUPLICATE_ID }];
   }
 
   /** Yields an error for each reference to a missing record and for each exceeded limit. */
@@ -66,7 +70,8 @@ export class RowWriter implements LineHandler<DatasetLine> {
     for (const { line, field, type, id, user } of rows.iterate()) {
       const kind = `there is no ${type}`;
       const missing = { type, id };
-      yield { line, field, reason: `${kind} ${id}`, kind, type: "user", id: user, missing };
+      const reason = `${kind} ${idInSource(missing, this.idMap)}`;
+      yield { line, field, reason, kind, type: "user", id: user, missing };
     }
     this.db.$client.exec("DROP TABLE pending");
     // When a change file is applied, the old and new rows together may exceed the limit.

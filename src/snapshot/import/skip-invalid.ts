@@ -11,6 +11,7 @@ import {
   salvageUser,
 } from "../../domain/dataset.ts";
 import type { Database } from "../../sqlite/driver.ts";
+import type { IdMap } from "../../tables/id-map.ts";
 import type { LineError } from "./line-errors.ts";
 import { type Consequence, consequences } from "./read-dataset.ts";
 import { listLongUsers, RowWriter } from "./rows.ts";
@@ -18,8 +19,8 @@ import { listLongUsers, RowWriter } from "./rows.ts";
 export class SkippingWriter extends RowWriter {
   private readonly faulty: ReturnType<typeof prepareFaulty>;
 
-  constructor(db: Database) {
-    super(db);
+  constructor(db: Database, idMap?: IdMap) {
+    super(db, idMap);
     this.faulty = prepareFaulty(db);
   }
 

@@ -21,7 +21,7 @@ export interface Counted extends Read, Totals {
   /** How many users an import kept private or deleted, although the dataset says otherwise. */
   held: number;
   /** The records that a change file deletes and that do not exist. */
-  notFound: RecordKey[];
+  notFound: { type: RecordKey["type"]; id: number | string }[];
 }
 
 export interface WriteOptions {

@@ -41,12 +41,13 @@ test("no message, log line or response contains a secret", async () => {
     log += text;
   };
   const env = { ...store.env, AWS_ACCESS_KEY_ID: "wr0ng-key", AWS_SESSION_TOKEN: "t0ken" };
-  const words = ["--snapshot", store.url("s.snapshot"), "--refresh", "50ms", "--admin-port", "0"];
+  const words = ["--snapshot", store.url("s.snapshot"), "--refresh", "1h", "--admin-port", "0"];
   const failed = await roadbook(["serve", "--port", "0", ...words], { env });
   expect(failed).toMatchObject({ code: 1, stdout: "" });
   expect(failed.stderr).toEndWith(`roadbook: ${store.url("s.snapshot")} responded with 403\n`);
   const server = await openExecutable(words, collect, store.env);
   await store.put("s.snapshot", Buffer.from("nonsense"));
+  process.kill(server.pid, "SIGHUP");
   await until(() => log.includes("is not a Roadbook snapshot; serving the old snapshot"));
   const health = await (await server.fetch("/health")).text();
   expect(JSON.parse(health)).toMatchObject({

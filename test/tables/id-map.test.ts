@@ -1,0 +1,219 @@
+/** Ids of any kind: every key keeps its integer, and messages quote the key. */
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createRandom } from "../../src/community/random.ts";
+import { applyChanges, hideUsers } from "../../src/snapshot/import/apply.ts";
+import { type ImportOptions, importDataset } from "../../src/snapshot/import/import.ts";
+import { openIdMap } from "../../src/tables/id-map.ts";
+import { exported, makeSnapshot, stateOf, textOf } from "../datasets.ts";
+import { temporaryFolder } from "../support.ts";
+
+type Row = Record<string, unknown>;
+type Day = Record<"users" | "companies" | "roles" | "user_roles", Row[]>;
+
+const created_at = "2024-03-09T17:05:00Z";
+const snowflake = (n: number) => String(175928847299117063n + BigInt(n));
+const uuid = (n: number) => `3F2504e0-4f89-41d3-9a0c-${String(n).padStart(12, "0")}`;
+
+function readMap(idMap: string, table = "user"): Map<string, number> {
+  using db = new Database(idMap, { readonly: true });
+  const rows = db.query<{ key: string; id: number }, []>(`SELECT key, id FROM ${table}`).all();
+  expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
+  return new Map(rows.map(({ key, id }) => [key, id]));
+}
+
+/** Writes the data of one day into a folder. Returns the source of its import. */
+const writers: Record<string, (folder: string, day: Day) => string> = {
+  "SQLite file"(folder, day) {
+    using db = new Database(join(folder, "bot.db"), { create: true });
+    db.run("BEGIN");
+    for (const [table, rows] of Object.entries(day)) {
+      const columns = Object.keys(rows[0] ?? {});
+      const types = columns.map((name) => `${name} ${name.endsWith("id") ? "INTEGER" : ""}`);
+      db.run(`DROP TABLE IF EXISTS ${table}; CREATE TABLE ${table} (${types})`);
+      const insert = db.prepare(`INSERT INTO ${table} VALUES (${columns.map(() => "?")})`);
+      for (const row of rows) insert.run(...(Object.values(row) as string[]));
+      writeFileSync(join(folder, "queries", `${table}.sql`), `SELECT * FROM ${table}`);
+    }
+    db.run("COMMIT");
+    return `sqlite:${join(folder, "bot.db")}`;
+  },
+  "CSV files"(folder, day) {
+    for (const [table, rows] of Object.entries(day)) {
+      const lines = [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))];
+      writeFileSync(join(folder, "queries", `${table}.csv`), lines.join("\n"));
+    }
+    return join(folder, "queries");
+  },
+  "NDJSON file"(folder, { users, companies, roles, user_roles }) {
+    const lines = [
+      ...users.map(({ company_id: id, ...user }) => ({
+        type: "user",
+        ...user,
+        company: { id, role: "Member" },
+        roles: user_roles.filter((row) => row.user_id === user.id).map((row) => row.role_id),
+      })),
+      ...companies.map((row) => ({ type: "company", ...row })),
+      ...roles.map((row) => ({ type: "role", ...row })),
+    ];
+    // Discord ids are numbers.
+    const text = lines.map((line) => `${JSON.stringify(line).replace(/"(\d{18})"/g, "$1")}\n`);
+    writeFileSync(join(folder, "day.ndjson"), text.join(""));
+    return join(folder, "day.ndjson");
+  },
+};
+
+test.each([
+  ["SQLite file", snowflake],
+  ["CSV files", uuid],
+  ["NDJSON file", snowflake],
+] as const)("in thirty nights of a %s, no key changes its id", async (name, keyOf) => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, "queries"));
+  const [target, idMap] = [join(folder, "snapshot"), join(folder, "ids")];
+  const random = createRandom(43);
+  const shuffled = <T>(items: Iterable<T>) => [...items].sort(() => random.next() - 0.5);
+  let people = Array.from({ length: 40 }, (_, n) => n);
+  let known = new Map<string, number>();
+  for (let night = 0; night < 30; night++) {
+    const stay = people.filter(() => random.chance(0.9));
+    people = shuffled(new Set([...stay, ...stay.slice(0, 5).map(() => random.below(200))]));
+    const five = shuffled([0, 1, 2, 3, 4]).map((n) => ({ id: keyOf(n), name: `${n}` }));
+    const users = people.map((n) => ({
+      id: keyOf(n),
+      public: n % 3 > 0,
+      name: `User ${n}`,
+      created_at,
+      company_id: keyOf(n % 5),
+    }));
+    const source = writers[name]?.(folder, {
+      users,
+      companies: five.map((row) => ({ ...row, member_count: 1 })),
+      roles: five.map((row) => ({ ...row, hierarchy: 1 })),
+      user_roles: shuffled(people).map((n) => ({ user_id: keyOf(n), role_id: keyOf(n % 5) })),
+    });
+    const queries = name === "SQLite file" ? { queries: join(folder, "queries") } : {};
+    await importDataset(source ?? "", target, { ...queries, idMap });
+    const [user, company, role] = ["user", "company", "role"].map((table) => readMap(idMap, table));
+    for (const [key, id] of known) expect(user?.get(key)).toBe(id);
+    known = user ?? known;
+    const lines = (await exported(target)).split("\n").filter((line) => line.includes(`"User `));
+    const expected = people
+      .filter((n) => n % 3 > 0)
+      .map((n) => ({
+        id: user?.get(keyOf(n)),
+        name: `User ${n}`,
+        company: { id: company?.get(keyOf(n % 5)), role: "Member" },
+        roles: [role?.get(keyOf(n % 5))],
+      }));
+    const found = lines.map((line) => JSON.parse(line));
+    expect(found).toMatchObject(expected.sort((a, b) => Number(a.id) - Number(b.id)));
+    expect(found).toHaveLength(expected.length);
+  }
+  expect(Math.max(...known.values())).toBe(known.size);
+});
+
+const owl = { type: "achievement", id: "owl", name: "Owl", description: "", icon: "", kind: "" };
+const ann = { type: "user", id: uuid(1), public: true, name: "Ann", created_at };
+const unlock = { id: "owl", tier: 1, unlocked_at: created_at };
+
+async function importKeys(lines: object[], options: ImportOptions = {}) {
+  const folder = temporaryFolder();
+  const [source, target, idMap] = ["in.ndjson", "snapshot", "ids"].map((name) =>
+    join(folder, name),
+  ) as [string, string, string];
+  writeFileSync(source, textOf(lines));
+  const importing = importDataset(source, target, { idMap, ...options });
+  const error = await importing.then(
+    () => "",
+    (error: Error) => error.message,
+  );
+  return { source, target, idMap, error };
+}
+
+test("keys are text without the space around them, and 5 is the same key as text", async () => {
+  const ids = [5, " ab ", "AB", "ab\u00a0c", "x".repeat(100), 0, -1, "1e5"];
+  const users = ids.map((id) => ({ type: "user", id, public: false }));
+  const { idMap, target } = await importKeys(users);
+  const keys = ["5", "ab", "AB", "ab\u00a0c", "x".repeat(100), "0", "-1", "1e5"];
+  expect([...readMap(idMap)]).toEqual(keys.map((key, at) => [key, at + 1]));
+  expect(statSync(idMap).mode & 0o777).toBe(0o600);
+  const change = [{ type: "user", id: "5", public: true, name: "Five", created_at }];
+  await applyChanges(change, target, { idMap });
+  expect(await exported(target)).toContain('"id":1,"public":true,"name":"Five"');
+  const hidden = await hideUsers(["5", " ab"], target, { idMap });
+  expect(hidden.map(({ id }) => id)).toEqual(["5", " ab"]);
+  const hiding = hideUsers(["AB", "ac", 6], target, { idMap });
+  await expect(hiding).rejects.toThrow("user ac, user 6; nothing was written");
+  using map = await openIdMap({ idMap }, target);
+  expect([map?.find("user", 5), map?.find("user", "5 "), map?.find("user", "6")]).toEqual([
+    1,
+    1,
+    undefined,
+  ]);
+});
+
+test.each<[object, string]>([
+  [
+    { ...ann, id: "1.76E+17" },
+    'id: must be an integer from 1 to 9007199254740991, got "1.76E+17"; it looks',
+  ],
+  [{ ...ann, id: "x".repeat(101) }, "with --id-map FILE, it can be text of 1 to 100 code points"],
+  [{ ...ann, id: {} }, "id: must be an integer from 1 to 9007199254740991, got an object"],
+  [
+    { ...ann, name: "" },
+    `line 2: name: must be a non-blank string of 1 to 200 code points, got "" (user ${uuid(2)})`,
+  ],
+  [{ ...ann, id: ` ${uuid(1)}` }, `line 2: id: duplicate user id ${uuid(1)}`],
+  [{ ...ann, roles: ["a+b"] }, `line 2: roles[0]: there is no role a+b (user ${uuid(2)})`],
+  [
+    { ...ann, achievements: [unlock, unlock] },
+    `achievements[1].id: is listed twice (user ${uuid(2)})`,
+  ],
+])("%j is an error that quotes the key", async (line, expected) => {
+  const user = { ...line, ...("id" in line && line.id === ann.id && { id: uuid(2) }) };
+  const { error, idMap } = await importKeys([ann, user, { ...owl, tier: 1, points: 1 }]);
+  expect(error).toContain(expected);
+  // No id was given away.
+  expect(readFileSync(idMap)).toBeEmpty();
+});
+
+test("the map is there before the snapshot, or nothing is written", async () => {
+  const { idMap, target, source } = await importKeys([ann]);
+  const before = stateOf(target);
+  for (const [name, options, expected] of [
+    ["lost", {}, `everybody in ${target} would get a new id; restore it, or import`],
+    ["lost", { dryRun: true }, " has no ids yet, so everybody in "],
+    ["garbage", {}, "garbage is not an id map; choose another --id-map"],
+    ["snapshot", {}, "snapshot is not an id map"],
+    ["none/ids", {}, "none/ids: "],
+  ] as const) {
+    const other = join(temporaryFolder(), name);
+    if (name === "garbage") writeFileSync(other, "garbage".repeat(100));
+    const idMap = name === "snapshot" ? await makeSnapshot() : other;
+    await expect(importDataset(source, target, { idMap, ...options })).rejects.toThrow(expected);
+    const applying = applyChanges([], target, { idMap });
+    await expect(applying).rejects.toThrow(options.dryRun ? " has no ids yet" : expected);
+    expect(stateOf(target)).toEqual(before);
+  }
+  const user = { ...ann, id: "new" };
+  await importDataset([user], join(temporaryFolder(), "x"), { idMap, dryRun: true });
+  expect(readMap(idMap).size).toBe(1);
+  const dry = join(temporaryFolder(), "ids");
+  await importDataset([user], join(temporaryFolder(), "x"), { idMap: dry, dryRun: true });
+  expect(existsSync(dry)).toBe(false);
+  await importDataset([user], target, { idMap: dry, force: true, allowShrink: true });
+  expect(readMap(dry).get("new")).toBe(1);
+});
+
+test("imports into two snapshots take turns with their map", async () => {
+  const idMap = join(temporaryFolder(), "ids");
+  const importing = ["a", "b"].map((name) => {
+    const users = Array.from({ length: 50 }, (_, at) => ({ ...ann, id: `${name}${at}` }));
+    return importDataset(users, join(temporaryFolder(), name), { idMap });
+  });
+  await Promise.all(importing);
+  expect(readMap(idMap).size).toBe(100);
+});
