@@ -232,23 +232,6 @@ export function temporaryFolder(): string {
   return mkdtempSync(join(runFolder, "test-"));
 }
 
-/** Mounts a memory disk. Returns its path, or undefined if mounting is not permitted. */
-export async function mount(options: string): Promise<string | undefined> {
-  const folder = join(temporaryFolder(), "disk");
-  mkdirSync(folder);
-  const words = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder];
-  const { code } = await run(words).catch(() => ({ code: 1 }));
-  return code === 0 ? folder : undefined;
-}
-
-export async function canMount(): Promise<boolean> {
-  const trial = await mount("size=1m");
-  if (trial) await run(["umount", trial]);
-  else if (process.env.ROADBOOK_REQUIRE_ALL === "1") throw new Error("a disk cannot be mounted");
-  else console.warn("mounting is not permitted: skipping the tests of full and read-only disks");
-  return trial !== undefined;
-}
-
 /** Imports a dataset with the executable and returns the path of the snapshot. */
 export async function importByExecutable(dataset: string): Promise<string> {
   const snapshot = join(temporaryFolder(), "snapshot");

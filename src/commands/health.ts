@@ -15,7 +15,7 @@ interface Server {
 const NOT_SERVED = "the server does not serve the newest snapshot, which ";
 
 /** Without `url`, checks a server on this machine that serves http. */
-export async function runHealth({ url, host, port, timeoutMs = 5000 }: Server) {
+export async function runHealth({ url, host, port, timeoutMs }: Server) {
   const local = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
   const health = await fetchHealth(url ?? local, timeoutMs);
   const reason = health.refused_replacement;
@@ -23,15 +23,12 @@ export async function runHealth({ url, host, port, timeoutMs = 5000 }: Server) {
   writeStdout(`${JSON.stringify(health)}\n`);
 }
 
-/**
- * Waits until the server at `url` serves the snapshot at `path`, whoever wrote that last. Throws
- * after `waitMs`, or after a signal.
- */
+/** Waits until the server at `url` serves the file at `path`. Throws after `waitMs` or a signal. */
 export async function confirmServed(path: string, url: string, waitMs: number): Promise<void> {
   let endMs = performance.now() + waitMs;
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => (endMs = 0));
   for (;;) {
-    const reason = await findDifference(path, url, Math.min(5000, waitMs)).catch(reasonOf);
+    const reason = await findDifference(path, url).catch(reasonOf);
     if (reason === undefined) return;
     const problem = `${path} was written, but not confirmed: ${reason}`;
     if (performance.now() >= endMs) throw new Error(problem);
@@ -39,16 +36,16 @@ export async function confirmServed(path: string, url: string, waitMs: number): 
   }
 }
 
-/** Compares the SHA-256 at the end of the file with the server's. Undefined if they are equal. */
-async function findDifference(path: string, url: string, timeoutMs: number) {
-  const { snapshot, refused_replacement: reason } = await fetchHealth(url, timeoutMs);
+/** Returns undefined if the server has the SHA-256 at the end of the file, whoever wrote it last. */
+async function findDifference(path: string, url: string) {
+  const { snapshot, refused_replacement: reason } = await fetchHealth(url);
   await using file = await open(path);
   const { buffer } = await file.read(Buffer.alloc(64), 0, 64, (await file.stat()).size - 65);
   if (snapshot.sha256 === buffer.toString("latin1")) return undefined;
   return reason ? NOT_SERVED + reason : `the server serves a snapshot of ${snapshot.built_at}`;
 }
 
-async function fetchHealth(base: string, timeoutMs: number): Promise<HealthBody> {
+async function fetchHealth(base: string, timeoutMs = 5000): Promise<HealthBody> {
   const url = `${base}/health`;
   // A password in the URL is sent to the server but never printed.
   const shown = url.replace(/\/\/[^/]*@/, "//");

@@ -23,14 +23,13 @@ type Confirmed = Record<"to", string> & { confirm: string | undefined; waitMs: n
 export async function runImport({
   source,
   to,
-  confirm,
   ...options
 }: ImportOptions & Confirmed & { source: string }): Promise<void> {
   const problem = findProblem(source, options.queries);
   if (problem !== undefined) throw new UsageError(`SOURCE ${problem}`);
   const isTables = options.queries !== undefined || isFolder(source);
   if (isTables && options.expectEnd) throw new UsageError("--expect-end works only with NDJSON");
-  if (confirm && options.dryRun) throw new UsageError("--dry-run writes nothing to --confirm");
+  if (options.confirm && options.dryRun) throw new UsageError("a --dry-run cannot be confirmed");
   const read = (await isSnapshot(source)) ? readSnapshot : readWithProgress;
   if ((options.holdMs ?? 0) > MAX_HOLD_MS) throw new UsageError("--hold must be at most 1h");
   const imported = await write("dataset", (hooks, progress) =>
@@ -49,13 +48,12 @@ export async function runImport({
   const hidden = skipped.hidden > 0 ? `, made ${plural(skipped.hidden, "user")} private` : "";
   const left = skipped.count > 0 ? `, skipped ${plural(skipped.count, "error")}${hidden}` : "";
   report(`${done} ${describeCounts(counts)} to ${to}${describeCleaned(cleaned)}${left}`, imported);
-  if (confirm) await confirmServed(to, confirm, options.waitMs);
+  if (options.confirm) await confirmServed(to, options.confirm, options.waitMs);
 }
 
 export async function runApply({
   changes,
   to,
-  confirm,
   ...options
 }: ApplyOptions & Confirmed & { changes: string }): Promise<void> {
   const applied = await write("changes", (hooks) =>
@@ -63,13 +61,12 @@ export async function runApply({
   );
   const now = `${to} now has ${describeCounts(applied.counts)}${describeCleaned(applied.cleaned)}`;
   report(`applied ${changes}: ${now}`, applied);
-  if (confirm) await confirmServed(to, confirm, options.waitMs);
+  if (options.confirm) await confirmServed(to, options.confirm, options.waitMs);
 }
 
 export async function runHide({
   ids,
   to,
-  confirm,
   ...options
 }: ApplyOptions & Confirmed & { ids: string[] }): Promise<void> {
   const kind = integer(1, Number.MAX_SAFE_INTEGER);
@@ -79,7 +76,7 @@ export async function runHide({
   const nameUser = ({ id, is_public }: (typeof users)[number]) =>
     `${to}: user ${id} ${is_public ? "is now private" : "was private already"}\n`;
   writeSummary(users.map(nameUser).join(""));
-  if (confirm) await confirmServed(to, confirm, options.waitMs);
+  if (options.confirm) await confirmServed(to, options.confirm, options.waitMs);
 }
 
 const ANALYZE = "run ANALYZE on its tables, or add the index that it needs";

@@ -23,7 +23,6 @@ const REFRESH_MS = 200;
 /** When to retry after a temporary failure. Each further retry waits twice as long. */
 const RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
-
 const DAY_MS = 86_400_000;
 
 type ServeConfig = Values<typeof serveSettings>;
@@ -61,7 +60,7 @@ async function openServer(config: ServeConfig, log: Logger) {
   const { host, port, reusePort, adminHost, adminPort, tlsCert: cert, tlsKey: key } = config;
   const { snapshot, cacheDir } = config;
   const tls = cert && key ? readTls({ cert, key }) : undefined;
-  const certificateEndMs = tls && watchCertificate(tls.cert, log);
+  const certificateEnd = tls && watchCertificate(tls.cert, log);
   const source = typeof snapshot === "object" ? await openRemote(snapshot, config, log) : undefined;
   const path = typeof snapshot === "object" ? source?.path : snapshot;
   const limiter = await openLimiter(config, log);
@@ -93,7 +92,7 @@ async function openServer(config: ServeConfig, log: Logger) {
     // Imported only if needed, because the metrics slow down startup.
     const { createMetrics } = await import("../http/metrics.ts");
     const { createAdminFetch } = await import("../http/admin.ts");
-    metrics = createMetrics({ ...roadbook, source: source?.status, certificateEndMs });
+    metrics = createMetrics({ ...roadbook, source: source?.status, certificateEnd });
     const rig = config.faults && roadbook;
     const isReady = () => !isStopping;
     const respond = createAdminFetch({ host: adminHost, metrics, isReady, rig });
@@ -161,17 +160,16 @@ function watchSnapshot({ roadbook, source, metrics }: Server, config: ServeConfi
   if (source) void keepFetching(source, config.refresh);
 }
 
-/** Warns every day from 14 days before the certificate expires. Returns when that is. */
+/** Warns every day from 14 days before the certificate expires. Returns that time in seconds. */
 function watchCertificate(cert: Buffer, log: Logger): number {
-  const endMs = Date.parse(new X509Certificate(cert).validTo);
+  const end = new Date(new X509Certificate(cert).validTo);
   const warn = () => {
-    if (endMs - Date.now() > 14 * DAY_MS) return;
-    const end = new Date(endMs).toISOString();
-    log.warn(`the TLS certificate expires on ${end}; renew it and restart the server`);
+    if (end.getTime() - Date.now() > 14 * DAY_MS) return;
+    log.warn(`the TLS certificate expires on ${end.toISOString()}; renew it and restart`);
   };
   warn();
   setInterval(warn, DAY_MS);
-  return endMs;
+  return end.getTime() / 1000;
 }
 
 /** Logs what is served and where, and prints the line for programs that wait for the server. */

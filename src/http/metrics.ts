@@ -11,8 +11,7 @@ interface MetricsOptions {
   limiterStatus(): LimiterStatus | undefined;
   refused(): string | undefined;
   source: (() => SourceStatus) | undefined;
-  /** When the certificate expires, in milliseconds since 1970. */
-  certificateEndMs: number | undefined;
+  certificateEnd: number | undefined;
 }
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -25,7 +24,7 @@ const MEANINGLESS = /^(?:nodejs_(?:heap_space|active|version)|process_(?:heap|vi
 
 /** Metrics are global to the process, so this is called once. */
 export function createMetrics(options: MetricsOptions) {
-  const { meta, limiterStatus, refused, source, certificateEndMs } = options;
+  const { meta, limiterStatus, refused, source, certificateEnd } = options;
   collectDefaultMetrics();
   for (const { name } of register.getMetricsAsArray()) {
     if (MEANINGLESS.test(name)) register.removeSingleMetric(name);
@@ -57,9 +56,8 @@ export function createMetrics(options: MetricsOptions) {
     return limiterStatus()?.up !== false;
   });
   gauge("build_info", "Always 1; the label is the running version", () => 1, { version });
-  if (certificateEndMs !== undefined) {
-    const help = "When the TLS certificate expires";
-    gauge("tls_certificate_expiry_timestamp_seconds", help, () => certificateEndMs / 1000);
+  if (certificateEnd !== undefined) {
+    gauge("tls_certificate_expiry_timestamp_seconds", "When it expires", () => certificateEnd);
   }
   if (source) {
     gauge("snapshot_source_up", "1 if the last fetch succeeded", () => source().error === null);

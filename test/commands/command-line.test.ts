@@ -47,7 +47,7 @@ test.each<[string, Record<string, string>, string]>([
   ["import postgres://u:sesame@h/d --to s", {}, "SOURCE is a database; name the folder of its SEL"],
   ["import oracle://u:sesame@h/d --to s", {}, "SOURCE must be a file, a folder, - or a postgres:"],
   ["import sqlite:x --queries q --to s --expect-end", {}, "--expect-end works only with NDJSON"],
-  ["import a --to s --dry-run --confirm http://a", {}, "--dry-run writes nothing to --confirm"],
+  ["import a --to s --dry-run --confirm http://a", {}, "a --dry-run cannot be confirmed"],
   ["health nowhere", {}, `URL ${url}, got "nowhere"`],
   // An empty value is an error. It never means the default.
   ["--host ", {}, "--host must not be empty"],

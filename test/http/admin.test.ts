@@ -20,7 +20,7 @@ beforeAll(async () => {
   });
   metrics = createMetrics({
     ...roadbook,
-    ...{ refused: () => undefined, source: undefined, certificateEndMs: 0 },
+    ...{ refused: () => undefined, source: undefined, certificateEnd: 0 },
   });
   admin = openAdmin(roadbook);
 });

@@ -9,10 +9,9 @@ beforeAll(async () => {
   const folder = temporaryFolder();
   const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
   // RSA, because only for RSA, TLS 1.2 has ciphers without forward secrecy.
-  const request = "req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=one.example".split(" ");
-  expect((await run(["openssl", ...request, "-out", cert, "-keyout", key])).code).toBe(0);
-  const words = ["--tls-cert", cert, "--tls-key", key];
-  target = await openExecutable(words, (text) => (log += text));
+  const words = "req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=one.example".split(" ");
+  expect((await run(["openssl", ...words, "-out", cert, "-keyout", key])).code).toBe(0);
+  target = await openExecutable(["--tls-cert", cert, "--tls-key", key], (text) => (log += text));
 });
 afterAll(() => target.close());
 

@@ -19,9 +19,8 @@ import {
 } from "../../src/domain/dataset.ts";
 import { cleanName } from "../../src/domain/text.ts";
 import { UsageError } from "../../src/settings/kinds.ts";
-import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import { importDataset } from "../../src/snapshot/import/import.ts";
-import { bytesOf, community, exported, makeFile, makeSnapshot, user } from "../datasets.ts";
+import { community, exported, makeFile, makeSnapshot, user } from "../datasets.ts";
 import { achievement, invalidLines } from "../domain/invalid-lines.ts";
 import { runs } from "../runs.ts";
 import { community as fixture, root, temporaryFolder } from "../support.ts";
@@ -175,10 +174,6 @@ describe("a snapshot of the release before", () => {
     await importDataset(fixture, `${path}.same`);
     const imported = await exported(`${path}.same`);
     for (const each of [path, `${path}.new`]) expect(await exported(each)).toBe(imported);
-    const hidden = bytesOf([{ type: "user", id: 42, public: false }]);
-    await applyChanges(hidden, path, { allowShrink: true });
-    await runCommandLine(["import", make(), "--to", path]);
-    expect(await exported(path)).toContain('{"type":"user","id":42,"public":false}');
   });
 
   test.each([

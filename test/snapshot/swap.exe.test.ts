@@ -1,8 +1,7 @@
 /** A running server switches snapshots without failed responses or responses that mix the two. */
 import { expect, test } from "bun:test";
-import { copyFileSync, readdirSync, readFileSync, renameSync, statfsSync, statSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import { runCommandLine } from "../../src/commands/command-line.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import {
   bytesOf,
@@ -16,15 +15,7 @@ import {
 } from "../datasets.ts";
 import { runs } from "../runs.ts";
 import { residentMegabytes } from "../sockets.ts";
-import {
-  canMount,
-  mount,
-  openExecutable,
-  roadbook,
-  run,
-  temporaryFolder,
-  until,
-} from "../support.ts";
+import { openExecutable, temporaryFolder, until } from "../support.ts";
 import { healthOf, swapUnderLoad } from "./bad-days.ts";
 
 test("what apply and import write is served, and a user who goes private is private", async () => {
@@ -78,31 +69,6 @@ test("a replacement that fails because of too many open files is retried", async
   await server.close();
   expect(log.split(failure)).toHaveLength(2);
 });
-
-test.skipIf(!(await canMount()))(
-  "on a full cache disk, a takedown is not confirmed, nothing is written, and the server recovers",
-  async () => {
-    const snapshot = await makeLarge();
-    const { size } = statSync(snapshot);
-    const disk = (await mount(`size=${Math.round(1.5 * size)}`)) ?? "";
-    const server = await openExecutable(["--snapshot", snapshot, "--cache-dir", disk]);
-    const free = () => statfsSync(disk).bfree;
-    const before = free();
-    const changes = makeFile([{ type: "user", id: 1, public: false }]);
-    const takedown = ["apply", changes, "--to", snapshot, "--confirm", server.origin];
-    const full = /cannot be copied \(needs \d+ MB in the cache\): no space left on device/;
-    await expect(runCommandLine([...takedown, "--wait", "1s"])).rejects.toThrow(full);
-    expect((await server.fetch("/users/public/1")).status).toBe(200);
-    const { code, stderr } = await roadbook(["health", server.origin]);
-    expect([code, stderr]).toEqual([0, expect.stringMatching(full)]);
-    expect(free()).toBe(before);
-    await run(["mount", "-o", `remount,size=${4 * size}`, disk]);
-    await until(async () => (await server.fetch("/users/public/1")).status === 403);
-    await runCommandLine(takedown);
-    await server.close();
-    await run(["umount", disk]);
-  },
-);
 
 /** Users whose snapshot has more than 3 MB. */
 const many = Array.from({ length: 1500 }, (_, id) =>
