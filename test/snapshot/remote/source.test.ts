@@ -291,6 +291,7 @@ describe("a status never contains the path of a cache that cannot be written", (
     expect(source.status().error).toMatch(reason);
     expect(JSON.stringify(source.status())).not.toContain(folder);
     expect(source.events).toEqual([source.status().error ?? ""]);
+    if (reason.source.includes("cached")) expect(source.refused()).toMatch(reason);
   });
 });
 
