@@ -42,12 +42,12 @@ export type { NodeListener } from "./server/node-listener.ts";
 export type { RoadbookOptions } from "./settings/library-options.ts";
 export { SnapshotError } from "./snapshot/format/file.ts";
 export type { Counts, Meta } from "./snapshot/format/meta.ts";
+export { checkSnapshot } from "./snapshot/format/verify.ts";
 export type { ApplyOptions } from "./snapshot/import/apply.ts";
 export type { ImportOptions } from "./snapshot/import/import.ts";
 export { DatasetError, type LineError, type LineErrors } from "./snapshot/import/line-errors.ts";
 export type { Differences } from "./snapshot/import/overwrite-guard.ts";
 export type { Counted } from "./snapshot/import/write.ts";
-export { checkSnapshot } from "./snapshot/read/check.ts";
 export { exportDataset } from "./snapshot/read/export.ts";
 export type { Replacement } from "./snapshot/read/reloadable.ts";
 

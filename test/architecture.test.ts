@@ -44,6 +44,9 @@ function brokenRule(file: string, path: string): string | undefined {
   const target = relative(source, resolve(source, dirname(file), path));
   if (target === "../package.json" || /^\.\.\/data\/\w+\.json$/.test(target)) return undefined;
   if (target.startsWith("..")) return "leaves src";
+  const isReader = target.startsWith("snapshot/read/");
+  if (isReader && /^snapshot\/(format|import)\//.test(file))
+    return "a writer may not import a reader";
   const [from, to] = [layers.indexOf(layer), layers.indexOf(layerOf(target))];
   return to > from || to < 0 ? `${layer} may not import ${layerOf(target)}` : undefined;
 }
@@ -66,6 +69,7 @@ describe("imports", () => {
     ["elsewhere/file.ts", "../domain/model.ts", "elsewhere may not import domain"],
     ["domain/model.ts", "node:fs", "domain does no I/O"],
     ["search/find.ts", "../snapshot/read/open.ts", "search may not import snapshot"],
+    ["snapshot/import/rows.ts", "../read/open.ts", "a writer may not import a reader"],
     ["http/app.ts", "#sqlite", "only files, tables and snapshot use SQLite"],
     ["http/app.ts", "../../test/support.ts", "leaves src"],
   ])("%s may not import %s", (file, path, rule) => {
@@ -109,6 +113,14 @@ describe("invariants", () => {
     }
   });
 
+  test("only files with a reason prepare statements without drizzle", () => {
+    // FTS5 and its tables, and bulk inserts. The files in src/tables read others' tables.
+    const search = ["build", "candidates", "change", "fts5-segment", "long-lists"];
+    expect(
+      filesWith(/\.prepare[<(](?!\))/).filter((file) => !/^(sqlite|tables)/.test(file)),
+    ).toEqual([...search.map((name) => `search/${name}.ts`), "snapshot/import/rows.ts"]);
+  });
+
   test("only files/replace.ts renames a file", () => {
     expect(filesWith(/\brename(?:Sync)?\(/)).toEqual(["files/replace.ts"]);
   });
@@ -118,8 +130,8 @@ describe("invariants", () => {
     const routes = ["users", "search", "health", "drawings", "sitemap"];
     for (const file of [
       ...routes.map((name) => `http/${name}.ts`),
-      "snapshot/read/users.ts",
-      "search/results.ts",
+      "snapshot/read/profiles.ts",
+      "snapshot/read/results.ts",
       "search/find.ts",
     ]) {
       expect([file, texts.has(file), asynchronous.has(file)]).toEqual([file, true, false]);

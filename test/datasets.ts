@@ -12,6 +12,7 @@ import { seedDataset } from "../src/community/community.ts";
 import type { DatasetLine } from "../src/domain/dataset.ts";
 import type { PublicUserLine } from "../src/domain/model.ts";
 import { finishFile } from "../src/snapshot/format/file.ts";
+import { clearUnused } from "../src/snapshot/import/forget.ts";
 import { importDataset } from "../src/snapshot/import/import.ts";
 import { exportDataset } from "../src/snapshot/read/export.ts";
 import { MAX_BYTES_IN_MEMORY } from "../src/snapshot/read/open.ts";
@@ -86,7 +87,7 @@ export async function runSql(path: string, sql: string): Promise<void> {
   const db = sqlite.openWritable(path).$client;
   db.exec(sql);
   db.close();
-  await finishFile(path);
+  await finishFile(path, clearUnused);
 }
 
 /** Writes lines to a file in a new folder. Returns the file's path. */

@@ -165,7 +165,7 @@ export const commands: Record<string, Command> = {
     summary: "verify a snapshot and report any damage",
     settings: declare({ file }),
     async run({ file }) {
-      const { checkSnapshot } = await import("../snapshot/read/check.ts");
+      const { checkSnapshot } = await import("../snapshot/format/verify.ts");
       const { built_at, counts } = await checkSnapshot(file);
       writeStdout(`${file} is intact: built ${built_at}, ${describeCounts(counts)}\n`);
     },

@@ -4,6 +4,7 @@ import type { DocumentDecoration } from "elysia";
 import examples from "../../data/examples.json" with { type: "json" };
 import { ErrorBody, type ErrorCode, errors } from "../domain/error.ts";
 import * as model from "../domain/model.ts";
+import { limitHeaders } from "./rate-limit.ts";
 import { commonHeaders } from "./response.ts";
 import { allowHeaders } from "./result.ts";
 
@@ -43,7 +44,7 @@ function constants(values: Record<string, string>) {
 }
 
 const text = (pattern: string) => ({ type: "string", pattern });
-const whole = (minimum: 0 | 1) => ({ type: "integer", minimum });
+const whole = (minimum: number) => ({ type: "integer", minimum });
 
 /** The headers of responses, by kind. The rate-limit headers are absent if there is no limit. */
 const headers = {
@@ -61,13 +62,12 @@ const headers = {
     ...constants({ Vary: "accept-encoding" }),
   },
   coding: { "Content-Encoding": header("The coding", { type: "string", const: "gzip" }, false) },
-  limit: {
-    "RateLimit-Policy": header("`q` per `w` seconds", text('^"search";q=\\d+;w=\\d+$'), false),
-    RateLimit: header("`r` left, one more in `t` s", text('^"search";r=\\d+;t=\\d+$'), false),
-    "X-RateLimit-Limit": header("The number of requests per window", whole(1), false),
-    "X-RateLimit-Remaining": header("The number of requests left", whole(0), false),
-    "X-RateLimit-Reset": header("The Unix time when one more is allowed", whole(0), false),
-  },
+  limit: Object.fromEntries(
+    Object.entries(limitHeaders).map(([name, [meaning, value]]) => {
+      const schema = typeof value === "string" ? text(value) : whole(value);
+      return [name, header(meaning, schema, false)];
+    }),
+  ),
   retry: { "Retry-After": header("Seconds to wait before the next try", whole(1), false) },
 };
 

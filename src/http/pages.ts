@@ -1,6 +1,5 @@
 /** The routes of the pages for people. A page of results counts as one search. */
 import { Elysia } from "elysia";
-import Negotiator from "negotiator";
 import { errors } from "../domain/error.ts";
 import type { Decision } from "../limit/limiter.ts";
 import type { Snapshot } from "../snapshot/read/open.ts";
@@ -8,10 +7,10 @@ import type { PageAssets } from "../web/assets.ts";
 import { type Brand, DEFAULT_ACCENT, type Logo, styleOf } from "../web/brand.ts";
 import { renderDocument } from "../web/document.ts";
 import { drawPreview } from "../web/preview.ts";
-import { type Language, languages, translationIn } from "../web/texts.ts";
+import { languageFor, translationIn } from "../web/texts.ts";
 import { readCompany, readDriver, readResults, readStart, type View } from "../web/view.ts";
 import { type CountSearch, failLimited, toSeconds } from "./rate-limit.ts";
-import { normalizeText, parseUserId, pathOf, SEARCHABLE } from "./request.ts";
+import { normalizeText, parseUserId, pathOf, preferencesIn, SEARCHABLE } from "./request.ts";
 import { type Body, Content, fail } from "./result.ts";
 import type { Service } from "./service.ts";
 
@@ -61,7 +60,9 @@ export function createPages(service: PagesService) {
   const { files, ...paths } = nameAssets(page);
 
   const show = (request: Request, { meta }: Snapshot, view: View, headers = {}): Content => {
-    const language = page.language ?? languageOf(request, page.kiosk);
+    const cookie = page.kiosk ? request.headers.get("cookie") : null;
+    const language =
+      page.language ?? languageFor(preferencesIn(request.headers, "accept-language"), cookie);
     const problem = view.kind === "problem" ? view.problem : undefined;
     const shown = { view, language, brand: page, meta };
     const html = renderDocument({ ...shown, ...paths, basePath, baseUrl: baseUrl(request) });
@@ -169,23 +170,8 @@ function nameAssets({ assets: { script, style }, accent, logo }: Pages) {
 
 /** A client that accepts any type, as most programs do, gets JSON. */
 function prefersPage(request: Request): boolean {
-  const [best] = preferencesOf(request).mediaTypes(["application/json", "text/html"]);
-  return best === "text/html";
-}
-
-/** A kiosk's visitor chooses a language, which the page's script keeps until the kiosk is idle. */
-function languageOf(request: Request, isKiosk = false): Language {
-  const cookie = isKiosk ? request.headers.get("cookie") : null;
-  const [, chosen] = /(?:^|;)\s*language=(\w+)/.exec(cookie ?? "") ?? [];
-  const known = Object.keys(languages) as Language[];
-  const [best = "en"] = preferencesOf(request).languages(known) as Language[];
-  return known.find((each) => each === chosen) ?? best;
+  const preferences = preferencesIn(request.headers, "accept");
+  return preferences.mediaType(["application/json", "text/html"]) === "text/html";
 }
 
 const parametersOf = ({ url }: Request) => URL.parse(url)?.searchParams;
-
-function preferencesOf({ headers }: Request): Negotiator {
-  // Negotiating all of a 15 KB header would take longer than most pages.
-  const shortened = Array.from(headers, ([name, value]) => [name, value.slice(0, 1000)]);
-  return new Negotiator({ headers: Object.fromEntries(shortened) });
-}

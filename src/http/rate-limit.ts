@@ -37,7 +37,18 @@ export function failLimited({ resetMs }: Pick<Decision, "resetMs">) {
   return fail("rate_limited", { retry_after: toSeconds(resetMs) });
 }
 
-/** Sets the headers from draft-ietf-httpapi-ratelimit-headers and their common predecessors. */
+/**
+ * The headers of draft-ietf-httpapi-ratelimit-headers and their common predecessors, each with its
+ * meaning and with a pattern or the least number, for OpenAPI.
+ */
+export const limitHeaders: Record<string, [meaning: string, value: string | number]> = {
+  "RateLimit-Policy": ["`q` per `w` seconds", '^"search";q=\\d+;w=\\d+$'],
+  RateLimit: ["`r` left, one more in `t` s", '^"search";r=\\d+;t=\\d+$'],
+  "X-RateLimit-Limit": ["The number of requests per window", 1],
+  "X-RateLimit-Remaining": ["The number of requests left", 0],
+  "X-RateLimit-Reset": ["The Unix time when one more is allowed", 0],
+};
+
 export function setRateLimitHeaders(
   { status, headers }: Response,
   { windowMs, clock }: SearchLimit,

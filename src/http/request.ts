@@ -1,5 +1,6 @@
 /** Parses a request's URL and headers. Each step takes linear time, and none of them throws. */
 import { Type } from "@sinclair/typebox";
+import Negotiator from "negotiator";
 import { collapseSpaces } from "../domain/text.ts";
 
 /** 1 to 16 digits without a leading zero. Ids end at 2^53−1, so some matches have no user. */
@@ -34,6 +35,11 @@ export function pathOf(url: string): string {
   const start = pathStart(url);
   const query = url.indexOf("?", start);
   return url.slice(start, query < 0 ? undefined : query);
+}
+
+/** Negotiates by the start of a header. All of a 15 KB header would outlast most pages. */
+export function preferencesIn(headers: Headers, name: string): Negotiator {
+  return new Negotiator({ headers: { [name]: headers.get(name)?.slice(0, 1000) } });
 }
 
 /** Whether the path may be one of the API, under any base path. */

@@ -1,9 +1,9 @@
 /** Makes the response to every request: headers, ETag or 304, content coding and limit headers. */
 import crypto from "node:crypto";
 import zlib from "node:zlib";
-import Negotiator from "negotiator";
 import { apiVersion } from "../domain/version.ts";
-import { type SearchLimit, setRateLimitHeaders } from "./rate-limit.ts";
+import { limitHeaders, type SearchLimit, setRateLimitHeaders } from "./rate-limit.ts";
+import { preferencesIn } from "./request.ts";
 import type { RequestContexts, ResponseFacts } from "./request-context.ts";
 import {
   allowHeaders,
@@ -21,9 +21,10 @@ export const commonHeaders = {
   "X-Content-Type-Options": "nosniff",
   "X-Robots-Tag": "noindex",
   "Access-Control-Allow-Origin": "*",
-  "Access-Control-Expose-Headers":
-    "ETag, RateLimit, RateLimit-Policy, Retry-After, X-API-Version, X-RateLimit-Limit, " +
-    "X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id",
+  "Access-Control-Expose-Headers": ["ETag", "Retry-After", "X-API-Version", "X-Request-Id"]
+    .concat(Object.keys(limitHeaders))
+    .sort()
+    .join(", "),
 };
 
 /** The response to a preflight request, which browsers may cache for a day. */
@@ -97,8 +98,7 @@ export function createRespond(
     const { type, body } = content;
     const { status = 200, cache, headers } = content.options;
     const isStored = status < 400 && cache !== undefined && body !== null;
-    const accepted = isStored && compress ? requestHeaders.get("accept-encoding") : null;
-    const coding = isStored ? codingFor(body, accepted) : "identity";
+    const coding = isStored && compress ? codingFor(body, requestHeaders) : "identity";
     const etag = isStored ? etagOf(content, body, coding) : undefined;
     const isKnown = etag !== undefined && isNoneMatch(requestHeaders.get("if-none-match"), etag);
     const encoded = isKnown || body === null ? null : encode(content, body, coding);
@@ -149,10 +149,11 @@ const MIN_COMPRESSED_BYTES = 1024;
  * Chooses by Accept-Encoding. Only gzip, because zstd and Brotli would save less than one more
  * packet.
  */
-export function codingFor(body: Body, header: string | null): Coding {
-  if (header === null || Buffer.byteLength(body) <= MIN_COMPRESSED_BYTES) return "identity";
-  const negotiator = new Negotiator({ headers: { "accept-encoding": header.slice(0, 1000) } });
-  return negotiator.encoding(["gzip", "identity"]) === "gzip" ? "gzip" : "identity";
+export function codingFor(body: Body, headers: Headers): Coding {
+  if (!headers.has("accept-encoding") || Buffer.byteLength(body) <= MIN_COMPRESSED_BYTES)
+    return "identity";
+  const preferences = preferencesIn(headers, "accept-encoding");
+  return preferences.encoding(["gzip", "identity"]) === "gzip" ? "gzip" : "identity";
 }
 
 /** Encodes the body. A shared body is kept as a Blob, which Bun never copies. */

@@ -2,7 +2,7 @@
  * The SQLite driver for Bun and for the executable: bun:sqlite for reading, and node:sqlite for
  * writing, because bun:sqlite makes FTS5's internal tables read-only.
  */
-import { Database as Client, constants, type Statement } from "bun:sqlite";
+import { Database as Client, constants } from "bun:sqlite";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { drizzle } from "drizzle-orm/bun-sqlite";
@@ -15,44 +15,21 @@ export const sqlite: SqliteDriver = {
     const url = `${pathToFileURL(path)}?immutable=1`;
     const client = new Client(url, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
     client.exec(cacheSql(isMapped));
-    return open(client);
+    return open({ client });
   },
-  openBytes: (bytes) => open(Client.deserialize(bytes, { readonly: true })),
+  openBytes: (bytes) => open({ client: Client.deserialize(bytes, { readonly: true }) }),
   openWritable(source) {
     const isPath = typeof source === "string";
-    const client = new DatabaseSync(isPath ? source : ":memory:", { defensive: false });
+    const client = new WritableClient(isPath ? source : ":memory:", { defensive: false });
     if (!isPath) client.deserialize(source);
-    return drizzle({ client: asBunClient(client) }) as unknown as Database;
+    return open({ client });
   },
 };
 
-/**
- * Returns a database whose `close` also finalizes its statements. Otherwise, the file would stay
- * open, and its page cache in memory, until the statements are garbage-collected.
- */
-function open(client: Client): Database {
-  const statements: Statement[] = [];
-  const prepare = client.prepare.bind(client);
-  const close = client.close.bind(client);
-  const tracked = Object.assign(client, {
-    prepare: (query: string) => {
-      const statement = prepare(query);
-      statements.push(statement);
-      return statement;
-    },
-    close() {
-      for (const statement of statements) statement.finalize();
-      close();
-    },
-  });
-  return drizzle(tracked as Client) as unknown as Database;
-}
-
-/** Gives statements the method `values` of bun:sqlite, through which drizzle reads rows. */
-function asBunClient(client: DatabaseSync): Client {
-  const prepare = client.prepare.bind(client);
-  const prepareWithValues = (query: string) => {
-    const statement = prepare(query);
+/** Its statements have the method `values` of bun:sqlite, through which drizzle reads rows. */
+class WritableClient extends DatabaseSync {
+  override prepare(query: string) {
+    const statement = super.prepare(query);
     const values = (...given: Parameters<typeof statement.all>) => {
       statement.setReturnArrays(true);
       const rows = statement.all(...given);
@@ -60,6 +37,8 @@ function asBunClient(client: DatabaseSync): Client {
       return rows;
     };
     return Object.assign(statement, { values });
-  };
-  return Object.assign(client, { prepare: prepareWithValues }) as unknown as Client;
+  }
 }
+
+/** drizzle's types know no client but bun:sqlite's, and not that `run` returns the changes. */
+const open = drizzle as unknown as (config: { client: Client | WritableClient }) => Database;

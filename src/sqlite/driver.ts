@@ -6,7 +6,7 @@ import type { BaseSQLiteDatabase } from "drizzle-orm/sqlite-core";
 
 export type Value = string | number | Uint8Array | null;
 
-/** For SQL that drizzle cannot express, such as FTS5 queries. */
+/** For SQL that drizzle cannot express, such as FTS5 queries, and for bulk inserts. */
 export interface Statement<Row> {
   get(...values: Value[]): Row | null | undefined;
   all(...values: Value[]): Row[];
@@ -19,12 +19,28 @@ export interface Sqlite {
   prepare<Row = unknown>(sql: string): Statement<Row>;
   exec(sql: string): void;
   serialize(): Uint8Array;
-  close(): void;
+  /**
+   * Without `true`, Bun keeps a file open, and its pages in memory, until the statements that read
+   * it are garbage-collected.
+   */
+  close(finalizesStatements?: true): void;
 }
 
 export type Database = BaseSQLiteDatabase<"sync", { changes: number | bigint }> & {
   $client: Sqlite;
 };
+
+/**
+ * Prepares the text of a drizzle query without drizzle, which cannot yield rows one by one, and with
+ * which a profile takes 1 µs longer. Each field of the query must be named as its column. The values
+ * are those of the placeholders, in the order of the text.
+ */
+export function prepareText<Row>(
+  { $client }: Database,
+  query: { all(): Row[]; toSQL(): { sql: string } },
+): Statement<Row> {
+  return $client.prepare<Row>(query.toSQL().sql);
+}
 
 export interface SqliteDriver {
   /**

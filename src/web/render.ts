@@ -156,7 +156,7 @@ function renderCompany(view: CompanyView, context: PageContext): Rendered {
   const members = formatCount(company.member_count, texts.members);
   const path = `/companies/${company.id}`;
   const ownPage = ownUrl(brand.companyLink, company.id, context);
-  const cards = drivers.map((driver) => renderCard(driver, driver.role, context));
+  const cards = drivers.map((driver) => renderCard(driver, driver.role ?? "", context));
   return {
     name: company.name,
     description: joinDetails(members, brand.title),

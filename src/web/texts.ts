@@ -3,6 +3,7 @@
  * German, Spanish and Polish are informal, French and Czech formal. Polish and Czech avoid past
  * tenses, which would depend on the reader's gender.
  */
+import type Negotiator from "negotiator";
 import cs from "./texts/cs.json" with { type: "json" };
 import de from "./texts/de.json" with { type: "json" };
 import en from "./texts/en.json" with { type: "json" };
@@ -21,6 +22,17 @@ export type Texts = {
 export type Language = "en" | "de" | "pl" | "fr" | "es" | "cs";
 
 export const languages: Record<Language, Texts> = { en, de, pl, fr, es, cs };
+
+/**
+ * Returns the language that a request prefers. A kiosk's visitor chooses one, which the page's
+ * script keeps in a cookie until the kiosk is idle.
+ */
+export function languageFor(preferences: Negotiator, cookie: string | null): Language {
+  const [, chosen] = /(?:^|;)\s*language=(\w+)/.exec(cookie ?? "") ?? [];
+  const known = Object.keys(languages) as Language[];
+  const [best = "en"] = preferences.languages(known) as Language[];
+  return known.find((each) => each === chosen) ?? best;
+}
 
 export type Translation = ReturnType<typeof translate>;
 

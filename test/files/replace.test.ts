@@ -11,7 +11,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { lock } from "../../src/files/lock.ts";
 import { replaceFile, replaceLocked } from "../../src/files/replace.ts";
 import { temporaryFolder } from "../support.ts";
 
@@ -121,18 +120,3 @@ test.each([".new", ".new.work", ".new-journal", ".lock"])(
     }
   },
 );
-
-test("only one writer at a time may replace a locked file", async () => {
-  const target = join(temporaryFolder(), "file");
-  const release = lock(join(target, "../.file.lock"));
-  await expect(replaceLocked(target, write("new"), { waitMs: 1 })).rejects.toThrow(
-    "another command is still writing",
-  );
-  let isWaiting = false;
-  const onWait = () => {
-    isWaiting = true;
-    release?.();
-  };
-  await replaceLocked(target, write("new"), { onWait });
-  expect([isWaiting, readFileSync(target, "utf8")]).toEqual([true, "new"]);
-});

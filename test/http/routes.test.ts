@@ -67,13 +67,6 @@ test("the document has the endpoints and health", async () => {
   expect(Object.keys(paths).sort()).toEqual(described.sort());
 });
 
-test("without the page, / redirects to /docs", async () => {
-  const bare = await openInProcess({ dataset: community });
-  const { status, headers } = await bare.fetch("/");
-  expect([status, headers.get("location")]).toEqual([302, "/docs"]);
-  await bare.close();
-});
-
 test.each([false, true])(
   "with allowIndexing: %p, search engines may never list the API, and pages only if allowed",
   async (index) => {

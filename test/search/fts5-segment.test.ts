@@ -1,4 +1,4 @@
-/** FTS5 reads posting lists written directly into its tables, in both directions from any rank. */
+/** FTS5 reads posting lists that are written directly into its tables. */
 import { expect, test } from "bun:test";
 import { SegmentWriter } from "../../src/search/fts5-segment.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
@@ -24,22 +24,11 @@ test("FTS5 reads posting lists that fill one page and lists that fill many", () 
   segment.finish(70_000);
   expect(db.prepare("PRAGMA integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
 
-  const select = "SELECT rowid AS rank FROM user_ngram WHERE user_ngram MATCH ? AND rowid";
-  const after = db.prepare<{ rank: number }>(`${select} > ? ORDER BY rowid LIMIT 3`);
-  const before = db.prepare<{ rank: number }>(`${select} < ? ORDER BY rowid DESC LIMIT 3`);
-  for (const ngram of ngrams) {
-    const ranks = [...(lists.get(ngram) ?? [])];
-    for (let from = 0; from < 2_100_000; from += 99_991) {
-      const found = [after, before].map((query) =>
-        query.all(`"${ngram}"`, from).map(({ rank }) => rank),
-      );
-      const next = ranks.findIndex((rank) => rank > from);
-      const end = ranks.findLastIndex((rank) => rank < from) + 1;
-      expect(found).toEqual([
-        next < 0 ? [] : ranks.slice(next, next + 3),
-        ranks.slice(Math.max(0, end - 3), end).reverse(),
-      ]);
-    }
+  const find = db.prepare<{ rank: number }>(
+    "SELECT rowid AS rank FROM user_ngram WHERE user_ngram MATCH ? ORDER BY rowid",
+  );
+  for (const [ngram, docIds] of lists) {
+    expect(find.all(`"${ngram}"`).map(({ rank }) => rank)).toEqual([...docIds]);
   }
   db.close();
 });

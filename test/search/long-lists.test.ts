@@ -1,4 +1,4 @@
-/** Tests long posting lists of several blocks against sets of ranks. */
+/** Tests long posting lists of several blocks, in both of their forms, against sets of ranks. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { BLOCK_DOCS } from "../../src/search/bits.ts";
@@ -14,8 +14,11 @@ import { runs } from "../runs.ts";
 const ngrams = ["aa", "bb", "cc"];
 const numbers = new Map(ngrams.map((ngram, list) => [ngram, list]));
 
-/** The n-grams of a few names by rank. The ranks are spread over five blocks and often adjacent. */
-const names = fc
+/**
+ * The n-grams of names by rank: a few that are spread over five blocks and often adjacent, and
+ * sometimes so many in one block that it is a bitmap.
+ */
+const few = fc
   .array(
     fc.tuple(
       fc.oneof(
@@ -27,7 +30,12 @@ const names = fc
     ),
     { maxLength: 60 },
   )
-  .map((entries) => new Map(entries.sort(([a], [b]) => a - b)));
+  .map((entries) => new Map(entries));
+const many = Array.from({ length: 3000 }, (_, at) => BLOCK_DOCS + 2 * at);
+const names = fc.tuple(few, fc.subarray(ngrams), fc.boolean()).map(([few, ngrams, isDense]) => {
+  const dense = isDense ? many.map((rank): [number, string[]] => [rank, ngrams]) : [];
+  return new Map([...dense, ...few].sort(([a], [b]) => a - b));
+});
 
 function open() {
   const db = sqlite.openWritable(":memory:").$client;

@@ -112,27 +112,3 @@ test.each([
   // Text of any length is refused without normalizing all of it, which would take minutes.
   expect(spellings(100_000)).toBe(0);
 });
-
-test("every part of every spelling finds the name", async () => {
-  await fc.assert(
-    fc.asyncProperty(text, fc.constantFrom("users" as const, "companies"), async (name, kind) => {
-      fc.pre(name.trim() !== "");
-      const company = { type: "company", id: 7, name, member_count: 1 };
-      const snapshot = await makeSnapshot([user(7, name), company]);
-      const server = await openInProcess({ snapshot });
-      for (const spelling of spell(name).split(SPELLING_END)) {
-        const points = [...spelling];
-        for (let from = 0; from < points.length; from++) {
-          for (let to = from + 2; to <= points.length; to++) {
-            const query = points.slice(from, to).join("");
-            if (query.trim().length < 2 || spellQuery(query)[0] !== query) continue;
-            const found = await searchFor(server, kind, query);
-            expect({ name, query, found: found.length }).toMatchObject({ found: 1 });
-          }
-        }
-      }
-      await server.close();
-    }),
-    { numRuns: runs(20) },
-  );
-});

@@ -4,8 +4,8 @@ import { appendFileSync, readFileSync, truncateSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { parseHeader, SnapshotError } from "../../src/snapshot/format/file.ts";
+import { checkSnapshot } from "../../src/snapshot/format/verify.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
-import { checkSnapshot } from "../../src/snapshot/read/check.ts";
 import { bytesOf, community, makeFile, makeSnapshot, user } from "../datasets.ts";
 import { openInProcess, run, temporaryFolder } from "../support.ts";
 

@@ -1,10 +1,10 @@
 /** The number of roles and achievements is limited, and all of them up to the limit are found. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { checkSnapshot } from "../../src/snapshot/format/verify.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import { importDataset } from "../../src/snapshot/import/import.ts";
 import { DatasetError } from "../../src/snapshot/import/line-errors.ts";
-import { checkSnapshot } from "../../src/snapshot/read/check.ts";
 import { drawBadge } from "../../src/web/drawings.ts";
 import { bytesOf, LONG_LIST, longDataset, makeSnapshot, user } from "../datasets.ts";
 import { openInProcess, temporaryFolder } from "../support.ts";

@@ -18,9 +18,8 @@ import {
   validateRecord,
 } from "../../src/domain/dataset.ts";
 import { cleanName } from "../../src/domain/text.ts";
-import { UsageError } from "../../src/settings/kinds.ts";
 import { importDataset } from "../../src/snapshot/import/import.ts";
-import { community, exported, makeFile, makeSnapshot, user } from "../datasets.ts";
+import { community, exported, makeSnapshot, user } from "../datasets.ts";
 import { achievement, invalidLines } from "../domain/invalid-lines.ts";
 import { runs } from "../runs.ts";
 import { community as fixture, root, temporaryFolder } from "../support.ts";
@@ -106,12 +105,6 @@ describe("export", () => {
     expect(readFileSync(out, "utf8")).toBe(await exported(path));
     expect(readdirSync(join(out, ".."))).toEqual(["out.ndjson"]);
   });
-
-  test("of a dataset is a one-line error with advice", async () => {
-    await expect(exported(makeFile(community))).rejects.toThrow(
-      /^\S+ is a dataset, not a snapshot; build one with roadbook import$/,
-    );
-  });
 });
 
 describe("seed", () => {
@@ -141,17 +134,6 @@ describe("seed", () => {
     const count = (type: string) => lines.filter((line) => line.type === type).length;
     expect({ users: count("user"), companies: count("company") }).toEqual(expected);
     await makeSnapshot(lines);
-  });
-
-  test.each([
-    ["", /--users is missing/],
-    ["--users many", /--users must be a whole number .* got "many"/],
-    ["--users 5 --seed -1", /--seed/],
-  ])("with the flags %p is a usage error", async (words, expected) => {
-    const args = ["seed", ...words.split(" ").filter(Boolean)];
-    const error = await runCommandLine(args).catch((reason) => reason);
-    expect(error).toBeInstanceOf(UsageError);
-    expect(error.message).toMatch(expected);
   });
 });
 

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { PublicUserLine } from "../../src/domain/model.ts";
+import { checkSnapshot } from "../../src/snapshot/format/verify.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../../src/snapshot/import/import.ts";
 import { formatErrors } from "../../src/snapshot/import/line-errors.ts";
-import { checkSnapshot } from "../../src/snapshot/read/check.ts";
 import {
   bytesOf,
   exported,
@@ -335,12 +335,6 @@ line 9: achievements[1].id: must be an integer from 1 to 9007199254740991, got "
     const lines = [bea, user(3, "")];
     await expect(skip(lines, { expectEnd: true })).rejects.toThrow("end line is missing");
     await skip([...lines, end(2)], { expectEnd: true });
-  });
-
-  test("does not allow the loss of more than half of the users", async () => {
-    const target = await makeSnapshot([ann, bea, user(3, "Cid")]);
-    const lines = [ann, user(2, ""), user(3, "")];
-    await expect(skip(lines, {}, target)).rejects.toThrow("2 of its 3 public users");
   });
 });
 

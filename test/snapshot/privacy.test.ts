@@ -1,4 +1,7 @@
-/** A private profile leaves no trace in a snapshot's tables or elsewhere in the file's bytes. */
+/**
+ * A private profile leaves no trace in a snapshot's tables or elsewhere in the file's bytes. All that
+ * clears them is listed in src/snapshot/import/forget.ts.
+ */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { lock } from "../../src/files/lock.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
+import { checkSnapshot } from "../../src/snapshot/format/verify.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import { importDataset } from "../../src/snapshot/import/import.ts";
-import { checkSnapshot } from "../../src/snapshot/read/check.ts";
 import {
   bytesOf,
   community,

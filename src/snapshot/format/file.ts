@@ -12,8 +12,6 @@ import { readChunks } from "../../files/read.ts";
 /** "RBOK" in ASCII. Distinguishes snapshots from other SQLite files. */
 export const APPLICATION_ID = 0x52424f4b;
 export const SCHEMA_VERSION = 7;
-/** The schema of the release before this one, 0.1.0, which `import` reads. */
-export const PREVIOUS_SCHEMA = 6;
 
 export const HEADER_BYTES = 100;
 
@@ -102,15 +100,21 @@ export async function isSnapshot(path: string): Promise<boolean> {
   return findProblem(Buffer.from(await readHeader(file))) === undefined;
 }
 
-/** Clears the bytes that SQLite does not use, and writes the trailer after the last page. */
-export async function finishFile(path: string): Promise<void> {
+/**
+ * Writes the trailer after the last page. `edit` may change the pages, which begin at the offset
+ * `from` in the file, and returns whether it did.
+ */
+export async function finishFile(
+  path: string,
+  edit: (pages: Uint8Array, from: number) => boolean,
+): Promise<void> {
   await using file = await open(path, "r+");
   const { databaseBytes } = parseSizes(await readHeader(file));
   const hash = createHash("sha256");
   const blocks: Buffer[] = [];
   let at = 0;
   for await (const chunk of readChunks(file, 0, databaseBytes)) {
-    if (clearUnused(chunk, at)) await file.write(chunk, 0, chunk.length, at);
+    if (edit(chunk, at)) await file.write(chunk, 0, chunk.length, at);
     hash.update(chunk);
     blocks.push(hashBlocks(chunk));
     at += chunk.length;
@@ -119,35 +123,6 @@ export async function finishFile(path: string): Promise<void> {
   const trailer = Buffer.concat([list, checksumLine(hash.update(list).digest("hex"))]);
   await file.write(trailer, 0, trailer.length, databaseBytes);
   await file.truncate(databaseBytes + trailer.length);
-}
-
-/** SQLite's default, which no snapshot changes. */
-const PAGE_BYTES = 4096;
-/** The types of B-tree pages, and the lengths of their headers. */
-const btreeHeaders: Record<number, number> = { 2: 12, 5: 12, 10: 8, 13: 8 };
-const zeros = Buffer.alloc(PAGE_BYTES);
-
-/**
- * Fills the space between the cell pointers and the cells of each B-tree page with zeros, because
- * SQLite leaves copies of moved rows there, even with `secure_delete`. `pages` begins at the offset
- * `from` in the file. Returns whether anything has changed.
- */
-function clearUnused(pages: Uint8Array, from: number): boolean {
-  let hasChanged = false;
-  for (let at = 0; at < pages.length; at += PAGE_BYTES) {
-    const page = Buffer.from(pages.buffer, pages.byteOffset + at, PAGE_BYTES);
-    const start = from + at === 0 ? HEADER_BYTES : 0;
-    // An overflow or free page begins with a page number, whose first byte is 0 in any file that
-    // is smaller than 64 GB.
-    const headerBytes = btreeHeaders[page[start] ?? 0];
-    if (headerBytes === undefined) continue;
-    const cells = page.readUInt16BE(start + 3);
-    const unused = page.subarray(start + headerBytes + 2 * cells, page.readUInt16BE(start + 5));
-    if (unused.equals(zeros.subarray(0, unused.length))) continue;
-    unused.fill(0);
-    hasChanged = true;
-  }
-  return hasChanged;
 }
 
 export function withTrailer(database: Uint8Array): Uint8Array {

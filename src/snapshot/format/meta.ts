@@ -2,7 +2,7 @@
 import { count, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database } from "../../sqlite/driver.ts";
-import { PREVIOUS_SCHEMA, SCHEMA_VERSION, SnapshotError } from "./file.ts";
+import { SnapshotError } from "./file.ts";
 import { achievement, company, meta, privateUser, role, user } from "./schema.ts";
 
 export interface Counts {
@@ -50,25 +50,6 @@ export function readMeta(db: Database): Meta {
     return { built_at, roadbook_version, unlocked: Number(unlocked), ...parsed };
   }
   throw new SnapshotError("is damaged: its metadata is incomplete");
-}
-
-const SELECT_ORIGIN = `SELECT user_version AS schema, value AS writer
-  FROM pragma_user_version LEFT JOIN meta ON key = 'roadbook_version'`;
-type Origin = { schema: number; writer: string };
-
-/** Closes a snapshot with an older schema, and throws an error that says how to convert it. */
-export function refuseOlder<Opened extends { db: Database; close(): void }>(
-  opened: Opened,
-  oldest = SCHEMA_VERSION,
-): Opened {
-  const { schema = 0, writer } = opened.db.$client.prepare<Origin>(SELECT_ORIGIN).get() ?? {};
-  if (schema >= oldest) return opened;
-  opened.close();
-  const advice =
-    schema < PREVIOUS_SCHEMA
-      ? `export it with version ${writer}, and import the dataset`
-      : "run roadbook import SNAPSHOT --to NEW, where both may be the same file";
-  throw new SnapshotError(`was written by version ${writer} (schema ${schema}); ${advice}`);
 }
 
 function countUnlocked(db: Database): number {

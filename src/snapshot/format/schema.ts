@@ -1,8 +1,9 @@
 /**
  * Declares the tables of a snapshot with drizzle, and creates them. SQL creates the indexes and the
- * tables that drizzle cannot declare.
+ * tables that drizzle cannot declare. Fields are named as their columns, as `prepareText` asks.
  */
 import { getTableConfig, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { formatTime } from "../../domain/time.ts";
 import { createSearchTables } from "../../search/tables.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { APPLICATION_ID, SCHEMA_VERSION } from "./file.ts";
@@ -28,7 +29,7 @@ export const achievement = sqliteTable("achievement", {
 export const company = sqliteTable("company", {
   id: integer().primaryKey(),
   name: text().notNull(),
-  memberCount: integer("member_count").notNull(),
+  member_count: integer().notNull(),
 });
 
 export const privateUser = sqliteTable("private_user", { id: integer().primaryKey() });
@@ -36,23 +37,35 @@ export const privateUser = sqliteTable("private_user", { id: integer().primaryKe
 /** An unlocked achievement. `unlockedAt` is in seconds since 1970. */
 export type Unlock = [achievementId: number, tier: number, unlockedAt: number];
 
+/** Returns the entries of a user as a JSON array, given the JSON of each definition. */
+export function encodeUnlocks(unlocks: Unlock[], definitionOf: (id: number) => string): string {
+  const entries = unlocks.map(
+    ([id, tier, unlockedAt]) =>
+      `{"achievement":${definitionOf(id)},"tier":${tier},"unlocked_at":"${formatTime(unlockedAt)}"}`,
+  );
+  return `[${entries.join(",")}]`;
+}
+
 /** Public users only. Each row has all of a profile, so reading one needs no join. */
 export const user = sqliteTable("user", {
   id: integer().primaryKey(),
   name: text().notNull(),
-  avatarUrl: text("avatar_url"),
-  companyId: integer("company_id"),
-  companyName: text("company_name"),
-  companyRole: text("company_role"),
-  /** Role ids in ascending order. */
-  roles: text({ mode: "json" }).$type<number[]>().notNull(),
-  createdAt: integer("created_at").notNull(),
-  /** Newest first, then by id. The last column, so that SQLite can read the others without it. */
-  achievements: text({ mode: "json" }).$type<Unlock[]>().notNull(),
+  avatar_url: text(),
+  company_id: integer(),
+  company_name: text(),
+  company_role: text(),
+  /** The JSON of role ids in ascending order. */
+  roles: text().notNull(),
+  created_at: integer().notNull(),
+  /**
+   * The JSON of {@link Unlock}s, newest first, then by id. The last column, so that SQLite can read
+   * the others without it.
+   */
+  achievements: text().notNull(),
 });
 
 /** When a change hid or deleted a user, in milliseconds since 1970; see import/takedowns.ts. */
-const takedown = sqliteTable("takedown", {
+export const takedown = sqliteTable("takedown", {
   id: integer().primaryKey(),
   at: integer().notNull(),
 });

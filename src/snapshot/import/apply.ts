@@ -1,13 +1,15 @@
 /** Applies changes to a copy of a snapshot, then replaces the snapshot with the copy. */
 import { accessSync, constants, copyFileSync } from "node:fs";
+import { sql } from "drizzle-orm";
 import { type LockOptions, type Paths, replaceLocked } from "../../files/replace.ts";
-import { renewSeparators } from "../../search/fts5-segment.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { type IdMap, openIdMap } from "../../tables/id-map.ts";
 import { finishFile, parseHeader } from "../format/file.ts";
 import { countTotals, readMeta } from "../format/meta.ts";
-import { namingErrors, openInPlace } from "../read/open.ts";
+import { privateUser, user } from "../format/schema.ts";
+import { namingErrors, verifyFile } from "../format/verify.ts";
 import { createRowChanger } from "./changes.ts";
+import { clearUnused } from "./forget.ts";
 import { compare } from "./overwrite-guard.ts";
 import { type LineSource, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { type Counted, finishDatabase, serializeSnapshot, useDatabase } from "./write.ts";
@@ -33,11 +35,11 @@ export async function applyChanges(
     await namingErrors(target, async () => accessSync(old, constants.R_OK));
     copyFileSync(old, path, constants.COPYFILE_FICLONE);
     // Verifies the copy rather than the original, which may have changed since it was copied.
-    await namingErrors(target, async () => (await openInPlace(path)).close());
+    await namingErrors(target, () => verifyFile(path));
     using idMap = await openIdMap(options, target);
     const run = (db: Database) => change(db, changes, options, target, old, idMap);
     const counted = await useDatabase(path, run);
-    await finishFile(path);
+    await finishFile(path, clearUnused);
     // Before the file is replaced, so that no id that was served is lost.
     idMap?.commit();
     return counted;
@@ -45,10 +47,19 @@ export async function applyChanges(
   return replaceLocked(target, apply, options);
 }
 
-/** A user in a snapshot; neither 1 if there is none. */
-type Found = Record<"is_public" | "is_private", number> & { id: number | string };
-const FIND = `SELECT DISTINCT value AS id, value IN (SELECT id FROM user) AS is_public,
-  value IN (SELECT id FROM private_user) AS is_private FROM json_each(?)`;
+/** Finds each user once. If there is none, neither table has it. */
+function findUsers(db: Database, ids: Iterable<number | string>) {
+  const isIn = (table: typeof user | typeof privateUser) =>
+    sql<number>`value IN (SELECT id FROM ${table})`;
+  return db
+    .selectDistinct({
+      id: sql<number | string>`value`,
+      is_public: isIn(user),
+      is_private: isIn(privateUser),
+    })
+    .from(sql`json_each(${JSON.stringify([...ids])})`)
+    .all();
+}
 
 /**
  * Makes users private in the snapshot file `target`, and returns them as they were. Rejects if one
@@ -58,13 +69,13 @@ export async function hideUsers(
   ids: readonly (number | string)[],
   target: string,
   options: ApplyOptions = {},
-): Promise<Found[]> {
-  let found: Found[] = [];
-  const listChanges = ({ $client }: Database, idMap?: IdMap) => {
+): Promise<ReturnType<typeof findUsers>> {
+  let found: ReturnType<typeof findUsers> = [];
+  const listChanges = (db: Database, idMap?: IdMap) => {
     // Each id that is not in the map gets a number that no user has.
     const idOf = (id: number | string, at: number) => idMap?.find("user", id) ?? -1 - at;
     const given = new Map(ids.map((id, at) => [idMap ? idOf(id, at) : id, id]));
-    const rows = $client.prepare<Found>(FIND).all(JSON.stringify([...given.keys()]));
+    const rows = findUsers(db, given.keys());
     found = rows.map((row) => ({ ...row, id: given.get(row.id) ?? row.id }));
     const missing = found.filter((user) => !user.is_public && !user.is_private);
     const list = missing.map(({ id }) => `user ${id}`).join(", ");
@@ -93,7 +104,6 @@ async function change(
   idMap?: IdMap,
 ): Promise<Counted> {
   const before = readMeta(db);
-  db.$client.exec("PRAGMA secure_delete = ON");
   const changer = createRowChanger(db, builtAtMs, idMap);
   const lines = typeof changes === "function" ? changes(db, idMap) : changes;
   const read = await readDataset(lines, changer.handler, options);
@@ -101,7 +111,7 @@ async function change(
   const guard = { ...options, allowReveal: true };
   const differences = old === undefined ? old : compare(db, old, target, totals, guard);
   const candidates = changer.listFeaturedCandidates(before.featured);
-  await finishDatabase(db, totals, changer.finishNames(), { builtAtMs }, candidates);
-  for (const kind of ["user", "company"]) renewSeparators(db.$client, `${kind}_ngram`);
+  await finishDatabase(db, totals, changer.forgetNgrams(), { builtAtMs }, candidates);
+  changer.forgetSeparators();
   return { ...totals, differences, held: 0, notFound: changer.notFound, ...read };
 }

@@ -4,15 +4,13 @@
  */
 import { sql } from "drizzle-orm";
 import { type ChangeLine, type RecordKey, validateChange } from "../../domain/dataset.ts";
-import { NameChanges } from "../../search/change.ts";
-import type { NameKind } from "../../search/tables.ts";
-import type { Database } from "../../sqlite/driver.ts";
+import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { type IdMap, idInSource } from "../../tables/id-map.ts";
 import { type Unlock, user } from "../format/schema.ts";
+import { createForgetting } from "./forget.ts";
 import type { LineError } from "./line-errors.ts";
 import type { LineHandler } from "./read-dataset.ts";
 import { nameCompanies, type Referenced, RowWriter } from "./rows.ts";
-import { prepareTakedowns } from "./takedowns.ts";
 
 interface Deletion {
   type: Referenced;
@@ -23,19 +21,7 @@ interface Deletion {
 /** `nowMs` is the time of the takedowns among the changes. */
 export function createRowChanger(db: Database, nowMs: number, idMap?: IdMap) {
   const writer = new RowWriter(db, idMap);
-  const takedowns = prepareTakedowns(db, nowMs);
-  const names = {
-    user: new NameChanges(db.$client, "user"),
-    company: new NameChanges(db.$client, "company"),
-  };
-  const deleteFrom = (table: string) =>
-    db.$client.prepare<never>(`DELETE FROM ${table} WHERE id = ?`);
-  const removals = {
-    role: [deleteFrom("role")],
-    achievement: [deleteFrom("achievement")],
-    company: [deleteFrom("company")],
-    user: [deleteFrom("user"), deleteFrom("private_user")],
-  };
+  const { forget, ...forgetting } = createForgetting(db, nowMs);
   /** The line number of each change, keyed by type and id. */
   const lineOf = new Map<string, number>();
   const deletions: Deletion[] = [];
@@ -60,10 +46,7 @@ export function createRowChanger(db: Database, nowMs: number, idMap?: IdMap) {
       lineOf.set(key, number);
       // A definition may make any user's list too long.
       if (type === "achievement") writer.longestList = Number.POSITIVE_INFINITY;
-      if (type === "user" || type === "company") names[type].change(id);
-      // A takedown also counts if the user has not been imported yet. A repeated one begins again.
-      if (type === "user") takedowns["public" in line && line.public ? "end" : "begin"].run(id);
-      const existed = removals[type].some((removal) => removal.run(id).changes > 0);
+      const existed = forget(line);
       if (!("deleted" in line)) return writer.add(line, number);
       if (!existed) notFound.push({ type, id: idInSource(line, idMap) });
       else if (type !== "user") deletions.push({ type, id, line: number });
@@ -77,17 +60,14 @@ export function createRowChanger(db: Database, nowMs: number, idMap?: IdMap) {
       if (companies.length === 0) return;
       // The members' rows hold the names, too. This scans all users, as the column has no index.
       const ids = JSON.stringify(companies);
-      nameCompanies(db, sql`${user.companyId} IN (SELECT value FROM json_each(${ids}))`);
+      nameCompanies(db, sql`${user.company_id} IN (SELECT value FROM json_each(${ids}))`);
     },
   };
 
   return {
     handler,
     notFound,
-
-    /** Changes the name indexes after the last line, and returns those that must be rebuilt. */
-    finishNames: (): NameKind[] =>
-      (["user", "company"] as const).filter((kind) => !names[kind].finish()),
+    ...forgetting,
 
     /**
      * Lists the users who can have the most points after the changes: those who had them `before`,
@@ -112,13 +92,12 @@ function* listReferenced(db: Database, deletions: Deletion[], idMap?: IdMap): Ge
     const key = keyOf(type, id);
     if (deleted.has(key) && !users.has(key)) users.set(key, user);
   };
-  const rows = db.$client.prepare<
-    Record<"id" | "company_id", number> & Record<"roles" | "achievements", string>
-  >("SELECT id, company_id, roles, achievements FROM user ORDER BY id");
-  for (const { id, company_id, roles, achievements } of rows.iterate()) {
-    const unlocks: Unlock[] = JSON.parse(achievements);
-    refer(id, "company", company_id);
-    for (const role of JSON.parse(roles)) refer(id, "role", role);
+  const rows = prepareText(db, db.select().from(user).orderBy(user.id));
+  for (const { id, company_id, ...row } of rows.iterate()) {
+    const roles: number[] = JSON.parse(row.roles);
+    const unlocks: Unlock[] = JSON.parse(row.achievements);
+    if (company_id !== null) refer(id, "company", company_id);
+    for (const role of roles) refer(id, "role", role);
     for (const [unlocked] of unlocks) refer(id, "achievement", unlocked);
   }
   for (const { type, id, line } of deletions) {

@@ -1,5 +1,6 @@
 /** Builds a snapshot from a dataset, whose lines are written in batches as they are read. */
 import { existsSync } from "node:fs";
+import { sql } from "drizzle-orm";
 import { findReplaceable, type LockOptions, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { type IdMap, openIdMap } from "../../tables/id-map.ts";
@@ -7,7 +8,8 @@ import { openTables, type TableOptions } from "../../tables/open.ts";
 import { finishFile } from "../format/file.ts";
 import { countTotals } from "../format/meta.ts";
 import { createSchema } from "../format/schema.ts";
-import { checkSnapshot } from "../read/check.ts";
+import { checkSnapshot } from "../format/verify.ts";
+import { clearUnused } from "./forget.ts";
 import { compare, refuseForeign } from "./overwrite-guard.ts";
 import { type LineSource, type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { RowWriter } from "./rows.ts";
@@ -73,10 +75,10 @@ export async function importDataset(
         const counted = await fillInstead(db, old, idMap);
         await finishDatabase(db, counted, ["company", "user"], options);
         // Copies rows, not pages, so freed pages, which may hold deleted data, are left behind.
-        db.$client.prepare("VACUUM INTO ?").run(path);
+        db.run(sql`VACUUM INTO ${path}`);
         return counted;
       });
-      await finishFile(path);
+      await finishFile(path, clearUnused);
       await checkSnapshot(path);
       // Before the file is replaced, so that no id that was served is lost.
       idMap?.commit();

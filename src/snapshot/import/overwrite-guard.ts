@@ -2,6 +2,7 @@
  * Protects the target of `import` and `apply`: an incomplete dataset must not empty a site or make
  * private users public, and a mistyped file name must not overwrite another program's file.
  */
+import { count, sql } from "drizzle-orm";
 import { sqlite } from "#sqlite";
 import type { Database } from "../../sqlite/driver.ts";
 import { isSnapshot } from "../format/file.ts";
@@ -33,7 +34,7 @@ const MAX_REVEALED = 10;
  * error if most of it would be lost. Returns undefined if the snapshot is missing or damaged.
  */
 export function compare(
-  { $client }: Database,
+  db: Database,
   path: string,
   target: string,
   { counts, unlocked }: Totals,
@@ -41,10 +42,10 @@ export function compare(
 ): Differences | undefined {
   const compared = readOld(path, (old): [Counts, Differences] => {
     // Stays attached until the database is closed, because a transaction is open.
-    $client.prepare("ATTACH ? AS old").run(path);
+    db.run(sql`ATTACH ${path} AS old`);
     const both = (now: string, before: string) => {
-      const join = `main.${now} CROSS JOIN old.${before} USING (id)`;
-      return $client.prepare<{ n: number }>(`SELECT count(*) AS n FROM ${join}`).get()?.n ?? 0;
+      const join = sql.raw(`main.${now} CROSS JOIN old.${before} USING (id)`);
+      return db.select({ rows: count() }).from(join).get()?.rows ?? 0;
     };
     const made_private = both("private_user", "user");
     const made_public = both("user", "private_user");
@@ -85,7 +86,7 @@ export function readOld<T>(path: string, read: (old: Database) => T): T | undefi
     try {
       return read(old);
     } finally {
-      old.$client.close();
+      old.$client.close(true);
     }
   } catch {
     return undefined;

@@ -8,11 +8,10 @@ import { type DatasetLine, validateRecord } from "../../domain/dataset.ts";
 import { MAX_ACHIEVEMENTS_BYTES, type PublicUserLine } from "../../domain/model.ts";
 import { parseTime } from "../../domain/time.ts";
 import { DUPLICATE_ID, type ValidationError } from "../../domain/validation.ts";
-import type { Database } from "../../sqlite/driver.ts";
+import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { type IdMap, idInSource } from "../../tables/id-map.ts";
 import { countOf } from "../format/meta.ts";
-import { achievement, company, role, type Unlock, user } from "../format/schema.ts";
-import { encodeUnlocks } from "../read/users.ts";
+import { achievement, company, encodeUnlocks, role, type Unlock, user } from "../format/schema.ts";
 import type { LineError } from "./line-errors.ts";
 import type { LineHandler } from "./read-dataset.ts";
 
@@ -94,7 +93,7 @@ export class RowWriter implements LineHandler<DatasetLine> {
       case "achievement":
         return statements.addAchievement.run({ ...line, type: line.kind }).changes > 0;
       case "company":
-        return statements.addCompany.run({ ...line, memberCount: line.member_count }).changes > 0;
+        return statements.addCompany.run(line).changes > 0;
     }
     if (!line.public) return statements.addPrivateUser.run(line.id, line.id).changes > 0;
     return this.insertUser(line, number);
@@ -187,10 +186,9 @@ export function* listLongUsers(db: Database, longestList: number) {
   }
   if (longestList * (longest + ENTRY_BYTES) <= MAX_ACHIEVEMENTS_BYTES) return;
   const jsonOf = (id: number) => definitions.get(id) ?? "";
-  const rows = db.$client.prepare<{ id: number; name: string; achievements: string }>(
-    "SELECT id, name, achievements FROM user",
-  );
-  for (const { id, name, achievements } of rows.iterate()) {
+  const { id, name, achievements } = user;
+  const users = prepareText(db, db.select({ id, name, achievements }).from(user));
+  for (const { id, name, achievements } of users.iterate()) {
     const unlocks: Unlock[] = JSON.parse(achievements);
     let bytes = 1;
     const fitting = unlocks.filter((unlock) => {
@@ -212,9 +210,9 @@ export function nameCompanies(db: Database, which: SQL): void {
   const name = db
     .select({ name: company.name })
     .from(company)
-    .where(eq(company.id, user.companyId));
+    .where(eq(company.id, user.company_id));
   db.update(user)
-    .set({ companyName: sql`(${name})` })
+    .set({ company_name: sql`(${name})` })
     .where(which)
     .run();
 }

@@ -4,6 +4,8 @@
  * becomes private, and so does a user with several lines of which one is private. Any other record
  * is left out. References to missing records are dropped.
  */
+import { eq, sql } from "drizzle-orm";
+import { integer, sqliteTable } from "drizzle-orm/sqlite-core";
 import {
   type DatasetLine,
   InvalidLine,
@@ -12,6 +14,7 @@ import {
 } from "../../domain/dataset.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import type { IdMap } from "../../tables/id-map.ts";
+import { privateUser, user } from "../format/schema.ts";
 import type { LineError } from "./line-errors.ts";
 import { type Consequence, consequences } from "./read-dataset.ts";
 import { listLongUsers, RowWriter } from "./rows.ts";
@@ -29,34 +32,33 @@ export class SkippingWriter extends RowWriter {
     if (invalid instanceof InvalidLine) {
       const rest = salvageUser(invalid);
       if (rest && this.add(rest, number).length === 0) {
-        this.faulty.add.run(id);
+        this.faulty.add.run({ id });
         return consequences.trimmed;
       }
     } else if ("public" in invalid && invalid.public) {
       // A second line, which matters only if there is something wrong with the first.
-      const { changes } = this.faulty.hideAgain.run(id);
+      const { changes } = this.faulty.hideAgain.run({ id });
       return changes > 0 ? consequences.hidden : consequences.leftOut;
     }
-    this.faulty.hide.run(id);
+    this.faulty.hide.run({ id });
     return consequences.hidden;
   }
 
   override *finish(): Generator<LineError> {
-    const { $client } = this.db;
+    const { db } = this;
     for (const error of super.finish()) {
-      if (error.missing && error.id !== undefined) this.faulty.add.run(error.id);
+      if (error.missing && error.id !== undefined) this.faulty.add.run({ id: error.id });
       yield error;
     }
-    const trim = $client.prepare("UPDATE user SET achievements = ? WHERE id = ?");
-    for (const { id, fitting } of listLongUsers(this.db, this.longestList)) {
-      trim.run(JSON.stringify(fitting), id);
+    const achievements = sql`${sql.placeholder("achievements")}`;
+    const trim = db.update(user).set({ achievements }).where(eq(user.id, id)).prepare();
+    for (const { id, fitting } of listLongUsers(db, this.longestList)) {
+      trim.run({ id, achievements: JSON.stringify(fitting) });
     }
-    const hide = $client.prepare(
-      "INSERT OR IGNORE INTO private_user SELECT id FROM faulty WHERE is_hidden",
-    );
-    this.hidden = Number(hide.run().changes);
+    const hidden = db.select({ id: faulty.id }).from(faulty).where(eq(faulty.is_hidden, true));
+    this.hidden = Number(db.insert(privateUser).select(hidden).onConflictDoNothing().run().changes);
     // The name of a missing company is already null, because there was none to copy.
-    $client.exec(`
+    db.$client.exec(`
       DELETE FROM user WHERE id IN (SELECT id FROM faulty WHERE is_hidden);
       UPDATE user SET
         (company_id, company_role) =
@@ -71,13 +73,21 @@ export class SkippingWriter extends RowWriter {
   }
 }
 
+const faulty = sqliteTable("faulty", {
+  id: integer().primaryKey(),
+  is_hidden: integer({ mode: "boolean" }).notNull(),
+});
+const id = sql.placeholder("id");
+
 /** Creates the table of users with errors, and its statements. */
-function prepareFaulty({ $client }: Database) {
+function prepareFaulty(db: Database) {
   // On disk, unlike a TEMP table, because a bad dataset may hide millions of users.
-  $client.exec("CREATE TABLE faulty (id INTEGER PRIMARY KEY, is_hidden INTEGER NOT NULL)");
+  db.$client.exec("CREATE TABLE faulty (id INTEGER PRIMARY KEY, is_hidden INTEGER NOT NULL)");
+  const hidden = { is_hidden: true };
+  const hide = db.insert(faulty).values({ id, ...hidden });
   return {
-    add: $client.prepare("INSERT OR IGNORE INTO faulty VALUES (?, 0)"),
-    hide: $client.prepare("INSERT OR REPLACE INTO faulty VALUES (?, 1)"),
-    hideAgain: $client.prepare("UPDATE faulty SET is_hidden = 1 WHERE id = ?"),
+    add: db.insert(faulty).values({ id, is_hidden: false }).onConflictDoNothing().prepare(),
+    hide: hide.onConflictDoUpdate({ target: faulty.id, set: hidden }).prepare(),
+    hideAgain: db.update(faulty).set(hidden).where(eq(faulty.id, id)).prepare(),
   };
 }

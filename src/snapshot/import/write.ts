@@ -1,15 +1,16 @@
 /** Fills the database of a snapshot and builds its name indexes. */
 import { setImmediate } from "node:timers/promises";
+import { sql } from "drizzle-orm";
 import { sqlite } from "#sqlite";
 import type { RecordKey } from "../../domain/dataset.ts";
 import { formatTime } from "../../domain/time.ts";
 import { version } from "../../domain/version.ts";
 import { buildNameIndex } from "../../search/build.ts";
 import type { NameKind } from "../../search/tables.ts";
-import type { Database } from "../../sqlite/driver.ts";
+import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { withTrailer } from "../format/file.ts";
 import { type Totals, writeMeta } from "../format/meta.ts";
-import { achievement, type Unlock } from "../format/schema.ts";
+import { achievement, type Unlock, user } from "../format/schema.ts";
 import type { Differences } from "./overwrite-guard.ts";
 import type { Read } from "./read-dataset.ts";
 
@@ -91,12 +92,15 @@ export function serializeSnapshot(db: Database): Uint8Array {
 function listFeatured(db: Database, among?: readonly number[]): number[] {
   const definitions = db.select().from(achievement).all();
   const pointsOf = new Map(definitions.map(({ id, points }) => [id, points]));
-  const users = db.$client.prepare<{ id: number; achievements: string }>(
-    `SELECT id, achievements FROM user
-      ${among ? "WHERE id IN (SELECT value FROM json_each(?))" : ""} ORDER BY id`,
-  );
+  const isAmong = sql`${user.id} IN (SELECT value FROM json_each(${sql.placeholder("ids")}))`;
+  const users = db
+    .select({ id: user.id, achievements: user.achievements })
+    .from(user)
+    .where(among && isAmong)
+    .orderBy(user.id);
   const best: { id: number; points: number }[] = [];
-  for (const { id, achievements } of users.iterate(...(among ? [JSON.stringify(among)] : []))) {
+  const values = among ? [JSON.stringify(among)] : [];
+  for (const { id, achievements } of prepareText(db, users).iterate(...values)) {
     const unlocks: Unlock[] = JSON.parse(achievements);
     const points = unlocks.reduce((sum, [unlocked]) => sum + (pointsOf.get(unlocked) ?? 0), 0);
     if (best.length === MAX_FEATURED && points <= (best.at(-1)?.points ?? 0)) continue;

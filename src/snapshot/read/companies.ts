@@ -1,26 +1,29 @@
 /** Reads companies and their public drivers. */
-import { type CompanySearchResult, completeAvatar } from "../../domain/model.ts";
+import { and, eq, gt, sql } from "drizzle-orm";
+import { completeAvatar } from "../../domain/model.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { openPages } from "./pages.ts";
+import { company, user } from "../format/schema.ts";
+import { openIdPages } from "./id-pages.ts";
 
-type DriverRow = Record<"name" | "role", string> & { id: number; avatar_url: string | null };
-
-export function openCompanies({ $client }: Database) {
-  const readCompany = $client.prepare<CompanySearchResult>(
-    "SELECT id, name, member_count FROM company WHERE id = ?",
-  );
-  const readDrivers = $client.prepare<DriverRow>(
-    `SELECT id, name, avatar_url, company_role AS role FROM user
-      WHERE company_id = ? AND id > ? ORDER BY id LIMIT ?`,
-  );
+export function openCompanies(db: Database) {
+  const id = sql.placeholder("id");
+  const readCompany = db.select().from(company).where(eq(company.id, id)).prepare();
+  const { name, avatar_url, company_role } = user;
+  const readDrivers = db
+    .select({ id: user.id, name, avatar_url, role: company_role })
+    .from(user)
+    .where(and(eq(user.company_id, id), gt(user.id, sql.placeholder("after"))))
+    .orderBy(user.id)
+    .limit(sql.placeholder("limit"))
+    .prepare();
   return {
-    find: (id: number) => readCompany.get(id) ?? undefined,
+    find: (id: number) => readCompany.get({ id }),
     /** Lists up to `limit` public drivers of a company whose ids are above `after`, by id. */
     listDrivers: (id: number, after: number, limit: number, baseUrl: string) =>
-      readDrivers.all(id, after, limit).map((driver) => ({
+      readDrivers.all({ id, after, limit }).map((driver) => ({
         ...driver,
         avatar_url: completeAvatar(driver.id, driver.avatar_url, baseUrl),
       })),
-    sitemap: openPages($client, "company"),
+    sitemap: openIdPages(db, "company"),
   };
 }

@@ -1,22 +1,11 @@
 /** Lists the dataset in a snapshot. A list that is imported and exported again stays the same. */
+import { eq, getTableColumns } from "drizzle-orm";
 import { type DatasetLine, withEndLine } from "../../domain/dataset.ts";
-import type { CompanyLine } from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
-import type { Database } from "../../sqlite/driver.ts";
-import { achievement, role, type Unlock } from "../format/schema.ts";
-import { openPrivate, snapshotError, type VerifiedDatabase } from "./open.ts";
-
-interface UserRow {
-  id: number;
-  /** Null for a private user, as are all the following fields. */
-  name: string | null;
-  avatar_url: string | null;
-  company_id: number | null;
-  company_role: string;
-  roles: string;
-  created_at: number;
-  achievements: string;
-}
+import { type Database, prepareText } from "../../sqlite/driver.ts";
+import { achievement, company, privateUser, role, type Unlock, user } from "../format/schema.ts";
+import { snapshotError, type VerifiedDatabase } from "../format/verify.ts";
+import { openPrivate } from "./open.ts";
 
 /** Lists the lines as JSON. Throws a `SnapshotError` if the snapshot at `path` cannot be read. */
 export async function exportDataset(path: string, oldest?: number): Promise<Iterable<string>> {
@@ -39,30 +28,33 @@ function* listRecords(db: Database): Generator<DatasetLine> {
     const { id, name, description, icon, type: kind, tier, points } = row;
     yield { type: "achievement", id, name, description, icon, kind, tier, points };
   }
-  const companies = db.$client.prepare<Omit<CompanyLine, "type">>(
-    "SELECT id, name, member_count FROM company ORDER BY id",
-  );
-  for (const row of companies.iterate()) yield { type: "company", ...row };
-  const users = db.$client.prepare<UserRow>(
-    `SELECT id, name, avatar_url, company_id, company_role, roles, created_at, achievements
-      FROM user
-      UNION ALL SELECT id, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM private_user ORDER BY id`,
-  );
-  for (const row of users.iterate()) yield lineOfUser(row);
+  const companies = db.select().from(company).orderBy(company.id);
+  for (const row of prepareText(db, companies).iterate()) yield { type: "company", ...row };
+  for (const row of prepareText(db, selectUsers(db)).iterate()) yield lineOfUser(row);
 }
 
-function lineOfUser({ id, name, avatar_url, company_id, ...row }: UserRow): DatasetLine {
+/** Selects all users. Of private ones, there is only the id. */
+function selectUsers(db: Database) {
+  const publicIds = db.select({ id: user.id }).from(user);
+  const ids = publicIds.unionAll(db.select().from(privateUser)).as("ids");
+  const users = db.select({ ...getTableColumns(user), id: ids.id }).from(ids);
+  return users.leftJoin(user, eq(user.id, ids.id)).orderBy(ids.id);
+}
+
+type UserRow = ReturnType<ReturnType<typeof selectUsers>["all"]>[number];
+
+function lineOfUser({ id, name, company_id, company_role, ...row }: UserRow): DatasetLine {
   if (name === null) return { type: "user", id, public: false };
-  const unlocks: Unlock[] = JSON.parse(row.achievements);
+  const unlocks: Unlock[] = JSON.parse(row.achievements ?? "[]");
   return {
     type: "user",
     id,
     public: true,
     name,
-    avatar_url,
-    created_at: formatTime(row.created_at),
-    company: company_id === null ? null : { id: company_id, role: row.company_role },
-    roles: JSON.parse(row.roles),
+    avatar_url: row.avatar_url,
+    created_at: formatTime(row.created_at ?? 0),
+    company: company_id === null ? null : { id: company_id, role: company_role ?? "" },
+    roles: JSON.parse(row.roles ?? "[]"),
     achievements: unlocks
       .sort(([a], [b]) => a - b)
       .map(([id, tier, unlockedAt]) => ({ id, tier, unlocked_at: formatTime(unlockedAt) })),

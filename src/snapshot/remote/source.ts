@@ -12,7 +12,7 @@ import { isFileSystemError, reasonOf } from "../../files/errors.ts";
 import { type Paths, replaceLocked } from "../../files/replace.ts";
 import { requireSpace } from "../../files/temporary-folder.ts";
 import { HEADER_BYTES, parseSizes, SnapshotError } from "../format/file.ts";
-import { openInPlace } from "../read/open.ts";
+import { verifyFile } from "../format/verify.ts";
 import { downloadBlocks, ReplacedError, readEnd } from "./blocks.ts";
 import type { RemoteLocation } from "./location.ts";
 import { openRequests, type Reply } from "./requests.ts";
@@ -51,9 +51,7 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
   const id = createHash("sha256").update(url).digest("hex").slice(0, 16);
   const path = join(folder, `${id}.snapshot`);
   const status: SourceStatus = { url, last_success: null, error: null };
-  const earlier = await openInPlace(path).catch(() => undefined);
-  earlier?.close();
-  let hasCopy = earlier !== undefined;
+  let hasCopy = await verifyFile(path).then(Boolean, () => false);
   /** Why the snapshot at the source cannot be served. */
   let refusal: string | undefined;
   /** Why the snapshot at the source is refused. Undefined if the copy is that snapshot. */
@@ -133,7 +131,7 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     await replaceLocked(path, async (paths) => {
       await write(paths);
-      (await openInPlace(paths.path)).close();
+      await verifyFile(paths.path);
     });
   }
 
