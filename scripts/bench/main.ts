@@ -8,6 +8,7 @@ import { benchImport } from "./import.ts";
 import { describeRun, type Options } from "./measure.ts";
 import { benchSearch } from "./search.ts";
 import { closeAll, sizes } from "./server.ts";
+import { benchSoak } from "./soak.ts";
 import { benchStart } from "./start.ts";
 import { benchTakedown } from "./takedown.ts";
 
@@ -26,10 +27,11 @@ const benches: Record<string, { run: (options: Options) => Promise<void>; summar
     run: benchHostile,
     summary: "waits beside attackers, memory of stalled clients, time of long requests",
   },
+  soak: { run: benchSoak, summary: "growth of memory, files and response times over --hours" },
 };
 
 const sizeNames = Object.keys(sizes);
-const usage = `usage: bun run bench NAME [--size ${sizeNames.join("|")}] [--seed N] [--quick]
+const usage = `usage: bun run bench NAME [--size ${sizeNames.join("|")}] [--seed N] [--quick] [--hours N]
 
 ${Object.entries(benches)
   .map(([name, { summary }]) => `  ${name.padEnd(10)} ${summary}`)
@@ -37,7 +39,8 @@ ${Object.entries(benches)
 
   --size     number of users in the invented community (default 1M)
   --seed     seed for all random choices (default 1)
-  --quick    1k users and one short round, to check that the bench works`;
+  --quick    1k users and one short round, to check that the bench works
+  --hours    how long a soak lasts, such as 24 or 0.05 (default 1)`;
 
 process.exit(await main());
 
@@ -50,6 +53,7 @@ async function main(): Promise<number> {
         size: { type: "string" },
         seed: { type: "string", default: "1" },
         quick: { type: "boolean", default: false },
+        hours: { type: "string", default: "1" },
         help: { type: "boolean", short: "h" },
       },
       allowPositionals: true,
@@ -65,7 +69,8 @@ async function main(): Promise<number> {
     const size = values.size ?? (values.quick ? "1k" : "1M");
     const users = sizes[size];
     if (!users) throw new Error(`--size must be one of ${sizeNames.join(", ")}, got "${size}"`);
-    options = { size, users, seed: Number(values.seed), isQuick: values.quick };
+    const hours = values.quick ? 0.002 : Number(values.hours);
+    options = { size, users, seed: Number(values.seed), isQuick: values.quick, hours };
   } catch (error) {
     console.error(`${(error as Error).message}\n${usage}`);
     return 2;

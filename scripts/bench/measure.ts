@@ -10,6 +10,7 @@ export interface Options {
   seed: number;
   /** Run one short round of everything, to check that the bench works. */
   isQuick: boolean;
+  hours: number;
 }
 
 /** Returns the middle value, or the mean of the two middle values. */
@@ -26,6 +27,17 @@ export function median(values: number[]): number {
 export function quantile(values: number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
+}
+
+/** Fits a straight line by least squares. `error` is the standard error of its slope. */
+export function fitLine(points: [x: number, y: number][]) {
+  const meanOf = (values: number[]) =>
+    values.reduce((sum, value) => sum + value, 0) / values.length;
+  const [middle, mean] = [meanOf(points.map(([x]) => x)), meanOf(points.map(([, y]) => y))];
+  const spread = meanOf(points.map(([x]) => (x - middle) ** 2));
+  const slope = meanOf(points.map(([x, y]) => (x - middle) * (y - mean))) / spread;
+  const squares = meanOf(points.map(([x, y]) => (y - mean - slope * (x - middle)) ** 2));
+  return { mean, slope, error: Math.sqrt(squares / spread / (points.length - 2)) };
 }
 
 /**
@@ -55,10 +67,10 @@ export async function timed(work: () => unknown): Promise<number> {
 }
 
 /**
- * Returns the peak memory of a process (VmHWM) or its current memory, with mapped files (VmRSS) or
- * without (RssAnon). Returns NaN if the process has just exited.
+ * Returns the peak memory of a process (VmHWM) or its current memory (VmRSS): mapped files (RssFile)
+ * and the rest (RssAnon). Returns NaN if the process has just exited.
  */
-export function megabytesOf(pid: number, key: "VmHWM" | "VmRSS" | "RssAnon"): number {
+export function megabytesOf(pid: number, key: "VmHWM" | "VmRSS" | "RssAnon" | "RssFile"): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return Number(new RegExp(`${key}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1000;
 }

@@ -1,4 +1,5 @@
 /** The routes of the pages for people. A page of results counts as one search. */
+import crypto from "node:crypto";
 import { Elysia } from "elysia";
 import { errors } from "../domain/error.ts";
 import type { Decision } from "../limit/limiter.ts";
@@ -7,6 +8,7 @@ import type { PageAssets } from "../web/assets.ts";
 import { type Brand, DEFAULT_ACCENT, type Logo, styleOf } from "../web/brand.ts";
 import { renderDocument } from "../web/document.ts";
 import { drawPreview } from "../web/preview.ts";
+import { RESCUE } from "../web/rescue.ts";
 import { languageFor, translationIn } from "../web/texts.ts";
 import { readCompany, readDriver, readResults, readStart, type View } from "../web/view.ts";
 import { type CountSearch, failLimited, toSeconds } from "./rate-limit.ts";
@@ -18,6 +20,10 @@ import type { Service } from "./service.ts";
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: http:; " +
   "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/** A kiosk's script fetches the pages that it shows. */
+const RESCUE_HASH = crypto.hash("sha256", RESCUE, "base64");
+const KIOSK_POLICY = `${PAGE_POLICY}; connect-src 'self'; script-src-elem 'self' 'sha256-${RESCUE_HASH}'`;
 
 /** An operator's logo may also contain styles and embedded images. */
 const LOGO_POLICY =
@@ -57,7 +63,7 @@ export function createPages(service: PagesService) {
     const toDocs = new Content("", null, { status: 302, headers: { location } });
     return { routes: plugin.get("/", () => toDocs), notFoundPage: () => undefined };
   }
-  const { files, ...paths } = nameAssets(page);
+  const { findAsset, ...paths } = nameAssets(page);
 
   const show = (request: Request, { meta }: Snapshot, view: View, headers = {}): Content => {
     const cookie = page.kiosk ? request.headers.get("cookie") : null;
@@ -72,7 +78,7 @@ export function createPages(service: PagesService) {
       cache: "private",
       headers: {
         vary: `accept, accept-encoding, accept-language${page.kiosk ? ", cookie" : ""}`,
-        "content-security-policy": PAGE_POLICY,
+        "content-security-policy": page.kiosk ? KIOSK_POLICY : PAGE_POLICY,
         "content-language": language,
         "referrer-policy": "same-origin",
         ...headers,
@@ -135,7 +141,7 @@ export function createPages(service: PagesService) {
       if (sign?.count !== count) sign = { count, png: drawPreview(title, count, accent, !logo) };
       return new Content("image/png", sign.png, { cache: "public" });
     })
-    .get("/assets/:file", ({ params }) => files.get(params.file) ?? fail("route_not_found"));
+    .get("/assets/:file", ({ params }) => findAsset(params.file) ?? fail("route_not_found"));
 
   return {
     routes,
@@ -149,17 +155,22 @@ export function createPages(service: PagesService) {
   };
 }
 
+/** The part of a file's name that differs between versions of the script and the style sheet. */
+const VERSIONED = /^page-[0-9a-f]{12}(-[0-9a-f]{6})?(?=\.(css|js)$)/;
+
 /** Returns the paths of the assets, and the content of each by its file name. */
 function nameAssets({ assets: { script, style }, accent, logo }: Pages) {
   const files = new Map<string, Content>();
   const add = (file: string, type: string, body: Body, headers = {}) => {
+    // For a page of another version. No file name in a request contains a slash.
+    files.set(file.replace(VERSIONED, "/"), new Content(type, body, { isShared: true }));
     files.set(file, new Content(type, body, { cache: "immutable", isShared: true, headers }));
     return `/assets/${file}`;
   };
   const styleFile = style.file.replace(".css", accent ? `-${accent.slice(1)}.css` : ".css");
   const styleText = style.text + (accent ? styleOf(accent) : "");
   return {
-    files,
+    findAsset: (file: string) => files.get(file) ?? files.get(file.replace(VERSIONED, "/")),
     scriptPath: add(script.file, "text/javascript; charset=utf-8", script.text),
     stylePath: add(styleFile, "text/css; charset=utf-8", styleText),
     // An SVG opened directly is a document and could run scripts, so the policy forbids scripts.

@@ -2,13 +2,17 @@
 /// <reference lib="dom" />
 import { clockOf } from "./texts.ts";
 
-/** How long a kiosk highlights a driver, waits to try again, and waits for another letter. */
-const [HIGHLIGHT_MS, RETRY_MS, TYPING_MS] = [8000, 10_000, 350];
+/** How long a kiosk highlights a driver, tries to load, says nothing of it, and waits for a letter. */
+const [HIGHLIGHT_MS, RETRY_MS, NOTICE_MS, TYPING_MS] = [8000, 10_000, 1000, 350];
 
-const { base = "", idle = "" } = document.currentScript?.dataset ?? {};
-const field = document.querySelector("#q") as HTMLInputElement;
+const script = document.currentScript as HTMLScriptElement;
+const { base = "", idle = "" } = script.dataset;
+/** Aborted when the script of another version takes over. */
+const life = new AbortController();
+const timers: Record<string, ReturnType<typeof setTimeout>> = {};
+let field: HTMLInputElement;
 
-document.addEventListener("keydown", (event) => {
+on("keydown", (event) => {
   const { key, target } = event;
   if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
   const isTyping = target === field;
@@ -26,11 +30,22 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-const wait = document.querySelector<HTMLElement>(".wait");
-if (wait) {
+enter();
+if (idle !== "") runKiosk(Number(idle));
+
+function on<T extends keyof WindowEventMap>(type: T, act: (event: WindowEventMap[T]) => void) {
+  addEventListener(type, act, { signal: life.signal });
+}
+
+/** Prepares the page that is now shown. */
+function enter(): void {
+  field = document.querySelector("#q") as HTMLInputElement;
+  clearInterval(timers.count);
+  const wait = document.querySelector<HTMLElement>(".wait");
+  if (!wait) return;
   // The wall clock, because other clocks may stop while the device sleeps.
   const until = Date.now() + 1000 * Number(wait.dataset.seconds);
-  setInterval(() => {
+  timers.count = setInterval(() => {
     const left = Math.max(0, Math.ceil((until - Date.now()) / 1000));
     wait.textContent = (wait.dataset.text ?? "").replace("{time}", clockOf(left));
     wait.hidden = left === 0;
@@ -38,30 +53,69 @@ if (wait) {
   }, 1000);
 }
 
-if (idle !== "") runKiosk(Number(idle), sessionStorage);
-
 /**
- * Each page replaces the one before, so the history leads nowhere. `state` outlives a page: `typed`
- * is the text in the field, and `idle` is set until somebody uses the kiosk.
+ * A kiosk does not navigate, because no script could return from a proxy's error page. It fetches
+ * the next page, and shows it in place of this one once it is known to be complete and Roadbook's.
+ * The history therefore leads nowhere.
  */
-function runKiosk(idleMs: number, state: Storage): void {
-  const shown = field.value;
-  let next = "";
-  let typing: ReturnType<typeof setTimeout> | undefined;
-  let idling: ReturnType<typeof setTimeout> | undefined;
+function runKiosk(idleMs: number): void {
+  let shown = "";
+  /** The text in the field, which stays until the visitor leaves the search. */
+  let typed: string | undefined = field.value;
+  let isIdle = false;
+  let turn = 0;
+  /** The URL of the page that is awaited, or empty. */
+  let pending = "";
+  let attempt: AbortController | undefined;
 
-  /** Goes to another page as soon as the server responds. Until then, this page stays. */
+  /** Starts the timer of this name again. */
+  function wait(name: string, ms: number, act: () => void): void {
+    clearTimeout(timers[name]);
+    timers[name] = setTimeout(act, ms);
+  }
+
+  /** Shows a page as soon as the server sends it. Until then, this page stays. */
   function go(url: string): void {
-    next = url;
-    const probe = new Image();
-    probe.onload = () => next === url && location.replace(url);
-    probe.onerror = () => setTimeout(() => next === url && go(url), RETRY_MS);
-    probe.src = `${base}/favicon.svg?${Date.now()}`;
+    pending = url;
+    attempt?.abort();
+    attempt = new AbortController();
+    wait("retry", RETRY_MS, () => go(url));
+    wait("notice", NOTICE_MS, () =>
+      document.querySelector(".moment")?.toggleAttribute("hidden", isIdle),
+    );
+    show(url, attempt.signal).catch(() => {});
+  }
+
+  async function show(url: string, signal: AbortSignal): Promise<void> {
+    const headers = { accept: "text/html" };
+    const response = await fetch(url, { signal, headers, cache: "no-cache" });
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    // The last element of a kiosk's page is missing from half a page, and from other servers' pages.
+    const [style, next, end] = page.querySelectorAll("[rel=stylesheet], script[src], .moment");
+    if (!style || !next || !end) return;
+    // The style sheet of this page stays until the other one has loaded.
+    await new Promise((onload, onerror) =>
+      document.head.append(Object.assign(style, { onload, onerror })),
+    );
+    if (signal.aborted) return;
+    for (const each of document.querySelectorAll("[rel=stylesheet]"))
+      if (each !== style) each.remove();
+    for (const name of ["retry", "notice"]) clearTimeout(timers[name]);
+    pending = "";
+    history.replaceState(null, "", url);
+    document.title = page.title;
+    document.documentElement.lang = page.documentElement.lang;
+    document.body.replaceWith(page.body);
+    scrollTo(0, 0);
+    start();
+    if (next.getAttribute("src") === script.getAttribute("src")) return;
+    // Unlike the parsed script, this copy runs.
+    document.body.append(document.createRange().createContextualFragment(next.outerHTML));
   }
 
   function leave(url = `${base}/`): void {
-    state.removeItem("typed");
-    clearTimeout(typing);
+    typed = undefined;
+    clearTimeout(timers.search);
     go(url);
   }
 
@@ -72,43 +126,42 @@ function runKiosk(idleMs: number, state: Storage): void {
   }
 
   function search(): void {
-    clearTimeout(typing);
+    clearTimeout(timers.search);
     if (field.value.trim() === "") leave();
     else go(`${base}/?${new URLSearchParams({ q: field.value })}`);
   }
 
   function onTyped(): void {
-    state.setItem("typed", field.value);
-    clearTimeout(typing);
-    const text = field.value.trim();
-    if (text !== shown.trim() && [...text].length !== 1) typing = setTimeout(search, TYPING_MS);
+    typed = field.value;
+    clearTimeout(timers.search);
+    const text = typed.trim();
+    if (text !== shown.trim() && [...text].length !== 1) wait("search", TYPING_MS, search);
   }
 
   function waitForIdle(): void {
-    clearTimeout(idling);
-    idling = setTimeout(() => {
+    wait("idle", idleMs, () => {
       waitForIdle();
-      state.setItem("idle", "yes");
+      isIdle = true;
       setLanguage("");
       leave();
-    }, idleMs);
+    });
   }
 
-  for (const type of ["contextmenu", "dragstart", "auxclick"]) {
-    addEventListener(type, (event) => event.preventDefault());
+  for (const type of ["contextmenu", "dragstart", "auxclick"] as const) {
+    on(type, (event) => event.preventDefault());
   }
   // Blocks shortcuts such as Ctrl+T. Browsers allow that only if started with --app.
-  document.addEventListener("keydown", (event) => {
+  on("keydown", (event) => {
     const { ctrlKey, metaKey, altKey, key } = event;
     if (ctrlKey || metaKey || altKey || /^F\d/.test(key)) event.preventDefault();
   });
-  for (const type of ["pointerdown", "keydown", "input", "wheel"]) {
-    addEventListener(type, () => {
-      state.removeItem("idle");
+  for (const type of ["pointerdown", "keydown", "input", "wheel"] as const) {
+    on(type, () => {
+      isIdle = false;
       waitForIdle();
     });
   }
-  addEventListener("click", (event) => {
+  on("click", (event) => {
     const target = event.target instanceof Element && event.target.closest("a, [type=button]");
     if (target instanceof HTMLButtonElement && target.lang) {
       setLanguage(target.lang);
@@ -122,27 +175,45 @@ function runKiosk(idleMs: number, state: Storage): void {
     }
   });
   // Keeps the focus in the field.
-  document.querySelector(".keys")?.addEventListener("mousedown", (event) => event.preventDefault());
-  field.form?.addEventListener("submit", (event) => {
+  on("mousedown", (event) => {
+    if ((event.target as Element).closest(".keys")) event.preventDefault();
+  });
+  on("submit", (event) => {
     event.preventDefault();
     search();
   });
-  field.addEventListener("input", onTyped);
+  on("input", onTyped);
 
-  // Letters typed while this page was loading.
-  field.value = state.getItem("typed") ?? shown;
-  onTyped();
-  field.focus({ preventScroll: true });
-  field.setSelectionRange(field.value.length, field.value.length);
+  function start(): void {
+    enter();
+    shown = field.defaultValue;
+    // Letters typed while this page was loading.
+    field.value = typed ?? shown;
+    onTyped();
+    field.focus({ preventScroll: true });
+    field.setSelectionRange(field.value.length, field.value.length);
+    highlight();
+  }
 
-  let turn = 0;
   function highlight(): void {
-    if (state.getItem("idle") === null) return;
+    wait("highlight", HIGHLIGHT_MS, highlight);
+    if (!isIdle) return;
     const cards = document.querySelectorAll(".card");
     for (const card of cards) card.classList.remove("sign");
     cards[turn++ % cards.length]?.classList.add("sign");
   }
-  highlight();
-  setInterval(highlight, HIGHLIGHT_MS);
+
+  start();
   waitForIdle();
+  // Ends the script in the page's head, and that of the version before, which passes on a tap.
+  dispatchEvent(new CustomEvent("kiosk", { detail: go }));
+  const retire = (event: Event) => {
+    life.abort();
+    attempt?.abort();
+    for (const name in timers) clearTimeout(timers[name]);
+    if (pending) (event as CustomEvent<typeof go>).detail(pending);
+  };
+  addEventListener("kiosk", retire, { once: true });
+  // The first page may lack its end or its style.
+  if (!document.querySelector(".moment") || !document.styleSheets[0]) go(location.href);
 }

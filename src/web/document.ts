@@ -1,6 +1,7 @@
 /** Renders the complete HTML document around a view: head, search form and footer. */
-import { type Html, html, withBasePath } from "./html.ts";
+import { Html, html, withBasePath } from "./html.ts";
 import { type PageContext, type Rendered, renderView } from "./render.ts";
+import { RESCUE } from "./rescue.ts";
 import { fill, type Language, languages, type Texts, translationIn } from "./texts.ts";
 import type { View } from "./view.ts";
 
@@ -30,6 +31,7 @@ export function renderDocument(options: DocumentOptions): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 ${!allowIndexing && html`<meta name="robots" content="noindex">`}
+${kiosk && html`<script>${new Html(RESCUE)}</script>`}
 <title>${rendered.name} · ${title}</title>
 ${renderPreview(rendered, texts, options)}
 <link rel="icon" href="${logoPath ?? "/favicon.svg"}">
@@ -61,6 +63,7 @@ ${
     ({ text, url }) => html`<a href="${new URL(url, baseUrl).href}">${text}</a>`,
   )}<a href="/docs">${texts.api}</a></footer>`
 }
+${kiosk && html`<p class="moment" role="status" hidden>${texts.oneMoment}</p>`}
 </body>
 </html>
 `;

@@ -1,6 +1,6 @@
 /** Tests the statistics of the benches and the order of their measurements. */
 import { expect, test } from "bun:test";
-import { alternate, formatRounds, median, quantile } from "../../scripts/bench/measure.ts";
+import { alternate, fitLine, formatRounds, median, quantile } from "../../scripts/bench/measure.ts";
 
 test("the median of an even number of values is the mean of the two middle values", () => {
   expect([median([3, 1, 10]), median([4, 1, 2, 9])]).toEqual([3, 3]);
@@ -23,4 +23,10 @@ test("every other round measures in reverse order", async () => {
     [1, 4, 5],
     [2, 3, 6],
   ]);
+});
+
+test("a line is fitted by least squares, with the standard error of its slope", () => {
+  const fit = (...values: number[]) => fitLine(values.map((value, at) => [at, value]));
+  expect(fit(1, 3, 5)).toEqual({ mean: 3, slope: 2, error: 0 });
+  expect([fit(0, 1, 0, 1).slope, fit(0, 1, 0, 1).error ** 2]).toEqual([0.2, expect.closeTo(0.08)]);
 });

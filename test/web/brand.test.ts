@@ -54,6 +54,28 @@ test("a custom colour changes the icon, and the style sheet's content and file n
   await Promise.all([plain.close(), dark.close()]);
 });
 
+test("a style sheet or script of another version is the current one, uncached", async () => {
+  const [old, current] = [await open({ accent: "0A3D62" }), await open({})];
+  const assetsOf = async (target: typeof old) =>
+    (await (await target.fetch("/")).text()).match(/(?<=")\/assets\/page[^"]+/g) ?? [];
+  const read = async (file: string) => {
+    const response = await current.fetch(file);
+    const [type, cache] = ["content-type", "cache-control"].map((name) =>
+      response.headers.get(name),
+    );
+    return { type, cache, text: await response.text() };
+  };
+  const [asked, own] = [await assetsOf(old), await assetsOf(current)];
+  expect(asked).toHaveLength(2);
+  for (const [at, file] of asked.entries()) {
+    const expected = { ...(await read(own[at] ?? "")), cache: "no-store" };
+    expect(await read(file.replace(/page-\w{12}/, "page-0123456789ab"))).toEqual(expected);
+  }
+  for (const name of ["page.css", "page-1.js", "page-0123456789ab.svg", "%2F.js"])
+    expect((await current.fetch(`/assets/${name}`)).status).toBe(404);
+  await Promise.all([old.close(), current.close()]);
+});
+
 test.each([
   ["SVG", Buffer.from(svg), "image/svg+xml"],
   ["PNG", png, "image/png"],

@@ -7,7 +7,7 @@ import type { Browser, Page } from "playwright-core";
 import { createRoadbook, type Roadbook } from "../../src/roadbook.ts";
 import type { RoadbookOptions } from "../../src/settings/library-options.ts";
 import { launchBrowser, listViolations, tryBrowser } from "../browser.ts";
-import { community } from "../support.ts";
+import { community, until } from "../support.ts";
 
 if (!tryBrowser) console.warn("Chromium is missing, so the tests of the page are skipped");
 
@@ -59,7 +59,11 @@ interface Opened {
   apply: Roadbook["apply"];
   /** Stops the server, and returns a function that starts it again. */
   pauseServer(): Promise<() => void>;
+  /** Changes every response, or none without a fault. */
+  breakServer(fault?: Fault): void;
 }
+
+type Fault = (response: Response, path: string) => Response | Promise<Response>;
 
 interface OpenOptions extends RoadbookOptions {
   size?: keyof typeof sizes;
@@ -72,13 +76,16 @@ async function open(options: OpenOptions, use: (opened: Opened) => Promise<void>
   const shown = { dataset: community, page: true, featured: [42, 45] };
   await using roadbook = await createRoadbook({ ...shown, ...others });
   const requested: string[] = [];
+  let fault: Fault | undefined;
   const listen = (port: number) =>
     Bun.serve({
       hostname: "127.0.0.1",
       port,
-      fetch(request) {
-        requested.push(request.url.slice(new URL(request.url).origin.length));
-        return roadbook.fetch(request, "192.0.2.1");
+      async fetch(request) {
+        const path = request.url.slice(new URL(request.url).origin.length);
+        requested.push(path);
+        const response = await roadbook.fetch(request, "192.0.2.1");
+        return fault?.(response, path) ?? response;
       },
     });
   let server = listen(0);
@@ -89,12 +96,15 @@ async function open(options: OpenOptions, use: (opened: Opened) => Promise<void>
       server = listen(Number(port));
     };
   };
+  const breakServer = (given?: Fault) => {
+    fault = given;
+  };
   const page = pages.get(kind) ?? (await openPage(kind));
   const [width, height] = sizes[size];
   await page.setViewportSize({ width, height });
   await page.emulateMedia({ media: "screen", colorScheme: "light" });
   try {
-    await use({ page, origin, requested, apply: roadbook.apply, pauseServer });
+    await use({ page, origin, requested, apply: roadbook.apply, pauseServer, breakServer });
     // Ends the page's timers.
     await page.goto("about:blank");
     expect(problems).toEqual([]);
@@ -112,6 +122,30 @@ async function searchFor(page: Page, text: string): Promise<void> {
   await page.getByRole("searchbox").fill(text);
   await page.keyboard.press("Enter");
 }
+
+const missing = () => new Response("", { status: 404 });
+const hang = () => new Promise<Response>(() => {});
+const onlyFor =
+  (ending: RegExp, fault: Fault): Fault =>
+  (response, path) =>
+    ending.test(path) ? fault(response, path) : response;
+const edit = (change: (html: string) => string) =>
+  onlyFor(/\/\d*$|\?q=/, async (response) => new Response(change(await response.text()), response));
+const halve = edit((html) => html.slice(0, html.length / 2));
+
+/** Failures of a server or proxy, when a kiosk loads its first page ("at first") or later. */
+const faults: Record<string, Fault> = {
+  "a 502": () => new Response("<h1>Bad Gateway</h1>", { status: 502 }),
+  "no response": hang,
+  "a login page": (_, path) =>
+    path === "/login" ? new Response("<h1>Log in</h1>") : Response.redirect("/login"),
+  "half a page": halve,
+  "half a page at first": halve,
+  "no script at first": onlyFor(/js$/, missing),
+  "a hanging script at first": onlyFor(/js$/, hang),
+  "no style sheet at first": onlyFor(/css$/, missing),
+  "another version": edit((html) => html.replace(/page-\w{12}/g, "page-0123456789ab")),
+};
 
 describe.skipIf(!tryBrowser)("in a browser", () => {
   testPage(
@@ -328,6 +362,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
       await page.clock.fastForward(91_000);
       await failed;
       expect(await page.getByRole("listitem").count()).toBe(2);
+      expect(await page.getByText("One moment…").isVisible()).toBeFalse();
       resume();
       await apply([{ type: "user", id: 42, public: false }]);
       await page.clock.fastForward(6 * 3_600_000);
@@ -336,6 +371,50 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
       // Ignores the refused connections, which the browser logs.
       problems.splice(0);
     },
+  );
+
+  test.each([...Object.keys(faults), "no server", "no network", "another clock"])(
+    "a kiosk comes back within 90 seconds from %s, and then does what was tapped last",
+    async (name) => {
+      const shown = { kiosk: true, size: "kiosk", kind: "with clock" } as const;
+      const options = { ...shown, searchLimit: 0, compress: false };
+      const [isFirst, isAway] = [name.endsWith("at first"), !name.startsWith("another")];
+      await open(options, async ({ page, origin, requested, pauseServer, breakServer }) => {
+        if (!isFirst) await page.goto(origin);
+        breakServer(faults[name]);
+        const resume = name === "no server" ? await pauseServer() : undefined;
+        if (name === "no network") await page.context().setOffline(true);
+        if (name === "another clock") await page.clock.setSystemTime("2001-01-01");
+        if (isFirst) await page.goto(origin, { waitUntil: "commit" });
+        else {
+          const drivers = isAway ? ["Anna Nowak", "Łukasz Nowak"] : ["Łukasz Nowak"];
+          for (const name of drivers) await page.getByRole("link", { name, exact: true }).click();
+          await page.clock.runFor(2000);
+          if (isAway) await page.getByText("One moment…").waitFor();
+        }
+        await page.clock.runFor(30_000);
+        if (isAway) breakServer();
+        resume?.();
+        await page.context().setOffline(false);
+        await page.clock.runFor(80_000);
+        if (!isFirst) await page.waitForURL("**/drivers/42");
+        await page.locator("#q:focus").waitFor();
+        await until(() => page.evaluate(() => document.styleSheets.length === 1));
+        expect(await page.getByText("One moment…").isVisible()).toBeFalse();
+        for (const name of ["A", "N"]) {
+          await page.getByRole("button", { name, exact: true }).click();
+        }
+        await page.clock.runFor(1000);
+        await page.waitForURL("**/?q=an");
+        await page.getByRole("link", { name: "Anna Nowak" }).waitFor();
+        const isOther = requested.includes("/assets/page-0123456789ab.js");
+        expect(isOther).toBe(name === "another version");
+        // Ignores the failed requests, which the browser logs.
+        const logged = /^Failed to load resource|MIME type/;
+        expect(problems.splice(0).filter((text) => !logged.test(text))).toEqual([]);
+      });
+    },
+    PATIENCE_MS,
   );
 
   test.each([
