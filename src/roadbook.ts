@@ -2,6 +2,7 @@
 import type { ChangeLine, EndLine } from "./domain/dataset.ts";
 import { reasonOf } from "./files/errors.ts";
 import { openFile } from "./files/read.ts";
+import { TEMPORARY } from "./files/temporary-folder.ts";
 import { type App, createApp, type Door, type FetchHandler } from "./http/app.ts";
 import { createFaultInjector } from "./http/faults.ts";
 import type { Pages } from "./http/pages.ts";
@@ -94,7 +95,7 @@ export interface Config extends Pick<Groups, "page" | "faults"> {
   /** The path or bytes of the snapshot, and the state of its source if it comes from a URL. */
   snapshot: Groups["snapshot"] & {
     data: string | Uint8Array;
-    source: Source["status"] | undefined;
+    source: Pick<Source, "status" | "refused"> | undefined;
   };
   responses: Groups["responses"] & Pick<LibraryValues, "basePath" | "compress">;
   hasPage: boolean;
@@ -104,8 +105,10 @@ export interface Config extends Pick<Groups, "page" | "faults"> {
   events: Pick<LibraryValues, "onBug" | "onResponse">;
 }
 
+type OpenRoadbook = Roadbook & { app: App; door: Door; refused(): string | undefined };
+
 /** Like {@link createRoadbook}, but takes values that are parsed already. */
-export async function openRoadbook(config: Config): Promise<Roadbook & { app: App; door: Door }> {
+export async function openRoadbook(config: Config): Promise<OpenRoadbook> {
   const { snapshot, responses, limit, events, faults } = config;
   const { publicUrl } = responses;
   const publicPath = publicUrl && new URL(publicUrl).pathname.replace(/\/$/, "");
@@ -118,6 +121,10 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
       : undefined;
   const page = config.hasPage ? await openPages(config.page) : undefined;
   const reloadable = await openReloadableSnapshot(snapshot.data, snapshot.cacheDir);
+  /** Why a newer snapshot is not served. Anyone can read this, so it names no folder. */
+  const refused = () =>
+    reloadable.refused()?.reason.replaceAll(snapshot.cacheDir ?? TEMPORARY, "the cache") ??
+    snapshot.source?.refused();
   let isClosed = false;
   const { app, ...door } = createApp({
     publicUrl,
@@ -127,8 +134,8 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
     page,
     docsScript,
     snapshot: reloadable.current,
-    refused: reloadable.refused,
-    source: () => snapshot.source?.(),
+    refused,
+    source: () => snapshot.source?.status(),
     isClosed: () => isClosed,
     clients: createClients({
       trusted: limit.trustedProxies,
@@ -180,6 +187,7 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
       return { ...meta, sha256 };
     },
     refresh: reloadable.refresh,
+    refused,
     setFaults(list, seed = faults.faultSeed) {
       if (!injector)
         throw new Error("setFaults needs the option faults, which may be an empty list");

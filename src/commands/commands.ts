@@ -57,8 +57,9 @@ const writing = {
     name: "--wait TIME",
     kind: kinds.time,
     default: "1m",
-    help: "how long to wait if another command is writing FILE",
+    help: "how long to wait if another command is writing FILE, and then for --confirm",
   },
+  confirm: { kind: kinds.baseUrl, help: "fail unless the server there serves the new snapshot" },
 };
 
 export const commands: Record<string, Command> = {
@@ -81,7 +82,7 @@ export const commands: Record<string, Command> = {
         kind: kinds.text("SOURCE"),
         variable: "ROADBOOK_DATABASE",
         required: true,
-        help: "NDJSON file, - for standard input, folder of CSV files, or database URL",
+        help: "NDJSON file, - for standard input, folder of CSV files, database URL, or older snapshot",
       },
       to: { kind: kinds.target, required: true, help: "the snapshot to write" },
       queries: {
@@ -146,6 +147,7 @@ export const commands: Record<string, Command> = {
       to: { kind: kinds.target, required: true, help: "the snapshot to change" },
       idMap: writing.idMap,
       waitMs: writing.waitMs,
+      confirm: writing.confirm,
     }),
     notes: [
       "Unless all users are found, nothing is written and the exit code is 1. A running server hides them within a second. For an hour, imports keep them private, whatever their source says; hiding them again starts a new hour.",

@@ -1,7 +1,6 @@
 /** `roadbook export` and `roadbook seed` write a dataset to standard output or to a file. */
 import { createWriteStream, existsSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
-import { setImmediate } from "node:timers/promises";
 import { seedDataset } from "../community/community.ts";
 import { InvalidLine, parseObject, validateRecord, withEndLine } from "../domain/dataset.ts";
 import { decompress } from "../files/decompress.ts";
@@ -9,9 +8,8 @@ import { readFileBytes, readLines } from "../files/lines.ts";
 import { type Paths, replaceFile } from "../files/replace.ts";
 import { notOverwritten } from "../snapshot/import/overwrite-guard.ts";
 import { exportDataset } from "../snapshot/read/export.ts";
-import { endOnSignal, writeStdout } from "./output.ts";
+import { chunksOf, endOnSignal, writeStdout } from "./output.ts";
 
-const CHUNK_LENGTH = 1 << 16;
 const USERS_PER_COMPANY = 25;
 
 /** Without `to`, writes to standard output. */
@@ -55,17 +53,4 @@ async function refuseForeign(path: string, target: string): Promise<void> {
   } catch {
     throw new Error(notOverwritten(target, "a dataset"));
   }
-}
-
-async function* chunksOf(lines: Iterable<string>): AsyncGenerator<string> {
-  let text = "";
-  for (const line of lines) {
-    text += `${line}\n`;
-    if (text.length < CHUNK_LENGTH) continue;
-    yield text;
-    text = "";
-    // Gives the event loop a chance to handle signals.
-    await setImmediate();
-  }
-  yield text;
 }

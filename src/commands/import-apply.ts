@@ -3,6 +3,8 @@ import { printable } from "../domain/validation.ts";
 import { openInput } from "../files/lines.ts";
 import type { LockOptions } from "../files/replace.ts";
 import { integer, parseNamed, UsageError } from "../settings/kinds.ts";
+import { isSnapshot } from "../snapshot/format/file.ts";
+import { PREVIOUS_SCHEMA } from "../snapshot/format/verify.ts";
 import { type ApplyOptions, applyChanges, hideUsers } from "../snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { DatasetError, formatErrors } from "../snapshot/import/line-errors.ts";
@@ -10,22 +12,29 @@ import type { OddNames } from "../snapshot/import/odd-names.ts";
 import type { Read } from "../snapshot/import/read-dataset.ts";
 import { MAX_HOLD_MS } from "../snapshot/import/takedowns.ts";
 import type { Counted } from "../snapshot/import/write.ts";
+import { exportDataset } from "../snapshot/read/export.ts";
 import { findProblem, isFolder } from "../tables/open.ts";
-import { describeCounts, endOnSignal, Progress, plural, writeSummary } from "./output.ts";
+import { confirmServed } from "./health.ts";
+import { chunksOf, describeCounts, endOnSignal, Progress, plural, writeSummary } from "./output.ts";
+
+/** `confirm` is the URL of a server that must serve the new snapshot. */
+type Confirmed = Record<"to", string> & { confirm: string | undefined; waitMs: number };
 
 /** `source` is a file, a folder of CSV files, `-` for standard input, or a database's URL. */
 export async function runImport({
   source,
   to,
   ...options
-}: ImportOptions & Record<"source" | "to", string>): Promise<void> {
+}: ImportOptions & Confirmed & { source: string }): Promise<void> {
   const problem = findProblem(source, options.queries);
   if (problem !== undefined) throw new UsageError(`SOURCE ${problem}`);
   const isTables = options.queries !== undefined || isFolder(source);
   if (isTables && options.expectEnd) throw new UsageError("--expect-end works only with NDJSON");
+  if (options.confirm && options.dryRun) throw new UsageError("a --dry-run cannot be confirmed");
+  const read = (await isSnapshot(source)) ? readSnapshot : readWithProgress;
   if ((options.holdMs ?? 0) > MAX_HOLD_MS) throw new UsageError("--hold must be at most 1h");
   const imported = await write("dataset", (hooks, progress) =>
-    importDataset(isTables ? source : readWithProgress(source, progress), to, {
+    importDataset(isTables ? source : read(source, progress), to, {
       ...options,
       onRead: (file, rows) => progress.show(`reading ${file}: ${rows.toLocaleString("en")} rows`),
       onSlow: (file) =>
@@ -40,25 +49,27 @@ export async function runImport({
   const hidden = skipped.hidden > 0 ? `, made ${plural(skipped.hidden, "user")} private` : "";
   const left = skipped.count > 0 ? `, skipped ${plural(skipped.count, "error")}${hidden}` : "";
   report(`${done} ${describeCounts(counts)} to ${to}${describeCleaned(cleaned)}${left}`, imported);
+  if (options.confirm) await confirmServed(to, options.confirm, options.waitMs);
 }
 
 export async function runApply({
   changes,
   to,
   ...options
-}: ApplyOptions & Record<"changes" | "to", string>): Promise<void> {
+}: ApplyOptions & Confirmed & { changes: string }): Promise<void> {
   const applied = await write("changes", (hooks) =>
     applyChanges(openInput(changes), to, { ...options, ...hooks }),
   );
   const now = `${to} now has ${describeCounts(applied.counts)}${describeCleaned(applied.cleaned)}`;
   report(`applied ${changes}: ${now}`, applied);
+  if (options.confirm) await confirmServed(to, options.confirm, options.waitMs);
 }
 
 export async function runHide({
   ids,
   to,
   ...options
-}: ApplyOptions & { ids: string[]; to: string }): Promise<void> {
+}: ApplyOptions & Confirmed & { ids: string[] }): Promise<void> {
   const kind = integer(1, Number.MAX_SAFE_INTEGER);
   const parse = (id: string) => Number(parseNamed("ID…", kind, id, () => kind.parse(id, {})));
   const given = options.idMap === undefined ? ids.map(parse) : ids;
@@ -66,6 +77,7 @@ export async function runHide({
   const nameUser = ({ id, is_public }: (typeof users)[number]) =>
     `${to}: user ${id} ${is_public ? "is now private" : "was private already"}\n`;
   writeSummary(users.map(nameUser).join(""));
+  if (options.confirm) await confirmServed(to, options.confirm, options.waitMs);
 }
 
 const ANALYZE = "run ANALYZE on its tables, or add the index that it needs";
@@ -86,6 +98,12 @@ async function write<T>(
     const count = plural(error.count, "error");
     throw new Error(`${count} in the ${input}; nothing was written\n${error.message}`);
   }
+}
+
+/** Lists the lines of a snapshot that this release or the one before has written. */
+async function* readSnapshot(path: string): AsyncGenerator<Uint8Array> {
+  const lines = await exportDataset(path, PREVIOUS_SCHEMA);
+  for await (const chunk of chunksOf(lines)) yield Buffer.from(chunk);
 }
 
 async function* readWithProgress(path: string, progress: Progress): AsyncGenerator<Uint8Array> {

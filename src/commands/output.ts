@@ -1,10 +1,12 @@
 /** Writes results, summaries and progress, and cleans up when a signal ends a command. */
 import { writeSync } from "node:fs";
 import { constants } from "node:os";
+import { setImmediate } from "node:timers/promises";
 import { codeOf, reasonOf } from "../files/errors.ts";
 import type { Counts } from "../snapshot/format/meta.ts";
 
 const STDOUT = 1;
+const CHUNK_LENGTH = 1 << 16;
 
 /** Returns false if the reader has stopped early, as `head` does. Throws if the disk is full. */
 export function writeStdout(text: string): boolean {
@@ -56,6 +58,19 @@ export function writeSummary(text: string): void {
   } catch (error) {
     process.stderr.write(`roadbook: warning: ${reasonOf(error)}\n`);
   }
+}
+
+export async function* chunksOf(lines: Iterable<string>): AsyncGenerator<string> {
+  let text = "";
+  for (const line of lines) {
+    text += `${line}\n`;
+    if (text.length < CHUNK_LENGTH) continue;
+    yield text;
+    text = "";
+    // Gives the event loop a chance to handle signals.
+    await setImmediate();
+  }
+  yield text;
 }
 
 export function describeCounts(counts: Counts): string {

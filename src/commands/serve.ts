@@ -1,4 +1,5 @@
 /** `roadbook serve`: assembles the server and runs it until SIGTERM or SIGINT. */
+import { X509Certificate } from "node:crypto";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
@@ -19,6 +20,10 @@ import { endOnSignal, writeStdout } from "./output.ts";
 
 /** How often to look for a new snapshot file. */
 const REFRESH_MS = 200;
+/** When to retry after a temporary failure. Each further retry waits twice as long. */
+const RETRY_MS = 1000;
+const MAX_RETRY_MS = 60_000;
+const DAY_MS = 86_400_000;
 
 type ServeConfig = Values<typeof serveSettings>;
 
@@ -55,13 +60,14 @@ async function openServer(config: ServeConfig, log: Logger) {
   const { host, port, reusePort, adminHost, adminPort, tlsCert: cert, tlsKey: key } = config;
   const { snapshot, cacheDir } = config;
   const tls = cert && key ? readTls({ cert, key }) : undefined;
+  const certificateEnd = tls && watchCertificate(tls.cert, log);
   const source = typeof snapshot === "object" ? await openRemote(snapshot, config, log) : undefined;
   const path = typeof snapshot === "object" ? source?.path : snapshot;
   const limiter = await openLimiter(config, log);
   let metrics: Metrics | undefined;
   let isStopping = false;
   const roadbook = await openRoadbook({
-    snapshot: { data: path ?? (await demoSnapshot()), cacheDir, source: source?.status },
+    snapshot: { data: path ?? (await demoSnapshot()), cacheDir, source },
     responses: config,
     page: config,
     hasPage: !config.noPage,
@@ -86,7 +92,7 @@ async function openServer(config: ServeConfig, log: Logger) {
     // Imported only if needed, because the metrics slow down startup.
     const { createMetrics } = await import("../http/metrics.ts");
     const { createAdminFetch } = await import("../http/admin.ts");
-    metrics = createMetrics({ ...roadbook, source: source?.status });
+    metrics = createMetrics({ ...roadbook, source: source?.status, certificateEnd });
     const rig = config.faults && roadbook;
     const isReady = () => !isStopping;
     const respond = createAdminFetch({ host: adminHost, metrics, isReady, rig });
@@ -124,10 +130,18 @@ async function openServer(config: ServeConfig, log: Logger) {
 
 /** Looks for a new snapshot regularly and on SIGHUP, and switches to it. */
 function watchSnapshot({ roadbook, source, metrics }: Server, config: ServeConfig, log: Logger) {
+  let [waitMs, retryAtMs] = [RETRY_MS, Number.POSITIVE_INFINITY];
+  const retryAfter = (ms: number) => {
+    waitMs = Math.min(ms, MAX_RETRY_MS);
+    retryAtMs = performance.now() + waitMs;
+  };
   const refresh = async (isForced: boolean) => {
     try {
-      const replacement = await roadbook.refresh(isForced);
+      const isRetry = performance.now() >= retryAtMs;
+      if (isRetry) retryAfter(2 * waitMs);
+      const replacement = await roadbook.refresh(isForced || isRetry);
       if (!replacement) return;
+      retryAtMs = Number.POSITIVE_INFINITY;
       if ("meta" in replacement) {
         const { built_at: builtAt, counts } = replacement.meta;
         metrics?.countReplacement("swapped");
@@ -135,14 +149,27 @@ function watchSnapshot({ roadbook, source, metrics }: Server, config: ServeConfi
       } else {
         metrics?.countReplacement("refused");
         log.error(`${replacement.refused.message}; serving the old snapshot`);
+        if (replacement.refused.isTransient) retryAfter(RETRY_MS);
       }
     } catch (error) {
       log.error({ err: error }, "bug");
     }
   };
   setInterval(refresh, REFRESH_MS, false);
-  process.on("SIGHUP", () => (source ? source.refresh() : refresh(true)));
+  process.on("SIGHUP", () => Promise.all([source?.refresh(), refresh(true)]));
   if (source) void keepFetching(source, config.refresh);
+}
+
+/** Warns every day from 14 days before the certificate expires. Returns that time in seconds. */
+function watchCertificate(cert: Buffer, log: Logger): number {
+  const end = new Date(new X509Certificate(cert).validTo);
+  const warn = () => {
+    if (end.getTime() - Date.now() > 14 * DAY_MS) return;
+    log.warn(`the TLS certificate expires on ${end.toISOString()}; renew it and restart`);
+  };
+  warn();
+  setInterval(warn, DAY_MS);
+  return end.getTime() / 1000;
 }
 
 /** Logs what is served and where, and prints the line for programs that wait for the server. */
@@ -153,6 +180,9 @@ function announce({ roadbook, origin, adminOrigin }: Server, config: ServeConfig
   log.info({ version, snapshot: name, builtAt, counts }, "starting");
   for (const fault of faults?.length === 0 ? ["none"] : (faults ?? [])) {
     log.warn({ fault, faultSeed }, "FAULT INJECTION IS ON: this server is for tests only");
+  }
+  if (config.reusePort && config.rateLimitStore === undefined && config.searchLimit > 0) {
+    log.warn("with --reuse-port and no --rate-limit-store, each process allows the whole limit");
   }
   if (adminOrigin) log.info(`admin listening on ${adminOrigin}`);
   writeStdout(`roadbook listening on ${origin}\n`);

@@ -12,7 +12,7 @@ const HEAD_BYTES = 512;
 const kinds: Record<string, RegExp> = {
   "a spreadsheet; save each sheet as CSV UTF-8, and import their folder":
     /^(?:PK[^\w\s,;"]|\xd0\xcf)/,
-  "a snapshot; write its dataset with roadbook export": /^SQLite format 3\0.{52}RBOK/s,
+  "a snapshot; give its path to roadbook import": /^SQLite format 3\0.{52}RBOK/s,
   "a SQLite database; use import sqlite:FILE --queries FOLDER": /^SQLite format 3\0/,
   "compressed with zstd; use zstd -dc FILE | roadbook import -": /^\x28\xb5\x2f\xfd/,
   "in UTF-16; use iconv -f UTF-16 -t UTF-8 FILE": /^(?:\xff\xfe|\xfe\xff|[^\0]\0|\0[^\0])/,

@@ -168,7 +168,7 @@ async function namingErrors<T>(target: string, use: (file: string) => Promise<T>
     return await use(findReplaceable(target));
   } catch (error) {
     if (!isFileSystemError(error)) throw error;
-    throw new Error(`cannot write ${target}: ${reasonOf(error)}`);
+    throw new Error(`cannot write ${target}: ${reasonOf(error)}`, { cause: error });
   }
 }
 

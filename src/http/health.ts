@@ -3,15 +3,14 @@ import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { Count, Text, UtcTime } from "../domain/model.ts";
 import { apiVersion, version } from "../domain/version.ts";
-import type { SnapshotError } from "../snapshot/format/file.ts";
 import type { SourceStatus } from "../snapshot/remote/source.ts";
 import { describeOperation } from "./openapi.ts";
 import type { SearchLimit } from "./rate-limit.ts";
 import type { Service } from "./service.ts";
 
 export interface HealthService extends Service {
-  /** Why the newest snapshot file was refused; undefined if it was accepted. */
-  refused(): SnapshotError | undefined;
+  /** Why a newer snapshot is not served; undefined if there is none. */
+  refused(): string | undefined;
   /** Undefined for a local file. */
   source(): SourceStatus | undefined;
   searchLimit: SearchLimit | undefined;
@@ -29,7 +28,7 @@ export const health = (service: HealthService) =>
         api_version: apiVersion,
         version,
         snapshot: { built_at, sha256, counts },
-        refused_replacement: service.refused()?.reason ?? null,
+        refused_replacement: service.refused() ?? null,
         snapshot_source: service.source() ?? null,
         search_limit: store ? { store, up } : null,
       };

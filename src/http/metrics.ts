@@ -9,7 +9,9 @@ import type { ResponseFacts } from "./request-context.ts";
 interface MetricsOptions {
   meta(): Meta;
   limiterStatus(): LimiterStatus | undefined;
+  refused(): string | undefined;
   source: (() => SourceStatus) | undefined;
+  certificateEnd: number | undefined;
 }
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -21,7 +23,8 @@ const DURATIONS = [0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0
 const MEANINGLESS = /^(?:nodejs_(?:heap_space|active|version)|process_(?:heap|virtual))_/;
 
 /** Metrics are global to the process, so this is called once. */
-export function createMetrics({ meta, limiterStatus, source }: MetricsOptions) {
+export function createMetrics(options: MetricsOptions) {
+  const { meta, limiterStatus, refused, source, certificateEnd } = options;
   collectDefaultMetrics();
   for (const { name } of register.getMetricsAsArray()) {
     if (MEANINGLESS.test(name)) register.removeSingleMetric(name);
@@ -48,10 +51,14 @@ export function createMetrics({ meta, limiterStatus, source }: MetricsOptions) {
     toSeconds(meta().built_at),
   );
   gauge("snapshot_public_users", "Public users in the snapshot", () => meta().counts.public_users);
+  gauge("snapshot_refused", "1 if a newer snapshot is not served", () => refused() !== undefined);
   gauge("search_limit_store_up", "0 while the shared store is unreachable, else 1", () => {
     return limiterStatus()?.up !== false;
   });
   gauge("build_info", "Always 1; the label is the running version", () => 1, { version });
+  if (certificateEnd !== undefined) {
+    gauge("tls_certificate_expiry_timestamp_seconds", "When it expires", () => certificateEnd);
+  }
   if (source) {
     gauge("snapshot_source_up", "1 if the last fetch succeeded", () => source().error === null);
     gauge("snapshot_source_last_success_timestamp_seconds", "Last successful fetch", () =>

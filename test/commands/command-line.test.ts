@@ -6,7 +6,7 @@ import { commands } from "../../src/commands/commands.ts";
 import { formatCommandHelp, formatProgramHelp } from "../../src/commands/help.ts";
 import { maxAge, storeUrl, time, UsageError } from "../../src/settings/kinds.ts";
 import { makeSnapshot } from "../datasets.ts";
-import { makeCertificate, temporaryFolder } from "../support.ts";
+import { community, makeCertificate, temporaryFolder } from "../support.ts";
 
 const environment = { ...process.env };
 afterEach(() => {
@@ -47,6 +47,7 @@ test.each<[string, Record<string, string>, string]>([
   ["import postgres://u:sesame@h/d --to s", {}, "SOURCE is a database; name the folder of its SEL"],
   ["import oracle://u:sesame@h/d --to s", {}, "SOURCE must be a file, a folder, - or a postgres:"],
   ["import sqlite:x --queries q --to s --expect-end", {}, "--expect-end works only with NDJSON"],
+  ["import a --to s --dry-run --confirm http://a", {}, "a --dry-run cannot be confirmed"],
   ["health nowhere", {}, `URL ${url}, got "nowhere"`],
   // An empty value is an error. It never means the default.
   ["--host ", {}, "--host must not be empty"],
@@ -176,9 +177,13 @@ describe("health", () => {
     server.stop(true);
   });
 
-  test("reports that no server responds, without the password", async () => {
-    await expect(runCommandLine(["health", "http://user:sesame@127.0.0.1:1"])).rejects.toThrow(
-      new Error("no response from http://127.0.0.1:1/health: connection refused"),
+  test("reports that no server responds, without the password, also for --confirm", async () => {
+    const [url, to] = ["http://user:sesame@127.0.0.1:1", join(temporaryFolder(), "snapshot")];
+    const reason = "no response from http://127.0.0.1:1/health: connection refused";
+    await expect(runCommandLine(["health", url])).rejects.toThrow(new Error(reason));
+    const words = ["import", community, "--to", to, "--wait", "200ms", "--confirm", url];
+    await expect(runCommandLine(words)).rejects.toThrow(
+      new Error(`${to} was written, but not confirmed: ${reason}`),
     );
   });
 });

@@ -48,7 +48,7 @@ test("metrics count the requests, and swapped and refused replacements", async (
 const hasPromtool = Boolean(Bun.which("promtool") || process.env.ROADBOOK_REQUIRE_ALL);
 
 test.if(hasPromtool)(
-  "promtool accepts the alerts, of which one is for many new or missing public users",
+  "promtool accepts the alerts, such as those for many new or missing public users",
   async () => {
     const rules = ["check", "rules", "scripts/deploy/alerts.yaml"];
     expect(await run(["promtool", ...rules], { cwd: root })).toMatchObject({ code: 0 });
@@ -59,6 +59,15 @@ test.if(hasPromtool)(
       ...{ interval: "1h", input_series: [{ series: "roadbook_snapshot_public_users", values }] },
       promql_expr_test: [{ expr, eval_time: "1h", exp_samples: [{ value }] }],
     }));
+    // One minute after the first of two refusals, of which the first is short.
+    const series = "roadbook_snapshot_refused";
+    tests.push({
+      ...{ interval: "1m", input_series: [{ series, values: "0 1 0 1 1" }] },
+      promql_expr_test: [2, 4].map((minute) => ({
+        expr: 'count(ALERTS{alertname="RoadbookSnapshotRefused", alertstate="firing"}) or vector(0)',
+        ...{ eval_time: `${minute}m`, exp_samples: [{ value: minute === 4 ? 1 : 0 }] },
+      })),
+    });
     const file = join(temporaryFolder(), "tests.json");
     writeFileSync(file, JSON.stringify({ rule_files: [join(root, String(rules.at(-1)))], tests }));
     expect(await run(["promtool", "test", "rules", file])).toMatchObject({ code: 0 });

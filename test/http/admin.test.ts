@@ -18,7 +18,10 @@ beforeAll(async () => {
     faults: [],
     onResponse: (facts) => metrics.countResponse(facts),
   });
-  metrics = createMetrics({ ...roadbook, source: undefined });
+  metrics = createMetrics({
+    ...roadbook,
+    ...{ refused: () => undefined, source: undefined, certificateEnd: 0 },
+  });
   admin = openAdmin(roadbook);
 });
 afterAll(() => roadbook.close());

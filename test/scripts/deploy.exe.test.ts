@@ -6,6 +6,7 @@ import { expect, test } from "bun:test";
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runHealth } from "../../src/commands/health.ts";
+import { version as current } from "../../src/domain/version.ts";
 import { community as lines, makeSnapshot, textOf } from "../datasets.ts";
 import {
   codeBlocks,
@@ -52,6 +53,19 @@ function readUnit(path: string) {
     lines.filter((line) => line.startsWith(`${key}=`)).map((line) => line.slice(key.length + 1));
   const env = all("Environment").map((text) => text.split(/=(.*)/).slice(0, 2) as [string, string]);
   return { command: all("ExecStart")[0] ?? "", env };
+}
+
+/** Makes a script that runs version 0.1.0, which also works with the newer dependencies. */
+async function makeOldVersion(path: string): Promise<boolean> {
+  const folder = temporaryFolder();
+  const unpack = `git -C ${root} archive 07cf9f9 | tar -x -C ${folder}`;
+  const link = `ln -s ${root}/node_modules ${folder}`;
+  const { code } = await run(["bash", "-o", "pipefail", "-c", `${unpack} && ${link}`]);
+  if (code !== 0 && isRequired) throw new Error("the commit of version 0.1.0 is missing");
+  if (code !== 0) console.warn("version 0.1.0 is missing: upgrading from this version instead");
+  const command = code === 0 ? `${process.execPath} ${folder}/src/main.ts` : await executable();
+  writeFileSync(path, `#!/bin/sh\nexec ${command} "$@"\n`);
+  return code === 0;
 }
 
 test.if(hasCaddy || isRequired)("five commands set up a server with HTTPS", async () => {
@@ -129,22 +143,34 @@ test.if(hasCaddy || isRequired)("five commands set up a server with HTTPS", asyn
 
   const user = `https://localhost:${https}/users/public/42`;
   const getStatus = async () => (await fetch(user, { tls: { rejectUnauthorized: false } })).status;
-  const [upkeep = "", removal = ""] = blocks("bash");
+  const onServer = (line: string) => type(`ssh root@api.example.org '${line}'`);
+  const restart = async () => {
+    await server.close();
+    server = await start();
+    await getStatus();
+  };
+  const [backup = "", before = "", upgrade = "", wayBack = "", removal = ""] = blocks("bash");
+  const isCurrent: boolean[] = [];
+  const hasOld = await makeOldVersion(join(vps, "root/old"));
   const statuses = await underLoad(getStatus, async () => {
-    for (const line of upkeep.split("\n")) {
-      await type(`ssh root@api.example.org '${line}'`);
-      if (!line.endsWith("systemctl restart roadbook")) continue;
-      await server.close();
-      server = await start();
-      await getStatus();
+    for (const line of backup.split("\n")) await onServer(line);
+    await onServer("install old /usr/local/bin/roadbook");
+    await onServer("roadbook import backup.ndjson --to /var/lib/roadbook.snapshot");
+    await restart();
+    for (const line of before.split("\n")) await onServer(line);
+    for (const line of [upgrade, wayBack]) {
+      expect(line).toEndWith("systemctl restart roadbook");
+      await onServer(line);
+      await restart();
+      isCurrent.push((await curl("127.0.0.1", "/health")).includes(`"version":"${current}"`));
     }
   });
   expect([...statuses]).toEqual([200]);
-  expect(upkeep.match(/systemctl restart/g)).toHaveLength(2);
+  expect(isCurrent).toEqual([true, !hasOld]);
   caddy.kill();
   await caddy.exited;
   expect(await server.close()).toBe(0);
-  for (const line of removal.split("\n")) await type(`ssh root@api.example.org '${line}'`);
+  for (const line of removal.split("\n")) await onServer(line);
   const left = readdirSync(vps, { recursive: true, encoding: "utf8" });
   expect(left.filter((path) => /^(?:etc|usr|var).*roadbook/.test(path))).toEqual([]);
 });
@@ -331,16 +357,23 @@ test("a web process hides a user in the folder that the guide makes for it", asy
   const snapshot = onVps(/^Environment=ROADBOOK_TO=(.*)$/m.exec(guide)?.[1] ?? "");
   expect(readFileSync(onVps("/etc/roadbook.conf"), "utf8")).toBe(`ROADBOOK_SNAPSHOT=${snapshot}\n`);
 
+  const server = await openExecutable(["--snapshot", snapshot]);
   const runAs = (user: string, command: string[], id = "42") => {
     const by = ["setpriv", `--reuid=${user}`, `--regid=${user}`, "--clear-groups"];
     const strict = ["sh", "-c", 'umask 077 && exec "$@"', "sh", ...command];
     const PATH = "/usr/local/bin:/usr/bin:/bin";
-    return run([...(isRoot ? by : []), ...strict], { cwd: vps, env: { PATH, snapshot, id } });
+    const env = { PATH, snapshot, id, server: server.origin };
+    return run([...(isRoot ? by : []), ...strict], { cwd: vps, env });
   };
   writeFileSync(join(vps, "dataset"), textOf(lines));
   for (const [name, flag, language, begin] of [
     ["php", "-r", "php", "extract(getenv());"],
-    ["node", "-e", "js", "const { spawnSync } = child_process, { id, snapshot } = process.env;"],
+    [
+      "node",
+      "-e",
+      "js",
+      "const { spawnSync } = child_process; Object.assign(global, process.env);",
+    ],
     ["python3", "-c", "python", "import os, subprocess; globals().update(os.environ)"],
   ] as const) {
     if (!Bun.which(name) && !isRequired) {
@@ -356,4 +389,5 @@ test("a web process hides a user in the folder that the guide makes for it", asy
     expect(stdout).toContain('{"type":"user","id":42,"public":false}');
     expect((await runAs("www-data", hide, "999")).code).not.toBe(0);
   }
+  await server.close();
 });

@@ -6,13 +6,15 @@ import { openExecutable, until } from "../support.ts";
 const isLinux = process.platform === "linux";
 
 /** Starts a server in which the name of user 44 contains `word`. */
-async function openNamed(word: string, port: string) {
+async function openNamed(word: string, port: string, onLog?: (text: string) => void) {
   const lines = community.map((line) => ("name" in line ? { ...line, name: word } : line));
-  return openExecutable(["--snapshot", await makeSnapshot(lines), "--port", port, "--reuse-port"]);
+  const words = ["--snapshot", await makeSnapshot(lines), "--port", port, "--reuse-port"];
+  return openExecutable(words, onLog);
 }
 
 test.if(isLinux)("with --reuse-port, two processes respond on one port", async () => {
-  const one = await openNamed("alpha", "0");
+  let log = "";
+  const one = await openNamed("alpha", "0", (text) => (log += text));
   const { port } = new URL(one.origin);
   const other = await openNamed("omega", port);
   const ask = async () => {
@@ -23,6 +25,7 @@ test.if(isLinux)("with --reuse-port, two processes respond on one port", async (
   const seen = new Set<string | undefined>();
   await until(async () => seen.add(await ask()).size === 2);
   expect([...seen].sort()).toEqual(["alpha", "omega"]);
+  await until(() => log.includes("each process allows the whole limit"));
 
   await one.close();
   for (let times = 0; times < 20; times++) expect(await ask()).toBe("omega");

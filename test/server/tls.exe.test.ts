@@ -1,16 +1,17 @@
 /** TLS: the certificate and the ciphers that are accepted. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { openExecutable, run, type Target, temporaryFolder } from "../support.ts";
+import { openExecutable, run, type Target, temporaryFolder, until } from "../support.ts";
 
 let target: Target;
+let log = "";
 beforeAll(async () => {
   const folder = temporaryFolder();
   const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
   // RSA, because only for RSA, TLS 1.2 has ciphers without forward secrecy.
   const words = "req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=one.example".split(" ");
   expect((await run(["openssl", ...words, "-out", cert, "-keyout", key])).code).toBe(0);
-  target = await openExecutable(["--tls-cert", cert, "--tls-key", key]);
+  target = await openExecutable(["--tls-cert", cert, "--tls-key", key], (text) => (log += text));
 });
 afterAll(() => target.close());
 
@@ -18,6 +19,10 @@ test("a server with a certificate serves https", async () => {
   expect(target.origin).toStartWith("https://");
   const response = await fetch(`${target.origin}/health`, { tls: { rejectUnauthorized: false } });
   expect(response.status).toBe(200);
+});
+
+test("a certificate that expires within 14 days is a warning at the start", async () => {
+  await until(() => /"level":40.*the TLS certificate expires on \d{4}-\d\d-\d\dT/.test(log));
 });
 
 test.each([

@@ -1,7 +1,9 @@
 /** An export is the imported dataset, a seed generates one, and the schema describes both. */
 import { describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import Ajv from "ajv/dist/2020";
 import addFormats from "ajv-formats";
 import fc from "fast-check";
@@ -16,10 +18,11 @@ import {
   validateRecord,
 } from "../../src/domain/dataset.ts";
 import { cleanName } from "../../src/domain/text.ts";
+import { importDataset } from "../../src/snapshot/import/import.ts";
 import { community, exported, makeSnapshot, user } from "../datasets.ts";
 import { achievement, invalidLines } from "../domain/invalid-lines.ts";
 import { runs } from "../runs.ts";
-import { temporaryFolder } from "../support.ts";
+import { community as fixture, root, temporaryFolder } from "../support.ts";
 
 const linesIn = (text: string) =>
   text
@@ -131,6 +134,40 @@ describe("seed", () => {
     const count = (type: string) => lines.filter((line) => line.type === type).length;
     expect({ users: count("user"), companies: count("company") }).toEqual(expected);
     await makeSnapshot(lines);
+  });
+});
+
+describe("a snapshot of the release before", () => {
+  /** The fixture dataset, imported by version 0.1.0. */
+  const old = gunzipSync(readFileSync(join(root, "test/fixtures/schema-6.snapshot.gz")));
+  const make = (schema = 6) => {
+    const path = join(temporaryFolder(), "snapshot");
+    const database = Buffer.from(old.subarray(0, -81));
+    database.writeUInt32BE(schema, 60);
+    const sha256 = createHash("sha256").update(database).digest("hex");
+    writeFileSync(path, Buffer.concat([database, Buffer.from(`roadbook sha256 ${sha256}\n`)]));
+    return path;
+  };
+
+  test("is a dataset, also for an import into the same file", async () => {
+    const path = make();
+    await runCommandLine(["import", path, "--expect-end", "--to", `${path}.new`]);
+    await runCommandLine(["import", path, "--to", path]);
+    await importDataset(fixture, `${path}.same`);
+    const imported = await exported(`${path}.same`);
+    for (const each of [path, `${path}.new`]) expect(await exported(each)).toBe(imported);
+  });
+
+  test.each([
+    ["check", 6, "was written by version 0.1.0 (schema 6); run roadbook import SNAPSHOT --to NEW"],
+    ["export", 6, "was written by version 0.1.0 (schema 6); run roadbook import SNAPSHOT --to NEW"],
+    ["serve --port 0 --snapshot", 6, "(schema 6); run roadbook import SNAPSHOT --to NEW"],
+    ["apply /dev/null --to", 6, "(schema 6); run roadbook import SNAPSHOT --to NEW"],
+    ["export", 5, "(schema 5); export it with version 0.1.0, and import the dataset"],
+    ["import --dry-run --to new", 5, "(schema 5); export it with version 0.1.0"],
+  ])("is refused by %s with the way out, in schema %i", async (command, schema, message) => {
+    const words = [...command.split(" "), make(schema)];
+    await expect(runCommandLine(words)).rejects.toThrow(message);
   });
 });
 

@@ -1,9 +1,10 @@
 /** Import and apply write all or nothing, one after another, and say why in one line. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { copyFileSync, linkSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { copyFileSync, linkSync, mkdirSync, readFileSync, statfsSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { lock } from "../../src/files/lock.ts";
+import { createRoadbook } from "../../src/roadbook.ts";
 import { checkSnapshot } from "../../src/snapshot/format/verify.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import { importDataset } from "../../src/snapshot/import/import.ts";
@@ -12,12 +13,13 @@ import {
   community,
   exported,
   makeFile,
+  makeLarge,
   makeSeeded,
   makeSnapshot,
   stateOf,
   textOf,
 } from "../datasets.ts";
-import { openInProcess, run, temporaryFolder } from "../support.ts";
+import { openInProcess, run, temporaryFolder, until } from "../support.ts";
 
 const writers = [
   ["import", importDataset],
@@ -129,6 +131,31 @@ describe.skipIf(!trial)("on a disk that is", () => {
     const bytes = Math.round(1.5 * Bun.file(seeded.snapshot).size);
     const full = /^cannot write \S+: (no space left on device|database or disk is full)$/;
     await expectRejected(bytes, "rw", full);
+  });
+
+  test("full, a server writes nothing, and a takedown is confirmed only when it is served", async () => {
+    const snapshot = await makeLarge();
+    const { size } = Bun.file(snapshot);
+    const disk = (await mount(`size=${Math.round(1.5 * size)}`)) ?? "";
+    disks.push(disk);
+    const roadbook = await createRoadbook({ snapshot, cacheDir: disk });
+    const { url } = await roadbook.listen();
+    const statusOf = async () => (await fetch(`${url}/users/public/1`)).status;
+    const before = statfsSync(disk).bfree;
+    const takedown = ["hide", "1", "--to", snapshot, "--confirm", url, "--wait"];
+    const stale = "not confirmed: the server serves a snapshot of 20";
+    await expect(runCommandLine([...takedown, "1ms"])).rejects.toThrow(stale);
+    await roadbook.refresh();
+    const full = /cannot be copied \(needs \d+ MB in the cache\): no space left on device \(\d+ MB/;
+    await expect(runCommandLine([...takedown, "1ms"])).rejects.toThrow(full);
+    await runCommandLine(["health", url]);
+    expect([await statusOf(), statfsSync(disk).bfree]).toEqual([200, before]);
+    await run(["mount", "-o", `remount,size=${4 * size}`, disk]);
+    expect(await roadbook.refresh(true)).toMatchObject({ meta: {} });
+    const isServed = () => roadbook.refresh();
+    await Promise.all([runCommandLine([...takedown, "1m"]), until(isServed)]);
+    expect(await statusOf()).toBe(403);
+    await roadbook.close();
   });
 
   test("read-only, every writer prints one line", async () => {

@@ -3,8 +3,10 @@
  * which follows the database: the hashes of its blocks, and the SHA-256 of all bytes before it.
  */
 import { createHash } from "node:crypto";
+import { statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import zlib from "node:zlib";
+import { reasonOf } from "../../files/errors.ts";
 import { readChunks } from "../../files/read.ts";
 
 /** "RBOK" in ASCII. Distinguishes snapshots from other SQLite files. */
@@ -55,16 +57,19 @@ export function parseHeader(bytes: Uint8Array, size: number): number {
 
 /**
  * Returns the sizes that the header in `bytes` declares. Throws a {@link SnapshotError} unless the
- * header is that of a snapshot with the current schema, or with any if `isAnySchema` is set.
+ * header is that of a snapshot with the current or an older schema.
  */
-export function parseSizes(bytes: Uint8Array, isAnySchema = false) {
+export function parseSizes(bytes: Uint8Array) {
   const header = Buffer.from(bytes.subarray(0, HEADER_BYTES));
-  const reason = findProblem(header, isAnySchema);
+  const reason = findProblem(header);
   if (reason !== undefined) throw new SnapshotError(reason);
+  const version = header.readUInt32BE(60);
+  const newer = `has schema ${version}, but this Roadbook reads schema ${SCHEMA_VERSION}`;
+  if (version > SCHEMA_VERSION) throw new SnapshotError(`${newer}; use a newer Roadbook`);
   // Offset 28 has the number of pages, and offset 16 has the page size.
   const databaseBytes = header.readUInt32BE(28) * header.readUInt16BE(16);
   // Schemas before 7 have no list of blocks.
-  const listBytes = header.readUInt32BE(60) < 7 ? 0 : listBytesOf(databaseBytes);
+  const listBytes = version < 7 ? 0 : listBytesOf(databaseBytes);
   return { databaseBytes, fileBytes: databaseBytes + listBytes + CHECKSUM_BYTES };
 }
 
@@ -79,18 +84,22 @@ function hashBlocks(bytes: Uint8Array): Buffer {
   return hashes;
 }
 
-function findProblem(header: Buffer, isAnySchema: boolean): string | undefined {
+function findProblem(header: Buffer): string | undefined {
   if (header.length === 0) return "is empty";
   const text = header.toString("latin1");
   if (text.startsWith("{")) return "is a dataset, not a snapshot; build one with roadbook import";
   const isDatabase = header.length === HEADER_BYTES && text.startsWith("SQLite format 3\0");
-  if (!isDatabase || header.readUInt32BE(68) !== APPLICATION_ID) {
-    return "is not a Roadbook snapshot";
-  }
-  const version = header.readUInt32BE(60);
-  if (version === SCHEMA_VERSION || isAnySchema) return undefined;
-  const advice = version > SCHEMA_VERSION ? "use a newer Roadbook" : "import the dataset again";
-  return `has schema ${version}, but this Roadbook reads schema ${SCHEMA_VERSION}; ${advice}`;
+  const isOurs = isDatabase && header.readUInt32BE(68) === APPLICATION_ID;
+  return isOurs ? undefined : "is not a Roadbook snapshot";
+}
+
+/** Whether the file begins like a snapshot of any schema. Opening a FIFO could end its writer. */
+export async function isSnapshot(path: string): Promise<boolean> {
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return false;
+  await using file = await open(path).catch((error) => {
+    throw new Error(`cannot read ${path}: ${reasonOf(error)}`);
+  });
+  return findProblem(Buffer.from(await readHeader(file))) === undefined;
 }
 
 /**

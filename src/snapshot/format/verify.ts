@@ -3,8 +3,11 @@ import { sqlite } from "#sqlite";
 import { codeOf, reasonOf } from "../../files/errors.ts";
 import { openFile } from "../../files/read.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { parseHeader, readHeader, SnapshotError, verifyChecksum } from "./file.ts";
+import { parseHeader, readHeader, SCHEMA_VERSION, SnapshotError, verifyChecksum } from "./file.ts";
 import { type Meta, readMeta } from "./meta.ts";
+
+/** The schema of the release before this one, 0.1.0, which `import` reads. */
+export const PREVIOUS_SCHEMA = 6;
 
 export interface VerifiedDatabase {
   db: Database;
@@ -30,14 +33,13 @@ export function checkSnapshot(path: string): Promise<Meta> {
   });
 }
 
-/** Checks only the checksum, and returns it. Throws a {@link SnapshotError} if it is wrong. */
-export const verifyFile = (path: string): Promise<string> => namingErrors(path, () => verify(path));
-
-async function verify(path: string): Promise<string> {
-  await using file = await openFile(path);
-  const { size } = await file.stat();
-  parseHeader(await readHeader(file), size);
-  return await verifyChecksum(file, size);
+/** Checks only the checksum, which it returns, and the schema. Throws a {@link SnapshotError}. */
+export function verifyFile(path: string): Promise<string> {
+  return namingErrors(path, async () => {
+    const { sha256, close } = await verifyAndOpen(path, false);
+    close();
+    return sha256;
+  });
 }
 
 /** Calls `open`. Converts any error to a {@link SnapshotError} that names the file. */
@@ -60,15 +62,32 @@ export function snapshotError(source: string | Uint8Array, error: unknown): Snap
   return new SnapshotError(reason, file, isTransient);
 }
 
-export async function verifyAndOpen(path: string, isMapped: boolean): Promise<VerifiedDatabase> {
-  const sha256 = await verify(path);
-  const db = sqlite.openImmutable(path, isMapped);
-  return { db, sha256, close: () => db.$client.close(true) };
+export async function verifyAndOpen(path: string, isMapped: boolean, oldest?: number) {
+  await using file = await openFile(path);
+  const { size } = await file.stat();
+  parseHeader(await readHeader(file), size);
+  const sha256 = await verifyChecksum(file, size);
+  return refuseOlder(sqlite.openImmutable(path, isMapped), sha256, oldest);
 }
 
-export async function openBytes(bytes: Uint8Array): Promise<VerifiedDatabase> {
+export async function openBytes(bytes: Uint8Array, oldest?: number) {
   const databaseBytes = parseHeader(bytes, bytes.length);
   const sha256 = await verifyChecksum(bytes, bytes.length);
-  const db = sqlite.openBytes(bytes.subarray(0, databaseBytes));
-  return { db, sha256, close: () => db.$client.close(true) };
+  return refuseOlder(sqlite.openBytes(bytes.subarray(0, databaseBytes)), sha256, oldest);
+}
+
+const SELECT_ORIGIN = `SELECT user_version, value
+  FROM pragma_user_version LEFT JOIN meta ON key = 'roadbook_version'`;
+
+/** Closes a snapshot with an older schema, and throws an error that says how to convert it. */
+function refuseOlder(db: Database, sha256: string, oldest = SCHEMA_VERSION): VerifiedDatabase {
+  const close = () => db.$client.close(true);
+  const [[schema = 0, writer] = []] = db.values<[number, string]>(SELECT_ORIGIN);
+  if (schema >= oldest) return { db, sha256, close };
+  close();
+  const advice =
+    schema < PREVIOUS_SCHEMA
+      ? `export it with version ${writer}, and import the dataset`
+      : "run roadbook import SNAPSHOT --to NEW, where both may be the same file";
+  throw new SnapshotError(`was written by version ${writer} (schema ${schema}); ${advice}`);
 }

@@ -4,21 +4,15 @@
  */
 import { count, sql } from "drizzle-orm";
 import { sqlite } from "#sqlite";
-import { openFile } from "../../files/read.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { parseSizes, readHeader, SnapshotError } from "../format/file.ts";
+import { isSnapshot } from "../format/file.ts";
 import { type Counts, readMeta, type Totals } from "../format/meta.ts";
 import type { ReadOptions } from "./read-dataset.ts";
 
 /** Throws unless the file is a snapshot, which may have any schema version or be damaged. */
 export async function refuseForeign(path: string, target: string): Promise<void> {
-  await using file = await openFile(path);
-  try {
-    parseSizes(await readHeader(file), true);
-  } catch (error) {
-    if (!(error instanceof SnapshotError)) throw error;
-    throw new Error(notOverwritten(target, "a Roadbook snapshot"));
-  }
+  if (await isSnapshot(path)) return;
+  throw new Error(notOverwritten(target, "a Roadbook snapshot"));
 }
 
 /** `what` is the kind of file that the command writes, such as "a Roadbook snapshot". */

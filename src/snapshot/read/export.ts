@@ -8,8 +8,8 @@ import { snapshotError, type VerifiedDatabase } from "../format/verify.ts";
 import { openPrivate } from "./open.ts";
 
 /** Lists the lines as JSON. Throws a `SnapshotError` if the snapshot at `path` cannot be read. */
-export async function exportDataset(path: string): Promise<Iterable<string>> {
-  return withEndLine(listLines(path, await openPrivate(path)));
+export async function exportDataset(path: string, oldest?: number): Promise<Iterable<string>> {
+  return withEndLine(listLines(path, await openPrivate(path, undefined, oldest)));
 }
 
 function* listLines(path: string, { db, close }: VerifiedDatabase): Generator<string> {

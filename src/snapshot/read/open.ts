@@ -2,12 +2,10 @@
  * Opens a snapshot from a file or from bytes, after verifying every byte. A server reads a private
  * copy, so nothing that happens to the file afterwards reaches a response.
  */
-import { constants } from "node:fs";
-import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { reasonOf } from "../../files/errors.ts";
 import { openFile } from "../../files/read.ts";
-import { makeTemporaryFolder, TEMPORARY } from "../../files/temporary-folder.ts";
+import { copyIfSpace, makeTemporaryFolder, TEMPORARY } from "../../files/temporary-folder.ts";
 import { parseHeader, readHeader, SnapshotError } from "../format/file.ts";
 import { readMeta } from "../format/meta.ts";
 import {
@@ -45,25 +43,26 @@ export function snapshotOf({ db, sha256, close }: VerifiedDatabase) {
 export function openPrivate(
   source: string | Uint8Array,
   copyFolder = TEMPORARY,
+  oldest?: number,
 ): Promise<VerifiedDatabase> {
   return namingErrors(source, async () => {
-    if (typeof source !== "string") return openBytes(source);
+    if (typeof source !== "string") return openBytes(source, oldest);
     await using file = await openFile(source);
     const { size } = await file.stat();
-    if (size <= MAX_BYTES_IN_MEMORY) return await openBytes(await file.readFile());
+    if (size <= MAX_BYTES_IN_MEMORY) return await openBytes(await file.readFile(), oldest);
     parseHeader(await readHeader(file), size);
-    return await openCopy(source, size, copyFolder);
+    return await openCopy(source, size, copyFolder, oldest);
   });
 }
 
 /** Opens an unlinked copy of the file, which the system deletes when the copy is closed. */
-async function openCopy(path: string, bytes: number, copyFolder: string) {
+async function openCopy(path: string, bytes: number, copyFolder: string, oldest?: number) {
   let temporary: ReturnType<typeof makeTemporaryFolder> | undefined;
   try {
     temporary = makeTemporaryFolder(copyFolder);
     const copy = join(temporary.folder, "copy");
-    await copyFile(path, copy, constants.COPYFILE_FICLONE);
-    return await verifyAndOpen(copy, true);
+    await copyIfSpace(path, copy, bytes);
+    return await verifyAndOpen(copy, true, oldest);
   } catch (error) {
     if (error instanceof SnapshotError) throw error;
     const needed = `${Math.ceil(bytes / 1e6)} MB in ${copyFolder}`;

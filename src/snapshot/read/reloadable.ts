@@ -27,8 +27,7 @@ export async function openReloadableSnapshot(source: string | Uint8Array, copyFo
     if (isClosed) return undefined;
     const before = identity;
     identity = findSource();
-    const isRetry = refused?.isTransient || (refused && isForced);
-    if (identity === before && !isRetry) return undefined;
+    if (identity === before && !(refused && isForced)) return undefined;
     try {
       const meta = swap(await openSnapshot(source, copyFolder));
       return isClosed ? undefined : { meta };
@@ -58,9 +57,9 @@ export async function openReloadableSnapshot(source: string | Uint8Array, copyFo
     /** Why the file at the path is not being served. */
     refused: () => refused,
     /**
-     * Opens the file again if it has changed. A refused file is also opened again after a transient
-     * error, or if `isForced` is set. Resolves to undefined unless there is a new snapshot or the
-     * first error of a file, so a file that is being written is reported once.
+     * Opens the file again if it has changed, or if it was refused and `isForced` is set. Resolves
+     * to undefined unless there is a new snapshot or the first error of a file, so a file that is
+     * being written is reported once.
      */
     refresh: (isForced = false) => enqueue(() => check(isForced)),
     /** Replaces a snapshot in memory with the result of passing its bytes to `transform`. */

@@ -2,10 +2,10 @@
  * Downloads the blocks in which a snapshot at a source differs from a local copy. Nothing is
  * trusted: the caller verifies every byte of the result. After any error, the whole file is needed.
  */
-import { constants } from "node:fs";
-import { copyFile, open } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { openFile } from "../../files/read.ts";
 import type { Paths } from "../../files/replace.ts";
+import { copyIfSpace } from "../../files/temporary-folder.ts";
 import * as format from "../format/file.ts";
 import type { Reply, Requests } from "./requests.ts";
 
@@ -58,7 +58,7 @@ export async function downloadBlocks(
   if (changed.length > blocks / 2) throw new Error("has changed too much");
   const ranges = listRanges(changed).values();
   await replaceCopy(async ({ path, old }) => {
-    await copyFile(old, path, constants.COPYFILE_FICLONE);
+    await copyIfSpace(old, path, total);
     await using file = await open(path, "r+");
     // Copying may have taken longer than the first connection waits.
     using requests = connect();

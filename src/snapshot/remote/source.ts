@@ -10,6 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { formatTime } from "../../domain/time.ts";
 import { isFileSystemError, reasonOf } from "../../files/errors.ts";
 import { type Paths, replaceLocked } from "../../files/replace.ts";
+import { requireSpace } from "../../files/temporary-folder.ts";
 import { HEADER_BYTES, parseSizes, SnapshotError } from "../format/file.ts";
 import { verifyFile } from "../format/verify.ts";
 import { downloadBlocks, ReplacedError, readEnd } from "./blocks.ts";
@@ -51,6 +52,8 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
   const path = join(folder, `${id}.snapshot`);
   const status: SourceStatus = { url, last_success: null, error: null };
   let hasCopy = await verifyFile(path).then(Boolean, () => false);
+  /** Why the snapshot at the source cannot be served. */
+  let refusal: string | undefined;
   /** Why the snapshot at the source is refused. Undefined if the copy is that snapshot. */
   let refused: SnapshotError | undefined;
   /** The version of the snapshot that was last received, whether it was good or refused. */
@@ -64,12 +67,15 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
       if (status.error !== null) onUp();
       status.last_success = now;
       status.error = null;
+      refusal = undefined;
       return isNew;
     } catch (error) {
       // Anyone can read the reason, so it must not contain the path of the copy.
       const reason = reasonOfFailure(error).replaceAll(folder, "the cache");
       if (hasCopy && reason !== status.error) onDown(reason);
       status.error = reason;
+      const isReceived = error instanceof SnapshotError || isFileSystemError(error);
+      refusal = isReceived ? reason : undefined;
       return false;
     }
   }
@@ -107,7 +113,7 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
     try {
       await replaceCopy(async ({ path }) => {
         // Opens the file without creating it, because a signal may have removed it by now.
-        await pipeline(bound(body), createWriteStream(path, { flags: "r+" }));
+        await pipeline(bound(body, folder), createWriteStream(path, { flags: "r+" }));
       });
     } catch (error) {
       if (!(error instanceof SnapshotError) || error.isTransient) throw error;
@@ -138,7 +144,7 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
   const first = refresh();
   await (hasCopy ? Promise.race([first, sleep(timeoutMs * START_SHARE)]) : first);
   if (!hasCopy) throw new Error(`${url} ${status.error}`);
-  return { path, refresh, status: (): SourceStatus => ({ ...status }) };
+  return { path, refresh, refused: () => refusal, status: (): SourceStatus => ({ ...status }) };
 }
 
 function reasonOfFailure(error: unknown): string {
@@ -146,14 +152,17 @@ function reasonOfFailure(error: unknown): string {
   return error instanceof SnapshotError ? error.reason : reasonOf(error);
 }
 
-/** Yields no more than the snapshot's header declares, so that a wrong URL cannot fill the disk. */
-async function* bound(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** Yields no more than the snapshot's header declares, which must fit on the disk of `folder`. */
+async function* bound(body: AsyncIterable<Uint8Array>, folder: string): AsyncGenerator<Uint8Array> {
   let head = Buffer.alloc(0);
   let [received, declared] = [0, Number.POSITIVE_INFINITY];
   for await (const chunk of body) {
     if (head.length < HEADER_BYTES) {
       head = Buffer.concat([head, chunk]);
-      if (head.length >= HEADER_BYTES) declared = parseSizes(head).fileBytes;
+      if (head.length >= HEADER_BYTES) {
+        declared = parseSizes(head).fileBytes;
+        await requireSpace(folder, declared);
+      }
     }
     received += chunk.length;
     if (received > declared)

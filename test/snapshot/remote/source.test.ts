@@ -144,11 +144,14 @@ describe("the local copy is kept, and the failure is reported once, after", () =
     respond = bad();
     for (let times = 0; times < 2; times++) expect(await source.refresh()).toBe(false);
     expect(source.events).toEqual([expect.stringMatching(reason)]);
-    expect(source.status().error).toMatch(reason);
+    const { error } = source.status();
+    expect(error).toMatch(reason);
+    expect(source.refused()).toBe(error?.startsWith("is ") ? error : undefined);
     expect(readFileSync(source.path).equals(before)).toBe(true);
     respond = serve(second);
     expect(await source.refresh()).toBe(true);
     expect(source.events.slice(1)).toEqual(["up"]);
+    expect(source.refused()).toBeUndefined();
     expect(await usersIn(source)).toBe(3);
   });
 
@@ -288,6 +291,7 @@ describe("a status never contains the path of a cache that cannot be written", (
     expect(source.status().error).toMatch(reason);
     expect(JSON.stringify(source.status())).not.toContain(folder);
     expect(source.events).toEqual([source.status().error ?? ""]);
+    if (reason.source.includes("cached")) expect(source.refused()).toMatch(reason);
   });
 });
 
