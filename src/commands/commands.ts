@@ -68,7 +68,7 @@ export const commands: Record<string, Command> = {
     notes: [
       "If a flag that is not repeatable is given twice, the last value wins. In an environment variable, separate multiple values with commas, or with semicolons in ROADBOOK_LINK and ROADBOOK_FAULT.",
       "A TIME is a number of seconds, or a number with a unit: 500ms, 10s, 5m, 1h, 1d.",
-      "A FAULT is a target, a colon and a comma-separated list. The target is search, profile, achievements, health, or * for the first three. The list has at least one of status=503 (respond with this error), close (close the connection without a response) and delay=200ms (respond later). It may also have rate=0.1 (affect only this share of the requests) and times=2 (stop after two requests). With --fault none, nothing fails yet. With --fault and --admin-port, PUT /faults on the admin port replaces the faults (the body is a JSON list of them) and DELETE /search-limit resets the search limit.",
+      "A FAULT is a target, a colon and a comma-separated list. The target is search, profile, achievements, health, or * for the first three. The list has at least one of status=503 (respond with this error), close (close the connection without a response) and delay=200ms (respond later). It may also have rate=0.1 (affect only this share of the requests) and times=2 (stop after two requests). With --fault none, nothing fails yet. With --fault and --admin-port, PUT /faults on the admin port replaces the faults (the body is a JSON list of them), GET /faults lists them, and DELETE /search-limit resets the search limit.",
     ],
     run: async (values, unknown) => (await import("./serve.ts")).runServe(values, unknown),
   }),

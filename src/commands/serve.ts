@@ -151,7 +151,7 @@ function announce({ roadbook, origin, adminOrigin }: Server, config: ServeConfig
   const { built_at: builtAt, counts } = roadbook.meta();
   const name = typeof snapshot === "object" ? snapshot.name : snapshot;
   log.info({ version, snapshot: name, builtAt, counts }, "starting");
-  for (const fault of faults?.length === 0 ? ["none"] : (faults ?? [])) {
+  for (const fault of faults?.length === 0 ? ["none"] : (faults ?? []).map(({ text }) => text)) {
     log.warn({ fault, faultSeed }, "FAULT INJECTION IS ON: this server is for tests only");
   }
   if (adminOrigin) log.info(`admin listening on ${adminOrigin}`);

@@ -17,7 +17,7 @@ test("faults in the variable add up, and each is logged as a warning", async () 
   await until(() => warnings().length === 2);
   expect(JSON.parse(warnings()[0] ?? "")).toMatchObject({
     level: 40,
-    fault: { target: "profile", status: 503, rate: 1 },
+    fault: "profile:status=503",
     faultSeed: 7,
   });
   await target.close();
