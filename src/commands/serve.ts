@@ -20,6 +20,10 @@ import { endOnSignal, writeStdout } from "./output.ts";
 /** How often to look for a new snapshot file. */
 const REFRESH_MS = 200;
 
+/** Leaves out the address, because it may be a person's. */
+const BEHIND_PROXY =
+  "X-Forwarded-For came from an address that is not trusted, so everybody behind that proxy shares one search budget; if the proxy is yours, name its address with --trusted-proxy";
+
 type ServeConfig = Values<typeof serveSettings>;
 
 /** Serves until SIGTERM or SIGINT. `unknownVariables` look like settings, but are not. */
@@ -93,10 +97,16 @@ async function openServer(config: ServeConfig, log: Logger) {
     const address = { host: adminHost, port: adminPort, flagPrefix: "--admin-" } as const;
     admin = await openListener(address, respond);
   }
+  const { door } = roadbook;
+  let isWarned = config.searchLimit === 0;
   const respond = takeTurns({
-    ...roadbook.door,
+    clientOf: door.clientOf,
     async fetch(request, peer, isRefused) {
-      const response = await roadbook.door.fetch(request, peer, isRefused);
+      if (!isWarned && door.hidesClients(request, peer)) {
+        isWarned = true;
+        log.warn(BEHIND_PROXY);
+      }
+      const response = await door.fetch(request, peer, isRefused);
       // Bun omits it for HEAD.
       if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
       if (isStopping) response.headers.set("connection", "close");

@@ -78,6 +78,26 @@ describe("without a terminal, each event is one line of JSON", () => {
   });
 });
 
+test("an untrusted proxy is reported once, unless it is trusted or nothing is counted", async () => {
+  const headers = { "x-forwarded-for": "192.0.2.1" };
+  for (const [flags, warnings] of [
+    [[], 1],
+    // Through a proxy, the kiosk's own screen is counted too.
+    [["--kiosk"], 1],
+    [["--trusted-proxy", "127.0.0.1"], 0],
+    [["--search-limit", "0"], 0],
+  ] as const) {
+    const target = await openLogged(...flags);
+    await target.fetch("/users/public/42");
+    for (let times = 0; times < 2; times++) await target.fetch("/users/public/42", { headers });
+    await target.close();
+    expect(target.lines().filter(({ msg }) => msg.includes("--trusted-proxy"))).toHaveLength(
+      warnings,
+    );
+    expect(target.text()).not.toContain("192.0.2.1");
+  }
+});
+
 describe("--access-log", () => {
   test("logs facts of each request, but never a query or a name", async () => {
     const flags = ["--access-log", "--log-level", "trace", "--trusted-proxy", "127.0.0.1"];
