@@ -38,7 +38,10 @@ async function run(name: string, args: string[]): Promise<void> {
     if (value !== undefined || !setting.required) return [key, value];
     throw new UsageError(`${termOf(setting)} is missing; ${usage}`);
   });
-  await command.run(Object.fromEntries(values), listUnknownVariables(process.env));
+  await command.run(Object.fromEntries(values), {
+    unknownVariables: listUnknownVariables(process.env),
+    journalStream: process.env.JOURNAL_STREAM,
+  });
 }
 
 /** No error repeats the value of an unknown flag, which may be a secret. */

@@ -8,12 +8,19 @@ import * as kinds from "../settings/kinds.ts";
 import { serveSettings } from "../settings/serve-flags.ts";
 import { describeCounts, writeStdout } from "./output.ts";
 
+/** What a command may know of its environment, apart from its settings. */
+export interface Surroundings {
+  /** Variables that look like settings, but are not. */
+  unknownVariables: string[];
+  journalStream: string | undefined;
+}
+
 export interface Command<Given extends Settings = Settings> {
   summary: string;
   settings: Given;
   /** Paragraphs for the help. */
   notes?: readonly string[];
-  run(values: Values<Given>, unknownVariables: string[]): Promise<void>;
+  run(values: Values<Given>, surroundings: Surroundings): Promise<void>;
 }
 
 /** Infers the types of the values for `run`. */
@@ -70,7 +77,7 @@ export const commands: Record<string, Command> = {
       "A TIME is a number of seconds, or a number with a unit: 500ms, 10s, 5m, 1h, 1d.",
       "A FAULT is a target, a colon and a comma-separated list. The target is search, profile, achievements, health, or * for the first three. The list has at least one of status=503 (respond with this error), close (close the connection without a response) and delay=200ms (respond later). It may also have rate=0.1 (affect only this share of the requests) and times=2 (stop after two requests). With --fault none, nothing fails yet. With --fault and --admin-port, PUT /faults on the admin port replaces the faults (the body is a JSON list of them), GET /faults lists them, and DELETE /search-limit resets the search limit.",
     ],
-    run: async (values, unknown) => (await import("./serve.ts")).runServe(values, unknown),
+    run: async (values, around) => (await import("./serve.ts")).runServe(values, around),
   }),
 
   import: command({

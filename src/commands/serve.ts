@@ -7,7 +7,7 @@ import { makeTemporaryFolder } from "../files/temporary-folder.ts";
 import type { Metrics } from "../http/metrics.ts";
 import { openRoadbook } from "../roadbook.ts";
 import { type Listener, openListener, readTls } from "../server/listen.ts";
-import { createLog } from "../server/log.ts";
+import { createLog, type Log } from "../server/log.ts";
 import { takeTurns } from "../server/turns.ts";
 import type { Values } from "../settings/declare.ts";
 import { UsageError } from "../settings/kinds.ts";
@@ -15,6 +15,7 @@ import type { serveSettings } from "../settings/serve-flags.ts";
 import type { RemoteLocation } from "../snapshot/remote/location.ts";
 import type { Source } from "../snapshot/remote/source.ts";
 import { demoSnapshot } from "../web/assets.ts";
+import type { Surroundings } from "./commands.ts";
 import { endOnSignal, writeStdout } from "./output.ts";
 
 /** How often to look for a new snapshot file. */
@@ -26,15 +27,15 @@ const BEHIND_PROXY =
 
 type ServeConfig = Values<typeof serveSettings>;
 
-/** Serves until SIGTERM or SIGINT. `unknownVariables` look like settings, but are not. */
-export async function runServe(config: ServeConfig, unknownVariables: string[]): Promise<void> {
+/** Serves until SIGTERM or SIGINT. */
+export async function runServe(config: ServeConfig, surroundings: Surroundings): Promise<void> {
   if ((config.tlsCert === undefined) !== (config.tlsKey === undefined)) {
     throw new UsageError("--tls-cert and --tls-key must be given together");
   }
   // Without a handler, SIGHUP would end the process. There is nothing to reload yet.
   process.on("SIGHUP", () => {});
-  const log = await createLog(config.logLevel);
-  for (const variable of unknownVariables) {
+  const log = createLog(config.logLevel, surroundings.journalStream);
+  for (const variable of surroundings.unknownVariables) {
     log.warn({ variable }, "unknown environment variable, ignored");
   }
   try {
@@ -155,18 +156,28 @@ function watchSnapshot({ roadbook, source, metrics }: Server, config: ServeConfi
   if (source) void keepFetching(source, config.refresh);
 }
 
-/** Logs what is served and where, and prints the line for programs that wait for the server. */
-function announce({ roadbook, origin, adminOrigin }: Server, config: ServeConfig, log: Logger) {
-  const { snapshot = "the bundled data", faults, faultSeed } = config;
-  const { built_at: builtAt, counts } = roadbook.meta();
+/** Says what is served and where: to programs that wait for the server, and to people. */
+function announce({ roadbook, origin, adminOrigin }: Server, config: ServeConfig, log: Log) {
+  const { snapshot = "the bundled data", faults, faultSeed, searchLimit, searchWindow } = config;
+  const { built_at: builtAt, counts, featured } = roadbook.meta();
   const name = typeof snapshot === "object" ? snapshot.name : snapshot;
-  log.info({ version, snapshot: name, builtAt, counts }, "starting");
   for (const fault of faults?.length === 0 ? ["none"] : (faults ?? []).map(({ text }) => text)) {
     log.warn({ fault, faultSeed }, "FAULT INJECTION IS ON: this server is for tests only");
   }
-  if (adminOrigin) log.info(`admin listening on ${adminOrigin}`);
   writeStdout(`roadbook listening on ${origin}\n`);
-  log.info({ url: origin }, "ready");
+  const urls = { url: origin, adminUrl: adminOrigin };
+  log.info({ version, snapshot: name, builtAt, counts, ...urls }, "ready");
+  if (!log.isLevelEnabled("info")) return;
+  const window = searchWindow === 3_600_000 ? "an hour" : `in ${searchWindow / 1000} s`;
+  const tips = [
+    config.noPage || `page   ${origin}/`,
+    `API    ${origin}/users/public/${featured[0] ?? 1}`,
+    `docs   ${origin}/docs`,
+    adminOrigin === undefined || `admin  ${adminOrigin}/metrics`,
+    searchLimit === 0 || `${searchLimit} searches ${window}; --search-limit 0 lifts it`,
+  ];
+  const shown = tips.filter((tip) => tip !== true);
+  log.writeToTerminal(shown.map((tip) => `  ${tip}\n`).join(""));
 }
 
 async function keepFetching(source: Source, refreshMs: number): Promise<never> {
