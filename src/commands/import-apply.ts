@@ -5,20 +5,21 @@ import type { LockOptions } from "../files/replace.ts";
 import { integer, parseNamed, UsageError } from "../settings/kinds.ts";
 import { type ApplyOptions, applyChanges, hideUsers } from "../snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
-import { DatasetError, formatErrors } from "../snapshot/import/line-errors.ts";
+import { DatasetError, formatErrors, groupErrors } from "../snapshot/import/line-errors.ts";
 import type { OddNames } from "../snapshot/import/odd-names.ts";
 import type { Read } from "../snapshot/import/read-dataset.ts";
 import { MAX_HOLD_MS } from "../snapshot/import/takedowns.ts";
 import type { Counted } from "../snapshot/import/write.ts";
 import { findProblem, isFolder } from "../tables/open.ts";
-import { describeCounts, endOnSignal, Progress, plural, writeSummary } from "./output.ts";
+import { describeCounts, endOnSignal, Progress, plural, toLine, writeSummary } from "./output.ts";
 
 /** `source` is a file, a folder of CSV files, `-` for standard input, or a database's URL. */
 export async function runImport({
   source,
-  to,
+  to = "",
+  json,
   ...options
-}: ImportOptions & Record<"source" | "to", string>): Promise<void> {
+}: ImportOptions & { source: string; to: string | undefined; json: boolean }): Promise<void> {
   const problem = findProblem(source, options.queries);
   if (problem !== undefined) throw new UsageError(`SOURCE ${problem}`);
   const isTables = options.queries !== undefined || isFolder(source);
@@ -34,22 +35,26 @@ export async function runImport({
       ...hooks,
     }),
   );
+  if (json) return writeOutcome(to, imported, { dry_run: options.dryRun === true });
   const { counts, skipped, cleaned } = imported;
   if (skipped.count > 0) process.stderr.write(`${formatErrors(skipped)}\n`);
   const done = options.dryRun ? "dry run (nothing was written): would import" : "imported";
   const hidden = skipped.hidden > 0 ? `, made ${plural(skipped.hidden, "user")} private` : "";
   const left = skipped.count > 0 ? `, skipped ${plural(skipped.count, "error")}${hidden}` : "";
-  report(`${done} ${describeCounts(counts)} to ${to}${describeCleaned(cleaned)}${left}`, imported);
+  const where = to && ` to ${to}`;
+  report(`${done} ${describeCounts(counts)}${where}${describeCleaned(cleaned)}${left}`, imported);
 }
 
 export async function runApply({
   changes,
   to,
+  json,
   ...options
-}: ApplyOptions & Record<"changes" | "to", string>): Promise<void> {
+}: ApplyOptions & Record<"changes" | "to", string> & { json: boolean }): Promise<void> {
   const applied = await write("changes", (hooks) =>
     applyChanges(openInput(changes), to, { ...options, ...hooks }),
   );
+  if (json) return writeOutcome(to, applied);
   const now = `${to} now has ${describeCounts(applied.counts)}${describeCleaned(applied.cleaned)}`;
   report(`applied ${changes}: ${now}`, applied);
 }
@@ -57,12 +62,17 @@ export async function runApply({
 export async function runHide({
   ids,
   to,
+  json,
   ...options
-}: ApplyOptions & { ids: string[]; to: string }): Promise<void> {
+}: ApplyOptions & { ids: string[]; to: string; json: boolean }): Promise<void> {
   const kind = integer(1, Number.MAX_SAFE_INTEGER);
   const parse = (id: string) => Number(parseNamed("ID…", kind, id, () => kind.parse(id, {})));
   const given = options.idMap === undefined ? ids.map(parse) : ids;
-  const users = await write("changes", (hooks) => hideUsers(given, to, { ...options, ...hooks }));
+  const hidden = await write("changes", (hooks) => hideUsers(given, to, { ...options, ...hooks }));
+  const users = hidden.found;
+  const idsOf = (wasPublic: number) =>
+    users.filter((user) => user.is_public === wasPublic).map(({ id }) => id);
+  if (json) return writeOutcome(to, hidden, { made_private: idsOf(1), already_private: idsOf(0) });
   const nameUser = ({ id, is_public }: (typeof users)[number]) =>
     `${to}: user ${id} ${is_public ? "is now private" : "was private already"}\n`;
   writeSummary(users.map(nameUser).join(""));
@@ -95,6 +105,20 @@ async function* readWithProgress(path: string, progress: Progress): AsyncGenerat
     progress.show(`reading: ${Math.floor(read / 1e6)} MB`);
     yield chunk;
   }
+}
+
+/** Writes the outcome as one JSON object. */
+function writeOutcome(to: string, counted: Counted, more: object = {}): void {
+  const { sha256 = null, counts, differences = null, held, cleaned, names, skipped } = counted;
+  const { count, hidden: users_made_private } = skipped;
+  const outcome = {
+    ...{ snapshot: to || null, sha256, ...more, counts, differences, held },
+    ...{ not_found: counted.notFound, names: { cleaned, ...names } },
+    unknown_columns: counted.unknownColumns,
+    skipped: { count, users_made_private, groups: groupErrors(skipped) },
+    seconds: Number((performance.now() / 1000).toFixed(3)),
+  };
+  writeSummary(toLine(outcome));
 }
 
 /** Writes a summary, and a line for each kind of difference from the old snapshot. */

@@ -58,6 +58,8 @@ export function writeSummary(text: string): void {
   }
 }
 
+export const toLine = (outcome: object): string => `${JSON.stringify(outcome)}\n`;
+
 export function describeCounts(counts: Counts): string {
   const publicUsers = counts.public_users.toLocaleString("en");
   const users = `${plural(counts.users, "user")} (${publicUsers} public)`;

@@ -15,7 +15,6 @@ import type { serveSettings } from "../settings/serve-flags.ts";
 import type { RemoteLocation } from "../snapshot/remote/location.ts";
 import type { Source } from "../snapshot/remote/source.ts";
 import { demoSnapshot } from "../web/assets.ts";
-import type { Surroundings } from "./commands.ts";
 import { endOnSignal, writeStdout } from "./output.ts";
 
 /** How often to look for a new snapshot file. */
@@ -27,15 +26,19 @@ const BEHIND_PROXY =
 
 type ServeConfig = Values<typeof serveSettings>;
 
-/** Serves until SIGTERM or SIGINT. */
-export async function runServe(config: ServeConfig, surroundings: Surroundings): Promise<void> {
+/** Serves until SIGTERM or SIGINT. `unknownVariables` look like settings, but are not. */
+export async function runServe(
+  config: ServeConfig,
+  unknownVariables: string[],
+  journal: string | undefined,
+): Promise<void> {
   if ((config.tlsCert === undefined) !== (config.tlsKey === undefined)) {
     throw new UsageError("--tls-cert and --tls-key must be given together");
   }
   // Without a handler, SIGHUP would end the process. There is nothing to reload yet.
   process.on("SIGHUP", () => {});
-  const log = createLog(config.logLevel, surroundings.journalStream);
-  for (const variable of surroundings.unknownVariables) {
+  const log = createLog(config.logLevel, journal);
+  for (const variable of unknownVariables) {
     log.warn({ variable }, "unknown environment variable, ignored");
   }
   try {

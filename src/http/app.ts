@@ -110,11 +110,8 @@ export function createApp(options: AppOptions) {
   const partsOf = (request: Request, from: unknown) => {
     return { peer: peerOf(request, from), headers: request.headers };
   };
-  return {
-    app,
-    fetch,
-    clientOf: (request: Request, from: unknown) => contexts.clientOf(partsOf(request, from)),
-    hidesClients: (request: Request, from: unknown) =>
-      contexts.hidesClients(partsOf(request, from)),
-  };
+  type Given = Parameters<typeof partsOf>;
+  const clientOf = (...given: Given) => contexts.clientOf(partsOf(...given));
+  const hidesClients = (...given: Given) => contexts.hidesClients(partsOf(...given));
+  return { app, fetch, clientOf, hidesClients };
 }
