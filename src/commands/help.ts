@@ -1,5 +1,5 @@
 /** Formats the help of the program and of each command, in at most 80 columns. */
-import { styleText } from "node:util";
+import util from "node:util";
 import { isFlag, type Setting } from "../settings/declare.ts";
 import { type Command, commands } from "./commands.ts";
 import { writeStdout } from "./output.ts";
@@ -26,7 +26,7 @@ export function describe(setting: Pick<Setting, "help" | "variable" | "default">
 
 /** Headings are bold, unless the help goes to a pipe or NO_COLOR is set. */
 export function writeHelp(help: string): void {
-  const bold = (heading: string) => styleText("bold", heading, { stream: process.stdout });
+  const bold = (heading: string) => util.styleText("bold", heading, { stream: process.stdout });
   writeStdout(help.replace(/^(?:[A-Z][\w, ]*:$|Usage:)/gm, bold));
 }
 

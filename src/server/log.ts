@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { fstatSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { styleText } from "node:util";
+import util from "node:util";
 import { type Logger, pino, stdTimeFunctions } from "pino";
 import { SonicBoom } from "sonic-boom";
 
@@ -69,7 +69,9 @@ const colours: Record<string, "red" | "yellow"> = { fatal: "red", error: "red", 
 /** Returns a line for people, such as `12:03:11 serving a new snapshot  users=12,003`. */
 function toReadable(line: string): string {
   const { level, time, pid, hostname, msg, err, ...fields } = JSON.parse(line);
-  const name = styleText(colours[level] ?? "dim", level.toUpperCase(), { stream: process.stderr });
+  const name = util.styleText(colours[level] ?? "dim", level.toUpperCase(), {
+    stream: process.stderr,
+  });
   const start = `${new Date(time).toTimeString().slice(0, 8)} ${level === "info" ? "" : `${name} `}`;
   const rest = [...listFields(fields)].map((field) => ` ${field}`).join("");
   return `${start}${msg}${rest && ` ${rest}`}\n${err ? `${err.stack ?? err}\n` : ""}`;
