@@ -4,7 +4,7 @@ import { runCommandLine } from "./commands/command-line.ts";
 import { UsageError } from "./settings/kinds.ts";
 
 runCommandLine(process.argv.slice(2)).then(
-  () => process.exit(0),
+  () => process.exit(),
   (error: unknown) => {
     const message = error instanceof Error ? error.message : String(error);
     const isUsage = error instanceof UsageError;

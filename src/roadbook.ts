@@ -65,6 +65,8 @@ export interface Roadbook extends AsyncDisposable {
   refresh(isForced?: boolean): Promise<Replacement | undefined>;
   /** Also restarts the random sequence and the counts. Throws without the option `faults`. */
   setFaults(faults: readonly string[], seed?: number): void;
+  /** Returns the faults as they were given. */
+  listFaults(): string[];
   /** Resets the search count of every client. Throws if the counts are in a shared store. */
   resetLimit(): void;
   /** Undefined if searches are not limited. */
@@ -188,6 +190,7 @@ export async function openRoadbook(config: Config): Promise<OpenRoadbook> {
     },
     refresh: reloadable.refresh,
     refused,
+    listFaults: () => injector?.list() ?? [],
     setFaults(list, seed = faults.faultSeed) {
       if (!injector)
         throw new Error("setFaults needs the option faults, which may be an empty list");

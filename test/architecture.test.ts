@@ -79,7 +79,7 @@ describe("imports", () => {
 
   /** Node.js 18 lacks these functions. Importing one by name fails before node-version.ts runs. */
   const newerNames =
-    /import \{[^}]*\b(?:hash|crc32|\w*[zZ]std\w*)\b[^}]*\} from "node:(?:crypto|zlib)"/;
+    /import \{[^}]*\b(?:hash|crc32|styleText|\w*[zZ]std\w*)\b[^}]*\} from "node:(?:crypto|util|zlib)"/;
 
   test("no file imports by name a function that an older Node.js lacks", () => {
     expect('import { crc32, deflateSync } from "node:zlib";').toMatch(newerNames);

@@ -9,6 +9,7 @@ import { serveSettings } from "../src/settings/serve-flags.ts";
 import {
   codeBlocks,
   executable,
+  findFreePort,
   readyOrigin,
   root,
   run,
@@ -151,6 +152,30 @@ test("the everyday commands work as written", async () => {
   const now = await Bun.file(join(cwd, "dataset-now.ndjson")).text();
   expect(now).toContain('{"type":"user","id":42,"public":false}');
   expect(now).not.toContain("Baltic");
+});
+
+test("with the commands for a developer, requests fail on purpose", async () => {
+  const port = String(findFreePort());
+  const [servers = [], calls = []] = blocks("text").map((text) =>
+    text.replaceAll("9090", port).split("\n"),
+  );
+  const cwd = await makeProject();
+  const results: unknown[] = [];
+  for (const [at, server] of servers.entries()) {
+    await withServer(`dist/${server}`, { cwd }, async (origin) => {
+      const path = at === 1 ? "users/public/42" : "search/users?q=no";
+      const ask = () =>
+        fetch(`${origin}/${path}`).then(
+          ({ status }) => status,
+          () => "closed",
+        );
+      for (const call of at === 2 ? calls : []) {
+        expect(await run(["sh", "-c", `${call} -s`])).toEqual({ code: 0, stdout: "", stderr: "" });
+      }
+      results.push([await ask(), await ask(), await ask()]);
+    });
+  }
+  expect(results).toEqual([expect.anything(), ["closed", 200, 200], [503, 503, 200]]);
 });
 
 test("the command for a database runs as written, apart from its URL", async () => {

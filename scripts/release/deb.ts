@@ -7,6 +7,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 import { author, description, homepage, version } from "../../package.json" with { type: "json" };
+import { completionScripts } from "../../src/commands/completion.ts";
 import { formatManPage } from "./man.ts";
 import { formatLicences, listExecutableParts } from "./parts.ts";
 
@@ -79,6 +80,9 @@ async function listFiles(): Promise<Record<string, string | Uint8Array>> {
     ...Object.fromEntries(units.map((name) => [`usr/lib/systemd/system/${name}`, unit(name)])),
     "etc/roadbook.conf":
       "# Settings of the server, one ROADBOOK_… variable per line. See roadbook serve --help.\n",
+    "usr/share/bash-completion/completions/roadbook": completionScripts.bash,
+    "usr/share/zsh/vendor-completions/_roadbook": completionScripts.zsh,
+    "usr/share/fish/vendor_completions.d/roadbook.fish": completionScripts.fish,
     "usr/share/man/man1/roadbook.1.gz": gzipSync(formatManPage(date), { level: 9 }),
     [`${documents}/README.md`]: read("scripts/deploy/README.md"),
     [`${documents}/CHANGELOG.md`]: read("CHANGELOG.md"),

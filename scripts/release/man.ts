@@ -55,6 +55,9 @@ function formatCommand(name: string, command: Command): string[] {
       ...settings.flatMap((setting) => entryOf(setting.name, describe(setting))),
     ]),
     ...(command.notes ?? []).flatMap((note) => paragraphOf([note])),
+    ...[".PP", "Examples:", ".PP", ".nf"],
+    ...command.examples.split("\n").map((example) => escapeRoff(`roadbook ${example}`)),
+    ".fi",
   ];
 }
 

@@ -11,14 +11,15 @@ import {
 } from "../settings/declare.ts";
 import { boolean, type Environment, parseNamed, UsageError } from "../settings/kinds.ts";
 import { type Command, commands } from "./commands.ts";
-import { formatCommandHelp, formatProgramHelp, usageOf } from "./help.ts";
-import { writeStdout } from "./output.ts";
+import { formatCommandHelp, formatProgramHelp, usageOf, writeHelp } from "./help.ts";
+import { toLine, writeStdout } from "./output.ts";
 
-/** Rejects with a {@link UsageError} or with the command's own error. */
+/** Rejects with a {@link UsageError} or with the command's own error, unless it is in JSON. */
 export async function runCommandLine(argv: string[]): Promise<void> {
-  const [first = "serve"] = argv;
+  const [first = "serve", second = ""] = argv;
   if (first === "--version") return void writeStdout(`roadbook ${version}\n`);
-  if (first === "-h" || first === "--help") return void writeStdout(formatProgramHelp());
+  if (first === "help" && !/^(-|help$|$)/.test(second)) return run(second, ["--help"]);
+  if (/^(-h|--help|help)$/.test(first)) return writeHelp(formatProgramHelp());
   await (first.startsWith("-") ? run("serve", argv) : run(first, argv.slice(1)));
 }
 
@@ -29,16 +30,31 @@ async function run(name: string, args: string[]): Promise<void> {
     throw new UsageError(`unknown command "${name}"${advice}`);
   }
   if (args.some((text) => text === "-h" || text === "--help")) {
-    return void writeStdout(formatCommandHelp(name, command));
+    return writeHelp(formatCommandHelp(name, command));
   }
+  const isOn = /^(1|true)$/.test(process.env.ROADBOOK_JSON ?? "") || args.includes("--json");
+  try {
+    await runWith(name, command, args);
+  } catch (error) {
+    if (!command.settings.json || !isOn) throw error;
+    writeStdout(toLine({ error: error instanceof Error ? error.message : String(error) }));
+    process.exitCode = error instanceof UsageError ? 2 : 1;
+  }
+}
+
+async function runWith(name: string, command: Command, args: string[]): Promise<void> {
   const usage = `usage: roadbook ${usageOf(name, command)}`;
   const texts = readArguments(name, command, args, usage);
-  const values = Object.entries(command.settings).map(([key, setting]) => {
-    const value = readValue(setting, texts.get(setting), process.env);
-    if (value !== undefined || !setting.required) return [key, value];
+  const settings = Object.entries(command.settings);
+  const values = Object.fromEntries(
+    settings.map(([key, setting]) => [key, readValue(setting, texts.get(setting), process.env)]),
+  );
+  for (const [key, setting] of settings) {
+    const isNeeded = setting.required && values[String(setting.required)] !== true;
+    if (!isNeeded || values[key] !== undefined) continue;
     throw new UsageError(`${termOf(setting)} is missing; ${usage}`);
-  });
-  await command.run(Object.fromEntries(values), listUnknownVariables(process.env));
+  }
+  await command.run(values, listUnknownVariables(process.env), process.env.JOURNAL_STREAM);
 }
 
 /** No error repeats the value of an unknown flag, which may be a secret. */

@@ -6,14 +6,17 @@
 import { declare, type Settings, type Values } from "../settings/declare.ts";
 import * as kinds from "../settings/kinds.ts";
 import { serveSettings } from "../settings/serve-flags.ts";
-import { describeCounts, writeStdout } from "./output.ts";
+import { describeCounts, toLine, writeStdout } from "./output.ts";
 
 export interface Command<Given extends Settings = Settings> {
   summary: string;
   settings: Given;
   /** Paragraphs for the help. */
   notes?: readonly string[];
-  run(values: Values<Given>, unknownVariables: string[]): Promise<void>;
+  /** Lines for the end of the help, without the program's name. */
+  examples: string;
+  /** `journal` is the variable JOURNAL_STREAM. */
+  run(values: Values<Given>, unknownVariables: string[], journal?: string): Promise<void>;
 }
 
 /** Infers the types of the values for `run`. */
@@ -28,6 +31,7 @@ const file = {
   required: true,
   help: "a snapshot",
 } as const;
+const json = { kind: kinds.boolean, help: "print one JSON object, also for an error" } as const;
 /** The flags of commands that write a dataset. */
 const output = {
   to: {
@@ -60,6 +64,7 @@ const writing = {
     help: "how long to wait if another command is writing FILE, and then for --confirm",
   },
   confirm: { kind: kinds.baseUrl, help: "fail unless the server there serves the new snapshot" },
+  json,
 };
 
 export const commands: Record<string, Command> = {
@@ -69,9 +74,11 @@ export const commands: Record<string, Command> = {
     notes: [
       "If a flag that is not repeatable is given twice, the last value wins. In an environment variable, separate multiple values with commas, or with semicolons in ROADBOOK_LINK and ROADBOOK_FAULT.",
       "A TIME is a number of seconds, or a number with a unit: 500ms, 10s, 5m, 1h, 1d.",
-      "A FAULT is a target, a colon and a comma-separated list. The target is search, profile, achievements, health, or * for the first three. The list has at least one of status=503 (respond with this error), close (close the connection without a response) and delay=200ms (respond later). It may also have rate=0.1 (affect only this share of the requests) and times=2 (stop after two requests). With --fault none, nothing fails yet. With --fault and --admin-port, PUT /faults on the admin port replaces the faults (the body is a JSON list of them) and DELETE /search-limit resets the search limit.",
+      "A FAULT is a target, a colon and a comma-separated list. The target is search, profile, achievements, health, or * for the first three. The list has at least one of status=503 (respond with this error), close (close the connection without a response) and delay=200ms (respond later). It may also have rate=0.1 (affect only this share of the requests) and times=2 (stop after two requests). With --fault none, nothing fails yet. With --fault and --admin-port, PUT /faults on the admin port replaces the faults (the body is a JSON list of them), GET /faults lists them, and DELETE /search-limit resets the search limit.",
     ],
-    run: async (values, unknown) => (await import("./serve.ts")).runServe(values, unknown),
+    examples:
+      'serve --snapshot community.snapshot --port 8080\nserve --search-limit 0 --fault search:status=503 --admin-port 9090\nserve --kiosk --title "Truck Expo"',
+    run: async (...given) => (await import("./serve.ts")).runServe(...given),
   }),
 
   import: command({
@@ -84,7 +91,11 @@ export const commands: Record<string, Command> = {
         required: true,
         help: "NDJSON file, - for standard input, folder of CSV files, database URL, or older snapshot",
       },
-      to: { kind: kinds.target, required: true, help: "the snapshot to write" },
+      to: {
+        kind: kinds.target,
+        required: "dryRun",
+        help: "the snapshot to write; --dry-run does not need it",
+      },
       queries: {
         kind: kinds.text("FOLDER"),
         help: "read the database SOURCE with the SELECTs in this folder",
@@ -115,6 +126,8 @@ export const commands: Record<string, Command> = {
     notes: [
       "The URL of a database begins with postgres://, mysql:// or mariadb://, or is sqlite:FILE. If it is in ROADBOOK_DATABASE instead of SOURCE, its password is not visible in ps.",
     ],
+    examples:
+      "import my-tables --to community.snapshot\nimport dataset.ndjson --expect-end --to community.snapshot\nimport sqlite:platform.db --queries my-queries --dry-run",
     run: async (values) => (await import("./import-apply.ts")).runImport(values),
   }),
 
@@ -131,6 +144,8 @@ export const commands: Record<string, Command> = {
       ...writing,
     }),
     notes: ["A running server switches to the new snapshot within a second."],
+    examples:
+      "apply changes.ndjson --to community.snapshot\napply - --to community.snapshot < changes.ndjson",
     run: async (values) => (await import("./import-apply.ts")).runApply(values),
   }),
 
@@ -148,26 +163,32 @@ export const commands: Record<string, Command> = {
       idMap: writing.idMap,
       waitMs: writing.waitMs,
       confirm: writing.confirm,
+      json,
     }),
     notes: [
       "Unless all users are found, nothing is written and the exit code is 1. A running server hides them within a second. For an hour, imports keep them private, whatever their source says; hiding them again starts a new hour.",
     ],
+    examples: "hide 42 --to community.snapshot\nhide 42 44 --to community.snapshot --json",
     run: async (values) => (await import("./import-apply.ts")).runHide(values),
   }),
 
   export: command({
     summary: "export the data of a snapshot as a dataset",
     settings: declare({ file, ...output }),
+    examples:
+      "export community.snapshot --to backup.ndjson\nexport community.snapshot | gzip > backup.ndjson.gz",
     run: async (values) => (await import("./export-seed.ts")).runExport(values),
   }),
 
   check: command({
     summary: "verify a snapshot and report any damage",
-    settings: declare({ file }),
-    async run({ file }) {
+    settings: declare({ file, json }),
+    examples: "check community.snapshot\ncheck community.snapshot --json",
+    async run({ file, json }) {
       const { checkSnapshot } = await import("../snapshot/format/verify.ts");
-      const { built_at, counts } = await checkSnapshot(file);
-      writeStdout(`${file} is intact: built ${built_at}, ${describeCounts(counts)}\n`);
+      const { built_at, counts, sha256 } = await checkSnapshot(file);
+      const sentence = `${file} is intact: built ${built_at}, ${describeCounts(counts)}\n`;
+      writeStdout(json ? toLine({ snapshot: file, sha256, built_at, counts }) : sentence);
     },
   }),
 
@@ -190,12 +211,15 @@ export const commands: Record<string, Command> = {
       },
       ...output,
     }),
+    examples:
+      "seed --users 3000 --to dataset.ndjson\nseed --users 10000 --seed 7 | roadbook import - --to large.snapshot",
     run: async (values) => (await import("./export-seed.ts")).runSeed(values),
   }),
 
   schema: command({
     summary: "print the JSON Schema for dataset lines",
     settings: {},
+    examples: "schema > dataset.schema.json\nschema | head -n 20",
     async run() {
       const { datasetSchema } = await import("../domain/dataset.ts");
       writeStdout(`${JSON.stringify(datasetSchema(), null, 2)}\n`);
@@ -211,6 +235,7 @@ export const commands: Record<string, Command> = {
         help: "the server URL in the document",
       },
     }),
+    examples: "openapi > openapi.json\nopenapi --public-url https://api.example.org > openapi.json",
     async run({ publicUrl }) {
       const { createRoadbook } = await import("../roadbook.ts");
       await using roadbook = await createRoadbook({ demo: true, publicUrl });
@@ -222,6 +247,7 @@ export const commands: Record<string, Command> = {
   licences: command({
     summary: "print the licences of all parts of this program",
     settings: {},
+    examples: "licences > LICENCES.txt\nlicences | grep -i sqlite",
     async run() {
       const { licences } = await import("../web/assets.ts");
       writeStdout(await licences());
@@ -243,6 +269,30 @@ export const commands: Record<string, Command> = {
     notes: [
       "These flags use the same environment variables as serve, so both commands can share one environment. If the server has a certificate, give its URL, or set ROADBOOK_HEALTH_URL. The exit code is 1 if the server does not respond or is unhealthy.",
     ],
+    examples: "health\nhealth --port 8080\nhealth https://api.example.org",
     run: async (values) => (await import("./health.ts")).runHealth(values),
+  }),
+
+  completion: command({
+    summary: "print the completion script of a shell",
+    settings: declare({
+      shell: {
+        name: "bash|zsh|fish",
+        kind: kinds.oneOf("SHELL", ["bash", "zsh", "fish"]),
+        required: true,
+        help: "the shell",
+      },
+      line: {
+        name: "LINE",
+        kind: kinds.text("LINE"),
+        help: "print the words that complete this command line instead, for the script",
+      },
+    }),
+    examples:
+      "completion bash > ~/.local/share/bash-completion/completions/roadbook\ncompletion zsh > ~/.zfunc/_roadbook\ncompletion fish > ~/.config/fish/completions/roadbook.fish",
+    async run({ shell, line }) {
+      const { complete, completionScripts } = await import("./completion.ts");
+      writeStdout(line === undefined ? completionScripts[shell] : complete(line, commands));
+    },
   }),
 };

@@ -1,11 +1,13 @@
 /** Formats the help of the program and of each command, in at most 80 columns. */
+import util from "node:util";
 import { isFlag, type Setting } from "../settings/declare.ts";
 import { type Command, commands } from "./commands.ts";
+import { writeStdout } from "./output.ts";
 
 export const SUMMARY = "Read-only API server for driver profiles, achievements and name search.";
 export const programNotes = [
   "Without a command, roadbook serves the bundled data on http://127.0.0.1:3000.",
-  "For the flags of a command and their defaults, run roadbook COMMAND --help.",
+  "For the flags of a command, run roadbook help COMMAND.",
   "Exit codes: 0 success, 1 failure, 2 usage error.",
 ];
 const helpRow: Row = ["-h, --help", "print this help"];
@@ -15,16 +17,26 @@ const COLUMNS = 80;
 /** A term and what it means. */
 type Row = readonly [string, string];
 
-/** Describes a setting and its default. */
-export function describe({ help, default: text }: Pick<Setting, "help" | "default">): string {
+/** Describes a setting, the variable of an argument, and the default. */
+export function describe(setting: Pick<Setting, "help" | "variable" | "default">): string {
+  const { help, variable, default: text } = setting;
+  if (variable !== undefined) return `${help} (variable: ${variable})`;
   return text === undefined ? help : `${help} (default: ${text})`;
+}
+
+/** Headings are bold, unless the help goes to a pipe or NO_COLOR is set. */
+export function writeHelp(help: string): void {
+  const bold = (heading: string) => util.styleText("bold", heading, { stream: process.stdout });
+  writeStdout(help.replace(/^(?:[A-Z][\w, ]*:$|Usage:)/gm, bold));
 }
 
 /** Names a command with its arguments and its required flags. */
 export function usageOf(name: string, { settings }: Command): string {
   const all = Object.values(settings);
   const needed = all.filter((setting) => setting.required || !isFlag(setting));
-  const terms = needed.map(({ name, required }) => (required ? name : `[${name}]`));
+  const terms = needed.map(({ name, required, variable }) => {
+    return required && !variable ? name : `[${name}]`;
+  });
   return [name, ...terms, ...(all.some(isFlag) ? ["[flags]"] : [])].join(" ");
 }
 
@@ -42,24 +54,26 @@ export function formatProgramHelp(): string {
   const names = Object.entries(commands).map(([name, command]): Row => {
     return [usageOf(name, command).replace(" [flags]", ""), command.summary];
   });
+  names.push(["help [COMMAND]", "print this help, or that of a command"]);
   const tables = [["Help", programRows] as const, ["Commands", names] as const];
   return formatHelp("[COMMAND] [flags]", SUMMARY, tables, [programNotes.join("\n")]);
 }
 
 export function formatCommandHelp(name: string, command: Command): string {
-  const { summary, notes = [] } = command;
+  const { summary, notes = [], examples } = command;
   const tables = groupsOf(command).map(([heading, group]) => {
     return [heading, group.map((setting): Row => [setting.name, describe(setting)])] as const;
   });
   const variables =
     "Every flag can also be set by an environment variable, such as ROADBOOK_PORT for --port of serve; the flag wins. For a flag that takes no value, set the variable to 1 or 0.";
   const hasFlags = Object.values(command.settings).some(isFlag);
-  return formatHelp(
+  const help = formatHelp(
     usageOf(name, command),
     sentenceOf(summary),
     [...tables, ["Help", [helpRow]]],
     hasFlags ? [...notes, variables] : notes,
   );
+  return `${help}\nExamples:\n${examples.replace(/^/gm, "  roadbook ")}\n`;
 }
 
 function formatHelp(

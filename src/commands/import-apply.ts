@@ -7,7 +7,7 @@ import { isSnapshot } from "../snapshot/format/file.ts";
 import { PREVIOUS_SCHEMA } from "../snapshot/format/verify.ts";
 import { type ApplyOptions, applyChanges, hideUsers } from "../snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
-import { DatasetError, formatErrors } from "../snapshot/import/line-errors.ts";
+import { DatasetError, formatErrors, groupErrors } from "../snapshot/import/line-errors.ts";
 import type { OddNames } from "../snapshot/import/odd-names.ts";
 import type { Read } from "../snapshot/import/read-dataset.ts";
 import { MAX_HOLD_MS } from "../snapshot/import/takedowns.ts";
@@ -15,17 +15,29 @@ import type { Counted } from "../snapshot/import/write.ts";
 import { exportDataset } from "../snapshot/read/export.ts";
 import { findProblem, isFolder } from "../tables/open.ts";
 import { confirmServed } from "./health.ts";
-import { chunksOf, describeCounts, endOnSignal, Progress, plural, writeSummary } from "./output.ts";
+import {
+  chunksOf,
+  describeCounts,
+  endOnSignal,
+  Progress,
+  plural,
+  toLine,
+  writeSummary,
+} from "./output.ts";
 
 /** `confirm` is the URL of a server that must serve the new snapshot. */
-type Confirmed = Record<"to", string> & { confirm: string | undefined; waitMs: number };
+interface Reporting {
+  json: boolean;
+  confirm: string | undefined;
+  waitMs: number;
+}
 
 /** `source` is a file, a folder of CSV files, `-` for standard input, or a database's URL. */
 export async function runImport({
   source,
-  to,
+  to = "",
   ...options
-}: ImportOptions & Confirmed & { source: string }): Promise<void> {
+}: ImportOptions & Reporting & { source: string; to: string | undefined }): Promise<void> {
   const problem = findProblem(source, options.queries);
   if (problem !== undefined) throw new UsageError(`SOURCE ${problem}`);
   const isTables = options.queries !== undefined || isFolder(source);
@@ -43,41 +55,47 @@ export async function runImport({
       ...hooks,
     }),
   );
-  const { counts, skipped, cleaned } = imported;
-  if (skipped.count > 0) process.stderr.write(`${formatErrors(skipped)}\n`);
-  const done = options.dryRun ? "dry run (nothing was written): would import" : "imported";
-  const hidden = skipped.hidden > 0 ? `, made ${plural(skipped.hidden, "user")} private` : "";
-  const left = skipped.count > 0 ? `, skipped ${plural(skipped.count, "error")}${hidden}` : "";
-  report(`${done} ${describeCounts(counts)} to ${to}${describeCleaned(cleaned)}${left}`, imported);
-  if (options.confirm) await confirmServed(to, options.confirm, options.waitMs);
+  const summarize = () => {
+    const { counts, skipped, cleaned } = imported;
+    if (skipped.count > 0) process.stderr.write(`${formatErrors(skipped)}\n`);
+    const done = options.dryRun ? "dry run (nothing was written): would import" : "imported";
+    const hidden = skipped.hidden > 0 ? `, made ${plural(skipped.hidden, "user")} private` : "";
+    const left = skipped.count > 0 ? `, skipped ${plural(skipped.count, "error")}${hidden}` : "";
+    const where = to && ` to ${to}`;
+    report(`${done} ${describeCounts(counts)}${where}${describeCleaned(cleaned)}${left}`, imported);
+  };
+  await finish(to, options, imported, summarize, { dry_run: options.dryRun === true });
 }
 
 export async function runApply({
   changes,
   to,
   ...options
-}: ApplyOptions & Confirmed & { changes: string }): Promise<void> {
+}: ApplyOptions & Reporting & Record<"changes" | "to", string>): Promise<void> {
   const applied = await write("changes", (hooks) =>
     applyChanges(openInput(changes), to, { ...options, ...hooks }),
   );
   const now = `${to} now has ${describeCounts(applied.counts)}${describeCleaned(applied.cleaned)}`;
-  report(`applied ${changes}: ${now}`, applied);
-  if (options.confirm) await confirmServed(to, options.confirm, options.waitMs);
+  await finish(to, options, applied, () => report(`applied ${changes}: ${now}`, applied));
 }
 
 export async function runHide({
   ids,
   to,
   ...options
-}: ApplyOptions & Confirmed & { ids: string[] }): Promise<void> {
+}: ApplyOptions & Reporting & { ids: string[]; to: string }): Promise<void> {
   const kind = integer(1, Number.MAX_SAFE_INTEGER);
   const parse = (id: string) => Number(parseNamed("ID…", kind, id, () => kind.parse(id, {})));
   const given = options.idMap === undefined ? ids.map(parse) : ids;
-  const users = await write("changes", (hooks) => hideUsers(given, to, { ...options, ...hooks }));
+  const hidden = await write("changes", (hooks) => hideUsers(given, to, { ...options, ...hooks }));
+  const users = hidden.found;
+  const idsOf = (wasPublic: number) =>
+    users.filter((user) => user.is_public === wasPublic).map(({ id }) => id);
   const nameUser = ({ id, is_public }: (typeof users)[number]) =>
     `${to}: user ${id} ${is_public ? "is now private" : "was private already"}\n`;
-  writeSummary(users.map(nameUser).join(""));
-  if (options.confirm) await confirmServed(to, options.confirm, options.waitMs);
+  const summarize = () => writeSummary(users.map(nameUser).join(""));
+  const more = { made_private: idsOf(1), already_private: idsOf(0) };
+  await finish(to, options, hidden, summarize, more);
 }
 
 const ANALYZE = "run ANALYZE on its tables, or add the index that it needs";
@@ -113,6 +131,33 @@ async function* readWithProgress(path: string, progress: Progress): AsyncGenerat
     progress.show(`reading: ${Math.floor(read / 1e6)} MB`);
     yield chunk;
   }
+}
+
+/** Says what was done, and waits for the server. With --json, a failure to wait is all it says. */
+async function finish(
+  to: string,
+  { json, confirm, waitMs }: Reporting,
+  counted: Counted,
+  summarize: () => void,
+  more?: object,
+): Promise<void> {
+  if (!json) summarize();
+  if (confirm) await confirmServed(to, confirm, waitMs);
+  if (json) writeOutcome(to, counted, more);
+}
+
+/** Writes the outcome as one JSON object. */
+function writeOutcome(to: string, counted: Counted, more: object = {}): void {
+  const { sha256 = null, counts, differences = null, held, cleaned, names, skipped } = counted;
+  const { count, hidden: users_made_private } = skipped;
+  const outcome = {
+    ...{ snapshot: to || null, sha256, ...more, counts, differences, held },
+    ...{ not_found: counted.notFound, names: { cleaned, ...names } },
+    unknown_columns: counted.unknownColumns,
+    skipped: { count, users_made_private, groups: groupErrors(skipped) },
+    seconds: Number((performance.now() / 1000).toFixed(3)),
+  };
+  writeSummary(toLine(outcome));
 }
 
 /** Writes a summary, and a line for each kind of difference from the old snapshot. */

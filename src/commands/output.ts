@@ -73,6 +73,8 @@ export async function* chunksOf(lines: Iterable<string>): AsyncGenerator<string>
   yield text;
 }
 
+export const toLine = (outcome: object): string => `${JSON.stringify(outcome)}\n`;
+
 export function describeCounts(counts: Counts): string {
   const publicUsers = counts.public_users.toLocaleString("en");
   const users = `${plural(counts.users, "user")} (${publicUsers} public)`;

@@ -8,7 +8,7 @@ import { makeTemporaryFolder } from "../files/temporary-folder.ts";
 import type { Metrics } from "../http/metrics.ts";
 import { openRoadbook } from "../roadbook.ts";
 import { type Listener, openListener, readTls } from "../server/listen.ts";
-import { createLog } from "../server/log.ts";
+import { createLog, type Log } from "../server/log.ts";
 import { takeTurns } from "../server/turns.ts";
 import type { Values } from "../settings/declare.ts";
 import { UsageError } from "../settings/kinds.ts";
@@ -25,16 +25,24 @@ const RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
 const DAY_MS = 86_400_000;
 
+/** Leaves out the address, because it may be a person's. */
+const BEHIND_PROXY =
+  "X-Forwarded-For came from an address that is not trusted, so everybody behind that proxy shares one search budget; if the proxy is yours, name its address with --trusted-proxy";
+
 type ServeConfig = Values<typeof serveSettings>;
 
 /** Serves until SIGTERM or SIGINT. `unknownVariables` look like settings, but are not. */
-export async function runServe(config: ServeConfig, unknownVariables: string[]): Promise<void> {
+export async function runServe(
+  config: ServeConfig,
+  unknownVariables: string[],
+  journal: string | undefined,
+): Promise<void> {
   if ((config.tlsCert === undefined) !== (config.tlsKey === undefined)) {
     throw new UsageError("--tls-cert and --tls-key must be given together");
   }
   // Without a handler, SIGHUP would end the process. There is nothing to reload yet.
   process.on("SIGHUP", () => {});
-  const log = await createLog(config.logLevel);
+  const log = createLog(config.logLevel, journal);
   for (const variable of unknownVariables) {
     log.warn({ variable }, "unknown environment variable, ignored");
   }
@@ -99,10 +107,16 @@ async function openServer(config: ServeConfig, log: Logger) {
     const address = { host: adminHost, port: adminPort, flagPrefix: "--admin-" } as const;
     admin = await openListener(address, respond);
   }
+  const { door } = roadbook;
+  let isWarned = config.searchLimit === 0;
   const respond = takeTurns({
-    ...roadbook.door,
+    clientOf: door.clientOf,
     async fetch(request, peer, isRefused) {
-      const response = await roadbook.door.fetch(request, peer, isRefused);
+      if (!isWarned && door.hidesClients(request, peer)) {
+        isWarned = true;
+        log.warn(BEHIND_PROXY);
+      }
+      const response = await door.fetch(request, peer, isRefused);
       // Bun omits it for HEAD.
       if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
       if (isStopping) response.headers.set("connection", "close");
@@ -172,21 +186,31 @@ function watchCertificate(cert: Buffer, log: Logger): number {
   return end.getTime() / 1000;
 }
 
-/** Logs what is served and where, and prints the line for programs that wait for the server. */
-function announce({ roadbook, origin, adminOrigin }: Server, config: ServeConfig, log: Logger) {
-  const { snapshot = "the bundled data", faults, faultSeed } = config;
-  const { built_at: builtAt, counts } = roadbook.meta();
+/** Says what is served and where: to programs that wait for the server, and to people. */
+function announce({ roadbook, origin, adminOrigin }: Server, config: ServeConfig, log: Log) {
+  const { snapshot = "the bundled data", faults, faultSeed, searchLimit, searchWindow } = config;
+  const { built_at: builtAt, counts, featured } = roadbook.meta();
   const name = typeof snapshot === "object" ? snapshot.name : snapshot;
-  log.info({ version, snapshot: name, builtAt, counts }, "starting");
-  for (const fault of faults?.length === 0 ? ["none"] : (faults ?? [])) {
+  for (const fault of faults?.length === 0 ? ["none"] : (faults ?? []).map(({ text }) => text)) {
     log.warn({ fault, faultSeed }, "FAULT INJECTION IS ON: this server is for tests only");
   }
-  if (config.reusePort && config.rateLimitStore === undefined && config.searchLimit > 0) {
+  if (config.reusePort && config.rateLimitStore === undefined && searchLimit > 0) {
     log.warn("with --reuse-port and no --rate-limit-store, each process allows the whole limit");
   }
-  if (adminOrigin) log.info(`admin listening on ${adminOrigin}`);
   writeStdout(`roadbook listening on ${origin}\n`);
-  log.info({ url: origin }, "ready");
+  const urls = { url: origin, adminUrl: adminOrigin };
+  log.info({ version, snapshot: name, builtAt, counts, ...urls }, "ready");
+  if (!log.isLevelEnabled("info")) return;
+  const window = searchWindow === 3_600_000 ? "an hour" : `in ${searchWindow / 1000} s`;
+  const tips = [
+    config.noPage || `page   ${origin}/`,
+    `API    ${origin}/users/public/${featured[0] ?? 1}`,
+    `docs   ${origin}/docs`,
+    adminOrigin === undefined || `admin  ${adminOrigin}/metrics`,
+    searchLimit === 0 || `${searchLimit} searches ${window}; --search-limit 0 lifts it`,
+  ];
+  const shown = tips.filter((tip) => tip !== true);
+  log.writeToTerminal(shown.map((tip) => `  ${tip}\n`).join(""));
 }
 
 async function keepFetching(source: Source, refreshMs: number): Promise<never> {

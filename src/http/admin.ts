@@ -2,7 +2,6 @@
  * The admin port, for the operator: metrics, probes, and routes for test rigs. On loopback, it
  * responds only to its own address, so that no web page reaches it by DNS rebinding.
  */
-import { errors } from "../domain/error.ts";
 import { reasonOf } from "../files/errors.ts";
 import type { Metrics } from "./metrics.ts";
 import { pathOf } from "./request.ts";
@@ -14,7 +13,13 @@ interface AdminOptions {
   metrics: Pick<Metrics, "render" | "contentType">;
   isReady(): boolean;
   /** Undefined unless the server was started with faults, because the routes are for tests only. */
-  rig: { setFaults(faults: readonly string[]): void; resetLimit(): void } | undefined;
+  rig: Rig | undefined;
+}
+
+interface Rig {
+  listFaults(): string[];
+  setFaults(faults: readonly string[]): void;
+  resetLimit(): void;
 }
 
 type Handler = (body: string) => Response | Promise<Response>;
@@ -25,25 +30,29 @@ export function createAdminFetch({ host, metrics, isReady, rig }: AdminOptions) 
   const hosts = findHosts(host);
   const headers = { "content-type": metrics.contentType };
   const notReady = () => new Response("not ready\n", { status: 503 });
-  const routes = new Map<string, [method: string, handle: Handler]>([
-    ["/metrics", ["GET", async () => new Response(await metrics.render(), { headers })]],
-    ["/live", ["GET", () => new Response("live\n")]],
-    ["/ready", ["GET", () => (isReady() ? new Response("ready\n") : notReady())]],
+  const routes = new Map<string, Record<string, Handler>>([
+    ["/metrics", { GET: async () => new Response(await metrics.render(), { headers }) }],
+    ["/live", { GET: () => new Response("live\n") }],
+    ["/ready", { GET: () => (isReady() ? new Response("ready\n") : notReady()) }],
   ]);
   if (rig) {
-    routes.set("/faults", ["PUT", (body) => change(() => rig.setFaults(JSON.parse(body)))]);
-    routes.set("/search-limit", ["DELETE", () => change(rig.resetLimit)]);
+    const GET = () => Response.json(rig.listFaults(), { headers: { "content-type": JSON_TYPE } });
+    routes.set("/faults", { GET, PUT: (body) => change(() => rig.setFaults(JSON.parse(body))) });
+    routes.set("/search-limit", { DELETE: () => change(rig.resetLimit) });
   }
+  const forRigs = rig ? "" : " and, with --fault, /faults and /search-limit";
+  const paths = `The admin port has ${[...routes.keys()].join(", ")}${forRigs}.`;
   return async (request: Request): Promise<Response> => {
     const given = request.headers.get("host")?.toLowerCase().replace(/:\d*$/, "");
     if (hosts && !hosts.includes(given ?? "")) {
       return refuse(403, "host_not_allowed", `Use one of these hosts: ${hosts.join(", ")}.`);
     }
     const route = routes.get(pathOf(request.url));
-    if (!route) return refuse(404, "route_not_found", errors.route_not_found.message);
-    const [method, handle] = route;
-    if (method !== (request.method === "HEAD" ? "GET" : request.method)) {
-      const allow = method === "GET" ? "GET, HEAD" : method;
+    if (!route) return refuse(404, "route_not_found", paths);
+    const method = request.method === "HEAD" ? "GET" : request.method;
+    const handle = Object.hasOwn(route, method) && route[method];
+    if (!handle) {
+      const allow = Object.keys(route).join(", ").replace("GET", "GET, HEAD");
       return refuse(405, "method_not_allowed", `Use ${allow}.`, { allow });
     }
     const body = await readBody(request);

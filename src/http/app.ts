@@ -30,8 +30,8 @@ export interface AppOptions extends ResponseOptions, Omit<Services, "countSearch
 /** {@link peerOf} explains `from`. Throws only if `request` is not a `Request`. */
 export type FetchHandler = (request: Request, from?: unknown) => Response | Promise<Response>;
 
-/** What a server needs to let clients take turns. */
-export type Door = Pick<ReturnType<typeof createApp>, "fetch" | "clientOf">;
+/** What a server needs to let clients take turns, and to notice an untrusted proxy. */
+export type Door = Omit<ReturnType<typeof createApp>, "app">;
 
 export type App = ReturnType<typeof createApp>["app"];
 
@@ -107,7 +107,11 @@ export function createApp(options: AppOptions) {
     return app.fetch(routable);
   }
 
-  const clientOf = (request: Request, from: unknown) =>
-    contexts.clientOf({ peer: peerOf(request, from), headers: request.headers });
-  return { app, fetch, clientOf };
+  const partsOf = (request: Request, from: unknown) => {
+    return { peer: peerOf(request, from), headers: request.headers };
+  };
+  type Given = Parameters<typeof partsOf>;
+  const clientOf = (...given: Given) => contexts.clientOf(partsOf(...given));
+  const hidesClients = (...given: Given) => contexts.hidesClients(partsOf(...given));
+  return { app, fetch, clientOf, hidesClients };
 }

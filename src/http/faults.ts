@@ -19,6 +19,8 @@ const endpoints = [
 type Endpoint = (typeof endpoints)[number];
 
 export interface Fault {
+  /** The fault as it was given. */
+  text: string;
   target: string;
   /** The status of the injected error, if there is one. */
   status: number | undefined;
@@ -34,28 +36,42 @@ export interface Fault {
 /** The `Retry-After` of an injected 429 or 503. It is short enough to wait for in a test. */
 const RETRY_AFTER_MS = 1000;
 
-const PART = "(?:close|status=\\d{3}|delay=\\w+|rate=[\\d.]+|times=\\d{1,9})";
-const FAULT = new RegExp(`^(search|profile|achievements|health|\\*):(${PART}(?:,${PART})*)$`);
+const PART =
+  /^(?:close|status=\d{3}|delay=\w+|rate=(?:0?\.\d*[1-9]\d*|1(?:\.0*)?)|times=[1-9]\d{0,8})$/;
+const PARTS =
+  "close, status=503, delay=200ms, rate=0.1 (above 0, at most 1) or times=2 (at least 1)";
 
 /** Parses a fault such as `search:status=503,rate=0.1`, or throws a `RangeError`. */
 export function parseFault(text: string): Fault {
-  const [, target = "", list = ""] = FAULT.exec(text) ?? [];
+  const [, target = "", list = ""] = /^([^:]*):?(.*)$/s.exec(text) ?? [];
+  const covered = endpoints.filter((endpoint) => covers(target, endpoint));
+  if (covered.length === 0) {
+    throw wrongPart(target, "a target is search, profile, achievements, health or *");
+  }
+  const isDelay = (part: string) => part.startsWith("delay=");
+  const isWrong = (part: string) =>
+    !PART.test(part) || (isDelay(part) && !parseDuration(part.slice(6)));
+  const wrong = list.split(",").find(isWrong);
+  if (wrong !== undefined) throw wrongPart(wrong, `a part is ${PARTS}`);
   const given = Object.fromEntries(list.split(",").map((part) => part.split("=")));
+  const { rate = 1, times = Number.POSITIVE_INFINITY } = given;
   const isClosing = "close" in given;
   const status = given.status && Number(given.status);
-  const delayMs = given.delay ? parseDuration(given.delay) : 0;
-  const [rate, times] = [Number(given.rate ?? 1), Number(given.times ?? Number.POSITIVE_INFINITY)];
-  const hasOneEffect = isClosing ? !status : Boolean(status || delayMs);
-  if (!hasOneEffect || delayMs === undefined || !(rate > 0 && rate <= 1) || times < 1) {
-    const examples = "search:status=503,rate=0.1 or *:delay=200ms,close,times=2";
-    throw new RangeError(`must have a form such as ${examples}`);
+  const delayMs = (given.delay && parseDuration(given.delay)) || 0;
+  if (isClosing ? status : !status && !delayMs) {
+    throw new RangeError("must have either close or status, or only delay");
   }
   // Any 5xx status is allowed, because proxies add their own.
   const canFail = ({ errors }: Endpoint) => errors.has(status) || (status >= 500 && status <= 599);
-  if (status && !endpoints.filter((endpoint) => covers(target, endpoint)).every(canFail)) {
-    throw new RangeError(`must have a 5xx status or one that the API returns for ${target}`);
+  if (status && !covered.every(canFail)) {
+    const problem = `${target} needs a 5xx status or one that the API returns for it`;
+    throw wrongPart(`status=${status}`, problem);
   }
-  return { target, status, isClosing, delayMs, rate, times };
+  return { text, target, status, isClosing, delayMs, rate: Number(rate), times: Number(times) };
+}
+
+function wrongPart(part: string, problem: string): RangeError {
+  return new RangeError(`has the part ${JSON.stringify(part)}, but ${problem}`);
 }
 
 /** `*` omits /health, because programs wait for a healthy server before they start. */
@@ -89,6 +105,7 @@ export function createFaultInjector() {
 
   return {
     inject,
+    list: () => drawn.map(({ fault }) => fault.text),
     replace(faults: readonly Fault[], seed: number): void {
       drawn = faults.map((fault, index) => {
         return { fault, random: createRandom(seed, index), left: fault.times };

@@ -63,6 +63,9 @@ export function createRequestContexts(clients: Clients, defaultPeer: string | un
     /** Returns the key under which the client's searches are counted. */
     clientOf: ({ peer, headers }: Pick<RequestContext, "peer" | "headers">): string =>
       clients.keyOf(addressOf(peer), headers.get("x-forwarded-for")),
+    /** Whether all clients of an untrusted proxy count as one. */
+    hidesClients: ({ peer, headers }: Pick<RequestContext, "peer" | "headers">): boolean =>
+      headers.has("x-forwarded-for") && !clients.trusts(addressOf(peer)),
     isUnlimited: ({ peer, headers }: RequestContext): boolean =>
       clients.isUnlimited(addressOf(peer), headers.get("x-forwarded-for")),
     originOf(request: Request): string {

@@ -2,10 +2,13 @@
 import { once } from "node:events";
 import { fstatSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Logger, pino } from "pino";
+import util from "node:util";
+import { type Logger, pino, stdTimeFunctions } from "pino";
 import { SonicBoom } from "sonic-boom";
 
 export interface Log extends Logger {
+  /** Writes text as it is, unless the log is not in a terminal. */
+  writeToTerminal(text: string): void;
   close(): Promise<void>;
 }
 
@@ -14,14 +17,21 @@ const STDERR = 2;
 const MAX_WAITING_BYTES = 1_000_000;
 const CLOSE_MS = 1000;
 
-export async function createLog(level: string): Promise<Log> {
+/** systemd sets `journalStream` (JOURNAL_STREAM) to the device and inode of its journal. */
+export function createLog(level: string, journalStream?: string): Log {
+  const stderr = fstatSync(STDERR);
   // `process.stderr` loads Bun's streams, which slows startup, so it is used only for a terminal.
-  const isTerminal = fstatSync(STDERR).isCharacterDevice() && process.stderr.isTTY;
-  const format = isTerminal ? await createPretty() : (line: string) => line;
+  const isTerminal = stderr.isCharacterDevice() && process.stderr.isTTY;
+  const isJournal = journalStream === `${stderr.dev}:${stderr.ino}`;
+  const format = isTerminal ? toReadable : isJournal ? withPriority : (line: string) => line;
   // pino's own destination, but without its hook at exit, which would wait for a stalled reader
   // forever. A write to a full pipe blocks a thread in Bun's pool, but never the event loop.
   const sink = new SonicBoom({ fd: STDERR, sync: false, maxLength: MAX_WAITING_BYTES });
-  const log = pino({ level }, { write: (line) => sink.write(format(line)) });
+  const formatters = { level: (level: string) => ({ level }) };
+  const log = pino(
+    { level, formatters, timestamp: stdTimeFunctions.isoTime },
+    { write: (line) => sink.write(format(line)) },
+  );
   let dropped = 0;
   sink.on("drop", () => dropped++);
   sink.on("drain", () => {
@@ -41,16 +51,36 @@ export async function createLog(level: string): Promise<Log> {
     }
   }
   return Object.assign(log, {
+    writeToTerminal: (text: string) => void (isTerminal && sink.write(text)),
     close: () => Promise.race([flush().catch(() => {}), sleep(CLOSE_MS)]),
   });
 }
 
-async function createPretty(): Promise<(line: string) => string> {
-  const { isColorSupported, prettyFactory } = await import("pino-pretty");
-  return prettyFactory({
-    colorize: isColorSupported,
-    ignore: "pid,hostname",
-    singleLine: true,
-    translateTime: "SYS:yyyy-mm-dd HH:MM:ss",
+/** The priorities of syslog, which the journal reads from the start of a line. */
+const priorities: Record<string, number> = { fatal: 2, error: 3, warn: 4, info: 6 };
+
+function withPriority(line: string): string {
+  const [, level = ""] = /^\{"level":"(\w+)"/.exec(line) ?? [];
+  return `<${priorities[level] ?? 7}>${line}`;
+}
+
+const colours: Record<string, "red" | "yellow"> = { fatal: "red", error: "red", warn: "yellow" };
+
+/** Returns a line for people, such as `12:03:11 serving a new snapshot  users=12,003`. */
+function toReadable(line: string): string {
+  const { level, time, pid, hostname, msg, err, ...fields } = JSON.parse(line);
+  const name = util.styleText(colours[level] ?? "dim", level.toUpperCase(), {
+    stream: process.stderr,
   });
+  const start = `${new Date(time).toTimeString().slice(0, 8)} ${level === "info" ? "" : `${name} `}`;
+  const rest = [...listFields(fields)].map((field) => ` ${field}`).join("");
+  return `${start}${msg}${rest && ` ${rest}`}\n${err ? `${err.stack ?? err}\n` : ""}`;
+}
+
+function* listFields(fields: object): Generator<string> {
+  for (const [name, value] of Object.entries(fields)) {
+    if (Object(value) === value) yield* listFields(value);
+    else if (typeof value === "number") yield `${name}=${value.toLocaleString("en")}`;
+    else yield `${name}=${/^[\w./:~+-]+$/.test(value) ? value : JSON.stringify(value)}`;
+  }
 }

@@ -24,7 +24,7 @@ interface Waiting {
 }
 
 /** Returns a handler that calls `fetch`, at once or in a later tick. */
-export function takeTurns({ fetch, clientOf }: Door): FetchHandler {
+export function takeTurns({ fetch, clientOf }: Pick<Door, "fetch" | "clientOf">): FetchHandler {
   /** In the order of the clients' turns. No line is empty. */
   const lines = new Map<string, Waiting[]>();
   const refused: Waiting[] = [];

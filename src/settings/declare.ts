@@ -17,7 +17,8 @@ export interface Setting {
   list?: "," | ";";
   /** The default, as an operator would write it. Without one, a setting can be undefined. */
   default?: string;
-  required?: true;
+  /** `true`, or the property of a switch that lifts the requirement. */
+  required?: true | string;
   /** The environment variable of an argument. Every flag has one. */
   variable?: string;
 }

@@ -19,6 +19,8 @@ export interface Kind<Inside, Given = string> {
   takes: string;
   /** Whether the value may contain a password, so that no message may repeat it. */
   isSecret?: boolean;
+  /** All possible values, if they are few. */
+  choices?: readonly string[];
   convert(given: Given): Inside;
   /** Parses a flag, a variable or a default. `env` has the credentials for a location. */
   parse(text: string, env: Environment): Inside;
@@ -79,7 +81,7 @@ export const seed = integer(0, 0xffff_ffff);
 
 export function oneOf<const Choice extends string>(value: string, choices: readonly Choice[]) {
   const parse = (text: string) => choices.find((choice) => choice === text);
-  return kind(value, `one of ${choices.join(", ")}`, parse) as Kind<Choice, Choice>;
+  return { ...kind(value, `one of ${choices.join(", ")}`, parse), choices } as Kind<Choice, Choice>;
 }
 
 /** In a setting, a number without a unit is in seconds. */

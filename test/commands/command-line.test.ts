@@ -17,10 +17,12 @@ const port = "must be a whole number from 0 to 65535";
 const url = "must be an http or https URL without a query, such as https://example.org";
 const cidr = "must be an IP address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32";
 const store = "must be a redis://, rediss:// or valkey:// URL";
-const importUsage = "usage: roadbook import SOURCE --to FILE [flags]";
+const importUsage = "usage: roadbook import [SOURCE] --to FILE [flags]";
 
 test.each<[string, Record<string, string>, string]>([
   ["fly", {}, 'unknown command "fly"; see roadbook --help'],
+  ["help fly", {}, 'unknown command "fly"; see roadbook --help'],
+  ["completion tcsh", {}, 'bash|zsh|fish must be one of bash, zsh, fish, got "tcsh"'],
   ["exprt --help", {}, 'unknown command "exprt"; did you mean export?'],
   ["--prot=1", {}, "unknown flag --prot; did you mean --port?"],
   ["-p 1", {}, "unknown flag -p; see roadbook serve --help"],
@@ -86,7 +88,9 @@ describe("the help", () => {
     for (const [at, [name, { settings }]] of Object.entries(commands).entries()) {
       expect(formatProgramHelp()).toContain(`\n  ${name} `);
       for (const setting of Object.values(settings)) expect(helps[at]).toContain(setting.name);
+      expect(helps[at]).toMatch(/\n\nExamples:\n( {2}roadbook .*\n){2,3}$/);
     }
+    expect(helps[1]).toContain("database URL (variable: ROADBOOK_DATABASE)");
   });
 
   test("for serve has groups and shows defaults", () => {

@@ -1,10 +1,13 @@
 /** The executable, alone in its folder: one start per command, its output and its signals. */
+
+import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { chmodSync, cpSync, readdirSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { type Command, commands } from "../../src/commands/commands.ts";
 import { formatCommandHelp, formatProgramHelp } from "../../src/commands/help.ts";
+import { textOf, user } from "../datasets.ts";
 import {
   executable,
   openExecutable,
@@ -71,12 +74,108 @@ test("-- ends the flags", async () => {
 test.each<[string[], string | RegExp]>([
   [["-h"], formatProgramHelp()],
   [["--help"], formatProgramHelp()],
+  [["help"], formatProgramHelp()],
   [["serve", "--help"], formatCommandHelp("serve", commands.serve as Command)],
+  [["help", "check"], formatCommandHelp("check", commands.check as Command)],
   [["--version"], /^roadbook \d+\.\d+\.\d+(-dev)?\n$/],
 ])("%j is answered whatever the variables say", async (args, stdout) => {
   const env = { ROADBOOK_PORT: "", ROADBOOK_RATE_LIMIT_STORE: "redis://:x@h" };
   const expected = typeof stdout === "string" ? stdout : expect.stringMatching(stdout);
   expect(await roadbook(args, { env })).toEqual({ code: 0, stdout: expected, stderr: "" });
+});
+
+test("in a terminal, the headings of the help are bold, unless NO_COLOR is set", async () => {
+  const command = ["script", "-qec", `${await executable()} help check`, "/dev/null"];
+  const print = async (env: Record<string, string>) => (await run(command, { env })).stdout;
+  expect(await print({ TERM: "xterm" })).toContain("\r\n\u001b[1mExamples:\u001b[22m\r\n");
+  expect(await print({ TERM: "xterm", NO_COLOR: "1" })).toContain("\r\nExamples:\r\n");
+});
+
+/** Creates a folder with the executable and other files, and returns a shell that runs there. */
+async function openShell(files: Record<string, string>) {
+  const cwd = temporaryFolder();
+  for (const [path, text] of Object.entries(files)) await Bun.write(join(cwd, path), text);
+  symlinkSync(await executable(), join(cwd, "roadbook"));
+  const env = { HOME: cwd, PATH: `${cwd}:${process.env.PATH}` };
+  return {
+    cwd,
+    env,
+    sh: (words: string[], more = {}) => run(words, { cwd, env: { ...env, ...more } }),
+  };
+}
+
+test("the examples in the help of each command work as written", async () => {
+  const created = "2021-05-01 10:00:00";
+  const { cwd, env, sh } = await openShell({
+    "dataset.ndjson": textOf([
+      ...[42, 43, 44].map((id) => user(id, "Ann")),
+      { type: "end", lines: 3 },
+    ]),
+    "changes.ndjson": textOf([user(43, "Bob")]),
+    "my-tables/users.csv": `id,public,name,created_at\n42,1,Ann,${created}\n`,
+    "my-queries/users.sql": `SELECT 42 AS id, 1 AS public, 'Ann' AS name, '${created}' AS created_at`,
+    // Folders that exist where a shell is used.
+    ...{ ".local/share/bash-completion/completions/x": "", ".zfunc/x": "" },
+    ".config/fish/completions/x": "",
+  });
+  new Database(join(cwd, "platform.db")).run("CREATE TABLE users (id)");
+  const examples = Object.entries(commands).map(([name, command]) => {
+    const [, text = ""] = formatCommandHelp(name, command).split("Examples:\n");
+    return [name, text.trim().split(/\n */)] as const;
+  });
+  const { serve = [], health = [], ...others } = Object.fromEntries(examples);
+  for (const line of Object.values(others).flat()) {
+    const { code, stderr } = await sh(["bash", "-c", `set -o pipefail; ${line}`]);
+    expect([line, code, stderr]).toEqual([line, 0, ""]);
+  }
+  for (const line of serve) {
+    const command = ["bash", "-c", `exec ${line} --port 0 --admin-port 0`];
+    const child = Bun.spawn(command, { cwd, env, stdout: "pipe", stderr: "ignore" });
+    const origin = await readyOrigin(child.stdout);
+    const { port } = new URL(origin);
+    for (const given of health) {
+      const asked = given.replace("8080", port).replace("https://api.example.org", origin);
+      const outcome = await sh(["bash", "-c", asked], { ROADBOOK_PORT: port });
+      expect(outcome).toMatchObject({ code: 0, stderr: "" });
+    }
+    child.kill();
+    expect(await child.exited).toBe(0);
+  }
+});
+
+// Where there is no word, bash and zsh complete file names themselves, which is shown here as a *.
+const completed = {
+  ...{
+    im: "import",
+    "--access": "--access-log",
+    "--log-level w": "warn",
+    "import --que": "--queries",
+  },
+  ...{ "import da": "*", "import --to ": "*", "completion z": "zsh", "help ch": "check" },
+};
+test.each([
+  [
+    "bash",
+    `. ./script; for line in "$@"; do COMP_LINE="roadbook $line" COMP_POINT=99; _roadbook roadbook
+    echo "\${COMPREPLY:-*}"; done`,
+  ],
+  [
+    "zsh",
+    `compadd() { shift; echo $*; }; _files() { echo '*'; }; complete() { . ./script; }
+    for line in "$@"; do words=(roadbook "\${(@s: :)line}"); CURRENT=$#words; complete; done`,
+  ],
+  [
+    "fish",
+    `. ./script; for line in $argv[2..]; set found (complete -C "roadbook $line")
+    test "$found[1]" = dataset; and echo '*'; or echo $found[1]; end`,
+  ],
+])("%s completes commands, flags and choices", async (shell, script) => {
+  if (!Bun.which(shell) && !process.env.ROADBOOK_REQUIRE_ALL) return console.warn(`no ${shell}`);
+  const { stdout } = await roadbook(["completion", shell]);
+  const { sh } = await openShell({ script: stdout, dataset: "" });
+  const outcome = await sh([shell, "-c", script, shell, ...Object.keys(completed)]);
+  const words = Object.values(completed).join("\n");
+  expect(outcome).toMatchObject({ stdout: `${words}\n`, stderr: "" });
 });
 
 // In some containers, any user may listen on any port.

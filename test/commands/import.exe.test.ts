@@ -46,6 +46,43 @@ line 2: must be a valid JSON object
   expect(listBeside(join(cwd, "s"))).toEqual([]);
 });
 
+test("with --json, each command prints one object, also for an error", async () => {
+  const cwd = temporaryFolder();
+  const json = async (words: string, lines: object[] = []) => {
+    const args = [...words.split(" "), "--json"];
+    const { code, stdout, stderr } = await roadbook(args, { cwd, stdin: textOf(lines) });
+    expect([stderr, stdout.match(/\n/g)?.length]).toEqual(["", 1]);
+    return [code, JSON.parse(stdout)];
+  };
+  const reason =
+    'must be a non-blank string of 1 to 200 code points, got ""; the user becomes private';
+  const error = { line: 3, field: "name", reason, type: "user", id: 3 };
+  const imported = {
+    ...{ snapshot: "s", sha256: expect.stringMatching(/^[0-9a-f]{64}$/), dry_run: false },
+    counts: { roles: 0, achievements: 0, companies: 0, users: 3, public_users: 2 },
+    ...{ differences: null, held: 0, not_found: [], unknown_columns: [] },
+    names: { cleaned: 0, entities: { count: 0 }, misread: { count: 0 } },
+    skipped: { count: 1, users_made_private: 1, groups: [{ count: 1, first: [error] }] },
+    seconds: expect.any(Number),
+  };
+  const nothing = { ...imported, snapshot: null, sha256: null, dry_run: true };
+  const lines = [ann, user(2, "Bo"), user(3, "")];
+  const deletion = { type: "role", id: 9, deleted: true };
+  const usage = "unknown flag --tto; did you mean --to?";
+  for (const [words, code, outcome, input] of [
+    ["import - --skip-invalid --dry-run", 0, nothing, lines],
+    ["import - --skip-invalid --to s", 0, imported, lines],
+    ["hide 1 3 --to s", 0, { made_private: [1], already_private: [3] }],
+    ["apply - --to s", 0, { not_found: [{ type: "role", id: 9 }], snapshot: "s" }, [deletion]],
+    ["check s", 0, { snapshot: "s", sha256: imported.sha256, counts: { public_users: 1 } }],
+    ["check none", 1, { error: "none cannot be read: no such file or directory" }],
+    ["hide 7 --to s", 1, { error: "not found in s: user 7; nothing was written" }],
+    ["import - --tto s", 2, { error: usage }],
+  ] as [string, number, object, object[]?][]) {
+    expect(await json(words, input)).toMatchObject([code, outcome]);
+  }
+});
+
 test("import --skip-invalid lists what it skipped and exits with 0", async () => {
   const stdin = textOf([company, { ...role, name: "" }, { ...ann, roles: [1] }, user(2, "")]);
   const name = 'name: must be a non-blank string of 1 to 200 code points, got ""';

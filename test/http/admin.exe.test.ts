@@ -18,7 +18,7 @@ async function openWithAdmin(...words: string[]) {
   const target = await openExecutable(["--admin-port", "0", ...words], (text) => {
     log += text;
   });
-  const admin = await until(() => /admin listening on (http:[^"]+)/.exec(log)?.[1]);
+  const admin = await until(() => /"adminUrl":"([^"]+)/.exec(log)?.[1]);
   return { ...target, admin };
 }
 

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => roadbook.close());
 
-type Rig = Pick<Roadbook, "setFaults" | "resetLimit"> | undefined;
+type Rig = Parameters<typeof createAdminFetch>[0]["rig"];
 
 function openAdmin(rig: Rig, isReady = true, host = "127.0.0.1") {
   const respond = createAdminFetch({ host, metrics, isReady: () => isReady, rig });
@@ -175,9 +175,9 @@ test("on a test rig, faults are replaced and the search limit is reset", async (
     expect(await statuses()).toEqual([200, 429, 429, 503]);
   }
   for (const [body, message] of [
-    [["*:close", "search:status=200"], /must have a 5xx status .*, got "search:status=200"$/],
+    [["*:close", "search:status=200"], /search needs a 5xx status .*, got "search:status=200"$/],
     ["*:close", /^faults must be of type array/],
-    [[{ target: "search" }], /must have a form/],
+    [[{ target: "search" }], /a target is search/],
   ] as const) {
     const error = { code: "invalid_request", message: expect.stringMatching(message) };
     expect(await put(body)).toEqual([400, error]);
@@ -185,7 +185,14 @@ test("on a test rig, faults are replaced and the search limit is reset", async (
   expect(await put([])).toEqual([204, null]);
   await reset();
   expect(await statuses()).toEqual([200, 200, 429, 429]);
-  expect((await admin("/faults")).headers.get("allow")).toBe("PUT");
+  await put(["*:close,rate=0.50", "search:delay=1s"]);
+  const listed = await admin("/faults");
+  expect(listed.headers.get("content-type")).toBe("application/json; charset=utf-8");
+  expect(await listed.json()).toEqual(["*:close,rate=0.50", "search:delay=1s"]);
+  const wrong = await admin("/faults", { method: "DELETE" });
+  expect(wrong.headers.get("allow")).toBe("GET, HEAD, PUT");
+  const paths = "The admin port has /metrics, /live, /ready, /faults, /search-limit.";
+  expect((await (await admin("/fault")).json()).error.message).toBe(paths);
   const resetLimit = () => {
     throw new Error("this limiter cannot be reset");
   };

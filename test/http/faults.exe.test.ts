@@ -16,8 +16,8 @@ test("faults in the variable add up, and each is logged as a warning", async () 
   const warnings = () => log.split("\n").filter((line) => line.includes("FAULT INJECTION IS ON"));
   await until(() => warnings().length === 2);
   expect(JSON.parse(warnings()[0] ?? "")).toMatchObject({
-    level: 40,
-    fault: { target: "profile", status: 503, rate: 1 },
+    level: "warn",
+    fault: "profile:status=503",
     faultSeed: 7,
   });
   await target.close();

@@ -33,22 +33,35 @@ test.each([
   expect(parseFault(text)).toMatchObject(fault as object);
 });
 
+const target = "a target is search, profile, achievements, health or *";
+const part =
+  "a part is close, status=503, delay=200ms, rate=0.1 (above 0, at most 1) or times=2 (at least 1)";
+const status = "needs a 5xx status or one that the API returns for it";
 test.each([
-  ...["", "searches:close", "search:", "search:explode", "search:rate=0.5", "search:delay=200"],
-  ...["search:status=503,close", "search:status=5e2", "search:close=1", "search:close,rate=0"],
-  ...["search:close,rate=1.1", "search:close,rate=", "search:close,times=0"],
-])("%p does not have the form of a fault", (text) => {
-  expect(() => parseFault(text)).toThrow("must have a form such as search:status=503,rate=0.1");
+  ...[":", "serch:close"].map((text) => [text, text.replace(/:.*/, ""), target]),
+  ...["", "explode", "rate0.1", "constructor", "close=1", "status", "status=5e2"].flatMap(
+    (wrong) => [
+      [`search:${wrong}`, wrong, part],
+      [`search:close,${wrong},times=1`, wrong, part],
+    ],
+  ),
+  ...["delay=200", "delay=0s", "rate=", "rate=0", "rate=1.1", "times=0"].map((wrong) => [
+    `search:close,${wrong}`,
+    wrong,
+    part,
+  ]),
+  ["search:status=200", "status=200", `search ${status}`],
+  ["profile:status=429", "status=429", `profile ${status}`],
+  ["health:status=600", "status=600", `health ${status}`],
+  ["*:status=403", "status=403", `* ${status}`],
+])("the error for %p names the part %p", (text = "", wrong, reason) => {
+  const message = `has the part ${JSON.stringify(wrong)}, but ${reason}`;
+  expect(() => parseFault(text)).toThrow(new RangeError(message));
 });
 
-test.each(["search:status=200", "profile:status=429", "health:status=600", "*:status=403"])(
-  "%s has a status that the API never returns there",
-  (text) => {
-    const target = text.replace(/:.*/, "");
-    const reason = `must have a 5xx status or one that the API returns for ${target}`;
-    expect(() => parseFault(text)).toThrow(reason);
-  },
-);
+test.each(["search:rate=0.5", "search:status=503,close"])("%p is not one effect", (text) => {
+  expect(() => parseFault(text)).toThrow("must have either close or status, or only delay");
+});
 
 test.each<[string, string[]]>([
   ["search", ["search"]],

@@ -242,7 +242,7 @@ test.skipIf(skipped)(
     expect(response.headers.get("x-ratelimit-remaining")).toBe("29");
     const [, down = ""] =
       /^(\{.*"msg":"rate limit store down, counting in memory".*)$/m.exec(log) ?? [];
-    expect(JSON.parse(down)).toMatchObject({ level: 40, reason: expect.any(String) });
+    expect(JSON.parse(down)).toMatchObject({ level: "warn", reason: expect.any(String) });
     await store.start();
     await until(isUp);
     await Promise.all([server.close(), store.close()]);

@@ -97,7 +97,7 @@ async function serve(
 ) {
   let log = "";
   const server = await openExecutable(args, (text) => (log += text), env);
-  if (use) await use(await until(() => /admin listening on ([^"]+)/.exec(log)?.[1]));
+  if (use) await use(await until(() => /"adminUrl":"([^"]+)/.exec(log)?.[1]));
   await server.close();
   expect(log).not.toContain("unknown");
 }

@@ -71,13 +71,16 @@ test.if(hasDpkg || isRequired)(
       "/usr/lib/systemd/system/roadbook.service",
       "/usr/lib/systemd/system/roadbook@.service",
       "/usr/libexec/roadbook-health.sh",
+      "/usr/share/bash-completion/completions/roadbook",
       "/usr/share/doc/roadbook/CHANGELOG.md",
       "/usr/share/doc/roadbook/README.md",
       "/usr/share/doc/roadbook/changelog.gz",
       "/usr/share/doc/roadbook/copyright",
       "/usr/share/doc/roadbook/licences.gz",
+      "/usr/share/fish/vendor_completions.d/roadbook.fish",
       "/usr/share/lintian/overrides/roadbook",
       "/usr/share/man/man1/roadbook.1.gz",
+      "/usr/share/zsh/vendor-completions/_roadbook",
     ]);
     const licences = readFileSync(join(machine, "usr/share/doc/roadbook/licences.gz"));
     expect(gunzipSync(licences).toString()).toBe((await roadbook(["licences"])).stdout);

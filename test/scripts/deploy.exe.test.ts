@@ -225,7 +225,7 @@ test("the commands for the admin port work, and every documented metric exists",
     .split(" ")
     .slice(1);
   const target = await openExecutable(words, (text) => (log += text));
-  const admin = await until(() => /admin listening on ([^"]+)/.exec(log)?.[1]);
+  const admin = await until(() => /"adminUrl":"([^"]+)/.exec(log)?.[1]);
   await target.fetch("/users/public/42");
   const curls = asks.replaceAll("http://127.0.0.1:9090", admin).replaceAll("curl", "curl -sf");
   const { code, stdout } = await run(["sh", "-ec", curls]);

@@ -1,6 +1,7 @@
 /** The log of the executable, as operators and log collectors read it. */
 import { describe, expect, test } from "bun:test";
-import { renameSync, writeFileSync } from "node:fs";
+import { renameSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { makeSnapshot, runSql } from "../datasets.ts";
 import {
   executable,
@@ -12,7 +13,7 @@ import {
 } from "../support.ts";
 
 interface Line {
-  level: number;
+  level: string;
   msg: string;
   [field: string]: unknown;
 }
@@ -40,13 +41,13 @@ describe("without a terminal, each event is one line of JSON", () => {
     await target.fetch("/users/public/42");
     await target.close();
     const lines = target.lines();
-    expect(lines.map(({ msg }) => msg)).toEqual(["starting", "ready", "stopping", "stopped"]);
+    expect(lines.map(({ msg }) => msg)).toEqual(["ready", "stopping", "stopped"]);
     const counts = { users: 3000 };
-    expect(lines[0]).toMatchObject({ snapshot: "the bundled data", counts });
-    expect(lines[1]).toMatchObject({ url: target.origin });
-    expect(lines[2]).toMatchObject({ signal: "SIGTERM" });
+    const url = target.origin;
+    expect(lines[0]).toMatchObject({ snapshot: "the bundled data", counts, url });
+    expect(lines[1]).toMatchObject({ signal: "SIGTERM" });
     for (const { level, time } of lines) {
-      expect([level, typeof time]).toEqual([30, "number"]);
+      expect([level, new Date(String(time)).toISOString()]).toEqual(["info", String(time)]);
     }
   });
 
@@ -55,10 +56,10 @@ describe("without a terminal, each event is one line of JSON", () => {
     const target = await openLogged("--snapshot", snapshot);
     renameSync(await makeSnapshot(), snapshot);
     const swap = await target.find(({ msg }) => msg === "serving a new snapshot");
-    expect(swap).toMatchObject({ level: 30, counts: { users: 3, public_users: 2 } });
+    expect(swap).toMatchObject({ level: "info", counts: { users: 3, public_users: 2 } });
     writeFileSync(`${snapshot}.new`, "");
     renameSync(`${snapshot}.new`, snapshot);
-    const refusal = await target.find(({ level }) => level === 50);
+    const refusal = await target.find(({ level }) => level === "error");
     expect(refusal.msg).toEndWith("is empty; serving the old snapshot");
     await target.close();
   });
@@ -69,13 +70,33 @@ describe("without a terminal, each event is one line of JSON", () => {
     const target = await openLogged("--snapshot", snapshot, "--log-level", "error");
     const { headers } = await target.fetch("/users/42/achievements");
     expect(await target.find(({ msg }) => msg === "bug")).toMatchObject({
-      level: 50,
+      level: "error",
       requestId: headers.get("x-request-id"),
       err: { message: expect.any(String), stack: expect.any(String) },
     });
     await target.close();
     expect(target.lines()).toHaveLength(1);
   });
+});
+
+test("an untrusted proxy is reported once, unless it is trusted or nothing is counted", async () => {
+  const headers = { "x-forwarded-for": "192.0.2.1" };
+  for (const [flags, warnings] of [
+    [[], 1],
+    // Through a proxy, the kiosk's own screen is counted too.
+    [["--kiosk"], 1],
+    [["--trusted-proxy", "127.0.0.1"], 0],
+    [["--search-limit", "0"], 0],
+  ] as const) {
+    const target = await openLogged(...flags);
+    await target.fetch("/users/public/42");
+    for (let times = 0; times < 2; times++) await target.fetch("/users/public/42", { headers });
+    await target.close();
+    expect(target.lines().filter(({ msg }) => msg.includes("--trusted-proxy"))).toHaveLength(
+      warnings,
+    );
+    expect(target.text()).not.toContain("192.0.2.1");
+  }
 });
 
 describe("--access-log", () => {
@@ -108,21 +129,61 @@ describe("--access-log", () => {
   });
 });
 
-test("on a terminal the log is in a readable format", async () => {
-  const command = `${await executable()} --port 0 --access-log`;
+test("in a terminal, the log is readable, and says once what to try", async () => {
+  const flags = "--port 0 --admin-port 0 --access-log --fault none";
   const script = `
-    script -qefc '${command} & echo $! > pid; wait $!' /dev/null > log &
-    while ! grep -qs listening log; do sleep 0.05; done
-    curl -s "$(grep -o 'http://[0-9.:]*' log | head -n 1)/users/public/42" > body
+    script -qefc '${await executable()} ${flags} & echo $! > pid; wait $!' /dev/null > log &
+    while ! grep -qs lifts log; do sleep 0.05; done
+    curl -s "$(grep -o 'http://[0-9.:]*/users/public/[0-9]*' log)" > body
     kill -TERM "$(cat pid)"
     wait`;
   const folder = temporaryFolder();
-  expect((await run(["bash", "-c", script], { cwd: folder })).stderr).toBe("");
-  const text = Bun.stripANSI(await Bun.file(`${folder}/log`).text());
-  expect(text).toMatch(/^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\] INFO: ready/m);
-  expect(text).toMatch(/INFO: request \{.*"route":"\/users\/public\/:userId","status":200/);
-  expect(text).toContain("INFO: stopped");
-  expect(text).not.toContain('{"level"');
+  const env = { PATH: process.env.PATH ?? "" };
+  expect((await run(["bash", "-c", script], { cwd: folder, env })).stderr).toBe("");
+  expect(await Bun.file(`${folder}/body`).text()).toStartWith('{"success":true');
+  const text = Bun.stripANSI(await Bun.file(`${folder}/log`).text())
+    .replaceAll("\r", "")
+    .replace(/\d\d:\d\d:\d\d/g, "TIME")
+    .replace(/:\d{4,5}\b/g, ":PORT");
+  const listening = "roadbook listening on http://127.0.0.1:PORT\n";
+  expect(text).toContain(listening);
+  const lines = text.replace(listening, "").split("\n");
+  const ready =
+    /^TIME ready {2}version=\S+ snapshot="the bundled data" builtAt=\S+ .* users=3,000 /;
+  expect(lines).toEqual([
+    "TIME WARN FAULT INJECTION IS ON: this server is for tests only  fault=none faultSeed=1",
+    expect.stringMatching(ready),
+    "  page   http://127.0.0.1:PORT/",
+    expect.stringMatching("  API    http://127.0.0.1:PORT/users/public/"),
+    "  docs   http://127.0.0.1:PORT/docs",
+    "  admin  http://127.0.0.1:PORT/metrics",
+    "  30 searches an hour; --search-limit 0 lifts it",
+    expect.stringMatching(
+      /^TIME request {2}requestId=\S+ method=GET route=\/users\/public\/:userId /,
+    ),
+    "TIME stopping  signal=SIGTERM",
+    "TIME stopped",
+    "",
+  ]);
+});
+
+test("in the journal, each line begins with its priority", async () => {
+  const log = join(temporaryFolder(), "log");
+  writeFileSync(log, "");
+  const { dev, ino } = statSync(log);
+  for (const [stream, prefixes] of [
+    [`${dev}:${ino}`, ["<4>{", "<6>{", "<6>{", "<6>{"]],
+    ["8:1", ["{", "{", "{", "{"]],
+  ] as const) {
+    writeFileSync(log, "");
+    const command = `exec ${await executable()} --port 0 --fault none 2>> ${log}`;
+    const env = { JOURNAL_STREAM: stream };
+    const child = Bun.spawn(["sh", "-c", command], { env, stdout: "pipe" });
+    await readyOrigin(child.stdout);
+    child.kill();
+    await child.exited;
+    expect((await Bun.file(log).text()).match(/^.*?\{/gm)).toEqual([...prefixes]);
+  }
 });
 
 describe.skipIf(process.platform !== "linux")("a log that cannot be written", () => {
@@ -169,7 +230,7 @@ describe.skipIf(process.platform !== "linux")("a log that cannot be written", ()
     const reports = lines.filter(({ dropped }) => dropped !== undefined);
     const dropped = reports.reduce((sum, line) => sum + Number(line.dropped), 0);
     const msg = `${reports[0]?.dropped} log lines were dropped`;
-    expect(reports[0]).toMatchObject({ level: 40, msg });
+    expect(reports[0]).toMatchObject({ level: "warn", msg });
     expect([dropped > 0, written + dropped]).toEqual([true, count]);
     expect(lines.slice(-2).map(({ msg }) => msg)).toEqual(["stopping", "stopped"]);
   });

@@ -76,7 +76,7 @@ test("hide names the users, may hide the last public one, and is all or nothing"
   // A mistyped id in a change file, by contrast, adds a user, and the report says so.
   const { differences } = await applyChanges([{ ...hide, id: 999 }], path);
   expect(differences?.users).toMatchObject({ added: 1, made_private: 0 });
-  const found = await hideUsers([44, 43, 42, 44], path);
+  const { found } = await hideUsers([44, 43, 42, 44], path);
   expect(found.map(({ id, is_public }) => `${id} ${is_public}`)).toEqual(["44 1", "43 0", "42 1"]);
   const private_ = [42, 43, 44].map((id) => `{"type":"user","id":${id},"public":false}\n`).join("");
   expect(await exported(path)).toContain(private_);

@@ -143,8 +143,8 @@ test("keys are text without the space around them, and 5 is the same key as text
   const change = [{ type: "user", id: "5", public: true, name: "Five", created_at }];
   await applyChanges(change, target, { idMap });
   expect(await exported(target)).toContain('"id":1,"public":true,"name":"Five"');
-  const hidden = await hideUsers(["5", " ab"], target, { idMap });
-  expect(hidden.map(({ id }) => id)).toEqual(["5", " ab"]);
+  const { found } = await hideUsers(["5", " ab"], target, { idMap });
+  expect(found.map(({ id }) => id)).toEqual(["5", " ab"]);
   const hiding = hideUsers(["AB", "ac", 6], target, { idMap });
   await expect(hiding).rejects.toThrow("user ac, user 6; nothing was written");
   using map = await openIdMap({ idMap }, target);

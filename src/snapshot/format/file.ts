@@ -104,12 +104,12 @@ export async function isSnapshot(path: string): Promise<boolean> {
 
 /**
  * Writes the trailer after the last page. `edit` may change the pages, which begin at the offset
- * `from` in the file, and returns whether it did.
+ * `from` in the file, and returns whether it did. Returns the checksum.
  */
 export async function finishFile(
   path: string,
   edit: (pages: Uint8Array, from: number) => boolean,
-): Promise<void> {
+): Promise<string> {
   await using file = await open(path, "r+");
   const { databaseBytes } = parseSizes(await readHeader(file));
   const hash = createHash("sha256");
@@ -122,9 +122,11 @@ export async function finishFile(
     at += chunk.length;
   }
   const list = Buffer.concat(blocks);
-  const trailer = Buffer.concat([list, checksumLine(hash.update(list).digest("hex"))]);
+  const sha256 = hash.update(list).digest("hex");
+  const trailer = Buffer.concat([list, checksumLine(sha256)]);
   await file.write(trailer, 0, trailer.length, databaseBytes);
   await file.truncate(databaseBytes + trailer.length);
+  return sha256;
 }
 
 export function withTrailer(database: Uint8Array): Uint8Array {

@@ -20,12 +20,12 @@ export interface VerifiedDatabase {
  * checksum detects any change since the file was written. SQLite's own checks detect bugs in how
  * the file was written.
  */
-export function checkSnapshot(path: string): Promise<Meta> {
+export function checkSnapshot(path: string): Promise<Meta & { sha256: string }> {
   return namingErrors(path, async () => {
-    const { db, close } = await verifyAndOpen(path, false);
+    const { db, sha256, close } = await verifyAndOpen(path, false);
     try {
       const [[result = ""] = []] = db.values<string[]>("PRAGMA integrity_check(1)");
-      if (result === "ok") return readMeta(db);
+      if (result === "ok") return { ...readMeta(db), sha256 };
       throw new SnapshotError(`is damaged: ${result.replaceAll("\n", " ")}`);
     } finally {
       close();

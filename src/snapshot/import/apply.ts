@@ -39,10 +39,10 @@ export async function applyChanges(
     using idMap = await openIdMap(options, target);
     const run = (db: Database) => change(db, changes, options, target, old, idMap);
     const counted = await useDatabase(path, run);
-    await finishFile(path, clearUnused);
+    const sha256 = await finishFile(path, clearUnused);
     // Before the file is replaced, so that no id that was served is lost.
     idMap?.commit();
-    return counted;
+    return { ...counted, sha256 };
   };
   return replaceLocked(target, apply, options);
 }
@@ -69,7 +69,7 @@ export async function hideUsers(
   ids: readonly (number | string)[],
   target: string,
   options: ApplyOptions = {},
-): Promise<ReturnType<typeof findUsers>> {
+): Promise<Counted & { found: ReturnType<typeof findUsers> }> {
   let found: ReturnType<typeof findUsers> = [];
   const listChanges = (db: Database, idMap?: IdMap) => {
     // Each id that is not in the map gets a number that no user has.
@@ -82,8 +82,8 @@ export async function hideUsers(
     if (list) throw new Error(`not found in ${target}: ${list}; nothing was written`);
     return found.map(({ id }) => ({ type: "user", id, public: false }));
   };
-  await applyChanges(listChanges, target, { ...options, allowShrink: true });
-  return found;
+  const counted = await applyChanges(listChanges, target, { ...options, allowShrink: true });
+  return { ...counted, found };
 }
 
 /** Applies changes to the bytes of a snapshot, and returns the bytes of the new snapshot. */

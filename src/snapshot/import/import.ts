@@ -37,8 +37,8 @@ export interface ImportOptions extends ReadOptions, WriteOptions, LockOptions, T
 }
 
 /**
- * Imports a dataset into the snapshot file `target`, which stays unchanged if the import fails.
- * Rejects with a `DatasetError` if a line is invalid.
+ * Imports a dataset into the snapshot file `target`, which stays unchanged if the import fails. For
+ * a dry run, it may be empty: then nothing is compared. Rejects with a `DatasetError` if a line is invalid.
  */
 export async function importDataset(
   dataset: LineSource,
@@ -62,7 +62,7 @@ export async function importDataset(
     return { ...totals, differences, held, notFound: [], ...read };
   };
   if (dryRun) {
-    const file = findReplaceable(target);
+    const file = target && findReplaceable(target);
     using idMap = await openMap(file);
     return await useDatabase("", (db) => fillInstead(db, file, idMap));
   }
@@ -79,10 +79,10 @@ export async function importDataset(
         return counted;
       });
       await finishFile(path, clearUnused);
-      await checkSnapshot(path);
+      const { sha256 } = await checkSnapshot(path);
       // Before the file is replaced, so that no id that was served is lost.
       idMap?.commit();
-      return counted;
+      return { ...counted, sha256 };
     },
     options,
   );

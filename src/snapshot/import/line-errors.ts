@@ -64,6 +64,12 @@ export class DatasetError extends Error {
   }
 }
 
+/** Returns the first errors of each kind without what is only for formatting. */
+export function groupErrors(errors: LineErrors) {
+  const shown = ({ kind, missing, ...error }: LineError) => error;
+  return sorted(errors).map(({ count, first }) => ({ count, first: first.map(shown) }));
+}
+
 /** Lists the first errors of each kind, and counts the rest. */
 export function formatErrors(errors: LineErrors): string {
   const texts: string[] = [];

@@ -17,6 +17,8 @@ import type { Read } from "./read-dataset.ts";
 const MAX_FEATURED = 12;
 
 export interface Counted extends Read, Totals {
+  /** The checksum of the new snapshot; undefined for a dry run. */
+  sha256?: string;
   /** Undefined if the file is new or replaces a damaged one. */
   differences: Differences | undefined;
   /** How many users an import kept private or deleted, although the dataset says otherwise. */

@@ -53,7 +53,7 @@ test("no message, log line or response contains a secret", async () => {
   expect(JSON.parse(health)).toMatchObject({
     snapshot_source: { error: "is not a Roadbook snapshot" },
   });
-  const admin = /admin listening on ([^"]+)/.exec(log)?.[1];
+  const admin = /"adminUrl":"([^"]+)/.exec(log)?.[1];
   const metrics = await (await fetch(`${admin}/metrics`)).text();
   expect(metrics).toContain("\nroadbook_snapshot_source_up 0\n");
   expect(metrics).toMatch(/\nroadbook_snapshot_source_last_success_timestamp_seconds 1\d{9}\n/);
