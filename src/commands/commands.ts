@@ -89,7 +89,7 @@ export const commands: Record<string, Command> = {
         kind: kinds.text("SOURCE"),
         variable: "ROADBOOK_DATABASE",
         required: true,
-        help: "NDJSON file, - for standard input, folder of CSV files, database URL, or older snapshot",
+        help: "NDJSON file, - for standard input, folder of CSV files, older snapshot, or database URL",
       },
       to: {
         kind: kinds.target,

@@ -22,7 +22,7 @@ test("a server with a certificate serves https", async () => {
 });
 
 test("a certificate that expires within 14 days is a warning at the start", async () => {
-  await until(() => /"level":40.*the TLS certificate expires on \d{4}-\d\d-\d\dT/.test(log));
+  await until(() => /"level":"warn".*the TLS certificate expires on \d{4}-\d\d-\d\dT/.test(log));
 });
 
 test.each([
