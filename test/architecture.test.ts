@@ -166,15 +166,26 @@ describe("documents", () => {
   const documents = ["README.md", "ARCHITECTURE.md", ".github/CONTRIBUTING.md"];
   const folders = ["domain", "search", "snapshot", "limit", "http"];
 
-  test.each([...documents, ...folders.map((folder) => `src/${folder}/README.md`)])(
-    "%s has no broken links to files",
+  const guide = ["README", "database", "machines", "kiosk"];
+  const pages = guide.map((page) => `scripts/deploy/${page}.md`);
+
+  test.each([...documents, ...pages, ...folders.map((folder) => `src/${folder}/README.md`)])(
+    "%s has no broken links to files and headings",
     (document) => {
       const text = readFileSync(join(root, document), "utf8");
-      const links = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g)].map(
-        ([, path = ""]) => path,
+      const broken = [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)].filter(
+        ([, path = "", heading]) => {
+          const file = path ? join(root, dirname(document), path) : join(root, document);
+          if (!existsSync(file) || heading === undefined) return !existsSync(file);
+          const headings =
+            readFileSync(file, "utf8")
+              .toLowerCase()
+              .match(/^#+ .*$/gm) ?? [];
+          const slugs = headings.map((line) => line.replace(/^#+ |[^\w\s-]/g, ""));
+          return !slugs.some((slug) => slug.replaceAll(" ", "-") === heading);
+        },
       );
-      const folder = join(root, dirname(document));
-      expect(links.filter((path) => !existsSync(join(folder, path)))).toEqual([]);
+      expect(broken.map(([link]) => link)).toEqual([]);
     },
   );
 

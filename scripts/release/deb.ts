@@ -84,7 +84,12 @@ async function listFiles(): Promise<Record<string, string | Uint8Array>> {
     "usr/share/zsh/vendor-completions/_roadbook": completionScripts.zsh,
     "usr/share/fish/vendor_completions.d/roadbook.fish": completionScripts.fish,
     "usr/share/man/man1/roadbook.1.gz": gzipSync(formatManPage(date), { level: 9 }),
-    [`${documents}/README.md`]: read("scripts/deploy/README.md"),
+    ...Object.fromEntries(
+      ["README", "database", "machines", "kiosk"].map((page) => [
+        `${documents}/${page}.md`,
+        read(`scripts/deploy/${page}.md`),
+      ]),
+    ),
     [`${documents}/CHANGELOG.md`]: read("CHANGELOG.md"),
     [`${documents}/changelog.gz`]: gzipSync(
       `roadbook (${debVersion}) stable; urgency=medium

@@ -219,7 +219,7 @@ test.skipIf(skipped)(
   "a server takes the store from the environment, and says when it is down",
   async () => {
     const store = await openRedisServer("sesame");
-    const guide = await Bun.file(join(root, "scripts/deploy/README.md")).text();
+    const guide = await Bun.file(join(root, "scripts/deploy/machines.md")).text();
     const [, name = "", written = ""] =
       /^(ROADBOOK_RATE_LIMIT_STORE)=(redis:\S+)$/m.exec(guide) ?? [];
     const url = written

@@ -3,7 +3,15 @@
  * check and the units. A temporary folder stands in for the VPS, with a fake ssh and apt-get.
  */
 import { expect, test } from "bun:test";
-import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { runHealth } from "../../src/commands/health.ts";
 import { version as current } from "../../src/domain/version.ts";
@@ -34,7 +42,7 @@ if (!hasSystemd) console.warn("systemd-analyze is missing: skipping the units");
 
 const readDeploy = (name: string) => readFileSync(join(root, "scripts/deploy", name), "utf8");
 const guide = readDeploy("README.md");
-const blocks = (language: string) => codeBlocks(guide, language);
+const blocks = (language: string, page = guide) => codeBlocks(page, language);
 
 /** Creates a folder of shell scripts to put at the front of PATH. */
 function makePrograms(programs: Record<string, string>): string {
@@ -67,6 +75,16 @@ async function makeOldVersion(path: string): Promise<boolean> {
   writeFileSync(path, `#!/bin/sh\nexec ${command} "$@"\n`);
   return code === 0;
 }
+
+test("where the guide has commands that no test runs, it says so", () => {
+  for (const page of ["README.md", "database.md", "machines.md", "kiosk.md"]) {
+    // Tests run the blocks in sh, bash and the languages of web processes.
+    for (const [block] of readDeploy(page).matchAll(/^```(?:text|sql)$.*?^```\n\n.*?\n/gms)) {
+      const isFirst = block.startsWith("```sql\nCREATE ROLE"); // the note below covers both
+      if (!isFirst) expect(block).toMatch(/\n_(?:Tried by hand|Untested|A test |`apt-get`).*\n$/);
+    }
+  }
+});
 
 test.if(hasCaddy || isRequired)("five commands set up a server with HTTPS", async () => {
   const [commands = ""] = blocks("sh");
@@ -149,7 +167,7 @@ test.if(hasCaddy || isRequired)("five commands set up a server with HTTPS", asyn
     server = await start();
     await getStatus();
   };
-  const [backup = "", before = "", upgrade = "", wayBack = "", removal = ""] = blocks("bash");
+  const [backup = "", before = "", upgrade = "", wayBack = "", , removal = ""] = blocks("bash");
   const isCurrent: boolean[] = [];
   const hasOld = await makeOldVersion(join(vps, "root/old"));
   const statuses = await underLoad(getStatus, async () => {
@@ -320,17 +338,31 @@ test("the units unset every variable that can make the executable run other code
   }
 });
 
-test("the unit for imports reads the database and replaces the snapshot", async () => {
+test("the guide's commands and the unit import a database", async () => {
   const folder = temporaryFolder();
   const { command, env } = readUnit(join(root, "scripts/deploy/roadbook-import.service"));
-  mkdirSync(join(folder, "etc/roadbook-queries"), { recursive: true });
+  mkdirSync(join(folder, "etc"));
   mkdirSync(join(folder, "var/lib"), { recursive: true });
-  const users = "SELECT 42 AS id, 1 AS public, 'Ann' AS name, 1e9 AS created_at";
-  writeFileSync(join(folder, "etc/roadbook-queries/users.sql"), users);
+  cpSync(join(root, "scripts/queries"), join(folder, "scripts/queries"), { recursive: true });
   writeFileSync(join(folder, "platform.sqlite"), "");
+  const [copy = "", ...others] = blocks("bash", readDeploy("database.md"));
+  const users = "SELECT 42 AS id, 1 AS public, 'Ann' AS name, 1e9 AS created_at";
+  const change = `rm queries/*; echo "${users}" > queries/users.sql`;
+  const typed = [copy, change, ...others.map((text) => text.replaceAll("/etc/", `${folder}$&`))]
+    .join("\n")
+    .replace(/mysql:[^']+/, `sqlite:${folder}/platform.sqlite`);
+  const programs = { roadbook: `exec ${await executable()} "$@"`, systemctl: 'echo "$@"' };
+  const PATH = `${makePrograms(programs)}:/usr/bin:/bin`;
+  const { stdout, stderr } = await run(["bash", "-ec", typed], { cwd: folder, env: { PATH } });
+  expect([stdout, stderr]).toEqual([
+    expect.stringMatching(/would import 1 user .*\nenable --now roadbook-import.timer\n$/),
+    "",
+  ]);
   const inFolder = env.map(([name, text]) => [name, text.replace(/^\//, `${folder}/`)]);
-  const database = { ROADBOOK_DATABASE: `sqlite:${folder}/platform.sqlite` };
-  const settings = { PATH: "/usr/bin", ...Object.fromEntries(inFolder), ...database };
+  const conf = join(folder, "etc/roadbook-import.conf");
+  expect(statSync(conf).mode & 0o777).toBe(0o600);
+  const database = [readFileSync(conf, "utf8").trim().split("=")];
+  const settings = { PATH: "/usr/bin", ...Object.fromEntries([...inFolder, ...database]) };
   const words = [await executable(), ...command.split(" ").slice(1)];
   expect((await run(words, { env: settings })).stdout).toStartWith("imported 1 user (1 public)");
   if (!hasStrace && !isRequired) return;
