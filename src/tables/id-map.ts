@@ -92,6 +92,12 @@ export class IdMap implements Disposable {
     for (const unlocked of achievements) this.replaceId("achievement", unlocked);
   }
 
+  /** The last id that a user got, or 0. */
+  lastUser(): number {
+    const last = this.db.prepare<{ id: number | null }>("SELECT max(id) AS id FROM user").get();
+    return last?.id ?? 0;
+  }
+
   commit(): void {
     this.db.exec("COMMIT");
   }
