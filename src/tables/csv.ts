@@ -1,6 +1,6 @@
 /**
- * Loads CSV files into a temporary database, so that rows in any order can be joined. Never looks
- * at a cell, except for the one that identifies the row.
+ * Loads CSV files into a temporary database, so that rows in any order can be joined. Converts only
+ * the cell that identifies the row.
  */
 import { pipeline } from "node:stream/promises";
 import { CsvError, parse } from "csv-parse";
