@@ -5,7 +5,7 @@
 import { appendFileSync, existsSync } from "node:fs";
 import { sqlite } from "#sqlite";
 import { type RawRecord, type RecordKey, recordTypes } from "../domain/dataset.ts";
-import { toKey } from "../domain/validation.ts";
+import { toKey } from "../domain/invalid-values.ts";
 import { codeOf, isFileSystemError, reasonOf } from "../files/errors.ts";
 import { type LockOptions, waitForLock } from "../files/replace.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
