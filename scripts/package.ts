@@ -26,7 +26,7 @@ const compiled = `${out}.compiled`;
 const entryPoints = { library: "src/library", elysia: "src/elysia" };
 /** Modules that are imported by path, or that must run before anything else is imported. */
 const modules = {
-  ...{ bin: "src/bin", "node-version": "src/server/node-version" },
+  ...{ bin: "src/npm-bin", "node-version": "src/server/node-version" },
   ...{ "sqlite/bun": "src/sqlite/bun", "sqlite/node": "src/sqlite/node" },
 };
 /**

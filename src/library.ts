@@ -14,8 +14,8 @@ import { type ImportOptions, importDataset as importLines } from "./snapshot/imp
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
 import type { Counted } from "./snapshot/import/write.ts";
 
+export type { ErrorBody, ErrorCode } from "./domain/api-errors.ts";
 export type { ChangeLine, DatasetLine, DeletionLine, EndLine } from "./domain/dataset.ts";
-export type { ErrorBody, ErrorCode } from "./domain/error.ts";
 export type {
   Achievement,
   AchievementEntry,

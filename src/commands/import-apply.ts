@@ -1,5 +1,5 @@
 /** The commands that write snapshots: `import`, `apply` and `hide`. */
-import { printable } from "../domain/validation.ts";
+import { printable } from "../domain/invalid-values.ts";
 import { openInput } from "../files/lines.ts";
 import type { LockOptions } from "../files/replace.ts";
 import { integer, parseNamed, UsageError } from "../settings/kinds.ts";

@@ -8,7 +8,7 @@ import { makeTemporaryFolder } from "../files/temporary-folder.ts";
 import type { Metrics } from "../http/metrics.ts";
 import { openRoadbook } from "../roadbook.ts";
 import { type Listener, openListener, readTls } from "../server/listen.ts";
-import { createLog, type Log } from "../server/log.ts";
+import { createLog, type Log, logRequest } from "../server/log.ts";
 import { takeTurns } from "../server/turns.ts";
 import type { Values } from "../settings/declare.ts";
 import { UsageError } from "../settings/kinds.ts";
@@ -86,12 +86,7 @@ async function openServer(config: ServeConfig, log: Logger) {
       onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
       onResponse(facts) {
         metrics?.countResponse(facts);
-        if (!config.accessLog) return;
-        // Logs the route instead of the URL, which may contain a client's search.
-        const { requestId, method, route = null, status } = facts;
-        const durationMs = Number(facts.durationMs.toFixed(3));
-        const client = facts.client();
-        log.info({ requestId, method, route, status, durationMs, client }, "request");
+        if (config.accessLog) logRequest(log, facts);
       },
     },
   });

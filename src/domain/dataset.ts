@@ -5,6 +5,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import type { ValueError } from "@sinclair/typebox/errors";
+import { explain, mustBe, notAnObject, printable, type ValidationError } from "./invalid-values.ts";
 import {
   AchievementLine,
   AvatarOrNull,
@@ -20,7 +21,6 @@ import {
   UnlockedAchievement,
 } from "./model.ts";
 import { cleanName } from "./text.ts";
-import { explain, mustBe, notAnObject, printable, type ValidationError } from "./validation.ts";
 
 export type DatasetLine =
   | RoleLine

@@ -60,12 +60,12 @@ async function renderReference({ publicUrl, basePath }: DocsService, documented:
 
 const description = `
 Public driver profiles, their achievements, and search by company or driver name. The API is
-read-only, and every response is JSON. The Users and Search endpoints also exist under /api.
+read-only, and these operations respond with JSON. The Users and Search endpoints also exist under /api.
 
 - \`HEAD\` is \`GET\` without a body.
 - Send the last \`ETag\` in \`If-None-Match\`. A 304 means that nothing has changed.
-- Both searches share one budget per client. \`GET\` and \`HEAD\` use it, \`OPTIONS\` does not. After
-  a 429 or 503, wait for \`Retry-After\`.
+- Both searches share one budget per client. \`GET\` and \`HEAD\` use it, \`OPTIONS\` does not. If
+  a 429 or 503 has \`Retry-After\`, wait that many seconds.
 - A request line and headers of more than 16 KB get a 431 without a body.
 - Name your program and a contact in \`User-Agent\`.
 `.trim();

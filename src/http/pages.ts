@@ -1,15 +1,15 @@
 /** The routes of the pages for people. A page of results counts as one search. */
 import crypto from "node:crypto";
 import { Elysia } from "elysia";
-import { errors } from "../domain/error.ts";
+import { errors } from "../domain/api-errors.ts";
 import type { Decision } from "../limit/limiter.ts";
 import type { Snapshot } from "../snapshot/read/open.ts";
 import type { PageAssets } from "../web/assets.ts";
 import { type Brand, DEFAULT_ACCENT, type Logo, styleOf } from "../web/brand.ts";
 import { renderDocument } from "../web/document.ts";
+import { languageFor, translationIn } from "../web/languages.ts";
 import { drawPreview } from "../web/preview.ts";
 import { RESCUE } from "../web/rescue.ts";
-import { languageFor, translationIn } from "../web/texts.ts";
 import { readCompany, readDriver, readResults, readStart, type View } from "../web/view.ts";
 import { type CountSearch, failLimited, toSeconds } from "./rate-limit.ts";
 import { normalizeText, parseUserId, pathOf, preferencesIn, SEARCHABLE } from "./request.ts";

@@ -142,13 +142,10 @@ function prepareHeaders(maxAgeSeconds: number): Record<CachePolicy | "none", Hea
   };
 }
 
-/** Shorter bodies fit into one packet even without compression. */
+/** Compression would save little of a shorter body. */
 const MIN_COMPRESSED_BYTES = 1024;
 
-/**
- * Chooses by Accept-Encoding. Only gzip, because zstd and Brotli would save less than one more
- * packet.
- */
+/** Chooses by Accept-Encoding. Only gzip, because most bodies are too short to gain from another. */
 export function codingFor(body: Body, headers: Headers): Coding {
   if (!headers.has("accept-encoding") || Buffer.byteLength(body) <= MIN_COMPRESSED_BYTES)
     return "identity";

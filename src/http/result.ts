@@ -1,6 +1,6 @@
 /** The results of handlers: a plain object for JSON, `fail` for an error, or any `Content`. */
 import { ElysiaCustomStatusResponse, status } from "elysia";
-import { type ErrorBody, type ErrorCode, errors } from "../domain/error.ts";
+import { type ErrorBody, type ErrorCode, errors } from "../domain/api-errors.ts";
 
 export type Coding = "gzip" | "identity";
 export type Body = string | Uint8Array<ArrayBuffer>;
@@ -14,7 +14,7 @@ export type CachePolicy = "public" | "private" | "immutable";
 interface ContentOptions {
   /** Defaults to 200. */
   status?: number;
-  /** Applies only below status 400, because errors must not be stored. */
+  /** Ignored from status 400 up and without a body: neither may be stored. */
   cache?: CachePolicy | undefined;
   headers?: Record<string, string>;
   /** The content coding of the body. A client that does not accept it gets the decoded body. */
@@ -43,7 +43,7 @@ export class Content {
   }
 }
 
-/** A string is JSON that is already serialized. `cache` applies unless `value` is a `Content`. */
+/** A string is JSON that is already serialized. `cache` applies to it and to plain objects only. */
 export function contentOf(value: unknown, cache?: CachePolicy): Content {
   if (value instanceof Content) return value;
   if (value instanceof Response) return contentOf(fail("internal_error"));

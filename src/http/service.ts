@@ -17,7 +17,7 @@ export interface Service {
 
 /**
  * Runs before a handler, and can throw an error in its place or, after validation, return one.
- * Elysia awaits a hook that is declared `async`, so one that returns a promise must be. The type
+ * Declare a hook that returns a promise `async`: Elysia guesses whether to await others. The type
  * hides what is returned, because typed clients would add it to the responses of every route.
  */
 export type Hook = (context: HookContext) => void;

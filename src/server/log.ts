@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import util from "node:util";
 import { type Logger, pino, stdTimeFunctions } from "pino";
 import { SonicBoom } from "sonic-boom";
+import type { ResponseFacts } from "../http/request-context.ts";
 
 export interface Log extends Logger {
   /** Writes text as it is, unless the log is not in a terminal. */
@@ -16,6 +17,14 @@ const STDERR = 2;
 /** About 5,000 lines of the access log. */
 const MAX_WAITING_BYTES = 1_000_000;
 const CLOSE_MS = 1000;
+
+/** A line of the access log. Has the route instead of the URL, which may contain a search. */
+export function logRequest(log: Logger, facts: ResponseFacts): void {
+  const { requestId, method, route = null, status } = facts;
+  const durationMs = Number(facts.durationMs.toFixed(3));
+  const client = facts.client();
+  log.info({ requestId, method, route, status, durationMs, client }, "request");
+}
 
 /** systemd sets `journalStream` (JOURNAL_STREAM) to the device and inode of its journal. */
 export function createLog(level: string, journalStream?: string): Log {

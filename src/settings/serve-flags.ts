@@ -7,7 +7,7 @@ import {
   type RemoteLocation,
 } from "../snapshot/remote/location.ts";
 import { DEFAULT_TITLE } from "../web/brand.ts";
-import { type Language, languages } from "../web/texts.ts";
+import { type Language, languages } from "../web/languages.ts";
 import { group, type Values } from "./declare.ts";
 import * as kinds from "./kinds.ts";
 

@@ -1,11 +1,11 @@
 /**
- * Loads CSV files into a temporary database, so that rows in any order can be joined. Never looks
- * at a cell, except for the one that identifies the row.
+ * Loads CSV files into a temporary database, so that rows in any order can be joined. Converts only
+ * the cell that identifies the row.
  */
 import { pipeline } from "node:stream/promises";
 import { CsvError, parse } from "csv-parse";
 import { sqlite } from "#sqlite";
-import { toKey } from "../domain/validation.ts";
+import { toKey } from "../domain/invalid-values.ts";
 import { readFileBytes } from "../files/lines.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import { toInteger } from "./cells.ts";

@@ -5,7 +5,7 @@
 import { appendFileSync, existsSync } from "node:fs";
 import { sqlite } from "#sqlite";
 import { type RawRecord, type RecordKey, recordTypes } from "../domain/dataset.ts";
-import { toKey } from "../domain/validation.ts";
+import { toKey } from "../domain/invalid-values.ts";
 import { codeOf, isFileSystemError, reasonOf } from "../files/errors.ts";
 import { type LockOptions, waitForLock } from "../files/replace.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
@@ -90,6 +90,12 @@ export class IdMap implements Disposable {
     if (Array.isArray(roles)) record.roles = roles.map((role) => this.toId("role", role));
     if (!Array.isArray(achievements)) return;
     for (const unlocked of achievements) this.replaceId("achievement", unlocked);
+  }
+
+  /** The last id that a user got, or 0. */
+  lastUser(): number {
+    const last = this.db.prepare<{ id: number | null }>("SELECT max(id) AS id FROM user").get();
+    return last?.id ?? 0;
   }
 
   commit(): void {

@@ -4,8 +4,6 @@
  * other row is validated later, like a line.
  */
 import type { RawRecord, RecordKey } from "../domain/dataset.ts";
-import { Count } from "../domain/model.ts";
-import { parseTime } from "../domain/time.ts";
 import {
   DUPLICATE_ID,
   mustBe,
@@ -13,7 +11,9 @@ import {
   mustBeTime,
   toKey,
   type ValidationError,
-} from "../domain/validation.ts";
+} from "../domain/invalid-values.ts";
+import { Count } from "../domain/model.ts";
+import { parseTime } from "../domain/time.ts";
 import { toCompany, toInteger, toOptionalText, toPublic, toText, toTime } from "./cells.ts";
 import { type Header, keyOf, type TableName, type UnknownColumn } from "./columns.ts";
 import { type Dialect, formatLiteral } from "./literal.ts";

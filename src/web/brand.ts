@@ -1,7 +1,7 @@
 /** Applies a community's own name, colour and logo to the page. This module never reads files. */
 import crypto from "node:crypto";
+import type { Language } from "./languages.ts";
 import { PNG_START } from "./png.ts";
-import type { Language } from "./texts.ts";
 
 export const DEFAULT_TITLE = "Roadbook";
 export const DEFAULT_ACCENT = "#ffc61a";

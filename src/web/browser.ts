@@ -1,6 +1,6 @@
 /** The page's script: keyboard shortcuts, the countdown to the next search, and the kiosk. */
 /// <reference lib="dom" />
-import { clockOf } from "./texts.ts";
+import { clockOf } from "./languages.ts";
 
 /** How long a kiosk highlights a driver, tries to load, says nothing of it, and waits for a letter. */
 const [HIGHLIGHT_MS, RETRY_MS, NOTICE_MS, TYPING_MS] = [8000, 10_000, 1000, 350];

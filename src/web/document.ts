@@ -1,8 +1,8 @@
 /** Renders the complete HTML document around a view: head, search form and footer. */
 import { Html, html, withBasePath } from "./html.ts";
+import { fill, type Language, languages, type Texts, translationIn } from "./languages.ts";
 import { type PageContext, type Rendered, renderView } from "./render.ts";
 import { RESCUE } from "./rescue.ts";
-import { fill, type Language, languages, type Texts, translationIn } from "./texts.ts";
 import type { View } from "./view.ts";
 
 interface DocumentOptions extends Pick<PageContext, "brand" | "baseUrl" | "meta"> {

@@ -5,8 +5,8 @@ import type { Meta } from "../snapshot/format/meta.ts";
 import { type Brand, DEFAULT_TITLE } from "./brand.ts";
 import { drawAvatar, drawBadge } from "./drawings.ts";
 import { Html, html } from "./html.ts";
+import { clockOf, fill, type Translation } from "./languages.ts";
 import { markMatches } from "./mark.ts";
-import { clockOf, fill, type Translation } from "./texts.ts";
 import type { CompanyView, DriverView, ProblemView, ResultsView, StartView, View } from "./view.ts";
 
 export interface PageContext extends Translation {

@@ -2,7 +2,7 @@
 import type { AchievementEntry, UserSearchResult } from "../domain/model.ts";
 import { spellQuery } from "../search/fold.ts";
 import type { Snapshot } from "../snapshot/read/open.ts";
-import type { Texts } from "./texts.ts";
+import type { Texts } from "./languages.ts";
 
 export type StartView = ReturnType<typeof readStart>;
 export type ResultsView = ReturnType<typeof readResults> & {

@@ -1,7 +1,14 @@
 /** Ids of any kind: every key keeps its integer, and messages quote the key. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { createRandom } from "../../src/community/random.ts";
 import { applyChanges, hideUsers } from "../../src/snapshot/import/apply.ts";
@@ -198,9 +205,15 @@ test("the map is there before the snapshot, or nothing is written", async () => 
     await expect(applying).rejects.toThrow(options.dryRun ? " has no ids yet" : expected);
     expect(stateOf(target)).toEqual(before);
   }
+  const older = join(temporaryFolder(), "older");
+  copyFileSync(idMap, older);
   const user = { ...ann, id: "new" };
+  await importDataset([user], target, { idMap });
+  const lacks = "older lacks user 2 of";
+  await expect(importDataset([user], target, { idMap: older })).rejects.toThrow(lacks);
+  await expect(applyChanges([], target, { idMap: older })).rejects.toThrow(lacks);
   await importDataset([user], join(temporaryFolder(), "x"), { idMap, dryRun: true });
-  expect(readMap(idMap).size).toBe(1);
+  expect(readMap(idMap).size).toBe(2);
   const dry = join(temporaryFolder(), "ids");
   await importDataset([user], join(temporaryFolder(), "x"), { idMap: dry, dryRun: true });
   expect(existsSync(dry)).toBe(false);

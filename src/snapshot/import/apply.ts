@@ -10,7 +10,7 @@ import { privateUser, user } from "../format/schema.ts";
 import { namingErrors, verifyFile } from "../format/verify.ts";
 import { createRowChanger } from "./changes.ts";
 import { clearUnused } from "./forget.ts";
-import { compare } from "./overwrite-guard.ts";
+import { compare, refuseOlderMap } from "./overwrite-guard.ts";
 import { type LineSource, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { type Counted, finishDatabase, serializeSnapshot, useDatabase } from "./write.ts";
 
@@ -37,6 +37,7 @@ export async function applyChanges(
     // Verifies the copy rather than the original, which may have changed since it was copied.
     await namingErrors(target, () => verifyFile(path));
     using idMap = await openIdMap(options, target);
+    if (idMap) refuseOlderMap(idMap, old, target, options);
     const run = (db: Database) => change(db, changes, options, target, old, idMap);
     const counted = await useDatabase(path, run);
     const sha256 = await finishFile(path, clearUnused);

@@ -10,7 +10,7 @@ import { countTotals } from "../format/meta.ts";
 import { createSchema } from "../format/schema.ts";
 import { checkSnapshot } from "../format/verify.ts";
 import { clearUnused } from "./forget.ts";
-import { compare, refuseForeign } from "./overwrite-guard.ts";
+import { compare, refuseForeign, refuseOlderMap } from "./overwrite-guard.ts";
 import { type LineSource, type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { RowWriter } from "./rows.ts";
 import { SkippingWriter } from "./skip-invalid.ts";
@@ -46,8 +46,11 @@ export async function importDataset(
   options: ImportOptions = {},
 ): Promise<Counted> {
   const { dryRun, force, allowEmpty, builtAtMs = Date.now(), holdMs } = options;
-  const openMap = (old: string) =>
-    openIdMap(options, !force && existsSync(old) ? target : undefined);
+  const openMap = async (old: string) => {
+    const idMap = await openIdMap(options, !force && existsSync(old) ? target : undefined);
+    if (idMap && !force) refuseOlderMap(idMap, old, target, options);
+    return idMap;
+  };
   /** Fills a database that will replace `file`. */
   const fillInstead = async (db: Database, file: string, idMap?: IdMap): Promise<Counted> => {
     if (!force && existsSync(file)) await refuseForeign(file, target);

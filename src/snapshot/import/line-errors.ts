@@ -1,6 +1,6 @@
 /** Groups the errors in a dataset by kind, so that errors of one kind never hide another kind. */
 import type { RecordKey } from "../../domain/dataset.ts";
-import type { ValidationError } from "../../domain/validation.ts";
+import type { ValidationError } from "../../domain/invalid-values.ts";
 
 /** How many errors of each kind are shown by default. */
 const DEFAULT_SHOWN = 5;

@@ -2,11 +2,13 @@
  * Protects the target of `import` and `apply`: an incomplete dataset must not empty a site or make
  * private users public, and a mistyped file name must not overwrite another program's file.
  */
-import { count, sql } from "drizzle-orm";
+import { count, max, sql } from "drizzle-orm";
 import { sqlite } from "#sqlite";
 import type { Database } from "../../sqlite/driver.ts";
+import type { IdMap, IdMapOptions } from "../../tables/id-map.ts";
 import { isSnapshot } from "../format/file.ts";
 import { type Counts, readMeta, type Totals } from "../format/meta.ts";
+import { privateUser, user } from "../format/schema.ts";
 import type { ReadOptions } from "./read-dataset.ts";
 
 /** Throws unless the file is a snapshot, which may have any schema version or be damaged. */
@@ -77,6 +79,23 @@ export function compare(
     throw new Error(`${target} would ${verb} ${share}; ${advice}`);
   }
   return differences;
+}
+
+/** An older copy of an id map would give ids of the old snapshot's users to others. */
+export function refuseOlderMap(idMap: IdMap, path: string, target: string, options: IdMapOptions) {
+  const lastOf = (table: typeof user | typeof privateUser) =>
+    readOld(
+      path,
+      (old) =>
+        old
+          .select({ id: max(table.id) })
+          .from(table)
+          .get()?.id,
+    ) ?? 0;
+  const last = Math.max(lastOf(user), lastOf(privateUser));
+  if (last <= idMap.lastUser()) return;
+  const problem = `${options.idMap} lacks user ${last} of ${target}, so it is an older copy`;
+  throw new Error(`${problem}; restore the newest one, or import with --force`);
 }
 
 /** Returns undefined for a missing or damaged snapshot, so that an import can replace it. */

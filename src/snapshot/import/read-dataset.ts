@@ -10,7 +10,7 @@ import {
   type RawRecord,
   type RecordKey,
 } from "../../domain/dataset.ts";
-import type { ValidationError } from "../../domain/validation.ts";
+import type { ValidationError } from "../../domain/invalid-values.ts";
 import { decompress } from "../../files/decompress.ts";
 import { readFileBytes, readLines, type TextLine } from "../../files/lines.ts";
 import type { UnknownColumn } from "../../tables/columns.ts";
