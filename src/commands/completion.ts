@@ -1,6 +1,5 @@
 /** Completes command lines in shells: the names of commands, their flags and choices. */
-import { isFlag, type Setting, termOf } from "../settings/declare.ts";
-import type { Command } from "./commands.ts";
+import { isFlag, type Setting, type Settings, termOf } from "../settings/declare.ts";
 
 /** Scripts that ask this program for the words. Without any, the shell completes file names. */
 export const completionScripts = {
@@ -14,8 +13,11 @@ if [[ -n $list ]]; then compadd -- $list; else _files; fi
   fish: "complete -c roadbook -a '(roadbook completion fish (commandline -cp | string collect))'\n",
 };
 
-/** Lists the words, one per line, that may stand at the end of `line`, which begins with the program's name. */
-export function complete(line: string, commands: Record<string, Command>): string {
+/**
+ * Lists the words, one per line, that may stand at the end of `line`. The first word of `line` is
+ * the program.
+ */
+export function complete(line: string, commands: Record<string, { settings: Settings }>): string {
   const [current = "", previous = "", ...before] = line.split(/\s+/).slice(1).reverse();
   const [first = previous] = before.slice(-1);
   const names = [...Object.keys(commands), "help", "--version"];

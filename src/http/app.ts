@@ -30,7 +30,7 @@ export interface AppOptions extends ResponseOptions, Omit<Services, "countSearch
 /** {@link peerOf} explains `from`. Throws only if `request` is not a `Request`. */
 export type FetchHandler = (request: Request, from?: unknown) => Response | Promise<Response>;
 
-/** What a server needs to let clients take turns, and to notice an untrusted proxy. */
+/** Lets a server give clients turns, and notice an untrusted proxy. */
 export type Door = Omit<ReturnType<typeof createApp>, "app">;
 
 export type App = ReturnType<typeof createApp>["app"];

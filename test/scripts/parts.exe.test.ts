@@ -8,7 +8,7 @@ import { roadbook } from "../support.ts";
 test("the executable prints the licences of its packages, of Bun and of Bun's libraries", async () => {
   const { code, stdout } = await roadbook(["licences"]);
   expect(code).toBe(0);
-  // Of the plugin, only the script is bundled. Only Node.js loads better-sqlite3.
+  // The executable has only the script of the plugin, and better-sqlite3 is for Node.js.
   const left = ["@scalar/fastify-api-reference", "better-sqlite3"];
   const bundled = Object.keys(dependencies).filter((name) => !left.includes(name));
   const packages = [...bundled, "@phosphor-icons/core", "vue", "bun"];

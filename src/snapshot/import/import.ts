@@ -38,7 +38,8 @@ export interface ImportOptions extends ReadOptions, WriteOptions, LockOptions, T
 
 /**
  * Imports a dataset into the snapshot file `target`, which stays unchanged if the import fails. For
- * a dry run, it may be empty: then nothing is compared. Rejects with a `DatasetError` if a line is invalid.
+ * a dry run, `target` may be empty, and then nothing is compared. Rejects with a `DatasetError` if a
+ * line is invalid.
  */
 export async function importDataset(
   dataset: LineSource,

@@ -83,17 +83,15 @@ export function compare(
 
 /** An older copy of an id map would give ids of the old snapshot's users to others. */
 export function refuseOlderMap(idMap: IdMap, path: string, target: string, options: IdMapOptions) {
-  const lastOf = (table: typeof user | typeof privateUser) =>
-    readOld(
-      path,
-      (old) =>
-        old
-          .select({ id: max(table.id) })
-          .from(table)
-          .get()?.id,
-    ) ?? 0;
-  const last = Math.max(lastOf(user), lastOf(privateUser));
-  if (last <= idMap.lastUser()) return;
+  const last = readOld(path, (old) => {
+    const lastOf = (table: typeof user | typeof privateUser) =>
+      old
+        .select({ id: max(table.id) })
+        .from(table)
+        .get()?.id ?? 0;
+    return Math.max(lastOf(user), lastOf(privateUser));
+  });
+  if (last === undefined || last <= idMap.lastUser()) return;
   const problem = `${options.idMap} lacks user ${last} of ${target}, so it is an older copy`;
   throw new Error(`${problem}; restore the newest one, or import with --force`);
 }
