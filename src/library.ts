@@ -32,8 +32,8 @@ export type {
 } from "./domain/model.ts";
 export { version } from "./domain/version.ts";
 export type { FetchHandler } from "./http/app.ts";
+export type { Peer, ResponseFacts } from "./http/context.ts";
 export type { HealthBody } from "./http/health.ts";
-export type { Peer, ResponseFacts } from "./http/request-context.ts";
 export type { LimiterStatus } from "./limit/limiter.ts";
 export type { Listening, ListenOptions, Roadbook } from "./roadbook.ts";
 

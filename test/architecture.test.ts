@@ -69,7 +69,7 @@ describe("imports", () => {
   });
 
   test("the routes of one feature do not import the routes of another", () => {
-    const features = ["users", "search", "health", "docs", "drawings", "pages", "sitemap"];
+    const features = ["users", "search", "health", "docs", "pages", "page-files"];
     for (const feature of features) {
       const imports = importsOf(texts.get(`http/${feature}.ts`) ?? "");
       expect(imports).not.toBeEmpty();
@@ -119,7 +119,7 @@ describe("invariants", () => {
 
   test("reading a snapshot and responding from it are synchronous", () => {
     const asynchronous = new Set(filesWith(/\b(?:async|await|Promise)\b/));
-    const routes = ["users", "search", "health", "drawings", "sitemap"];
+    const routes = ["users", "search", "health", "page-files"];
     for (const file of [
       ...routes.map((name) => `http/${name}.ts`),
       "snapshot/read/profiles.ts",

@@ -2,27 +2,22 @@
 import { Elysia, ElysiaCustomStatusResponse, type ErrorHandler } from "elysia";
 import type { ErrorCode } from "../domain/api-errors.ts";
 import type { Clients } from "../limit/client-address.ts";
-import { type DocsService, docs } from "./docs.ts";
-import { drawings } from "./drawings.ts";
-import { type HealthService, health } from "./health.ts";
-import { createPages, type PagesService } from "./pages.ts";
-import { createLimitHook, createSearchCounter } from "./rate-limit.ts";
+import { createRequestContexts, peerOf, type Service } from "./context.ts";
+import { docs } from "./docs.ts";
+import { health } from "./health.ts";
+import { pageFiles } from "./page-files.ts";
+import { createPages } from "./pages.ts";
+import { createSearchCounter } from "./rate-limit.ts";
 import { toRoutable } from "./request.ts";
-import { createRequestContexts, peerOf } from "./request-context.ts";
 import { createRespond, preflight, type ResponseOptions } from "./response.ts";
 import { busy, fail } from "./result.ts";
 import { search } from "./search.ts";
-import { sitemap } from "./sitemap.ts";
 import { users } from "./users.ts";
 
-type Services = HealthService & DocsService & PagesService;
-
-export interface AppOptions extends ResponseOptions, Omit<Services, "countSearch" | "baseUrl"> {
-  page: PagesService["page"];
+export interface AppOptions extends ResponseOptions, Omit<Service, "countSearch" | "baseUrl"> {
   clients: Clients;
   /** Once the snapshot is closed, every request gets a 503. */
   isClosed(): boolean;
-  onBug(error: unknown, requestId: string): void;
   /** The peer assumed for requests without one. A search with no peer at all is not counted. */
   defaultPeer?: string | undefined;
 }
@@ -36,17 +31,15 @@ export type Door = Omit<ReturnType<typeof createApp>, "app">;
 export type App = ReturnType<typeof createApp>["app"];
 
 export function createApp(options: AppOptions) {
-  const { searchLimit, publicUrl, basePath, isClosed, page } = options;
+  const { searchLimit, publicUrl, basePath, isClosed } = options;
   const contexts = createRequestContexts(options.clients, options.defaultPeer);
-  const countSearch = searchLimit && createSearchCounter(searchLimit.limiter, contexts);
   const service = {
     ...options,
     baseUrl: (request: Request) => publicUrl ?? contexts.originOf(request) + basePath,
-    countSearch,
-    limitSearch: countSearch ? [createLimitHook(countSearch)] : [],
+    countSearch: searchLimit && createSearchCounter(searchLimit.limiter, contexts),
   };
   const pages = createPages(service);
-  const respond = createRespond(options, contexts, reportBug);
+  const respond = createRespond(options, contexts);
 
   const api = new Elysia({ strictPath: true }).use(users(service)).use(search(service));
   const documented = new Elysia({ strictPath: true }).use(api).use(health(service));
@@ -57,8 +50,7 @@ export function createApp(options: AppOptions) {
     .use(documented)
     .group("/api", (prefixed) => prefixed.use(api));
   // Added outside the chain, because a typed client has no use for these routes.
-  app.use(docs(service, documented)).use(drawings(service)).use(pages.routes);
-  if (page?.allowIndexing) app.use(sitemap(service));
+  app.use(docs(service, documented)).use(pageFiles(service)).use(pages.routes);
   for (const path of new Set(app.routes.map((route) => route.path))) {
     app.all(path, ({ request }) => {
       return request.method === "OPTIONS" ? preflight : fail("method_not_allowed");
@@ -84,16 +76,8 @@ export function createApp(options: AppOptions) {
     // If validation fails, the `error` of the schema is the error code.
     if (code === "VALIDATION") return fail(error.customError as ErrorCode);
     if (error instanceof ElysiaCustomStatusResponse) return error;
-    reportBug(error, contexts.of(request).requestId);
+    options.onBug(error, contexts.of(request).requestId);
     return fail("internal_error");
-  }
-
-  function reportBug(error: unknown, requestId: string): void {
-    try {
-      options.onBug(error, requestId);
-    } catch {
-      // The client must still get a response.
-    }
   }
 
   /** If `isRefused`, responds that too many requests of this client are waiting. */

@@ -1,22 +1,16 @@
 /** The API reference: a page that works offline, its script, and the OpenAPI document. */
 import { type AnyElysia, Elysia } from "elysia";
 import { apiVersion } from "../domain/version.ts";
+import type { Service } from "./context.ts";
 import { components, ORIGIN } from "./openapi.ts";
 import { Content, JSON_TYPE } from "./result.ts";
-import type { Service } from "./service.ts";
-
-export interface DocsService extends Service {
-  publicUrl: string | undefined;
-  /** Returns Scalar's API reference as a single gzip-compressed script. */
-  docsScript(): Promise<Uint8Array<ArrayBuffer>>;
-}
 
 /**
  * The page and its script are hashed and compressed only once, because that delays other clients.
  */
 const shared = { cache: "public", isShared: true } as const;
 
-export function docs(service: DocsService, documented: AnyElysia) {
+export function docs(service: Service, documented: AnyElysia) {
   let reference: ReturnType<typeof renderReference> | undefined;
   const render = () => (reference ??= renderReference(service, documented));
   let script: Content | undefined;
@@ -36,7 +30,7 @@ export function docs(service: DocsService, documented: AnyElysia) {
 }
 
 /** Returns the page, and the document as JSON in which {@link ORIGIN} stands for the base URL. */
-async function renderReference({ publicUrl, basePath }: DocsService, documented: AnyElysia) {
+async function renderReference({ publicUrl, basePath }: Service, documented: AnyElysia) {
   // Loaded on demand, because most servers never serve the reference.
   const { swagger } = await import("@elysiajs/swagger");
   const plugin = swagger({

@@ -3,9 +3,9 @@ import { setTimeout } from "node:timers/promises";
 import { createRandom, type Random } from "../community/random.ts";
 import { type ErrorCode, errors } from "../domain/api-errors.ts";
 import { parseDuration } from "../domain/time.ts";
+import type { Hook } from "./context.ts";
 import { failLimited } from "./rate-limit.ts";
 import { Content, fail, JSON_TYPE } from "./result.ts";
-import type { Hook } from "./service.ts";
 
 const user = errorsOf("invalid_user_id", "profile_private", "user_not_found");
 const search = errorsOf("invalid_query", "rate_limited");

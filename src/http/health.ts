@@ -3,20 +3,10 @@ import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { Count, Text, UtcTime } from "../domain/model.ts";
 import { apiVersion, version } from "../domain/version.ts";
-import type { SourceStatus } from "../snapshot/remote/source.ts";
+import type { Service } from "./context.ts";
 import { describeOperation } from "./openapi.ts";
-import type { SearchLimit } from "./rate-limit.ts";
-import type { Service } from "./service.ts";
 
-export interface HealthService extends Service {
-  /** Why a newer snapshot is not served; undefined if there is none. */
-  refused(): string | undefined;
-  /** Undefined for a local file. */
-  source(): SourceStatus | undefined;
-  searchLimit: SearchLimit | undefined;
-}
-
-export const health = (service: HealthService) =>
+export const health = (service: Service) =>
   new Elysia({ strictPath: true }).get(
     "/health",
     () => {

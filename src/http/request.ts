@@ -1,7 +1,6 @@
 /** Parses a request's URL and headers. Each step takes linear time, and none of them throws. */
 import { Type } from "@sinclair/typebox";
 import Negotiator from "negotiator";
-import { collapseSpaces } from "../domain/text.ts";
 
 /** 1 to 16 digits without a leading zero. Ids end at 2^53−1, so some matches have no user. */
 const USER_ID = "^[1-9]\\d{0,15}$";
@@ -12,18 +11,6 @@ export const UserIdParams = Type.Object({
 
 export function parseUserId(text: string): number | undefined {
   return new RegExp(USER_ID).test(text) ? Number(text) : undefined;
-}
-
-/** At least 2 code points. The flags make `.` match any code point. */
-export const SEARCHABLE = /^.{2}/su;
-
-/**
- * Collapses white space, and converts short text to NFC so that {@link SEARCHABLE} can count its
- * code points. Longer text has enough of them.
- */
-export function normalizeText(query: string): string {
-  const collapsed = collapseSpaces(query);
-  return collapsed.length > 16 ? collapsed : collapsed.normalize("NFC");
 }
 
 /** The index at which the path begins. `url` may lack a scheme and host. */

@@ -2,9 +2,9 @@
 import crypto from "node:crypto";
 import zlib from "node:zlib";
 import { apiVersion } from "../domain/version.ts";
-import { limitHeaders, type SearchLimit, setRateLimitHeaders } from "./rate-limit.ts";
+import type { RequestContexts, ResponseFacts, Service } from "./context.ts";
+import { limitHeaders, setRateLimitHeaders } from "./rate-limit.ts";
 import { preferencesIn } from "./request.ts";
-import type { RequestContexts, ResponseFacts } from "./request-context.ts";
 import {
   allowHeaders,
   type Body,
@@ -13,7 +13,6 @@ import {
   Content,
   contentOf,
 } from "./result.ts";
-import type { Service } from "./service.ts";
 
 /** Sent with every response. A page from any origin may read all of it. */
 export const commonHeaders = {
@@ -38,14 +37,14 @@ export const preflight = new Content("", null, {
   },
 });
 
-export interface ResponseOptions extends Pick<Service, "basePath"> {
+export interface ResponseOptions extends Pick<Service, "basePath" | "page" | "searchLimit"> {
   /** Zero means that caches must always revalidate. */
   cacheMaxAgeSeconds: number;
   compress: boolean;
-  page: { allowIndexing?: boolean | undefined } | undefined;
-  searchLimit: SearchLimit | undefined;
   /** Receives the facts about every response before the body is sent. */
   onResponse?: ((facts: ResponseFacts) => void) | undefined;
+  /** Receives the error behind every 500, and whatever `onResponse` throws. */
+  onBug(error: unknown, requestId: string): void;
 }
 
 /** Plugins set `cache` with `derive` for all their routes. */
@@ -56,11 +55,7 @@ interface Handled {
   cache?: CachePolicy;
 }
 
-export function createRespond(
-  options: ResponseOptions,
-  contexts: RequestContexts,
-  reportBug: (error: unknown, requestId: string) => void,
-) {
+export function createRespond(options: ResponseOptions, contexts: RequestContexts) {
   const { searchLimit, compress, page, basePath, onResponse } = options;
   const prepared = prepareHeaders(options.cacheMaxAgeSeconds);
 
@@ -89,7 +84,7 @@ export function createRespond(
         client: () => contexts.clientOf(context),
       });
     } catch (error) {
-      reportBug(error, requestId);
+      options.onBug(error, requestId);
     }
     return response;
   };

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import util from "node:util";
 import { type Logger, pino, stdTimeFunctions } from "pino";
 import { SonicBoom } from "sonic-boom";
-import type { ResponseFacts } from "../http/request-context.ts";
+import type { ResponseFacts } from "../http/context.ts";
 
 export interface Log extends Logger {
   /** Writes text as it is, unless the log is not in a terminal. */

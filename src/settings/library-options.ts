@@ -1,6 +1,6 @@
 /** The options of the library: most flags of `serve`, and those that only a program can set. */
 import type { DatasetLine, EndLine } from "../domain/dataset.ts";
-import type { ResponseFacts } from "../http/request-context.ts";
+import type { ResponseFacts } from "../http/context.ts";
 import type { LineSource } from "../snapshot/import/read-dataset.ts";
 import { defaultOf, type GivenOf, type Option, suggest, type Values } from "./declare.ts";
 import * as kinds from "./kinds.ts";
