@@ -38,7 +38,7 @@ export type { LimiterStatus } from "./limit/limiter.ts";
 export type { Listening, ListenOptions, Roadbook } from "./roadbook.ts";
 
 export { fold } from "./search/fold.ts";
-export type { NodeListener } from "./server/node-listener.ts";
+export type { NodeListener } from "./server/listen.ts";
 export type { RoadbookOptions } from "./settings/library-options.ts";
 export { SnapshotError } from "./snapshot/format/file.ts";
 export type { Counts, Meta } from "./snapshot/format/meta.ts";

@@ -8,7 +8,7 @@ import type { Pages } from "./http/context.ts";
 import { createFaultInjector } from "./http/faults.ts";
 import { createClients, loopback } from "./limit/client-address.ts";
 import { createLimiter, type Limiter, type LimiterStatus } from "./limit/limiter.ts";
-import { createNodeListener, type NodeListener } from "./server/node-listener.ts";
+import { createNodeListener, type NodeListener, openListener } from "./server/listen.ts";
 import { takeTurns } from "./server/turns.ts";
 import {
   type LibraryValues,
@@ -172,7 +172,6 @@ export async function openRoadbook(config: Config): Promise<OpenRoadbook> {
     async listen(options = {}) {
       checkOpen();
       const { port = 0, host = "127.0.0.1" } = options;
-      const { openListener } = await import("./server/listen.ts");
       const { origin, close } = await openListener({ host, port }, takeTurns(door));
       listening.push({ url: origin, close });
       return { url: origin, close };

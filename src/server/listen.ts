@@ -1,13 +1,13 @@
-/** Listens on Bun or Node, and stops without losing a request. */
+/** Listens on Bun or Node, stops without losing a request, and adapts to `node:http` and Express. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import ipaddr from "ipaddr.js";
 import { codeOf, reasonOf } from "../files/errors.ts";
 import type { FetchHandler } from "../http/app.ts";
-import { createNodeListener } from "./node-listener.ts";
 
 export interface Listener {
   origin: string;
@@ -98,10 +98,47 @@ const listenOnNode: Listen = async ({ host, port, reusePort = false }, respond, 
   };
 };
 
+/** If `next` is given, as in Express, it is called when the path is unknown. */
+export type NodeListener = (
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  next?: () => void,
+) => void;
+
+export function createNodeListener(respond: FetchHandler): NodeListener {
+  const send = async (...[incoming, outgoing, next]: Parameters<NodeListener>) => {
+    const response = await respond(requestOf(incoming), () => incoming.socket.remoteAddress);
+    // Reads the whole body before sending the head, so nothing is sent if that fails.
+    const body = Buffer.from(await response.arrayBuffer());
+    // For HEAD, an unknown user looks like an unknown path, but no other handler has that path.
+    const isUnknown = body.length === 0 || body.includes('"route_not_found"');
+    if (next && response.status === 404 && isUnknown) return next();
+    // Discards the request's body.
+    incoming.resume();
+    outgoing.statusCode = response.status;
+    outgoing.setHeaders(response.headers).end(body);
+  };
+  return (...given) => void send(...given).catch(() => given[1].destroy());
+}
+
+function requestOf(incoming: IncomingMessage): Request {
+  const { headers, method = "GET", url = "/", socket } = incoming;
+  // The Fetch standard forbids TRACE and TRACK. They become POST, which gets the same 405 response.
+  const request = new Request("http://localhost", {
+    method: method === "TRACE" || method === "TRACK" ? "POST" : method,
+    headers: Object.entries(headers).map(([name, value]): [string, string] => [name, `${value}`]),
+  });
+  // Sets the URL exactly as it was sent, because the constructor would resolve `..` in the path.
+  const origin = `http${"encrypted" in socket ? "s" : ""}://${headers.host ?? "localhost"}`;
+  Object.defineProperty(request, "url", { value: url.startsWith("/") ? origin + url : url });
+  // Only the admin port reads a body. A web stream would hold back a body that nobody reads.
+  return Object.defineProperty(request, "body", { value: incoming });
+}
+
 function listenError(error: unknown, { host, port, flagPrefix }: ListenAddress): Error {
   const code = codeOf(error);
-  const advise = (flag: string) => (flagPrefix ? `; choose another with ${flagPrefix}${flag}` : "");
-  const fail = (problem: string, flag: string) => new Error(problem + advise(flag));
+  const fail = (problem: string, flag: string) =>
+    new Error(problem + (flagPrefix ? `; choose another with ${flagPrefix}${flag}` : ""));
   if (code === "EADDRINUSE") return fail(`port ${port} on ${host} is already in use`, "port");
   if (code === "EACCES" && port < 1024) {
     return fail(`port ${port} on ${host} needs root or CAP_NET_BIND_SERVICE`, "port");
