@@ -5,9 +5,7 @@ import type { Service } from "./context.ts";
 import { components, ORIGIN } from "./openapi.ts";
 import { Content, JSON_TYPE } from "./result.ts";
 
-/**
- * The page and its script are hashed and compressed only once, because that delays other clients.
- */
+/** The page and its script are hashed and compressed once, because that delays other clients. */
 const shared = { cache: "public", isShared: true } as const;
 
 export function docs(service: Service, documented: AnyElysia) {
@@ -22,9 +20,11 @@ export function docs(service: Service, documented: AnyElysia) {
       return new Content(JSON_TYPE, text, { cache: "public" });
     })
     .get("/docs/scalar.js", async () => {
-      const options = { ...shared, coding: "gzip" } as const;
       const bytes = await service.docsScript();
-      script ??= new Content("text/javascript; charset=utf-8", bytes, options);
+      script ??= new Content("text/javascript; charset=utf-8", bytes, {
+        ...shared,
+        coding: "gzip",
+      });
       return script;
     });
 }
@@ -47,7 +47,13 @@ async function renderReference({ publicUrl, basePath }: Service, documented: Any
     .replace(' data-url="undefined"', "")
     // The policy forbids inline scripts, and even white space counts as one.
     .replace(/>\s+<\/script>/, "></script>");
-  const headers = { "content-security-policy": policyOf(publicUrl) };
+  // Scalar adds inline styles, and its sample requests go to the public URL.
+  const servers = publicUrl ? `'self' ${new URL(publicUrl).origin}` : "'self'";
+  const policy =
+    "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; " +
+    `font-src 'self' data:; connect-src ${servers}; ` +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  const headers = { "content-security-policy": policy };
   const page = new Content("text/html; charset=utf-8", html, { ...shared, headers });
   return { page, document: await read("/docs/json") };
 }
@@ -83,16 +89,6 @@ const documentation = {
   ],
   components,
 };
-
-/** Scalar adds inline styles, and its sample requests go to the public URL. */
-function policyOf(publicUrl: string | undefined): string {
-  const connect = publicUrl === undefined ? "" : ` ${new URL(publicUrl).origin}`;
-  return (
-    "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; " +
-    `font-src 'self' data:; connect-src 'self'${connect}; ` +
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-  );
-}
 
 /** Passes axe's checks: contrast of at least 4.5, and names for buttons shown only on hover. */
 const customCss = `
