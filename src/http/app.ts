@@ -22,7 +22,7 @@ export interface AppOptions extends ResponseOptions, Omit<Service, "countSearch"
   defaultPeer?: string | undefined;
 }
 
-/** {@link peerOf} explains `from`. Throws only if `request` is not a `Request`. */
+/** {@link peerOf} explains `from`. */
 export type FetchHandler = (request: Request, from?: unknown) => Response | Promise<Response>;
 
 /** Lets a server give clients turns, and notice an untrusted proxy. */
@@ -82,20 +82,20 @@ export function createApp(options: AppOptions) {
 
   /** If `isRefused`, responds that too many requests of this client are waiting. */
   function fetch(request: Request, from?: unknown, isRefused = false) {
-    if (typeof request?.headers?.get !== "function") {
-      throw new TypeError("fetch takes a Request; in Express and node:http, use roadbook.listener");
-    }
     const routable = toRoutable(request, basePath);
     contexts.start(routable, request, peerOf(request, from));
     if (isRefused) return respond({ request: routable, responseValue: busy }) as Response;
     return app.fetch(routable);
   }
 
-  const partsOf = (request: Request, from: unknown) => {
+  const senderOf = (request: Request, from: unknown) => {
     return { peer: peerOf(request, from), headers: request.headers };
   };
-  type Given = Parameters<typeof partsOf>;
-  const clientOf = (...given: Given) => contexts.clientOf(partsOf(...given));
-  const hidesClients = (...given: Given) => contexts.hidesClients(partsOf(...given));
-  return { app, fetch, clientOf, hidesClients };
+  return {
+    app,
+    fetch,
+    clientOf: (request: Request, from: unknown) => contexts.clientOf(senderOf(request, from)),
+    hidesClients: (request: Request, from: unknown) =>
+      contexts.hidesClients(senderOf(request, from)),
+  };
 }

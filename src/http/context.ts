@@ -27,10 +27,7 @@ export interface Service {
   /** Returns Scalar's API reference as a single gzip-compressed script. */
   docsScript(): Promise<Uint8Array<ArrayBuffer>>;
   searchLimit: SearchLimit | undefined;
-  /** Counts a search; returns undefined if the client is unlimited. Undefined without a limit. */
-  countSearch:
-    | ((request: Request, server: HookContext["server"]) => Promise<Decision | undefined>)
-    | undefined;
+  countSearch: CountSearch | undefined;
   /** The fault injector, for test rigs; otherwise empty. */
   faults: Hook[];
 }
@@ -42,6 +39,12 @@ export interface Pages extends Brand {
   featured?: readonly number[] | undefined;
   assets: PageAssets;
 }
+
+/** Returns undefined if the client is unlimited. */
+export type CountSearch = (
+  request: Request,
+  server: HookContext["server"],
+) => Promise<Decision | undefined>;
 
 export interface SearchLimit {
   limiter: Limiter;

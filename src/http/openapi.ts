@@ -34,17 +34,18 @@ const references = new Map<TSchema, string>(
   Object.entries(named).map(([name, schema]) => [schema, `#/components/schemas/${name}`]),
 );
 
-function header(description: string, schema: object, required = true) {
-  return { description, required, schema };
-}
-
-function constants(values: Record<string, string>) {
-  const describe = (value: string) => header("Always this value", { type: "string", const: value });
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, describe(value)]));
-}
-
 const text = (pattern: string) => ({ type: "string", pattern });
 const whole = (minimum: number) => ({ type: "integer", minimum });
+const constant = (value: string) => ({ type: "string", const: value });
+const header = (description: string, schema: object, required = true) => {
+  return { description, required, schema };
+};
+const constants = (values: Record<string, string>) =>
+  mapValues(values, (value) => header("Always this value", constant(value)));
+
+function mapValues<Value, To>(values: Record<string, Value>, map: (value: Value) => To) {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value)]));
+}
 
 /** The headers of responses, by kind. The rate-limit headers are absent if there is no limit. */
 const headers = {
@@ -61,12 +62,9 @@ const headers = {
     ETag: header("The validator of the body", text('^"[\\w-]+-(identity|gzip)"$')),
     ...constants({ Vary: "accept-encoding" }),
   },
-  coding: { "Content-Encoding": header("The coding", { type: "string", const: "gzip" }, false) },
-  limit: Object.fromEntries(
-    Object.entries(limitHeaders).map(([name, [meaning, value]]) => {
-      const schema = typeof value === "string" ? text(value) : whole(value);
-      return [name, header(meaning, schema, false)];
-    }),
+  coding: { "Content-Encoding": header("The coding", constant("gzip"), false) },
+  limit: mapValues(limitHeaders, ([meaning, value]) =>
+    header(meaning, typeof value === "string" ? text(value) : whole(value), false),
   ),
   retry: { "Retry-After": header("Seconds to wait before the next try", whole(1), false) },
 };
@@ -74,10 +72,7 @@ const headers = {
 export function describeOperation(operation: Operation): DocumentDecoration {
   const { operationId, summary, description, tag, parameter } = operation;
   const detail = {
-    operationId,
-    summary,
-    description,
-    tags: [tag],
+    ...{ operationId, summary, description, tags: [tag] },
     ...(tag === "Service" && { servers: [{ url: ORIGIN }] }),
     ...(parameter && {
       parameters: [{ ...parameter, required: true, schema: toOpenApi(parameter.schema) }],
@@ -98,28 +93,20 @@ function responsesOf({ operationId, success, errors: own, tag }: Operation) {
   const body = Type.Object({ success: Type.Literal(true), ...success });
   const json = { schema: toOpenApi(body), example: examples[operationId] };
   const codes = [...own, "internal_error", "unavailable"] as const;
-  const failures = Map.groupBy(codes, (code) => errors[code].status);
+  const failures = [...Map.groupBy(codes, (code) => errors[code].status)].map(([status, codes]) => {
+    const retry = (status === 429 || status === 503) && headers.retry;
+    return [status, failure(codes, { ...common, ...retry })];
+  });
   return {
     200: response("Success", coded, json),
-    ...Object.fromEntries(
-      [...failures].map(([status, codes]) => {
-        const retry = (status === 429 || status === 503) && headers.retry;
-        return [status, failure(codes, { ...common, ...retry })];
-      }),
-    ),
+    ...Object.fromEntries(failures),
     405: failure(["method_not_allowed"], { ...headers.common, ...headers.allow }),
   };
 }
 
 function failure(codes: readonly ErrorCode[], its: object) {
   const sentences = codes.map((code) => `\`${code}\`: ${errors[code].message}`);
-  const examples = codes.map((code) => {
-    const { message } = errors[code];
-    const error = { code, message, ...(code === "rate_limited" && { retry_after: 1200 }) };
-    return [code, { value: { success: false, error } }];
-  });
-  const schema = { $ref: references.get(ErrorBody) };
-  return response(sentences.join("\n\n"), its, { schema, examples: Object.fromEntries(examples) });
+  return response(sentences.join("\n\n"), its, { schema: { $ref: references.get(ErrorBody) } });
 }
 
 function response(description: string, its: object, body: object) {
@@ -142,8 +129,6 @@ function toOpenApi(schema: TSchema): Record<string, unknown> {
 
 /** The schemas and headers that operations refer to. */
 export const components = {
-  schemas: Object.fromEntries(
-    Object.entries(named).map(([name, schema]) => [name, toOpenApi(schema)]),
-  ),
+  schemas: mapValues(named, toOpenApi),
   headers: Object.assign({}, ...Object.values(headers)),
 };

@@ -1,10 +1,11 @@
 /** The search limit over HTTP: the 429 for a client over the limit, and the rate-limit headers. */
 import type { Decision, Limiter } from "../limit/limiter.ts";
-import type { Hook, RequestContexts, SearchLimit, Service } from "./context.ts";
+import type { CountSearch, Hook, RequestContexts, SearchLimit, Service } from "./context.ts";
 import { fail } from "./result.ts";
 
-export function createSearchCounter(limiter: Limiter, contexts: RequestContexts) {
-  const countSearch: Service["countSearch"] = async (request, server) => {
+export const createSearchCounter =
+  (limiter: Limiter, contexts: RequestContexts): CountSearch =>
+  async (request, server) => {
     const context = contexts.of(request);
     context.peer ??= server?.requestIP?.(request)?.address;
     // A request without a peer comes from the program that embeds Roadbook.
@@ -12,8 +13,6 @@ export function createSearchCounter(limiter: Limiter, contexts: RequestContexts)
     context.decision = await limiter.consume(contexts.clientOf(context));
     return context.decision;
   };
-  return countSearch;
-}
 
 /** Counts a search, and refuses it if the client is over the limit. */
 export function limitHooks({ countSearch }: Pick<Service, "countSearch">): Hook[] {

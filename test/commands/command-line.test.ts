@@ -149,7 +149,7 @@ describe("serve fails in one line for", () => {
   test("an invalid certificate or key", async () => {
     const [a, b] = [await makeCertificate("DNS:a"), await makeCertificate("DNS:b")];
     for (const [cert, key, line] of [
-      ["nothing.pem", a.key, "nothing.pem cannot be read: "],
+      ["nothing.pem", a.key, "no such file or directory, open 'nothing.pem'"],
       [a.cert, a.cert, `${a.cert} and ${a.cert} are not a PEM certificate and its unencrypted`],
       [a.cert, b.key, `${a.cert} and ${b.key} are not a PEM certificate and its unencrypted`],
     ] as const) {

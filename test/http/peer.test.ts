@@ -40,9 +40,3 @@ test("with anything else, searches are not counted", async () => {
     await roadbook.close();
   }
 });
-
-test("passing a request from Express throws a TypeError that names the listener", async () => {
-  roadbook = await createRoadbook({ dataset: [] });
-  const incoming = { url: "/", headers: { host: "a" } } as unknown as Request;
-  expect(() => roadbook.fetch(incoming, {})).toThrow("use roadbook.listener");
-});
