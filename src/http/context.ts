@@ -18,13 +18,13 @@ export interface Service {
   /** The state of the snapshot's source; undefined for a local file. */
   source(): SourceStatus | undefined;
   publicUrl: string | undefined;
-  /** The path under which this app is mounted, without a trailing slash; empty for the root. */
+  /** Without a trailing slash; empty for the root. */
   basePath: string;
   /** The URL to which paths are appended: the public URL, or the request's origin and base path. */
   baseUrl(request: Request): string;
   /** If undefined, / redirects to /docs. */
   page: Pages | undefined;
-  /** Returns Scalar's API reference as a single gzip-compressed script. */
+  /** Scalar's API reference as a single script, compressed with gzip. */
   docsScript(): Promise<Uint8Array<ArrayBuffer>>;
   searchLimit: SearchLimit | undefined;
   countSearch: CountSearch | undefined;

@@ -8,7 +8,7 @@ import { limitHeaders } from "./rate-limit.ts";
 import { commonHeaders } from "./response.ts";
 import { allowHeaders } from "./result.ts";
 
-/** The placeholder for the server's own origin in the document. */
+/** Stands for the server's own origin in the document. */
 export const ORIGIN = "http://origin.invalid";
 
 interface Operation {
@@ -20,9 +20,8 @@ interface Operation {
   tag: "Users" | "Search" | "Service";
   /** `example` is a value that exists in the demo. */
   parameter?: { in: "path" | "query"; schema: TSchema; example: unknown; [field: string]: unknown };
-  /** The fields of a 200 response, apart from `success`. */
   success: Record<string, TSchema>;
-  /** Errors specific to this route, in addition to the errors that every route can return. */
+  /** In addition to the errors that every route can return. */
   errors: readonly ErrorCode[];
 }
 
@@ -118,7 +117,6 @@ function response(description: string, its: object, body: object) {
   };
 }
 
-/** Replaces named schemas inside a schema with references. */
 function toOpenApi(schema: TSchema): Record<string, unknown> {
   const text = JSON.stringify(schema, (key, value) => {
     const $ref = key === "" ? undefined : references.get(value);
@@ -127,7 +125,6 @@ function toOpenApi(schema: TSchema): Record<string, unknown> {
   return JSON.parse(text);
 }
 
-/** The schemas and headers that operations refer to. */
 export const components = {
   schemas: mapValues(named, toOpenApi),
   headers: Object.assign({}, ...Object.values(headers)),
