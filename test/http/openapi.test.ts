@@ -20,6 +20,7 @@ const operations = Object.entries(document.paths).map(([path, { get }]) => {
 });
 
 test("every endpoint describes its parameter and all statuses with a body", () => {
+  expect(operations).toHaveLength(5);
   for (const [path, { parameters = [], responses }] of operations) {
     const [expected, statuses] = path.startsWith("/users")
       ? [["userId"], [200, 400, 403, 404, 405, 500, 503]]

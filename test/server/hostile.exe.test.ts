@@ -20,7 +20,7 @@ import {
   readAll,
   whileServingOthers,
 } from "../sockets.ts";
-import { community, megabytesOf, openExecutable, until } from "../support.ts";
+import { community, megabytesOf, openExecutable, openLogged, until } from "../support.ts";
 
 const MEGABYTE = 1_000_000;
 /** An attack may use as much memory as normal traffic does, plus garbage not yet collected. */
@@ -169,12 +169,10 @@ describe("memory stays bounded, and others are served, with", () => {
 
 /** Sends what `act` sends while the server is stopped, and returns the routes in its log. */
 async function routesAfter(act: (target: typeof server) => Promise<unknown>): Promise<string[]> {
-  const logs: string[] = [];
-  const flags = ["--access-log", "--trusted-proxy", "127.0.0.1"];
-  const target = await openExecutable(flags, (text) => logs.push(text));
+  const target = await openLogged(["--access-log", "--trusted-proxy", "127.0.0.1"]);
   await act(target);
   await target.close();
-  const routes = logs.join("").matchAll(/"route":(?:"([^"]*)"|null)/g);
+  const routes = target.log().matchAll(/"route":(?:"([^"]*)"|null)/g);
   return [...routes].map(([, route = "refused"]) => route);
 }
 
