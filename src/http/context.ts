@@ -90,7 +90,7 @@ export interface ResponseFacts {
 }
 
 /** The ids that are safe in logs and headers. */
-const REQUEST_ID = /^[\w.~+/=:@-]{1,128}$/;
+export const REQUEST_ID = /^[\w.~+/=:@-]{1,128}$/;
 
 type Sender = { peer: Peer; headers: Headers };
 

@@ -37,7 +37,21 @@ async function renderReference({ publicUrl, basePath }: Service, documented: Any
     path: "/docs",
     specPath: "/docs/json",
     scalarCDN: `${basePath}/docs/scalar.js`,
-    scalarConfig: configurationFor(basePath) as object,
+    // Turns off everything that calls or advertises another service.
+    scalarConfig: {
+      // The plugin would set `spec.url`, and Scalar would warn that `url` has replaced it.
+      spec: undefined,
+      url: `${basePath}/docs/json`,
+      favicon: `${basePath}/favicon.svg`,
+      customCss,
+      withDefaultFonts: false,
+      telemetry: false,
+      agent: { disabled: true },
+      mcp: { disabled: true },
+      showDeveloperTools: "never",
+      hideClientButton: true,
+      defaultOpenAllTags: true,
+    } as object,
     documentation: documentation as object,
   });
   const app = new Elysia().use(plugin).use(documented);
@@ -100,21 +114,3 @@ const customCss = `
 .dark-mode { --scalar-color-3: #a0a0a0 }
 .scalar-code-copy .sr-only > .hidden { display: inline }
 `;
-
-/** Turns off everything that calls or advertises another service. */
-function configurationFor(basePath: string) {
-  return {
-    // The plugin would set `spec.url`, and Scalar would warn that `url` has replaced it.
-    spec: undefined,
-    url: `${basePath}/docs/json`,
-    favicon: `${basePath}/favicon.svg`,
-    customCss,
-    withDefaultFonts: false,
-    telemetry: false,
-    agent: { disabled: true },
-    mcp: { disabled: true },
-    showDeveloperTools: "never",
-    hideClientButton: true,
-    defaultOpenAllTags: true,
-  };
-}

@@ -4,6 +4,7 @@ import type { DocumentDecoration } from "elysia";
 import examples from "../../data/examples.json" with { type: "json" };
 import { ErrorBody, type ErrorCode, errors } from "../domain/api-errors.ts";
 import * as model from "../domain/model.ts";
+import { REQUEST_ID } from "./context.ts";
 import { limitHeaders } from "./rate-limit.ts";
 import { commonHeaders } from "./response.ts";
 import { allowHeaders } from "./result.ts";
@@ -50,7 +51,7 @@ function mapValues<Value, To>(values: Record<string, Value>, map: (value: Value)
 const headers = {
   common: {
     ...constants(commonHeaders),
-    "X-Request-Id": header("The id in the server's log", text("^[\\w.~+/=:@-]{1,128}$")),
+    "X-Request-Id": header("The id in the server's log", text(REQUEST_ID.source)),
     "Cache-Control": header(
       "Who may store the response. With `no-cache`, a cache must revalidate it before each use.",
       text("^(no-cache|no-store|(public|private), max-age=[1-9][0-9]*)$"),

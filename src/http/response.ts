@@ -14,16 +14,15 @@ import {
   contentOf,
 } from "./result.ts";
 
+const exposed = ["ETag", "Retry-After", "X-API-Version", "X-Request-Id"];
+
 /** Sent with every response. A page from any origin may read all of it. */
 export const commonHeaders = {
   "X-API-Version": apiVersion,
   "X-Content-Type-Options": "nosniff",
   "X-Robots-Tag": "noindex",
   "Access-Control-Allow-Origin": "*",
-  "Access-Control-Expose-Headers": ["ETag", "Retry-After", "X-API-Version", "X-Request-Id"]
-    .concat(Object.keys(limitHeaders))
-    .sort()
-    .join(", "),
+  "Access-Control-Expose-Headers": [...exposed, ...Object.keys(limitHeaders)].join(", "),
 };
 
 /** The response to a preflight request, which browsers may cache for a day. */
@@ -59,7 +58,7 @@ export function createRespond(options: ResponseOptions, contexts: RequestContext
   const { searchLimit, compress, page, basePath, onResponse } = options;
   const prepared = prepareHeaders(options.cacheMaxAgeSeconds);
 
-  return function respond({ request, responseValue, route, cache }: Handled) {
+  return ({ request, responseValue, route, cache }: Handled) => {
     // In a host app, Elysia first passes on the result of the host's own `onError`.
     if (responseValue === undefined) return undefined;
     const context = contexts.of(request);
@@ -91,17 +90,18 @@ export function createRespond(options: ResponseOptions, contexts: RequestContext
 
   function make(content: Content, requestHeaders: Headers, isHead: boolean): Response {
     const { type, body } = content;
-    const { status = 200, cache, headers } = content.options;
+    const { status = 200, cache, headers = {} } = content.options;
     const isStored = status < 400 && cache !== undefined && body !== null;
     const coding = isStored && compress ? codingFor(body, requestHeaders) : "identity";
-    const etag = isStored ? etagOf(content, body, coding) : undefined;
-    const isKnown = etag !== undefined && isNoneMatch(requestHeaders.get("if-none-match"), etag);
+    if (isStored) content.hash ??= crypto.hash("sha1", body, "base64url");
+    const etag = `"${content.hash}-${coding}"`;
+    const isKnown = isStored && isNoneMatch(requestHeaders.get("if-none-match"), etag);
     const encoded = isKnown || body === null ? null : encode(content, body, coding);
     const response = new Response(isHead ? null : encoded, {
       status: isKnown ? 304 : status,
       headers: prepared[isStored ? cache : "none"],
     });
-    if (etag !== undefined) response.headers.set("etag", etag);
+    if (isStored) response.headers.set("etag", etag);
     if (encoded !== null) {
       response.headers.set("content-type", type);
       if (coding !== "identity") response.headers.set("content-encoding", coding);
@@ -159,11 +159,6 @@ function encode(content: Content, body: Body, coding: Coding): Body | Blob {
   content.shared ??= {};
   content.shared[coding] ??= new Blob([recode()]);
   return content.shared[coding];
-}
-
-function etagOf(content: Content, body: Body, coding: Coding): string {
-  content.hash ??= crypto.hash("sha1", body, "base64url");
-  return `"${content.hash}-${coding}"`;
 }
 
 /** Whether If-None-Match has `etag`, weak or strong, or is `*`. A malformed tag matches nothing. */
