@@ -135,7 +135,7 @@ test("the rate is the share of requests that fail, and the seed determines which
   expect(first.filter((status) => status === 503).length / 200).toBeWithin(0.15, 0.35);
 });
 
-test("setFaults replaces the faults and restarts their random sequence and counts", async () => {
+test("setFaults replaces the faults and restarts their random sequence", async () => {
   await using roadbook = await createRoadbook({ dataset: community, faults: [] });
   const draw = async () => {
     const statuses: number[] = [];
@@ -149,12 +149,8 @@ test("setFaults replaces the faults and restarts their random sequence and count
   expect(new Set(first)).toEqual(new Set([200, 503]));
   roadbook.setFaults(["profile:status=503,rate=0.5"], 7);
   expect(await draw()).toEqual(first);
-  for (const times of [1, 2]) {
-    roadbook.setFaults([`profile:status=503,times=${times}`, "search:status=500,times=9"]);
-    const failed = new Array(times).fill(503);
-    expect(await draw()).toEqual([...failed, ...new Array(20 - times).fill(200)]);
-  }
-  expect(() => roadbook.setFaults(["search:status=200"])).toThrow('got "search:status=200"');
+  roadbook.setFaults(["profile:status=503,times=2", "search:status=500,times=9"]);
+  expect(await draw()).toEqual([503, 503, ...new Array(18).fill(200)]);
   roadbook.setFaults([]);
   expect(new Set(await draw())).toEqual(new Set([200]));
   await using fixed = await createRoadbook({ dataset: community });

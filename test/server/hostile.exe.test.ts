@@ -87,11 +87,23 @@ test.each([
   ["a thousand header lines", asked + "X: y\r\n".repeat(1000)],
 ])("canary: %s is rejected", (_, head) => expectRefusal(431, `${head}\r\n`, lastRequest));
 
+const hidden = `GET /health HTTP/1.1\r\n${host}\r\n`;
+const smuggled = `\r\n\r\n0\r\n\r\n${hidden}`;
+
+test.each([
+  ["Content-Length with Transfer-Encoding", "Content-Length: 5\r\nTransfer-Encoding: chunked"],
+  ["two Content-Length headers", `Content-Length: 0\r\nContent-Length: ${hidden.length}`],
+  ["a space before the colon of Transfer-Encoding", "Transfer-Encoding : chunked"],
+])("canary: %s is rejected, and nothing in it is a request", async (_, lines) => {
+  for (const head of [asked, posted])
+    await expectRefusal(400, head + lines + smuggled, lastRequest);
+});
+
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 
-test("canary: a chunked body is discarded", () =>
+test("canary: a chunked body is discarded, even if it looks like a request", () =>
   attack(async (target) => {
-    const body = `${chunk("x".repeat(MEGABYTE)).repeat(10)}0\r\n\r\n`;
+    const body = `${chunk(hidden)}${chunk("x".repeat(MEGABYTE)).repeat(10)}0\r\n\r\n`;
     const head = `${posted}Transfer-Encoding: chunked\r\n\r\n`;
     const clients = Array.from({ length: 20 }, () => converse(target, head, body, lastRequest));
     const received = await whileServingOthers(target, () => Promise.all(clients));
@@ -317,29 +329,6 @@ describe("paths", () => {
     const { body } = await ask(asked);
     for (const path of ["/./users/public/42", "/%2e%2e/users/public/42", "/users\\public\\42"]) {
       expect(await ask(get(path) + host)).toMatchObject({ status: 200, body });
-    }
-  });
-});
-
-describe("request smuggling: a body is never parsed as a request", () => {
-  const hidden = `GET /health HTTP/1.1\r\n${host}\r\n`;
-  const length = hidden.length;
-
-  test.each([
-    ["Content-Length with Transfer-Encoding", "Content-Length: 5\r\nTransfer-Encoding: chunked"],
-    ["two Content-Length headers", `Content-Length: 0\r\nContent-Length: ${length}`],
-    ["a space before the colon of Transfer-Encoding", "Transfer-Encoding : chunked"],
-  ])("canary: %s is rejected", async (_, lines) => {
-    for (const head of [asked, posted]) {
-      await expectRefusal(400, `${head}${lines}\r\n\r\n0\r\n\r\n${hidden}`, lastRequest);
-    }
-  });
-
-  test("canary: a request inside a body is ignored", async () => {
-    const chunked = `Transfer-Encoding: chunked\r\n\r\n${chunk(hidden)}0\r\n\r\n`;
-    for (const body of [`Content-Length: ${length}\r\n\r\n${hidden}`, chunked]) {
-      const { responses } = await exchange(server, posted + body, lastRequest);
-      expect(statusesOf(responses)).toEqual([405, 200]);
     }
   });
 });
