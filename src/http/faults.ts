@@ -6,24 +6,16 @@ import { type ErrorCode, errors } from "../domain/api-errors.ts";
 import { parseDuration } from "../domain/time.ts";
 import type { Hook } from "./context.ts";
 import { failLimited } from "./rate-limit.ts";
-import { busy, fail } from "./result.ts";
+import { busy, fail, ownErrors } from "./result.ts";
 
-interface Endpoint {
-  route: string;
-  target: string;
-  /** The errors below 500 that it returns, by status. */
-  errors: Map<number, ErrorCode>;
-}
-
-const user = errorsOf("invalid_user_id", "profile_private", "user_not_found");
-const search = errorsOf("invalid_query", "rate_limited");
-const endpoints: Endpoint[] = [
-  { route: "/search/companies", target: "search", errors: search },
-  { route: "/search/users", target: "search", errors: search },
-  { route: "/users/public/:userId", target: "profile", errors: user },
-  { route: "/users/:userId/achievements", target: "achievements", errors: user },
-  { route: "/health", target: "health", errors: errorsOf() },
-];
+const endpoints = [
+  { route: "/search/companies", target: "search", tag: "Search" },
+  { route: "/search/users", target: "search", tag: "Search" },
+  { route: "/users/public/:userId", target: "profile", tag: "Users" },
+  { route: "/users/:userId/achievements", target: "achievements", tag: "Users" },
+  { route: "/health", target: "health", tag: "Service" },
+] as const;
+type Endpoint = (typeof endpoints)[number];
 
 /** The `Retry-After` of an injected 429. It is short enough to wait for in a test. */
 const RETRY_AFTER_MS = 1000;
@@ -57,8 +49,8 @@ export function parseFault(text: string) {
     throw new RangeError("must have either close or status, or only delay");
   }
   // Any 5xx status is allowed, because proxies add their own.
-  const canFail = ({ errors }: Endpoint) => !status || errors.has(status) || /^5/.test(`${status}`);
-  if (!covered.every(canFail)) {
+  const canFail = (endpoint: Endpoint) => status && (status >= 500 || codeFor(endpoint, status));
+  if (status && (status > 599 || !covered.every(canFail))) {
     const problem = `${target} needs a 5xx status or one that the API returns for it`;
     throw wrongPart(`status=${status}`, problem);
   }
@@ -83,15 +75,18 @@ export function createFaultInjector() {
   const inject: Hook = async ({ route }) => {
     // The route may have /api, a host program's mount path, or both in front of the template.
     const endpoint = endpoints.find((known) => route.endsWith(known.route));
+    if (!endpoint) return undefined;
     const due = drawn.filter(({ fault, random, left }) => {
-      return left > 0 && endpoint && covers(fault.target, endpoint) && random.chance(fault.rate);
+      return left > 0 && covers(fault.target, endpoint) && random.chance(fault.rate);
     });
     for (const one of due) one.left--;
     const delayMs = due.reduce((sum, { fault }) => sum + fault.delayMs, 0);
     if (delayMs > 0) await setTimeout(delayMs);
     const ending = due.find(({ fault }) => fault.isClosing || fault.status)?.fault;
     if (!ending) return undefined;
-    return ending.status ? failWith(ending.status, endpoint?.errors) : brokenResponse();
+    return ending.status
+      ? failWith(ending.status, codeFor(endpoint, ending.status))
+      : brokenResponse();
   };
 
   return {
@@ -105,13 +100,12 @@ export function createFaultInjector() {
   };
 }
 
-function errorsOf(...codes: ErrorCode[]) {
-  const all = [...codes, "method_not_allowed"] as const;
-  return new Map(all.map((code) => [errors[code].status, code]));
+function codeFor({ tag }: Endpoint, status: number): ErrorCode | undefined {
+  const codes: ErrorCode[] = [...ownErrors[tag], "method_not_allowed"];
+  return codes.find((code) => errors[code].status === status);
 }
 
-function failWith(status: number, known: Endpoint["errors"] | undefined) {
-  const code = known?.get(status) ?? "internal_error";
+function failWith(status: number, code: ErrorCode = "internal_error") {
   if (status === 503) return busy;
   if (code === "rate_limited") return failLimited({ resetMs: RETRY_AFTER_MS });
   return respondWith(status, fail(code).response);

@@ -49,5 +49,4 @@ const healthOperation = describeOperation({
     "Returns the versions, the snapshot being served, and why a newer one is not served.",
   tag: "Service",
   success,
-  errors: [],
 });

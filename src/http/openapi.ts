@@ -7,7 +7,7 @@ import * as model from "../domain/model.ts";
 import { REQUEST_ID } from "./context.ts";
 import { limitHeaders } from "./rate-limit.ts";
 import { commonHeaders } from "./response.ts";
-import { allowHeaders } from "./result.ts";
+import { allowHeaders, ownErrors } from "./result.ts";
 
 /** Stands for the server's own origin in the document. */
 export const ORIGIN = "http://origin.invalid";
@@ -18,12 +18,10 @@ interface Operation {
   summary: string;
   description: string;
   /** Searches count against the limit. A service route is not cached and not under /api. */
-  tag: "Users" | "Search" | "Service";
+  tag: keyof typeof ownErrors;
   /** `example` is a value that exists in the demo. */
   parameter?: { in: "path" | "query"; schema: TSchema; example: unknown; [field: string]: unknown };
   success: Record<string, TSchema>;
-  /** In addition to the errors that every route can return. */
-  errors: readonly ErrorCode[];
 }
 
 const { User, Role, CompanyReference, AchievementEntry, Achievement } = model;
@@ -87,12 +85,12 @@ export function describeOperation(operation: Operation): DocumentDecoration {
  * 304 and 431 are left out, because they have no body, which would make the data and the error
  * optional in generated types. A client sees a 304 only if it sets If-None-Match itself.
  */
-function responsesOf({ operationId, success, errors: own, tag }: Operation) {
+function responsesOf({ operationId, success, tag }: Operation) {
   const common = { ...headers.common, ...(tag === "Search" && headers.limit) };
   const coded = tag === "Service" ? common : { ...common, ...headers.validator, ...headers.coding };
   const body = Type.Object({ success: Type.Literal(true), ...success });
   const json = { schema: toOpenApi(body), example: examples[operationId] };
-  const codes = [...own, "internal_error", "unavailable"] as const;
+  const codes = [...ownErrors[tag], "internal_error", "unavailable"] as const;
   const failures = [...Map.groupBy(codes, (code) => errors[code].status)].map(([status, codes]) => {
     const retry = (status === 429 || status === 503) && headers.retry;
     return [status, failure(codes, { ...common, ...retry })];

@@ -65,6 +65,13 @@ export function fail<Code extends ErrorCode>(code: Code, details?: { retry_after
   return status(number, errorBody(code, message, details));
 }
 
+/** The errors of each kind of route, in addition to those that every route can return. */
+export const ownErrors = {
+  Users: ["invalid_user_id", "profile_private", "user_not_found"],
+  Search: ["invalid_query", "rate_limited"],
+  Service: [],
+} as const;
+
 /**
  * Tells typed clients that a failed validation has the body of every error. Elysia's types give 422
  * another body. Empty at run time, so that Elysia does not validate responses.

@@ -50,10 +50,8 @@ const q = {
   schema: Type.String({ minLength: 2 }),
 } as const;
 
-const common = { tag: "Search", errors: ["invalid_query", "rate_limited"] } as const;
-
 const searchCompaniesOperation = describeOperation({
-  ...common,
+  tag: "Search",
   operationId: "searchCompanies",
   summary: "Search companies by name",
   description: `Returns at most ${MAX_RESULTS} companies: best match first, then the largest.`,
@@ -62,7 +60,7 @@ const searchCompaniesOperation = describeOperation({
 });
 
 const searchUsersOperation = describeOperation({
-  ...common,
+  tag: "Search",
   operationId: "searchUsers",
   summary: "Search users by name",
   description: `Returns at most ${MAX_RESULTS} public users: best match first, then short names.`,

@@ -44,7 +44,6 @@ const common = {
     schema: Id,
     example: 67,
   },
-  errors: ["invalid_user_id", "profile_private", "user_not_found"],
 } as const;
 
 const publicUserOperation = describeOperation({

@@ -24,9 +24,6 @@ export interface ListenAddress {
   flagPrefix?: "--" | "--admin-" | undefined;
 }
 
-/** The certificate and its private key, both in PEM format. */
-export type TlsFiles = Record<"cert" | "key", Buffer>;
-
 /** How many ticks to wait before closing connections. Each tick reads at most 1,024 connections. */
 const DRAIN_TICKS = 5;
 const DRAIN_TICK_MS = 20;
@@ -34,7 +31,8 @@ const DRAIN_TICK_MS = 20;
 /** TLS 1.2 ciphers with forward secrecy and authenticated encryption, which TLS 1.3 always has. */
 const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
-type Listen = (address: ListenAddress, respond: FetchHandler, tls?: TlsFiles) => Promise<Listener>;
+type Tls = ReturnType<typeof readTls>;
+type Listen = (address: ListenAddress, respond: FetchHandler, tls?: Tls) => Promise<Listener>;
 
 /** If listening fails, rejects with an error whose message is for the operator. */
 export const openListener: Listen = async (address, ...rest) => {
@@ -151,7 +149,7 @@ function listenError(error: unknown, { host, port, flagPrefix }: ListenAddress):
 }
 
 /** If the files cannot be used, throws an error whose message is for the operator. */
-export function readTls(paths: Record<"cert" | "key", string>): TlsFiles {
+export function readTls(paths: Record<"cert" | "key", string>) {
   try {
     const [cert, key] = [readFileSync(paths.cert), readFileSync(paths.key)];
     if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return { cert, key };
