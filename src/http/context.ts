@@ -1,4 +1,5 @@
 /** What routes and hooks get from the app: its services, and the context of each request. */
+import type { Context } from "elysia";
 import type { Clients } from "../limit/client-address.ts";
 import type { Decision, Limiter } from "../limit/limiter.ts";
 import type { Snapshot } from "../snapshot/read/open.ts";
@@ -43,7 +44,7 @@ export interface Pages extends Brand {
 /** Returns undefined if the client is unlimited. */
 export type CountSearch = (
   request: Request,
-  server: HookContext["server"],
+  server: Context["server"],
 ) => Promise<Decision | undefined>;
 
 export interface SearchLimit {
@@ -58,15 +59,7 @@ export interface SearchLimit {
  * Declare a hook that returns a promise `async`: Elysia guesses whether to await others. The type
  * hides what is returned, because typed clients would add it to the responses of every route.
  */
-export type Hook = (context: HookContext) => void;
-
-export interface HookContext {
-  request: Request;
-  /** The path template, such as `/users/public/:userId`. */
-  route: string;
-  /** The server that Elysia started; null if the `roadbook` command serves the app. */
-  server: { requestIP?(request: Request): { address: string } | null } | null;
-}
+export type Hook = (context: Pick<Context, "request" | "route" | "server">) => void;
 
 /** An address, or a function that is called only when the address is needed. */
 export type Peer = string | (() => string | undefined) | undefined;
