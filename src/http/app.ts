@@ -1,26 +1,17 @@
 /** Builds the Elysia app. */
 import { Elysia, ElysiaCustomStatusResponse, type ErrorHandler } from "elysia";
 import type { ErrorCode } from "../domain/api-errors.ts";
-import type { Clients } from "../limit/client-address.ts";
-import { createRequestContexts, peerOf, type Service } from "./context.ts";
+import { type AppOptions, createRequestContexts, peerOf } from "./context.ts";
 import { docs } from "./docs.ts";
 import { health } from "./health.ts";
 import { pageFiles } from "./page-files.ts";
 import { createPages } from "./pages.ts";
 import { createSearchCounter } from "./rate-limit.ts";
 import { toRoutable } from "./request.ts";
-import { createRespond, preflight, type ResponseOptions } from "./response.ts";
+import { createRespond, preflight } from "./response.ts";
 import { busy, fail } from "./result.ts";
 import { search } from "./search.ts";
 import { users } from "./users.ts";
-
-export interface AppOptions extends ResponseOptions, Omit<Service, "countSearch" | "baseUrl"> {
-  clients: Clients;
-  /** Once the snapshot is closed, every request gets a 503. */
-  isClosed(): boolean;
-  /** The peer assumed for requests without one. A search with no peer at all is not counted. */
-  defaultPeer?: string | undefined;
-}
 
 /** {@link peerOf} explains `from`. */
 export type FetchHandler = (request: Request, from?: unknown) => Response | Promise<Response>;

@@ -8,12 +8,14 @@ import type { PageAssets } from "../web/assets.ts";
 import type { Brand, Logo } from "../web/brand.ts";
 import { forwardedOriginOf, originOf } from "./request.ts";
 
-export interface Service {
+export interface AppOptions {
   /**
    * A handler calls this once and reads everything before any `await`, because the snapshot may be
    * closed meanwhile.
    */
   snapshot(): Snapshot;
+  /** Once the snapshot is closed, every request gets a 503. */
+  isClosed(): boolean;
   /** Why a newer snapshot is not served; undefined if there is none. */
   refused(): string | undefined;
   /** The state of the snapshot's source; undefined for a local file. */
@@ -21,16 +23,30 @@ export interface Service {
   publicUrl: string | undefined;
   /** Without a trailing slash; empty for the root. */
   basePath: string;
-  /** The URL to which paths are appended: the public URL, or the request's origin and base path. */
-  baseUrl(request: Request): string;
   /** If undefined, / redirects to /docs. */
   page: Pages | undefined;
   /** Scalar's API reference as a single script, compressed with gzip. */
   docsScript(): Promise<Uint8Array<ArrayBuffer>>;
   searchLimit: SearchLimit | undefined;
-  countSearch: CountSearch | undefined;
+  clients: Clients;
+  /** The peer assumed for requests without one. A search with no peer at all is not counted. */
+  defaultPeer?: string | undefined;
+  /** Zero means that caches must always revalidate. */
+  cacheMaxAgeSeconds: number;
+  compress: boolean;
   /** The fault injector, for test rigs; otherwise empty. */
   faults: Hook[];
+  /** Receives the facts about every response before the body is sent. */
+  onResponse?: ((facts: ResponseFacts) => void) | undefined;
+  /** Receives the error behind every 500, and whatever `onResponse` throws. */
+  onBug(error: unknown, requestId: string): void;
+}
+
+/** What the app gives its routes. */
+export interface Service extends AppOptions {
+  /** The URL to which paths are appended: the public URL, or the request's origin and base path. */
+  baseUrl(request: Request): string;
+  countSearch: CountSearch | undefined;
 }
 
 export interface Pages extends Brand {

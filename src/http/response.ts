@@ -2,7 +2,7 @@
 import crypto from "node:crypto";
 import zlib from "node:zlib";
 import { apiVersion } from "../domain/version.ts";
-import type { RequestContexts, ResponseFacts, Service } from "./context.ts";
+import type { AppOptions, RequestContexts } from "./context.ts";
 import { limitHeaders, setRateLimitHeaders } from "./rate-limit.ts";
 import { preferencesIn } from "./request.ts";
 import {
@@ -36,16 +36,6 @@ export const preflight = new Content("", null, {
   },
 });
 
-export interface ResponseOptions extends Pick<Service, "basePath" | "page" | "searchLimit"> {
-  /** Zero means that caches must always revalidate. */
-  cacheMaxAgeSeconds: number;
-  compress: boolean;
-  /** Receives the facts about every response before the body is sent. */
-  onResponse?: ((facts: ResponseFacts) => void) | undefined;
-  /** Receives the error behind every 500, and whatever `onResponse` throws. */
-  onBug(error: unknown, requestId: string): void;
-}
-
 /** Plugins set `cache` with `derive` for all their routes. */
 interface Handled {
   request: Request;
@@ -54,11 +44,11 @@ interface Handled {
   cache?: CachePolicy;
 }
 
-export function createRespond(options: ResponseOptions, contexts: RequestContexts) {
+export function createRespond(options: AppOptions, contexts: RequestContexts) {
   const { searchLimit, compress, page, basePath, onResponse } = options;
   const prepared = prepareHeaders(options.cacheMaxAgeSeconds);
 
-  return ({ request, responseValue, route, cache }: Handled) => {
+  return function respond({ request, responseValue, route, cache }: Handled) {
     // In a host app, Elysia first passes on the result of the host's own `onError`.
     if (responseValue === undefined) return undefined;
     const context = contexts.of(request);
