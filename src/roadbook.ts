@@ -20,7 +20,7 @@ import type { Meta } from "./snapshot/format/meta.ts";
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
 import { openReloadableSnapshot, type Replacement } from "./snapshot/read/reloadable.ts";
 import type { Source } from "./snapshot/remote/source.ts";
-import { demoSnapshot, docsScript, pageAssets } from "./web/assets.ts";
+import { demoSnapshot, pageAssets } from "./web/assets.ts";
 import { type Logo, parseLogo } from "./web/brand.ts";
 
 export interface ListenOptions {
@@ -134,7 +134,6 @@ export async function openRoadbook(config: Config): Promise<OpenRoadbook> {
     cacheMaxAgeSeconds: Math.floor(responses.cacheMaxAge / 1000),
     compress: responses.compress ?? true,
     page,
-    docsScript,
     snapshot: reloadable.current,
     refused,
     source: () => snapshot.source?.status(),

@@ -25,8 +25,6 @@ export interface AppOptions {
   basePath: string;
   /** If undefined, / redirects to /docs. */
   page: Pages | undefined;
-  /** Scalar's API reference as a single script, compressed with gzip. */
-  docsScript(): Promise<Uint8Array<ArrayBuffer>>;
   searchLimit: SearchLimit | undefined;
   clients: Clients;
   /** The peer assumed for requests without one. A search with no peer at all is not counted. */

@@ -1,6 +1,7 @@
 /** The API reference: a page that works offline, its script, and the OpenAPI document. */
 import { type AnyElysia, Elysia } from "elysia";
 import { apiVersion } from "../domain/version.ts";
+import { docsScript } from "../web/assets.ts";
 import type { Service } from "./context.ts";
 import { components, ORIGIN } from "./openapi.ts";
 import { Content, JSON_TYPE } from "./result.ts";
@@ -20,7 +21,7 @@ export function docs(service: Service, documented: AnyElysia) {
       return new Content(JSON_TYPE, text, { cache: "public" });
     })
     .get("/docs/scalar.js", async () => {
-      const bytes = await service.docsScript();
+      const bytes = await docsScript();
       script ??= new Content("text/javascript; charset=utf-8", bytes, {
         ...shared,
         coding: "gzip",

@@ -60,7 +60,9 @@ export function contentOf(value: unknown, cache?: CachePolicy): Content {
   return new Content(JSON_TYPE, JSON.stringify(response), { status: Number(code), headers });
 }
 
-export function fail<Code extends ErrorCode>(code: Code, details?: { retry_after?: number }) {
+type Details = { retry_after?: number };
+
+export function fail<Code extends ErrorCode>(code: Code, details?: Details) {
   const { status: number, message } = errors[code];
   return status(number, errorBody(code, message, details));
 }
@@ -85,10 +87,6 @@ export const busy = new Content(JSON_TYPE, JSON.stringify(fail("unavailable").re
 });
 
 /** The body of every error. */
-export function errorBody<Code extends string, Details>(
-  code: Code,
-  message: string,
-  details?: Details,
-) {
+export function errorBody<Code extends string>(code: Code, message: string, details?: Details) {
   return { success: false as const, error: { code, message, ...details } };
 }
