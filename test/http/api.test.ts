@@ -232,23 +232,16 @@ test("scripts of other origins may read every header", async () => {
   }
 });
 
-test("--public-url is the base of avatar paths, whatever the request's host", async () => {
-  const publicUrl = "https://cdn.example/base/";
-  const target = await openInProcess({ dataset: community, publicUrl });
-  const { user } = await (await target.fetch("/users/public/45")).json();
-  expect(user.avatar_url).toBe(`${publicUrl}avatars/45.png`);
-  await target.close();
-});
-
-describe("a proxy that terminates TLS", () => {
-  test.each([
-    ["https", "api.example.org", "https://api.example.org"],
-    ["https", "api.example.org:443", "https://api.example.org"],
-    ["http, https", "evil.example, api.example.org", "https://api.example.org"],
-    ["https", undefined, "https://internal:3000"],
-    [undefined, "[2001:db8::1]:81", "http://[2001:db8::1]:81"],
-    ["ftp", "api.example.org/x?", "http://internal:3000"],
-  ])("that forwards %p and %p sets the origin to %s, if trusted", async (proto, host, origin) => {
+test.each([
+  ["https", "api.example.org", "https://api.example.org"],
+  ["https", "api.example.org:443", "https://api.example.org"],
+  ["http, https", "evil.example, api.example.org", "https://api.example.org"],
+  ["https", undefined, "https://internal:3000"],
+  [undefined, "[2001:db8::1]:81", "http://[2001:db8::1]:81"],
+  ["ftp", "api.example.org/x?", "http://internal:3000"],
+])(
+  "a proxy that forwards %p and %p sets the origin to %s, if trusted",
+  async (proto, host, origin) => {
     const options = { dataset: community, searchLimit: 0, page: true };
     await using roadbook = await createRoadbook({ ...options, trustedProxies: ["10.0.0.1"] });
     const headers = new Headers({ accept: "text/html, */*;q=0.1" });
@@ -262,8 +255,8 @@ describe("a proxy that terminates TLS", () => {
       expect(await textFor("10.0.0.1")).toContain(origin + link);
       expect(await textFor("10.0.0.2")).toContain(`http://internal:3000${link}`);
     }
-  });
-});
+  },
+);
 
 const generated = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 const unsafe = ["", "two words", "a,b", '"', "<b>", "x".repeat(129), "\u00fc"];

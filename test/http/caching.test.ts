@@ -102,34 +102,32 @@ test.each(Object.entries({ gzip, identity }))("Accept-Encoding selects %s", (cod
   }
 });
 
-describe("a repeated response", () => {
-  test("is identical until a new snapshot replaces it", async () => {
-    const snapshot = await makeSnapshot();
-    await using roadbook = await createRoadbook({ snapshot, searchLimit: 0 });
-    const get = async (path: string) => {
-      const response = await roadbook.fetch(new Request(`http://a.test${path}`));
-      return [response.status, response.headers.get("etag"), await response.text()] as const;
-    };
-    const paths = ["/users/public/44", "/users/44/achievements", "/search/users?q=nora"];
-    for (const path of paths) {
-      const first = await get(path);
-      expect([first, first[0]]).toEqual([await get(path), 200]);
-    }
-    await applyChanges([{ type: "user", id: 44, public: false }], snapshot);
-    await roadbook.refresh();
-    const now = await Promise.all(paths.map(get));
-    expect(now.map(([status]) => status)).toEqual([403, 403, 200]);
-    for (const [, , text] of now) expect(text).not.toContain("Nora");
-  });
+test("a repeated response is identical until a new snapshot replaces it", async () => {
+  const snapshot = await makeSnapshot();
+  await using roadbook = await createRoadbook({ snapshot, searchLimit: 0 });
+  const get = async (path: string) => {
+    const response = await roadbook.fetch(new Request(`http://a.test${path}`));
+    return [response.status, response.headers.get("etag"), await response.text()] as const;
+  };
+  const paths = ["/users/public/44", "/users/44/achievements", "/search/users?q=nora"];
+  for (const path of paths) {
+    const first = await get(path);
+    expect([first, first[0]]).toEqual([await get(path), 200]);
+  }
+  await applyChanges([{ type: "user", id: 44, public: false }], snapshot);
+  await roadbook.refresh();
+  const now = await Promise.all(paths.map(get));
+  expect(now.map(([status]) => status)).toEqual([403, 403, 200]);
+  for (const [, , text] of now) expect(text).not.toContain("Nora");
+});
 
-  test("is not compressed with compress: false, even if it is stored compressed", async () => {
-    const options = { demo: true, page: true, compress: false };
-    await using roadbook = await createRoadbook(options);
-    for (const path of ["/users/42/achievements", "/", "/docs/scalar.js"]) {
-      const headers = { "accept-encoding": "gzip, br, zstd" };
-      const response = await roadbook.fetch(new Request(`http://a.test${path}`, { headers }));
-      expect([response.status, response.headers.get("content-encoding")]).toEqual([200, null]);
-      expect(await response.text()).toMatch(/^[{<!/(]/);
-    }
-  });
+test("a response is not compressed with compress: false, even if it is stored compressed", async () => {
+  const options = { demo: true, page: true, compress: false };
+  await using roadbook = await createRoadbook(options);
+  for (const path of ["/users/42/achievements", "/", "/docs/scalar.js"]) {
+    const headers = { "accept-encoding": "gzip, br, zstd" };
+    const response = await roadbook.fetch(new Request(`http://a.test${path}`, { headers }));
+    expect([response.status, response.headers.get("content-encoding")]).toEqual([200, null]);
+    expect(await response.text()).toMatch(/^[{<!/(]/);
+  }
 });

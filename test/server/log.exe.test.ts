@@ -102,34 +102,32 @@ test("faults in the variable add up, and each is logged as a warning", async () 
   expect(warnings).toMatchObject([first, { level: "warn", fault: "achievements:close" }]);
 });
 
-describe("--access-log", () => {
-  test("logs facts of each request, but never a query or a name", async () => {
-    const flags = ["--access-log", "--log-level", "trace", "--trusted-proxy", "127.0.0.1"];
-    const target = await open([...flags]);
-    const id = (await target.fetch("/users/public/42")).headers.get("x-request-id");
-    await target.fetch("/api/users/public/42?name=Zyxwv", { method: "HEAD" });
-    await target.fetch("/users/Zyxwv/achievements");
-    const headers = { "x-forwarded-for": "2001:db8:1:2:3:4:5:6" };
-    await target.fetch("/search/users?q=Zyxwv", { headers });
-    await target.fetch("/Zyxwv", { method: "POST" });
-    await target.fetch("/?q=Zyxwv");
-    await target.close();
-    const requests = target.lines().filter(({ msg }) => msg === "request");
-    expect(
-      requests.map(({ method, route, status, client }) => [method, route, status, client]),
-    ).toEqual([
-      ["GET", "/users/public/:userId", 200, "127.0.0.1"],
-      ["HEAD", "/users/public/:userId", 200, "127.0.0.1"],
-      ["GET", "/users/:userId/achievements", 400, "127.0.0.1"],
-      // The client is the network that the search limit counts.
-      ["GET", "/search/users", 200, "2001:db8:1:2::/64"],
-      ["POST", null, 404, "127.0.0.1"],
-      ["GET", "/", 200, "127.0.0.1"],
-    ]);
-    expect(requests[0]?.requestId).toBe(id);
-    for (const { durationMs } of requests) expect(Number(durationMs)).toBeGreaterThan(0);
-    expect(target.log()).not.toMatch(/Zyxwv|Nowak/);
-  });
+test("--access-log logs facts of each request, but never a query or a name", async () => {
+  const flags = ["--access-log", "--log-level", "trace", "--trusted-proxy", "127.0.0.1"];
+  const target = await open([...flags]);
+  const id = (await target.fetch("/users/public/42")).headers.get("x-request-id");
+  await target.fetch("/api/users/public/42?name=Zyxwv", { method: "HEAD" });
+  await target.fetch("/users/Zyxwv/achievements");
+  const headers = { "x-forwarded-for": "2001:db8:1:2:3:4:5:6" };
+  await target.fetch("/search/users?q=Zyxwv", { headers });
+  await target.fetch("/Zyxwv", { method: "POST" });
+  await target.fetch("/?q=Zyxwv");
+  await target.close();
+  const requests = target.lines().filter(({ msg }) => msg === "request");
+  expect(
+    requests.map(({ method, route, status, client }) => [method, route, status, client]),
+  ).toEqual([
+    ["GET", "/users/public/:userId", 200, "127.0.0.1"],
+    ["HEAD", "/users/public/:userId", 200, "127.0.0.1"],
+    ["GET", "/users/:userId/achievements", 400, "127.0.0.1"],
+    // The client is the network that the search limit counts.
+    ["GET", "/search/users", 200, "2001:db8:1:2::/64"],
+    ["POST", null, 404, "127.0.0.1"],
+    ["GET", "/", 200, "127.0.0.1"],
+  ]);
+  expect(requests[0]?.requestId).toBe(id);
+  for (const { durationMs } of requests) expect(Number(durationMs)).toBeGreaterThan(0);
+  expect(target.log()).not.toMatch(/Zyxwv|Nowak/);
 });
 
 test("in a terminal, the log is readable, and says once what to try", async () => {

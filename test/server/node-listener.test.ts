@@ -7,7 +7,7 @@ import { createNodeListener } from "../../src/server/listen.ts";
 import { community } from "../datasets.ts";
 
 let roadbook: Roadbook;
-let servers: Server[];
+const servers: Server[] = [];
 let alone = "";
 let middleware = "";
 
@@ -19,7 +19,6 @@ async function serve(listener: NodeListener): Promise<string> {
 }
 
 beforeAll(async () => {
-  servers = [];
   roadbook = await createRoadbook({ dataset: community, faults: ["achievements:close"] });
   alone = await serve(roadbook.listener);
   middleware = await serve((incoming, outgoing) =>
