@@ -48,11 +48,7 @@ export function createApp(options: AppOptions) {
     });
   }
   // In another app, an unmatched path would get the host's 404, outside of this app's hooks.
-  if (basePath) app.all("/*", ({ request }) => notFound(request));
-
-  function notFound(request: Request) {
-    return pages.notFoundPage(request) ?? fail("route_not_found");
-  }
+  if (basePath) app.all("/*", ({ request }) => pages.notFound(request));
 
   function refuse({ path, route }: { path: string; route: string }): void {
     if (isClosed()) throw fail("unavailable");
@@ -63,7 +59,7 @@ export function createApp(options: AppOptions) {
 
   function explain({ code, error, request }: Parameters<ErrorHandler>[0]) {
     if (isClosed()) return fail("unavailable");
-    if (code === "NOT_FOUND") return notFound(request);
+    if (code === "NOT_FOUND") return pages.notFound(request);
     // If validation fails, the `error` of the schema is the error code.
     if (code === "VALIDATION") return fail(error.customError as ErrorCode);
     if (error instanceof ElysiaCustomStatusResponse) return error;

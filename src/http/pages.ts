@@ -10,7 +10,7 @@ import { languageFor } from "../web/languages.ts";
 import { RESCUE } from "../web/rescue.ts";
 import { readCompany, readDriver, readResults, readStart, type View } from "../web/view.ts";
 import type { Pages, Service } from "./context.ts";
-import { failLimited, toSeconds } from "./rate-limit.ts";
+import { toSeconds } from "./rate-limit.ts";
 import { parseUserId, pathOf, preferencesIn } from "./request.ts";
 import { type Body, Content, fail } from "./result.ts";
 
@@ -27,13 +27,13 @@ const KIOSK_POLICY = `${PAGE_POLICY}; connect-src 'self'; script-src-elem 'self'
 const LOGO_POLICY =
   "default-src 'none'; frame-ancestors 'none'; style-src 'unsafe-inline'; img-src data:";
 
-/** Returns the routes, and the page for an unknown path. */
+/** Returns the routes, and the response to a request for an unknown path. */
 export function createPages({ page, countSearch, snapshot, basePath, baseUrl }: Service) {
   if (!page) {
     const headers = { location: `${basePath}/docs` };
     const toDocs = new Content("", null, { status: 302, headers });
     const routes = new Elysia({ strictPath: true }).get("/", () => toDocs);
-    return { routes, notFoundPage: () => undefined };
+    return { routes, notFound: () => fail("route_not_found") };
   }
   const { findAsset, ...paths } = nameAssets(page);
 
@@ -61,9 +61,10 @@ export function createPages({ page, countSearch, snapshot, basePath, baseUrl }: 
     });
   };
 
-  const showLimited = (request: Request, { resetMs }: Decision, query = ""): Content => {
-    const waitSeconds = toSeconds(resetMs);
-    return show(request, { kind: "problem", problem: "rate_limited", query, waitSeconds });
+  /** On an error, a client that does not prefer HTML gets the API's JSON. */
+  const respond = (request: Request, view: View) => {
+    if (view.kind !== "problem" || prefersPage(request)) return show(request, view);
+    return fail(view.problem, view.waitSeconds ? { retry_after: view.waitSeconds } : {});
   };
 
   const routes = new Elysia({ strictPath: true })
@@ -74,42 +75,39 @@ export function createPages({ page, countSearch, snapshot, basePath, baseUrl }: 
       if (!SEARCHABLE.test(query))
         return show(request, { kind: "problem", problem: "invalid_query", query });
       const decision = await countSearch?.(request, server);
-      if (decision?.allowed === false) return showLimited(request, decision, query);
+      if (decision?.allowed === false) return show(request, limited(decision, query));
       const found = readResults(snapshot(), query, base);
       return show(request, { ...found, query, searchesLeft: decision?.remaining });
     })
-    // On an error, a client that does not prefer HTML gets the API's JSON.
     .get("/companies/:companyId", async ({ request, params, server }) => {
       const decision = await countSearch?.(request, server);
-      const isJson = !prefersPage(request);
-      if (decision?.allowed === false)
-        return isJson ? failLimited(decision) : showLimited(request, decision);
+      if (decision?.allowed === false) return respond(request, limited(decision));
       const id = parseUserId(params.companyId) ?? 0;
       const after = parseUserId(parametersOf(request)?.get("after") ?? "") ?? 0;
-      const view = readCompany(snapshot(), id, after, baseUrl(request));
-      return isJson && view.kind === "problem" ? fail(view.problem) : show(request, view);
+      return respond(request, readCompany(snapshot(), id, after, baseUrl(request)));
     })
     .get("/drivers/:driverId", ({ request, params }) => {
       const id = parseUserId(params.driverId);
-      const isJson = !prefersPage(request);
-      if (isJson && id === undefined) return fail("invalid_user_id");
+      if (id === undefined && !prefersPage(request)) return fail("invalid_user_id");
       const showsAll = parametersOf(request)?.get("achievements") === "all";
-      const view = readDriver(snapshot(), id, showsAll, baseUrl(request));
-      return isJson && view.kind === "problem" ? fail(view.problem) : show(request, view);
+      return respond(request, readDriver(snapshot(), id, showsAll, baseUrl(request)));
     })
     .get("/assets/:file", ({ params }) => findAsset(params.file) ?? fail("route_not_found"));
 
   return {
     routes,
-    /** Returns undefined if the client should get JSON. */
-    notFoundPage(request: Request): Content | undefined {
+    notFound(request: Request) {
       // In another app, the path still has the prefix.
       const isApi = /^\/api(\/|$)/.test(pathOf(request.url).replace(basePath, ""));
-      if (isApi || !prefersPage(request)) return undefined;
-      return show(request, { kind: "problem", problem: "route_not_found" });
+      if (isApi) return fail("route_not_found");
+      return respond(request, { kind: "problem", problem: "route_not_found" });
     },
   };
 }
+
+const limited = ({ resetMs }: Decision, query = ""): View => {
+  return { kind: "problem", problem: "rate_limited", query, waitSeconds: toSeconds(resetMs) };
+};
 
 /** The part of a file's name that differs between versions of the script and the style sheet. */
 const VERSIONED = /^page-[0-9a-f]{12}(-[0-9a-f]{6})?(?=\.(css|js)$)/;
