@@ -8,7 +8,6 @@ import { pathOf } from "./request.ts";
 import { errorBody, JSON_TYPE } from "./result.ts";
 
 interface AdminOptions {
-  /** The address that the port is on. */
   host: string;
   metrics: Pick<Metrics, "render" | "contentType">;
   isReady(): boolean;

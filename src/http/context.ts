@@ -32,9 +32,8 @@ export interface AppOptions {
   /** Zero means that caches must always revalidate. */
   cacheMaxAgeSeconds: number;
   compress: boolean;
-  /** The fault injector, for test rigs; otherwise empty. */
+  /** Empty except for test rigs. */
   faults: Hook[];
-  /** Receives the facts about every response before the body is sent. */
   onResponse?: ((facts: ResponseFacts) => void) | undefined;
   /** Receives the error behind every 500, and whatever `onResponse` throws. */
   onBug(error: unknown, requestId: string): void;
@@ -127,7 +126,6 @@ export function createRequestContexts(clients: Clients, defaultPeer: string | un
   return {
     start,
     of,
-    /** Returns the key under which the client's searches are counted. */
     clientOf: ({ peer, headers }: Sender): string =>
       clients.keyOf(addressOf(peer), headers.get("x-forwarded-for")),
     /** Whether all clients of an untrusted proxy count as one. */

@@ -39,12 +39,10 @@ export function parseFault(text: string) {
     !PART.test(part) || (part.startsWith("delay=") && !parseDuration(part.slice(6)));
   const wrong = parts.find(isWrong);
   if (wrong !== undefined) throw wrongPart(wrong, `a part is ${PARTS}`);
-  const given: Partial<Record<string, string>> = Object.fromEntries(
-    parts.map((part) => part.split("=")),
-  );
-  const isClosing = "close" in given;
-  const status = given.status ? Number(given.status) : undefined;
-  const delayMs = parseDuration(given.delay ?? "") ?? 0;
+  const given = new URLSearchParams(parts.join("&"));
+  const isClosing = given.has("close");
+  const status = Number(given.get("status")) || undefined;
+  const delayMs = parseDuration(given.get("delay") ?? "") ?? 0;
   if (isClosing ? status : !status && !delayMs) {
     throw new RangeError("must have either close or status, or only delay");
   }
@@ -54,8 +52,8 @@ export function parseFault(text: string) {
     const problem = `${target} needs a 5xx status or one that the API returns for it`;
     throw wrongPart(`status=${status}`, problem);
   }
-  const rate = Number(given.rate ?? 1);
-  const times = Number(given.times ?? Number.POSITIVE_INFINITY);
+  const rate = Number(given.get("rate") ?? 1);
+  const times = Number(given.get("times") ?? Number.POSITIVE_INFINITY);
   return { text, target, status, isClosing, delayMs, rate, times };
 }
 

@@ -10,14 +10,13 @@ export const health = (service: Service) =>
   new Elysia({ strictPath: true }).get(
     "/health",
     () => {
-      const { meta, sha256 } = service.snapshot();
-      const { built_at, counts } = meta;
+      const { sha256, meta } = service.snapshot();
       const { store, up } = service.searchLimit?.limiter.status() ?? {};
       return {
         success: true as const,
         api_version: apiVersion,
         version,
-        snapshot: { built_at, sha256, counts },
+        snapshot: { built_at: meta.built_at, sha256, counts: meta.counts },
         refused_replacement: service.refused() ?? null,
         snapshot_source: service.source() ?? null,
         search_limit: store ? { store, up } : null,

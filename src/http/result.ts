@@ -5,14 +5,10 @@ import { type ErrorBody, type ErrorCode, errors } from "../domain/api-errors.ts"
 export type Coding = "gzip" | "identity";
 export type Body = string | Uint8Array<ArrayBuffer>;
 
-/**
- * With `--cache-max-age`, any cache may reuse a `public` response, and the client's own cache a
- * `private` one. An `immutable` response never changes. Without a policy, nothing is stored.
- */
+/** With `--cache-max-age`, any cache may reuse `public`, and only the client's own `private`. */
 export type CachePolicy = "public" | "private" | "immutable";
 
 interface ContentOptions {
-  /** Defaults to 200. */
   status?: number;
   /** Ignored from status 400 up and without a body: neither may be stored. */
   cache?: CachePolicy | undefined;
@@ -86,7 +82,6 @@ export const busy = new Content(JSON_TYPE, JSON.stringify(fail("unavailable").re
   headers: { "retry-after": "1" },
 });
 
-/** The body of every error. */
 export function errorBody<Code extends string>(code: Code, message: string, details?: Details) {
   return { success: false as const, error: { code, message, ...details } };
 }

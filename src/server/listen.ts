@@ -126,11 +126,13 @@ function requestOf(incoming: IncomingMessage): Request {
     method: method === "TRACE" || method === "TRACK" ? "POST" : method,
     headers: Object.entries(headers).map(([name, value]): [string, string] => [name, `${value}`]),
   });
-  // Sets the URL exactly as it was sent, because the constructor would resolve `..` in the path.
   const origin = `http${"encrypted" in socket ? "s" : ""}://${headers.host ?? "localhost"}`;
-  Object.defineProperty(request, "url", { value: url.startsWith("/") ? origin + url : url });
-  // Only the admin port reads a body. A web stream would hold back a body that nobody reads.
-  return Object.defineProperty(request, "body", { value: incoming });
+  return Object.defineProperties(request, {
+    // Exactly as it was sent, because the constructor would resolve `..` in the path.
+    url: { value: url.startsWith("/") ? origin + url : url },
+    // Only the admin port reads a body. A web stream would hold back a body that nobody reads.
+    body: { value: incoming },
+  });
 }
 
 function listenError(error: unknown, { host, port, flagPrefix }: ListenAddress): Error {
