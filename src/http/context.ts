@@ -1,4 +1,4 @@
-/** What routes and hooks get from the app: its services, and the context of each request. */
+/** The options of the app, the service that its routes share, and the context of each request. */
 import type { Context } from "elysia";
 import type { Clients } from "../limit/client-address.ts";
 import type { Decision, Limiter } from "../limit/limiter.ts";
@@ -39,7 +39,7 @@ export interface AppOptions {
   onBug(error: unknown, requestId: string): void;
 }
 
-/** What the app gives its routes. */
+/** Passed to the plugin of each feature. */
 export interface Service extends AppOptions {
   /** The URL to which paths are appended: the public URL, or the request's origin and base path. */
   baseUrl(request: Request): string;

@@ -74,7 +74,7 @@ export function spell(name: string): string {
   return distinct(spellers.map((speller) => speller(name))).join(SPELLING_END);
 }
 
-/** Collapses white space, and converts to NFC. Of a query that is too long, only enough is kept. */
+/** Collapses white space, converts to NFC, and cuts a query that is too long to find anything. */
 export function normalizeQuery(text: string): string {
   return compose(collapseSpaces(text));
 }

@@ -83,10 +83,10 @@ const listenOnNode: Listen = async ({ host, port, reusePort = false }, respond, 
     origin: `${scheme}://${host.includes(":") ? `[${host}]` : host}:${actualPort}`,
     async drain() {
       server.close();
-      for (let isOpen = true; isOpen; ) {
-        isOpen = await Promise.race([closed.then(() => false), sleep(DRAIN_TICK_MS, true)]);
-        server.closeIdleConnections();
-      }
+      // A connection becomes idle after its response.
+      const timer = setInterval(() => server.closeIdleConnections(), DRAIN_TICK_MS);
+      await closed;
+      clearInterval(timer);
     },
     async close() {
       server.close();

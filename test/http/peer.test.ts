@@ -10,7 +10,7 @@ const address = "192.0.2.1";
 const getter = Object.defineProperty({}, "requestIP", { get: fails });
 const others = [undefined, null, "", 7, { params: {} }, [address], getter];
 
-/** Of two searches of the client and one of 192.0.2.1, each may make one. */
+/** The third search comes from 192.0.2.1. Each client may make one search. */
 test.each<[what: string, from: unknown, statuses: number[]]>([
   ["an address", address, [200, 429, 429]],
   ["a function", () => address, [200, 429, 429]],
