@@ -1,7 +1,7 @@
 /** Roadbook as a library: one object that serves a snapshot, a dataset or the demo. */
 import type { ChangeLine, EndLine } from "./domain/dataset.ts";
 import { reasonOf } from "./files/errors.ts";
-import { openFile } from "./files/read.ts";
+import { openFile } from "./files/input.ts";
 import { TEMPORARY } from "./files/temporary-folder.ts";
 import { type App, createApp, type Door, type FetchHandler } from "./http/app.ts";
 import { createFaultInjector } from "./http/faults.ts";

@@ -1,10 +1,10 @@
 /** The commands that write snapshots: `import`, `apply` and `hide`. */
 import { printable } from "../domain/invalid-values.ts";
-import { openInput } from "../files/lines.ts";
+import { openInput } from "../files/input.ts";
 import type { LockOptions } from "../files/replace.ts";
 import { integer, parseNamed, UsageError } from "../settings/kinds.ts";
-import { isSnapshot } from "../snapshot/format/file.ts";
-import { PREVIOUS_SCHEMA } from "../snapshot/format/verify.ts";
+import { isSnapshot } from "../snapshot/format/header-trailer.ts";
+import { PREVIOUS_SCHEMA } from "../snapshot/format/open.ts";
 import { type ApplyOptions, applyChanges, hideUsers } from "../snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { DatasetError, formatErrors, groupErrors } from "../snapshot/import/line-errors.ts";

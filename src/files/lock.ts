@@ -11,16 +11,14 @@ import { codeOf, isFileSystemError } from "./errors.ts";
 const HOLD = "PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE";
 
 /**
- * Locks the file at `path`, which must have no other use. Returns a function that releases the
- * lock, or undefined if another process holds it. The empty file is never deleted, because then one
- * process could lock the deleted file and another a new one. Throws SQLite and system errors.
+ * Returns a function that releases the lock, or undefined if another process holds it. The empty
+ * file at `path` is never deleted, because then one process could lock the deleted file and another
+ * a new one. Throws SQLite and system errors.
  */
 export function lock(path: string): (() => void) | undefined {
   const existing = lstatSync(path, { throwIfNoEntry: false });
   // A link could make root create a file anywhere.
   if (existing?.isSymbolicLink()) throw new Error(`${path} must not be a symbolic link`);
-  const foreign = `${path} is not a Roadbook lock file; remove it if you do not need it`;
-  if (existing && !existing.isFile()) throw new Error(foreign);
   const { $client } = sqlite.openWritable(path);
   try {
     // Lets every user who may write to the folder use the lock file.
@@ -31,6 +29,6 @@ export function lock(path: string): (() => void) | undefined {
     $client.close();
     if (codeOf(error).startsWith("SQLITE_BUSY")) return undefined;
     if (isFileSystemError(error)) throw error;
-    throw new Error(foreign);
+    throw new Error(`${path} is not a Roadbook lock file; remove it if you do not need it`);
   }
 }

@@ -8,16 +8,15 @@ import {
   chownSync,
   constants,
   lstatSync,
-  readlinkSync,
   realpathSync,
   rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
 import { open, rename } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { codeOf, isFileSystemError, reasonOf } from "./errors.ts";
+import { isFileSystemError, reasonOf } from "./errors.ts";
 import { lock } from "./lock.ts";
 
 export interface Paths {
@@ -28,13 +27,11 @@ export interface Paths {
   /** The file to replace, which may be missing. Never a symbolic link. */
   old: string;
 }
+type Write<T> = (paths: Paths) => Promise<T>;
 
-export interface ReplaceOptions {
+export interface LockOptions {
   /** Called just before the rename. From then on, a command must not end as if it had failed. */
   onCommit?: (() => void) | undefined;
-}
-
-export interface LockOptions extends ReplaceOptions {
   /** How long to wait for another writer of the file. Defaults to a minute. */
   waitMs?: number | undefined;
   /** Called once if there is another writer. */
@@ -50,11 +47,11 @@ const RETRY_MS = 100;
  */
 export function replaceFile<T>(
   target: string,
-  write: (paths: Paths) => Promise<T>,
-  options: ReplaceOptions = {},
+  write: Write<T>,
+  options: Pick<LockOptions, "onCommit"> = {},
 ): Promise<T> {
-  return namingErrors(target, (file) =>
-    replaceBy(hiddenBeside(file, `${process.pid}.new`), file, write, options),
+  return namingErrors(target, (old) =>
+    replaceBy(hiddenBeside(old, `${process.pid}.new`), old, write, options),
   );
 }
 
@@ -64,14 +61,13 @@ export function replaceFile<T>(
  */
 export function replaceLocked<T>(
   target: string,
-  write: (paths: Paths) => Promise<T>,
+  write: Write<T>,
   options: LockOptions = {},
 ): Promise<T> {
-  return namingErrors(target, async (file) => {
-    const take = () => lock(hiddenBeside(file, "lock"));
-    const release = await waitForLock(target, take, options);
+  return namingErrors(target, async (old) => {
+    const release = await waitForLock(target, () => lock(hiddenBeside(old, "lock")), options);
     try {
-      return await replaceBy(hiddenBeside(file, "new"), file, write, options);
+      return await replaceBy(hiddenBeside(old, "new"), old, write, options);
     } finally {
       release();
     }
@@ -98,41 +94,28 @@ export async function waitForLock<Lock>(
 
 /** Follows symbolic links. The file need not exist, but its folder must be writable. */
 export function findReplaceable(target: string): string {
-  const file = followLinks(target);
-  const existing = statSync(file, { throwIfNoEntry: false });
-  if (existing && !existing.isFile()) throw new Error(`${target} is not a regular file`);
+  const isThere = lstatSync(target, { throwIfNoEntry: false });
+  const file = isThere
+    ? realpathSync(target)
+    : join(realpathSync(dirname(target)), basename(target));
+  if (isThere && !statSync(file).isFile()) throw new Error(`${target} is not a regular file`);
   accessSync(dirname(file), constants.W_OK);
   return file;
-}
-
-function followLinks(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error;
-  }
-  const file = join(realpathSync(dirname(path)), basename(path));
-  const isLink = lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink();
-  return isLink ? followLinks(resolve(dirname(file), readlinkSync(file))) : file;
 }
 
 async function replaceBy<T>(
   path: string,
   old: string,
-  write: (paths: Paths) => Promise<T>,
-  { onCommit }: ReplaceOptions,
+  write: Write<T>,
+  { onCommit }: LockOptions,
 ): Promise<T> {
   const work = `${path}.work`;
-  // SQLite would apply the journal of a killed writer to the next writer's file.
-  const own = [path, work, `${path}-journal`, `${work}-journal`];
   const discard = () => {
-    for (const each of own) rmSync(each, { force: true });
+    // SQLite would apply the journal of a killed writer to the next writer's file.
+    for (const each of [path, work, `${path}-journal`, `${work}-journal`]) {
+      rmSync(each, { force: true });
+    }
   };
-  for (const each of own) {
-    const left = lstatSync(each, { throwIfNoEntry: false });
-    if (!left || left.isFile() || left.isSymbolicLink()) continue;
-    throw new Error(`${each} is not a file; remove it if you do not need it`);
-  }
   discard();
   // A signal ends the process in the middle of `write`.
   process.on("exit", discard);
@@ -162,7 +145,6 @@ function hiddenBeside(file: string, ending: string): string {
   return join(dirname(file), `.${basename(file)}.${ending}`);
 }
 
-/** A file system error names `target`. */
 async function namingErrors<T>(target: string, use: (file: string) => Promise<T>): Promise<T> {
   try {
     return await use(findReplaceable(target));

@@ -39,7 +39,7 @@ export function makeTemporaryFolder(parent = TEMPORARY) {
     release?.();
   };
   process.on("exit", remove);
-  return { folder, remove };
+  return { folder, [Symbol.dispose]: remove };
 }
 
 /** Copies a file of `bytes` and needs no space for it if the file system can share its blocks. */

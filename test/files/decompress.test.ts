@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { createRandom } from "../../src/community/random.ts";
-import { decompress } from "../../src/files/decompress.ts";
+import { decompress } from "../../src/files/input.ts";
 import { chunksOf } from "../datasets.ts";
 import { until } from "../support.ts";
 

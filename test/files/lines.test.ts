@@ -1,6 +1,6 @@
 /** The input is split into the same lines, whatever chunks it arrives in. */
 import { expect, test } from "bun:test";
-import { readLines, type TextLine } from "../../src/files/lines.ts";
+import { readLines, type TextLine } from "../../src/files/input.ts";
 import { chunksOf } from "../datasets.ts";
 
 async function linesOf(bytes: Uint8Array, chunkBytes: number): Promise<TextLine[]> {

@@ -2,9 +2,9 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { spellQuery } from "../../src/search/fold.ts";
-import { parseHeader } from "../../src/snapshot/format/file.ts";
-import type { VerifiedDatabase } from "../../src/snapshot/format/verify.ts";
-import { type Snapshot, snapshotOf } from "../../src/snapshot/read/open.ts";
+import { parseHeader } from "../../src/snapshot/format/header-trailer.ts";
+import type { VerifiedDatabase } from "../../src/snapshot/format/open.ts";
+import { type Snapshot, snapshotOf } from "../../src/snapshot/read/reloadable.ts";
 import { sqlite as bunSqlite } from "../../src/sqlite/bun.ts";
 import type { Database } from "../../src/sqlite/driver.ts";
 import { sqlite as nodeSqlite } from "../../src/sqlite/node.ts";

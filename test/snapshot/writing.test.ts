@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { lock } from "../../src/files/lock.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
-import { checkSnapshot } from "../../src/snapshot/format/verify.ts";
+import { checkSnapshot } from "../../src/snapshot/format/open.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import { importDataset } from "../../src/snapshot/import/import.ts";
 import {

@@ -2,7 +2,7 @@
 import { count, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database } from "../../sqlite/driver.ts";
-import { SnapshotError } from "./file.ts";
+import { SnapshotError } from "./header-trailer.ts";
 import { achievement, company, meta, privateUser, role, user } from "./schema.ts";
 
 export interface Counts {

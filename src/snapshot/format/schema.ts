@@ -6,7 +6,7 @@ import { getTableConfig, integer, sqliteTable, text } from "drizzle-orm/sqlite-c
 import { formatTime } from "../../domain/time.ts";
 import { createSearchTables } from "../../search/tables.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
-import { APPLICATION_ID, SCHEMA_VERSION } from "./file.ts";
+import { APPLICATION_ID, SCHEMA_VERSION } from "./header-trailer.ts";
 
 export const meta = sqliteTable("meta", { key: text().primaryKey(), value: text().notNull() });
 

@@ -3,9 +3,8 @@ import { eq, getTableColumns } from "drizzle-orm";
 import { type DatasetLine, withEndLine } from "../../domain/dataset.ts";
 import { formatTime } from "../../domain/time.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
+import { openPrivate, snapshotError, type VerifiedDatabase } from "../format/open.ts";
 import { achievement, company, privateUser, role, type Unlock, user } from "../format/schema.ts";
-import { snapshotError, type VerifiedDatabase } from "../format/verify.ts";
-import { openPrivate } from "./open.ts";
 
 /** Lists the lines as JSON. Throws a `SnapshotError` if the snapshot at `path` cannot be read. */
 export async function exportDataset(path: string, oldest?: number): Promise<Iterable<string>> {

@@ -1,11 +1,32 @@
-/** Holds the snapshot that is being served, and keeps it if a replacement is bad. */
-import { fileOf, findIdentity } from "../../files/read.ts";
-import { SnapshotError } from "../format/file.ts";
-import type { Meta } from "../format/meta.ts";
-import { openSnapshot, type Snapshot } from "./open.ts";
+/** Holds the snapshot that is being served, and keeps it if a replacement of its file is bad. */
+import { statSync } from "node:fs";
+import { codeOf } from "../../files/errors.ts";
+import { SnapshotError } from "../format/header-trailer.ts";
+import { type Meta, readMeta } from "../format/meta.ts";
+import { openPrivate, snapshotError, type VerifiedDatabase } from "../format/open.ts";
+import { openCompanies, openUsers } from "./profiles.ts";
+import { openResults } from "./results.ts";
+
+export type Snapshot = Awaited<ReturnType<typeof openSnapshot>>;
 
 /** The result of a check that found a change. */
 export type Replacement = { meta: Meta } | { refused: SnapshotError };
+
+/** Opens a snapshot from its path or its bytes. Throws a {@link SnapshotError} if that fails. */
+export async function openSnapshot(source: string | Uint8Array, copyFolder?: string) {
+  const database = await openPrivate(source, copyFolder);
+  try {
+    return snapshotOf(database);
+  } catch (error) {
+    database.close();
+    throw snapshotError(source, error);
+  }
+}
+
+export function snapshotOf({ db, sha256, close }: VerifiedDatabase) {
+  const parts = { users: openUsers(db), companies: openCompanies(db), search: openResults(db) };
+  return { meta: readMeta(db), sha256, ...parts, close };
+}
 
 export async function openReloadableSnapshot(source: string | Uint8Array, copyFolder?: string) {
   const findSource = () => (typeof source === "string" ? findIdentity(source) : "");
@@ -24,10 +45,9 @@ export async function openReloadableSnapshot(source: string | Uint8Array, copyFo
   }
 
   async function check(isForced: boolean): Promise<Replacement | undefined> {
-    if (isClosed) return undefined;
     const before = identity;
     identity = findSource();
-    if (identity === before && !(refused && isForced)) return undefined;
+    if (isClosed || (identity === before && !(refused && isForced))) return undefined;
     try {
       const meta = swap(await openSnapshot(source, copyFolder));
       return isClosed ? undefined : { meta };
@@ -82,3 +102,16 @@ export async function openReloadableSnapshot(source: string | Uint8Array, copyFo
     },
   };
 }
+
+/** Changes when the file is replaced, written to or moved. An error code if there is no file. */
+function findIdentity(path: string): string {
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
+    return [dev, ino, size, mtimeNs, ctimeNs].join();
+  } catch (error) {
+    return codeOf(error);
+  }
+}
+
+/** Returns the part of an identity that stays the same when the file is written to or renamed. */
+const fileOf = (identity: string) => identity.split(",", 2).join();

@@ -3,11 +3,11 @@
  * trusted: the caller verifies every byte of the result. After any error, the whole file is needed.
  */
 import { open } from "node:fs/promises";
-import { openFile } from "../../files/read.ts";
+import { openFile } from "../../files/input.ts";
 import type { Paths } from "../../files/replace.ts";
 import { copyIfSpace } from "../../files/temporary-folder.ts";
-import * as format from "../format/file.ts";
-import type { Reply, Requests } from "./requests.ts";
+import * as format from "../format/header-trailer.ts";
+import type { Reply, Requests } from "./location.ts";
 
 const { BLOCK_BYTES, BLOCK_HASH_BYTES, CHECKSUM_BYTES } = format;
 

@@ -1,8 +1,9 @@
 /**
- * Locations of snapshots on other machines: http(s) URLs, and objects in S3-compatible stores. A
- * location prepares requests but never sends them, and its name never contains a secret.
+ * Locations of snapshots on other machines, http(s) URLs and objects in S3-compatible stores, and
+ * the GET requests for them. The name of a location never contains a secret.
  */
 import { unescape as percentDecode } from "node:querystring";
+import { networkReasonOf } from "../../files/errors.ts";
 
 export interface RemoteLocation {
   /** The name to show in messages. Omits the user name, password and query, which may be secret. */
@@ -45,4 +46,41 @@ export function parseS3Location(
   // Valid for 15 minutes, because this machine's clock may be behind the store's.
   const presign = () => client.presign(key, { method: "GET", expiresIn: 900 });
   return { name: `s3://${bucket}/${key}`, prepare: () => ({ url: presign(), headers: {} }) };
+}
+
+export type Requests = ReturnType<typeof openRequests>;
+export type Reply = Awaited<ReturnType<Requests["get"]>>;
+
+/** `timeoutMs` is the longest time in which none of the requests receives anything. */
+export function openRequests(location: RemoteLocation, timeoutMs: number) {
+  const control = new AbortController();
+  const timer = setTimeout(() => control.abort(new DOMException("", "TimeoutError")), timeoutMs);
+  const failWith = (what: string) => (error: unknown) => {
+    throw new Error(`${what}: ${networkReasonOf(error, timeoutMs)}`);
+  };
+
+  async function* read({ body }: Response): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const chunk of body ?? []) {
+        timer.refresh();
+        yield chunk;
+      }
+    } catch (error) {
+      failWith("stopped sending")(error);
+    }
+  }
+
+  return {
+    async get(more: Record<string, string>) {
+      const { url, headers } = location.prepare();
+      const options = { headers: { ...headers, ...more }, signal: control.signal };
+      const response = await fetch(url, options).catch(failWith("cannot be reached"));
+      timer.refresh();
+      return { status: response.status, headers: response.headers, body: read(response) };
+    },
+    [Symbol.dispose](): void {
+      clearTimeout(timer);
+      control.abort();
+    },
+  };
 }

@@ -11,11 +11,11 @@ import { formatTime } from "../../domain/time.ts";
 import { isFileSystemError, reasonOf } from "../../files/errors.ts";
 import { type Paths, replaceLocked } from "../../files/replace.ts";
 import { requireSpace } from "../../files/temporary-folder.ts";
-import { HEADER_BYTES, parseSizes, SnapshotError } from "../format/file.ts";
-import { verifyFile } from "../format/verify.ts";
+import { HEADER_BYTES, parseSizes, SnapshotError } from "../format/header-trailer.ts";
+import { verifyFile } from "../format/open.ts";
 import { downloadBlocks, ReplacedError, readEnd } from "./blocks.ts";
 import type { RemoteLocation } from "./location.ts";
-import { openRequests, type Reply } from "./requests.ts";
+import { openRequests, type Reply } from "./location.ts";
 
 export interface SourceOptions {
   location: RemoteLocation;

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { checkSnapshot } from "../../../src/snapshot/format/verify.ts";
+import { checkSnapshot } from "../../../src/snapshot/format/open.ts";
 import { parseWebLocation, type RemoteLocation } from "../../../src/snapshot/remote/location.ts";
 import {
   openSource,
