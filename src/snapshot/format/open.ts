@@ -23,40 +23,36 @@ export const PREVIOUS_SCHEMA = 6;
 /** A file of up to this size is read into memory. A larger file is copied and mapped. */
 export const MAX_BYTES_IN_MEMORY = 8 * 2 ** 20;
 
-export interface VerifiedDatabase {
-  db: Database;
-  sha256: string;
-  close(): void;
-}
+/** The caller must close `db`. */
+export type VerifiedDatabase = { db: Database; sha256: string };
 
 /**
- * Checks the whole file and returns its metadata. Throws a `SnapshotError` if the check fails. The
- * checksum detects any change since the file was written. SQLite's own checks detect bugs in how
- * the file was written.
+ * Checks the whole file and returns its metadata. Throws a {@link SnapshotError} if it is damaged:
+ * the checksum detects later changes, and SQLite's own checks detect bugs in how it was written.
  */
 export function checkSnapshot(path: string): Promise<Meta & { sha256: string }> {
-  return namingErrors(path, async () => {
-    const { db, sha256, close } = await openVerified(path);
-    try {
-      const [[result = ""] = []] = db.values<string[]>("PRAGMA integrity_check(1)");
-      if (result === "ok") return { ...readMeta(db), sha256 };
-      throw new SnapshotError(`is damaged: ${result.replaceAll("\n", " ")}`);
-    } finally {
-      close();
-    }
+  return useVerified(path, ({ db, sha256 }) => {
+    const [[result = ""] = []] = db.values<string[]>("PRAGMA integrity_check(1)");
+    if (result === "ok") return { ...readMeta(db), sha256 };
+    throw new SnapshotError(`is damaged: ${result.replaceAll("\n", " ")}`);
   });
 }
 
 /** Checks only the checksum, which it returns, and the schema. Throws a {@link SnapshotError}. */
-export function verifyFile(path: string): Promise<string> {
+export const verifyFile = (path: string) => useVerified(path, ({ sha256 }) => sha256);
+
+function useVerified<T>(path: string, use: (verified: VerifiedDatabase) => T): Promise<T> {
   return namingErrors(path, async () => {
-    const { sha256, close } = await openVerified(path);
-    close();
-    return sha256;
+    const verified = await openVerified(path);
+    try {
+      return use(verified);
+    } finally {
+      verified.db.$client.close(true);
+    }
   });
 }
 
-/** Opens bytes, or a private copy of a file. Schemas before `oldest` are refused. */
+/** Opens bytes, or a private copy of a file. Refuses schemas before `oldest`. */
 export function openPrivate(
   source: string | Uint8Array,
   copyFolder = TEMPORARY,
@@ -107,10 +103,9 @@ const SELECT_ORIGIN = `SELECT user_version, value
 
 /** Closes a snapshot with an older schema, and throws an error that says how to convert it. */
 function refuseOlder(db: Database, sha256: string, oldest = SCHEMA_VERSION): VerifiedDatabase {
-  const close = () => db.$client.close(true);
   const [[schema = 0, writer] = []] = db.values<[number, string]>(SELECT_ORIGIN);
-  if (schema >= oldest) return { db, sha256, close };
-  close();
+  if (schema >= oldest) return { db, sha256 };
+  db.$client.close(true);
   const advice =
     schema < PREVIOUS_SCHEMA
       ? `export it with version ${writer}, and import the dataset`

@@ -11,13 +11,13 @@ export async function exportDataset(path: string, oldest?: number): Promise<Iter
   return withEndLine(listLines(path, await openPrivate(path, undefined, oldest)));
 }
 
-function* listLines(path: string, { db, close }: VerifiedDatabase): Generator<string> {
+function* listLines(path: string, { db }: VerifiedDatabase): Generator<string> {
   try {
     for (const line of listRecords(db)) yield JSON.stringify(line);
   } catch (error) {
     throw snapshotError(path, error);
   } finally {
-    close();
+    db.$client.close(true);
   }
 }
 

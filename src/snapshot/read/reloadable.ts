@@ -14,18 +14,18 @@ export type Replacement = { meta: Meta } | { refused: SnapshotError };
 
 /** Opens a snapshot from its path or its bytes. Throws a {@link SnapshotError} if that fails. */
 export async function openSnapshot(source: string | Uint8Array, copyFolder?: string) {
-  const database = await openPrivate(source, copyFolder);
+  const verified = await openPrivate(source, copyFolder);
   try {
-    return snapshotOf(database);
+    return snapshotOf(verified);
   } catch (error) {
-    database.close();
+    verified.db.$client.close(true);
     throw snapshotError(source, error);
   }
 }
 
-export function snapshotOf({ db, sha256, close }: VerifiedDatabase) {
+export function snapshotOf({ db, sha256 }: VerifiedDatabase) {
   const parts = { users: openUsers(db), companies: openCompanies(db), search: openResults(db) };
-  return { meta: readMeta(db), sha256, ...parts, close };
+  return { meta: readMeta(db), sha256, ...parts, close: () => db.$client.close(true) };
 }
 
 export async function openReloadableSnapshot(source: string | Uint8Array, copyFolder?: string) {

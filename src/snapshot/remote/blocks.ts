@@ -31,16 +31,13 @@ export async function readEnd(path: string) {
   return { trailer, from, headers: rangeHeaders(`bytes=${from}-`) };
 }
 
-/**
- * Compares the reply with the end of the local copy. If they differ, calls `replaceCopy` with a
- * function that writes the new file. Resolves to whether they differ.
- */
+/** If the reply differs from the end of the local copy, replaces the copy by `replaceCopy`. */
 export async function downloadBlocks(
   reply: Reply,
   own: Awaited<ReturnType<typeof readEnd>>,
   connect: () => Requests,
   replaceCopy: (write: (paths: Paths) => Promise<void>) => Promise<void>,
-): Promise<boolean> {
+): Promise<void> {
   const etag = reply.headers.get("etag") ?? "";
   // If-Match never matches a weak ETag, which begins with W.
   if (!etag.startsWith('"')) throw new Error("sends no strong ETag");
@@ -50,7 +47,7 @@ export async function downloadBlocks(
   // The last block may be shorter than the others.
   const blocks = Math.ceil((total - CHECKSUM_BYTES) / (BLOCK_BYTES + BLOCK_HASH_BYTES));
   const trailer = end.subarray(-CHECKSUM_BYTES - blocks * BLOCK_HASH_BYTES);
-  if (trailer.equals(own.trailer)) return false;
+  if (trailer.equals(own.trailer)) return;
   const hashIn = (list: Buffer, block: number) => list.readUInt32BE(block * BLOCK_HASH_BYTES);
   const changed = Array.from({ length: own.from / BLOCK_BYTES }, (_, block) => block).filter(
     (block) => hashIn(trailer, block) !== hashIn(own.trailer, block),
@@ -75,7 +72,6 @@ export async function downloadBlocks(
     await file.truncate(total);
     await file.write(end, 0, end.length, own.from);
   });
-  return true;
 }
 
 function listRanges(blocks: number[]) {

@@ -14,8 +14,7 @@ import { requireSpace } from "../../files/temporary-folder.ts";
 import { HEADER_BYTES, parseSizes, SnapshotError } from "../format/header-trailer.ts";
 import { verifyFile } from "../format/open.ts";
 import { downloadBlocks, ReplacedError, readEnd } from "./blocks.ts";
-import type { RemoteLocation } from "./location.ts";
-import { openRequests, type Reply } from "./location.ts";
+import { openRequests, type RemoteLocation, type Reply } from "./location.ts";
 
 export interface SourceOptions {
   location: RemoteLocation;
@@ -28,7 +27,6 @@ export interface SourceOptions {
   onUp(): void;
 }
 
-/** Where a snapshot comes from, and how fetching it went. */
 export interface SourceStatus {
   url: string;
   /** When the source last had a good snapshot, new or unchanged, in ISO 8601. */
@@ -52,23 +50,20 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
   const path = join(folder, `${id}.snapshot`);
   const status: SourceStatus = { url, last_success: null, error: null };
   let hasCopy = await verifyFile(path).then(Boolean, () => false);
-  /** Why the snapshot at the source cannot be served. */
-  let refusal: string | undefined;
-  /** Why the snapshot at the source is refused. Undefined if the copy is that snapshot. */
-  let refused: SnapshotError | undefined;
-  /** The version of the snapshot that was last received, whether it was good or refused. */
+  /** The version of the snapshot that was last received, and why it is refused, if it is. */
   let etag: string | null = null;
-  let lastAttempt = Promise.resolve(false);
+  let refused: SnapshotError | undefined;
+  /** Why the last attempt failed, if it received a snapshot. */
+  let refusal: string | undefined;
+  let lastAttempt = Promise.resolve();
 
-  async function attempt(): Promise<boolean> {
-    const now = formatTime(Math.floor(Date.now() / 1000));
+  async function attempt(): Promise<void> {
+    const last_success = formatTime(Math.floor(Date.now() / 1000));
     try {
-      const isNew = await download();
+      await download();
       if (status.error !== null) onUp();
-      status.last_success = now;
-      status.error = null;
+      Object.assign(status, { last_success, error: null });
       refusal = undefined;
-      return isNew;
     } catch (error) {
       // Anyone can read the reason, so it must not contain the path of the copy.
       const reason = reasonOfFailure(error).replaceAll(folder, "the cache");
@@ -76,53 +71,46 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
       status.error = reason;
       const isReceived = error instanceof SnapshotError || isFileSystemError(error);
       refusal = isReceived ? reason : undefined;
-      return false;
     }
   }
 
   const connect = () => openRequests(location, timeoutMs);
-  const ifChanged = () => (etag ? { "if-none-match": etag } : {});
 
   /** `tries` is how often the source may replace the snapshot before the whole file is needed. */
-  async function download(tries = 3): Promise<boolean> {
+  async function download(tries = 3): Promise<void> {
     const own = hasCopy && tries > 0 ? await readEnd(path).catch(() => undefined) : undefined;
     using requests = connect();
-    const reply = await requests.get({ ...ifChanged(), ...own?.headers });
+    const reply = await requests.get({ ...(etag && { "if-none-match": etag }), ...own?.headers });
     if (!own || reply.status === 200 || reply.status === 304) return await downloadAll(reply);
     try {
-      const isNew = await downloadBlocks(reply, own, connect, replaceCopy);
+      await downloadBlocks(reply, own, connect, replaceCopy);
       [etag, refused] = [reply.headers.get("etag"), undefined];
-      return isNew;
     } catch (error) {
       // Whatever is wrong with the blocks, the whole file may be fine.
       return await download(error instanceof ReplacedError ? tries - 1 : 0);
     }
   }
 
-  async function downloadAll({ status, headers, body }: Reply): Promise<boolean> {
-    // A 206 has only a part of the snapshot, and a 204 has none.
-    if (status !== 200) {
-      if (status !== 304) throw new Error(`responded with ${status}`);
-      if (etag === null) {
-        throw new Error("responded with 304 to a request without If-None-Match; check its cache");
-      }
+  async function downloadAll({ status, headers, body }: Reply): Promise<void> {
+    if (status === 304 && etag !== null) {
       if (refused) throw refused;
-      return false;
+      return;
     }
+    // A 206 has only a part of the snapshot, and a 204 has none.
+    if (status !== 200) throw new Error(`responded with ${status}`);
     refused = undefined;
     try {
       await replaceCopy(async ({ path }) => {
         // Opens the file without creating it, because a signal may have removed it by now.
         await pipeline(bound(body, folder), createWriteStream(path, { flags: "r+" }));
       });
+      hasCopy = true;
     } catch (error) {
       if (!(error instanceof SnapshotError) || error.isTransient) throw error;
       refused = error;
     }
     etag = headers.get("etag");
     if (refused) throw refused;
-    hasCopy = true;
-    return true;
   }
 
   /** Replaces the copy with what `write` writes, if that is a valid snapshot. */
@@ -135,11 +123,8 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
     });
   }
 
-  /** Checks for a new snapshot, and resolves to whether the copy has changed. */
-  function refresh(): Promise<boolean> {
-    lastAttempt = lastAttempt.then(attempt);
-    return lastAttempt;
-  }
+  /** Checks for a new snapshot, after earlier checks have ended. */
+  const refresh = () => (lastAttempt = lastAttempt.then(attempt));
 
   const first = refresh();
   await (hasCopy ? Promise.race([first, sleep(timeoutMs * START_SHARE)]) : first);
