@@ -1,7 +1,4 @@
-/**
- * Replaces a file atomically: a new file is written beside it, flushed to disk and then renamed. If
- * the process is killed, the old file stays intact.
- */
+/** Replaces files atomically: a new file is written beside the old one, flushed, and renamed. */
 import {
   accessSync,
   chmodSync,
@@ -19,22 +16,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isFileSystemError, reasonOf } from "./errors.ts";
 import { lock } from "./lock.ts";
 
-export interface Paths {
-  /** An empty file, which becomes the new file. */
-  path: string;
-  /** An empty file for any other use, which is deleted afterwards. */
-  work: string;
-  /** The file to replace, which may be missing. Never a symbolic link. */
-  old: string;
-}
+/** `old` may be missing but is no symbolic link. The others are empty, and `work` is deleted. */
+export type Paths = Record<"path" | "work" | "old", string>;
 type Write<T> = (paths: Paths) => Promise<T>;
 
 export interface LockOptions {
   /** Called just before the rename. From then on, a command must not end as if it had failed. */
   onCommit?: (() => void) | undefined;
-  /** How long to wait for another writer of the file. Defaults to a minute. */
+  /** How long to wait for another writer. Defaults to a minute. */
   waitMs?: number | undefined;
-  /** Called once if there is another writer. */
+  /** Called if there is another writer. */
   onWait?: (() => void) | undefined;
 }
 
@@ -74,20 +65,20 @@ export function replaceLocked<T>(
   });
 }
 
-/** Calls `take` until it returns something, which means that nobody else is writing `target`. */
+/** Calls `take` until it returns something. Throws if others write `target` for too long. */
 export async function waitForLock<Lock>(
   target: string,
   take: () => Lock | undefined,
   { waitMs = 60_000, onWait }: LockOptions,
 ): Promise<Lock> {
   const endMs = performance.now() + waitMs;
-  for (let tries = 0; ; tries++) {
-    const taken = take();
-    if (taken) return taken;
-    if (tries === 0) onWait?.();
-    if (performance.now() >= endMs) break;
+  let taken = take();
+  if (!taken) onWait?.();
+  while (!taken && performance.now() < endMs) {
     await sleep(RETRY_MS);
+    taken = take();
   }
+  if (taken) return taken;
   const waited = `after ${waitMs / 1000} s`;
   throw new Error(`another command is still writing ${target} ${waited}; --wait sets this time`);
 }

@@ -9,7 +9,7 @@ import { setImmediate } from "node:timers/promises";
 import zlib from "node:zlib";
 import { reasonOf } from "../../files/errors.ts";
 
-/** "RBOK" in ASCII. Distinguishes snapshots from other SQLite files. */
+/** "RBOK" in ASCII. */
 export const APPLICATION_ID = 0x52424f4b;
 export const SCHEMA_VERSION = 7;
 
@@ -23,31 +23,26 @@ export const BLOCK_HASH_BYTES = 4;
 /** Small enough that computing the SHA-256 hash of a chunk takes at most 0.7 ms. */
 const CHUNK_BYTES = 1 << 18;
 
-/** A snapshot cannot be read. The message is one line for the operator. */
+/** The message is one line for the operator. */
 export class SnapshotError extends Error {
   override name = "SnapshotError";
   /** The message without the name of the file, such as "is empty". */
   readonly reason: string;
-  /** Whether a retry may succeed, because the file's content did not cause the error. */
-  readonly isTransient: boolean;
+  /** Every failure is retried, ever more rarely. */
+  readonly isTransient = true;
 
-  constructor(reason: string, file = "the snapshot", isTransient = false) {
+  constructor(reason: string, file = "the snapshot") {
     super(`${file} ${reason}`);
     this.reason = reason;
-    this.isTransient = isTransient;
   }
 }
 
-/** Returns fewer bytes than a header has if the file is shorter. */
 export async function readHeader(file: FileHandle): Promise<Uint8Array> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
   return buffer.subarray(0, bytesRead);
 }
 
-/**
- * Returns the length of the database in a file that begins with `bytes`. Throws a
- * {@link SnapshotError} unless the header is that of a snapshot of `size` bytes.
- */
+/** Returns the length of the database. Throws unless a snapshot of `size` bytes begins so. */
 export function parseHeader(bytes: Uint8Array, size: number): number {
   const { databaseBytes, fileBytes } = parseSizes(bytes);
   if (size === fileBytes) return databaseBytes;
@@ -62,7 +57,6 @@ export function parseSizes(bytes: Uint8Array) {
   const version = header.readUInt32BE(60);
   const newer = `has schema ${version}, but this Roadbook reads schema ${SCHEMA_VERSION}`;
   if (version > SCHEMA_VERSION) throw new SnapshotError(`${newer}; use a newer Roadbook`);
-  // Offset 28 has the number of pages, and offset 16 has the page size.
   const databaseBytes = header.readUInt32BE(28) * header.readUInt16BE(16);
   // Schemas before 7 have no list of blocks.
   const listBytes = version < 7 ? 0 : listBytesOf(databaseBytes);
@@ -120,7 +114,7 @@ export function withTrailer(database: Uint8Array): Uint8Array {
   return Buffer.concat([database, list, checksumLine(sha256)]);
 }
 
-/** Returns the SHA-256 in a file of `size` bytes. Throws a {@link SnapshotError} if it is wrong. */
+/** Returns the SHA-256. Throws a {@link SnapshotError} if the file has another. */
 export async function verifyChecksum(source: FileHandle | Uint8Array, size: number) {
   const hash = createHash("sha256");
   for await (const chunk of readChunks(source, 0, size - CHECKSUM_BYTES)) hash.update(chunk);

@@ -31,25 +31,23 @@ export type VerifiedDatabase = { db: Database; sha256: string };
  * the checksum detects later changes, and SQLite's own checks detect bugs in how it was written.
  */
 export function checkSnapshot(path: string): Promise<Meta & { sha256: string }> {
-  return useVerified(path, ({ db, sha256 }) => {
-    const [[result = ""] = []] = db.values<string[]>("PRAGMA integrity_check(1)");
-    if (result === "ok") return { ...readMeta(db), sha256 };
-    throw new SnapshotError(`is damaged: ${result.replaceAll("\n", " ")}`);
+  return namingErrors(path, async () => {
+    const { db, sha256 } = await openVerified(path);
+    try {
+      const [[result = ""] = []] = db.values<string[]>("PRAGMA integrity_check(1)");
+      if (result === "ok") return { ...readMeta(db), sha256 };
+      throw new SnapshotError(`is damaged: ${result.replaceAll("\n", " ")}`);
+    } finally {
+      db.$client.close(true);
+    }
   });
 }
 
-/** Checks only the checksum, which it returns, and the schema. Throws a {@link SnapshotError}. */
-export const verifyFile = (path: string) => useVerified(path, ({ sha256 }) => sha256);
-
-function useVerified<T>(path: string, use: (verified: VerifiedDatabase) => T): Promise<T> {
-  return namingErrors(path, async () => {
-    const verified = await openVerified(path);
-    try {
-      return use(verified);
-    } finally {
-      verified.db.$client.close(true);
-    }
-  });
+/** Checks only the checksum, which it returns, and the schema. Rethrows errors of the system. */
+export async function verifyFile(path: string): Promise<string> {
+  const { db, sha256 } = await openVerified(path);
+  db.$client.close(true);
+  return sha256;
 }
 
 /** Opens bytes, or a private copy of a file. Refuses schemas before `oldest`. */
@@ -80,7 +78,7 @@ async function openCopy(path: string, bytes: number, copyFolder: string, oldest?
     const needed = `${Math.ceil(bytes / 1e6)} MB in ${copyFolder}`;
     const advice = "choose another folder with --cache-dir of serve";
     const reason = `cannot be copied (needs ${needed}): ${reasonOf(error)}; ${advice}`;
-    throw new SnapshotError(reason, undefined, true);
+    throw new SnapshotError(reason);
   }
 }
 
@@ -124,11 +122,8 @@ export async function namingErrors<T>(source: string | Uint8Array, open: () => T
 
 export function snapshotError(source: string | Uint8Array, error: unknown): SnapshotError {
   const file = typeof source === "string" ? source : undefined;
-  if (error instanceof SnapshotError) {
-    return new SnapshotError(error.reason, file, error.isTransient);
-  }
-  const isTransient = /^(E[A-Z]+|SQLITE_(IOERR|NOMEM|CANTOPEN|BUSY).*)$/.test(codeOf(error));
-  const isDamaged = !isTransient && codeOf(error).startsWith("SQLITE");
-  const reason = `${isDamaged ? "is damaged" : "cannot be read"}: ${reasonOf(error)}`;
-  return new SnapshotError(reason, file, isTransient);
+  if (error instanceof SnapshotError) return new SnapshotError(error.reason, file);
+  const isDamaged = /^SQLITE(?!_(IOERR|NOMEM|CANTOPEN|BUSY))/.test(codeOf(error));
+  const problem = isDamaged ? "is damaged" : "cannot be read";
+  return new SnapshotError(`${problem}: ${reasonOf(error)}`, file);
 }

@@ -1,7 +1,4 @@
-/**
- * Reads users and companies: profiles, achievements, the drivers of a company, and the pages of ids
- * in the sitemap.
- */
+/** Reads users with their achievements, companies with their drivers, and ids for the sitemap. */
 import { and, eq, getTableColumns, gt, sql } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
 import { compareRoles, completeAvatar, type Role, type User } from "../../domain/model.ts";
@@ -14,7 +11,7 @@ export interface Missing {
   missing: "profile_private" | "user_not_found";
 }
 
-/** Each page of the sitemap covers this many ranks, between which there are gaps. */
+/** A page of the sitemap has fewer ids than ranks, between which there are gaps. */
 const PAGE_RANKS = sql.raw("5000");
 
 const id = sql.placeholder("id");
@@ -75,7 +72,7 @@ export function openUsers(db: Database) {
       const row = readUnlocks.get({ id });
       return row ? encodeUnlocks(JSON.parse(row.achievements), definitionOf) : missing(id);
     },
-    /** Returns the achievement with this icon, or the one with the lowest id if several have it. */
+    /** If several achievements have this icon, returns the one with the lowest id. */
     findAchievementByIcon: (icon: string) => readByIcon.get({ icon }),
     sitemap: openIdPages(db, "user"),
   };

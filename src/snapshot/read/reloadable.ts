@@ -9,10 +9,9 @@ import { openResults } from "./results.ts";
 
 export type Snapshot = Awaited<ReturnType<typeof openSnapshot>>;
 
-/** The result of a check that found a change. */
 export type Replacement = { meta: Meta } | { refused: SnapshotError };
 
-/** Opens a snapshot from its path or its bytes. Throws a {@link SnapshotError} if that fails. */
+/** Throws a {@link SnapshotError} if the path or the bytes are not of a valid snapshot. */
 export async function openSnapshot(source: string | Uint8Array, copyFolder?: string) {
   const verified = await openPrivate(source, copyFolder);
   try {
@@ -37,7 +36,6 @@ export async function openReloadableSnapshot(source: string | Uint8Array, copyFo
   let isClosed = false;
   let lastTask: Promise<unknown> = Promise.resolve();
 
-  /** Runs a task after all earlier tasks have finished. */
   function enqueue<T>(task: () => Promise<T>): Promise<T> {
     const result = lastTask.then(task);
     lastTask = result.catch(() => {});
@@ -60,13 +58,11 @@ export async function openReloadableSnapshot(source: string | Uint8Array, copyFo
   }
 
   function swap(next: Snapshot): Meta {
-    if (isClosed) {
-      next.close();
-    } else {
+    if (isClosed) next.close();
+    else {
       // Reads are synchronous, so no read of the old snapshot can be in progress.
       snapshot.close();
-      snapshot = next;
-      refused = undefined;
+      [snapshot, refused] = [next, undefined];
     }
     return next.meta;
   }
@@ -77,25 +73,22 @@ export async function openReloadableSnapshot(source: string | Uint8Array, copyFo
     /** Why the file at the path is not being served. */
     refused: () => refused,
     /**
-     * Opens the file again if it has changed, or if it was refused and `isForced` is set. Resolves
-     * to undefined unless there is a new snapshot or the first error of a file, so a file that is
-     * being written is reported once.
+     * Opens the file if it has changed, or was refused and `isForced` is set. Resolves to undefined
+     * unless there is a new snapshot or the first error of a file, which may still be written.
      */
     refresh: (isForced = false) => enqueue(() => check(isForced)),
     /** Replaces a snapshot in memory with the result of passing its bytes to `transform`. */
     change: (transform: (bytes: Uint8Array) => Promise<Uint8Array>): Promise<Meta> =>
       enqueue(async () => {
         if (typeof source === "string") {
-          throw new TypeError(
-            "apply needs a snapshot in memory; for a file, call applyChanges and then refresh",
-          );
+          throw new TypeError("for a snapshot file, call applyChanges and then refresh");
         }
         const bytes = await transform(source);
         const meta = swap(await openSnapshot(bytes));
         source = bytes;
         return meta;
       }),
-    /** Closes the snapshot immediately. Running tasks have no further effect. */
+    /** Running tasks have no further effect. */
     close(): void {
       if (!isClosed) snapshot.close();
       isClosed = true;

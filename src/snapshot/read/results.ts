@@ -1,4 +1,4 @@
-/** Reads the records of the users and companies that a search has found. */
+/** Reads the users and companies that a search has found. */
 import { eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import {
   type CompanySearchResult,

@@ -11,7 +11,7 @@ import type { Reply, Requests } from "./location.ts";
 
 const { BLOCK_BYTES, BLOCK_HASH_BYTES, CHECKSUM_BYTES } = format;
 
-/** The snapshot at the source was replaced during the download. */
+/** The source has replaced the snapshot during the download. */
 export class ReplacedError extends Error {}
 
 /** Bounds the memory for a response. A file that grows by more is downloaded as a whole. */

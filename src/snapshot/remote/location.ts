@@ -1,18 +1,15 @@
-/**
- * Locations of snapshots on other machines, http(s) URLs and objects in S3-compatible stores, and
- * the GET requests for them. The name of a location never contains a secret.
- */
+/** Where a snapshot on another machine is (an http(s) URL or an S3 object), and GET requests to it. */
 import { unescape as percentDecode } from "node:querystring";
 import { networkReasonOf } from "../../files/errors.ts";
 
 export interface RemoteLocation {
-  /** The name to show in messages. Omits the user name, password and query, which may be secret. */
+  /** For messages, so it omits the user name, password and query, which may be secret. */
   name: string;
-  /** Returns the URL and headers for a GET request, including the credentials. */
+  /** Includes the credentials for a GET request. */
   prepare(): { url: string; headers: Record<string, string> };
 }
 
-/** Parses an http(s) URL. A user name and password in the URL are moved to a header. */
+/** Moves a user name and password from the URL to a header. */
 export function parseWebLocation(text: string): RemoteLocation | undefined {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol)) return undefined;

@@ -1,6 +1,6 @@
 /**
  * Keeps a local copy of a snapshot that is on another machine. A download replaces the copy only if
- * every byte is valid. The caller decides when to check for changes.
+ * every byte is valid.
  */
 import { createHash } from "node:crypto";
 import { createWriteStream, mkdirSync } from "node:fs";
@@ -21,9 +21,8 @@ export interface SourceOptions {
   folder: string;
   /** How long a download may take without making progress. */
   timeoutMs: number;
-  /** Called when an attempt fails for a new reason while there is a copy. */
+  /** An attempt has failed for a new reason, but there is a copy. */
   onDown(reason: string): void;
-  /** Called when an attempt succeeds after one or more failures. */
   onUp(): void;
 }
 
@@ -31,7 +30,7 @@ export interface SourceStatus {
   url: string;
   /** When the source last had a good snapshot, new or unchanged, in ISO 8601. */
   last_success: string | null;
-  /** Why the last attempt failed, or null if it succeeded. */
+  /** Why the last attempt failed. */
   error: string | null;
 }
 
@@ -106,7 +105,7 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
       });
       hasCopy = true;
     } catch (error) {
-      if (!(error instanceof SnapshotError) || error.isTransient) throw error;
+      if (!(error instanceof SnapshotError)) throw error;
       refused = error;
     }
     etag = headers.get("etag");
