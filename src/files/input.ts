@@ -30,9 +30,8 @@ const kinds: Record<string, RegExp> = {
 export interface TextLine {
   /** Starts at 1 and counts blank lines. */
   number: number;
-  /** The line, or its beginning if the line is too long. Invalid bytes are U+FFFD. */
   text: string;
-  /** Why the line cannot be read. */
+  /** Why the line cannot be read. Then `text` is empty. */
   problem?: string;
 }
 
@@ -136,7 +135,7 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
         problem = "is not valid UTF-8; convert the file, for example with iconv";
       }
     }
-    return { number, text: new TextDecoder().decode(line.subarray(0, MAX_LINE_BYTES)), problem };
+    return { number, text: "", problem };
   }
 
   for await (const chunk of bytes) {

@@ -25,6 +25,5 @@ test("a long line in single bytes takes linear time and is cut off after 1 MiB",
   // Joining the parts after every chunk would copy 500 GB, and so time out.
   const [first, second] = await linesOf(bytes, 1);
   expect(first).toEqual({ number: 1, text: "a".repeat(max) });
-  expect(second).toMatchObject({ problem: "is longer than 1 MiB" });
-  expect(second?.text).toBe("a".repeat(max));
+  expect(second).toEqual({ number: 2, text: "", problem: "is longer than 1 MiB" });
 });

@@ -75,10 +75,9 @@ async function openCopy(path: string, bytes: number, copyFolder: string, oldest?
     return await openVerified(copy, true, oldest);
   } catch (error) {
     if (error instanceof SnapshotError) throw error;
-    const needed = `${Math.ceil(bytes / 1e6)} MB in ${copyFolder}`;
+    const needs = `needs ${Math.ceil(bytes / 1e6)} MB in ${copyFolder}`;
     const advice = "choose another folder with --cache-dir of serve";
-    const reason = `cannot be copied (needs ${needed}): ${reasonOf(error)}; ${advice}`;
-    throw new SnapshotError(reason);
+    throw new SnapshotError(`cannot be copied (${needs}): ${reasonOf(error)}; ${advice}`);
   }
 }
 

@@ -83,6 +83,5 @@ function createSql(table: (typeof tables)[number]): string {
     (column) =>
       `${column.name} ${column.getSQLType().toUpperCase()}${column.primary ? " PRIMARY KEY" : ""}${column.notNull ? " NOT NULL" : ""}`,
   );
-  const hasRowid = columns.some((column) => column.primary && column.getSQLType() === "integer");
-  return `CREATE TABLE ${name} (${parts.join(", ")}) STRICT${hasRowid ? "" : ", WITHOUT ROWID"}`;
+  return `CREATE TABLE ${name} (${parts.join(", ")}) STRICT`;
 }

@@ -7,7 +7,7 @@ import { openFile } from "../../files/input.ts";
 import type { Paths } from "../../files/replace.ts";
 import { copyIfSpace } from "../../files/temporary-folder.ts";
 import * as format from "../format/header-trailer.ts";
-import type { Reply, Requests } from "./location.ts";
+import type { Get, Reply } from "./location.ts";
 
 const { BLOCK_BYTES, BLOCK_HASH_BYTES, CHECKSUM_BYTES } = format;
 
@@ -35,7 +35,7 @@ export async function readEnd(path: string) {
 export async function downloadBlocks(
   reply: Reply,
   own: Awaited<ReturnType<typeof readEnd>>,
-  connect: () => Requests,
+  get: Get,
   replaceCopy: (write: (paths: Paths) => Promise<void>) => Promise<void>,
 ): Promise<void> {
   const etag = reply.headers.get("etag") ?? "";
@@ -57,12 +57,10 @@ export async function downloadBlocks(
   await replaceCopy(async ({ path, old }) => {
     await copyIfSpace(old, path, total);
     await using file = await open(path, "r+");
-    // Copying may have taken longer than the first connection waits.
-    using requests = connect();
     const work = async () => {
       for (const { from, to } of ranges) {
         const range = rangeHeaders(`bytes=${from}-${to - 1}`);
-        const part = await requests.get({ ...range, "if-match": etag });
+        const part = await get({ ...range, "if-match": etag });
         // Some stores and proxies ignore If-Match, so the status need not be 412.
         if (part.headers.get("etag") !== etag) throw new ReplacedError();
         await file.write(await receive(part, from, to, total), 0, to - from, from);

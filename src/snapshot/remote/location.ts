@@ -45,39 +45,34 @@ export function parseS3Location(
   return { name: `s3://${bucket}/${key}`, prepare: () => ({ url: presign(), headers: {} }) };
 }
 
-export type Requests = ReturnType<typeof openRequests>;
-export type Reply = Awaited<ReturnType<Requests["get"]>>;
+export type Get = ReturnType<typeof createGet>;
+export type Reply = Awaited<ReturnType<Get>>;
 
-/** `timeoutMs` is the longest time in which none of the requests receives anything. */
-export function openRequests(location: RemoteLocation, timeoutMs: number) {
-  const control = new AbortController();
-  const timer = setTimeout(() => control.abort(new DOMException("", "TimeoutError")), timeoutMs);
+/** Returns a function that sends a GET request, which fails if nothing arrives for `timeoutMs`. */
+export function createGet(location: RemoteLocation, timeoutMs: number) {
   const failWith = (what: string) => (error: unknown) => {
     throw new Error(`${what}: ${networkReasonOf(error, timeoutMs)}`);
   };
-
-  async function* read({ body }: Response): AsyncGenerator<Uint8Array> {
-    try {
-      for await (const chunk of body ?? []) {
-        timer.refresh();
-        yield chunk;
+  return async (more: Record<string, string>) => {
+    const control = new AbortController();
+    const timer = setTimeout(() => control.abort(new DOMException("", "TimeoutError")), timeoutMs);
+    async function* read({ body }: Response): AsyncGenerator<Uint8Array> {
+      try {
+        for await (const chunk of body ?? []) {
+          timer.refresh();
+          yield chunk;
+        }
+      } catch (error) {
+        failWith("stopped sending")(error);
+      } finally {
+        clearTimeout(timer);
+        control.abort();
       }
-    } catch (error) {
-      failWith("stopped sending")(error);
     }
-  }
-
-  return {
-    async get(more: Record<string, string>) {
-      const { url, headers } = location.prepare();
-      const options = { headers: { ...headers, ...more }, signal: control.signal };
-      const response = await fetch(url, options).catch(failWith("cannot be reached"));
-      timer.refresh();
-      return { status: response.status, headers: response.headers, body: read(response) };
-    },
-    [Symbol.dispose](): void {
-      clearTimeout(timer);
-      control.abort();
-    },
+    const { url, headers } = location.prepare();
+    const options = { headers: { ...headers, ...more }, signal: control.signal };
+    const response = await fetch(url, options).catch(failWith("cannot be reached"));
+    timer.refresh();
+    return { status: response.status, headers: response.headers, body: read(response) };
   };
 }

@@ -14,7 +14,7 @@ import { requireSpace } from "../../files/temporary-folder.ts";
 import { HEADER_BYTES, parseSizes, SnapshotError } from "../format/header-trailer.ts";
 import { verifyFile } from "../format/open.ts";
 import { downloadBlocks, ReplacedError, readEnd } from "./blocks.ts";
-import { openRequests, type RemoteLocation, type Reply } from "./location.ts";
+import { createGet, type RemoteLocation, type Reply } from "./location.ts";
 
 export interface SourceOptions {
   location: RemoteLocation;
@@ -73,16 +73,15 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
     }
   }
 
-  const connect = () => openRequests(location, timeoutMs);
+  const get = createGet(location, timeoutMs);
 
   /** `tries` is how often the source may replace the snapshot before the whole file is needed. */
   async function download(tries = 3): Promise<void> {
     const own = hasCopy && tries > 0 ? await readEnd(path).catch(() => undefined) : undefined;
-    using requests = connect();
-    const reply = await requests.get({ ...(etag && { "if-none-match": etag }), ...own?.headers });
+    const reply = await get({ ...(etag && { "if-none-match": etag }), ...own?.headers });
     if (!own || reply.status === 200 || reply.status === 304) return await downloadAll(reply);
     try {
-      await downloadBlocks(reply, own, connect, replaceCopy);
+      await downloadBlocks(reply, own, get, replaceCopy);
       [etag, refused] = [reply.headers.get("etag"), undefined];
     } catch (error) {
       // Whatever is wrong with the blocks, the whole file may be fine.
