@@ -11,11 +11,10 @@ import { codeOf, isFileSystemError } from "./errors.ts";
 const HOLD = "PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE";
 
 /**
- * Returns a function that releases the lock, or undefined if another process holds it. The empty
- * file at `path` is never deleted, because then one process could lock the deleted file and another
- * a new one. Throws SQLite and system errors.
+ * Returns the lock, or undefined if it is held already. The empty file at `path` is not deleted,
+ * because one process could then lock the deleted file and another a new one.
  */
-export function lock(path: string): (() => void) | undefined {
+export function lock(path: string): Disposable | undefined {
   const existing = lstatSync(path, { throwIfNoEntry: false });
   // A link could make root create a file anywhere.
   if (existing?.isSymbolicLink()) throw new Error(`${path} must not be a symbolic link`);
@@ -24,7 +23,7 @@ export function lock(path: string): (() => void) | undefined {
     // Lets every user who may write to the folder use the lock file.
     if (!existing) chmodSync(path, statSync(dirname(path)).mode & 0o666);
     $client.exec(HOLD);
-    return () => $client.close();
+    return { [Symbol.dispose]: () => $client.close() };
   } catch (error) {
     $client.close();
     if (codeOf(error).startsWith("SQLITE_BUSY")) return undefined;

@@ -1,15 +1,5 @@
 /** Replaces files atomically: a new file is written beside the old one, flushed, and renamed. */
-import {
-  accessSync,
-  chmodSync,
-  chownSync,
-  constants,
-  lstatSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -56,12 +46,8 @@ export function replaceLocked<T>(
   options: LockOptions = {},
 ): Promise<T> {
   return namingErrors(target, async (old) => {
-    const release = await waitForLock(target, () => lock(hiddenBeside(old, "lock")), options);
-    try {
-      return await replaceBy(hiddenBeside(old, "new"), old, write, options);
-    } finally {
-      release();
-    }
+    using _lock = await waitForLock(target, () => lock(hiddenBeside(old, "lock")), options);
+    return await replaceBy(hiddenBeside(old, "new"), old, write, options);
   });
 }
 
@@ -85,12 +71,12 @@ export async function waitForLock<Lock>(
 
 /** Follows symbolic links. The file need not exist, but its folder must be writable. */
 export function findReplaceable(target: string): string {
-  const isThere = lstatSync(target, { throwIfNoEntry: false });
+  const isThere = fs.lstatSync(target, { throwIfNoEntry: false });
   const file = isThere
-    ? realpathSync(target)
-    : join(realpathSync(dirname(target)), basename(target));
-  if (isThere && !statSync(file).isFile()) throw new Error(`${target} is not a regular file`);
-  accessSync(dirname(file), constants.W_OK);
+    ? fs.realpathSync(target)
+    : join(fs.realpathSync(dirname(target)), basename(target));
+  if (isThere && !fs.statSync(file).isFile()) throw new Error(`${target} is not a regular file`);
+  fs.accessSync(dirname(file), fs.constants.W_OK);
   return file;
 }
 
@@ -104,7 +90,7 @@ async function replaceBy<T>(
   const discard = () => {
     // SQLite would apply the journal of a killed writer to the next writer's file.
     for (const each of [path, work, `${path}-journal`, `${work}-journal`]) {
-      rmSync(each, { force: true });
+      fs.rmSync(each, { force: true });
     }
   };
   discard();
@@ -112,14 +98,14 @@ async function replaceBy<T>(
   process.on("exit", discard);
   try {
     // Only the owner can read the new file until it has the permissions of the old one.
-    for (const each of [path, work]) writeFileSync(each, "", { flag: "wx", mode: 0o600 });
+    for (const each of [path, work]) fs.writeFileSync(each, "", { flag: "wx", mode: 0o600 });
     const result = await write({ path, work, old });
-    const replaced = statSync(old, { throwIfNoEntry: false });
-    const { uid, gid } = statSync(path);
+    const replaced = fs.statSync(old, { throwIfNoEntry: false });
+    const { uid, gid } = fs.statSync(path);
     // The unit for imports runs as root but forbids chown, even to the same owner.
     const isForeign = replaced && (replaced.uid !== uid || replaced.gid !== gid);
-    if (isForeign && process.getuid?.() === 0) chownSync(path, replaced.uid, replaced.gid);
-    chmodSync(path, replaced?.mode ?? 0o666 & ~process.umask());
+    if (isForeign && process.getuid?.() === 0) fs.chownSync(path, replaced.uid, replaced.gid);
+    fs.chmodSync(path, replaced?.mode ?? 0o666 & ~process.umask());
     await sync(path);
     onCommit?.();
     // Asynchronous, because renaming also deletes the old file, which takes 0.2 s for a gigabyte.

@@ -10,33 +10,30 @@ import { lock } from "./lock.ts";
 
 /** Unlike /tmp, /var/tmp is never in memory. */
 export const TEMPORARY = existsSync("/var/tmp") ? "/var/tmp" : tmpdir();
-
-/** A folder holds these two. The lock is taken first, so a folder with both has been locked. */
-const [LOCK, FILES] = ["in-use-by-roadbook", "files"];
+const LOCK = "in-use-by-roadbook";
 
 /** Makes a folder that only this user can open. It is removed at exit, if not before. */
-export function makeTemporaryFolder(parent = TEMPORARY) {
+export function makeTemporaryFolder(parent = TEMPORARY): Disposable & { folder: string } {
   mkdirSync(parent, { recursive: true, mode: 0o700 });
   // Not awaited, because removing files must not delay a start.
   void removeLeftovers(parent);
-  const outer = mkdtempSync(join(parent, "roadbook-"));
-  let release: (() => void) | undefined;
+  const folder = mkdtempSync(join(parent, "roadbook-"));
+  let held: Disposable | undefined;
   try {
-    release = lock(join(outer, LOCK));
+    held = lock(join(folder, LOCK));
+    // Another process has taken the folder for a leftover, and removes it.
+    if (!held) return makeTemporaryFolder(parent);
   } catch {
-    // This file system has no locks.
+    // This file system has no locks, so no process takes the folder for a leftover.
   }
-  // Without a lock, the folder must not look like one that is no longer in use.
-  const folder = release ? join(outer, FILES) : outer;
-  mkdirSync(folder, { recursive: true });
   const remove = () => {
     process.off("exit", remove);
     try {
-      for (const each of [folder, outer]) rmSync(each, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true });
     } catch {
       // The next start removes it.
     }
-    release?.();
+    held?.[Symbol.dispose]();
   };
   process.on("exit", remove);
   return { folder, [Symbol.dispose]: remove };
@@ -70,15 +67,8 @@ export async function removeLeftovers(parent: string): Promise<void> {
 async function removeUnused(folder: string): Promise<void> {
   const stats = await lstat(folder);
   if (!stats.isDirectory() || stats.uid !== (process.geteuid?.() ?? stats.uid)) return;
-  // Without FILES, it has no data and may be one that is being made.
-  if ((await readdir(folder)).sort().join() !== `${FILES},${LOCK}`) return;
-  const release = lock(join(folder, LOCK));
-  if (!release) return;
-  try {
-    // In this order, so that a folder whose files are removed only in part is still recognized.
-    for (const each of [join(folder, FILES), folder])
-      await rm(each, { recursive: true, force: true });
-  } finally {
-    release();
-  }
+  // Locking would create the file in a folder of another program.
+  if (!existsSync(join(folder, LOCK))) return;
+  using held = lock(join(folder, LOCK));
+  if (held) await rm(folder, { recursive: true, force: true });
 }

@@ -47,29 +47,26 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
   const { name: url } = location;
   const id = createHash("sha256").update(url).digest("hex").slice(0, 16);
   const path = join(folder, `${id}.snapshot`);
-  const status: SourceStatus = { url, last_success: null, error: null };
   let hasCopy = await verifyFile(path).then(Boolean, () => false);
   /** The version of the snapshot that was last received, and why it is refused, if it is. */
   let etag: string | null = null;
   let refused: SnapshotError | undefined;
-  /** Why the last attempt failed, if it received a snapshot. */
-  let refusal: string | undefined;
+  let last_success: string | null = null;
+  let failure: { reason: string; isReceived: boolean } | undefined;
   let lastAttempt = Promise.resolve();
 
   async function attempt(): Promise<void> {
-    const last_success = formatTime(Math.floor(Date.now() / 1000));
+    const now = formatTime(Math.floor(Date.now() / 1000));
     try {
       await download();
-      if (status.error !== null) onUp();
-      Object.assign(status, { last_success, error: null });
-      refusal = undefined;
+      if (failure) onUp();
+      [last_success, failure] = [now, undefined];
     } catch (error) {
       // Anyone can read the reason, so it must not contain the path of the copy.
       const reason = reasonOfFailure(error).replaceAll(folder, "the cache");
-      if (hasCopy && reason !== status.error) onDown(reason);
-      status.error = reason;
+      if (hasCopy && reason !== failure?.reason) onDown(reason);
       const isReceived = error instanceof SnapshotError || isFileSystemError(error);
-      refusal = isReceived ? reason : undefined;
+      failure = { reason, isReceived };
     }
   }
 
@@ -126,8 +123,14 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
 
   const first = refresh();
   await (hasCopy ? Promise.race([first, sleep(timeoutMs * START_SHARE)]) : first);
-  if (!hasCopy) throw new Error(`${url} ${status.error}`);
-  return { path, refresh, refused: () => refusal, status: (): SourceStatus => ({ ...status }) };
+  if (!hasCopy) throw new Error(`${url} ${failure?.reason}`);
+  return {
+    path,
+    refresh,
+    /** Why the snapshot at the source cannot be served, if it was received. */
+    refused: () => (failure?.isReceived ? failure.reason : undefined),
+    status: (): SourceStatus => ({ url, last_success, error: failure?.reason ?? null }),
+  };
 }
 
 function reasonOfFailure(error: unknown): string {
