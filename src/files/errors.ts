@@ -1,6 +1,5 @@
 /** Extracts codes and messages from errors. Under Jest, Node's errors fail `instanceof Error`. */
 
-/** SQLite's primary result codes for system errors. */
 const sqliteCodes: Record<number, string> = {
   3: "SQLITE_PERM",
   5: "SQLITE_BUSY",

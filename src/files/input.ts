@@ -1,7 +1,4 @@
-/**
- * Opens input files, decompresses gzip data, refuses data that is no dataset, and splits the rest
- * into lines. Keeps one chunk and one unfinished line in memory.
- */
+/** Opens, decompresses and splits input. Keeps one chunk and one unfinished line in memory. */
 import { constants, createReadStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { pipeline } from "node:stream";
@@ -35,7 +32,6 @@ export interface TextLine {
   problem?: string;
 }
 
-/** Throws if the file cannot be opened or is not a regular file. */
 export async function openFile(path: string): Promise<FileHandle> {
   // Without O_NONBLOCK, opening a FIFO could block forever.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -57,11 +53,7 @@ export async function* readFileBytes(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/**
- * Yields the bytes of `input`, decompressed if they begin like gzip data (RFC 1952) of one or more
- * members. Throws if the data is damaged, ends early, is followed by something else, or cannot be a
- * dataset.
- */
+/** Decompresses gzip data of one or more members (RFC 1952). Throws if it cannot be a dataset. */
 export async function* decompress(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const chunks = input[Symbol.asyncIterator]();
   let head: Uint8Array = new Uint8Array();
@@ -74,7 +66,9 @@ export async function* decompress(input: AsyncIterable<Uint8Array>): AsyncGenera
   let bytes = 0;
   async function* whole() {
     try {
-      if (!isGzip) refuseOtherFormats(head);
+      const start = Buffer.from(head).toString("latin1", 0, HEAD_BYTES);
+      const [advice] = Object.entries(kinds).find(([, pattern]) => pattern.test(start)) ?? [];
+      if (advice !== undefined) throw new Error(`the input is ${advice}`);
       bytes += head.length;
       yield head;
       for await (const chunk of { [Symbol.asyncIterator]: () => chunks }) {
@@ -101,12 +95,6 @@ export async function* decompress(input: AsyncIterable<Uint8Array>): AsyncGenera
   }
 }
 
-function refuseOtherFormats(head: Uint8Array): void {
-  const start = Buffer.from(head).toString("latin1", 0, HEAD_BYTES);
-  const [advice] = Object.entries(kinds).find(([, pattern]) => pattern.test(start)) ?? [];
-  if (advice !== undefined) throw new Error(`the input is ${advice}`);
-}
-
 /** Yields the non-blank lines of `bytes` in batches. Ignores a byte order mark. */
 export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TextLine[]> {
   const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -120,7 +108,6 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
     size += part.length;
   }
 
-  /** Returns undefined if the line is blank. */
   function finish(): TextLine | undefined {
     // Joins the parts only once per line, because chunks may be as small as a single byte.
     const line = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);

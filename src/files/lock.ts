@@ -7,13 +7,7 @@ import { dirname } from "node:path";
 import { sqlite } from "#sqlite";
 import { codeOf, isFileSystemError } from "./errors.ts";
 
-/** Writes nothing, not even a journal, because the transaction is never committed. */
-const HOLD = "PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE";
-
-/**
- * Returns the lock, or undefined if it is held already. The empty file at `path` is not deleted,
- * because one process could then lock the deleted file and another a new one.
- */
+/** Undefined if it is held. If the file were deleted, two processes could lock different files. */
 export function lock(path: string): Disposable | undefined {
   const existing = lstatSync(path, { throwIfNoEntry: false });
   // A link could make root create a file anywhere.
@@ -22,7 +16,8 @@ export function lock(path: string): Disposable | undefined {
   try {
     // Lets every user who may write to the folder use the lock file.
     if (!existing) chmodSync(path, statSync(dirname(path)).mode & 0o666);
-    $client.exec(HOLD);
+    // Writes nothing, not even a journal, because the transaction is never committed.
+    $client.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
     return { [Symbol.dispose]: () => $client.close() };
   } catch (error) {
     $client.close();

@@ -15,7 +15,6 @@ export interface LockOptions {
   onCommit?: (() => void) | undefined;
   /** How long to wait for another writer. Defaults to a minute. */
   waitMs?: number | undefined;
-  /** Called if there is another writer. */
   onWait?: (() => void) | undefined;
 }
 
@@ -23,28 +22,16 @@ const RETRY_MS = 100;
 
 /**
  * Calls `write`, then moves the new file to `target` or, if that is a symbolic link, to the file it
- * leads to. The new file gets the mode of the old one and, if this process is root, its owner. If
- * `write` throws, `target` is untouched. The message of a file system error names `target`.
+ * leads to. The new file gets the mode of the old one and, if this process is root, its owner.
  */
-export function replaceFile<T>(
-  target: string,
-  write: Write<T>,
-  options: Pick<LockOptions, "onCommit"> = {},
-): Promise<T> {
+export function replaceFile<T>(target: string, write: Write<T>, options: LockOptions = {}) {
   return namingErrors(target, (old) =>
     replaceBy(hiddenBeside(old, `${process.pid}.new`), old, write, options),
   );
 }
 
-/**
- * Like {@link replaceFile}, but for one writer at a time. The temporary files always have the same
- * names, so a writer removes those that a killed writer left behind. Throws if the wait times out.
- */
-export function replaceLocked<T>(
-  target: string,
-  write: Write<T>,
-  options: LockOptions = {},
-): Promise<T> {
+/** For one writer at a time, which removes what a killed one left, because the names are fixed. */
+export function replaceLocked<T>(target: string, write: Write<T>, options: LockOptions = {}) {
   return namingErrors(target, async (old) => {
     using _lock = await waitForLock(target, () => lock(hiddenBeside(old, "lock")), options);
     return await replaceBy(hiddenBeside(old, "new"), old, write, options);
@@ -80,18 +67,12 @@ export function findReplaceable(target: string): string {
   return file;
 }
 
-async function replaceBy<T>(
-  path: string,
-  old: string,
-  write: Write<T>,
-  { onCommit }: LockOptions,
-): Promise<T> {
+async function replaceBy<T>(path: string, old: string, write: Write<T>, options: LockOptions) {
   const work = `${path}.work`;
+  // SQLite would apply the journal of a killed writer to the next writer's file.
+  const own = [path, work, `${path}-journal`, `${work}-journal`];
   const discard = () => {
-    // SQLite would apply the journal of a killed writer to the next writer's file.
-    for (const each of [path, work, `${path}-journal`, `${work}-journal`]) {
-      fs.rmSync(each, { force: true });
-    }
+    for (const each of own) fs.rmSync(each, { force: true });
   };
   discard();
   // A signal ends the process in the middle of `write`.
@@ -107,7 +88,7 @@ async function replaceBy<T>(
     if (isForeign && process.getuid?.() === 0) fs.chownSync(path, replaced.uid, replaced.gid);
     fs.chmodSync(path, replaced?.mode ?? 0o666 & ~process.umask());
     await sync(path);
-    onCommit?.();
+    options.onCommit?.();
     // Asynchronous, because renaming also deletes the old file, which takes 0.2 s for a gigabyte.
     await rename(path, old);
     await sync(dirname(old));
@@ -118,9 +99,8 @@ async function replaceBy<T>(
   }
 }
 
-function hiddenBeside(file: string, ending: string): string {
-  return join(dirname(file), `.${basename(file)}.${ending}`);
-}
+const hiddenBeside = (file: string, ending: string) =>
+  join(dirname(file), `.${basename(file)}.${ending}`);
 
 async function namingErrors<T>(target: string, use: (file: string) => Promise<T>): Promise<T> {
   try {

@@ -27,9 +27,8 @@ export interface Sqlite {
 export type Database = BaseSQLiteDatabase<"sync", Changes> & { $client: Sqlite };
 
 /**
- * Prepares the text of a drizzle query without drizzle, which cannot yield rows one by one, and with
- * which a profile takes 1 µs longer. Each field must be named as its column, and the values of
- * placeholders are passed in the order of the text.
+ * Prepares the text of a query without drizzle, which cannot yield rows one by one, and with which a
+ * profile takes 1 µs longer. Each field must be named as its column. Values are in the text's order.
  */
 export function prepareText<Row>(
   { $client }: Database,
@@ -39,16 +38,10 @@ export function prepareText<Row>(
 }
 
 export interface SqliteDriver {
-  /**
-   * Nothing may write to the file meanwhile, because Bun's driver does not lock it. Truncating a
-   * file that is mapped into memory would end the process.
-   */
+  /** Bun's driver does not lock the file. Truncating it would end the process if it is mapped. */
   openImmutable(path: string, isMapped?: boolean): Database;
   openBytes(bytes: Uint8Array): Database;
-  /**
-   * Even FTS5's internal tables can be written. The source is a path, `:memory:`, the bytes of a
-   * database to copy, or the empty path, which is a temporary file that SQLite deletes.
-   */
+  /** Opens a path, `:memory:`, a copy of bytes, or a temporary file, whose path is empty. */
   openWritable(source: string | Uint8Array): Database;
 }
 

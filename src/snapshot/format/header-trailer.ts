@@ -12,7 +12,6 @@ import { reasonOf } from "../../files/errors.ts";
 /** "RBOK" in ASCII. */
 export const APPLICATION_ID = 0x52424f4b;
 export const SCHEMA_VERSION = 7;
-
 export const HEADER_BYTES = 100;
 /** `head -c -81 FILE | sha256sum` computes the hash that `tail -c 81 FILE` shows. */
 export const CHECKSUM_BYTES = 81;
@@ -23,7 +22,6 @@ export const BLOCK_HASH_BYTES = 4;
 /** Small enough that computing the SHA-256 hash of a chunk takes at most 0.7 ms. */
 const CHUNK_BYTES = 1 << 18;
 
-/** The message is one line for the operator. */
 export class SnapshotError extends Error {
   override name = "SnapshotError";
   /** The message without the name of the file, such as "is empty". */
@@ -67,8 +65,7 @@ function findProblem(header: Buffer): string | undefined {
   if (header.length === 0) return "is empty";
   const text = header.toString("latin1");
   if (text.startsWith("{")) return "is a dataset, not a snapshot; build one with roadbook import";
-  const isDatabase = header.length === HEADER_BYTES && text.startsWith("SQLite format 3\0");
-  const isOurs = isDatabase && header.readUInt32BE(68) === APPLICATION_ID;
+  const isOurs = /^SQLite format 3\0.{52}RBOK.{28}/s.test(text);
   return isOurs ? undefined : "is not a Roadbook snapshot";
 }
 
@@ -81,14 +78,11 @@ export async function isSnapshot(path: string): Promise<boolean> {
   return findProblem(Buffer.from(await readHeader(file))) === undefined;
 }
 
-/**
- * Writes the trailer after the last page. `edit` may change the pages, which begin at the offset
- * `from` in the file, and returns whether it did. Returns the checksum.
- */
-export async function finishFile(
-  path: string,
-  edit: (pages: Uint8Array, from: number) => boolean,
-): Promise<string> {
+/** Changes the pages that begin at the offset `from`. Returns whether it did. */
+type Edit = (pages: Uint8Array, from: number) => boolean;
+
+/** Edits all pages, and writes the trailer. Returns the checksum. */
+export async function finishFile(path: string, edit: Edit): Promise<string> {
   await using file = await open(path, "r+");
   const { databaseBytes } = parseSizes(await readHeader(file));
   const hash = createHash("sha256");
@@ -114,7 +108,6 @@ export function withTrailer(database: Uint8Array): Uint8Array {
   return Buffer.concat([database, list, checksumLine(sha256)]);
 }
 
-/** Returns the SHA-256. Throws a {@link SnapshotError} if the file has another. */
 export async function verifyChecksum(source: FileHandle | Uint8Array, size: number) {
   const hash = createHash("sha256");
   for await (const chunk of readChunks(source, 0, size - CHECKSUM_BYTES)) hash.update(chunk);
@@ -138,10 +131,7 @@ function hashBlocks(bytes: Uint8Array): Buffer {
   return hashes;
 }
 
-/**
- * Yields the bytes from offset `from` up to offset `to` without blocking the event loop, and stops
- * early if the source is shorter. A chunk from a file is valid only until the next is requested.
- */
+/** Never blocks the event loop for long. A chunk of a file is valid until the next is requested. */
 async function* readChunks(source: FileHandle | Uint8Array, from: number, to: number) {
   const isMemory = source instanceof Uint8Array;
   const buffer = Buffer.alloc(isMemory ? 0 : CHUNK_BYTES);

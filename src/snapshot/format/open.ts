@@ -1,7 +1,4 @@
-/**
- * Opens a snapshot from a file or from bytes, after verifying every byte. A server reads a private
- * copy, so nothing that happens to the file afterwards reaches a response.
- */
+/** Opens snapshots after verifying every byte. Nothing that happens to a file reaches its copy. */
 import { join } from "node:path";
 import { sqlite } from "#sqlite";
 import { codeOf, reasonOf } from "../../files/errors.ts";
@@ -26,10 +23,7 @@ export const MAX_BYTES_IN_MEMORY = 8 * 2 ** 20;
 /** The caller must close `db`. */
 export type VerifiedDatabase = { db: Database; sha256: string };
 
-/**
- * Checks the whole file and returns its metadata. Throws a {@link SnapshotError} if it is damaged:
- * the checksum detects later changes, and SQLite's own checks detect bugs in how it was written.
- */
+/** Also runs SQLite's own checks, which detect bugs in how the file was written. */
 export function checkSnapshot(path: string): Promise<Meta & { sha256: string }> {
   return namingErrors(path, async () => {
     const { db, sha256 } = await openVerified(path);
@@ -98,7 +92,6 @@ async function openBytes(bytes: Uint8Array, oldest?: number) {
 const SELECT_ORIGIN = `SELECT user_version, value
   FROM pragma_user_version LEFT JOIN meta ON key = 'roadbook_version'`;
 
-/** Closes a snapshot with an older schema, and throws an error that says how to convert it. */
 function refuseOlder(db: Database, sha256: string, oldest = SCHEMA_VERSION): VerifiedDatabase {
   const [[schema = 0, writer] = []] = db.values<[number, string]>(SELECT_ORIGIN);
   if (schema >= oldest) return { db, sha256 };

@@ -1,7 +1,4 @@
-/**
- * Declares the tables of a snapshot with drizzle, and creates them and their indexes. Fields are
- * named as their columns, as `prepareText` asks.
- */
+/** The tables of a snapshot. Fields are named as their columns, as `prepareText` asks. */
 import { getTableConfig, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { formatTime } from "../../domain/time.ts";
 import { createSearchTables } from "../../search/tables.ts";
@@ -71,17 +68,15 @@ const tables = [meta, role, achievement, company, privateUser, takedown, user];
 
 export function createSchema(db: Sqlite): void {
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
-  for (const table of tables) db.exec(createSql(table));
+  for (const table of tables) {
+    const { name, columns } = getTableConfig(table);
+    const parts = columns.map(
+      (column) =>
+        `${column.name} ${column.getSQLType().toUpperCase()}${column.primary ? " PRIMARY KEY" : ""}${column.notNull ? " NOT NULL" : ""}`,
+    );
+    db.exec(`CREATE TABLE ${name} (${parts.join(", ")}) STRICT`);
+  }
   db.exec(`CREATE INDEX achievement_icon ON achievement (icon);
     CREATE INDEX user_company ON user (company_id) WHERE company_id IS NOT NULL`);
   createSearchTables(db);
-}
-
-function createSql(table: (typeof tables)[number]): string {
-  const { name, columns } = getTableConfig(table);
-  const parts = columns.map(
-    (column) =>
-      `${column.name} ${column.getSQLType().toUpperCase()}${column.primary ? " PRIMARY KEY" : ""}${column.notNull ? " NOT NULL" : ""}`,
-  );
-  return `CREATE TABLE ${name} (${parts.join(", ")}) STRICT`;
 }

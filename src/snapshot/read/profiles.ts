@@ -7,9 +7,7 @@ import type { NameKind } from "../../search/tables.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { achievement, company, encodeUnlocks, privateUser, role, user } from "../format/schema.ts";
 
-export interface Missing {
-  missing: "profile_private" | "user_not_found";
-}
+export type Missing = { missing: "profile_private" | "user_not_found" };
 
 /** A page of the sitemap has fewer ids than ranks, between which there are gaps. */
 const PAGE_RANKS = sql.raw("5000");
@@ -28,7 +26,6 @@ export function openUsers(db: Database) {
     .from(achievement)
     .where(eq(achievement.icon, sql.placeholder("icon")))
     .orderBy(achievement.id)
-    .limit(1)
     .prepare();
 
   /** The JSON of achievement definitions, cached because many users unlock the same ones. */

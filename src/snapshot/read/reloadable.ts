@@ -1,7 +1,7 @@
 /** Holds the snapshot that is being served, and keeps it if a replacement of its file is bad. */
 import { statSync } from "node:fs";
 import { codeOf } from "../../files/errors.ts";
-import { SnapshotError } from "../format/header-trailer.ts";
+import type { SnapshotError } from "../format/header-trailer.ts";
 import { type Meta, readMeta } from "../format/meta.ts";
 import { openPrivate, snapshotError, type VerifiedDatabase } from "../format/open.ts";
 import { openCompanies, openUsers } from "./profiles.ts";
@@ -11,7 +11,6 @@ export type Snapshot = Awaited<ReturnType<typeof openSnapshot>>;
 
 export type Replacement = { meta: Meta } | { refused: SnapshotError };
 
-/** Throws a {@link SnapshotError} if the path or the bytes are not of a valid snapshot. */
 export async function openSnapshot(source: string | Uint8Array, copyFolder?: string) {
   const verified = await openPrivate(source, copyFolder);
   try {
@@ -50,9 +49,8 @@ export async function openReloadableSnapshot(source: string | Uint8Array, copyFo
       const meta = swap(await openSnapshot(source, copyFolder));
       return isClosed ? undefined : { meta };
     } catch (error) {
-      if (!(error instanceof SnapshotError)) throw error;
       const isKnown = refused && fileOf(identity) === fileOf(before);
-      refused = error;
+      refused = snapshotError(source, error);
       return isKnown ? undefined : { refused };
     }
   }
@@ -70,7 +68,6 @@ export async function openReloadableSnapshot(source: string | Uint8Array, copyFo
   return {
     /** The snapshot to read from, until the next await: it may be closed after that. */
     current: () => snapshot,
-    /** Why the file at the path is not being served. */
     refused: () => refused,
     /**
      * Opens the file if it has changed, or was refused and `isForced` is set. Resolves to undefined

@@ -59,8 +59,7 @@ export async function downloadBlocks(
     await using file = await open(path, "r+");
     const work = async () => {
       for (const { from, to } of ranges) {
-        const range = rangeHeaders(`bytes=${from}-${to - 1}`);
-        const part = await get({ ...range, "if-match": etag });
+        const part = await get({ ...rangeHeaders(`bytes=${from}-${to - 1}`), "if-match": etag });
         // Some stores and proxies ignore If-Match, so the status need not be 412.
         if (part.headers.get("etag") !== etag) throw new ReplacedError();
         await file.write(await receive(part, from, to, total), 0, to - from, from);

@@ -5,7 +5,6 @@ import { networkReasonOf } from "../../files/errors.ts";
 export interface RemoteLocation {
   /** For messages, so it omits the user name, password and query, which may be secret. */
   name: string;
-  /** Includes the credentials for a GET request. */
   prepare(): { url: string; headers: Record<string, string> };
 }
 

@@ -1,7 +1,4 @@
-/**
- * Keeps a local copy of a snapshot that is on another machine. A download replaces the copy only if
- * every byte is valid.
- */
+/** Keeps a local copy of a snapshot on another machine. Only a valid download replaces it. */
 import { createHash } from "node:crypto";
 import { createWriteStream, mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -30,19 +27,12 @@ export interface SourceStatus {
   url: string;
   /** When the source last had a good snapshot, new or unchanged, in ISO 8601. */
   last_success: string | null;
-  /** Why the last attempt failed. */
   error: string | null;
 }
 
-/** If there is already a copy, a download at startup gets only this share of the time limit. */
-const START_SHARE = 0.1;
-
 export type Source = Awaited<ReturnType<typeof openSource>>;
 
-/**
- * Downloads the snapshot. If the download fails or is slow, uses the copy that an earlier process
- * left in the folder. Throws an error for the operator if there is no copy either.
- */
+/** If the download fails or is slow, uses the copy that an earlier process left in the folder. */
 export async function openSource({ location, folder, timeoutMs, onDown, onUp }: SourceOptions) {
   const { name: url } = location;
   const id = createHash("sha256").update(url).digest("hex").slice(0, 16);
@@ -65,8 +55,7 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
       // Anyone can read the reason, so it must not contain the path of the copy.
       const reason = reasonOfFailure(error).replaceAll(folder, "the cache");
       if (hasCopy && reason !== failure?.reason) onDown(reason);
-      const isReceived = error instanceof SnapshotError || isFileSystemError(error);
-      failure = { reason, isReceived };
+      failure = { reason, isReceived: error instanceof SnapshotError || isFileSystemError(error) };
     }
   }
 
@@ -108,7 +97,6 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
     if (refused) throw refused;
   }
 
-  /** Replaces the copy with what `write` writes, if that is a valid snapshot. */
   async function replaceCopy(write: (paths: Paths) => Promise<void>): Promise<void> {
     // The folder may have been removed by a program that cleans up temporary files.
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -118,11 +106,11 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
     });
   }
 
-  /** Checks for a new snapshot, after earlier checks have ended. */
   const refresh = () => (lastAttempt = lastAttempt.then(attempt));
 
   const first = refresh();
-  await (hasCopy ? Promise.race([first, sleep(timeoutMs * START_SHARE)]) : first);
+  // A slow download need not delay the start if there is a copy.
+  await (hasCopy ? Promise.race([first, sleep(timeoutMs / 10)]) : first);
   if (!hasCopy) throw new Error(`${url} ${failure?.reason}`);
   return {
     path,
