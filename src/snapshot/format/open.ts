@@ -23,7 +23,7 @@ export const MAX_BYTES_IN_MEMORY = 8 * 2 ** 20;
 /** The caller must close `db`. */
 export type VerifiedDatabase = { db: Database; sha256: string };
 
-/** Also runs SQLite's own checks, which detect bugs in how the file was written. */
+/** Checks every byte, and runs SQLite's own checks, which detect bugs in how it was written. */
 export function checkSnapshot(path: string): Promise<Meta & { sha256: string }> {
   return namingErrors(path, async () => {
     const { db, sha256 } = await openVerified(path);

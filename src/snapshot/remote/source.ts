@@ -129,18 +129,17 @@ function reasonOfFailure(error: unknown): string {
 /** Yields no more than the snapshot's header declares, which must fit on the disk of `folder`. */
 async function* bound(body: AsyncIterable<Uint8Array>, folder: string): AsyncGenerator<Uint8Array> {
   let head = Buffer.alloc(0);
-  let [received, declared] = [0, Number.POSITIVE_INFINITY];
+  let [received, size] = [0, Number.POSITIVE_INFINITY];
   for await (const chunk of body) {
     if (head.length < HEADER_BYTES) {
       head = Buffer.concat([head, chunk]);
       if (head.length >= HEADER_BYTES) {
-        declared = parseSizes(head).fileBytes;
-        await requireSpace(folder, declared);
+        size = parseSizes(head).fileBytes;
+        await requireSpace(folder, size);
       }
     }
     received += chunk.length;
-    if (received > declared)
-      throw new SnapshotError(`is damaged: it has more than ${declared} bytes`);
+    if (received > size) throw new SnapshotError(`is damaged: it has more than ${size} bytes`);
     yield chunk;
   }
 }
