@@ -67,20 +67,16 @@ test("a user who may write to the folder may take the lock", () => {
   expect(statSync(path).mode & 0o777).toBe(0o660);
 });
 
-test("a lock that is another program's file is refused, and its name is in the error", () => {
-  const path = join(temporaryFolder(), ".x.lock");
+test("a lock that is another program's file or a link is refused, and nothing is written", () => {
+  const folder = temporaryFolder();
+  const [path, link, elsewhere] = [join(folder, "x"), join(folder, "y"), join(folder, "z")];
   writeFileSync(path, "precious");
   expect(() => lock(path)).toThrow(
     `${path} is not a Roadbook lock file; remove it if you do not need it`,
   );
   expect(readFileSync(path, "utf8")).toBe("precious");
-});
-
-test("a lock that is a symbolic link is refused, and nothing is created at its end", () => {
-  const folder = temporaryFolder();
-  const [path, elsewhere] = [join(folder, ".x.lock"), join(folder, "elsewhere")];
-  symlinkSync(elsewhere, path);
-  expect(() => lock(path)).toThrow(`${path} must not be a symbolic link`);
+  symlinkSync(elsewhere, link);
+  expect(() => lock(link)).toThrow(`${link} must not be a symbolic link`);
   expect(existsSync(elsewhere)).toBe(false);
 });
 

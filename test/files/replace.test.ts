@@ -38,10 +38,8 @@ test.each(writers)("%s leaves the file untouched if writing fails", async (_, re
   const folder = temporaryFolder();
   const target = join(folder, "file");
   writeFileSync(target, "old");
-  const failing = async (paths: { path: string; work: string }) => {
-    await write("half")(paths);
-    throw new Error("no more data");
-  };
+  const failing = (paths: { path: string; work: string }) =>
+    write("half")(paths).then(() => Promise.reject(new Error("no more data")));
   await expect(replace(target, failing)).rejects.toThrow("no more data");
   expect(readFileSync(target, "utf8")).toBe("old");
   expect(listFiles(folder)).toEqual(["file"]);
