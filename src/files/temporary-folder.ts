@@ -10,26 +10,27 @@ import { lock } from "./lock.ts";
 
 /** Unlike /tmp, /var/tmp is never in memory. */
 export const TEMPORARY = existsSync("/var/tmp") ? "/var/tmp" : tmpdir();
-const LOCK = "in-use-by-roadbook";
+/** A folder holds these two. The lock is taken first, so a folder with both has been locked. */
+const [LOCK, FILES] = ["in-use-by-roadbook", "files"];
 
 /** Makes a folder that only this user can open. It is removed at exit, if not before. */
-export function makeTemporaryFolder(parent = TEMPORARY): Disposable & { folder: string } {
+export function makeTemporaryFolder(parent = TEMPORARY) {
   mkdirSync(parent, { recursive: true, mode: 0o700 });
   // Not awaited, because removing files must not delay a start.
   void removeLeftovers(parent);
-  const folder = mkdtempSync(join(parent, "roadbook-"));
+  const outer = mkdtempSync(join(parent, "roadbook-"));
   let held: Disposable | undefined;
   try {
-    held = lock(join(folder, LOCK));
-    // Another process has taken the folder for a leftover, and removes it.
-    if (!held) return makeTemporaryFolder(parent);
+    held = lock(join(outer, LOCK));
   } catch {
-    // This file system has no locks, so no process takes the folder for a leftover.
+    // This file system has no locks, so nobody can take the folder for a leftover.
   }
+  const folder = join(outer, FILES);
+  mkdirSync(folder);
   const remove = () => {
     process.off("exit", remove);
     try {
-      rmSync(folder, { recursive: true, force: true });
+      for (const each of [folder, outer]) rmSync(each, { recursive: true, force: true });
     } catch {
       // The next start removes it.
     }
@@ -67,8 +68,10 @@ export async function removeLeftovers(parent: string): Promise<void> {
 async function removeUnused(folder: string): Promise<void> {
   const stats = await lstat(folder);
   if (!stats.isDirectory() || stats.uid !== (process.geteuid?.() ?? stats.uid)) return;
-  // Locking would create the file in a folder of another program.
-  if (!existsSync(join(folder, LOCK))) return;
+  // Without FILES, it has no data and may be one that is being made.
+  if ((await readdir(folder)).sort().join() !== `${FILES},${LOCK}`) return;
   using held = lock(join(folder, LOCK));
-  if (held) await rm(folder, { recursive: true, force: true });
+  if (!held) return;
+  // In this order, so that a folder whose files are removed only in part is still recognized.
+  for (const each of [join(folder, FILES), folder]) await rm(each, { recursive: true });
 }

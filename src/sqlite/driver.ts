@@ -5,7 +5,6 @@
 import type { BaseSQLiteDatabase } from "drizzle-orm/sqlite-core";
 
 type Value = string | number | Uint8Array | null;
-
 type Changes = { changes: number | bigint };
 
 /** For SQL that drizzle cannot express, such as FTS5 queries, and for bulk inserts. */

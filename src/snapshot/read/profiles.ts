@@ -9,9 +9,8 @@ import { achievement, company, encodeUnlocks, privateUser, role, user } from "..
 
 export type Missing = { missing: "profile_private" | "user_not_found" };
 
-/** A page of the sitemap has fewer ids than ranks, between which there are gaps. */
+/** A page of the sitemap covers this many ranks, between which there are gaps. */
 const PAGE_RANKS = sql.raw("5000");
-
 const id = sql.placeholder("id");
 
 export function openUsers(db: Database) {
