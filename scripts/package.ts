@@ -41,6 +41,7 @@ const tested = { ...packageJson.dependencies, ...packageJson.devDependencies };
 rmSync(out, { recursive: true, force: true });
 try {
   run(["node_modules/.bin/tsc", "-p", tools, "--outDir", compiled]);
+  copyFileSync(join(root, "src/limit/window.lua"), join(compiled, "src/limit/window.lua"));
   run([process.execPath, "install", "--frozen-lockfile", "--silent"], tools);
   const bundled = await bundleCode();
   await bundleTypes();
@@ -68,6 +69,7 @@ async function bundleCode(): Promise<string[]> {
     cwd: compiled,
     input: Object.fromEntries(input),
     platform: "node",
+    moduleTypes: { ".lua": "text" },
     // Relative to the root, where the packages are installed.
     resolve: { modules: ["node_modules", join(root, "node_modules")] },
     external: [

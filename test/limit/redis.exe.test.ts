@@ -4,7 +4,6 @@
  */
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { Limiter } from "../../src/limit/limiter.ts";
 import { openSharedLimiter, type SharedLimiterOptions } from "../../src/limit/redis.ts";
 import { findFreePort, makeCertificate, openExecutable, root, until } from "../support.ts";
 import { hasRedisServer, openRedisServer } from "./redis-server.ts";
@@ -21,10 +20,10 @@ if (skipped) console.log("skipped: the tests of the shared limit need redis-serv
 describe.skipIf(skipped)("a shared limiter", async () => {
   if (skipped) return;
   const server = await openRedisServer();
-  const opened: Limiter[] = [];
+  const opened: Awaited<ReturnType<typeof openSharedLimiter>>[] = [];
   const events: string[] = [];
 
-  async function open(options: Partial<SharedLimiterOptions> = {}): Promise<Limiter> {
+  async function open(options: Partial<SharedLimiterOptions> = {}) {
     const limiter = await openSharedLimiter({
       url: server.url,
       limit: 30,
