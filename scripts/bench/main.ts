@@ -23,10 +23,7 @@ const benches: Record<string, { run: (options: Options) => Promise<void>; summar
     summary: "slow queries on contrived names, beside a scan; the dearest requests",
   },
   takedown: { run: benchTakedown, summary: "time and bytes until three replicas hide a user" },
-  hostile: {
-    run: benchHostile,
-    summary: "waits beside attackers, memory of stalled clients, time of long requests",
-  },
+  hostile: { run: benchHostile, summary: "how long a client waits beside attackers" },
   soak: { run: benchSoak, summary: "growth of memory, files and response times over --hours" },
 };
 
