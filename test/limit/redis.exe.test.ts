@@ -45,7 +45,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     events.length = 0;
     await server.send("FLUSHALL");
   });
-  afterAll(() => server.close());
+  afterAll(() => server.kill());
 
   test("three instances together allow exactly 30 of 90 requests, and count down to 0", async () => {
     const three = await Promise.all([1, 2, 3].map(() => open()));
@@ -157,7 +157,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     await store.kill();
     await store.start();
     expect(await store.send("LLEN", "roadbook:limit:a")).toBe(1);
-    await store.close();
+    await store.kill();
   });
 
   test("while the store is down, memory decides from its own counts", async () => {
@@ -244,7 +244,7 @@ test.skipIf(skipped)(
     expect(JSON.parse(down)).toMatchObject({ level: "warn", reason: expect.any(String) });
     await store.start();
     await until(isUp);
-    await Promise.all([server.close(), store.close()]);
+    await Promise.all([server.close(), store.kill()]);
     expect(log.match(/rate limit store up/g)?.length).toBeGreaterThan(1);
     expect(log).not.toContain("sesame");
   },
@@ -265,7 +265,7 @@ test.skipIf(skipped).each([
   const flags = ["--rate-limit-store", `rediss://127.0.0.1:${port}`];
   const env = isTrusted ? { NODE_EXTRA_CA_CERTS: cert } : {};
   const server = await openExecutable(flags, (text) => (log += text), env);
-  await Promise.all([server.close(), store.close()]);
+  await Promise.all([server.close(), store.kill()]);
   expect(/cannot connect \((\w+)\)/.exec(log)?.[1]).toBe(code);
   expect(log.includes("rate limit store up")).toBe(code === undefined);
 });
