@@ -37,6 +37,16 @@ export async function openInProcess(
   };
 }
 
+/** Whether the test run must fail if a program is missing, and test the package. */
+export const isRequired = Boolean(process.env.ROADBOOK_REQUIRE_ALL);
+
+/** Whether to run the tests of a program. Says so if they are skipped. */
+export function tryProgram(name: string): boolean {
+  const isTried = Bun.which(name) !== null || isRequired;
+  if (!isTried) console.warn(`skipped: some tests need ${name} on the PATH`);
+  return isTried;
+}
+
 /** Whether to skip tests that start programs, as `bun run test:quick` does. */
 export const isQuick = Boolean(process.env.TEST_QUICK);
 
@@ -140,12 +150,6 @@ export async function underLoad<T>(
   return seen;
 }
 
-export interface Outcome {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
 interface RunOptions {
   cwd?: string;
   env?: Record<string, string>;
@@ -153,7 +157,7 @@ interface RunOptions {
 }
 
 /** Runs a program until it exits. */
-export async function run(command: string[], options: RunOptions = {}): Promise<Outcome> {
+export async function run(command: string[], options: RunOptions = {}) {
   const { stdin = "", ...rest } = options;
   const child = Bun.spawn(command, {
     env: process.env,
@@ -174,7 +178,7 @@ export async function run(command: string[], options: RunOptions = {}): Promise<
 const bareEnvironment = () => ({ TMPDIR: runFolder });
 
 /** Runs the executable with a minimal environment in an empty folder. */
-export async function roadbook(args: string[], options: RunOptions = {}): Promise<Outcome> {
+export async function roadbook(args: string[], options: RunOptions = {}) {
   return run([await executable(), ...args], {
     cwd: temporaryFolder(),
     env: bareEnvironment(),
@@ -212,13 +216,11 @@ export async function openExecutable(
   };
 }
 
-interface SpawnOptions {
-  cwd?: string;
-  env?: Record<string, string | undefined>;
-}
-
 /** Starts a program that prints the same ready line as `serve`. `close` returns its exit code. */
-export async function spawnServer(command: string[], options: SpawnOptions = {}) {
+export async function spawnServer(
+  command: string[],
+  options: { cwd?: string; env?: Record<string, string | undefined> } = {},
+) {
   const child = Bun.spawn(command, { ...options, stdout: "pipe", stderr: "ignore" });
   const close = () => {
     child.kill();
