@@ -31,9 +31,7 @@ export interface OpenApiDocument {
   };
 }
 
-interface Schema {
-  [keyword: string]: unknown;
-}
+type Schema = Record<string, unknown>;
 
 export async function readDocument(url: string): Promise<OpenApiDocument> {
   await using roadbook = await createRoadbook({ dataset: [], publicUrl: url });

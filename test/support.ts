@@ -65,10 +65,7 @@ const FILL_MS = 120_000;
  * Returns a folder that is filled once per test run and shared by all processes of the run. Callers
  * must not change it.
  */
-export async function makeOnce(
-  name: string,
-  fill: (folder: string) => Promise<void>,
-): Promise<string> {
+export async function makeOnce(name: string, fill: (folder: string) => Promise<void>) {
   const [lock, folder] = [join(runFolder, `${name}.lock`), join(runFolder, name)];
   if (existsSync(folder)) return folder;
   try {
@@ -132,10 +129,7 @@ export async function until<T>(
 }
 
 /** Returns the distinct results of four clients that call `ask` repeatedly while `act` runs. */
-export async function underLoad<T>(
-  ask: () => Promise<T>,
-  act: () => Promise<unknown>,
-): Promise<Set<T>> {
+export async function underLoad<T>(ask: () => Promise<T>, act: () => Promise<unknown>) {
   const seen = new Set<T>();
   let isOver = false;
   const clients = Array.from({ length: 4 }, async () => {
@@ -198,7 +192,8 @@ export async function openExecutable(
     stdout: "pipe",
     stderr: onLog ? "pipe" : "ignore",
   });
-  const logged = onLog && child.stderr ? readText(child.stderr, onLog) : undefined;
+  const onChunk = (chunk: Uint8Array) => onLog?.(Buffer.from(chunk).toString());
+  const logged = child.stderr?.pipeTo(new WritableStream({ write: onChunk }));
   const origin = await readyOrigin(child.stdout);
   const { checkResponse } = await import("./openapi.ts");
   return {
@@ -227,10 +222,6 @@ export async function spawnServer(
     return child.exited;
   };
   return { origin: await readyOrigin(child.stdout), pid: child.pid, close };
-}
-
-async function readText(stream: ReadableStream<Uint8Array>, onText: (text: string) => void) {
-  for await (const chunk of stream) onText(Buffer.from(chunk).toString());
 }
 
 /** Returns the address in the ready line, which must be the first line. */

