@@ -49,9 +49,9 @@ export function createClients({ trusted = [], unlimited = [], ipv6Prefix }: Clie
 
   function findClient(peer: string | undefined, forwardedFor: string | null) {
     let hop = findHop(peer);
-    const entries = hop?.trusted ? (forwardedFor ?? "").match(/[^\s,]+/g) : undefined;
+    const entries = hop?.trusted ? (forwardedFor ?? "").split(/[\s,]+/).filter(Boolean) : [];
     while (hop?.trusted) {
-      const previous = findHop(entries?.pop());
+      const previous = findHop(entries.pop());
       if (previous === undefined) break;
       hop = previous;
     }
