@@ -8,7 +8,7 @@ import { connect } from "node:net";
 import { parseArgs } from "node:util";
 import { createRandom } from "../src/community/random.ts";
 import { makeSnapshot } from "../test/datasets.ts";
-import { community, openExecutable } from "../test/support.ts";
+import { fixture, openExecutable } from "../test/support.ts";
 
 const DEADLINE_MS = 5_000;
 const WORKERS = 8;
@@ -163,7 +163,7 @@ function send(host: string, port: number, request: Buffer): Promise<string> {
 
 /** Starts the executable without a search limit, on a dataset in which some avatars are paths. */
 export const openFuzzTarget = async () =>
-  openExecutable(["--snapshot", await makeSnapshot(community), "--search-limit", "0"]);
+  openExecutable(["--snapshot", await makeSnapshot(fixture), "--search-limit", "0"]);
 
 if (import.meta.main) {
   const { values, positionals } = parseArgs({

@@ -7,7 +7,8 @@ import type { LineSource } from "../src/snapshot/import/read-dataset.ts";
 import { openRunFolder, removeFolder } from "./run-folder.ts";
 
 export const root = join(import.meta.dir, "..");
-export const community = join(import.meta.dir, "fixtures/community.ndjson");
+/** A dataset with all kinds of lines. `community` in datasets.ts is a smaller one. */
+export const fixture = join(import.meta.dir, "fixtures/community.ndjson");
 
 export interface Target {
   /** Requests a path. Fails if the response does not match the OpenAPI document. */

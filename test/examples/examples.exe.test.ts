@@ -8,9 +8,9 @@ import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { makeSnapshot } from "../datasets.ts";
 import {
-  community,
   executable,
   findFreePort,
+  fixture,
   isRequired,
   openExecutable,
   root,
@@ -219,7 +219,7 @@ describe.if(isRequired)("the package", () => {
     }
     await succeed([node("node24"), "--test", "elysia/mount.ts"]);
 
-    const snapshot = await makeSnapshot(community);
+    const snapshot = await makeSnapshot(fixture);
     const limited = await openExecutable(["--snapshot", snapshot, "--search-limit", "2"]);
     const printed = await succeed([node("node24"), "types/client.ts", limited.origin]);
     expect(JSON.parse(printed)).toEqual({

@@ -73,8 +73,7 @@ test.each([[[]], [["127.0.0.1"]]])(
       expect([search.status, search.headers.get("ratelimit")]).toEqual([200, null]);
       expect(await (await get("/?q=no")).text()).toContain("/drivers/");
     }
-    // Searches through a proxy on this machine are counted, even if the server does not trust the
-    // proxy.
+    // Searches through a proxy on this machine are counted, even if the proxy is not trusted.
     expect(await remaining("192.0.2.1")).toBe("2");
     await get("/?q=no", "192.0.2.1");
     expect(await remaining("192.0.2.1")).toBe("0");

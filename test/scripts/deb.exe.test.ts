@@ -11,8 +11,8 @@ import { commands } from "../../src/commands/commands.ts";
 import { version } from "../../src/domain/version.ts";
 import { isFlag, termOf, variableOf } from "../../src/settings/declare.ts";
 import {
-  community,
   executable,
+  fixture,
   roadbook,
   root,
   run,
@@ -96,7 +96,7 @@ test.if(tryProgram("dpkg-deb"))(
     const setting = /^Environment=ROADBOOK_SNAPSHOT=(.*)$/m.exec(readUnit("roadbook"))?.[1] ?? "";
     const program = join(machine, "usr/bin/roadbook");
     const snapshot = join(machine, setting);
-    const imported = await run([program, "import", community, "--to", snapshot]);
+    const imported = await run([program, "import", fixture, "--to", snapshot]);
     expect(imported).toMatchObject({ code: 0 });
     const env = { ROADBOOK_SNAPSHOT: snapshot };
     const { origin, close } = await spawnServer([program, "--port", "0"], { env });

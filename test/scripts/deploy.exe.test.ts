@@ -15,12 +15,12 @@ import {
 import { join } from "node:path";
 import { runHealth } from "../../src/commands/health.ts";
 import { version as current } from "../../src/domain/version.ts";
-import { community as lines, makeSnapshot, textOf } from "../datasets.ts";
+import { community, makeSnapshot, textOf } from "../datasets.ts";
 import {
   codeBlocks,
-  community,
   executable,
   findFreePort,
+  fixture,
   isRequired,
   openExecutable,
   root,
@@ -88,7 +88,7 @@ test.if(tryProgram("caddy"))("five commands set up a server with HTTPS", async (
   mkdirSync(join(here, "dist"));
   cpSync(await executable(), join(here, "dist/roadbook"));
   cpSync(join(root, "scripts"), join(here, "scripts"), { recursive: true });
-  cpSync(community, join(here, "dataset.ndjson"));
+  cpSync(fixture, join(here, "dataset.ndjson"));
   const vps = temporaryFolder();
   for (const folder of ["root", "usr/local/bin", "etc/systemd/system", "etc/caddy", "var/lib"]) {
     mkdirSync(join(vps, folder), { recursive: true });
@@ -386,7 +386,7 @@ test("a web process hides a user in the folder that the guide makes for it", asy
     const env = { PATH, snapshot, id, server: server.origin };
     return run([...(isRoot ? by : []), ...strict], { cwd: vps, env });
   };
-  writeFileSync(join(vps, "dataset"), textOf(lines));
+  writeFileSync(join(vps, "dataset"), textOf(community));
   for (const [name, flag, language, begin] of [
     ["php", "-r", "php", "extract(getenv());"],
     ["node", "-e", "js", "Object.assign(global, child_process, process.env)"],
