@@ -41,10 +41,14 @@ const tested = { ...packageJson.dependencies, ...packageJson.devDependencies };
 rmSync(out, { recursive: true, force: true });
 try {
   run(["node_modules/.bin/tsc", "-p", tools, "--outDir", compiled]);
+  // tsc copies only JSON.
+  copyFileSync(join(root, "src/limit/window.lua"), join(compiled, "src/limit/window.lua"));
   run([process.execPath, "install", "--frozen-lockfile", "--silent"], tools);
   const bundled = await bundleCode();
   await bundleTypes();
-  addInterpreter(join(out, "lib/bin.js"));
+  const bin = join(out, "lib/bin.js");
+  writeFileSync(bin, `#!/usr/bin/env node\n${readFileSync(bin, "utf8")}`);
+  chmodSync(bin, 0o755);
   await writeAssets(bundled);
   for (const file of ["LICENSE", "CHANGELOG.md"]) copyFileSync(join(root, file), join(out, file));
   copyFileSync(join(tools, "README.md"), join(out, "README.md"));
@@ -68,20 +72,17 @@ async function bundleCode(): Promise<string[]> {
     cwd: compiled,
     input: Object.fromEntries(input),
     platform: "node",
+    moduleTypes: { ".lua": "text" },
     // Relative to the root, where the packages are installed.
     resolve: { modules: ["node_modules", join(root, "node_modules")] },
     external: [
       /^(?:bun|#sqlite)$/,
       /^(?:bun|node):/,
-      ...[...dependencies, ...Object.keys(peers)].map(isFrom),
+      ...[...dependencies, ...Object.keys(peers)].map((name) => new RegExp(`^${name}(?:/|$)`)),
     ],
   });
   const { output } = await bundle.write({ dir: join(out, "lib"), format: "esm" });
   return output.flatMap((file: { moduleIds?: string[] }) => file.moduleIds ?? []);
-}
-
-function isFrom(name: string): RegExp {
-  return new RegExp(`^${name}(?:/|$)`);
 }
 
 function requireTool(name: string) {
@@ -118,11 +119,6 @@ function addHelp(file: string): void {
     text = text.replaceAll(`\n  ${name}: {\n    `, (found) => `\n  /** ${help} */${found}`);
   }
   writeFileSync(file, text);
-}
-
-function addInterpreter(file: string): void {
-  writeFileSync(file, `#!/usr/bin/env node\n${readFileSync(file, "utf8")}`);
-  chmodSync(file, 0o755);
 }
 
 async function writeAssets(bundled: string[]): Promise<void> {

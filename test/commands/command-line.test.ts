@@ -6,7 +6,7 @@ import { commands } from "../../src/commands/commands.ts";
 import { formatCommandHelp, formatProgramHelp } from "../../src/commands/help.ts";
 import { maxAge, storeUrl, time, UsageError } from "../../src/settings/kinds.ts";
 import { makeSnapshot } from "../datasets.ts";
-import { community, makeCertificate, temporaryFolder } from "../support.ts";
+import { fixture, makeCertificate, temporaryFolder } from "../support.ts";
 
 const environment = { ...process.env };
 afterEach(() => {
@@ -185,7 +185,7 @@ describe("health", () => {
     const [url, to] = ["http://user:sesame@127.0.0.1:1", join(temporaryFolder(), "snapshot")];
     const reason = "no response from http://127.0.0.1:1/health: connection refused";
     await expect(runCommandLine(["health", url])).rejects.toThrow(new Error(reason));
-    const words = ["import", community, "--to", to, "--wait", "200ms", "--confirm", url];
+    const words = ["import", fixture, "--to", to, "--wait", "200ms", "--confirm", url];
     await expect(runCommandLine(words)).rejects.toThrow(
       new Error(`${to} was written, but not confirmed: ${reason}`),
     );
