@@ -1,14 +1,20 @@
-/** The commands that write snapshots: `import`, `apply` and `hide`. */
+/** The commands that move data: `import`, `apply` and `hide`, and also `export` and `seed`. */
+import { createWriteStream, existsSync } from "node:fs";
+import { pipeline } from "node:stream/promises";
+import { setImmediate } from "node:timers/promises";
+import { seedDataset } from "../community/community.ts";
+import { withEndLine } from "../domain/dataset.ts";
 import { printable } from "../domain/invalid-values.ts";
-import { openInput } from "../files/lines.ts";
-import type { LockOptions } from "../files/replace.ts";
-import { integer, parseNamed, UsageError } from "../settings/kinds.ts";
+import { openInput, readFileBytes, readLines } from "../files/lines.ts";
+import { type LockOptions, type Paths, replaceFile } from "../files/replace.ts";
+import { id, parseNamed, UsageError } from "../settings/kinds.ts";
 import { isSnapshot } from "../snapshot/format/file.ts";
 import { PREVIOUS_SCHEMA } from "../snapshot/format/verify.ts";
 import { type ApplyOptions, applyChanges, hideUsers } from "../snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { DatasetError, formatErrors, groupErrors } from "../snapshot/import/line-errors.ts";
 import type { OddNames } from "../snapshot/import/odd-names.ts";
+import { notOverwritten } from "../snapshot/import/overwrite-guard.ts";
 import type { Read } from "../snapshot/import/read-dataset.ts";
 import { MAX_HOLD_MS } from "../snapshot/import/takedowns.ts";
 import type { Counted } from "../snapshot/import/write.ts";
@@ -16,12 +22,13 @@ import { exportDataset } from "../snapshot/read/export.ts";
 import { findProblem, isFolder } from "../tables/open.ts";
 import { confirmServed } from "./health.ts";
 import {
-  chunksOf,
   describeCounts,
   endOnSignal,
-  Progress,
+  type Progress,
   plural,
+  startProgress,
   toLine,
+  writeStdout,
   writeSummary,
 } from "./output.ts";
 
@@ -43,8 +50,8 @@ export async function runImport({
   const isTables = options.queries !== undefined || isFolder(source);
   if (isTables && options.expectEnd) throw new UsageError("--expect-end works only with NDJSON");
   if (options.confirm && options.dryRun) throw new UsageError("a --dry-run cannot be confirmed");
-  const read = (await isSnapshot(source)) ? readSnapshot : readWithProgress;
   if ((options.holdMs ?? 0) > MAX_HOLD_MS) throw new UsageError("--hold must be at most 1h");
+  const read = (await isSnapshot(source)) ? readSnapshot : readWithProgress;
   const imported = await write("dataset", (hooks, progress) =>
     importDataset(isTables ? source : read(source, progress), to, {
       ...options,
@@ -55,16 +62,14 @@ export async function runImport({
       ...hooks,
     }),
   );
-  const summarize = () => {
-    const { counts, skipped, cleaned } = imported;
-    if (skipped.count > 0) process.stderr.write(`${formatErrors(skipped)}\n`);
-    const done = options.dryRun ? "dry run (nothing was written): would import" : "imported";
-    const hidden = skipped.hidden > 0 ? `, made ${plural(skipped.hidden, "user")} private` : "";
-    const left = skipped.count > 0 ? `, skipped ${plural(skipped.count, "error")}${hidden}` : "";
-    const where = to && ` to ${to}`;
-    report(`${done} ${describeCounts(counts)}${where}${describeCleaned(cleaned)}${left}`, imported);
-  };
-  await finish(to, options, imported, summarize, { dry_run: options.dryRun === true });
+  const { skipped } = imported;
+  if (skipped.count > 0 && !options.json) process.stderr.write(`${formatErrors(skipped)}\n`);
+  const done = options.dryRun ? "dry run (nothing was written): would import" : "imported";
+  const hidden = skipped.hidden > 0 ? `, made ${plural(skipped.hidden, "user")} private` : "";
+  const left = skipped.count > 0 ? `, skipped ${plural(skipped.count, "error")}${hidden}` : "";
+  const summary = `${done} ${describeWritten(imported, to && ` to ${to}`)}${left}`;
+  const more = { dry_run: options.dryRun === true };
+  await finish(to, options, imported, withDetails(summary, imported), more);
 }
 
 export async function runApply({
@@ -75,8 +80,8 @@ export async function runApply({
   const applied = await write("changes", (hooks) =>
     applyChanges(openInput(changes), to, { ...options, ...hooks }),
   );
-  const now = `${to} now has ${describeCounts(applied.counts)}${describeCleaned(applied.cleaned)}`;
-  await finish(to, options, applied, () => report(`applied ${changes}: ${now}`, applied));
+  const summary = `applied ${changes}: ${to} now has ${describeWritten(applied)}`;
+  await finish(to, options, applied, withDetails(summary, applied));
 }
 
 export async function runHide({
@@ -84,18 +89,16 @@ export async function runHide({
   to,
   ...options
 }: ApplyOptions & Reporting & { ids: string[]; to: string }): Promise<void> {
-  const kind = integer(1, Number.MAX_SAFE_INTEGER);
-  const parse = (id: string) => Number(parseNamed("ID…", kind, id, () => kind.parse(id, {})));
+  const parse = (text: string) => parseNamed("ID…", id, text, () => id.parse(text));
   const given = options.idMap === undefined ? ids.map(parse) : ids;
   const hidden = await write("changes", (hooks) => hideUsers(given, to, { ...options, ...hooks }));
-  const users = hidden.found;
+  const lines = hidden.found.map(({ id, is_public }) => {
+    return `${to}: user ${id} ${is_public ? "is now private" : "was private already"}\n`;
+  });
   const idsOf = (wasPublic: number) =>
-    users.filter((user) => user.is_public === wasPublic).map(({ id }) => id);
-  const nameUser = ({ id, is_public }: (typeof users)[number]) =>
-    `${to}: user ${id} ${is_public ? "is now private" : "was private already"}\n`;
-  const summarize = () => writeSummary(users.map(nameUser).join(""));
+    hidden.found.filter((user) => user.is_public === wasPublic).map(({ id }) => id);
   const more = { made_private: idsOf(1), already_private: idsOf(0) };
-  await finish(to, options, hidden, summarize, more);
+  await finish(to, options, hidden, lines.join(""), more);
 }
 
 const ANALYZE = "run ANALYZE on its tables, or add the index that it needs";
@@ -105,16 +108,16 @@ async function write<T>(
   input: string,
   run: (hooks: LockOptions, progress: Progress) => Promise<T>,
 ): Promise<T> {
-  const progress = new Progress();
+  const progress = startProgress();
   const onWait = () => progress.show("waiting for another command to finish writing");
   try {
-    return await endOnSignal((onCommit) => run({ onCommit, onWait }, progress)).finally(() =>
-      progress.end(),
-    );
+    return await endOnSignal((onCommit) => run({ onCommit, onWait }, progress));
   } catch (error) {
     if (!(error instanceof DatasetError)) throw error;
     const count = plural(error.count, "error");
     throw new Error(`${count} in the ${input}; nothing was written\n${error.message}`);
+  } finally {
+    progress.end();
   }
 }
 
@@ -138,16 +141,12 @@ async function finish(
   to: string,
   { json, confirm, waitMs }: Reporting,
   counted: Counted,
-  summarize: () => void,
-  more?: object,
+  summary: string,
+  more: object = {},
 ): Promise<void> {
-  if (!json) summarize();
+  if (!json) writeSummary(summary);
   if (confirm) await confirmServed(to, confirm, waitMs);
-  if (json) writeOutcome(to, counted, more);
-}
-
-/** Writes the outcome as one JSON object. */
-function writeOutcome(to: string, counted: Counted, more: object = {}): void {
+  if (!json) return;
   const { sha256 = null, counts, differences = null, held, cleaned, names, skipped } = counted;
   const { count, hidden: users_made_private } = skipped;
   const outcome = {
@@ -160,8 +159,13 @@ function writeOutcome(to: string, counted: Counted, more: object = {}): void {
   writeSummary(toLine(outcome));
 }
 
-/** Writes a summary, and a line for each kind of difference from the old snapshot. */
-function report(summary: string, counted: Counted): void {
+function describeWritten({ counts, cleaned }: Counted, where = ""): string {
+  const names = `removed control characters or extra white space in ${plural(cleaned, "name")}`;
+  return `${describeCounts(counts)}${where}${cleaned > 0 ? `, ${names}` : ""}`;
+}
+
+/** Adds lines for the differences from the old snapshot, and for what looks wrong. */
+function withDetails(summary: string, counted: Counted): string {
   const { differences, held, notFound } = counted;
   const lines = Object.entries(differences ?? {}).map(([what, numbers]) => {
     const parts = Object.entries<number>(numbers).map(
@@ -173,7 +177,7 @@ function report(summary: string, counted: Counted): void {
   const listed = notFound.map(({ type, id }) => `${type} ${id}`);
   if (listed.length > 20) listed.splice(20, Infinity, `and ${listed.length - 20} more`);
   if (listed.length > 0) lines.push(`not deleted, because not found: ${listed.join(", ")}`);
-  writeSummary(`${[summary, ...lines, ...listFindings(counted)].join("\n")}\n`);
+  return `${[summary, ...lines, ...listFindings(counted)].join("\n")}\n`;
 }
 
 /** Returns a line for each finding that is no error, but that the operator should look at. */
@@ -190,8 +194,51 @@ function listFindings({ names: { entities, misread }, unknownColumns }: Read): s
   return lines;
 }
 
-/** Returns the end of a summary. */
-function describeCleaned(names: number): string {
-  if (names === 0) return "";
-  return `, removed control characters or extra white space in ${plural(names, "name")}`;
+/** Without `to`, the dataset goes to standard output. */
+type Output = { to: string | undefined; force: boolean };
+
+export async function runExport({ file, ...output }: Output & { file: string }): Promise<void> {
+  await writeLines(await exportDataset(file), output);
+}
+
+type Seed = { users: number; companies: number | undefined; seed: number };
+
+export async function runSeed({ users, companies, seed, ...output }: Output & Seed): Promise<void> {
+  const size = { users, companies: companies ?? Math.ceil(users / 25) };
+  const lines = seedDataset({ ...size, seed }).map((line) => JSON.stringify(line));
+  await writeLines(withEndLine(lines), output);
+}
+
+async function writeLines(lines: Iterable<string>, { to, force }: Output): Promise<void> {
+  if (to === undefined) {
+    for await (const chunk of chunksOf(lines)) if (!writeStdout(chunk)) return;
+    return;
+  }
+  const fill = async ({ path, old }: Paths) => {
+    if (!force && existsSync(old)) await refuseForeign(old, to);
+    // Opens without creating, because the file must stay gone if a signal has removed it.
+    await pipeline(chunksOf(lines), createWriteStream(path, { flags: "r+" }));
+  };
+  await endOnSignal((onCommit) => replaceFile(to, fill, { onCommit }));
+}
+
+/** Throws unless the file at `path` is empty or starts like an export. The error names `target`. */
+async function refuseForeign(path: string, target: string): Promise<void> {
+  for await (const [line] of readLines(readFileBytes(path))) {
+    if (line?.text.startsWith('{"type":"')) return;
+    throw new Error(notOverwritten(target, "a dataset"));
+  }
+}
+
+async function* chunksOf(lines: Iterable<string>): AsyncGenerator<string> {
+  let text = "";
+  for (const line of lines) {
+    text += `${line}\n`;
+    if (text.length < 2 ** 16) continue;
+    yield text;
+    text = "";
+    // Gives the event loop a chance to handle signals.
+    await setImmediate();
+  }
+  yield text;
 }

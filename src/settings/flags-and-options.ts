@@ -1,6 +1,9 @@
-/** The flags of `serve`. Most are also options of the library. */
+/** The flags of `serve` and the options of the library. Most are both. */
+import type { DatasetLine, EndLine } from "../domain/dataset.ts";
 import { parseFault } from "../http/faults.ts";
+import type { ResponseFacts } from "../http/request-context.ts";
 import { parseCidr } from "../limit/client-address.ts";
+import type { LineSource } from "../snapshot/import/read-dataset.ts";
 import {
   parseS3Location,
   parseWebLocation,
@@ -8,7 +11,7 @@ import {
 } from "../snapshot/remote/location.ts";
 import { DEFAULT_TITLE } from "../web/brand.ts";
 import { type Language, languages } from "../web/languages.ts";
-import { group, type Values } from "./declare.ts";
+import { declare, defaultOf, type GivenOf, type Option, suggest, type Values } from "./declare.ts";
 import * as kinds from "./kinds.ts";
 
 /** The path of a snapshot, or its location on another machine, which may contain a password. */
@@ -16,7 +19,7 @@ export const snapshotLocation = kinds.kind(
   "FILE",
   "a file or an https://, http:// or s3://bucket/key URL",
   (text, env): string | RemoteLocation | undefined => {
-    if (!kinds.isUrl(text)) return text;
+    if (!/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return text;
     if (!/^s3:/i.test(text)) return parseWebLocation(text);
     kinds.requireBun("with s3:// ");
     if (env.AWS_ACCESS_KEY_ID && env.AWS_SECRET_ACCESS_KEY) return parseS3Location(text, env);
@@ -35,13 +38,13 @@ const fault = kinds.kind("FAULT", "a fault", parseFault);
 
 /** The settings that `serve` and the library have in common, in groups that the help lists. */
 export const groups = {
-  snapshot: group("Snapshot", {
+  snapshot: declare("Snapshot", {
     cacheDir: {
       kind: kinds.text("FOLDER"),
       help: "where to copy the snapshot, and where to keep a downloaded one across restarts (default: /var/tmp)",
     },
   }),
-  responses: group("Responses", {
+  responses: declare("Responses", {
     publicUrl: {
       kind: kinds.baseUrl,
       help: "base URL for links, avatars and the API docs (default: taken from the request)",
@@ -52,38 +55,24 @@ export const groups = {
       help: "how long caches may reuse a response without revalidating it; 5m behind a shared cache keeps a hidden profile for five minutes",
     },
   }),
-  page: group("Page", {
+  page: declare("Page", {
     kiosk: {
       kind: kinds.boolean,
       help: "run the page as an unattended kiosk: no external links, unlimited searches from this machine",
     },
-    kioskIdle: {
-      kind: kinds.time,
-      default: "2m",
-      help: "idle time before a kiosk returns to the start page",
-    },
+    kioskIdle: { kind: kinds.time, default: "2m", help: "idle time before a kiosk starts over" },
     language: {
       kind: kinds.oneOf("LANGUAGE", Object.keys(languages) as Language[]),
       help: "language of the page: en, de, pl, fr, es or cs (default: the browser's)",
     },
     featured: {
-      kind: kinds.integer(1, Number.MAX_SAFE_INTEGER, "IDS"),
+      kind: { ...kinds.id, value: "IDS" },
       list: ",",
       help: "drivers to show on the start page, such as 1,2,3 (default: those with the most points)",
     },
-    title: {
-      kind: kinds.text("NAME"),
-      default: DEFAULT_TITLE,
-      help: "the community's name on the page",
-    },
-    accent: {
-      kind: kinds.colour,
-      help: "accent colour of the page, such as '#0a7d4f' (default: yellow)",
-    },
-    logo: {
-      kind: kinds.pathOrBytes,
-      help: "an SVG or PNG of at most 256 KB to show next to the name",
-    },
+    title: { kind: kinds.text("NAME"), default: DEFAULT_TITLE, help: "the community's name" },
+    accent: { kind: kinds.colour, help: "accent colour, such as '#0a7d4f' (default: yellow)" },
+    logo: { kind: kinds.pathOrBytes, help: "an SVG or PNG of at most 256 KB next to the name" },
     links: {
       name: "--link TEXT=URL",
       kind: kinds.link,
@@ -98,26 +87,19 @@ export const groups = {
       kind: kinds.pageLink,
       help: "your own site's page about a company, such as https://example.org/companies/{id}",
     },
-    icons: {
-      kind: kinds.webUrl,
-      help: "base URL of the achievements' own pictures (default: drawings)",
-    },
+    icons: { kind: kinds.webUrl, help: "base URL of pictures of achievements (default: drawings)" },
     allowIndexing: {
       kind: kinds.boolean,
       help: "let search engines index the page and its drivers, and serve /sitemap.xml",
     },
   }),
-  limit: group("Search limit", {
+  limit: declare("Search limit", {
     searchLimit: {
       kind: kinds.integer(0, 1_000_000),
       default: "30",
       help: "how many searches a client may make per window; 0 for no limit",
     },
-    searchWindow: {
-      kind: kinds.time,
-      default: "1h",
-      help: "length of the window, such as 1h, 2s or 500ms",
-    },
+    searchWindow: { kind: kinds.time, default: "1h", help: "length of the window" },
     unlimited: {
       kind: cidr,
       list: ",",
@@ -140,7 +122,7 @@ export const groups = {
       help: "how many clients to track; when full, a new client replaces the least recently seen one and inherits its count",
     },
   }),
-  faults: group("Fault injection, for tests", {
+  faults: declare("Fault injection, for tests", {
     faults: {
       name: "--fault FAULT",
       kind: fault,
@@ -168,29 +150,22 @@ export const sharedSettings = {
 
 /** The flags of `serve`, in the order of the help. */
 export const serveSettings = {
-  ...group("Snapshot", {
+  ...declare("Snapshot", {
     snapshot: {
       kind: snapshotLocation,
       help: "the snapshot to serve: a file, or an https:// or s3:// URL (default: the bundled data)",
     },
-    refresh: {
-      kind: kinds.time,
-      default: "10s",
-      help: "how often to check a snapshot URL for a new version",
-    },
+    refresh: { kind: kinds.time, default: "10s", help: "how often to check a snapshot URL" },
     fetchTimeout: {
       kind: kinds.time,
       default: "30s",
       help: "how long a snapshot download may go without progress",
     },
   }),
-  ...group("Network", {
+  ...declare("Network", {
     host: { kind: kinds.text("ADDRESS"), default: "127.0.0.1", help: "address to listen on" },
     port: { kind: kinds.port, default: "3000", help: "port to listen on; 0 picks a free one" },
-    reusePort: {
-      kind: kinds.boolean,
-      help: "share the port with other processes of the same user (Linux)",
-    },
+    reusePort: { kind: kinds.boolean, help: "share the port with this user's processes (Linux)" },
     tlsCert: { kind: kinds.text("FILE"), help: "serve https with this certificate (PEM)" },
     tlsKey: { kind: kinds.text("FILE"), help: "the private key of that certificate (PEM)" },
     shutdownTimeout: {
@@ -199,7 +174,7 @@ export const serveSettings = {
       help: "how long open requests may take to finish after SIGTERM",
     },
   }),
-  ...group("Logs and metrics", {
+  ...declare("Logs and metrics", {
     logLevel: {
       kind: kinds.oneOf("LEVEL", ["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
       default: "info",
@@ -216,17 +191,91 @@ export const serveSettings = {
       help: "address for the admin port; anyone who can reach it can read the metrics",
     },
   }),
-  ...group("Page", {
-    noPage: {
-      kind: kinds.boolean,
-      help: "do not serve the web page (/, /drivers/{id} and /companies/{id})",
-    },
+  ...declare("Page", {
+    noPage: { kind: kinds.boolean, help: "serve no web page (/, /drivers/{id}, /companies/{id})" },
   }),
   ...sharedSettings,
-  ...group("Search limit", {
+  ...declare("Search limit", {
     rateLimitStore: {
       kind: kinds.storeUrl,
       help: "share the limit between machines through Redis or Valkey (redis://, rediss://, valkey://)",
     },
   }),
 };
+
+export type ServeConfig = Values<typeof serveSettings>;
+
+/** Declares a library-only option whose value is used as given. */
+function option<Given>(takes: string, help: string) {
+  return { kind: { takes, convert: (given: Given) => given }, help };
+}
+
+/** The options that only the library has. */
+export const libraryOptions = {
+  snapshot: option<string | Uint8Array>("string or object", "the path or bytes of a snapshot"),
+  dataset: option<LineSource<DatasetLine | EndLine>>(
+    "string or object or array",
+    "the path or bytes of a dataset (NDJSON, plain or gzip), a folder of CSV files, or lines as objects",
+  ),
+  page: option<boolean>("boolean", "serves the web page at /, /drivers/{id} and /companies/{id}"),
+  demo: option<boolean>("boolean", "serves the demo community that comes with Roadbook"),
+  basePath: {
+    kind: kinds.basePath,
+    help: "the path where another program mounts Roadbook, such as /rb; all links start with it, but requests may omit it (default: the path of publicUrl)",
+  },
+  clock: option<() => number>("function", "the search limit's clock in milliseconds, for tests"),
+  defaultPeer: {
+    kind: kinds.text("ADDRESS"),
+    help: "the client address for requests without one (default: their searches are not counted)",
+  },
+  compress: option<boolean>("boolean", "set it to false if the host program compresses responses"),
+  onBug: option<(error: unknown, requestId: string) => void>(
+    "function",
+    "called with every error that causes a 500, and with every error that onResponse throws (default: console.error)",
+  ),
+  onResponse: option<(facts: ResponseFacts) => void>(
+    "function",
+    "called with facts about every response",
+  ),
+};
+
+type Options<T> = { [Name in keyof T]?: GivenOf<T[Name]> | undefined };
+
+/**
+ * The options of the library. Most have the same meaning and default as the flag of `serve`, except
+ * that there is a web page only if `page` is true. Options that take a list have plural names.
+ */
+export interface RoadbookOptions
+  extends Options<typeof sharedSettings>,
+    Options<typeof libraryOptions> {}
+
+/** The parsed values of the options that only the library has. */
+export type LibraryValues = Partial<Values<typeof libraryOptions>>;
+
+/** Throws a `TypeError` or a `RangeError` that names the wrong option. */
+export function readOptions(
+  options: RoadbookOptions,
+): Values<typeof sharedSettings> & LibraryValues {
+  const known = { ...sharedSettings, ...libraryOptions };
+  const given = new Map(Object.entries(options));
+  const unknown = [...given.keys()].find((name) => !Object.hasOwn(known, name));
+  if (unknown !== undefined) {
+    throw new TypeError(`unknown option ${unknown}${suggest(unknown, Object.keys(known))}`);
+  }
+  const values = Object.entries<Option>(known).map(([name, option]) => {
+    const value = given.get(name);
+    return [name, value === undefined ? defaultOf(option) : readOption(name, option, value)];
+  });
+  return Object.fromEntries(values);
+}
+
+function readOption(name: string, { kind, list }: Option, given: unknown): unknown {
+  const type = Array.isArray(given) ? "array" : typeof given;
+  const takes = list ? "array" : kind.takes;
+  if (!takes.split(" or ").includes(type)) {
+    throw new TypeError(`${name} must be of type ${takes}, got ${type}`);
+  }
+  const convert = (value: unknown) =>
+    kinds.parseNamed(name, kind, value, () => kind.convert(value as never));
+  return list && Array.isArray(given) ? given.map(convert) : convert(given);
+}
