@@ -1,5 +1,4 @@
 /** Parses a command line and runs the command. Only this file reads the environment. */
-import "../server/node-version.ts";
 import { parseArgs } from "node:util";
 import { version } from "../domain/version.ts";
 import {
