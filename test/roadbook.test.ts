@@ -34,7 +34,7 @@ test.each([
   [{ basePath: "/rb/.." }, "basePath must be a path such as /rb"],
   [{ trustedProxies: "10.0.0.0/8" }, "trustedProxies must be of type array, got string"],
   [{ serchLimit: 1 }, "unknown option serchLimit; did you mean searchLimit?"],
-  [{ trustedProxies: ["10.0.0.0/33"] }, "trustedProxies must be an IP address or a CIDR"],
+  [{ trustedProxies: ["10.0.0.0/33"] }, "trustedProxies must be an IP address or CIDR"],
 ])("with %j, the error is: %s", async (options, message) => {
   const isAboutSource = Object.keys(options).length === 0 || "demo" in options;
   const given = (isAboutSource ? options : { dataset: [], ...options }) as RoadbookOptions;

@@ -1,14 +1,7 @@
 /** Parses a command line and runs the command. Only this file reads the environment. */
 import { parseArgs } from "node:util";
 import { version } from "../domain/version.ts";
-import {
-  isFlag,
-  readValue,
-  type Setting,
-  suggest,
-  termOf,
-  variableOf,
-} from "../settings/declare.ts";
+import { isFlag, readValue, suggest, termOf, variableOf } from "../settings/declare.ts";
 import { boolean, UsageError } from "../settings/kinds.ts";
 import { type Command, commands } from "./commands.ts";
 import { formatCommandHelp, formatProgramHelp, usageOf, writeHelp } from "./help.ts";
@@ -47,7 +40,9 @@ async function runWith(name: string, command: Command, args: string[]): Promise<
   const texts = readArguments(name, command, args, usage);
   const settings = Object.entries(command.settings);
   const values = Object.fromEntries(
-    settings.map(([key, setting]) => [key, readValue(setting, texts.get(setting), process.env)]),
+    settings.map(([key, setting]) => {
+      return [key, readValue(setting, texts.get(termOf(setting)), process.env)];
+    }),
   );
   for (const [key, setting] of settings) {
     const isNeeded = setting.required && values[String(setting.required)] !== true;
@@ -57,7 +52,7 @@ async function runWith(name: string, command: Command, args: string[]): Promise<
   await command.run(values, listUnknownVariables(), process.env.JOURNAL_STREAM);
 }
 
-/** No error repeats the value of an unknown flag, which may be a secret. */
+/** Collects the texts of each term. No error repeats an unknown flag's value, maybe a secret. */
 function readArguments(name: string, { settings }: Command, args: string[], usage: string) {
   const all = Object.values(settings);
   const expected = all.filter((setting) => !isFlag(setting));
@@ -66,14 +61,13 @@ function readArguments(name: string, { settings }: Command, args: string[], usag
     return [term.slice(2), { type: kind === boolean ? "boolean" : "string" }];
   });
   const options = Object.fromEntries(types);
-  const texts = new Map<Setting, string[]>();
-  const add = (setting: Setting, text: string) =>
-    texts.set(setting, [...(texts.get(setting) ?? []), text]);
+  const texts = new Map<string, string[]>();
+  const add = (term: string, text: string) => texts.set(term, [...(texts.get(term) ?? []), text]);
   for (const token of parseArgs({ args, options, strict: false, tokens: true }).tokens) {
     if (token.kind === "positional") {
       const argument = expected[0]?.list ? expected[0] : expected.shift();
       if (!argument) throw new UsageError(`too many arguments; ${usage}`);
-      add(argument, token.value);
+      add(termOf(argument), token.value);
     }
     if (token.kind !== "option") continue;
     const { rawName, value, inlineValue } = token;
@@ -88,7 +82,7 @@ function readArguments(name: string, { settings }: Command, args: string[], usag
     if (!isSwitch && (value === undefined || (value.startsWith("--") && !inlineValue))) {
       throw new UsageError(`${rawName} needs a value; see roadbook ${name} --help`);
     }
-    add(setting, value ?? "1");
+    add(rawName, value ?? "1");
   }
   return texts;
 }

@@ -2,7 +2,6 @@
  * Declares every command with its arguments, its flags and its help. A command's code is loaded
  * only when that command runs, so that `--version`, `--help` and `serve` start fast.
  */
-
 import { declare, isFlag, type Settings, termOf, type Values } from "../settings/declare.ts";
 import { serveSettings } from "../settings/flags-and-options.ts";
 import * as kinds from "../settings/kinds.ts";
@@ -31,25 +30,24 @@ const file = {
   required: true,
   help: "a snapshot",
 } as const;
-const json = { kind: kinds.boolean, help: "print one JSON object, also for an error" } as const;
+const json = { kind: kinds.boolean, help: "print one JSON object, also for an error" };
 /** The flags of commands that write a dataset. */
 const output = {
   to: { kind: kinds.text("OUT"), help: "the file to write (default: standard output)" },
   force: { kind: kinds.boolean, help: "overwrite the target even if it is not a dataset" },
 };
-/** The flags that `import` and `apply` have in common. */
-const writing = {
-  idMap: { kind: kinds.text("FILE"), help: "allow ids of any kind, kept as integers in this file" },
+/** The flags of commands that read lines. */
+const reading = {
   expectEnd: { kind: kinds.boolean, help: 'fail unless the last line is {"type":"end","lines":N}' },
   allowShrink: {
     kind: kinds.boolean,
     help: "allow the loss of more than half of the users, public users, companies or unlocked achievements",
   },
-  maxErrors: {
-    kind: kinds.integer(1, 1_000_000),
-    default: "5",
-    help: "how many errors of each kind to report",
-  },
+  maxErrors: { kind: kinds.integer(1, 1_000_000), default: "5", help: "errors to show per kind" },
+};
+/** The flags of commands that write a snapshot. */
+const writing = {
+  idMap: { kind: kinds.text("FILE"), help: "allow ids of any kind, kept as integers in this file" },
   waitMs: {
     name: "--wait TIME",
     kind: kinds.time,
@@ -85,10 +83,7 @@ export const commands: Record<string, Command> = {
         help: "NDJSON file, - for standard input, folder of CSV files, older snapshot, or database URL",
       },
       to: { kind: kinds.text("FILE"), required: "dryRun", help: "the snapshot to write" },
-      queries: {
-        kind: kinds.text("FOLDER"),
-        help: "the folder of SELECTs for the database SOURCE",
-      },
+      queries: { kind: kinds.text("FOLDER"), help: "folder of SELECTs for the database SOURCE" },
       timeoutMs: {
         name: "--timeout TIME",
         kind: kinds.time,
@@ -97,22 +92,17 @@ export const commands: Record<string, Command> = {
       },
       decodeHtml: { kind: kinds.boolean, help: "decode HTML entities in names and descriptions" },
       avatarBase: { kind: kinds.webUrl, help: "base URL for avatars that are not http(s) URLs" },
-      dryRun: {
-        kind: kinds.boolean,
-        help: "check the dataset without writing anything; needs no --to",
-      },
+      dryRun: { kind: kinds.boolean, help: "check the dataset and write nothing; needs no --to" },
       force: { kind: kinds.boolean, help: "overwrite any target, and accept a new id map" },
       skipInvalid: { kind: kinds.boolean, help: "skip invalid lines and fields, and report them" },
-      allowReveal: {
-        kind: kinds.boolean,
-        help: "allow more than half of the private users to become public",
-      },
+      allowReveal: { kind: kinds.boolean, help: "allow most private users to become public" },
       holdMs: {
         name: "--hold TIME",
         kind: kinds.maxAge,
         default: "1h",
         help: "how long a user whom apply or hide made private or deleted stays so, whatever SOURCE says; at most 1h, 0 for not at all",
       },
+      ...reading,
       ...writing,
     }),
     notes: [
@@ -133,6 +123,7 @@ export const commands: Record<string, Command> = {
         help: "the change file; - for standard input",
       },
       to: { kind: kinds.text("FILE"), required: true, help: "the snapshot to change" },
+      ...reading,
       ...writing,
     }),
     notes: ["A running server switches to the new snapshot within a second."],
@@ -146,10 +137,7 @@ export const commands: Record<string, Command> = {
     settings: declare("Flags", {
       ids: { name: "ID…", kind: kinds.text("ID"), list: ",", required: true, help: "user ids" },
       to: { kind: kinds.text("FILE"), required: true, help: "the snapshot to change" },
-      idMap: writing.idMap,
-      waitMs: writing.waitMs,
-      confirm: writing.confirm,
-      json,
+      ...writing,
     }),
     notes: [
       "Unless all users are found, nothing is written and the exit code is 1. A running server hides them within a second. For an hour, imports keep them private, whatever their source says; hiding them again starts a new hour.",
@@ -186,11 +174,7 @@ export const commands: Record<string, Command> = {
         kind: kinds.integer(0, 50_000_000),
         help: "how many companies (default: one per 25 users)",
       },
-      seed: {
-        kind: kinds.seed,
-        default: "1",
-        help: "random seed; the same seed always generates the same dataset",
-      },
+      seed: { kind: kinds.seed, default: "1", help: "the same seed gives the same dataset" },
       ...output,
     }),
     examples:

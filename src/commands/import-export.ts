@@ -13,9 +13,7 @@ import { PREVIOUS_SCHEMA } from "../snapshot/format/verify.ts";
 import { type ApplyOptions, applyChanges, hideUsers } from "../snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { DatasetError, formatErrors, groupErrors } from "../snapshot/import/line-errors.ts";
-import type { OddNames } from "../snapshot/import/odd-names.ts";
 import { notOverwritten } from "../snapshot/import/overwrite-guard.ts";
-import type { Read } from "../snapshot/import/read-dataset.ts";
 import { MAX_HOLD_MS } from "../snapshot/import/takedowns.ts";
 import type { Counted } from "../snapshot/import/write.ts";
 import { exportDataset } from "../snapshot/read/export.ts";
@@ -39,12 +37,11 @@ interface Reporting {
   waitMs: number;
 }
 
+type Importing = ImportOptions & Reporting & { source: string; to: string | undefined };
+type Applying = ApplyOptions & Reporting & { to: string };
+
 /** `source` is a file, a folder of CSV files, `-` for standard input, or a database's URL. */
-export async function runImport({
-  source,
-  to = "",
-  ...options
-}: ImportOptions & Reporting & { source: string; to: string | undefined }): Promise<void> {
+export async function runImport({ source, to = "", ...options }: Importing) {
   const problem = findProblem(source, options.queries);
   if (problem !== undefined) throw new UsageError(`SOURCE ${problem}`);
   const isTables = options.queries !== undefined || isFolder(source);
@@ -57,7 +54,7 @@ export async function runImport({
       ...options,
       onRead: (file, rows) => progress.show(`reading ${file}: ${rows.toLocaleString("en")} rows`),
       onSlow: (file) =>
-        progress.warn(`a page of ${file} took longer than half a second; ${ANALYZE}`),
+        progress.warn(`a page of ${file} took over half a second; run ANALYZE on its tables`),
       onIndexed: (share) => progress.show(`indexing: ${Math.floor(100 * share)} %`),
       ...hooks,
     }),
@@ -72,11 +69,7 @@ export async function runImport({
   await finish(to, options, imported, withDetails(summary, imported), more);
 }
 
-export async function runApply({
-  changes,
-  to,
-  ...options
-}: ApplyOptions & Reporting & Record<"changes" | "to", string>): Promise<void> {
+export async function runApply({ changes, to, ...options }: Applying & { changes: string }) {
   const applied = await write("changes", (hooks) =>
     applyChanges(openInput(changes), to, { ...options, ...hooks }),
   );
@@ -84,11 +77,7 @@ export async function runApply({
   await finish(to, options, applied, withDetails(summary, applied));
 }
 
-export async function runHide({
-  ids,
-  to,
-  ...options
-}: ApplyOptions & Reporting & { ids: string[]; to: string }): Promise<void> {
+export async function runHide({ ids, to, ...options }: Applying & { ids: string[] }) {
   const parse = (text: string) => parseNamed("ID…", id, text, () => id.parse(text));
   const given = options.idMap === undefined ? ids.map(parse) : ids;
   const hidden = await write("changes", (hooks) => hideUsers(given, to, { ...options, ...hooks }));
@@ -100,8 +89,6 @@ export async function runHide({
   const more = { made_private: idsOf(1), already_private: idsOf(0) };
   await finish(to, options, hidden, lines.join(""), more);
 }
-
-const ANALYZE = "run ANALYZE on its tables, or add the index that it needs";
 
 /** Turns a `DatasetError` into an error that counts and lists the problems in `input`. */
 async function write<T>(
@@ -166,32 +153,30 @@ function describeWritten({ counts, cleaned }: Counted, where = ""): string {
 
 /** Adds lines for the differences from the old snapshot, and for what looks wrong. */
 function withDetails(summary: string, counted: Counted): string {
-  const { differences, held, notFound } = counted;
-  const lines = Object.entries(differences ?? {}).map(([what, numbers]) => {
+  const { differences, held, notFound, unknownColumns, names } = counted;
+  const lines = [summary];
+  for (const [what, numbers] of Object.entries(differences ?? {})) {
     const parts = Object.entries<number>(numbers).map(
       ([how, n]) => `${n.toLocaleString("en")} ${how}`,
     );
-    return `${what}: ${parts.join(", ")}`.replaceAll("_", " ");
-  });
+    lines.push(`${what}: ${parts.join(", ")}`.replaceAll("_", " "));
+  }
   if (held > 0) lines.push(`kept private or deleted by a takedown: ${plural(held, "user")}`);
   const listed = notFound.map(({ type, id }) => `${type} ${id}`);
   if (listed.length > 20) listed.splice(20, Infinity, `and ${listed.length - 20} more`);
   if (listed.length > 0) lines.push(`not deleted, because not found: ${listed.join(", ")}`);
-  return `${[summary, ...lines, ...listFindings(counted)].join("\n")}\n`;
-}
-
-/** Returns a line for each finding that is no error, but that the operator should look at. */
-function listFindings({ names: { entities, misread }, unknownColumns }: Read): string[] {
-  const lines = unknownColumns.map(({ file, column, meant }) => {
+  for (const { file, column, meant } of unknownColumns) {
     const question = meant === undefined ? "" : `; did you mean ${meant}?`;
-    return `${file}: left out the unknown column "${printable(column)}"${question}`;
-  });
-  const describe = ({ count, example = "" }: OddNames) =>
-    `${plural(count, "name")}, such as "${printable(example)}"`;
-  const advice = "import --decode-html decodes them";
-  if (entities.count > 0) lines.push(`HTML entities in ${describe(entities)}; ${advice}`);
-  if (misread.count > 0) lines.push(`UTF-8 possibly read as Latin-1 in ${describe(misread)}`);
-  return lines;
+    lines.push(`${file}: left out the unknown column "${printable(column)}"${question}`);
+  }
+  for (const [problem, { count, example = "" }, advice] of [
+    ["HTML entities", names.entities, "; import --decode-html decodes them"],
+    ["UTF-8 possibly read as Latin-1", names.misread, ""],
+  ] as const) {
+    const found = `${plural(count, "name")}, such as "${printable(example)}"`;
+    if (count > 0) lines.push(`${problem} in ${found}${advice}`);
+  }
+  return `${lines.join("\n")}\n`;
 }
 
 /** Without `to`, the dataset goes to standard output. */

@@ -1,4 +1,5 @@
 /** `roadbook serve`: assembles the server and runs it until SIGTERM or SIGINT. */
+import { once } from "node:events";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
@@ -41,7 +42,8 @@ export async function runServe(
     const stopSignal = nextSignal();
     watchSnapshot(server, config.refresh, log);
     announce(server, config, log);
-    log.info({ signal: await stopSignal }, "stopping");
+    const [signal] = await stopSignal;
+    log.info({ signal }, "stopping");
     // A second signal or the timeout cuts off requests that are still in progress.
     await server.stop(Promise.race([nextSignal(), sleep(config.shutdownTimeout)]));
     log.info("stopped");
@@ -131,7 +133,8 @@ function announce({ roadbook, origin, adminOrigin }: Server, config: ServeConfig
   const { snapshot = "the bundled data", faults, faultSeed, searchLimit, searchWindow } = config;
   const { built_at: builtAt, counts, featured } = roadbook.meta();
   const name = typeof snapshot === "object" ? snapshot.name : snapshot;
-  for (const fault of faults?.length === 0 ? ["none"] : (faults ?? []).map(({ text }) => text)) {
+  if (faults) {
+    const fault = faults.map(({ text }) => text).join(";") || "none";
     log.warn({ fault, faultSeed }, "FAULT INJECTION IS ON: this server is for tests only");
   }
   if (config.reusePort && config.rateLimitStore === undefined && searchLimit > 0) {
@@ -177,9 +180,4 @@ async function openLimiter(config: ServeConfig, log: Logger) {
   });
 }
 
-function nextSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    process.once("SIGTERM", resolve);
-    process.once("SIGINT", resolve);
-  });
-}
+const nextSignal = () => Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);

@@ -45,14 +45,10 @@ export function declare<Rows extends Record<string, Row>>(heading: string, rows:
   };
 }
 
-export function isFlag({ name }: Pick<Setting, "name">): boolean {
-  return name.startsWith("--");
-}
+export const isFlag = ({ name }: Pick<Setting, "name">) => name.startsWith("--");
 
 /** Returns a flag without its value, or the name of an argument. */
-export function termOf({ name }: Setting): string {
-  return name.replace(/ .*/, "");
-}
+export const termOf = ({ name }: Setting) => name.replace(/ .*/, "");
 
 /** Returns the environment variable that sets a flag or argument, if there is one. */
 export function variableOf(setting: Setting): string | undefined {
@@ -74,11 +70,7 @@ export type Values<T> = {
 };
 
 /** Parses the texts given on the command line, otherwise the variable in `env` or the default. */
-export function readValue(
-  setting: Setting,
-  texts: string[] | undefined,
-  env: kinds.Environment,
-): unknown {
+export function readValue(setting: Setting, texts: string[] | undefined, env: kinds.Environment) {
   const { kind, list } = setting;
   const variable = variableOf(setting) ?? "";
   const name = texts ? termOf(setting) : variable;

@@ -4,11 +4,7 @@ import { parseFault } from "../http/faults.ts";
 import type { ResponseFacts } from "../http/request-context.ts";
 import { parseCidr } from "../limit/client-address.ts";
 import type { LineSource } from "../snapshot/import/read-dataset.ts";
-import {
-  parseS3Location,
-  parseWebLocation,
-  type RemoteLocation,
-} from "../snapshot/remote/location.ts";
+import { parseS3Location, parseWebLocation } from "../snapshot/remote/location.ts";
 import { DEFAULT_TITLE } from "../web/brand.ts";
 import { type Language, languages } from "../web/languages.ts";
 import { declare, defaultOf, type GivenOf, type Option, suggest, type Values } from "./declare.ts";
@@ -18,7 +14,7 @@ import * as kinds from "./kinds.ts";
 export const snapshotLocation = kinds.kind(
   "FILE",
   "a file or an https://, http:// or s3://bucket/key URL",
-  (text, env): string | RemoteLocation | undefined => {
+  (text, env) => {
     if (!/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return text;
     if (!/^s3:/i.test(text)) return parseWebLocation(text);
     kinds.requireBun("with s3:// ");
@@ -28,13 +24,7 @@ export const snapshotLocation = kinds.kind(
   true,
 );
 
-const cidr = kinds.kind(
-  "CIDR",
-  "an IP address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32",
-  parseCidr,
-);
-
-const fault = kinds.kind("FAULT", "a fault", parseFault);
+const cidr = kinds.kind("CIDR", "an IP address or CIDR, such as 10.0.0.0/8 or fd00::/8", parseCidr);
 
 /** The settings that `serve` and the library have in common, in groups that the help lists. */
 export const groups = {
@@ -45,10 +35,7 @@ export const groups = {
     },
   }),
   responses: declare("Responses", {
-    publicUrl: {
-      kind: kinds.baseUrl,
-      help: "base URL for links, avatars and the API docs (default: taken from the request)",
-    },
+    publicUrl: { kind: kinds.baseUrl, help: "base URL of all links (default: from the request)" },
     cacheMaxAge: {
       kind: kinds.maxAge,
       default: "0",
@@ -79,19 +66,10 @@ export const groups = {
       list: ";",
       help: "link at the foot of every page, such as Imprint=https://example.org; repeatable",
     },
-    driverLink: {
-      kind: kinds.pageLink,
-      help: "your own site's page about a driver, such as https://example.org/users/{id}",
-    },
-    companyLink: {
-      kind: kinds.pageLink,
-      help: "your own site's page about a company, such as https://example.org/companies/{id}",
-    },
+    driverLink: { kind: kinds.pageLink, help: "your site's page about a driver, with {id}" },
+    companyLink: { kind: kinds.pageLink, help: "your site's page about a company, with {id}" },
     icons: { kind: kinds.webUrl, help: "base URL of pictures of achievements (default: drawings)" },
-    allowIndexing: {
-      kind: kinds.boolean,
-      help: "let search engines index the page and its drivers, and serve /sitemap.xml",
-    },
+    allowIndexing: { kind: kinds.boolean, help: "allow search engines, and serve /sitemap.xml" },
   }),
   limit: declare("Search limit", {
     searchLimit: {
@@ -125,15 +103,11 @@ export const groups = {
   faults: declare("Fault injection, for tests", {
     faults: {
       name: "--fault FAULT",
-      kind: fault,
+      kind: kinds.kind("FAULT", "a fault", parseFault),
       list: ";",
       help: "inject a fault, such as search:status=503,rate=0.1; repeatable",
     },
-    faultSeed: {
-      kind: kinds.seed,
-      default: "1",
-      help: "random seed; the same seed and requests give the same faults",
-    },
+    faultSeed: { kind: kinds.seed, default: "1", help: "random seed, to repeat the same faults" },
   }),
 };
 
@@ -156,11 +130,7 @@ export const serveSettings = {
       help: "the snapshot to serve: a file, or an https:// or s3:// URL (default: the bundled data)",
     },
     refresh: { kind: kinds.time, default: "10s", help: "how often to check a snapshot URL" },
-    fetchTimeout: {
-      kind: kinds.time,
-      default: "30s",
-      help: "how long a snapshot download may go without progress",
-    },
+    fetchTimeout: { kind: kinds.time, default: "30s", help: "how long a download may stall" },
   }),
   ...declare("Network", {
     host: { kind: kinds.text("ADDRESS"), default: "127.0.0.1", help: "address to listen on" },
@@ -168,11 +138,7 @@ export const serveSettings = {
     reusePort: { kind: kinds.boolean, help: "share the port with this user's processes (Linux)" },
     tlsCert: { kind: kinds.text("FILE"), help: "serve https with this certificate (PEM)" },
     tlsKey: { kind: kinds.text("FILE"), help: "the private key of that certificate (PEM)" },
-    shutdownTimeout: {
-      kind: kinds.time,
-      default: "10s",
-      help: "how long open requests may take to finish after SIGTERM",
-    },
+    shutdownTimeout: { kind: kinds.time, default: "10s", help: "how long a shutdown may take" },
   }),
   ...declare("Logs and metrics", {
     logLevel: {
@@ -196,10 +162,7 @@ export const serveSettings = {
   }),
   ...sharedSettings,
   ...declare("Search limit", {
-    rateLimitStore: {
-      kind: kinds.storeUrl,
-      help: "share the limit between machines through Redis or Valkey (redis://, rediss://, valkey://)",
-    },
+    rateLimitStore: { kind: kinds.storeUrl, help: "share the limit through redis:// or valkey://" },
   }),
 };
 
@@ -233,10 +196,7 @@ export const libraryOptions = {
     "function",
     "called with every error that causes a 500, and with every error that onResponse throws (default: console.error)",
   ),
-  onResponse: option<(facts: ResponseFacts) => void>(
-    "function",
-    "called with facts about every response",
-  ),
+  onResponse: option<(facts: ResponseFacts) => void>("function", "called for every response"),
 };
 
 type Options<T> = { [Name in keyof T]?: GivenOf<T[Name]> | undefined };
@@ -256,20 +216,21 @@ export type LibraryValues = Partial<Values<typeof libraryOptions>>;
 export function readOptions(
   options: RoadbookOptions,
 ): Values<typeof sharedSettings> & LibraryValues {
-  const known = { ...sharedSettings, ...libraryOptions };
-  const given = new Map(Object.entries(options));
-  const unknown = [...given.keys()].find((name) => !Object.hasOwn(known, name));
-  if (unknown !== undefined) {
-    throw new TypeError(`unknown option ${unknown}${suggest(unknown, Object.keys(known))}`);
+  const known: Record<string, Option> = { ...sharedSettings, ...libraryOptions };
+  const given: Record<string, unknown> = { ...options };
+  for (const name of Object.keys(given)) {
+    if (Object.hasOwn(known, name)) continue;
+    throw new TypeError(`unknown option ${name}${suggest(name, Object.keys(known))}`);
   }
-  const values = Object.entries<Option>(known).map(([name, option]) => {
-    const value = given.get(name);
-    return [name, value === undefined ? defaultOf(option) : readOption(name, option, value)];
+  const values = Object.entries(known).map(([name, option]) => {
+    return [name, readOption(name, option, given[name])];
   });
   return Object.fromEntries(values);
 }
 
-function readOption(name: string, { kind, list }: Option, given: unknown): unknown {
+function readOption(name: string, option: Option, given: unknown): unknown {
+  if (given === undefined) return defaultOf(option);
+  const { kind, list } = option;
   const type = Array.isArray(given) ? "array" : typeof given;
   const takes = list ? "array" : kind.takes;
   if (!takes.split(" or ").includes(type)) {

@@ -104,22 +104,18 @@ export const baseUrl = kind(
 );
 
 /** An absolute URL that other URLs are resolved against, so a trailing slash matters. */
-export const webUrl = kind(
-  "URL",
-  "an http or https URL, such as https://example.org/avatars/",
-  (text) => (isWebUrl(text) ? text : undefined),
+export const webUrl = kind("URL", "an http or https URL, such as https://example.org/", (text) =>
+  isWebUrl(text) ? text : undefined,
 );
 
 /** The URL or path of a page about one thing, with `{id}` in place of its id. */
-export const pageLink = kind(
-  "URL",
-  "a URL or path with {id}, such as https://example.org/users/{id}",
-  (text) => (text.includes("{id}") && isLink(text) ? text : undefined),
+export const pageLink = kind("URL", "a URL or path with {id}, such as /users/{id}", (text) =>
+  text.includes("{id}") && isLink(text) ? text : undefined,
 );
 
 export const link = kind(
   "TEXT=URL",
-  'a label and a URL or path, such as "Imprint=https://example.org/imprint"',
+  "a label and a URL or path, like Imprint=/imprint",
   (given) => {
     const [, text = "", url = ""] = /^\s*([^=]*[^=\s])\s*=(.+)$/s.exec(given) ?? [];
     return isLink(url) ? { text, url } : undefined;

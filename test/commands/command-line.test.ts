@@ -15,7 +15,7 @@ afterEach(() => {
 
 const port = "must be a whole number from 0 to 65535";
 const url = "must be an http or https URL without a query, such as https://example.org";
-const cidr = "must be an IP address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32";
+const cidr = "must be an IP address or CIDR, such as 10.0.0.0/8 or fd00::/8";
 const store = "must be a redis://, rediss:// or valkey:// URL";
 const importUsage = "usage: roadbook import [SOURCE] --to FILE [flags]";
 
