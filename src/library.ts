@@ -36,7 +36,6 @@ export type { HealthBody } from "./http/health.ts";
 export type { Peer, ResponseFacts } from "./http/request-context.ts";
 export type { LimiterStatus } from "./limit/limiter.ts";
 export type { Listening, ListenOptions, Roadbook } from "./roadbook.ts";
-
 export { fold } from "./search/fold.ts";
 export type { NodeListener } from "./server/node-listener.ts";
 export type { RoadbookOptions } from "./settings/flags-and-options.ts";

@@ -23,7 +23,6 @@ function command<Given extends Settings>(given: Command<Given>): Command {
   return given;
 }
 
-const { host, port } = serveSettings;
 const file = {
   name: "FILE",
   kind: kinds.text("FILE"),
@@ -39,21 +38,13 @@ const output = {
 /** The flags of commands that read lines. */
 const reading = {
   expectEnd: { kind: kinds.boolean, help: 'fail unless the last line is {"type":"end","lines":N}' },
-  allowShrink: {
-    kind: kinds.boolean,
-    help: "allow the loss of more than half of the users, public users, companies or unlocked achievements",
-  },
+  allowShrink: { kind: kinds.boolean, help: "allow losing most users, companies or achievements" },
   maxErrors: { kind: kinds.integer(1, 1_000_000), default: "5", help: "errors to show per kind" },
 };
 /** The flags of commands that write a snapshot. */
 const writing = {
   idMap: { kind: kinds.text("FILE"), help: "allow ids of any kind, kept as integers in this file" },
-  waitMs: {
-    name: "--wait TIME",
-    kind: kinds.time,
-    default: "1m",
-    help: "how long to wait if another command is writing FILE, and then for --confirm",
-  },
+  waitMs: { kind: kinds.time, default: "1m", help: "how long to wait for writers, then --confirm" },
   confirm: { kind: kinds.baseUrl, help: "fail unless the server there serves the new snapshot" },
   json,
 };
@@ -84,12 +75,7 @@ export const commands: Record<string, Command> = {
       },
       to: { kind: kinds.text("FILE"), required: "dryRun", help: "the snapshot to write" },
       queries: { kind: kinds.text("FOLDER"), help: "folder of SELECTs for the database SOURCE" },
-      timeoutMs: {
-        name: "--timeout TIME",
-        kind: kinds.time,
-        default: "2m",
-        help: "how long to wait for each page of rows from a database server",
-      },
+      timeoutMs: { kind: kinds.time, default: "2m", help: "how long a database may be silent" },
       decodeHtml: { kind: kinds.boolean, help: "decode HTML entities in names and descriptions" },
       avatarBase: { kind: kinds.webUrl, help: "base URL for avatars that are not http(s) URLs" },
       dryRun: { kind: kinds.boolean, help: "check the dataset and write nothing; needs no --to" },
@@ -97,7 +83,6 @@ export const commands: Record<string, Command> = {
       skipInvalid: { kind: kinds.boolean, help: "skip invalid lines and fields, and report them" },
       allowReveal: { kind: kinds.boolean, help: "allow most private users to become public" },
       holdMs: {
-        name: "--hold TIME",
         kind: kinds.maxAge,
         default: "1h",
         help: "how long a user whom apply or hide made private or deleted stays so, whatever SOURCE says; at most 1h, 0 for not at all",
@@ -170,10 +155,7 @@ export const commands: Record<string, Command> = {
     summary: "generate a made-up dataset of any size",
     settings: declare("Flags", {
       users: { kind: kinds.integer(0, 100_000_000), required: true, help: "how many users" },
-      companies: {
-        kind: kinds.integer(0, 50_000_000),
-        help: "how many companies (default: one per 25 users)",
-      },
+      companies: { kind: kinds.integer(0, 50_000_000), help: "how many (default: 1 per 25 users)" },
       seed: { kind: kinds.seed, default: "1", help: "the same seed gives the same dataset" },
       ...output,
     }),
@@ -225,8 +207,8 @@ export const commands: Record<string, Command> = {
         variable: "ROADBOOK_HEALTH_URL",
         help: "the server's base URL, such as https://api.example.org",
       },
-      host: { ...host, help: "the server's address, if no URL is given" },
-      port: { ...port, help: "the server's port, if no URL is given" },
+      host: { ...serveSettings.host, help: "the server's address, if no URL is given" },
+      port: { ...serveSettings.port, help: "the server's port, if no URL is given" },
     }),
     notes: [
       "These flags use the same environment variables as serve, so both commands can share one environment. If the server has a certificate, give its URL, or set ROADBOOK_HEALTH_URL. The exit code is 1 if the server does not respond or is unhealthy.",
@@ -244,11 +226,7 @@ export const commands: Record<string, Command> = {
         required: true,
         help: "the shell",
       },
-      line: {
-        name: "LINE",
-        kind: kinds.text("LINE"),
-        help: "print the words that complete this command line instead, for the script",
-      },
+      line: { name: "LINE", kind: kinds.text("LINE"), help: "complete this command line instead" },
     }),
     examples:
       "completion bash > ~/.local/share/bash-completion/completions/roadbook\ncompletion zsh > ~/.zfunc/_roadbook\ncompletion fish > ~/.config/fish/completions/roadbook.fish",

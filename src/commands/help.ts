@@ -47,9 +47,7 @@ export function groupsOf({ settings }: Command): [string, Setting[]][] {
 }
 
 /** Capitalizes the text of a table and adds a full stop, which makes it a sentence. */
-export function sentenceOf(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-}
+export const sentenceOf = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
 export function formatProgramHelp(): string {
   const rows = Object.entries(commands).map(([name, command]) => {

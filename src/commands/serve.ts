@@ -109,14 +109,13 @@ async function openServer(config: ServeConfig, log: Logger) {
       return response;
     },
   });
-  const address = { host, port, reusePort, flagPrefix: "--" } as const;
-  const listener = await openListener(address, respond, tls);
+  const listener = await openListener({ host, port, reusePort, flagPrefix: "--" }, respond, tls);
   return {
     roadbook,
     source,
     metrics,
-    origin: listener.origin,
-    adminOrigin: admin?.origin,
+    url: listener.origin,
+    adminUrl: admin?.origin,
     /** Finishes the requests in progress, or cuts them off as soon as `isOver` resolves. */
     async stop(isOver: Promise<unknown>): Promise<void> {
       isStopping = true;
@@ -129,7 +128,7 @@ async function openServer(config: ServeConfig, log: Logger) {
 }
 
 /** Says what is served and where: to programs that wait for the server, and to people. */
-function announce({ roadbook, origin, adminOrigin }: Server, config: ServeConfig, log: Log) {
+function announce({ roadbook, url, adminUrl }: Server, config: ServeConfig, log: Log) {
   const { snapshot = "the bundled data", faults, faultSeed, searchLimit, searchWindow } = config;
   const { built_at: builtAt, counts, featured } = roadbook.meta();
   const name = typeof snapshot === "object" ? snapshot.name : snapshot;
@@ -140,16 +139,15 @@ function announce({ roadbook, origin, adminOrigin }: Server, config: ServeConfig
   if (config.reusePort && config.rateLimitStore === undefined && searchLimit > 0) {
     log.warn("with --reuse-port and no --rate-limit-store, each process allows the whole limit");
   }
-  writeStdout(`roadbook listening on ${origin}\n`);
-  const urls = { url: origin, adminUrl: adminOrigin };
-  log.info({ version, snapshot: name, builtAt, counts, ...urls }, "ready");
+  writeStdout(`roadbook listening on ${url}\n`);
+  log.info({ version, snapshot: name, builtAt, counts, url, adminUrl }, "ready");
   if (!log.isLevelEnabled("info")) return;
   const window = searchWindow === 3_600_000 ? "an hour" : `in ${searchWindow / 1000} s`;
   const tips = [
-    config.noPage || `page   ${origin}/`,
-    `API    ${origin}/users/public/${featured[0] ?? 1}`,
-    `docs   ${origin}/docs`,
-    adminOrigin === undefined || `admin  ${adminOrigin}/metrics`,
+    config.noPage || `page   ${url}/`,
+    `API    ${url}/users/public/${featured[0] ?? 1}`,
+    `docs   ${url}/docs`,
+    adminUrl === undefined || `admin  ${adminUrl}/metrics`,
     searchLimit === 0 || `${searchLimit} searches ${window}; --search-limit 0 lifts it`,
   ];
   const shown = tips.filter((tip) => tip !== true);

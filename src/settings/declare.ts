@@ -30,14 +30,11 @@ export type Option = Pick<Setting, "list" | "default"> & {
 
 export type Settings = Record<string, Setting>;
 
-/**
- * Declares flags, under a heading of the help, and arguments. A flag's name follows from its
- * property, unless the row has a name.
- */
+/** Declares flags and arguments. A flag's name follows from its property, unless the row has one. */
 export function declare<Rows extends Record<string, Row>>(heading: string, rows: Rows) {
   const settings = Object.entries(rows).map(([key, row]) => {
-    const flag = `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-    const { name = [flag, row.kind.value].join(" ").trim() } = row;
+    const words = key.replace(/Ms$/, "").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    const { name = `--${words} ${row.kind.value ?? ""}`.trim() } = row;
     return [key, { ...row, name, group: isFlag({ name }) ? heading : "Arguments" }];
   });
   return Object.fromEntries(settings) as {

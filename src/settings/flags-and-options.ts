@@ -173,7 +173,6 @@ function option<Given>(takes: string, help: string) {
   return { kind: { takes, convert: (given: Given) => given }, help };
 }
 
-/** The options that only the library has. */
 export const libraryOptions = {
   snapshot: option<string | Uint8Array>("string or object", "the path or bytes of a snapshot"),
   dataset: option<LineSource<DatasetLine | EndLine>>(
