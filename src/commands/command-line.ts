@@ -52,7 +52,7 @@ async function runWith(name: string, command: Command, args: string[]): Promise<
   await command.run(values, listUnknownVariables(), process.env.JOURNAL_STREAM);
 }
 
-/** Collects the texts of each term. No error repeats an unknown flag's value, maybe a secret. */
+/** No error repeats the value of an unknown flag, which may be a secret. */
 function readArguments(name: string, { settings }: Command, args: string[], usage: string) {
   const all = Object.values(settings);
   const expected = all.filter((setting) => !isFlag(setting));

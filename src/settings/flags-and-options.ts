@@ -35,7 +35,7 @@ export const groups = {
     },
   }),
   responses: declare("Responses", {
-    publicUrl: { kind: kinds.baseUrl, help: "base URL of all links (default: from the request)" },
+    publicUrl: { kind: kinds.baseUrl, help: "base URL in responses (default: from the request)" },
     cacheMaxAge: {
       kind: kinds.maxAge,
       default: "0",
