@@ -10,8 +10,7 @@ import packageJson from "../package.json" with { type: "json" };
 import { describe, sentenceOf } from "../src/commands/help.ts";
 import { demoDataset } from "../src/community/community.ts";
 import type { Setting } from "../src/settings/declare.ts";
-import { libraryOptions } from "../src/settings/library-options.ts";
-import { serveSettings } from "../src/settings/serve-flags.ts";
+import { libraryOptions, serveSettings } from "../src/settings/flags-and-options.ts";
 import { buildSnapshot } from "../src/snapshot/import/import.ts";
 import { DEMO_SNAPSHOT, LICENCES, makeAssets } from "../src/web/assets.ts";
 import { formatBom, formatLicences, listParts } from "./release/parts.ts";
@@ -26,7 +25,7 @@ const compiled = `${out}.compiled`;
 const entryPoints = { library: "src/library", elysia: "src/elysia" };
 /** Modules that are imported by path, or that must run before anything else is imported. */
 const modules = {
-  ...{ bin: "src/npm-bin", "node-version": "src/server/node-version" },
+  ...{ bin: "src/main", "node-version": "src/server/node-version" },
   ...{ "sqlite/bun": "src/sqlite/bun", "sqlite/node": "src/sqlite/node" },
 };
 /**
@@ -152,7 +151,7 @@ function createManifest() {
     repository,
     type: packageJson.type,
     // Modules that have side effects when they are imported.
-    sideEffects: ["./lib/bin.js", "./lib/main-*.js", "./lib/node-version.js"],
+    sideEffects: ["./lib/bin.js", "./lib/node-version.js"],
     bin: { roadbook: "./lib/bin.js" },
     engines: { node: ">=22.15", bun: `>=${packageJson.engines.bun}` },
     files: ["lib", "types", "assets", "CHANGELOG.md"],

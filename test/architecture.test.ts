@@ -21,7 +21,7 @@ const allFiles = ["src", "test", "scripts"].flatMap((folder) =>
 /** Returns the folder, or the name of a file directly in src, unless nothing imports that file. */
 function layerOf(file: string): string {
   const [name = ""] = file.replace(/\.ts$/, "").split("/");
-  return /^(?:main|npm-bin|library|elysia)$/.test(name) ? "entries" : name;
+  return /^(?:main|library|elysia)$/.test(name) ? "entries" : name;
 }
 
 function importsOf(text: string): string[] {

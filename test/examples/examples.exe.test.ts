@@ -163,12 +163,12 @@ describe.if(isRequired)("the package", () => {
     },
   );
 
-  test("the command and the library say in one sentence that Node.js is too old", async () => {
-    const sentence = /^Roadbook needs Node\.js 22\.15 or later; this is v20\.20\.2\n$/;
+  test("the command and the library say that Node.js is too old", async () => {
+    const sentence = "Roadbook needs Node.js 22.15 or later; this is v20.20.2\n";
     const command = await inFolder([node("node20"), tool("roadbook"), "--version"]);
-    expect([command.code, command.stderr]).toEqual([1, expect.stringMatching(sentence)]);
+    expect([command.code, command.stderr]).toEqual([1, expect.stringContaining(sentence)]);
     const program = "import('roadbook').catch(({ message }) => console.log(message))";
-    expect(await succeed([node("node20"), "-e", program])).toMatch(sentence);
+    expect(await succeed([node("node20"), "-e", program])).toBe(sentence);
   });
 
   test.each(["node22", "node24"] as const)("the command works on %s", async (name) => {

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { runHealth } from "../../src/commands/health.ts";
+import { fetchHealth } from "../../src/commands/health.ts";
 import { version as current } from "../../src/domain/version.ts";
 import { community, makeSnapshot, textOf } from "../datasets.ts";
 import {
@@ -275,7 +275,7 @@ test("the health check restarts an active server that fails, and leaves others a
 test("a server that hangs fails the health check", async () => {
   const server = Bun.serve({ port: 0, fetch: () => new Promise<never>(() => {}) });
   const { origin } = server.url;
-  await expect(runHealth({ url: origin, host: "", port: 0, timeoutMs: 50 })).rejects.toThrow(
+  await expect(fetchHealth(origin, 50)).rejects.toThrow(
     `no response from ${origin}/health: timed out after 0.05 s`,
   );
   await server.stop(true);
