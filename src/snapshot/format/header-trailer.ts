@@ -26,8 +26,6 @@ export class SnapshotError extends Error {
   override name = "SnapshotError";
   /** The message without the name of the file, such as "is empty". */
   readonly reason: string;
-  /** Every failure is retried, ever more rarely. */
-  readonly isTransient = true;
 
   constructor(reason: string, file = "the snapshot") {
     super(`${file} ${reason}`);
