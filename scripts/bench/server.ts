@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createCommunity, seedDataset } from "../../src/community/community.ts";
 import { createRandom, type Random } from "../../src/community/random.ts";
-import { SCHEMA_VERSION } from "../../src/snapshot/format/file.ts";
+import { SCHEMA_VERSION } from "../../src/snapshot/format/header-trailer.ts";
 import {
   executable,
   megabytesOf,
