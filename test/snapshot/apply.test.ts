@@ -6,9 +6,9 @@ import { runCommandLine } from "../../src/commands/command-line.ts";
 import { seedDataset } from "../../src/community/community.ts";
 import type { RecordKey } from "../../src/domain/dataset.ts";
 import { spellQuery } from "../../src/search/fold.ts";
-import { checkSnapshot } from "../../src/snapshot/format/verify.ts";
+import { checkSnapshot } from "../../src/snapshot/format/open.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
-import { openSnapshot } from "../../src/snapshot/read/open.ts";
+import { openSnapshot } from "../../src/snapshot/read/reloadable.ts";
 import {
   bytesOf,
   community,

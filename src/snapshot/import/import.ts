@@ -5,10 +5,10 @@ import { findReplaceable, type LockOptions, replaceLocked } from "../../files/re
 import type { Database } from "../../sqlite/driver.ts";
 import { type IdMap, openIdMap } from "../../tables/id-map.ts";
 import { openTables, type TableOptions } from "../../tables/open.ts";
-import { finishFile } from "../format/file.ts";
+import { finishFile } from "../format/header-trailer.ts";
 import { countTotals } from "../format/meta.ts";
+import { checkSnapshot } from "../format/open.ts";
 import { createSchema } from "../format/schema.ts";
-import { checkSnapshot } from "../format/verify.ts";
 import { clearUnused } from "./forget.ts";
 import { compare, refuseForeign, refuseOlderMap } from "./overwrite-guard.ts";
 import { type LineSource, type Read, type ReadOptions, readDataset } from "./read-dataset.ts";

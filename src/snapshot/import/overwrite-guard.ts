@@ -6,7 +6,7 @@ import { count, max, sql } from "drizzle-orm";
 import { sqlite } from "#sqlite";
 import type { Database } from "../../sqlite/driver.ts";
 import type { IdMap, IdMapOptions } from "../../tables/id-map.ts";
-import { isSnapshot } from "../format/file.ts";
+import { isSnapshot } from "../format/header-trailer.ts";
 import { type Counts, readMeta, type Totals } from "../format/meta.ts";
 import { privateUser, user } from "../format/schema.ts";
 import type { ReadOptions } from "./read-dataset.ts";

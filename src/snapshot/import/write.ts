@@ -8,7 +8,7 @@ import { version } from "../../domain/version.ts";
 import { buildNameIndex } from "../../search/build.ts";
 import type { NameKind } from "../../search/tables.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
-import { withTrailer } from "../format/file.ts";
+import { withTrailer } from "../format/header-trailer.ts";
 import { type Totals, writeMeta } from "../format/meta.ts";
 import { achievement, type Unlock, user } from "../format/schema.ts";
 import type { Differences } from "./overwrite-guard.ts";
