@@ -22,7 +22,7 @@ export const drawings = (
       if (id === undefined) return fail("invalid_user_id");
       const name = service.snapshot().users.findName(id);
       if (typeof name !== "string") return fail(name.missing);
-      return kind === "svg" ? svg(drawAvatar(id, name)) : png(drawAvatarPng(id));
+      return kind === "svg" ? svg(drawAvatar(id, name)) : drawAvatarPng(id, name).then(png);
     })
     .get("/icons/:file", ({ params }) => {
       const achievement = service.snapshot().users.findAchievementByIcon(params.file);

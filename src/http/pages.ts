@@ -7,8 +7,8 @@ import type { Snapshot } from "../snapshot/read/open.ts";
 import type { PageAssets } from "../web/assets.ts";
 import { type Brand, DEFAULT_ACCENT, type Logo, styleOf } from "../web/brand.ts";
 import { renderDocument } from "../web/document.ts";
+import { drawSign } from "../web/drawings.ts";
 import { languageFor, translationIn } from "../web/languages.ts";
-import { drawPreview } from "../web/preview.ts";
 import { RESCUE } from "../web/rescue.ts";
 import { readCompany, readDriver, readResults, readStart, type View } from "../web/view.ts";
 import { type CountSearch, failLimited, toSeconds } from "./rate-limit.ts";
@@ -92,7 +92,7 @@ export function createPages(service: PagesService) {
     return show(request, snapshot(), view, { "retry-after": String(waitSeconds) });
   };
 
-  let sign: { count: string; png: Body } | undefined;
+  let sign: { count: string; png: Promise<Body> } | undefined;
   const routes = plugin
     .get("/", async ({ request, server }) => {
       const typed = parametersOf(request)?.getAll("q").at(-1)?.trim() ?? "";
@@ -133,13 +133,13 @@ export function createPages(service: PagesService) {
       const view = readDriver(data, id, showsAll, baseUrl(request));
       return isJson && view.kind === "problem" ? fail(view.problem) : show(request, data, view);
     })
-    .get("/sign.png", () => {
+    .get("/sign.png", async () => {
       const { title, accent = DEFAULT_ACCENT, language = "en", logo } = page;
       const { texts, formatCount } = translationIn(language);
       const count = formatCount(snapshot().meta.counts.public_users, texts.driverCount);
       // The last picture is kept, because drawing takes as long as hundreds of requests.
-      if (sign?.count !== count) sign = { count, png: drawPreview(title, count, accent, !logo) };
-      return new Content("image/png", sign.png, { cache: "public" });
+      if (sign?.count !== count) sign = { count, png: drawSign(title, count, accent, logo) };
+      return new Content("image/png", await sign.png, { cache: "public" });
     })
     .get("/assets/:file", ({ params }) => findAsset(params.file) ?? fail("route_not_found"));
 

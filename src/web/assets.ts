@@ -12,10 +12,14 @@ type Bytes = Uint8Array<ArrayBuffer>;
 /** The bundled data: the demo, or the dataset of `build --dataset`. */
 export const DEMO_SNAPSHOT = "demo.snapshot";
 export const LICENCES = "licences.txt";
+/** The letters of Latin, Greek and Cyrillic. */
+const FONT = "@expo-google-fonts/noto-sans/700Bold/NotoSans_700Bold.ttf";
 const makers = {
   "scalar.js.gz": packDocsScript,
   "page.css.asset": () => bundle("style.css"),
   "page.js.asset": () => bundle("browser.ts"),
+  "resvg.wasm.asset": () => readPackaged("@resvg/resvg-wasm/index_bg.wasm"),
+  "font.ttf.asset": () => readPackaged(FONT),
 };
 type Asset = keyof typeof makers;
 
@@ -63,7 +67,7 @@ async function readPageAsset(asset: Asset): Promise<PageAssets["script"]> {
 const assets: Partial<Record<Asset, Promise<Bytes>>> = {};
 
 /** Only the first call for a name reads or makes the file. */
-function readAsset(name: Asset): Promise<Bytes> {
+export function readAsset(name: Asset): Promise<Bytes> {
   assets[name] ??= findReady(name).then((ready) => ready ?? makers[name]());
   return assets[name];
 }
@@ -77,6 +81,10 @@ function packDocsScript(): Bytes {
   const [code] =
     /^var standalone_default = .*?(?=^\/\/#endregion)/ms.exec(readFileSync(entry, "utf8")) ?? [];
   return gzipSync(new Function(`${code}; return standalone_default;`)(), { level: 9 });
+}
+
+function readPackaged(path: string): Bytes {
+  return readFileSync(Bun.resolveSync(path, import.meta.dir));
 }
 
 async function bundle(file: string): Promise<Bytes> {

@@ -1,7 +1,6 @@
 /** Applies a community's own name, colour and logo to the page. This module never reads files. */
 import crypto from "node:crypto";
 import type { Language } from "./languages.ts";
-import { PNG_START } from "./png.ts";
 
 export const DEFAULT_TITLE = "Roadbook";
 export const DEFAULT_ACCENT = "#ffc61a";
@@ -41,15 +40,12 @@ export function contrastOf(a: string, b: string): number {
 }
 
 function luminanceOf(colour: string): number {
-  const [red = 0, green = 0, blue = 0] = rgbOf(colour).map((byte) => {
+  const bytes = [...Buffer.from(colour.slice(1), "hex")];
+  const [red = 0, green = 0, blue = 0] = bytes.map((byte) => {
     const value = byte / 255;
     return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
   });
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-}
-
-export function rgbOf(colour: string): number[] {
-  return [...Buffer.from(colour.slice(1), "hex")];
 }
 
 export function styleOf(accent: string): string {
@@ -70,5 +66,6 @@ export function parseLogo(bytes: Uint8Array) {
   return { file, type, bytes: bytes.slice() };
 }
 
+const PNG_START = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
 /** An optional XML prolog and the root tag of an SVG. */
 const SVG_START = /^(?:\s|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>[]*(?:\[[^\]]*\]\s*)?>)*<svg[\s/>]/s;

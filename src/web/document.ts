@@ -73,11 +73,10 @@ ${kiosk && html`<p class="moment" role="status" hidden>${texts.oneMoment}</p>`}
 /** The tags for link previews. Few programs preview SVGs, so drawings are linked as PNGs. */
 function renderPreview(rendered: Rendered, texts: Texts, options: DocumentOptions): Html {
   const { description, path, avatar, name } = rendered;
-  const { brand, baseUrl, logoPath } = options;
+  const { brand, baseUrl } = options;
   const title = path === undefined ? texts.title : name;
-  const sign = baseUrl + (logoPath?.endsWith(".png") ? logoPath : "/sign.png");
   const isDrawn = avatar?.startsWith(`${baseUrl}/avatars/`);
-  const image = isDrawn ? avatar?.replace(/\.svg$/, ".png") : (avatar ?? sign);
+  const image = isDrawn ? avatar?.replace(/\.svg$/, ".png") : (avatar ?? `${baseUrl}/sign.png`);
   const url = path !== undefined && baseUrl + path;
   return html`<meta name="description" content="${description}">
 ${url && html`<link rel="canonical" href="${url}">\n<meta property="og:url" content="${url}">`}
@@ -86,7 +85,7 @@ ${url && html`<link rel="canonical" href="${url}">\n<meta property="og:url" cont
 <meta property="og:title" content="${title}">
 <meta property="og:description" content="${description}">
 <meta property="og:image" content="${image}">
-<meta name="twitter:card" content="${image?.endsWith("/sign.png") ? "summary_large_image" : "summary"}">
+<meta name="twitter:card" content="${avatar ? "summary" : "summary_large_image"}">
 <meta name="twitter:title" content="${title}">
 <meta name="twitter:description" content="${description}">
 <meta name="twitter:image" content="${image}">`;
