@@ -6,10 +6,9 @@ import type { Decision } from "../limit/limiter.ts";
 import type { Snapshot } from "../snapshot/read/open.ts";
 import type { PageAssets } from "../web/assets.ts";
 import { type Brand, DEFAULT_ACCENT, type Logo, styleOf } from "../web/brand.ts";
-import { renderDocument } from "../web/document.ts";
+import { RESCUE, renderDocument } from "../web/document.ts";
 import { drawSign } from "../web/drawings.ts";
 import { languageFor, translationIn } from "../web/languages.ts";
-import { RESCUE } from "../web/rescue.ts";
 import { readCompany, readDriver, readResults, readStart, type View } from "../web/view.ts";
 import { type CountSearch, failLimited, toSeconds } from "./rate-limit.ts";
 import { normalizeText, parseUserId, pathOf, preferencesIn, SEARCHABLE } from "./request.ts";
@@ -130,7 +129,7 @@ export function createPages(service: PagesService) {
       if (isJson && id === undefined) return fail("invalid_user_id");
       const showsAll = parametersOf(request)?.get("achievements") === "all";
       const data = snapshot();
-      const view = readDriver(data, id, showsAll, baseUrl(request));
+      const view = readDriver(data, id ?? 0, showsAll, baseUrl(request));
       return isJson && view.kind === "problem" ? fail(view.problem) : show(request, data, view);
     })
     .get("/sign.png", async () => {

@@ -31,7 +31,7 @@ export async function demoSnapshot(): Promise<Uint8Array> {
   return buildSnapshot(demoDataset());
 }
 
-/** Returns the licences of all parts, which only a build can list. */
+/** Only a build can list the licences of all parts. */
 export async function licences(): Promise<string> {
   const text = await findReady(LICENCES);
   if (text) return new TextDecoder().decode(text);
@@ -47,17 +47,17 @@ export async function makeAssets(): Promise<Record<string, Bytes>> {
 /** Returns the docs page's script, gzip-compressed (1.3 MB). */
 export const docsScript = () => readAsset("scalar.js.gz");
 
-/** The script and the style sheet. A file's name changes with its text. */
-export type PageAssets = Record<"script" | "style", { file: string; text: string }>;
+export type PageAssets = Awaited<ReturnType<typeof pageAssets>>;
 
-export async function pageAssets(): Promise<PageAssets> {
+export async function pageAssets() {
   return {
     script: await readPageAsset("page.js.asset"),
     style: await readPageAsset("page.css.asset"),
   };
 }
 
-async function readPageAsset(asset: Asset): Promise<PageAssets["script"]> {
+/** A file's name changes with its text. */
+async function readPageAsset(asset: Asset) {
   const text = new TextDecoder().decode(await readAsset(asset));
   const digest = crypto.hash("sha256", text);
   const [name, ending] = asset.split(".");
@@ -72,10 +72,7 @@ export function readAsset(name: Asset): Promise<Bytes> {
   return assets[name];
 }
 
-/**
- * Scalar's plugin for Fastify holds the browser bundle in a string. The package that holds it in a
- * file, @scalar/api-reference, would install 270 MB more.
- */
+/** The plugin holds the script in a string. @scalar/api-reference would install 270 MB more. */
 function packDocsScript(): Bytes {
   const entry = Bun.resolveSync("@scalar/fastify-api-reference", import.meta.dir);
   const [code] =

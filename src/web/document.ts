@@ -2,7 +2,6 @@
 import { Html, html, withBasePath } from "./html.ts";
 import { fill, type Language, languages, type Texts, translationIn } from "./languages.ts";
 import { type PageContext, type Rendered, renderView } from "./render.ts";
-import { RESCUE } from "./rescue.ts";
 import type { View } from "./view.ts";
 
 interface DocumentOptions extends Pick<PageContext, "brand" | "baseUrl" | "meta"> {
@@ -14,6 +13,17 @@ interface DocumentOptions extends Pick<PageContext, "brand" | "baseUrl" | "meta"
   stylePath: string;
   logoPath: string | undefined;
 }
+
+/** Until a kiosk's own script runs, this one reloads the page, but only once it would load. */
+export const RESCUE = `{
+  const timer = setInterval(() => {
+    fetch(location, { signal: AbortSignal.timeout(20000), headers: { accept: "text/html" } })
+      .then((response) => response.text())
+      .then((page) => /class="moment"/.test(page) && location.reload())
+      .catch(() => {});
+  }, 30000);
+  addEventListener("kiosk", () => clearInterval(timer));
+}`;
 
 export function renderDocument(options: DocumentOptions): string {
   const { view, language, baseUrl, basePath, scriptPath, stylePath, logoPath } = options;
@@ -85,10 +95,7 @@ ${url && html`<link rel="canonical" href="${url}">\n<meta property="og:url" cont
 <meta property="og:title" content="${title}">
 <meta property="og:description" content="${description}">
 <meta property="og:image" content="${image}">
-<meta name="twitter:card" content="${avatar ? "summary" : "summary_large_image"}">
-<meta name="twitter:title" content="${title}">
-<meta name="twitter:description" content="${description}">
-<meta name="twitter:image" content="${image}">`;
+<meta name="twitter:card" content="${avatar ? "summary" : "summary_large_image"}">`;
 }
 
 function renderKeys({ view, language, brand }: DocumentOptions, texts: Texts): Html {

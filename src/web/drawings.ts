@@ -1,7 +1,6 @@
-/**
- * Draws avatars, badges, the page's icon and the sign of link previews. The same input always gives
- * the same bytes.
- */
+/** Draws avatars, badges, the icon and the sign of link previews, always with the same bytes. */
+import crypto from "node:crypto";
+import type { Resvg } from "@resvg/resvg-wasm";
 import anyAscii from "any-ascii";
 import type { Achievement } from "../domain/model.ts";
 import { fold } from "../search/fold.ts";
@@ -38,10 +37,7 @@ function monogramOf(name: string): string {
   return first + (others.at(-1) ?? "");
 }
 
-/**
- * Each symbol is lines in a 24×24 view box, and the folded beginnings of words that it stands for,
- * in the page's languages. The first symbol that fits wins.
- */
+/** Each is lines in a 24×24 view box and folded beginnings of words in the page's languages. */
 const symbols = Object.values(badges).map(({ path, words }) => {
   return { path, words: new RegExp(`(?<![\\p{L}\\p{N}])(?:${words})`, "u") };
 });
@@ -60,7 +56,7 @@ export function drawBadge(
   { name, type, tier, points }: Pick<Achievement, "name" | "type" | "tier" | "points">,
   hasSymbol = true,
 ): string {
-  const hue = hash(type) % 360;
+  const hue = crypto.hash("sha1", type, "buffer").readUInt16BE() % 360;
   const rim = rims[Math.min(Math.max(tier, 1), rims.length) - 1] ?? "";
   const path = hasSymbol && symbolOf(name, type);
   const number = compactNumbers.format(points);
@@ -71,7 +67,6 @@ export function drawBadge(
     .text;
 }
 
-/** Short enough for a badge, such as 12K. */
 const compactNumbers = new Intl.NumberFormat("en", { notation: "compact" });
 
 export function drawFavicon(accent: string): string {
@@ -85,15 +80,14 @@ function drawRoad(accent: string): Html {
 
 /** An avatar for link previews. Few programs that show those can show an SVG. */
 export async function drawAvatarPng(id: number, name: string) {
-  return toPng((await loadParser())(drawAvatar(id, spellOut(name))));
+  parser ??= loadParser();
+  return toPng((await parser)(drawAvatar(id, spellOut(name))));
 }
 
-/**
- * Draws the sign that link previews show, as a PNG of the smallest size that most programs show
- * across the whole width of a message. A logo that cannot be drawn is left out.
- */
+/** The smallest size that most programs show in full width. A broken logo is left out. */
 export async function drawSign(title: string, count: string, accent: string, logo?: Logo) {
-  const parse = await loadParser();
+  parser ??= loadParser();
+  const parse = await parser;
   const frame = (content: Html) =>
     parse(
       html`<svg xmlns="http://www.w3.org/2000/svg" width="600" height="315">${content}</svg>`.text,
@@ -126,13 +120,10 @@ export async function drawSign(title: string, count: string, accent: string, log
   return toPng(frame(sign));
 }
 
-type Parser = Awaited<ReturnType<typeof loadResvg>>;
-let parser: Promise<Parser> | undefined;
+/** Loaded when first needed, because most servers never draw a PNG. */
+let parser: ReturnType<typeof loadParser> | undefined;
 
-/** Most servers never draw a PNG. */
-const loadParser = () => (parser ??= loadResvg());
-
-async function loadResvg() {
+async function loadParser() {
   const [wasm, font] = await Promise.all([
     readAsset("resvg.wasm.asset"),
     readAsset("font.ttf.asset"),
@@ -143,7 +134,7 @@ async function loadResvg() {
 }
 
 /** Frees the pixels, which the garbage collector does not count. */
-function toPng(drawing: ReturnType<Parser>): Uint8Array<ArrayBuffer> {
+function toPng(drawing: InstanceType<typeof Resvg>): Uint8Array<ArrayBuffer> {
   const image = drawing.render();
   const png = new Uint8Array(image.asPng());
   image.free();
@@ -155,10 +146,4 @@ function toPng(drawing: ReturnType<Parser>): Uint8Array<ArrayBuffer> {
 function spellOut(text: string): string {
   const spell = (letter: string) => (/[\p{L}\p{N}\p{P}]/u.test(letter) ? anyAscii(letter) : "");
   return text.normalize("NFC").replace(/[^ -\u052f\u1e00-\u20bf]/gu, spell);
-}
-
-/** The 32-bit FNV-1a hash of the text's UTF-16 code units. */
-function hash(text: string): number {
-  const step = (bits: number, unit: string) => Math.imul(bits ^ unit.charCodeAt(0), 0x01000193);
-  return text.split("").reduce(step, 0x811c9dc5) >>> 0;
 }

@@ -23,10 +23,7 @@ export type Language = "en" | "de" | "pl" | "fr" | "es" | "cs";
 
 export const languages: Record<Language, Texts> = { en, de, pl, fr, es, cs };
 
-/**
- * Returns the language that a request prefers. A kiosk's visitor chooses one, which the page's
- * script keeps in a cookie until the kiosk is idle.
- */
+/** A kiosk's visitor chooses a language, which the script keeps in a cookie until it is idle. */
 export function languageFor(preferences: Negotiator, cookie: string | null): Language {
   const [, chosen] = /(?:^|;)\s*language=(\w+)/.exec(cookie ?? "") ?? [];
   const known = Object.keys(languages) as Language[];
@@ -53,7 +50,6 @@ function translate(language: Language) {
     texts,
     formatNumber: (value: number) => numbers.format(value),
     formatDate: (time: string) => dates.format(new Date(time)),
-    /** A text such as “3 drivers”. */
     formatCount: (count: number, forms: Forms) =>
       fill(forms[plurals.select(count)] ?? "{count}", { count: numbers.format(count) }),
   };

@@ -11,7 +11,6 @@ import type { CompanyView, DriverView, ProblemView, ResultsView, StartView, View
 
 export interface PageContext extends Translation {
   brand: Brand;
-  /** The URL of the start page, without a trailing slash. */
   baseUrl: string;
   meta: Pick<Meta, "built_at" | "counts">;
 }
@@ -26,7 +25,6 @@ export interface Rendered {
   main: Html;
 }
 
-/** The remaining searches are shown only if there are at most this many. */
 const FEW_SEARCHES = 5;
 /** Longer lists of achievements are cut, so that the link below leads to more than a few. */
 const [MAX_ACHIEVEMENTS, NEWEST_ACHIEVEMENTS] = [40, 24];
@@ -61,20 +59,15 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
   const { texts, formatCount } = context;
   const driverCount = formatCount(drivers.length, texts.driverCount);
   const companyCount = formatCount(companies.length, texts.companyCount);
-  const driverRows = drivers.map((driver) => {
-    const { name, spelling } = markMatches(driver.name, queries);
-    const since = driver.created_at && sinceOf(driver.created_at, context);
-    return html`${renderAvatar(driver, context)}
-      <p><a href="/drivers/${driver.id}">${name}</a>
-      <span>${joinDetails(spelling, driver.company, since)}</span></p>`;
+  const renderRow = (path: string, name: string, detail: string | null) =>
+    html`<p><a href="${path}">${markMatches(name, queries)}</a> <span>${detail}</span></p>`;
+  const driverRows = drivers.map((each) => {
+    const row = renderRow(`/drivers/${each.id}`, each.name, each.company);
+    return html`${renderAvatar(each, context)}${row}`;
   });
-  const companyRows = companies.map((company) => {
-    const { name, spelling } = markMatches(company.name, queries);
-    const members = formatCount(company.member_count, texts.members);
-    return html`<p><a href="/companies/${company.id}">${name}</a>
-      <span>${joinDetails(spelling, members)}</span></p>`;
-  });
-  const most = { count: MAX_RESULTS };
+  const companyRows = companies.map(({ id, name, member_count }) =>
+    renderRow(`/companies/${id}`, name, formatCount(member_count, texts.members)),
+  );
   const boards = [
     { heading: texts.drivers, rows: driverRows },
     { heading: texts.companies, rows: companyRows },
@@ -84,10 +77,12 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
   return {
     name: fill(texts.resultsFor, { query }),
     description: `${driverCount}, ${companyCount}`,
-    path: searchPath(query),
+    path: `/?${new URLSearchParams({ q: query })}`,
     main: html`${renderHeading(fill(texts.resultsFor, { query }))}
-    <p class="counts">${drivers.length < MAX_RESULTS ? driverCount : fill(texts.firstDrivers, most)}, ${
-      companies.length < MAX_RESULTS ? companyCount : fill(texts.firstCompanies, most)
+    <p class="counts">${drivers.length < MAX_RESULTS ? driverCount : fill(texts.firstDrivers, { count: MAX_RESULTS })}, ${
+      companies.length < MAX_RESULTS
+        ? companyCount
+        : fill(texts.firstCompanies, { count: MAX_RESULTS })
     }${
       searchesLeft <= FEW_SEARCHES &&
       html`<span class="left"> · ${formatCount(searchesLeft, texts.searchesLeft)}</span>`
@@ -118,14 +113,14 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
     [texts.totalPoints, hasAny && formatNumber(points)],
     [texts.roles, roles.map(({ name }) => name).join(", ")],
   ].filter(([, value]) => value);
-  const ownPage = ownUrl(brand.driverLink, id, context);
+  const details = [
+    company && `${company.name}, ${company.role}`,
+    hasAny && formatCount(points, texts.points),
+    `${texts.memberSince} ${formatDate(created_at)}`,
+  ];
   return {
     name,
-    description: joinDetails(
-      company && `${company.name}, ${company.role}`,
-      hasAny && formatCount(points, texts.points),
-      sinceOf(created_at, context),
-    ),
+    description: details.filter(Boolean).join(" · "),
     path: `/drivers/${id}`,
     avatar: user.avatar_url,
     main: html`<article>
@@ -136,16 +131,10 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
     <dl class="facts">${facts.map(
       ([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`,
     )}</dl>
-    ${ownPage && renderButton(ownPage, texts.fullProfile)}
+    ${renderOwnPage(brand.driverLink, id, context)}
     ${context.meta.counts.achievements > 0 && html`<h2>${texts.achievements}</h2>${!hasAny && html`<p>${texts.noAchievements}</p>`}`}
     <ul class="badges">${shown.map((entry) => renderAchievement(entry, context))}</ul>
-    ${
-      isCut &&
-      renderButton(
-        `/drivers/${id}?achievements=all`,
-        fill(texts.allAchievements, { count: achievements.length }),
-      )
-    }
+    ${isCut && renderButton(`/drivers/${id}?achievements=all`, fill(texts.allAchievements, { count: achievements.length }))}
   </article>`,
   };
 }
@@ -155,14 +144,13 @@ function renderCompany(view: CompanyView, context: PageContext): Rendered {
   const { texts, brand, formatCount } = context;
   const members = formatCount(company.member_count, texts.members);
   const path = `/companies/${company.id}`;
-  const ownPage = ownUrl(brand.companyLink, company.id, context);
   const cards = drivers.map((driver) => renderCard(driver, driver.role ?? "", context));
   return {
     name: company.name,
-    description: joinDetails(members, brand.title),
+    description: `${members} · ${brand.title}`,
     path: after > 0 ? `${path}?after=${after}` : path,
     main: html`<header class="sign"><div>${renderHeading(company.name)}<p>${members}</p></div></header>
-    ${ownPage && renderButton(ownPage, texts.fullProfile)}
+    ${renderOwnPage(brand.companyLink, company.id, context)}
     <h2>${texts.drivers}</h2>
     ${cards.length === 0 && html`<p>${texts.noDrivers}</p>`}
     <ul class="cards">${cards}</ul>
@@ -216,22 +204,12 @@ function renderButton(url: string, text: string): Html {
   return html`<p class="button"><a href="${url}">${text}</a></p>`;
 }
 
-function sinceOf(time: string, { formatDate, texts }: PageContext): string {
-  return `${texts.memberSince} ${formatDate(time)}`;
-}
-
-function joinDetails(...details: (string | false | null | undefined)[]): string {
-  return details.filter(Boolean).join(" · ");
-}
-
-function searchPath(query: string): string {
-  return `/?${new URLSearchParams({ q: query })}`;
-}
-
-/** The community's own page, as an absolute URL. Undefined if there is none, or in a kiosk. */
-function ownUrl(template: string | undefined, id: number, { brand, baseUrl }: PageContext) {
+/** A link to the community's own page, which no kiosk has. */
+function renderOwnPage(template: string | undefined, id: number, context: PageContext) {
+  const { brand, baseUrl, texts } = context;
   if (template === undefined || brand.kiosk) return undefined;
-  return new URL(template.replaceAll("{id}", String(id)), baseUrl).href;
+  const { href } = new URL(template.replaceAll("{id}", String(id)), baseUrl);
+  return renderButton(href, texts.fullProfile);
 }
 
 type Face = Pick<User, "id" | "name" | "avatar_url">;
@@ -247,10 +225,7 @@ function renderAvatar(user: Face, { baseUrl }: PageContext) {
   return renderPicture("avatar", drawAvatar(user.id, user.name), url);
 }
 
-/**
- * A drawing with the picture at `url` on top. A picture that has not loaded is transparent, because
- * its alternative text is empty and the style sheet gives it no fixed size.
- */
+/** Until the picture at `url` has loaded, the drawing is visible, because `alt` is empty. */
 function renderPicture(kind: "avatar" | "badge", drawing: string, url: string | undefined): Html {
   return html`<span class="${kind}" aria-hidden="true">${new Html(drawing)}${
     url && html`<img src="${url}" alt="" decoding="async">`

@@ -48,8 +48,6 @@ test.each([
     "og:title": title,
     "og:description": description,
     "twitter:card": path === "/drivers/42" ? "summary" : "summary_large_image",
-    "twitter:title": title,
-    "twitter:description": description,
   });
 });
 

@@ -185,19 +185,6 @@ test("a kiosk has buttons for the languages unless one is fixed, and explains sc
   expect(await load("/", {}, cookie)).toContain(`<h1>${languages.en.title}</h1>`);
 });
 
-test("drivers with the same name and company are shown with their join dates", async () => {
-  const dataset = [
-    user(1, "Jan"),
-    user(2, "Jan", { created_at: "2022-06-02T10:00:00Z" }),
-    user(3, "Jana"),
-  ];
-  const html = await load("/?q=jan", { dataset });
-  expect([...html.matchAll(/Member since ([^<]+)/g)].map(([, date]) => date)).toEqual([
-    "May 1, 2021",
-    "June 2, 2022",
-  ]);
-});
-
 test("ten results are called the first ten, and empty lists have no heading", () => {
   const found = (drivers: number, companies: number) =>
     render({
@@ -293,7 +280,7 @@ test.each([
   ["Łukasz Nowak", "nowak luk", "[Łuk]asz [Nowak]"],
   ["Łukasz Nowak", "kasz no", "Łu[kasz No]wak"],
   ["Müller", "muell", "[Müll]er"],
-  ["Müller", "eller", "Müller (mueller)"],
+  ["Müller", "eller", "Müller"],
   ["Zoe\u0308 & <b>", "zoe", "[Zoe\u0308] &amp; &lt;b&gt;"],
   ["Anna Hanna", "ann", "[Ann]a H[ann]a"],
   ["Ivanov", "иванов", "[Ivanov]"],
@@ -303,9 +290,8 @@ test.each([
   ["an".repeat(501), "an", "an".repeat(501)],
   ["Na\u0301\u0345\u0316n", "an", "N[a\u0301\u0345\u0316n]"],
 ])("in %s, the query %s marks %s", (name, query, marked) => {
-  const { name: html, spelling } = markMatches(name, spellQuery(query));
-  const shown = html.text.replaceAll("<mark>", "[").replaceAll("</mark>", "]");
-  expect(shown + (spelling ? ` (${spelling})` : "")).toBe(marked);
+  const { text } = markMatches(name, spellQuery(query));
+  expect(text.replaceAll("<mark>", "[").replaceAll("</mark>", "]")).toBe(marked);
 });
 
 test("a page for 400 code points has results, and one for 401 says that there are none", async () => {
