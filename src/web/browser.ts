@@ -44,10 +44,8 @@ function enter(): void {
 /**
  * A kiosk does not navigate, because no script could return from a proxy's error page. It fetches
  * the next page, and shows it in place of this one once it is known to be complete and Roadbook's.
- * The history therefore leads nowhere.
  */
 function runKiosk(idleMs: number): void {
-  let shown = "";
   /** The text in the field, which stays until the visitor leaves the search. */
   let typed: string | undefined = field.value;
   let isIdle = false;
@@ -116,7 +114,8 @@ function runKiosk(idleMs: number): void {
     typed = field.value;
     clearTimeout(timers.search);
     const text = typed.trim();
-    if (text !== shown.trim() && [...text].length !== 1) wait("search", TYPING_MS, search);
+    if (text !== field.defaultValue.trim() && [...text].length !== 1)
+      wait("search", TYPING_MS, search);
   }
 
   function waitForIdle(): void {
@@ -163,9 +162,8 @@ function runKiosk(idleMs: number): void {
 
   function start(): void {
     enter();
-    shown = field.defaultValue;
     // Letters typed while this page was loading.
-    field.value = typed ?? shown;
+    field.value = typed ?? field.defaultValue;
     onTyped();
     field.focus({ preventScroll: true });
     field.setSelectionRange(field.value.length, field.value.length);

@@ -7,7 +7,6 @@ import type { View } from "./view.ts";
 interface DocumentOptions extends Pick<PageContext, "brand" | "baseUrl" | "meta"> {
   view: View;
   language: Language;
-  /** The path under which the server is mounted; empty for the root. */
   basePath: string;
   scriptPath: string;
   stylePath: string;
@@ -30,8 +29,8 @@ export function renderDocument(options: DocumentOptions): string {
   const { title, kiosk, kioskIdle, allowIndexing, links = [] } = options.brand;
   const context = { ...options, ...translationIn(language) };
   // Without achievements in the data, no page speaks of them.
-  const isPlain = options.meta.counts.achievements === 0;
-  if (isPlain) context.texts = { ...context.texts, description: context.texts.whatIsFound };
+  if (options.meta.counts.achievements === 0)
+    context.texts = { ...context.texts, description: context.texts.whatIsFound };
   const { texts, formatDate } = context;
   const rendered = renderView(view, context);
   const { text } = html`<!doctype html>

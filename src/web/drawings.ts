@@ -1,5 +1,4 @@
 /** Draws avatars, badges, the icon and the sign of link previews, always with the same bytes. */
-import crypto from "node:crypto";
 import type { Resvg } from "@resvg/resvg-wasm";
 import anyAscii from "any-ascii";
 import type { Achievement } from "../domain/model.ts";
@@ -56,7 +55,7 @@ export function drawBadge(
   { name, type, tier, points }: Pick<Achievement, "name" | "type" | "tier" | "points">,
   hasSymbol = true,
 ): string {
-  const hue = crypto.hash("sha1", type, "buffer").readUInt16BE() % 360;
+  const hue = [...type].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 360, 0);
   const rim = rims[Math.min(Math.max(tier, 1), rims.length) - 1] ?? "";
   const path = hasSymbol && symbolOf(name, type);
   const number = compactNumbers.format(points);
@@ -88,16 +87,15 @@ export async function drawAvatarPng(id: number, name: string) {
 export async function drawSign(title: string, count: string, accent: string, logo?: Logo) {
   parser ??= loadParser();
   const parse = await parser;
-  const frame = (content: Html) =>
-    parse(
-      html`<svg xmlns="http://www.w3.org/2000/svg" width="600" height="315">${content}</svg>`.text,
-    );
-  /** Scales the content to fit into a box. Undefined if nothing of it is visible. */
+  const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="600" height="315">';
+  const frame = (content: Html) => parse(`${svg}${content.text}</svg>`);
+  /** Scales content to fit into a box. Undefined if nothing of it is visible. */
   const fit = (content: Html, maxWidth: number, maxHeight: number) => {
-    const { x, y, width, height } = frame(content).getBBox() ?? { x: 0, y: 0, width: 0, height: 0 };
-    const scale = Math.min(maxWidth / width, maxHeight / height);
-    const scaled = html`<g transform="scale(${scale}) translate(${-x} ${-y})">${content}</g>`;
-    return width > 0 ? { width: width * scale, height: height * scale, scaled } : undefined;
+    const box = frame(content).getBBox();
+    if (!box) return undefined;
+    const scale = Math.min(maxWidth / box.width, maxHeight / box.height);
+    const scaled = html`<g transform="scale(${scale}) translate(${-box.x} ${-box.y})">${content}</g>`;
+    return { width: box.width * scale, height: box.height * scale, scaled };
   };
   // A title that does not fit into two lines is cut.
   const lines = (spellOut(title).match(/\S.{0,23}(?!\S)|\S{24}/gu) ?? []).slice(0, 2);

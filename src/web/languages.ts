@@ -12,7 +12,7 @@ import fr from "./texts/fr.json" with { type: "json" };
 import pl from "./texts/pl.json" with { type: "json" };
 
 /** The text for each CLDR plural category of whole numbers. */
-type Forms = Partial<Record<Intl.LDMLPluralRule, string>>;
+export type Forms = Partial<Record<Intl.LDMLPluralRule, string>>;
 
 export type Texts = {
   [Key in keyof typeof en]: (typeof en)[Key] extends { one: string } ? Forms : (typeof en)[Key];

@@ -3,8 +3,6 @@ import { LRUCache } from "lru-cache";
 import { spellers } from "../search/fold.ts";
 import { Html, html } from "./html.ts";
 
-const [open, close] = [new Html("<mark>"), new Html("</mark>")];
-
 /** Names share most of their letters, so the spelling of each letter is kept. */
 const spellings = spellers.map((spell) => {
   const memoMethod = (letter: string) => (/^\s/.test(letter) ? " " : spell(letter));
@@ -28,12 +26,10 @@ export function markMatches(name: string, queries: string[]): Html {
     for (const query of queries) {
       const found = findLetters(text, pieces, listWords(text, query));
       if (found.size === 0) continue;
-      const marked = letters.map((letter, at) => [
-        found.has(at) && !found.has(at - 1) && open,
-        letter,
-        found.has(at) && !found.has(at + 1) && close,
-      ]);
-      return html`${marked}`;
+      const marked = letters.map((letter, at) =>
+        found.has(at) ? html`<mark>${letter}</mark>` : letter,
+      );
+      return new Html(html`${marked}`.text.replaceAll("</mark><mark>", ""));
     }
   }
   return html`${name}`;

@@ -5,7 +5,7 @@ import type { Meta } from "../snapshot/format/meta.ts";
 import { type Brand, DEFAULT_TITLE } from "./brand.ts";
 import { drawAvatar, drawBadge } from "./drawings.ts";
 import { Html, html } from "./html.ts";
-import { clockOf, fill, type Translation } from "./languages.ts";
+import { clockOf, type Forms, fill, type Translation } from "./languages.ts";
 import { markMatches } from "./mark.ts";
 import type { CompanyView, DriverView, ProblemView, ResultsView, StartView, View } from "./view.ts";
 
@@ -37,10 +37,9 @@ export function renderView(view: View, context: PageContext): Rendered {
 }
 
 function renderStart({ featured }: StartView, context: PageContext): Rendered {
-  const { counts } = context.meta;
-  const { brand, texts, formatCount } = context;
-  const drivers = formatCount(counts.public_users, texts.driverCount);
-  const found = `${drivers}, ${formatCount(counts.companies, texts.companyCount)}`;
+  const { brand, texts, formatCount, meta } = context;
+  const drivers = formatCount(meta.counts.public_users, texts.driverCount);
+  const found = `${drivers}, ${formatCount(meta.counts.companies, texts.companyCount)}`;
   const cards = featured.map((user) => renderCard(user, user.company?.name, context));
   const heading =
     brand.title === DEFAULT_TITLE ? texts.title : fill(texts.driversOf, { title: brand.title });
@@ -57,8 +56,10 @@ function renderStart({ featured }: StartView, context: PageContext): Rendered {
 function renderResults(view: ResultsView, context: PageContext): Rendered {
   const { query, queries, drivers, companies, searchesLeft = Infinity } = view;
   const { texts, formatCount } = context;
-  const driverCount = formatCount(drivers.length, texts.driverCount);
-  const companyCount = formatCount(companies.length, texts.companyCount);
+  const countOf = ({ length }: object[], forms: Forms, most: string) =>
+    length < MAX_RESULTS ? formatCount(length, forms) : fill(most, { count: MAX_RESULTS });
+  const driverCount = countOf(drivers, texts.driverCount, texts.firstDrivers);
+  const found = `${driverCount}, ${countOf(companies, texts.companyCount, texts.firstCompanies)}`;
   const renderRow = (path: string, name: string, detail: string | null) =>
     html`<p><a href="${path}">${markMatches(name, queries)}</a> <span>${detail}</span></p>`;
   const driverRows = drivers.map((each) => {
@@ -76,14 +77,10 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
   if (companies.some(({ name }) => fold(name) === queries[0])) boards.reverse();
   return {
     name: fill(texts.resultsFor, { query }),
-    description: `${driverCount}, ${companyCount}`,
+    description: found,
     path: `/?${new URLSearchParams({ q: query })}`,
     main: html`${renderHeading(fill(texts.resultsFor, { query }))}
-    <p class="counts">${drivers.length < MAX_RESULTS ? driverCount : fill(texts.firstDrivers, { count: MAX_RESULTS })}, ${
-      companies.length < MAX_RESULTS
-        ? companyCount
-        : fill(texts.firstCompanies, { count: MAX_RESULTS })
-    }${
+    <p class="counts">${found}${
       searchesLeft <= FEW_SEARCHES &&
       html`<span class="left"> · ${formatCount(searchesLeft, texts.searchesLeft)}</span>`
     }</p>
@@ -158,10 +155,9 @@ function renderCompany(view: CompanyView, context: PageContext): Rendered {
   };
 }
 
-function renderAchievement(
-  { achievement, tier, unlocked_at }: AchievementEntry,
-  { texts, brand, formatCount, formatDate }: PageContext,
-): Html {
+function renderAchievement(entry: AchievementEntry, context: PageContext): Html {
+  const { achievement, tier, unlocked_at } = entry;
+  const { texts, brand, formatCount, formatDate } = context;
   const { name, description, icon, type, tier: tiers, points } = achievement;
   const reached = tiers > 1 && tiers >= tier ? texts.tierOf : texts.tier;
   const picture = brand.icons ? URL.parse(icon, brand.icons.replace(/\/*$/, "/"))?.href : undefined;

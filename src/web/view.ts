@@ -19,7 +19,6 @@ const DRIVERS_PER_PAGE = 24;
 export interface ProblemView {
   kind: "problem";
   problem: Exclude<keyof Texts["problems"], "nothing">;
-  /** The text as typed. */
   query?: string;
   waitSeconds?: number;
 }
