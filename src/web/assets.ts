@@ -59,9 +59,8 @@ export async function pageAssets() {
 /** A file's name changes with its text. */
 async function readPageAsset(asset: Asset) {
   const text = new TextDecoder().decode(await readAsset(asset));
-  const digest = crypto.hash("sha256", text);
   const [name, ending] = asset.split(".");
-  return { file: `${name}-${digest.slice(0, 12)}.${ending}`, text };
+  return { file: `${name}-${crypto.hash("sha256", text).slice(0, 12)}.${ending}`, text };
 }
 
 const assets: Partial<Record<Asset, Promise<Bytes>>> = {};

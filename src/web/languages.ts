@@ -60,9 +60,7 @@ export function fill(text: string, values: Record<string, string | number>): str
   return text.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 }
 
-/** A waiting time such as 59:05 or 1:00:00. The page's script calls this too. */
+/** A waiting time such as 59:05. The page's script calls this too. */
 export function clockOf(seconds: number): string {
-  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
-  const [first = 0, ...rest] = parts[0] === 0 ? parts.slice(1) : parts;
-  return [first, ...rest.map((part) => String(part).padStart(2, "0"))].join(":");
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
