@@ -107,8 +107,7 @@ export function createPages(service: PagesService) {
       if (!isSearch) return show(request, data, { ...problem, problem: "invalid_query" });
       if (decision?.allowed === false) return showLimited(request, decision, query);
       const found = readResults(data, text, baseUrl(request));
-      const view = { ...found, query, searchesLeft: decision?.remaining };
-      return show(request, data, view, COUNTED);
+      return show(request, data, { ...found, query }, COUNTED);
     })
     // On an error, a client that does not prefer HTML gets the API's JSON.
     .get("/companies/:companyId", async ({ request, params, server }) => {

@@ -38,7 +38,6 @@ export async function licences(): Promise<string> {
   throw new Error("only the executable contains the licences; build it with `bun run build`");
 }
 
-/** Makes the files that depend on no data. */
 export async function makeAssets(): Promise<Record<string, Bytes>> {
   const made = Object.entries(makers).map(async ([name, make]) => [name, await make()]);
   return Object.fromEntries(await Promise.all(made));

@@ -25,7 +25,6 @@ export interface Rendered {
   main: Html;
 }
 
-const FEW_SEARCHES = 5;
 /** Longer lists of achievements are cut, so that the link below leads to more than a few. */
 const [MAX_ACHIEVEMENTS, NEWEST_ACHIEVEMENTS] = [40, 24];
 
@@ -54,7 +53,7 @@ function renderStart({ featured }: StartView, context: PageContext): Rendered {
 }
 
 function renderResults(view: ResultsView, context: PageContext): Rendered {
-  const { query, queries, drivers, companies, searchesLeft = Infinity } = view;
+  const { query, queries, drivers, companies } = view;
   const { texts, formatCount } = context;
   const countOf = ({ length }: object[], forms: Forms, most: string) =>
     length < MAX_RESULTS ? formatCount(length, forms) : fill(most, { count: MAX_RESULTS });
@@ -80,10 +79,7 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
     description: found,
     path: `/?${new URLSearchParams({ q: query })}`,
     main: html`${renderHeading(fill(texts.resultsFor, { query }))}
-    <p class="counts">${found}${
-      searchesLeft <= FEW_SEARCHES &&
-      html`<span class="left"> · ${formatCount(searchesLeft, texts.searchesLeft)}</span>`
-    }</p>
+    <p class="counts">${found}</p>
     ${
       boards.length === 0 &&
       html`<div class="problem"><h2>${texts.problems.nothing}</h2><p>${texts.advice.nothing}</p></div>

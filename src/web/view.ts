@@ -5,11 +5,7 @@ import type { Snapshot } from "../snapshot/read/open.ts";
 import type { Texts } from "./languages.ts";
 
 export type StartView = ReturnType<typeof readStart>;
-export type ResultsView = ReturnType<typeof readResults> & {
-  query: string;
-  /** How many more searches the limit allows; undefined if there is no limit. */
-  searchesLeft: number | undefined;
-};
+export type ResultsView = ReturnType<typeof readResults> & { query: string };
 export type DriverView = Extract<ReturnType<typeof readDriver>, { kind: "driver" }>;
 export type CompanyView = Extract<ReturnType<typeof readCompany>, { kind: "company" }>;
 export type View = StartView | ResultsView | DriverView | CompanyView | ProblemView;

@@ -182,7 +182,6 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
       await page.emulateMedia({ media: "print" });
       expect(await page.getByText("Nobody by that name").isVisible()).toBeTrue();
       expect(await page.getByText(`${origin}/?q=zzzzqq · Data from`).isVisible()).toBeTrue();
-      expect(await page.getByText("1 search left").isVisible()).toBeFalse();
       expect(await page.getByRole("search").isVisible()).toBeFalse();
       expect(await page.locator("main a, footer").filter({ visible: true }).count()).toBe(0);
     },
