@@ -174,8 +174,8 @@ function runKiosk(idleMs: number): void {
     wait("highlight", HIGHLIGHT_MS, highlight);
     if (!isIdle) return;
     const cards = document.querySelectorAll(".card");
-    for (const card of cards) card.classList.remove("sign");
-    cards[turn++ % cards.length]?.classList.add("sign");
+    for (const card of cards) card.classList.remove("lit");
+    cards[turn++ % cards.length]?.classList.add("lit");
   }
 
   start();

@@ -313,7 +313,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     "whatever a kiosk's visitor leaves, the next one finds the start page, even after restarts",
     { kiosk: true, kioskIdle: "90s", size: "kiosk", searchLimit: 0, kind: "with clock" },
     async ({ page, origin, apply, pauseServer }) => {
-      const highlighted = page.locator(".card.sign");
+      const highlighted = page.locator(".card.lit");
       // A touch starts the time again. The clock also runs by itself, so there is time to spare.
       await page.goto(`${origin}/drivers/42`);
       await page.clock.fastForward(60_000);
@@ -352,6 +352,10 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         const names = new Set<string | null>();
         for (let turn = 0; turn < 3; turn++) {
           names.add(await highlighted.getByRole("link").textContent());
+          const heights = await page
+            .locator(".card")
+            .evaluateAll((cards) => cards.map(({ clientHeight }) => clientHeight));
+          expect(new Set(heights).size).toBe(1);
           await page.clock.runFor(8000);
         }
         expect([...names].sort()).toEqual(["Anna Nowak", "Łukasz Nowak"]);
