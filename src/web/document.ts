@@ -1,6 +1,6 @@
 /** Renders the complete HTML document around a view: head, search form and footer. */
 import { Html, html, withBasePath } from "./html.ts";
-import { fill, type Language, languages, type Texts, translationIn } from "./languages.ts";
+import { type Language, languages, type Texts, translationIn } from "./languages.ts";
 import { type PageContext, type Rendered, renderView } from "./render.ts";
 import type { View } from "./view.ts";
 
@@ -31,7 +31,7 @@ export function renderDocument(options: DocumentOptions): string {
   // Without achievements in the data, no page speaks of them.
   if (options.meta.counts.achievements === 0)
     context.texts = { ...context.texts, description: context.texts.whatIsFound };
-  const { texts, formatDate } = context;
+  const { texts } = context;
   const rendered = renderView(view, context);
   const { text } = html`<!doctype html>
 <html lang="${language}"${kiosk && html` class="kiosk"`}>
@@ -65,7 +65,6 @@ ${renderPreview(rendered, texts, options)}
   ${kiosk && renderKeys(options, texts)}
 </header>
 <main id="view">${rendered.main}</main>
-<p class="printed">${baseUrl}${rendered.path ?? "/"} · ${fill(texts.dataFrom, { date: formatDate(options.meta.built_at) })}</p>
 ${
   !kiosk &&
   html`<footer>${links.map(

@@ -12,7 +12,7 @@ import type { CompanyView, DriverView, ProblemView, ResultsView, StartView, View
 export interface PageContext extends Translation {
   brand: Brand;
   baseUrl: string;
-  meta: Pick<Meta, "built_at" | "counts">;
+  meta: Pick<Meta, "counts">;
 }
 
 /** The main part of a page, and what its head and link previews say about it. */

@@ -19,34 +19,17 @@ async function tagsOf(path: string, options: Partial<Options> = {}) {
   return { canonical, html, ...Object.fromEntries([...tags].map(([, ...tag]) => tag)) };
 }
 
+const find = "Find drivers and companies, and see what they have achieved.";
 test.each([
-  [
-    "/",
-    "/",
-    "Who is on the road",
-    "Find drivers and companies, and see what they have achieved. 2 drivers, 2 companies.",
-  ],
-  [
-    "/?q=%C5%82ukasz%20%26+co",
-    "/?q=%C5%82ukasz+%26+co",
-    "Results for “łukasz &amp; co”",
-    "0 drivers, 0 companies",
-  ],
-  [
-    "/drivers/42",
-    "/drivers/42",
-    "Łukasz Nowak",
-    "Baltic Express, Owner · Member since May 1, 2021",
-  ],
-  ["/companies/3", "/companies/3", "Baltic Express", "41 members · Club"],
-])("%s has its own URL, title and description", async (path, canonical, title, description) => {
+  ["/", "Who is on the road", `${find} 2 drivers, 2 companies.`],
+  ["/?q=%C5%82u+%26", "Results for “łu &amp;”", "0 drivers, 0 companies"],
+  ["/drivers/42", "Łukasz Nowak", "Baltic Express, Owner · Member since May 1, 2021"],
+  ["/companies/3?after=9", "Baltic Express", "41 members · Club"],
+])("%s has its own URL, title and description", async (path, title, description) => {
+  const url = `https://example.org/rb${path}`;
   expect(await tagsOf(path, { publicUrl: "https://example.org/rb", title: "Club" })).toMatchObject({
-    canonical: `https://example.org/rb${canonical}`,
-    description,
-    "og:url": `https://example.org/rb${canonical}`,
-    "og:site_name": "Club",
-    "og:title": title,
-    "og:description": description,
+    ...{ canonical: url, "og:url": url, description, "og:description": description },
+    ...{ "og:site_name": "Club", "og:title": title },
     "twitter:card": path === "/drivers/42" ? "summary" : "summary_large_image",
   });
 });
@@ -76,13 +59,11 @@ test("the preview shows the driver's avatar, or else a drawing as a PNG", async 
 test("the drawn picture has the logo, the title and the number of drivers", async () => {
   const logoOf = (content: string) =>
     Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">${content}`);
-  const png = await drawAvatarPng(1, "Ann");
   const titles = ["Roadbook", "Łódź", "Lodz", "Вантажівки", "東京", "🚚", "ab ".repeat(99)];
   const options: Partial<Options>[] = titles.map((title) => ({ title }));
   options.push({ accent: "0a7d4f" }, { dataset: [user(1, "Ann")] }, { language: "pl" });
-  options.push({ logo: logoOf("<circle r='5'/></svg>") }, { logo: png });
-  // The last one cannot be drawn.
-  options.push({ logo: logoOf("<text>") });
+  options.push({ logo: logoOf("<circle r='5'/></svg>") }, { logo: await drawAvatarPng(1, "Ann") });
+  options.push({ logo: logoOf("this cannot be drawn") });
   const pictures = options.map(async (each) => {
     const target = await openInProcess({ ...page, ...each });
     const bytes = Buffer.from(await (await target.fetch("/sign.png")).bytes());
@@ -111,13 +92,13 @@ test("the PNG of a public driver has 256×256 pixels and the initials", async ()
 
 test("the sitemap lists every public driver and each company that has one, once", async () => {
   const company = { type: "company" as const, name: "Nord", member_count: 9 };
-  const companyOf: Record<number, object> = {
-    7: { id: 3, role: "Owner" },
-    8: { id: 5, role: "Owner" },
-  };
   const users = Array.from({ length: 11_000 }, (_, at) =>
-    user(at + 1, `Driver ${at}`, { company: companyOf[at + 1] ?? null }),
-  );
+    user(
+      at,
+      `Driver ${at}`,
+      at === 7 || at === 8 ? { company: { id: at - 4, role: "Owner" } } : {},
+    ),
+  ).slice(1);
   const dataset = [...[3, 4, 5].map((id) => ({ ...company, id })), ...users];
   await using roadbook = await createRoadbook({
     ...page,
@@ -127,10 +108,7 @@ test("the sitemap lists every public driver and each company that has one, once"
   });
   const locationsIn = async (url: string) => {
     const response = await roadbook.fetch(new Request(url));
-    expect([response.status, response.headers.get("content-type")]).toEqual([
-      200,
-      "application/xml; charset=utf-8",
-    ]);
+    expect(response.headers.get("content-type")).toBe("application/xml; charset=utf-8");
     return [...(await response.text()).matchAll(/<loc>(.*?)<\/loc>/g)].map(([, url = ""]) => url);
   };
   const listDrivers = async () => {
@@ -140,7 +118,7 @@ test("the sitemap lists every public driver and each company that has one, once"
   };
   const urls = [
     ...users.map(({ id }) => `https://example.org/rb/drivers/${id}`),
-    ...[3, 5].map((id) => `https://example.org/rb/companies/${id}`),
+    ...[3, 4].map((id) => `https://example.org/rb/companies/${id}`),
   ].sort();
   expect(await listDrivers()).toEqual(urls);
   await roadbook.apply([{ type: "user", id: 7, public: false }]);

@@ -5,7 +5,7 @@ import { pageAssets } from "../../src/web/assets.ts";
 import type { Brand } from "../../src/web/brand.ts";
 import { renderDocument } from "../../src/web/document.ts";
 import { drawBadge } from "../../src/web/drawings.ts";
-import { type Language, languages, translationIn } from "../../src/web/languages.ts";
+import { languages } from "../../src/web/languages.ts";
 import { markMatches } from "../../src/web/mark.ts";
 import type { DriverView, ResultsView, View } from "../../src/web/view.ts";
 import { user } from "../datasets.ts";
@@ -30,7 +30,6 @@ function render(view: View, brand: Partial<Brand> = {}): string {
     stylePath: "/assets/page.css",
     logoPath: undefined,
     meta: {
-      built_at: "2026-01-02T03:04:05Z",
       counts: { roles: 0, achievements: 1, companies: 1, users: 1, public_users: 1 },
     },
   });
@@ -131,7 +130,7 @@ test("a community without achievements reads nothing about achievements or point
   expect(html).not.toContain("0 points");
 });
 
-describe("a community's own", () => {
+test("a community's own links and pictures are on its pages, but no links on a kiosk", async () => {
   const own = {
     dataset: [
       { ...night, type: "achievement", kind: "night", tier: 1, points: 1 },
@@ -147,24 +146,18 @@ describe("a community's own", () => {
     publicUrl: "https://rb.example/rb",
   };
 
-  test("links and pictures are on the pages that they belong to", async () => {
-    const page = await load("/drivers/42", own);
-    expect(page).toContain('href="https://hub.example/users/42">Full profile<');
-    expect(page).toContain('</svg><img src="https://hub.example/badges/owl.svg" alt=""');
-    const found = await load("/companies/7", own);
-    expect(found).toContain('href="https://rb.example/vtc/7?from=rb">Full profile<');
-    expect(found).toContain('<a href="https://x.example/i">Imprint &amp; more</a>');
-    expect(found).toContain('<a href="https://rb.example/rules">Rules</a>');
-    expect(await load("/drivers/42", { ...own, icons: undefined })).not.toContain("owl.svg");
-  });
-
-  test("links are not on a kiosk", async () => {
-    const kiosk = { ...own, kiosk: true };
-    for (const path of ["/?q=jan", "/drivers/42", "/companies/7"]) {
-      const page = await load(path, kiosk);
-      expect(page).not.toMatch(/<a [^>]*href="(?!\/|#)|imprint|vtc|rules|"\/(rb\/)?docs/i);
-    }
-  });
+  const page = await load("/drivers/42", own);
+  expect(page).toContain('href="https://hub.example/users/42">Full profile<');
+  expect(page).toContain('</svg><img src="https://hub.example/badges/owl.svg" alt=""');
+  const found = await load("/companies/7", own);
+  expect(found).toContain('href="https://rb.example/vtc/7?from=rb">Full profile<');
+  expect(found).toContain('<a href="https://x.example/i">Imprint &amp; more</a>');
+  expect(found).toContain('<a href="https://rb.example/rules">Rules</a>');
+  expect(await load("/drivers/42", { ...own, icons: undefined })).not.toContain("owl.svg");
+  for (const path of ["/?q=jan", "/drivers/42", "/companies/7"]) {
+    const page = await load(path, { ...own, kiosk: true });
+    expect(page).not.toMatch(/<a [^>]*href="(?!\/|#)|imprint|vtc|rules|"\/(rb\/)?docs/i);
+  }
 });
 
 test("a kiosk has buttons for the languages unless one is fixed, and explains scripts if needed", async () => {
@@ -214,14 +207,13 @@ test("a company's page shows 24 public drivers by id, and each of its pages is a
     return { facts, body: await response.text() };
   };
   const found: string[] = [];
-  for (const [path, left] of [
-    ["/companies/3", "4"],
-    ["/companies/3?after=47", "3"],
+  for (const [path, accept, left] of [
+    ["/companies/3", "text/html", "4"],
+    ["/companies/3?after=47", "*/*", "3"],
   ] as const) {
-    const { facts, body } = await get(path, left === "3" ? "*/*" : undefined);
+    const { facts, body } = await get(path, accept);
     expect(facts).toEqual([200, "private, max-age=60", left]);
     expect(body).toContain("<h1>Nord</h1><p>70 members</p>");
-    expect(body).toContain(`<link rel="canonical" href="http://roadbook.test${path}">`);
     expect(body.includes('"/companies/3?after=47">More drivers<')).toBe(left === "4");
     found.push(...[...body.matchAll(/href="\/drivers\/(\d+)"/g)].map(([, id = ""]) => id));
   }
@@ -299,17 +291,11 @@ test("a page for 400 code points has results, and one for 401 says that there ar
 });
 
 test("queries and names are never interpreted as markup", () => {
+  const avatar_url = 'https://a.example/"onload="x';
   const html = render({
     ...results,
     query: "<script>alert(1)</script>",
-    drivers: [
-      {
-        id: 1,
-        name: "<img onerror=x>",
-        avatar_url: 'https://a.example/"onload="x',
-        company: "<b>",
-      },
-    ],
+    drivers: [{ id: 1, name: "<img onerror=x>", avatar_url, company: "<b>" }],
     companies: [{ id: 1, name: "<i>", member_count: 2 }],
   });
   expect(html).not.toMatch(/<script>|<img onerror|"onload=|<b>&|<i>/);
@@ -361,17 +347,4 @@ test.each([
   expect(response.status).toBe(status);
   expect(html).toContain(`<h1>${heading}</h1>`);
   expect(html).toContain('<a href="/">See other drivers</a>');
-});
-
-test.each([
-  ["pl", "1 kierowca", ["1 firma", "22 firmy", "25 firm", "112 firm"]],
-  ["cs", "1 řidič", ["1 firma", "2 firmy", "22 firem", "112 firem"]],
-  ["fr", "1 conducteur", ["0 entreprise", "2 entreprises", "1 000 000 d’entreprises"]],
-] as [Language, string, string[]][])("counts in %s: %s, %j", (language, driver, companies) => {
-  const { texts, formatCount } = translationIn(language);
-  expect(formatCount(1, texts.driverCount)).toBe(driver);
-  for (const text of companies) {
-    const count = Number(text.replace(/\D/g, ""));
-    expect(formatCount(count, texts.companyCount).replace(/\s/g, " ")).toBe(text);
-  }
 });
