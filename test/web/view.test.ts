@@ -9,11 +9,11 @@ import { languages } from "../../src/web/languages.ts";
 import { markMatches } from "../../src/web/mark.ts";
 import type { DriverView, ResultsView, View } from "../../src/web/view.ts";
 import { user } from "../datasets.ts";
-import { community, openInProcess } from "../support.ts";
+import { fixture, openInProcess } from "../support.ts";
 
 /** The HTML of a page. */
 async function load(path: string, options: object = {}, headers = { accept: "text/html" }) {
-  const target = await openInProcess({ dataset: community, page: true, ...options });
+  const target = await openInProcess({ dataset: fixture, page: true, ...options });
   const html = await (await target.fetch(path, { headers })).text();
   await target.close();
   return html;
@@ -236,7 +236,7 @@ test.each([
 });
 
 test("a page of results counts as one search, and says when the next one is allowed", async () => {
-  const target = await openInProcess({ dataset: community, page: true, searchLimit: 2 });
+  const target = await openInProcess({ dataset: fixture, page: true, searchLimit: 2 });
   // Neither the start page nor a query that is too short counts.
   for (const [path, left] of [
     ["/?q=nowak", "1"],
@@ -326,7 +326,7 @@ test.each([
   ["/?q=a", 200, "One letter is not enough"],
   ["/?q=zzzzqq", 200, "Results for “zzzzqq”"],
 ])("%s is a %d with a heading and a link to other drivers", async (path, status, heading) => {
-  const target = await openInProcess({ dataset: community, page: true });
+  const target = await openInProcess({ dataset: fixture, page: true });
   const response = await target.fetch(path, { headers: { accept: "text/html" } });
   const html = await response.text();
   await target.close();
