@@ -23,7 +23,7 @@ export interface Part {
 }
 
 const root = join(import.meta.dir, "../..");
-const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)(?:[-.].*)?$/i;
+const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)(?:[-._].*)?$/i;
 const RULE = "=".repeat(80);
 
 export async function listExecutableParts(): Promise<Part[]> {
@@ -37,10 +37,11 @@ export async function listExecutableParts(): Promise<Part[]> {
   return [...(await listParts(modules)), ...listRuntimeParts()];
 }
 
-/** Returns the packages that modules with these absolute paths are from, and the docs page's. */
+/** Returns the packages that modules with these absolute paths are from, and those of the assets. */
 export async function listParts(modules: readonly string[]): Promise<Part[]> {
   const folders = new Set(modules.flatMap(folderOf));
-  const parts = [...[...folders].map((folder) => readPackage(folder)), ...(await listDocsParts())];
+  const pictures = [readPackage(findPackage("@expo-google-fonts/noto-sans")), readRenderer()];
+  const parts = [...[...folders].map(readPackage), ...(await listDocsParts()), ...pictures];
   // The same version may be installed in several folders.
   const packages = new Map(parts.map((part) => [`${part.name} ${part.version}`, part]));
   return [...packages].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, part]) => part);
@@ -99,6 +100,12 @@ function readPackage(folder: string): Part {
   };
 }
 
+/** The package lists no crates. These are the licences of those that its panic messages name. */
+function readRenderer(): Part {
+  const part = readPackage(findPackage("@resvg/resvg-wasm"));
+  return { ...part, licence: `${part.licence}; its crates: MIT, Apache-2.0, BSD-3-Clause, zlib` };
+}
+
 /** Returns Bun and the libraries that it links, from the documentation of this version of Bun. */
 function listRuntimeParts(): Part[] {
   const folder = join(root, "node_modules/bun-types");
@@ -128,7 +135,7 @@ const standardTexts = {
   ...{ MIT: /\bMIT\b/, "Apache-2.0": /Apache/, ISC: /\bISC\b/, Zlib: /\bzlib\b/ },
   ...{ "BSD-2-Clause": /BSD.2/, "BSD-3-Clause": /BSD.3|BSD License/, IJG: /\bIJG\b/ },
   ...{ "LGPL-2.0-or-later": /LGPL 2\.0/, "LGPL-2.1-or-later": /LGPL v2\.1/ },
-  ...{ ICU: /\bICU\b/, "libpng-2.0": /PNG Reference/ },
+  ...{ ICU: /\bICU\b/, "libpng-2.0": /PNG Reference/, "MPL-2.0": /\bMPL-2/ },
 };
 
 /** Returns the text of `roadbook licences`. */

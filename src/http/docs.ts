@@ -31,7 +31,7 @@ export function docs(service: Service, documented: AnyElysia) {
 }
 
 /** Returns the page, and the document as JSON in which {@link ORIGIN} stands for the base URL. */
-async function renderReference({ publicUrl, basePath }: Service, documented: AnyElysia) {
+async function renderReference({ publicUrl, basePath, page }: Service, documented: AnyElysia) {
   // Loaded on demand, because most servers never serve the reference.
   const { swagger } = await import("@elysiajs/swagger");
   const plugin = swagger({
@@ -43,7 +43,7 @@ async function renderReference({ publicUrl, basePath }: Service, documented: Any
       // The plugin would set `spec.url`, and Scalar would warn that `url` has replaced it.
       spec: undefined,
       url: `${basePath}/docs/json`,
-      favicon: `${basePath}/favicon.svg`,
+      favicon: basePath + (page?.logo ? `/assets/${page.logo.file}` : "/favicon.svg"),
       customCss,
       withDefaultFonts: false,
       telemetry: false,
@@ -69,8 +69,8 @@ async function renderReference({ publicUrl, basePath }: Service, documented: Any
     `font-src 'self' data:; connect-src ${servers}; ` +
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
   const headers = { "content-security-policy": policy };
-  const page = new Content("text/html; charset=utf-8", html, { ...shared, headers });
-  return { page, document: await read("/docs/json") };
+  const reference = new Content("text/html; charset=utf-8", html, { ...shared, headers });
+  return { page: reference, document: await read("/docs/json") };
 }
 
 const description = `

@@ -1,10 +1,9 @@
 /** Files that pages refer to: drawings, link previews, and what search engines read. */
 import { Elysia } from "elysia";
 import { DEFAULT_ACCENT } from "../web/brand.ts";
-import { drawAvatar, drawAvatarPng, drawBadge, drawFavicon } from "../web/drawings.ts";
+import { drawAvatar, drawAvatarPng, drawBadge, drawFavicon, drawSign } from "../web/drawings.ts";
 import { Html, html } from "../web/html.ts";
 import { translationIn } from "../web/languages.ts";
-import { drawPreview } from "../web/preview.ts";
 import type { Service } from "./context.ts";
 import { parseUserId } from "./request.ts";
 import { type Body, Content, fail } from "./result.ts";
@@ -29,7 +28,7 @@ export function pageFiles(service: Service) {
       if (id === undefined) return fail("invalid_user_id");
       const name = snapshot().users.findName(id);
       if (typeof name !== "string") return fail(name.missing);
-      return kind === "svg" ? svg(drawAvatar(id, name)) : png(drawAvatarPng(id));
+      return kind === "svg" ? svg(drawAvatar(id, name)) : drawAvatarPng(id, name).then(png);
     })
     .get("/icons/:file", ({ params }) => {
       const achievement = snapshot().users.findAchievementByIcon(params.file);
@@ -46,11 +45,11 @@ export function pageFiles(service: Service) {
     const { title, accent = DEFAULT_ACCENT, language = "en", logo } = page;
     const { texts, formatCount } = translationIn(language);
     // The last picture is kept, because drawing takes as long as hundreds of requests.
-    let sign: { count: string; bytes: Body } | undefined;
+    let sign: { count: string; bytes: ReturnType<typeof drawSign> } | undefined;
     routes.get("/sign.png", () => {
       const count = formatCount(snapshot().meta.counts.public_users, texts.driverCount);
-      if (sign?.count !== count) sign = { count, bytes: drawPreview(title, count, accent, !logo) };
-      return png(sign.bytes);
+      if (sign?.count !== count) sign = { count, bytes: drawSign(title, count, accent, logo) };
+      return sign.bytes.then(png);
     });
   }
   return page?.allowIndexing ? routes.use(sitemap(service)) : routes;

@@ -5,9 +5,8 @@ import { errors } from "../domain/api-errors.ts";
 import type { Decision } from "../limit/limiter.ts";
 import { normalizeQuery, SEARCHABLE } from "../search/fold.ts";
 import { styleOf } from "../web/brand.ts";
-import { renderDocument } from "../web/document.ts";
+import { RESCUE, renderDocument } from "../web/document.ts";
 import { languageFor } from "../web/languages.ts";
-import { RESCUE } from "../web/rescue.ts";
 import { readCompany, readDriver, readResults, readStart, type View } from "../web/view.ts";
 import type { Pages, Service } from "./context.ts";
 import { toSeconds } from "./rate-limit.ts";
@@ -77,7 +76,7 @@ export function createPages({ page, countSearch, snapshot, basePath, baseUrl }: 
       const decision = await countSearch?.(request, server);
       if (decision?.allowed === false) return show(request, limited(decision, query));
       const found = readResults(snapshot(), query, base);
-      return show(request, { ...found, query, searchesLeft: decision?.remaining });
+      return show(request, { ...found, query });
     })
     .get("/companies/:companyId", async ({ request, params, server }) => {
       const decision = await countSearch?.(request, server);
@@ -90,7 +89,7 @@ export function createPages({ page, countSearch, snapshot, basePath, baseUrl }: 
       const id = parseUserId(params.driverId);
       if (id === undefined && !prefersPage(request)) return fail("invalid_user_id");
       const showsAll = parametersOf(request)?.get("achievements") === "all";
-      return respond(request, readDriver(snapshot(), id, showsAll, baseUrl(request)));
+      return respond(request, readDriver(snapshot(), id ?? 0, showsAll, baseUrl(request)));
     })
     .get("/assets/:file", ({ params }) => findAsset(params.file) ?? fail("route_not_found"));
 

@@ -12,10 +12,14 @@ type Bytes = Uint8Array<ArrayBuffer>;
 /** The bundled data: the demo, or the dataset of `build --dataset`. */
 export const DEMO_SNAPSHOT = "demo.snapshot";
 export const LICENCES = "licences.txt";
+/** The letters of Latin, Greek and Cyrillic. */
+const FONT = "@expo-google-fonts/noto-sans/700Bold/NotoSans_700Bold.ttf";
 const makers = {
   "scalar.js.gz": packDocsScript,
   "page.css.asset": () => bundle("style.css"),
   "page.js.asset": () => bundle("browser.ts"),
+  "resvg.wasm.asset": () => readPackaged("@resvg/resvg-wasm/index_bg.wasm"),
+  "font.ttf.asset": () => readPackaged(FONT),
 };
 type Asset = keyof typeof makers;
 
@@ -27,14 +31,13 @@ export async function demoSnapshot(): Promise<Uint8Array> {
   return buildSnapshot(demoDataset());
 }
 
-/** Returns the licences of all parts, which only a build can list. */
+/** Only a build can list the licences of all parts. */
 export async function licences(): Promise<string> {
   const text = await findReady(LICENCES);
   if (text) return new TextDecoder().decode(text);
   throw new Error("only the executable contains the licences; build it with `bun run build`");
 }
 
-/** Makes the files that depend on no data, keyed by name. */
 export async function makeAssets(): Promise<Record<string, Bytes>> {
   const made = Object.entries(makers).map(async ([name, make]) => [name, await make()]);
   return Object.fromEntries(await Promise.all(made));
@@ -43,40 +46,40 @@ export async function makeAssets(): Promise<Record<string, Bytes>> {
 /** Returns the docs page's script, gzip-compressed (1.3 MB). */
 export const docsScript = () => readAsset("scalar.js.gz");
 
-/** The script and the style sheet. A file's name changes with its text. */
-export type PageAssets = Record<"script" | "style", { file: string; text: string }>;
+export type PageAssets = Awaited<ReturnType<typeof pageAssets>>;
 
-export async function pageAssets(): Promise<PageAssets> {
+export async function pageAssets() {
   return {
     script: await readPageAsset("page.js.asset"),
     style: await readPageAsset("page.css.asset"),
   };
 }
 
-async function readPageAsset(asset: Asset): Promise<PageAssets["script"]> {
+/** A file's name changes with its text. */
+async function readPageAsset(asset: Asset) {
   const text = new TextDecoder().decode(await readAsset(asset));
-  const digest = crypto.hash("sha256", text);
   const [name, ending] = asset.split(".");
-  return { file: `${name}-${digest.slice(0, 12)}.${ending}`, text };
+  return { file: `${name}-${crypto.hash("sha256", text).slice(0, 12)}.${ending}`, text };
 }
 
 const assets: Partial<Record<Asset, Promise<Bytes>>> = {};
 
 /** Only the first call for a name reads or makes the file. */
-function readAsset(name: Asset): Promise<Bytes> {
+export function readAsset(name: Asset): Promise<Bytes> {
   assets[name] ??= findReady(name).then((ready) => ready ?? makers[name]());
   return assets[name];
 }
 
-/**
- * Scalar's plugin for Fastify holds the browser bundle in a string. The package that holds it in a
- * file, @scalar/api-reference, would install 270 MB more.
- */
+/** The plugin holds the script in a string. @scalar/api-reference would install 270 MB more. */
 function packDocsScript(): Bytes {
   const entry = Bun.resolveSync("@scalar/fastify-api-reference", import.meta.dir);
   const [code] =
     /^var standalone_default = .*?(?=^\/\/#endregion)/ms.exec(readFileSync(entry, "utf8")) ?? [];
   return gzipSync(new Function(`${code}; return standalone_default;`)(), { level: 9 });
+}
+
+function readPackaged(path: string): Bytes {
+  return readFileSync(Bun.resolveSync(path, import.meta.dir));
 }
 
 async function bundle(file: string): Promise<Bytes> {

@@ -7,25 +7,18 @@ const [HIGHLIGHT_MS, RETRY_MS, NOTICE_MS, TYPING_MS] = [8000, 10_000, 1000, 350]
 
 const script = document.currentScript as HTMLScriptElement;
 const { base = "", idle = "" } = script.dataset;
-/** Aborted when the script of another version takes over. */
-const life = new AbortController();
 const timers: Record<string, ReturnType<typeof setTimeout>> = {};
 let field: HTMLInputElement;
 
-on("keydown", (event) => {
+document.addEventListener("keydown", (event) => {
   const { key, target } = event;
   if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
-  const isTyping = target === field;
   const stops = [field, ...document.querySelectorAll<HTMLElement>(".board a")];
   const step = key === "ArrowDown" ? 1 : key === "ArrowUp" ? -1 : 0;
   // Before anything has focus, ArrowDown moves to the first result.
-  const at = target instanceof HTMLElement ? Math.max(stops.indexOf(target), 0) : 0;
-  const next = step && stops[at + step];
-  if (key === "/" && !isTyping) field.select();
-  else if (key === "Escape") {
-    if (isTyping) field.value = "";
-    field.focus();
-  } else if (next) next.focus();
+  const next = step && stops[Math.max(stops.indexOf(target as HTMLElement), 0) + step];
+  if (key === "/" && target !== field) field.select();
+  else if (next) next.focus();
   else return;
   event.preventDefault();
 });
@@ -33,11 +26,6 @@ on("keydown", (event) => {
 enter();
 if (idle !== "") runKiosk(Number(idle));
 
-function on<T extends keyof WindowEventMap>(type: T, act: (event: WindowEventMap[T]) => void) {
-  addEventListener(type, act, { signal: life.signal });
-}
-
-/** Prepares the page that is now shown. */
 function enter(): void {
   field = document.querySelector("#q") as HTMLInputElement;
   clearInterval(timers.count);
@@ -56,27 +44,21 @@ function enter(): void {
 /**
  * A kiosk does not navigate, because no script could return from a proxy's error page. It fetches
  * the next page, and shows it in place of this one once it is known to be complete and Roadbook's.
- * The history therefore leads nowhere.
  */
 function runKiosk(idleMs: number): void {
-  let shown = "";
   /** The text in the field, which stays until the visitor leaves the search. */
   let typed: string | undefined = field.value;
   let isIdle = false;
   let turn = 0;
-  /** The URL of the page that is awaited, or empty. */
-  let pending = "";
   let attempt: AbortController | undefined;
 
-  /** Starts the timer of this name again. */
   function wait(name: string, ms: number, act: () => void): void {
     clearTimeout(timers[name]);
     timers[name] = setTimeout(act, ms);
   }
 
-  /** Shows a page as soon as the server sends it. Until then, this page stays. */
+  /** Until the server sends the page, this one stays. */
   function go(url: string): void {
-    pending = url;
     attempt?.abort();
     attempt = new AbortController();
     wait("retry", RETRY_MS, () => go(url));
@@ -89,10 +71,12 @@ function runKiosk(idleMs: number): void {
   async function show(url: string, signal: AbortSignal): Promise<void> {
     const headers = { accept: "text/html" };
     const response = await fetch(url, { signal, headers, cache: "no-cache" });
-    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    const text = await response.text();
+    const page = new DOMParser().parseFromString(text, "text/html");
     // The last element of a kiosk's page is missing from half a page, and from other servers' pages.
     const [style, next, end] = page.querySelectorAll("[rel=stylesheet], script[src], .moment");
     if (!style || !next || !end) return;
+    if (next.getAttribute("src") !== script.getAttribute("src")) return takeOver(url, text);
     // The style sheet of this page stays until the other one has loaded.
     await new Promise((onload, onerror) =>
       document.head.append(Object.assign(style, { onload, onerror })),
@@ -101,16 +85,21 @@ function runKiosk(idleMs: number): void {
     for (const each of document.querySelectorAll("[rel=stylesheet]"))
       if (each !== style) each.remove();
     for (const name of ["retry", "notice"]) clearTimeout(timers[name]);
-    pending = "";
     history.replaceState(null, "", url);
     document.title = page.title;
     document.documentElement.lang = page.documentElement.lang;
     document.body.replaceWith(page.body);
     scrollTo(0, 0);
     start();
-    if (next.getAttribute("src") === script.getAttribute("src")) return;
-    // Unlike the parsed script, this copy runs.
-    document.body.append(document.createRange().createContextualFragment(next.outerHTML));
+  }
+
+  /** Shows a page with another version of the script. This removes this script's listeners. */
+  function takeOver(url: string, text: string): void {
+    for (const name in timers) clearTimeout(timers[name]);
+    history.replaceState(null, "", url);
+    document.open();
+    document.write(text);
+    document.close();
   }
 
   function leave(url = `${base}/`): void {
@@ -119,7 +108,6 @@ function runKiosk(idleMs: number): void {
     go(url);
   }
 
-  /** The server reads this cookie, and ignores it without a language. */
   function setLanguage(language: string): void {
     // biome-ignore lint/suspicious/noDocumentCookie: The Cookie Store API needs HTTPS.
     document.cookie = `language=${language};path=/`;
@@ -135,10 +123,12 @@ function runKiosk(idleMs: number): void {
     typed = field.value;
     clearTimeout(timers.search);
     const text = typed.trim();
-    if (text !== shown.trim() && [...text].length !== 1) wait("search", TYPING_MS, search);
+    if (text !== field.defaultValue.trim() && [...text].length !== 1)
+      wait("search", TYPING_MS, search);
   }
 
   function waitForIdle(): void {
+    isIdle = false;
     wait("idle", idleMs, () => {
       waitForIdle();
       isIdle = true;
@@ -147,21 +137,16 @@ function runKiosk(idleMs: number): void {
     });
   }
 
-  for (const type of ["contextmenu", "dragstart", "auxclick"] as const) {
-    on(type, (event) => event.preventDefault());
-  }
+  for (const type of ["contextmenu", "dragstart", "auxclick"])
+    document.addEventListener(type, (event) => event.preventDefault());
   // Blocks shortcuts such as Ctrl+T. Browsers allow that only if started with --app.
-  on("keydown", (event) => {
+  document.addEventListener("keydown", (event) => {
     const { ctrlKey, metaKey, altKey, key } = event;
     if (ctrlKey || metaKey || altKey || /^F\d/.test(key)) event.preventDefault();
   });
-  for (const type of ["pointerdown", "keydown", "input", "wheel"] as const) {
-    on(type, () => {
-      isIdle = false;
-      waitForIdle();
-    });
-  }
-  on("click", (event) => {
+  for (const type of ["pointerdown", "keydown", "input", "wheel"])
+    document.addEventListener(type, waitForIdle);
+  document.addEventListener("click", (event) => {
     const target = event.target instanceof Element && event.target.closest("a, [type=button]");
     if (target instanceof HTMLButtonElement && target.lang) {
       setLanguage(target.lang);
@@ -175,20 +160,19 @@ function runKiosk(idleMs: number): void {
     }
   });
   // Keeps the focus in the field.
-  on("mousedown", (event) => {
+  document.addEventListener("mousedown", (event) => {
     if ((event.target as Element).closest(".keys")) event.preventDefault();
   });
-  on("submit", (event) => {
+  document.addEventListener("submit", (event) => {
     event.preventDefault();
     search();
   });
-  on("input", onTyped);
+  document.addEventListener("input", onTyped);
 
   function start(): void {
     enter();
-    shown = field.defaultValue;
     // Letters typed while this page was loading.
-    field.value = typed ?? shown;
+    field.value = typed ?? field.defaultValue;
     onTyped();
     field.focus({ preventScroll: true });
     field.setSelectionRange(field.value.length, field.value.length);
@@ -199,21 +183,14 @@ function runKiosk(idleMs: number): void {
     wait("highlight", HIGHLIGHT_MS, highlight);
     if (!isIdle) return;
     const cards = document.querySelectorAll(".card");
-    for (const card of cards) card.classList.remove("sign");
-    cards[turn++ % cards.length]?.classList.add("sign");
+    for (const card of cards) card.classList.remove("lit");
+    cards[turn++ % cards.length]?.classList.add("lit");
   }
 
   start();
   waitForIdle();
-  // Ends the script in the page's head, and that of the version before, which passes on a tap.
-  dispatchEvent(new CustomEvent("kiosk", { detail: go }));
-  const retire = (event: Event) => {
-    life.abort();
-    attempt?.abort();
-    for (const name in timers) clearTimeout(timers[name]);
-    if (pending) (event as CustomEvent<typeof go>).detail(pending);
-  };
-  addEventListener("kiosk", retire, { once: true });
+  // Ends the script in the page's head.
+  dispatchEvent(new Event("kiosk"));
   // The first page may lack its end or its style.
   if (!document.querySelector(".moment") || !document.styleSheets[0]) go(location.href);
 }

@@ -1,28 +1,37 @@
 /** Renders the complete HTML document around a view: head, search form and footer. */
 import { Html, html, withBasePath } from "./html.ts";
-import { fill, type Language, languages, type Texts, translationIn } from "./languages.ts";
+import { type Language, languages, type Texts, translationIn } from "./languages.ts";
 import { type PageContext, type Rendered, renderView } from "./render.ts";
-import { RESCUE } from "./rescue.ts";
 import type { View } from "./view.ts";
 
 interface DocumentOptions extends Pick<PageContext, "brand" | "baseUrl" | "meta"> {
   view: View;
   language: Language;
-  /** The path under which the server is mounted; empty for the root. */
   basePath: string;
   scriptPath: string;
   stylePath: string;
   logoPath: string | undefined;
 }
 
+/** Until a kiosk's own script runs, this one reloads the page, but only once it would load. */
+export const RESCUE = `{
+  const timer = setInterval(() => {
+    fetch(location, { signal: AbortSignal.timeout(20000), headers: { accept: "text/html" } })
+      .then((response) => response.text())
+      .then((page) => /class="moment"/.test(page) && location.reload())
+      .catch(() => {});
+  }, 30000);
+  addEventListener("kiosk", () => clearInterval(timer));
+}`;
+
 export function renderDocument(options: DocumentOptions): string {
   const { view, language, baseUrl, basePath, scriptPath, stylePath, logoPath } = options;
   const { title, kiosk, kioskIdle, allowIndexing, links = [] } = options.brand;
   const context = { ...options, ...translationIn(language) };
   // Without achievements in the data, no page speaks of them.
-  const isPlain = options.meta.counts.achievements === 0;
-  if (isPlain) context.texts = { ...context.texts, description: context.texts.whatIsFound };
-  const { texts, formatDate } = context;
+  if (options.meta.counts.achievements === 0)
+    context.texts = { ...context.texts, description: context.texts.whatIsFound };
+  const { texts } = context;
   const rendered = renderView(view, context);
   const { text } = html`<!doctype html>
 <html lang="${language}"${kiosk && html` class="kiosk"`}>
@@ -56,7 +65,6 @@ ${renderPreview(rendered, texts, options)}
   ${kiosk && renderKeys(options, texts)}
 </header>
 <main id="view">${rendered.main}</main>
-<p class="printed">${baseUrl}${rendered.path ?? "/"} · ${fill(texts.dataFrom, { date: formatDate(options.meta.built_at) })}</p>
 ${
   !kiosk &&
   html`<footer>${links.map(
@@ -73,11 +81,10 @@ ${kiosk && html`<p class="moment" role="status" hidden>${texts.oneMoment}</p>`}
 /** The tags for link previews. Few programs preview SVGs, so drawings are linked as PNGs. */
 function renderPreview(rendered: Rendered, texts: Texts, options: DocumentOptions): Html {
   const { description, path, avatar, name } = rendered;
-  const { brand, baseUrl, logoPath } = options;
+  const { brand, baseUrl } = options;
   const title = path === undefined ? texts.title : name;
-  const sign = baseUrl + (logoPath?.endsWith(".png") ? logoPath : "/sign.png");
   const isDrawn = avatar?.startsWith(`${baseUrl}/avatars/`);
-  const image = isDrawn ? avatar?.replace(/\.svg$/, ".png") : (avatar ?? sign);
+  const image = isDrawn ? avatar?.replace(/\.svg$/, ".png") : (avatar ?? `${baseUrl}/sign.png`);
   const url = path !== undefined && baseUrl + path;
   return html`<meta name="description" content="${description}">
 ${url && html`<link rel="canonical" href="${url}">\n<meta property="og:url" content="${url}">`}
@@ -86,10 +93,7 @@ ${url && html`<link rel="canonical" href="${url}">\n<meta property="og:url" cont
 <meta property="og:title" content="${title}">
 <meta property="og:description" content="${description}">
 <meta property="og:image" content="${image}">
-<meta name="twitter:card" content="${image?.endsWith("/sign.png") ? "summary_large_image" : "summary"}">
-<meta name="twitter:title" content="${title}">
-<meta name="twitter:description" content="${description}">
-<meta name="twitter:image" content="${image}">`;
+<meta name="twitter:card" content="${avatar ? "summary" : "summary_large_image"}">`;
 }
 
 function renderKeys({ view, language, brand }: DocumentOptions, texts: Texts): Html {

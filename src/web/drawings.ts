@@ -1,66 +1,31 @@
-/** Draws avatars, badges and the page's icon. The same input always gives the same bytes. */
+/** Draws avatars, badges, the icon and the sign of link previews, always with the same bytes. */
+import type { Resvg } from "@resvg/resvg-wasm";
+import anyAscii from "any-ascii";
 import type { Achievement } from "../domain/model.ts";
 import { fold } from "../search/fold.ts";
+import { readAsset } from "./assets.ts";
 import badges from "./badges.json" with { type: "json" };
-import { textColourOn } from "./brand.ts";
-import { html } from "./html.ts";
-import { type Covers, drawPng } from "./png.ts";
+import { type Logo, textColourOn } from "./brand.ts";
+import { type Html, html } from "./html.ts";
 
 /** Patterns behind the initials: hills, lanes, tunnels and so on, in a 64×64 view box. */
-const patterns: { path: string; covers: Covers }[] = [
-  {
-    path: "M-8 50 Q12 26 32 40 T72 30 V72 H-8Z",
-    // Two quadratic Bézier curves, which meet at x = 32.
-    covers: (x, y, t = ((x + 8) % 40) / 40) =>
-      y > (x < 32 ? 50 - 48 * t + 38 * t * t : 40 + 28 * t - 38 * t * t),
-  },
-  { path: "M32 0 L64 64 H0Z", covers: (x, y) => y > 2 * Math.abs(x - 32) },
-  { path: "M0 0 H64 L0 64Z", covers: (x, y) => x + y < 64 },
-  { path: "M24 0 H40 L56 64 H8Z", covers: (x, y) => Math.abs(x - 32) < 8 + y / 4 },
-  {
-    path: "M0 32 A32 32 0 0 1 64 32 V64 H0Z",
-    covers: (x, y) => y > 32 || (x - 32) ** 2 + (y - 32) ** 2 < 32 ** 2,
-  },
-  {
-    path: "M0 20 H64 V32 H0Z M0 44 H64 V56 H0Z",
-    covers: (_, y) => (y > 20 && y < 32) || (y > 44 && y < 56),
-  },
-  {
-    path: "M32 4 L60 32 L32 60 L4 32Z",
-    covers: (x, y) => Math.abs(x - 32) + Math.abs(y - 32) < 28,
-  },
-];
-
-/** Saturation and lightness of the ground and the pattern, in percent. The id gives the hue. */
-const tones: [saturation: number, lightness: number][] = [
-  [48, 30],
-  [52, 40],
+const patterns = [
+  "M-8 50 Q12 26 32 40 T72 30 V72 H-8Z",
+  "M32 0 L64 64 H0Z",
+  "M0 0 H64 L0 64Z",
+  "M24 0 H40 L56 64 H8Z",
+  "M0 32 A32 32 0 0 1 64 32 V64 H0Z",
+  "M0 20 H64 V32 H0Z M0 44 H64 V56 H0Z",
+  "M32 4 L60 32 L32 60 L4 32Z",
 ];
 
 export function drawAvatar(id: number, name: string): string {
-  const [ground, fill] = tones.map(([s, l]) => `hsl(${hueOf(id)} ${s}% ${l}%)`);
+  // Multiples of the golden angle, which keeps the hues of consecutive ids far apart.
+  const hue = Math.round((id * 137.508) % 360);
   const monogram = monogramOf(name);
   const size = monogram.length > 1 ? 25 : 32;
-  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="256" height="256"><rect width="64" height="64" fill="${ground}"/><path d="${patterns[id % patterns.length]?.path}" fill="${fill}"/><text x="32" y="33" text-anchor="middle" dominant-baseline="central" font-family="system-ui,'Noto Sans',sans-serif" font-size="${size}" font-weight="700" fill="#fff">${monogram}</text></svg>`
+  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="256" height="256"><rect width="64" height="64" fill="hsl(${hue} 48% 30%)"/><path d="${patterns[id % patterns.length]}" fill="hsl(${hue} 52% 40%)"/><text x="32" y="33" text-anchor="middle" dominant-baseline="central" font-family="system-ui,'Noto Sans',sans-serif" font-size="${size}" font-weight="700" fill="#fff">${monogram}</text></svg>`
     .text;
-}
-
-/** Multiples of the golden angle, which keeps the hues of consecutive ids far apart. */
-const hueOf = (id: number) => Math.round((id * 137.508) % 360);
-
-/** Draws the avatar as a 256×256 PNG, without the initials because Roadbook ships no font. */
-export function drawAvatarPng(id: number): Uint8Array<ArrayBuffer> {
-  const [ground = [], fill = []] = tones.map(([s, l]) => toRgb(hueOf(id), s, l));
-  return drawPng(patterns[id % patterns.length]?.covers ?? (() => false), ground, fill);
-}
-
-/** Converts HSL to RGB as described in CSS Color 4, section 7.1. */
-function toRgb(hue: number, saturation: number, lightness: number): number[] {
-  const amplitude = (saturation / 100) * Math.min(lightness, 100 - lightness);
-  return [0, 8, 4].map((offset) => {
-    const k = (offset + hue / 30) % 12;
-    return Math.round(2.55 * (lightness - amplitude * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
-  });
 }
 
 /** The initials: the first letters of the first and last words that contain a letter. */
@@ -71,10 +36,7 @@ function monogramOf(name: string): string {
   return first + (others.at(-1) ?? "");
 }
 
-/**
- * Each symbol is lines in a 24×24 view box, and the folded beginnings of words that it stands for,
- * in the page's languages. The first symbol that fits wins.
- */
+/** Each is lines in a 24×24 view box and folded beginnings of words in the page's languages. */
 const symbols = Object.values(badges).map(({ path, words }) => {
   return { path, words: new RegExp(`(?<![\\p{L}\\p{N}])(?:${words})`, "u") };
 });
@@ -93,7 +55,7 @@ export function drawBadge(
   { name, type, tier, points }: Pick<Achievement, "name" | "type" | "tier" | "points">,
   hasSymbol = true,
 ): string {
-  const hue = hash(type) % 360;
+  const hue = [...type].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 360, 0);
   const rim = rims[Math.min(Math.max(tier, 1), rims.length) - 1] ?? "";
   const path = hasSymbol && symbolOf(name, type);
   const number = compactNumbers.format(points);
@@ -104,24 +66,82 @@ export function drawBadge(
     .text;
 }
 
-/** Short enough for a badge, such as 12K. */
 const compactNumbers = new Intl.NumberFormat("en", { notation: "compact" });
 
 export function drawFavicon(accent: string): string {
-  const road = textColourOn(accent);
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect x="2" y="2" width="60" height="60" rx="14" fill="${accent}"/><path d="M25 12 H39 L52 52 H12Z" fill="${road}"/><path d="M30.5 16 H33.5 L34 24 H30Z M29.5 29 H34.5 L35 38 H29Z M28.5 43 H35.5 L36 52 H28Z" fill="${accent}"/></svg>`;
+  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect x="2" y="2" width="60" height="60" rx="14" fill="${accent}"/>${drawRoad(accent)}</svg>`
+    .text;
 }
 
-/** Whether the icon's road covers a point of its 64×64 view box. */
-export function coversRoad(x: number, y: number): boolean {
-  const fromMiddle = Math.abs(x - 32);
-  const isDash = (y > 16 && y < 24) || (y > 29 && y < 35) || y > 43;
-  if (isDash && fromMiddle < 1.5 + (y - 16) * 0.07) return false;
-  return y > 12 && y < 52 && fromMiddle < 7 + ((y - 12) * 13) / 40;
+function drawRoad(accent: string): Html {
+  return html`<path d="M25 12 H39 L52 52 H12Z" fill="${textColourOn(accent)}"/><path d="M30.5 16 H33.5 L34 24 H30Z M29.5 29 H34.5 L35 38 H29Z M28.5 43 H35.5 L36 52 H28Z" fill="${accent}"/>`;
 }
 
-/** The 32-bit FNV-1a hash of the text's UTF-16 code units. */
-function hash(text: string): number {
-  const step = (bits: number, unit: string) => Math.imul(bits ^ unit.charCodeAt(0), 0x01000193);
-  return text.split("").reduce(step, 0x811c9dc5) >>> 0;
+/** An avatar for link previews. Few programs that show those can show an SVG. */
+export async function drawAvatarPng(id: number, name: string) {
+  parser ??= loadParser();
+  return toPng((await parser)(drawAvatar(id, spellOut(name))));
+}
+
+/** The smallest size that most programs show in full width. A broken logo is left out. */
+export async function drawSign(title: string, count: string, accent: string, logo?: Logo) {
+  parser ??= loadParser();
+  const parse = await parser;
+  const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="600" height="315">';
+  const frame = (content: Html) => parse(`${svg}${content.text}</svg>`);
+  /** Scales content to fit into a box. Undefined if nothing of it is visible. */
+  const fit = (content: Html, maxWidth: number, maxHeight: number) => {
+    const box = frame(content).getBBox();
+    if (!box) return undefined;
+    const scale = Math.min(maxWidth / box.width, maxHeight / box.height);
+    const scaled = html`<g transform="scale(${scale}) translate(${-box.x} ${-box.y})">${content}</g>`;
+    return { width: box.width * scale, height: box.height * scale, scaled };
+  };
+  // A title that does not fit into two lines is cut.
+  const lines = (spellOut(title).match(/\S.{0,23}(?!\S)|\S{24}/gu) ?? []).slice(0, 2);
+  const tspans = lines.map((line, at) => html`<tspan x="0" y="${at * 115}">${line}</tspan>`);
+  const name = fit(html`<text font-size="100">${tspans}</text>`, 516, 84);
+  const { type, bytes = [] } = logo ?? {};
+  const image = html`<image href="data:${type};base64,${Buffer.from(bytes).toString("base64")}"/>`;
+  const icon = fit(logo ? image : drawRoad(accent), 300, 76);
+  const [tileWidth, tileHeight] = [16 + (icon?.width ?? 0), 16 + (icon?.height ?? 0)];
+  // As on the page, a white tile and a shadow show a logo of any colour.
+  const tile = html`<filter id="f" filterUnits="userSpaceOnUse" x="42" y="42" width="${tileWidth}" height="${tileHeight}"><feDropShadow dx="0" dy="0" stdDeviation="2" flood-opacity="0.6"/></filter>
+    <rect x="42" y="42" width="${tileWidth}" height="${tileHeight}" rx="8" fill="#fff"/>
+    <g filter="url(#f)"><g transform="translate(50 50)">${icon?.scaled}</g></g>`;
+  const colour = textColourOn(accent);
+  const sign = html`<rect width="600" height="315" fill="${accent}"/>
+    <rect x="15" y="15" width="570" height="285" rx="16" fill="none" stroke="${colour}" stroke-width="6"/>
+    ${logo && icon ? tile : html`<g transform="translate(42 42)">${icon?.scaled}</g>`}
+    <g transform="translate(42 ${228 - (name?.height ?? 0)})" fill="${colour}">${name?.scaled}</g>
+    <text x="42" y="271" font-size="26" fill="${colour}">${spellOut(count)}</text>`;
+  return toPng(frame(sign));
+}
+
+/** Loaded when first needed, because most servers never draw a PNG. */
+let parser: ReturnType<typeof loadParser> | undefined;
+
+async function loadParser() {
+  const [wasm, font] = await Promise.all([
+    readAsset("resvg.wasm.asset"),
+    readAsset("font.ttf.asset"),
+  ]);
+  const { initWasm, Resvg } = await import("@resvg/resvg-wasm");
+  await initWasm(wasm);
+  return (svg: string) => new Resvg(svg, { font: { fontBuffers: [font] } });
+}
+
+/** Frees the pixels, which the garbage collector does not count. */
+function toPng(drawing: InstanceType<typeof Resvg>): Uint8Array<ArrayBuffer> {
+  const image = drawing.render();
+  const png = new Uint8Array(image.asPng());
+  image.free();
+  drawing.free();
+  return png;
+}
+
+/** Writes letters that the font lacks in Latin letters, and drops other symbols that it lacks. */
+function spellOut(text: string): string {
+  const spell = (letter: string) => (/[\p{L}\p{N}\p{P}]/u.test(letter) ? anyAscii(letter) : "");
+  return text.normalize("NFC").replace(/[^ -\u052f\u1e00-\u20bf]/gu, spell);
 }

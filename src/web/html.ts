@@ -1,4 +1,5 @@
 /** A template tag that escapes all values except nested HTML. */
+import { escapeUTF8 } from "entities/escape";
 
 export class Html {
   readonly text: string;
@@ -16,8 +17,6 @@ export function withBasePath(page: string, basePath: string): string {
 
 type Value = Html | string | number | false | null | undefined | readonly Value[];
 
-const names: Record<string, string> = { "&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "#39" };
-
 /** Escapes strings and numbers, joins lists, and omits `false`, `null` and `undefined`. */
 export function html(parts: TemplateStringsArray, ...values: Value[]): Html {
   let text = parts[0] ?? "";
@@ -28,10 +27,5 @@ export function html(parts: TemplateStringsArray, ...values: Value[]): Html {
 function toText(value: Value): string {
   if (value === undefined || value === null || value === false) return "";
   if (value instanceof Html) return value.text;
-  if (Array.isArray(value)) return value.map(toText).join("");
-  let text = String(value);
-  if (!/[&<>"']/.test(text)) return text;
-  // Several times as fast as a function that replaces each match. & comes first.
-  for (const character in names) text = text.replaceAll(character, `&${names[character]};`);
-  return text;
+  return Array.isArray(value) ? value.map(toText).join("") : escapeUTF8(String(value));
 }

@@ -12,7 +12,7 @@ import fr from "./texts/fr.json" with { type: "json" };
 import pl from "./texts/pl.json" with { type: "json" };
 
 /** The text for each CLDR plural category of whole numbers. */
-type Forms = Partial<Record<Intl.LDMLPluralRule, string>>;
+export type Forms = Partial<Record<Intl.LDMLPluralRule, string>>;
 
 export type Texts = {
   [Key in keyof typeof en]: (typeof en)[Key] extends { one: string } ? Forms : (typeof en)[Key];
@@ -23,10 +23,7 @@ export type Language = "en" | "de" | "pl" | "fr" | "es" | "cs";
 
 export const languages: Record<Language, Texts> = { en, de, pl, fr, es, cs };
 
-/**
- * Returns the language that a request prefers. A kiosk's visitor chooses one, which the page's
- * script keeps in a cookie until the kiosk is idle.
- */
+/** A kiosk's visitor chooses a language, which the script keeps in a cookie until it is idle. */
 export function languageFor(preferences: Negotiator, cookie: string | null): Language {
   const [, chosen] = /(?:^|;)\s*language=(\w+)/.exec(cookie ?? "") ?? [];
   const known = Object.keys(languages) as Language[];
@@ -53,7 +50,6 @@ function translate(language: Language) {
     texts,
     formatNumber: (value: number) => numbers.format(value),
     formatDate: (time: string) => dates.format(new Date(time)),
-    /** A text such as “3 drivers”. */
     formatCount: (count: number, forms: Forms) =>
       fill(forms[plurals.select(count)] ?? "{count}", { count: numbers.format(count) }),
   };
@@ -64,9 +60,7 @@ export function fill(text: string, values: Record<string, string | number>): str
   return text.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 }
 
-/** A waiting time such as 59:05 or 1:00:00. The page's script calls this too. */
+/** A waiting time such as 59:05. The page's script calls this too. */
 export function clockOf(seconds: number): string {
-  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
-  const [first = 0, ...rest] = parts[0] === 0 ? parts.slice(1) : parts;
-  return [first, ...rest.map((part) => String(part).padStart(2, "0"))].join(":");
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }

@@ -5,15 +5,14 @@ import type { Meta } from "../snapshot/format/meta.ts";
 import { type Brand, DEFAULT_TITLE } from "./brand.ts";
 import { drawAvatar, drawBadge } from "./drawings.ts";
 import { Html, html } from "./html.ts";
-import { clockOf, fill, type Translation } from "./languages.ts";
+import { clockOf, type Forms, fill, type Translation } from "./languages.ts";
 import { markMatches } from "./mark.ts";
 import type { CompanyView, DriverView, ProblemView, ResultsView, StartView, View } from "./view.ts";
 
 export interface PageContext extends Translation {
   brand: Brand;
-  /** The URL of the start page, without a trailing slash. */
   baseUrl: string;
-  meta: Pick<Meta, "built_at" | "counts">;
+  meta: Pick<Meta, "counts">;
 }
 
 /** The main part of a page, and what its head and link previews say about it. */
@@ -26,8 +25,6 @@ export interface Rendered {
   main: Html;
 }
 
-/** The remaining searches are shown only if there are at most this many. */
-const FEW_SEARCHES = 5;
 /** Longer lists of achievements are cut, so that the link below leads to more than a few. */
 const [MAX_ACHIEVEMENTS, NEWEST_ACHIEVEMENTS] = [40, 24];
 
@@ -39,10 +36,9 @@ export function renderView(view: View, context: PageContext): Rendered {
 }
 
 function renderStart({ featured }: StartView, context: PageContext): Rendered {
-  const { counts } = context.meta;
-  const { brand, texts, formatCount } = context;
-  const drivers = formatCount(counts.public_users, texts.driverCount);
-  const found = `${drivers}, ${formatCount(counts.companies, texts.companyCount)}`;
+  const { brand, texts, formatCount, meta } = context;
+  const drivers = formatCount(meta.counts.public_users, texts.driverCount);
+  const found = `${drivers}, ${formatCount(meta.counts.companies, texts.companyCount)}`;
   const cards = featured.map((user) => renderCard(user, user.company?.name, context));
   const heading =
     brand.title === DEFAULT_TITLE ? texts.title : fill(texts.driversOf, { title: brand.title });
@@ -57,24 +53,21 @@ function renderStart({ featured }: StartView, context: PageContext): Rendered {
 }
 
 function renderResults(view: ResultsView, context: PageContext): Rendered {
-  const { query, queries, drivers, companies, searchesLeft = Infinity } = view;
+  const { query, queries, drivers, companies } = view;
   const { texts, formatCount } = context;
-  const driverCount = formatCount(drivers.length, texts.driverCount);
-  const companyCount = formatCount(companies.length, texts.companyCount);
-  const driverRows = drivers.map((driver) => {
-    const { name, spelling } = markMatches(driver.name, queries);
-    const since = driver.created_at && sinceOf(driver.created_at, context);
-    return html`${renderAvatar(driver, context)}
-      <p><a href="/drivers/${driver.id}">${name}</a>
-      <span>${joinDetails(spelling, driver.company, since)}</span></p>`;
+  const countOf = ({ length }: object[], forms: Forms, most: string) =>
+    length < MAX_RESULTS ? formatCount(length, forms) : fill(most, { count: MAX_RESULTS });
+  const driverCount = countOf(drivers, texts.driverCount, texts.firstDrivers);
+  const found = `${driverCount}, ${countOf(companies, texts.companyCount, texts.firstCompanies)}`;
+  const renderRow = (path: string, name: string, detail: string | null) =>
+    html`<p><a href="${path}">${markMatches(name, queries)}</a> <span>${detail}</span></p>`;
+  const driverRows = drivers.map((each) => {
+    const row = renderRow(`/drivers/${each.id}`, each.name, each.company);
+    return html`${renderAvatar(each, context)}${row}`;
   });
-  const companyRows = companies.map((company) => {
-    const { name, spelling } = markMatches(company.name, queries);
-    const members = formatCount(company.member_count, texts.members);
-    return html`<p><a href="/companies/${company.id}">${name}</a>
-      <span>${joinDetails(spelling, members)}</span></p>`;
-  });
-  const most = { count: MAX_RESULTS };
+  const companyRows = companies.map(({ id, name, member_count }) =>
+    renderRow(`/companies/${id}`, name, formatCount(member_count, texts.members)),
+  );
   const boards = [
     { heading: texts.drivers, rows: driverRows },
     { heading: texts.companies, rows: companyRows },
@@ -83,15 +76,10 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
   if (companies.some(({ name }) => fold(name) === queries[0])) boards.reverse();
   return {
     name: fill(texts.resultsFor, { query }),
-    description: `${driverCount}, ${companyCount}`,
-    path: searchPath(query),
+    description: found,
+    path: `/?${new URLSearchParams({ q: query })}`,
     main: html`${renderHeading(fill(texts.resultsFor, { query }))}
-    <p class="counts">${drivers.length < MAX_RESULTS ? driverCount : fill(texts.firstDrivers, most)}, ${
-      companies.length < MAX_RESULTS ? companyCount : fill(texts.firstCompanies, most)
-    }${
-      searchesLeft <= FEW_SEARCHES &&
-      html`<span class="left"> · ${formatCount(searchesLeft, texts.searchesLeft)}</span>`
-    }</p>
+    <p class="counts">${found}</p>
     ${
       boards.length === 0 &&
       html`<div class="problem"><h2>${texts.problems.nothing}</h2><p>${texts.advice.nothing}</p></div>
@@ -118,14 +106,14 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
     [texts.totalPoints, hasAny && formatNumber(points)],
     [texts.roles, roles.map(({ name }) => name).join(", ")],
   ].filter(([, value]) => value);
-  const ownPage = ownUrl(brand.driverLink, id, context);
+  const details = [
+    company && `${company.name}, ${company.role}`,
+    hasAny && formatCount(points, texts.points),
+    `${texts.memberSince} ${formatDate(created_at)}`,
+  ];
   return {
     name,
-    description: joinDetails(
-      company && `${company.name}, ${company.role}`,
-      hasAny && formatCount(points, texts.points),
-      sinceOf(created_at, context),
-    ),
+    description: details.filter(Boolean).join(" · "),
     path: `/drivers/${id}`,
     avatar: user.avatar_url,
     main: html`<article>
@@ -136,16 +124,10 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
     <dl class="facts">${facts.map(
       ([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`,
     )}</dl>
-    ${ownPage && renderButton(ownPage, texts.fullProfile)}
+    ${renderOwnPage(brand.driverLink, id, context)}
     ${context.meta.counts.achievements > 0 && html`<h2>${texts.achievements}</h2>${!hasAny && html`<p>${texts.noAchievements}</p>`}`}
     <ul class="badges">${shown.map((entry) => renderAchievement(entry, context))}</ul>
-    ${
-      isCut &&
-      renderButton(
-        `/drivers/${id}?achievements=all`,
-        fill(texts.allAchievements, { count: achievements.length }),
-      )
-    }
+    ${isCut && renderButton(`/drivers/${id}?achievements=all`, fill(texts.allAchievements, { count: achievements.length }))}
   </article>`,
   };
 }
@@ -155,14 +137,13 @@ function renderCompany(view: CompanyView, context: PageContext): Rendered {
   const { texts, brand, formatCount } = context;
   const members = formatCount(company.member_count, texts.members);
   const path = `/companies/${company.id}`;
-  const ownPage = ownUrl(brand.companyLink, company.id, context);
   const cards = drivers.map((driver) => renderCard(driver, driver.role ?? "", context));
   return {
     name: company.name,
-    description: joinDetails(members, brand.title),
+    description: `${members} · ${brand.title}`,
     path: after > 0 ? `${path}?after=${after}` : path,
     main: html`<header class="sign"><div>${renderHeading(company.name)}<p>${members}</p></div></header>
-    ${ownPage && renderButton(ownPage, texts.fullProfile)}
+    ${renderOwnPage(brand.companyLink, company.id, context)}
     <h2>${texts.drivers}</h2>
     ${cards.length === 0 && html`<p>${texts.noDrivers}</p>`}
     <ul class="cards">${cards}</ul>
@@ -170,10 +151,9 @@ function renderCompany(view: CompanyView, context: PageContext): Rendered {
   };
 }
 
-function renderAchievement(
-  { achievement, tier, unlocked_at }: AchievementEntry,
-  { texts, brand, formatCount, formatDate }: PageContext,
-): Html {
+function renderAchievement(entry: AchievementEntry, context: PageContext): Html {
+  const { achievement, tier, unlocked_at } = entry;
+  const { texts, brand, formatCount, formatDate } = context;
   const { name, description, icon, type, tier: tiers, points } = achievement;
   const reached = tiers > 1 && tiers >= tier ? texts.tierOf : texts.tier;
   const picture = brand.icons ? URL.parse(icon, brand.icons.replace(/\/*$/, "/"))?.href : undefined;
@@ -216,22 +196,12 @@ function renderButton(url: string, text: string): Html {
   return html`<p class="button"><a href="${url}">${text}</a></p>`;
 }
 
-function sinceOf(time: string, { formatDate, texts }: PageContext): string {
-  return `${texts.memberSince} ${formatDate(time)}`;
-}
-
-function joinDetails(...details: (string | false | null | undefined)[]): string {
-  return details.filter(Boolean).join(" · ");
-}
-
-function searchPath(query: string): string {
-  return `/?${new URLSearchParams({ q: query })}`;
-}
-
-/** The community's own page, as an absolute URL. Undefined if there is none, or in a kiosk. */
-function ownUrl(template: string | undefined, id: number, { brand, baseUrl }: PageContext) {
+/** A link to the community's own page, which no kiosk has. */
+function renderOwnPage(template: string | undefined, id: number, context: PageContext) {
+  const { brand, baseUrl, texts } = context;
   if (template === undefined || brand.kiosk) return undefined;
-  return new URL(template.replaceAll("{id}", String(id)), baseUrl).href;
+  const { href } = new URL(template.replaceAll("{id}", String(id)), baseUrl);
+  return renderButton(href, texts.fullProfile);
 }
 
 type Face = Pick<User, "id" | "name" | "avatar_url">;
@@ -247,10 +217,7 @@ function renderAvatar(user: Face, { baseUrl }: PageContext) {
   return renderPicture("avatar", drawAvatar(user.id, user.name), url);
 }
 
-/**
- * A drawing with the picture at `url` on top. A picture that has not loaded is transparent, because
- * its alternative text is empty and the style sheet gives it no fixed size.
- */
+/** Until the picture at `url` has loaded, the drawing is visible, because `alt` is empty. */
 function renderPicture(kind: "avatar" | "badge", drawing: string, url: string | undefined): Html {
   return html`<span class="${kind}" aria-hidden="true">${new Html(drawing)}${
     url && html`<img src="${url}" alt="" decoding="async">`

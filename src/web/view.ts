@@ -1,27 +1,20 @@
 /** Reads the data of each view from a snapshot. This module never touches HTML. */
-import type { AchievementEntry, UserSearchResult } from "../domain/model.ts";
+import type { AchievementEntry } from "../domain/model.ts";
 import { spellQuery } from "../search/fold.ts";
 import type { Snapshot } from "../snapshot/read/reloadable.ts";
 import type { Texts } from "./languages.ts";
 
 export type StartView = ReturnType<typeof readStart>;
-export type ResultsView = ReturnType<typeof readResults> & {
-  query: string;
-  /** How many more searches the limit allows; undefined if there is no limit. */
-  searchesLeft: number | undefined;
-};
+export type ResultsView = ReturnType<typeof readResults> & { query: string };
 export type DriverView = Extract<ReturnType<typeof readDriver>, { kind: "driver" }>;
 export type CompanyView = Extract<ReturnType<typeof readCompany>, { kind: "company" }>;
 export type View = StartView | ResultsView | DriverView | CompanyView | ProblemView;
 
-/** How many drivers a company's page shows. */
 const DRIVERS_PER_PAGE = 24;
 
 export interface ProblemView {
   kind: "problem";
-  /** The API's error code for the same problem. */
   problem: Exclude<keyof Texts["problems"], "nothing">;
-  /** The text as typed, if the problem is about a search. */
   query?: string;
   waitSeconds?: number;
 }
@@ -33,37 +26,20 @@ export function readStart(data: Snapshot, baseUrl: string, ids?: readonly number
     const user = users.findProfile(id, baseUrl);
     return "missing" in user ? [] : [user];
   });
-  // Only a kiosk calls this, because it reads many names.
-  const needsScriptHint = search.hasLatinSpellings;
-  return { kind: "start" as const, featured, needsScriptHint };
+  // Only a kiosk calls the last one, because it reads many names.
+  return { kind: "start" as const, featured, needsScriptHint: search.hasLatinSpellings };
 }
 
-/**
- * `text` is a query whose white space is collapsed. If drivers have the same name and company,
- * their join dates are added.
- */
-export function readResults({ users, search }: Snapshot, text: string, baseUrl: string) {
+/** `text` is a query whose white space is collapsed. */
+export function readResults({ search }: Snapshot, text: string, baseUrl: string) {
   const queries = spellQuery(text);
-  const found = search.listUsers(queries, baseUrl);
-  const keyOf = ({ name, company }: UserSearchResult) => JSON.stringify([name, company]);
-  const namesakes = Map.groupBy(found, keyOf);
-  const drivers = found.map((driver): UserSearchResult & { created_at?: string } => {
-    if (namesakes.get(keyOf(driver))?.length === 1) return driver;
-    const user = users.findProfile(driver.id, baseUrl);
-    return "missing" in user ? driver : { ...driver, created_at: user.created_at };
-  });
+  const drivers = search.listUsers(queries, baseUrl);
   return { kind: "results" as const, queries, drivers, companies: search.listCompanies(queries) };
 }
 
-/** An undefined id is that of an unknown driver. All achievements are read, newest first. */
-export function readDriver(
-  { users }: Snapshot,
-  id: number | undefined,
-  showsAll: boolean,
-  baseUrl: string,
-) {
-  const user =
-    id === undefined ? { missing: "user_not_found" as const } : users.findProfile(id, baseUrl);
+/** All achievements are read, newest first. No driver has the id 0. */
+export function readDriver({ users }: Snapshot, id: number, showsAll: boolean, baseUrl: string) {
+  const user = users.findProfile(id, baseUrl);
   if ("missing" in user) return { kind: "problem" as const, problem: user.missing };
   const text = users.findAchievements(user.id);
   const achievements: AchievementEntry[] = typeof text === "string" ? JSON.parse(text) : [];

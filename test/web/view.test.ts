@@ -5,7 +5,7 @@ import { pageAssets } from "../../src/web/assets.ts";
 import type { Brand } from "../../src/web/brand.ts";
 import { renderDocument } from "../../src/web/document.ts";
 import { drawBadge } from "../../src/web/drawings.ts";
-import { type Language, languages, translationIn } from "../../src/web/languages.ts";
+import { languages } from "../../src/web/languages.ts";
 import { markMatches } from "../../src/web/mark.ts";
 import type { DriverView, ResultsView, View } from "../../src/web/view.ts";
 import { user } from "../datasets.ts";
@@ -30,7 +30,6 @@ function render(view: View, brand: Partial<Brand> = {}): string {
     stylePath: "/assets/page.css",
     logoPath: undefined,
     meta: {
-      built_at: "2026-01-02T03:04:05Z",
       counts: { roles: 0, achievements: 1, companies: 1, users: 1, public_users: 1 },
     },
   });
@@ -42,7 +41,6 @@ const results: ResultsView = {
   queries: ["trans"],
   drivers: [{ id: 1, name: "Jan", avatar_url: "https://a.example/1.png", company: "Trans" }],
   companies: [{ id: 7, name: "Jan Trans", member_count: 2 }],
-  searchesLeft: undefined,
 };
 
 const night = { id: 7, name: "Owl", description: "", icon: "owl.svg", type: "night" };
@@ -81,9 +79,7 @@ test("the start page has the public featured drivers, and says whose drivers the
   expect([...loaded].map(([, file]) => file)).toEqual(files);
   expect([...html.matchAll(/href="\/drivers\/(\d+)"/g)].map(([, id]) => id)).toEqual(["42"]);
   expect(html).toMatch(/<h1>Who is on the road<\/h1>\s*<p class="counts">3 drivers, 5 companies</);
-  expect(await load("/", { title: "Baltic Convoys" })).toContain(
-    "<h1>Drivers of Baltic Convoys</h1>",
-  );
+  expect(await load("/", { title: "Nord" })).toContain("<h1>Drivers of Nord</h1>");
 });
 
 test("a driver has a heading, a company, and drawings in the page itself", async () => {
@@ -110,10 +106,10 @@ test("a driver's page shows up to 40 achievements, or else the newest 24 and a l
 });
 
 test("a badge and its text show the tier that the driver has reached", () => {
+  const unlocked_at = "2024-03-09T17:05:00Z";
   const withTiers = (tier: number, defined: number) => {
     const achievement = { ...night, tier: defined, points: 1 };
-    const entry = { achievement, tier, unlocked_at: "2024-03-09T17:05:00Z" };
-    return render({ ...driver, achievements: [entry] });
+    return render({ ...driver, achievements: [{ achievement, tier, unlocked_at }] });
   };
   expect(withTiers(2, 3)).toContain("Tier 2 of 3<");
   expect(withTiers(2, 3)).toContain(drawBadge({ ...night, tier: 2, points: 1 }));
@@ -132,7 +128,7 @@ test("a community without achievements reads nothing about achievements or point
   expect(html).not.toContain("0 points");
 });
 
-describe("a community's own", () => {
+test("a community's own links and pictures are on its pages, but no links on a kiosk", async () => {
   const own = {
     dataset: [
       { ...night, type: "achievement", kind: "night", tier: 1, points: 1 },
@@ -148,24 +144,18 @@ describe("a community's own", () => {
     publicUrl: "https://rb.example/rb",
   };
 
-  test("links and pictures are on the pages that they belong to", async () => {
-    const page = await load("/drivers/42", own);
-    expect(page).toContain('href="https://hub.example/users/42">Full profile<');
-    expect(page).toContain('</svg><img src="https://hub.example/badges/owl.svg" alt=""');
-    const found = await load("/companies/7", own);
-    expect(found).toContain('href="https://rb.example/vtc/7?from=rb">Full profile<');
-    expect(found).toContain('<a href="https://x.example/i">Imprint &amp; more</a>');
-    expect(found).toContain('<a href="https://rb.example/rules">Rules</a>');
-    expect(await load("/drivers/42", { ...own, icons: undefined })).not.toContain("owl.svg");
-  });
-
-  test("links are not on a kiosk", async () => {
-    const kiosk = { ...own, kiosk: true };
-    for (const path of ["/?q=jan", "/drivers/42", "/companies/7"]) {
-      const page = await load(path, kiosk);
-      expect(page).not.toMatch(/<a [^>]*href="(?!\/|#)|imprint|vtc|rules|"\/(rb\/)?docs/i);
-    }
-  });
+  const page = await load("/drivers/42", own);
+  expect(page).toContain('href="https://hub.example/users/42">Full profile<');
+  expect(page).toContain('</svg><img src="https://hub.example/badges/owl.svg" alt=""');
+  const found = await load("/companies/7", own);
+  expect(found).toContain('href="https://rb.example/vtc/7?from=rb">Full profile<');
+  expect(found).toContain('<a href="https://x.example/i">Imprint &amp; more</a>');
+  expect(found).toContain('<a href="https://rb.example/rules">Rules</a>');
+  expect(await load("/drivers/42", { ...own, icons: undefined })).not.toContain("owl.svg");
+  for (const path of ["/?q=jan", "/drivers/42", "/companies/7"]) {
+    const page = await load(path, { ...own, kiosk: true });
+    expect(page).not.toMatch(/<a [^>]*href="(?!\/|#)|imprint|vtc|rules|"\/(rb\/)?docs/i);
+  }
 });
 
 test("a kiosk has buttons for the languages unless one is fixed, and explains scripts if needed", async () => {
@@ -185,32 +175,6 @@ test("a kiosk has buttons for the languages unless one is fixed, and explains sc
   expect(await load("/", {}, cookie)).toContain(`<h1>${languages.en.title}</h1>`);
 });
 
-test("drivers with the same name and company are shown with their join dates", async () => {
-  const dataset = [
-    user(1, "Jan"),
-    user(2, "Jan", { created_at: "2022-06-02T10:00:00Z" }),
-    user(3, "Jana"),
-  ];
-  const html = await load("/?q=jan", { dataset });
-  expect([...html.matchAll(/Member since ([^<]+)/g)].map(([, date]) => date)).toEqual([
-    "May 1, 2021",
-    "June 2, 2022",
-  ]);
-});
-
-test("ten results are called the first ten, and empty lists have no heading", () => {
-  const found = (drivers: number, companies: number) =>
-    render({
-      ...results,
-      drivers: Array(drivers).fill(results.drivers[0]),
-      companies: Array(companies).fill(results.companies[0]),
-    });
-  expect(found(9, 1)).toContain(">9 drivers, 1 company<");
-  expect(found(10, 10)).toContain(">First 10 drivers, first 10 companies<");
-  expect(found(1, 0).match(/<h2>/g)).toHaveLength(1);
-  expect(found(0, 0)).toContain("<h2>Nobody by that name</h2>");
-});
-
 test("a company's page shows 24 public drivers by id, and each of its pages is a search", async () => {
   const company = { id: 3, role: "Member" };
   const dataset = [
@@ -228,14 +192,13 @@ test("a company's page shows 24 public drivers by id, and each of its pages is a
     return { facts, body: await response.text() };
   };
   const found: string[] = [];
-  for (const [path, left] of [
-    ["/companies/3", "4"],
-    ["/companies/3?after=47", "3"],
+  for (const [path, accept, left] of [
+    ["/companies/3", "text/html", "4"],
+    ["/companies/3?after=47", "*/*", "3"],
   ] as const) {
-    const { facts, body } = await get(path, left === "3" ? "*/*" : undefined);
+    const { facts, body } = await get(path, accept);
     expect(facts).toEqual([200, "private, max-age=60", left]);
     expect(body).toContain("<h1>Nord</h1><p>70 members</p>");
-    expect(body).toContain(`<link rel="canonical" href="http://roadbook.test${path}">`);
     expect(body.includes('"/companies/3?after=47">More drivers<')).toBe(left === "4");
     found.push(...[...body.matchAll(/href="\/drivers\/(\d+)"/g)].map(([, id = ""]) => id));
   }
@@ -245,47 +208,50 @@ test("a company's page shows 24 public drivers by id, and each of its pages is a
   expect((await get("/companies/5", "*/*")).body).toContain('"code":"route_not_found"');
   expect((await get("/companies/3", "*/*")).body).toContain('"retry_after":3600');
   const { facts, body } = await get("/companies/3");
-  expect([facts[0], body.includes("Next search in 1:00:00.")]).toEqual([429, true]);
+  expect([facts[0], body.includes("Next search in 60:00.")]).toEqual([429, true]);
   await target.close();
 });
 
-test("results link to companies, which come first if one has the name searched for", () => {
-  const search = (query: string) => render({ ...results, query, queries: spellQuery(query) });
-  expect(search("trans")).toContain('<a href="/rb/companies/7">Jan <mark>Trans</mark></a>');
-  for (const [query, first] of [
-    ["trans", "Drivers"],
-    ["JAN trans", "Companies"],
-  ] as const)
-    expect(/<h2>(\w+)/.exec(search(query))?.[1]).toBe(first);
+test("ten results are called the first ten, and empty lists have no heading", () => {
+  const { drivers, companies } = results;
+  const found = (few: number, many: number) =>
+    render({
+      ...results,
+      drivers: Array(few).fill(drivers[0]),
+      companies: Array(many).fill(companies[0]),
+    });
+  expect(found(9, 1)).toContain(">9 drivers, 1 company<");
+  expect(found(10, 10)).toContain(">First 10 drivers, first 10 companies<");
+  expect(found(1, 0).match(/<h2>/g)).toHaveLength(1);
+  expect(found(0, 0)).toContain("<h2>Nobody by that name</h2>");
 });
 
-test("a search on the page counts once, and says how many are left only if few are", async () => {
-  const target = await openInProcess({ dataset: fixture, page: true, searchLimit: 7 });
-  const search = async (query: string) => {
-    const response = await target.fetch(`/?q=${query}`);
-    return { response, html: await response.text() };
-  };
-  const first = await search("nowak");
-  expect(first.html).not.toContain("left");
-  expect(first.response.headers.get("cache-control")).toBe("private, max-age=60");
-  expect(first.response.headers.get("x-ratelimit-remaining")).toBe("6");
-  expect((await search("baltic")).html).toContain(
-    '1 company<span class="left"> · 5 searches left<',
-  );
+test.each([
+  ["trans", "Drivers"],
+  ["JAN trans", "Companies"],
+])("results for %s begin with %s, because companies of this name come first", (query, first) => {
+  const html = render({ ...results, query, queries: spellQuery(query) });
+  expect(/<h2>(\w+)/.exec(html)?.[1]).toBe(first);
+  expect(html).toContain('<a href="/rb/companies/7">');
+});
+
+test("a page of results counts as one search, and says when the next one is allowed", async () => {
+  const target = await openInProcess({ dataset: fixture, page: true, searchLimit: 2 });
   // Neither the start page nor a query that is too short counts.
-  await target.fetch("/");
-  expect((await search("a")).html).toContain("One letter is not enough");
-  for (let left = 4; left >= 0; left--) {
-    const { headers } = (await search("zzzz")).response;
-    expect(headers.get("x-ratelimit-remaining")).toBe(String(left));
+  for (const [path, left] of [
+    ["/?q=nowak", "1"],
+    ["/", null],
+    ["/?q=a", null],
+    ["/?q=baltic", "0"],
+  ] as const) {
+    const { headers } = await target.fetch(path);
+    expect(headers.get("x-ratelimit-remaining")).toBe(left);
+    if (left) expect(headers.get("cache-control")).toBe("private, max-age=60");
   }
-  const { response, html } = await search("nowak");
-  expect(response.status).toBe(429);
-  expect(Object.fromEntries(response.headers)).toMatchObject({
-    ...{ "retry-after": "3600", "cache-control": "no-store" },
-    "content-type": "text/html; charset=utf-8",
-  });
-  expect(html).toContain("Next search in 1:00:00.");
+  const refused = await target.fetch("/?q=nowak");
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "3600"]);
+  expect(refused.headers.get("cache-control")).toBe("no-store");
+  expect(await refused.text()).toContain("Next search in 60:00.");
   await target.close();
 });
 
@@ -293,7 +259,7 @@ test.each([
   ["Łukasz Nowak", "nowak luk", "[Łuk]asz [Nowak]"],
   ["Łukasz Nowak", "kasz no", "Łu[kasz No]wak"],
   ["Müller", "muell", "[Müll]er"],
-  ["Müller", "eller", "Müller (mueller)"],
+  ["Müller", "eller", "Müller"],
   ["Zoe\u0308 & <b>", "zoe", "[Zoe\u0308] &amp; &lt;b&gt;"],
   ["Anna Hanna", "ann", "[Ann]a H[ann]a"],
   ["Ivanov", "иванов", "[Ivanov]"],
@@ -303,9 +269,8 @@ test.each([
   ["an".repeat(501), "an", "an".repeat(501)],
   ["Na\u0301\u0345\u0316n", "an", "N[a\u0301\u0345\u0316n]"],
 ])("in %s, the query %s marks %s", (name, query, marked) => {
-  const { name: html, spelling } = markMatches(name, spellQuery(query));
-  const shown = html.text.replaceAll("<mark>", "[").replaceAll("</mark>", "]");
-  expect(shown + (spelling ? ` (${spelling})` : "")).toBe(marked);
+  const { text } = markMatches(name, spellQuery(query));
+  expect(text.replaceAll("<mark>", "[").replaceAll("</mark>", "]")).toBe(marked);
 });
 
 test("a page for 400 code points has results, and one for 401 says that there are none", async () => {
@@ -317,17 +282,11 @@ test("a page for 400 code points has results, and one for 401 says that there ar
 });
 
 test("queries and names are never interpreted as markup", () => {
+  const avatar_url = 'https://a.example/"onload="x';
   const html = render({
     ...results,
     query: "<script>alert(1)</script>",
-    drivers: [
-      {
-        id: 1,
-        name: "<img onerror=x>",
-        avatar_url: 'https://a.example/"onload="x',
-        company: "<b>",
-      },
-    ],
+    drivers: [{ id: 1, name: "<img onerror=x>", avatar_url, company: "<b>" }],
     companies: [{ id: 1, name: "<i>", member_count: 2 }],
   });
   expect(html).not.toMatch(/<script>|<img onerror|"onload=|<b>&|<i>/);
@@ -338,25 +297,20 @@ describe.each(Object.entries(languages))("in the language %s", (language, texts)
   const counts = [...Array(200).keys(), 1_000_000];
   const forms = [...new Set(counts.map((count) => rules.select(count)))].sort();
 
-  /** Every text with its path and placeholders. The plural forms of a count are one text. */
-  const describeTexts = (value: object, path = ""): [string, string[]][] =>
-    Object.entries(value).flatMap(([key, text]: [string, string | object]) => {
-      if (typeof text !== "string" && !("one" in text))
-        return describeTexts(text, `${path}/${key}`);
-      const variants = typeof text === "string" ? [text] : Object.values(text).map(String);
-      const placeholders = variants.map((each) => (each.match(/\{.*?\}/g) ?? []).sort().join());
-      return [[`${path}/${key}`, [...new Set(placeholders)]]];
-    });
+  /** The placeholders of each text. The plural forms of a count are one text. */
+  const placeholdersOf = (text: unknown): unknown => {
+    if (typeof text !== "object" || text === null) {
+      expect(text).toEqual(expect.stringMatching(/^\S.*\S$/s));
+      return (String(text).match(/\{.*?\}/g) ?? []).sort().join();
+    }
+    const entries = Object.entries(text).map(([key, each]) => [key, placeholdersOf(each)]);
+    return "one" in text ? new Set(entries.map(([, each]) => each)) : Object.fromEntries(entries);
+  };
 
   test("the texts have the same keys and placeholders as in English, and all plural forms", () => {
-    expect(describeTexts(texts)).toEqual(describeTexts(languages.en));
-    for (const [key, text] of Object.entries(texts)) {
-      const isCount = typeof text === "object" && "one" in text;
-      if (isCount) expect([key, Object.keys(text).sort()]).toEqual([key, forms]);
-      const all = typeof text === "string" ? [text] : Object.values(text as object).map(String);
-      for (const each of all)
-        expect([key, each]).toEqual([key, expect.stringMatching(/^\S.*\S$/s)]);
-    }
+    expect(placeholdersOf(texts)).toEqual(placeholdersOf(languages.en));
+    for (const text of Object.values(texts))
+      if ("one" in Object(text)) expect(Object.keys(text).sort()).toEqual(forms);
   });
 
   test("the page is in the language that the reader's browser asks for", async () => {
@@ -379,17 +333,4 @@ test.each([
   expect(response.status).toBe(status);
   expect(html).toContain(`<h1>${heading}</h1>`);
   expect(html).toContain('<a href="/">See other drivers</a>');
-});
-
-test.each([
-  ["pl", "1 kierowca", ["1 firma", "22 firmy", "25 firm", "112 firm"]],
-  ["cs", "1 řidič", ["1 firma", "2 firmy", "22 firem", "112 firem"]],
-  ["fr", "1 conducteur", ["0 entreprise", "2 entreprises", "1 000 000 d’entreprises"]],
-] as [Language, string, string[]][])("counts in %s: %s, %j", (language, driver, companies) => {
-  const { texts, formatCount } = translationIn(language);
-  expect(formatCount(1, texts.driverCount)).toBe(driver);
-  for (const text of companies) {
-    const count = Number(text.replace(/\D/g, ""));
-    expect(formatCount(count, texts.companyCount).replace(/\s/g, " ")).toBe(text);
-  }
 });
