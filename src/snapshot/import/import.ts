@@ -1,20 +1,24 @@
 /** Builds a snapshot from a dataset, whose lines are written in batches as they are read. */
 import { existsSync } from "node:fs";
 import { sql } from "drizzle-orm";
-import { findReplaceable, type LockOptions, replaceLocked } from "../../files/replace.ts";
+import {
+  findReplaceable,
+  type LockOptions,
+  type Paths,
+  replaceLocked,
+} from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { type IdMap, openIdMap } from "../../tables/id-map.ts";
 import { openTables, type TableOptions } from "../../tables/open.ts";
-import { finishFile } from "../format/file.ts";
+import { finishFile, isSnapshot } from "../format/file.ts";
 import { countTotals } from "../format/meta.ts";
 import { createSchema } from "../format/schema.ts";
 import { checkSnapshot } from "../format/verify.ts";
 import { clearUnused } from "./forget.ts";
-import { compare, refuseForeign, refuseOlderMap } from "./overwrite-guard.ts";
+import { compare, holdTakedowns, notOverwritten, refuseOlderMap } from "./overwrite-guard.ts";
 import { type LineSource, type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { RowWriter } from "./rows.ts";
 import { SkippingWriter } from "./skip-invalid.ts";
-import { holdTakedowns } from "./takedowns.ts";
 import {
   type Counted,
   finishDatabase,
@@ -47,49 +51,39 @@ export async function importDataset(
   options: ImportOptions = {},
 ): Promise<Counted> {
   const { dryRun, force, allowEmpty, builtAtMs = Date.now(), holdMs } = options;
-  const openMap = async (old: string) => {
-    const idMap = await openIdMap(options, !force && existsSync(old) ? target : undefined);
-    if (idMap && !force) refuseOlderMap(idMap, old, target, options);
-    return idMap;
-  };
-  /** Fills a database that will replace `file`. */
-  const fillInstead = async (db: Database, file: string, idMap?: IdMap): Promise<Counted> => {
-    if (!force && existsSync(file)) await refuseForeign(file, target);
-    const read = await fill(db, dataset, options, idMap);
-    const held = holdTakedowns(db, file, builtAtMs, holdMs);
-    const totals = countTotals(db);
-    const { counts } = totals;
-    if (!allowEmpty && counts.users === 0 && counts.companies === 0) {
-      throw new Error("the dataset has no users and no companies; nothing was written");
+  const write = async ({ path, work, old }: Paths): Promise<Counted> => {
+    const isReplaced = !force && existsSync(old);
+    if (isReplaced && !(await isSnapshot(old))) {
+      throw new Error(notOverwritten(target, "a Roadbook snapshot"));
     }
-    const differences = compare(db, file, target, totals, options);
-    return { ...totals, differences, held, notFound: [], ...read };
-  };
-  if (dryRun) {
-    const file = target && findReplaceable(target);
-    using idMap = await openMap(file);
-    return await useDatabase("", (db) => fillInstead(db, file, idMap));
-  }
-  // Changes that arrive during an import wait for the lock, so the import cannot undo them.
-  return replaceLocked(
-    target,
-    async ({ path, work, old }) => {
-      using idMap = await openMap(old);
-      const counted = await useDatabase(work, async (db) => {
-        const counted = await fillInstead(db, old, idMap);
-        await finishDatabase(db, counted, ["company", "user"], options);
+    using idMap = await openIdMap(options, isReplaced ? target : undefined);
+    if (idMap && !force) refuseOlderMap(idMap, old, target, options);
+    const counted = await useDatabase(work, async (db) => {
+      const read = await fill(db, dataset, options, idMap);
+      const held = holdTakedowns(db, old, builtAtMs, holdMs);
+      const totals = countTotals(db);
+      const { counts } = totals;
+      if (!allowEmpty && counts.users === 0 && counts.companies === 0) {
+        throw new Error("the dataset has no users and no companies; nothing was written");
+      }
+      const differences = compare(db, old, target, totals, options);
+      if (!dryRun) {
+        await finishDatabase(db, totals, ["company", "user"], options);
         // Copies rows, not pages, so freed pages, which may hold deleted data, are left behind.
         db.run(sql`VACUUM INTO ${path}`);
-        return counted;
-      });
-      await finishFile(path, clearUnused);
-      const { sha256 } = await checkSnapshot(path);
-      // Before the file is replaced, so that no id that was served is lost.
-      idMap?.commit();
-      return { ...counted, sha256 };
-    },
-    options,
-  );
+      }
+      return { ...totals, differences, held, notFound: [], ...read };
+    });
+    if (dryRun) return counted;
+    await finishFile(path, clearUnused);
+    const { sha256 } = await checkSnapshot(path);
+    // Before the file is replaced, so that no id that was served is lost.
+    idMap?.commit();
+    return { ...counted, sha256 };
+  };
+  if (dryRun) return write({ path: "", work: "", old: target && findReplaceable(target) });
+  // Changes that arrive during an import wait for the lock, so the import cannot undo them.
+  return replaceLocked(target, write, options);
 }
 
 /** Builds a snapshot in memory from a dataset, which may be empty. */
@@ -113,7 +107,5 @@ async function fill(
   await using tables = await openTables(dataset, options);
   createSchema(db.$client);
   const writer = new (options.skipInvalid ? SkippingWriter : RowWriter)(db, idMap);
-  const read = await readDataset(tables ?? dataset, writer, options);
-  read.skipped.hidden = writer.hidden;
-  return read;
+  return await readDataset(tables ?? dataset, writer, options);
 }

@@ -9,8 +9,7 @@ const MAX_KINDS = 100;
 
 /** An error, with the type and id of the line's record if they can be read. */
 export interface LineError extends ValidationError {
-  /** An end line has no id. */
-  type?: RecordKey["type"] | "end" | undefined;
+  type?: RecordKey["type"] | undefined;
   /** With an id map, the id in the source. */
   id?: number | string | undefined;
   /** Missing if the error is not in a single line of NDJSON. */
@@ -84,10 +83,8 @@ export function formatErrors(errors: LineErrors): string {
   return texts.join("\n");
 }
 
-/** A wrong end line may explain the other errors, so it comes first. */
 function sorted({ kinds }: LineErrors): ErrorKind[] {
-  const lineOf = ({ first: [error] }: ErrorKind) =>
-    error?.type === "end" ? 0 : (error?.line ?? 0);
+  const lineOf = ({ first: [error] }: ErrorKind) => error?.line ?? 0;
   return [...kinds.values()].sort((a, b) => lineOf(a) - lineOf(b));
 }
 

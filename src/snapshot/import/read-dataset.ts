@@ -2,6 +2,8 @@
  * Reads a whole dataset or change file and collects the errors in its lines. The rows of tables are
  * treated like lines.
  */
+import { isUtf8 } from "node:buffer";
+import { decodeHTMLStrict } from "entities/decode";
 import {
   cleanNames,
   type EndLine,
@@ -15,9 +17,8 @@ import { decompress } from "../../files/decompress.ts";
 import { readFileBytes, readLines, type TextLine } from "../../files/lines.ts";
 import type { UnknownColumn } from "../../tables/columns.ts";
 import { type IdMap, type IdMapOptions, idInSource } from "../../tables/id-map.ts";
-import { type RowError, TableReader, type TableRecord } from "../../tables/read-tables.ts";
+import { TableReader } from "../../tables/read-tables.ts";
 import { DatasetError, type LineError, LineErrors } from "./line-errors.ts";
-import { NameInspector, type OddNames } from "./odd-names.ts";
 
 /** The path of an NDJSON file (plain or gzip), the objects in its lines, or its bytes. */
 export type LineSource<Item extends object = object> =
@@ -33,23 +34,16 @@ export interface LineHandler<Parsed> {
   /** Applies a line or a row with this number, or returns the errors in it. */
   add(line: Parsed, number: number): ValidationError[];
   /**
-   * Leaves out a line, or its invalid part. `invalid` is the line as parsed, or the argument that
-   * `add` refused. Without this method, every error is final.
+   * Leaves out a line, or its invalid part, and returns what to add to the messages. `invalid` is
+   * the line as parsed, or the argument that `add` refused. Without this method, every error is
+   * final.
    */
-  skip?(record: RecordKey, invalid: Parsed | InvalidLine, number: number): Consequence;
+  skip?(record: RecordKey, invalid: Parsed | InvalidLine, number: number): string;
+  /** How many users became private because a line about them is invalid. */
+  readonly hidden?: number;
   /** Returns the errors that can be detected only after the last line. */
   finish(): Iterable<LineError>;
 }
-
-/** The consequence of skipping an error, which is added to its message. */
-export const consequences = {
-  trimmed: "; the rest of the user is kept",
-  hidden: "; the user becomes private",
-  leftOut: "",
-} as const;
-export type Consequence = (typeof consequences)[keyof typeof consequences];
-
-const END = { type: "end" } as const;
 
 export interface ReadOptions extends IdMapOptions {
   /** Whether a missing end line is an error, because the dataset may be incomplete. */
@@ -79,168 +73,149 @@ export interface Read {
   skipped: LineErrors;
 }
 
+/** Names that may be wrong in the source. Those of private users and invalid records do not count. */
+export interface OddNames {
+  count: number;
+  /** The first of them. */
+  example?: string;
+}
+
 /** Rejects with a {@link DatasetError} if any error was not skipped. */
 export async function readDataset<Parsed extends RecordKey>(
   input: LineSource | TableReader,
   handler: LineHandler<Parsed>,
   options: ReadOptions,
 ): Promise<Read> {
-  if (input instanceof TableReader) {
-    const reader = new DatasetReader(handler, options, input);
-    for await (const batch of input.read()) for (const row of batch) reader.addRow(row);
-    return reader.finish(false);
-  }
-  const reader = new DatasetReader(handler, options);
-  for await (const batch of readLines(decompress(bytesOf(input)))) {
-    for (const line of batch) reader.addLine(line);
-  }
-  return reader.finish(options.expectEnd ?? false);
-}
-
-type Origin = Pick<TextLine, "number"> & Pick<TableRecord, "first">;
-
-class DatasetReader<Parsed extends RecordKey> {
-  cleaned = 0;
-  readonly names: NameInspector;
-  readonly skipped: LineErrors;
-  private readonly errors: LineErrors;
-  private readonly handler: LineHandler<Parsed>;
-  private readonly avatarBase: string | undefined;
-  private readonly tables: TableReader | undefined;
+  const tables = input instanceof TableReader ? input : undefined;
+  const errors = new LineErrors(options.maxErrors);
+  const skipped = new LineErrors(options.maxErrors);
+  const names = { entities: { count: 0 }, misread: { count: 0 } };
   /** Records whose lines have errors. References to these records are not reported as errors. */
-  private readonly invalidRecords = new Set<string>();
-  private lineCount = 0;
-  private endLine = 0;
+  const invalidRecords = new Set<string>();
+  let cleaned = 0;
+  let lineCount = 0;
+  let endLine = 0;
 
-  constructor(handler: LineHandler<Parsed>, options: ReadOptions, tables?: TableReader) {
-    this.handler = handler;
-    this.avatarBase = options.avatarBase;
-    this.tables = tables;
-    this.names = new NameInspector(options.decodeHtml);
-    this.errors = new LineErrors(options.maxErrors);
-    this.skipped = new LineErrors(options.maxErrors);
-  }
+  const idOf = ({ type, id }: Pick<LineError, "type" | "id">) =>
+    type && typeof id === "number" ? idInSource({ type, id }, handler.idMap) : id;
 
-  addRow(row: TableRecord | RowError): void {
-    if ("record" in row) this.addRecord(row.record, row.line, row.first);
-    else this.report(row);
-  }
+  /** References in tables are found before ids are replaced, so records go by the source's ids. */
+  const nameOf = (record: Pick<LineError, "type" | "id">) => `${record.type} ${idOf(record)}`;
 
-  addLine(line: TextLine): void {
-    const { text, problem: reason } = line;
-    const record = reason ? new InvalidLine([{ field: "", reason }]) : parseObject(text);
-    if (this.endLine > 0) {
-      this.fail(line, [{ field: "", reason: `comes after the end line (line ${this.endLine})` }]);
-    } else if (record instanceof InvalidLine) this.fail(line, record.errors);
-    else this.addRecord(record, line.number);
-    this.lineCount++;
-  }
-
-  finish(expectEnd: boolean): Read {
-    if (expectEnd && this.endLine === 0) {
-      const reason = "the end line is missing, so the dataset may be incomplete";
-      this.errors.add({ field: "", reason, ...END });
-    }
-    for (const { line, ...error } of this.handler.finish()) {
-      const located = line === undefined ? error : this.locate(error, { number: line }, error);
-      this.report({ ...located, id: this.idOf(error) }, error.missing);
-    }
-    if (this.errors.count > 0) throw new DatasetError(this.errors);
-    const { entities, misread } = this.names;
-    const { unknownColumns = [], slowQueries = [] } = this.tables ?? {};
-    const names = { entities, misread };
-    const { cleaned, skipped } = this;
-    return { cleaned, names, unknownColumns, slowQueries, skipped };
-  }
-
-  /** Reports an error in part of a record or outside records. Skips it if the handler can skip. */
-  private report(error: LineError, missing = error.missing): void {
-    if (missing && this.invalidRecords.has(this.nameOf(missing))) return;
-    const errors = this.handler.skip ? this.skipped : this.errors;
-    errors.add(error);
-  }
-
-  /** Without a `line`, the record is a row of a database, which its id identifies. */
-  private addRecord(record: RawRecord, line?: number, first?: unknown): void {
-    this.handler.idMap?.translate(record);
-    const origin = { number: line ?? Number(record.id), first };
-    const oddNames = this.names.inspect(record);
-    this.cleaned += cleanNames(record);
-    if (this.avatarBase !== undefined) resolveAvatar(record, this.avatarBase);
-    const parsed = this.handler.validate(record);
-    if (parsed instanceof InvalidLine) {
-      this.skipOrFail(origin, parsed.record, parsed, parsed.errors);
-    } else if ("lines" in parsed) this.end(origin, parsed);
-    else {
-      const errors = this.handler.add(parsed, origin.number);
-      if (errors.length > 0) this.skipOrFail(origin, parsed, parsed, errors);
-      else {
-        for (const [odd, name] of oddNames) {
-          odd.count++;
-          odd.example ??= name;
-        }
-      }
-    }
-  }
-
-  private end(origin: Origin, { lines }: EndLine): void {
-    this.endLine = origin.number;
-    if (lines === this.lineCount) return;
-    const reason = `must be ${this.lineCount} (the number of lines before this one), got ${lines}`;
-    this.fail(origin, [{ field: "lines", reason }], END);
-  }
-
-  private skipOrFail(
-    origin: Origin,
-    record: RecordKey | undefined,
-    invalid: Parsed | InvalidLine,
-    errors: ValidationError[],
-  ): void {
-    const consequence = record && this.handler.skip?.(record, invalid, origin.number);
-    if (consequence === undefined) {
-      const isEnd = invalid instanceof InvalidLine && invalid.value.type === "end";
-      this.fail(origin, errors, isEnd ? END : record);
-      return;
-    }
-    for (const error of errors) {
-      const { reason, kind = reason } = error;
-      const skipped = { ...error, kind, reason: reason + consequence };
-      this.skipped.add(this.locate(skipped, origin, record));
-    }
-  }
-
-  private fail(
-    origin: Origin,
-    errors: ValidationError[],
-    record: Pick<LineError, "type" | "id"> = {},
-  ): void {
-    if (record.type !== "user") this.invalidRecords.add(this.nameOf(record));
-    for (const error of errors) this.errors.add(this.locate(error, origin, record));
-  }
-
-  private locate(
-    error: ValidationError,
-    origin: Origin,
-    record: Pick<LineError, "type" | "id"> = {},
-  ): LineError {
-    const { type } = record;
-    const id = this.idOf(record);
-    const isRow = this.tables && type !== undefined && type !== "end";
-    const located = isRow
-      ? this.tables.locate(error, type, { line: origin.number, id, first: origin.first })
-      : { ...error, line: origin.number };
+  function locate({ line, ...error }: LineError, first?: unknown): LineError {
+    const { type } = error;
+    const id = idOf(error);
+    if (line === undefined) return { ...error, id };
+    const isRow = tables && type;
+    const located = isRow ? tables.locate(error, type, { line, id, first }) : { ...error, line };
     return { ...located, type, id };
   }
 
-  /** References in tables are found before ids are replaced, so records go by the source's ids. */
-  private nameOf(record: Pick<LineError, "type" | "id">): string {
-    return `${record.type} ${this.idOf(record)}`;
+  /** Reports an error in part of a record or outside records. Skips it if the handler can skip. */
+  function report(error: LineError): void {
+    if (error.missing && invalidRecords.has(nameOf(error.missing))) return;
+    (handler.skip ? skipped : errors).add(error);
   }
 
-  private idOf({ type, id }: Pick<LineError, "type" | "id">): LineError["id"] {
-    if (type === undefined || type === "end" || typeof id !== "number") return id;
-    return idInSource({ type, id }, this.handler.idMap);
+  /** Reports the errors in a line. Skips them if the handler can skip the `invalid` record. */
+  function reject(
+    { number, first }: { number: number; first?: unknown },
+    found: ValidationError[],
+    invalid?: Parsed | InvalidLine,
+  ): void {
+    const record = invalid instanceof InvalidLine ? invalid.record : invalid;
+    const { type, id } = record ?? {};
+    const consequence = record && invalid && handler.skip?.(record, invalid, number);
+    if (consequence === undefined && record && type !== "user") invalidRecords.add(nameOf(record));
+    for (const error of found) {
+      const { reason, kind = reason } = error;
+      const reported = { ...error, kind, reason: reason + (consequence ?? "") };
+      const located = locate({ ...reported, type, id, line: number }, first);
+      (consequence === undefined ? errors : skipped).add(located);
+    }
   }
+
+  /** Without a `line`, the record is a row of a database, which its id identifies. */
+  function addRecord(record: RawRecord, line?: number, first?: unknown): void {
+    handler.idMap?.translate(record);
+    const origin = { number: line ?? Number(record.id), first };
+    const oddNames = decodeNames(record, options.decodeHtml ?? false);
+    cleaned += cleanNames(record);
+    if (options.avatarBase !== undefined) resolveAvatar(record, options.avatarBase);
+    const parsed = handler.validate(record);
+    if (parsed instanceof InvalidLine) reject(origin, parsed.errors, parsed);
+    else if ("lines" in parsed) addEnd(origin.number, parsed);
+    else {
+      const found = handler.add(parsed, origin.number);
+      if (found.length > 0) reject(origin, found, parsed);
+      else oddNames.forEach(countOddName);
+    }
+  }
+
+  function countOddName([kind, example]: [keyof Read["names"], string]): void {
+    const odd: OddNames = names[kind];
+    odd.count++;
+    odd.example ??= example;
+  }
+
+  function addEnd(number: number, { lines }: EndLine): void {
+    endLine = number;
+    if (lines === lineCount) return;
+    const reason = `must be ${lineCount} (the number of lines before this one), got ${lines}`;
+    reject({ number }, [{ field: "lines", reason }]);
+  }
+
+  function addLine(line: TextLine): void {
+    const { text, problem: reason } = line;
+    const record = reason ? new InvalidLine([{ field: "", reason }]) : parseObject(text);
+    if (endLine > 0) {
+      reject(line, [{ field: "", reason: `comes after the end line (line ${endLine})` }]);
+    } else if (record instanceof InvalidLine) reject(line, record.errors);
+    else addRecord(record, line.number);
+    lineCount++;
+  }
+
+  if (input instanceof TableReader) {
+    for await (const batch of input.read()) {
+      for (const row of batch) {
+        if ("record" in row) addRecord(row.record, row.line, row.first);
+        else report(row);
+      }
+    }
+  } else {
+    for await (const batch of readLines(decompress(bytesOf(input)))) batch.forEach(addLine);
+    if (options.expectEnd && endLine === 0) {
+      const reason = "the end line is missing, so the dataset may be incomplete";
+      errors.add({ field: "", reason });
+    }
+  }
+  for (const error of handler.finish()) report(locate(error));
+  if (errors.count > 0) throw new DatasetError(errors);
+  skipped.hidden = handler.hidden ?? 0;
+  const { unknownColumns = [], slowQueries = [] } = tables ?? {};
+  return { cleaned, names, unknownColumns, slowQueries, skipped };
+}
+
+/** Decodes HTML in a record if asked to. Returns the names that look odd, by the kind of oddity. */
+function decodeNames(record: RawRecord, decodes: boolean): [keyof Read["names"], string][] {
+  const isPrivate = record.type === "user" && record.public !== true;
+  const found: [keyof Read["names"], string][] = [];
+  const fields = [
+    [record, "description"],
+    [record, "name"],
+    [Object(record.company), "role"],
+  ];
+  for (const [owner, field] of fields) {
+    const text = owner[field];
+    if (typeof text !== "string" || !/[&\x80-\xff]/.test(text)) continue;
+    const decoded = decodeHTMLStrict(text);
+    if (decodes) owner[field] = decoded;
+    if (isPrivate || field === "description") continue;
+    if (!decodes && decoded !== text) found.push(["entities", text]);
+    const isLatin = /[\x80-\xff]/.test(text) && !/[^\0-\xff]/.test(text);
+    if (isLatin && isUtf8(Buffer.from(text, "latin1"))) found.push(["misread", text]);
+  }
+  return found;
 }
 
 /** Resolves an avatar as a browser would, unless it is an http(s) URL. */

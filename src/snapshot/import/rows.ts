@@ -26,8 +26,6 @@ export type Referenced = "role" | "achievement" | "company";
 export class RowWriter implements LineHandler<DatasetLine> {
   readonly validate = validateRecord;
   readonly idMap: IdMap | undefined;
-  /** How many users became private because of an invalid line. */
-  hidden = 0;
   /** The length of the longest achievement list read so far. */
   longestList = 0;
   protected readonly db: Database;
@@ -86,17 +84,14 @@ export class RowWriter implements LineHandler<DatasetLine> {
 
   /** Writes the row for a line. Returns false if the line's id is already taken. */
   private insert(line: DatasetLine, number: number): boolean {
-    const { statements } = this;
-    switch (line.type) {
-      case "role":
-        return statements.addRole.run(line).changes > 0;
-      case "achievement":
-        return statements.addAchievement.run({ ...line, type: line.kind }).changes > 0;
-      case "company":
-        return statements.addCompany.run(line).changes > 0;
+    const { addRole, addAchievement, addCompany, addPrivateUser } = this.statements;
+    if (line.type === "role") return addRole.run(line).changes > 0;
+    if (line.type === "achievement") {
+      return addAchievement.run({ ...line, type: line.kind }).changes > 0;
     }
-    if (!line.public) return statements.addPrivateUser.run(line.id, line.id).changes > 0;
-    return this.insertUser(line, number);
+    if (line.type === "company") return addCompany.run(line).changes > 0;
+    if (line.public) return this.insertUser(line, number);
+    return addPrivateUser.run(line.id, line.id).changes > 0;
   }
 
   private insertUser(line: PublicUserLine, number: number): boolean {

@@ -5,7 +5,6 @@
  * is left out. References to missing records are dropped.
  */
 import { eq, sql } from "drizzle-orm";
-import { integer, sqliteTable } from "drizzle-orm/sqlite-core";
 import {
   type DatasetLine,
   InvalidLine,
@@ -16,50 +15,50 @@ import type { Database } from "../../sqlite/driver.ts";
 import type { IdMap } from "../../tables/id-map.ts";
 import { privateUser, user } from "../format/schema.ts";
 import type { LineError } from "./line-errors.ts";
-import { type Consequence, consequences } from "./read-dataset.ts";
 import { listLongUsers, RowWriter } from "./rows.ts";
 
 export class SkippingWriter extends RowWriter {
-  private readonly faulty: ReturnType<typeof prepareFaulty>;
+  hidden = 0;
 
   constructor(db: Database, idMap?: IdMap) {
     super(db, idMap);
-    this.faulty = prepareFaulty(db);
+    // The users who have lost part of their line. On disk, because they may be millions.
+    db.run(sql`CREATE TABLE trimmed (id INTEGER PRIMARY KEY)`);
   }
 
-  skip({ type, id }: RecordKey, invalid: DatasetLine | InvalidLine, number: number): Consequence {
-    if (type !== "user") return consequences.leftOut;
-    if (invalid instanceof InvalidLine) {
-      const rest = salvageUser(invalid);
-      if (rest && this.add(rest, number).length === 0) {
-        this.faulty.add.run({ id });
-        return consequences.trimmed;
-      }
-    } else if ("public" in invalid && invalid.public) {
-      // A second line, which matters only if there is something wrong with the first.
-      const { changes } = this.faulty.hideAgain.run({ id });
-      return changes > 0 ? consequences.hidden : consequences.leftOut;
+  skip({ type, id }: RecordKey, invalid: DatasetLine | InvalidLine, number: number): string {
+    const { db } = this;
+    if (type !== "user") return "";
+    const rest = invalid instanceof InvalidLine && salvageUser(invalid);
+    if (rest && this.add(rest, number).length === 0) {
+      db.run(sql`INSERT INTO trimmed VALUES (${id})`);
+      return "; the rest of the user is kept";
     }
-    this.faulty.hide.run({ id });
-    return consequences.hidden;
+    const first = sql`SELECT 1 FROM trimmed WHERE id = ${id}
+      UNION ALL SELECT 1 FROM private_user WHERE id = ${id}`;
+    const isPublic = "public" in invalid && invalid.public;
+    // A second public line matters only if there is something wrong with the first.
+    if (isPublic && db.all(first).length === 0) return "";
+    db.delete(user).where(eq(user.id, id)).run();
+    const added = db.insert(privateUser).values({ id }).onConflictDoNothing().run();
+    this.hidden += Number(added.changes);
+    return "; the user becomes private";
   }
 
   override *finish(): Generator<LineError> {
     const { db } = this;
     for (const error of super.finish()) {
-      if (error.missing && error.id !== undefined) this.faulty.add.run({ id: error.id });
+      if (error.missing) db.run(sql`INSERT OR IGNORE INTO trimmed VALUES (${error.id})`);
       yield error;
     }
-    const achievements = sql`${sql.placeholder("achievements")}`;
-    const trim = db.update(user).set({ achievements }).where(eq(user.id, id)).prepare();
     for (const { id, fitting } of listLongUsers(db, this.longestList)) {
-      trim.run({ id, achievements: JSON.stringify(fitting) });
+      db.update(user)
+        .set({ achievements: JSON.stringify(fitting) })
+        .where(eq(user.id, id))
+        .run();
     }
-    const hidden = db.select({ id: faulty.id }).from(faulty).where(eq(faulty.is_hidden, true));
-    this.hidden = Number(db.insert(privateUser).select(hidden).onConflictDoNothing().run().changes);
     // The name of a missing company is already null, because there was none to copy.
     db.$client.exec(`
-      DELETE FROM user WHERE id IN (SELECT id FROM faulty WHERE is_hidden);
       UPDATE user SET
         (company_id, company_role) =
           (SELECT company_id, company_role WHERE company_id IN (SELECT id FROM company)),
@@ -67,27 +66,8 @@ export class SkippingWriter extends RowWriter {
           WHERE value IN (SELECT id FROM role)),
         achievements = (SELECT json_group_array(json(value) ORDER BY key)
           FROM json_each(achievements) WHERE value ->> 0 IN (SELECT id FROM achievement))
-        WHERE id IN (SELECT id FROM faulty);
-      DROP TABLE faulty;
+        WHERE id IN (SELECT id FROM trimmed);
+      DROP TABLE trimmed;
     `);
   }
-}
-
-const faulty = sqliteTable("faulty", {
-  id: integer().primaryKey(),
-  is_hidden: integer({ mode: "boolean" }).notNull(),
-});
-const id = sql.placeholder("id");
-
-/** Creates the table of users with errors, and its statements. */
-function prepareFaulty(db: Database) {
-  // On disk, unlike a TEMP table, because a bad dataset may hide millions of users.
-  db.$client.exec("CREATE TABLE faulty (id INTEGER PRIMARY KEY, is_hidden INTEGER NOT NULL)");
-  const hidden = { is_hidden: true };
-  const hide = db.insert(faulty).values({ id, ...hidden });
-  return {
-    add: db.insert(faulty).values({ id, is_hidden: false }).onConflictDoNothing().prepare(),
-    hide: hide.onConflictDoUpdate({ target: faulty.id, set: hidden }).prepare(),
-    hideAgain: db.update(faulty).set(hidden).where(eq(faulty.id, id)).prepare(),
-  };
 }
