@@ -132,12 +132,12 @@ describe("apply rejects an invalid change file and changes nothing on disk", () 
     [
       "a deletion of a company that users refer to",
       [{ type: "company", id: 3, ...deleted }],
-      "line 1: id: company 3 is still referenced by user 42",
+      "line 1: id: company 3 is still referenced (user 42)\nline 1: id: company 3 is still referenced (user 44)",
     ],
     [
       "a deletion of a role that a user refers to",
       [{ type: "role", id: 2, ...deleted }],
-      "line 1: id: role 2 is still referenced by user 42",
+      "line 1: id: role 2 is still referenced (user 42)",
     ],
     [
       "two lines with the same id",
@@ -150,7 +150,7 @@ describe("apply rejects an invalid change file and changes nothing on disk", () 
     [
       "a reference to a record that the same file deletes",
       [{ type: "achievement", id: 7, ...deleted }, user(50, "X Y", { achievements: [unlock] })],
-      "line 1: id: achievement 7 is still referenced by user 50\nline 2: achievements[0].id: there is no achievement 7 (user 50)",
+      "line 1: id: achievement 7 is still referenced (user 50)\nline 2: achievements[0].id: there is no achievement 7 (user 50)",
     ],
     [
       "a deletion with other fields",

@@ -17,8 +17,8 @@ import { checkSnapshot } from "../format/verify.ts";
 import { clearUnused } from "./forget.ts";
 import { compare, holdTakedowns, notOverwritten, refuseOlderMap } from "./overwrite-guard.ts";
 import { type LineSource, type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
-import { RowWriter } from "./rows.ts";
-import { SkippingWriter } from "./skip-invalid.ts";
+import { createRowWriter } from "./rows.ts";
+import { createSkippingWriter } from "./skip-invalid.ts";
 import {
   type Counted,
   finishDatabase,
@@ -106,6 +106,6 @@ async function fill(
 ): Promise<Read> {
   await using tables = await openTables(dataset, options);
   createSchema(db.$client);
-  const writer = new (options.skipInvalid ? SkippingWriter : RowWriter)(db, idMap);
-  return await readDataset(tables ?? dataset, writer, options);
+  const createWriter = options.skipInvalid ? createSkippingWriter : createRowWriter;
+  return await readDataset(tables ?? dataset, createWriter(db, idMap), options);
 }

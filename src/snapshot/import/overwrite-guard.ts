@@ -2,7 +2,7 @@
  * Protects the target of `import` and `apply`: an incomplete dataset must not empty a site, and one
  * that is wrong or lags behind must not make private users public.
  */
-import { count, sql } from "drizzle-orm";
+import { count, eq, gt, sql } from "drizzle-orm";
 import { sqlite } from "#sqlite";
 import type { Database } from "../../sqlite/driver.ts";
 import type { IdMap, IdMapOptions } from "../../tables/id-map.ts";
@@ -77,24 +77,23 @@ export function compare(
  * imported dataset says. Returns for how many users it says otherwise.
  */
 export function holdTakedowns(db: Database, path: string, nowMs: number, holdMs = MAX_HOLD_MS) {
+  // The clock may have been set back since the takedown.
+  const at = sql<number>`min(${takedown.at}, ${nowMs})`;
   const takedowns = readOld(path, (old) =>
-    old.select().from(takedown).leftJoin(privateUser, sql`private_user.id = takedown.id`).all(),
+    old
+      .select({ id: takedown.id, at, hidden: privateUser.id })
+      .from(takedown)
+      .leftJoin(privateUser, eq(privateUser.id, takedown.id))
+      .where(gt(at, nowMs - Math.min(holdMs, MAX_HOLD_MS)))
+      .all(),
   );
   let held = 0;
-  for (const {
-    takedown: { id, at },
-    private_user,
-  } of takedowns ?? []) {
-    // At least 0, because the clock may have been set back since.
-    const sinceMs = Math.max(nowMs - at, 0);
-    if (sinceMs >= Math.min(holdMs, MAX_HOLD_MS)) continue;
-    const wasPublic = db.delete(user).where(sql`id = ${id}`).run().changes > 0;
-    const wasPrivate = db.delete(privateUser).where(sql`id = ${id}`).run().changes > 0;
-    if (private_user) db.insert(privateUser).values(private_user).run();
-    db.insert(takedown)
-      .values({ id, at: nowMs - sinceMs })
-      .run();
-    if (wasPublic || wasPrivate !== Boolean(private_user)) held++;
+  for (const { id, at, hidden } of takedowns ?? []) {
+    const wasPublic = db.delete(user).where(eq(user.id, id)).run().changes > 0;
+    const wasPrivate = db.delete(privateUser).where(eq(privateUser.id, id)).run().changes > 0;
+    if (hidden !== null) db.insert(privateUser).values({ id }).run();
+    db.insert(takedown).values({ id, at }).run();
+    if (wasPublic || wasPrivate !== (hidden !== null)) held++;
   }
   return held;
 }
@@ -111,14 +110,13 @@ export function refuseOlderMap(idMap: IdMap, path: string, target: string, optio
 
 /** Returns undefined for a missing or damaged snapshot, so that an import can replace it. */
 function readOld<T>(path: string, read: (old: Database) => T): T | undefined {
+  let old: Database | undefined;
   try {
-    const old = sqlite.openImmutable(path);
-    try {
-      return read(old);
-    } finally {
-      old.$client.close(true);
-    }
+    old = sqlite.openImmutable(path);
+    return read(old);
   } catch {
     return undefined;
+  } finally {
+    old?.$client.close(true);
   }
 }

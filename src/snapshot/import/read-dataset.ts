@@ -40,7 +40,7 @@ export interface LineHandler<Parsed> {
    */
   skip?(record: RecordKey, invalid: Parsed | InvalidLine, number: number): string;
   /** How many users became private because a line about them is invalid. */
-  readonly hidden?: number;
+  hidden?: number;
   /** Returns the errors that can be detected only after the last line. */
   finish(): Iterable<LineError>;
 }
@@ -68,8 +68,6 @@ export interface Read {
   names: { entities: OddNames; misread: OddNames };
   /** The columns of tables that were left out. */
   unknownColumns: readonly UnknownColumn[];
-  /** The queries of which a page took longer than half a second. */
-  slowQueries: readonly string[];
   skipped: LineErrors;
 }
 
@@ -87,83 +85,11 @@ export async function readDataset<Parsed extends RecordKey>(
   options: ReadOptions,
 ): Promise<Read> {
   const tables = input instanceof TableReader ? input : undefined;
-  const errors = new LineErrors(options.maxErrors);
-  const skipped = new LineErrors(options.maxErrors);
-  const names = { entities: { count: 0 }, misread: { count: 0 } };
-  /** Records whose lines have errors. References to these records are not reported as errors. */
-  const invalidRecords = new Set<string>();
+  const names: Read["names"] = { entities: { count: 0 }, misread: { count: 0 } };
+  const { errors, skipped, report, reject } = createReport(handler, options.maxErrors, tables);
   let cleaned = 0;
   let lineCount = 0;
   let endLine = 0;
-
-  const idOf = ({ type, id }: Pick<LineError, "type" | "id">) =>
-    type && typeof id === "number" ? idInSource({ type, id }, handler.idMap) : id;
-
-  /** References in tables are found before ids are replaced, so records go by the source's ids. */
-  const nameOf = (record: Pick<LineError, "type" | "id">) => `${record.type} ${idOf(record)}`;
-
-  function locate({ line, ...error }: LineError, first?: unknown): LineError {
-    const { type } = error;
-    const id = idOf(error);
-    if (line === undefined) return { ...error, id };
-    const isRow = tables && type;
-    const located = isRow ? tables.locate(error, type, { line, id, first }) : { ...error, line };
-    return { ...located, type, id };
-  }
-
-  /** Reports an error in part of a record or outside records. Skips it if the handler can skip. */
-  function report(error: LineError): void {
-    if (error.missing && invalidRecords.has(nameOf(error.missing))) return;
-    (handler.skip ? skipped : errors).add(error);
-  }
-
-  /** Reports the errors in a line. Skips them if the handler can skip the `invalid` record. */
-  function reject(
-    { number, first }: { number: number; first?: unknown },
-    found: ValidationError[],
-    invalid?: Parsed | InvalidLine,
-  ): void {
-    const record = invalid instanceof InvalidLine ? invalid.record : invalid;
-    const { type, id } = record ?? {};
-    const consequence = record && invalid && handler.skip?.(record, invalid, number);
-    if (consequence === undefined && record && type !== "user") invalidRecords.add(nameOf(record));
-    for (const error of found) {
-      const { reason, kind = reason } = error;
-      const reported = { ...error, kind, reason: reason + (consequence ?? "") };
-      const located = locate({ ...reported, type, id, line: number }, first);
-      (consequence === undefined ? errors : skipped).add(located);
-    }
-  }
-
-  /** Without a `line`, the record is a row of a database, which its id identifies. */
-  function addRecord(record: RawRecord, line?: number, first?: unknown): void {
-    handler.idMap?.translate(record);
-    const origin = { number: line ?? Number(record.id), first };
-    const oddNames = decodeNames(record, options.decodeHtml ?? false);
-    cleaned += cleanNames(record);
-    if (options.avatarBase !== undefined) resolveAvatar(record, options.avatarBase);
-    const parsed = handler.validate(record);
-    if (parsed instanceof InvalidLine) reject(origin, parsed.errors, parsed);
-    else if ("lines" in parsed) addEnd(origin.number, parsed);
-    else {
-      const found = handler.add(parsed, origin.number);
-      if (found.length > 0) reject(origin, found, parsed);
-      else oddNames.forEach(countOddName);
-    }
-  }
-
-  function countOddName([kind, example]: [keyof Read["names"], string]): void {
-    const odd: OddNames = names[kind];
-    odd.count++;
-    odd.example ??= example;
-  }
-
-  function addEnd(number: number, { lines }: EndLine): void {
-    endLine = number;
-    if (lines === lineCount) return;
-    const reason = `must be ${lineCount} (the number of lines before this one), got ${lines}`;
-    reject({ number }, [{ field: "lines", reason }]);
-  }
 
   function addLine(line: TextLine): void {
     const { text, problem: reason } = line;
@@ -173,6 +99,30 @@ export async function readDataset<Parsed extends RecordKey>(
     } else if (record instanceof InvalidLine) reject(line, record.errors);
     else addRecord(record, line.number);
     lineCount++;
+  }
+
+  /** Without a `line`, the record is a row of a database, which its id identifies. */
+  function addRecord(record: RawRecord, line?: number, first?: unknown): void {
+    handler.idMap?.translate(record);
+    const origin = { number: line ?? Number(record.id), first };
+    const oddNames = decodeNames(record, names, options.decodeHtml);
+    cleaned += cleanNames(record);
+    if (options.avatarBase !== undefined) resolveAvatar(record, options.avatarBase);
+    const parsed = handler.validate(record);
+    if (parsed instanceof InvalidLine) reject(origin, parsed.errors, parsed);
+    else if ("lines" in parsed) addEnd(origin.number, parsed);
+    else {
+      const found = handler.add(parsed, origin.number);
+      if (found.length > 0) reject(origin, found, parsed);
+      else for (const [odd, name] of oddNames) countOddName(odd, name);
+    }
+  }
+
+  function addEnd(number: number, { lines }: EndLine): void {
+    endLine = number;
+    if (lines === lineCount) return;
+    const reason = `must be ${lineCount} (the number of lines before this one), got ${lines}`;
+    reject({ number }, [{ field: "lines", reason }]);
   }
 
   if (input instanceof TableReader) {
@@ -189,17 +139,69 @@ export async function readDataset<Parsed extends RecordKey>(
       errors.add({ field: "", reason });
     }
   }
-  for (const error of handler.finish()) report(locate(error));
+  for (const error of handler.finish()) report(error);
   if (errors.count > 0) throw new DatasetError(errors);
   skipped.hidden = handler.hidden ?? 0;
-  const { unknownColumns = [], slowQueries = [] } = tables ?? {};
-  return { cleaned, names, unknownColumns, slowQueries, skipped };
+  return { cleaned, names, unknownColumns: tables?.unknownColumns ?? [], skipped };
 }
 
-/** Decodes HTML in a record if asked to. Returns the names that look odd, by the kind of oddity. */
-function decodeNames(record: RawRecord, decodes: boolean): [keyof Read["names"], string][] {
+/** Collects errors, which are skipped if the handler can, and adds where they are. */
+function createReport<Parsed extends RecordKey>(
+  handler: LineHandler<Parsed>,
+  maxErrors?: number,
+  tables?: TableReader,
+) {
+  const errors = new LineErrors(maxErrors);
+  const skipped = new LineErrors(maxErrors);
+  /** Records whose lines have errors. References to these records are not reported as errors. */
+  const invalidRecords = new Set<string>();
+
+  const idOf = ({ type, id }: Pick<LineError, "type" | "id">) =>
+    type && typeof id === "number" ? idInSource({ type, id }, handler.idMap) : id;
+
+  /** References in tables are found before ids are replaced, so records go by the source's ids. */
+  const nameOf = (record: Pick<LineError, "type" | "id">) => `${record.type} ${idOf(record)}`;
+
+  function add(list: LineErrors, { line, ...error }: LineError, first?: unknown): void {
+    const { type } = error;
+    const id = idOf(error);
+    const isRow = tables && type && line !== undefined;
+    const located = isRow ? tables.locate(error, type, { line, id, first }) : { ...error, line };
+    list.add({ ...located, type, id });
+  }
+
+  return {
+    errors,
+    skipped,
+
+    /** Reports an error in part of a record or outside records. */
+    report(error: LineError): void {
+      if (error.missing && invalidRecords.has(nameOf(error.missing))) return;
+      add(handler.skip ? skipped : errors, error);
+    },
+
+    /** Reports the errors in a line, and skips the `invalid` record in it. */
+    reject(
+      { number: line, first }: { number: number; first?: unknown },
+      found: ValidationError[],
+      invalid?: Parsed | InvalidLine,
+    ): void {
+      const record = invalid instanceof InvalidLine ? invalid.record : invalid;
+      const { type, id } = record ?? {};
+      const skip = record && invalid && handler.skip?.(record, invalid, line);
+      if (skip === undefined && type !== "user") invalidRecords.add(nameOf({ type, id }));
+      for (const { field, reason, kind = reason } of found) {
+        const error = { field, reason: reason + (skip ?? ""), kind, type, id, line };
+        add(skip === undefined ? errors : skipped, error, first);
+      }
+    },
+  };
+}
+
+/** Decodes HTML in a record if asked to. Returns the names that look odd, and how. */
+function decodeNames(record: RawRecord, { entities, misread }: Read["names"], decodes = false) {
   const isPrivate = record.type === "user" && record.public !== true;
-  const found: [keyof Read["names"], string][] = [];
+  const found: [OddNames, string][] = [];
   const fields = [
     [record, "description"],
     [record, "name"],
@@ -211,11 +213,16 @@ function decodeNames(record: RawRecord, decodes: boolean): [keyof Read["names"],
     const decoded = decodeHTMLStrict(text);
     if (decodes) owner[field] = decoded;
     if (isPrivate || field === "description") continue;
-    if (!decodes && decoded !== text) found.push(["entities", text]);
+    if (!decodes && decoded !== text) found.push([entities, text]);
     const isLatin = /[\x80-\xff]/.test(text) && !/[^\0-\xff]/.test(text);
-    if (isLatin && isUtf8(Buffer.from(text, "latin1"))) found.push(["misread", text]);
+    if (isLatin && isUtf8(Buffer.from(text, "latin1"))) found.push([misread, text]);
   }
   return found;
+}
+
+function countOddName(odd: OddNames, name: string): void {
+  odd.count++;
+  odd.example ??= name;
 }
 
 /** Resolves an avatar as a browser would, unless it is an http(s) URL. */
@@ -225,11 +232,8 @@ function resolveAvatar(record: RawRecord, base: string): void {
   record.avatar_url = URL.parse(avatar, base)?.href ?? avatar;
 }
 
-function bytesOf(source: LineSource): AsyncIterable<Uint8Array> {
-  if (typeof source === "string") return readFileBytes(source);
-  return Symbol.asyncIterator in source ? source : format(source);
-}
-
-async function* format(objects: Iterable<object>): AsyncGenerator<Uint8Array> {
-  for (const object of objects) yield Buffer.from(`${JSON.stringify(object)}\n`);
+async function* bytesOf(source: LineSource): AsyncGenerator<Uint8Array> {
+  if (typeof source === "string") yield* readFileBytes(source);
+  else if (Symbol.asyncIterator in source) yield* source;
+  else for (const object of source) yield Buffer.from(`${JSON.stringify(object)}\n`);
 }

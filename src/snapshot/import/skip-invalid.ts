@@ -5,60 +5,54 @@
  * is left out. References to missing records are dropped.
  */
 import { eq, sql } from "drizzle-orm";
-import {
-  type DatasetLine,
-  InvalidLine,
-  type RecordKey,
-  salvageUser,
-} from "../../domain/dataset.ts";
+import { type DatasetLine, InvalidLine, salvageUser } from "../../domain/dataset.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import type { IdMap } from "../../tables/id-map.ts";
 import { privateUser, user } from "../format/schema.ts";
-import type { LineError } from "./line-errors.ts";
-import { listLongUsers, RowWriter } from "./rows.ts";
+import type { LineHandler } from "./read-dataset.ts";
+import { createRowWriter, listLongUsers } from "./rows.ts";
 
-export class SkippingWriter extends RowWriter {
-  hidden = 0;
+export function createSkippingWriter(db: Database, idMap?: IdMap): LineHandler<DatasetLine> {
+  const writer = createRowWriter(db, idMap);
+  let hidden = 0;
+  // The users who have lost part of their line. On disk, because they may be millions.
+  db.run(sql`CREATE TABLE trimmed (id INTEGER PRIMARY KEY)`);
 
-  constructor(db: Database, idMap?: IdMap) {
-    super(db, idMap);
-    // The users who have lost part of their line. On disk, because they may be millions.
-    db.run(sql`CREATE TABLE trimmed (id INTEGER PRIMARY KEY)`);
-  }
+  return {
+    ...writer,
 
-  skip({ type, id }: RecordKey, invalid: DatasetLine | InvalidLine, number: number): string {
-    const { db } = this;
-    if (type !== "user") return "";
-    const rest = invalid instanceof InvalidLine && salvageUser(invalid);
-    if (rest && this.add(rest, number).length === 0) {
-      db.run(sql`INSERT INTO trimmed VALUES (${id})`);
-      return "; the rest of the user is kept";
-    }
-    const first = sql`SELECT 1 FROM trimmed WHERE id = ${id}
-      UNION ALL SELECT 1 FROM private_user WHERE id = ${id}`;
-    const isPublic = "public" in invalid && invalid.public;
-    // A second public line matters only if there is something wrong with the first.
-    if (isPublic && db.all(first).length === 0) return "";
-    db.delete(user).where(eq(user.id, id)).run();
-    const added = db.insert(privateUser).values({ id }).onConflictDoNothing().run();
-    this.hidden += Number(added.changes);
-    return "; the user becomes private";
-  }
+    get hidden() {
+      return hidden;
+    },
 
-  override *finish(): Generator<LineError> {
-    const { db } = this;
-    for (const error of super.finish()) {
-      if (error.missing) db.run(sql`INSERT OR IGNORE INTO trimmed VALUES (${error.id})`);
-      yield error;
-    }
-    for (const { id, fitting } of listLongUsers(db, this.longestList)) {
-      db.update(user)
-        .set({ achievements: JSON.stringify(fitting) })
-        .where(eq(user.id, id))
-        .run();
-    }
-    // The name of a missing company is already null, because there was none to copy.
-    db.$client.exec(`
+    skip({ type, id }, invalid, number) {
+      if (type !== "user") return "";
+      const rest = invalid instanceof InvalidLine && salvageUser(invalid);
+      if (rest && writer.add(rest, number).length === 0) {
+        db.run(sql`INSERT INTO trimmed VALUES (${id})`);
+        return "; the rest of the user is kept";
+      }
+      const first = sql`SELECT 1 FROM trimmed WHERE id = ${id}
+        UNION ALL SELECT 1 FROM private_user WHERE id = ${id}`;
+      const isPublic = "public" in invalid && invalid.public;
+      // A second public line matters only if there is something wrong with the first.
+      if (isPublic && db.all(first).length === 0) return "";
+      db.delete(user).where(eq(user.id, id)).run();
+      const added = db.insert(privateUser).values({ id }).onConflictDoNothing().run();
+      hidden += Number(added.changes);
+      return "; the user becomes private";
+    },
+
+    *finish() {
+      for (const error of writer.finish()) {
+        if (error.missing) db.run(sql`INSERT OR IGNORE INTO trimmed VALUES (${error.id})`);
+        yield error;
+      }
+      for (const { id, fitting } of listLongUsers(db, writer.longestList)) {
+        db.run(sql`UPDATE user SET achievements = ${JSON.stringify(fitting)} WHERE id = ${id}`);
+      }
+      // The name of a missing company is already null, because there was none to copy.
+      db.$client.exec(`
       UPDATE user SET
         (company_id, company_role) =
           (SELECT company_id, company_role WHERE company_id IN (SELECT id FROM company)),
@@ -69,5 +63,6 @@ export class SkippingWriter extends RowWriter {
         WHERE id IN (SELECT id FROM trimmed);
       DROP TABLE trimmed;
     `);
-  }
+    },
+  };
 }
