@@ -61,7 +61,7 @@ export function countOf(db: Database, table: SQLiteTable): number {
   return db.select({ rows: count() }).from(table).get()?.rows ?? 0;
 }
 
-function countRows(db: Database): Counts {
+export function countRows(db: Database): Counts {
   const publicUsers = countOf(db, user);
   return {
     roles: countOf(db, role),

@@ -10,7 +10,7 @@ import { type LockOptions, type Paths, replaceLocked } from "../../files/replace
 import type { Database } from "../../sqlite/driver.ts";
 import { type IdMap, idInSource, openIdMap } from "../../tables/id-map.ts";
 import { finishFile, parseHeader } from "../format/file.ts";
-import { countTotals, readMeta } from "../format/meta.ts";
+import { readMeta } from "../format/meta.ts";
 import { namingErrors, verifyFile } from "../format/verify.ts";
 import { clearUnused, createForgetting } from "./forget.ts";
 import { compare, refuseOlderMap } from "./overwrite-guard.ts";
@@ -25,6 +25,7 @@ import {
   type Counted,
   finishDatabase,
   serializeSnapshot,
+  summarize,
   useDatabase,
   type WriteOptions,
 } from "./write.ts";
@@ -51,10 +52,11 @@ export async function applyChanges(
     using idMap = await openIdMap(options, target);
     if (idMap) refuseOlderMap(idMap, old, target, options);
     const counted = await useDatabase(path, async (db) => {
-      const { totals, finish, ...read } = await change(db, changes, options, idMap);
-      const differences = compare(db, old, target, totals, { ...options, allowReveal: true });
+      const { summary, finish, ...read } = await change(db, changes, options, idMap);
+      const differences = compare(db, old, target, summary, { ...options, allowReveal: true });
       await finish();
-      return { ...totals, ...read, differences, held: 0 };
+      const { counts, unlocked } = summary;
+      return { counts, unlocked, ...read, differences, held: 0 };
     });
     const sha256 = await finishFile(path, clearUnused);
     // Before the file is replaced, so that no id that was served is lost.
@@ -153,13 +155,12 @@ async function change(
 
   const lines = typeof changes === "function" ? changes(db, idMap) : changes;
   const read = await readDataset(lines, handler, options);
-  const totals = countTotals(db);
+  // Anyone can be featured if an achievement or a featured user has changed.
+  const isAnyone = lineOf.achievement.size > 0 || featured.some((id) => lineOf.user.has(id));
+  const summary = summarize(db, isAnyone ? undefined : [...featured, ...lineOf.user.keys()]);
   const finish = async () => {
-    // Anyone can be featured if an achievement or a featured user has changed.
-    const isAnyone = lineOf.achievement.size > 0 || featured.some((id) => lineOf.user.has(id));
-    const candidates = isAnyone ? undefined : [...featured, ...lineOf.user.keys()];
-    await finishDatabase(db, totals, forgetNgrams(), { builtAtMs }, candidates);
+    await finishDatabase(db, summary, forgetNgrams(), { builtAtMs });
     forgetSeparators();
   };
-  return { ...read, totals, notFound, finish };
+  return { ...read, summary, notFound, finish };
 }

@@ -11,7 +11,6 @@ import type { Database } from "../../sqlite/driver.ts";
 import { type IdMap, openIdMap } from "../../tables/id-map.ts";
 import { openTables, type TableOptions } from "../../tables/open.ts";
 import { finishFile, isSnapshot } from "../format/file.ts";
-import { countTotals } from "../format/meta.ts";
 import { createSchema } from "../format/schema.ts";
 import { checkSnapshot } from "../format/verify.ts";
 import { clearUnused } from "./forget.ts";
@@ -23,6 +22,7 @@ import {
   type Counted,
   finishDatabase,
   serializeSnapshot,
+  summarize,
   useDatabase,
   type WriteOptions,
 } from "./write.ts";
@@ -61,18 +61,18 @@ export async function importDataset(
     const counted = await useDatabase(work, async (db) => {
       const read = await fill(db, dataset, options, idMap);
       const held = holdTakedowns(db, old, builtAtMs, holdMs);
-      const totals = countTotals(db);
-      const { counts } = totals;
+      const summary = summarize(db);
+      const { counts, unlocked } = summary;
       if (!allowEmpty && counts.users === 0 && counts.companies === 0) {
         throw new Error("the dataset has no users and no companies; nothing was written");
       }
-      const differences = compare(db, old, target, totals, options);
+      const differences = compare(db, old, target, summary, options);
       if (!dryRun) {
-        await finishDatabase(db, totals, ["company", "user"], options);
+        await finishDatabase(db, summary, ["company", "user"], options);
         // Copies rows, not pages, so freed pages, which may hold deleted data, are left behind.
         db.run(sql`VACUUM INTO ${path}`);
       }
-      return { ...totals, differences, held, notFound: [], ...read };
+      return { counts, unlocked, differences, held, notFound: [], ...read };
     });
     if (dryRun) return counted;
     await finishFile(path, clearUnused);
@@ -93,7 +93,7 @@ export function buildSnapshot(
 ): Promise<Uint8Array> {
   return useDatabase(":memory:", async (db) => {
     await fill(db, dataset, {});
-    await finishDatabase(db, countTotals(db), ["company", "user"], options);
+    await finishDatabase(db, summarize(db), ["company", "user"], options);
     return serializeSnapshot(db);
   });
 }
