@@ -86,7 +86,7 @@ export async function* chunksOf(bytes: Uint8Array, size: number): AsyncGenerator
 export async function makeSnapshot(from: Iterable<object> | string = community): Promise<string> {
   const path = join(temporaryFolder(), "snapshot");
   const dataset = typeof from === "string" ? from : bytesOf(from);
-  await importDataset(dataset, path, { allowEmpty: true });
+  await importDataset(dataset, path);
   return path;
 }
 

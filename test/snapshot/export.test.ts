@@ -133,7 +133,7 @@ describe("seed", () => {
     const lines = linesIn(await seed(...words.split(" ")));
     const count = (type: string) => lines.filter((line) => line.type === type).length;
     expect({ users: count("user"), companies: count("company") }).toEqual(expected);
-    await makeSnapshot(lines);
+    if (expected.users > 0) await makeSnapshot(lines);
   });
 });
 

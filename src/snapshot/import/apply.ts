@@ -5,7 +5,7 @@
  */
 import { accessSync, constants, copyFileSync } from "node:fs";
 import { sql } from "drizzle-orm";
-import { type ChangeLine, type RecordKey, validateChange } from "../../domain/dataset.ts";
+import { type ChangeLine, validateChange } from "../../domain/dataset.ts";
 import { type LockOptions, type Paths, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { type IdMap, idInSource, openIdMap } from "../../tables/id-map.ts";
@@ -20,7 +20,7 @@ import {
   type ReadOptions,
   readDataset,
 } from "./read-dataset.ts";
-import { createRowWriter, nameCompanies } from "./rows.ts";
+import { createRowWriter, nameCompanies, type Reference } from "./rows.ts";
 import {
   type Counted,
   finishDatabase,
@@ -52,11 +52,9 @@ export async function applyChanges(
     using idMap = await openIdMap(options, target);
     if (idMap) refuseOlderMap(idMap, old, target, options);
     const counted = await useDatabase(path, async (db) => {
-      const { summary, finish, ...read } = await change(db, changes, options, idMap);
-      const differences = compare(db, old, target, summary, { ...options, allowReveal: true });
-      await finish();
-      const { counts, unlocked } = summary;
-      return { counts, unlocked, ...read, differences, held: 0 };
+      const changed = await change(db, changes, options, idMap);
+      const differences = compare(db, old, target, changed, { ...options, allowReveal: true });
+      return { ...changed, differences, held: 0 };
     });
     const sha256 = await finishFile(path, clearUnused);
     // Before the file is replaced, so that no id that was served is lost.
@@ -101,13 +99,12 @@ export async function hideUsers(
 export function changeSnapshot(snapshot: Uint8Array, changes: LineSource): Promise<Uint8Array> {
   const databaseBytes = parseHeader(snapshot, snapshot.length);
   return useDatabase(snapshot.subarray(0, databaseBytes), async (db) => {
-    const { finish } = await change(db, changes, {});
-    await finish();
+    await change(db, changes, {});
     return serializeSnapshot(db);
   });
 }
 
-/** Applies changes to rows. `finish` then applies them to the name index. */
+/** Applies changes to the rows and the name index of a database. */
 async function change(
   db: Database,
   changes: ChangeSource,
@@ -120,7 +117,7 @@ async function change(
   const byId = () => new Map<number, number>();
   /** The line number of each change. */
   const lineOf = { role: byId(), achievement: byId(), company: byId(), user: byId() };
-  const deletions: (RecordKey & { line: number })[] = [];
+  const deletions: Reference[] = [];
   const notFound: Counted["notFound"] = [];
 
   const handler: LineHandler<ChangeLine> = {
@@ -158,9 +155,8 @@ async function change(
   // Anyone can be featured if an achievement or a featured user has changed.
   const isAnyone = lineOf.achievement.size > 0 || featured.some((id) => lineOf.user.has(id));
   const summary = summarize(db, isAnyone ? undefined : [...featured, ...lineOf.user.keys()]);
-  const finish = async () => {
-    await finishDatabase(db, summary, forgetNgrams(), { builtAtMs });
-    forgetSeparators();
-  };
-  return { ...read, summary, notFound, finish };
+  await finishDatabase(db, summary, forgetNgrams(), { builtAtMs });
+  forgetSeparators();
+  const { counts, unlocked } = summary;
+  return { counts, unlocked, ...read, notFound };
 }

@@ -30,8 +30,6 @@ import {
 export interface ImportOptions extends ReadOptions, WriteOptions, LockOptions, TableOptions {
   /** Whether to skip anything invalid in the dataset; see skip-invalid.ts. */
   skipInvalid?: boolean;
-  /** Whether to accept a dataset that has neither users nor companies. */
-  allowEmpty?: boolean;
   /** How long to keep to a takedown by `apply` or `hide`. Defaults to an hour, the maximum. */
   holdMs?: number | undefined;
   /** Whether to overwrite a file that is not a snapshot. */
@@ -50,7 +48,7 @@ export async function importDataset(
   target: string,
   options: ImportOptions = {},
 ): Promise<Counted> {
-  const { dryRun, force, allowEmpty, builtAtMs = Date.now(), holdMs } = options;
+  const { dryRun, force, builtAtMs = Date.now(), holdMs } = options;
   const write = async ({ path, work, old }: Paths): Promise<Counted> => {
     const isReplaced = !force && existsSync(old);
     if (isReplaced && !(await isSnapshot(old))) {
@@ -63,7 +61,7 @@ export async function importDataset(
       const held = holdTakedowns(db, old, builtAtMs, holdMs);
       const summary = summarize(db);
       const { counts, unlocked } = summary;
-      if (!allowEmpty && counts.users === 0 && counts.companies === 0) {
+      if (counts.users === 0 && counts.companies === 0) {
         throw new Error("the dataset has no users and no companies; nothing was written");
       }
       const differences = compare(db, old, target, summary, options);

@@ -34,13 +34,15 @@ export interface LineHandler<Parsed> {
   /** Applies a line or a row with this number, or returns the errors in it. */
   add(line: Parsed, number: number): ValidationError[];
   /**
-   * Leaves out a line, or its invalid part, and returns what to add to the messages. `invalid` is
-   * the line as parsed, or the argument that `add` refused. Without this method, every error is
-   * final.
+   * Leaves out the invalid part of a line that is invalid or was refused by `add`, and returns what
+   * to add to the messages. Counts hidden users. Without this method, every error is final.
    */
-  skip?(record: RecordKey, invalid: Parsed | InvalidLine, number: number): string;
-  /** How many users became private because a line about them is invalid. */
-  hidden?: number;
+  skip?(
+    record: RecordKey,
+    invalid: Parsed | InvalidLine,
+    number: number,
+    skipped: LineErrors,
+  ): string;
   /** Returns the errors that can be detected only after the last line. */
   finish(): Iterable<LineError>;
 }
@@ -141,7 +143,6 @@ export async function readDataset<Parsed extends RecordKey>(
   }
   for (const error of handler.finish()) report(error);
   if (errors.count > 0) throw new DatasetError(errors);
-  skipped.hidden = handler.hidden ?? 0;
   return { cleaned, names, unknownColumns: tables?.unknownColumns ?? [], skipped };
 }
 
@@ -188,7 +189,7 @@ function createReport<Parsed extends RecordKey>(
     ): void {
       const record = invalid instanceof InvalidLine ? invalid.record : invalid;
       const { type, id } = record ?? {};
-      const skip = record && invalid && handler.skip?.(record, invalid, line);
+      const skip = record && invalid && handler.skip?.(record, invalid, line, skipped);
       if (skip === undefined && type !== "user") invalidRecords.add(nameOf({ type, id }));
       for (const { field, reason, kind = reason } of found) {
         const error = { field, reason: reason + (skip ?? ""), kind, type, id, line };

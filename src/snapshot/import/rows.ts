@@ -21,7 +21,9 @@ const limits = {
   achievement: { table: achievement, max: 100_000, name: "achievement definitions" },
 };
 
-/** Sets `longestList` to infinity to have all lists of achievements checked. */
+/** A record, and the line that refers to it or deletes it. */
+export type Reference = RecordKey & { line: number };
+
 export function createRowWriter(db: Database, idMap?: IdMap) {
   const statements = prepareStatements(db);
   /** The ids of the roles and achievements read so far. */
@@ -76,7 +78,7 @@ export function createRowWriter(db: Database, idMap?: IdMap) {
   const writer = {
     idMap,
     validate: validateRecord,
-    /** The length of the longest list of achievements among the lines so far. */
+    /** The length of the longest list of achievements so far. With infinity, all are checked. */
     longestList: 0,
 
     add(line: DatasetLine, number: number): ValidationError[] {
@@ -92,7 +94,7 @@ export function createRowWriter(db: Database, idMap?: IdMap) {
     },
 
     /** Has `finish` yield an error for each user that still refers to one of these records. */
-    addDeletions(deletions: (RecordKey & { line: number })[]): void {
+    addDeletions(deletions: Reference[]): void {
       db.run(sql`INSERT INTO pending SELECT line, 'id', type, id, user FROM
         (SELECT value ->> 'type' AS type, value ->> 'id' AS id, value ->> 'line' AS line
           FROM json_each(${JSON.stringify(deletions)}))
@@ -105,9 +107,7 @@ export function createRowWriter(db: Database, idMap?: IdMap) {
     /** Yields an error for each reference to a missing record and for each exceeded limit. */
     *finish(): Generator<LineError> {
       nameCompanies(db, sql`id IN (SELECT user FROM pending WHERE type = 'company')`);
-      const rows = db.$client.prepare<
-        Record<"line" | "id" | "user", number> & Pick<RecordKey, "type"> & { field: string }
-      >(
+      const rows = db.$client.prepare<Reference & { field: string; user: number }>(
         `SELECT line, field, type, id, user FROM pending
           WHERE NOT CASE type
             WHEN 'role' THEN id IN (SELECT id FROM role)

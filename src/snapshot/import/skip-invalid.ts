@@ -14,18 +14,13 @@ import { createRowWriter, listLongUsers } from "./rows.ts";
 
 export function createSkippingWriter(db: Database, idMap?: IdMap): LineHandler<DatasetLine> {
   const writer = createRowWriter(db, idMap);
-  let hidden = 0;
   // The users who have lost part of their line. On disk, because they may be millions.
   db.run(sql`CREATE TABLE trimmed (id INTEGER PRIMARY KEY)`);
 
   return {
     ...writer,
 
-    get hidden() {
-      return hidden;
-    },
-
-    skip({ type, id }, invalid, number) {
+    skip({ type, id }, invalid, number, skipped) {
       if (type !== "user") return "";
       const rest = invalid instanceof InvalidLine && salvageUser(invalid);
       if (rest && writer.add(rest, number).length === 0) {
@@ -39,7 +34,7 @@ export function createSkippingWriter(db: Database, idMap?: IdMap): LineHandler<D
       if (isPublic && db.all(first).length === 0) return "";
       db.delete(user).where(eq(user.id, id)).run();
       const added = db.insert(privateUser).values({ id }).onConflictDoNothing().run();
-      hidden += Number(added.changes);
+      skipped.hidden += Number(added.changes);
       return "; the user becomes private";
     },
 
