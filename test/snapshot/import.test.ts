@@ -115,20 +115,19 @@ describe("an import that is empty or would change most of the snapshot is an err
     ...hidden(still, 900 + shown),
   ];
 
-  test.each([
-    ["nothing", ""],
-    ["only roles", textOf([role])],
-    ["only an end line", textOf([end(0)])],
-  ])("%s, with and without a target", async (_, dataset) => {
-    const message = "the dataset has no users and no companies; nothing was written";
-    const target = join(temporaryFolder(), "s");
-    await expect(run(dataset, { allowShrink: true }, target)).rejects.toThrow(message);
-    expect(listBeside(target)).toEqual([]);
-    await run([ann], {}, target);
-    const before = stateOf(target);
-    await expect(run(dataset, {}, target)).rejects.toThrow(message);
-    expect(stateOf(target)).toEqual(before);
-  });
+  test.each(["", textOf([role]), textOf([end(0)])])(
+    "without users and companies, with and without a target: %j",
+    async (dataset) => {
+      const message = "the dataset has no users and no companies; nothing was written";
+      const target = join(temporaryFolder(), "s");
+      await expect(run(dataset, { allowShrink: true }, target)).rejects.toThrow(message);
+      expect(listBeside(target)).toEqual([]);
+      await run([ann], {}, target);
+      const before = stateOf(target);
+      await expect(run(dataset, {}, target)).rejects.toThrow(message);
+      expect(stateOf(target)).toEqual(before);
+    },
+  );
 
   test.each<[string, object[], object[], string | undefined]>([
     ["half of the users", people(10), people(5), undefined],
@@ -178,19 +177,14 @@ describe("an import that is empty or would change most of the snapshot is an err
     });
   });
 
-  test("the old counts are read even from a snapshot with another schema version", async () => {
+  test("the old counts are read even from another schema version, but not from a damaged file", async () => {
     const target = await makeSnapshot(people(10));
     const bytes = readFileSync(target);
     bytes.writeUInt32BE(99, 60); // user_version
     writeFileSync(target, bytes);
     await expect(checkSnapshot(target)).rejects.toThrow("has schema 99");
     await expect(run(people(4), {}, target)).rejects.toThrow("6 of its 10 users");
-    await run(people(4), { allowShrink: true }, target);
-  });
-
-  test("a snapshot whose counts cannot be read may be replaced", async () => {
-    const target = await makeSnapshot(people(10));
-    writeFileSync(target, readFileSync(target).subarray(0, 1000));
+    writeFileSync(target, bytes.subarray(0, 1000));
     expect((await run([ann], {}, target)).counts.users).toBe(1);
   });
 });
