@@ -31,14 +31,9 @@ export function createForgetting(db: Database, nowMs: number) {
     user: new NameChanges(db.$client, "user"),
     company: new NameChanges(db.$client, "company"),
   };
-  db.delete(takedown)
-    .where(lte(takedown.at, nowMs - MAX_HOLD_MS))
-    .run();
-  const begin = db
-    .insert(takedown)
-    .values({ id, at: nowMs })
-    .onConflictDoUpdate({ target: takedown.id, set: { at: nowMs } })
-    .prepare();
+  const expiredMs = nowMs - MAX_HOLD_MS;
+  db.delete(takedown).where(lte(takedown.at, expiredMs)).run();
+  const begin = db.insert(takedown).values({ id, at: nowMs }).prepare();
   const end = db.delete(takedown).where(eq(takedown.id, id)).prepare();
   const prepare = (table: SQLiteTable) => db.delete(table).where(sql`id = ${id}`).prepare();
   const deletions = {
@@ -52,8 +47,11 @@ export function createForgetting(db: Database, nowMs: number) {
     /** Removes the record that `line` replaces or deletes. Returns whether there was one. */
     forget(line: ChangeLine): boolean {
       const { type, id } = line;
-      // A takedown also counts if the user has not been imported yet. A repeated one begins again.
-      if (type === "user") ("public" in line && line.public ? end : begin).run({ id });
+      if (type === "user") {
+        // A takedown also counts if the user has not been imported yet. A repeated one begins again.
+        end.run({ id });
+        if (!("public" in line && line.public)) begin.run({ id });
+      }
       if (type === "user" || type === "company") names[type].change(id);
       return deletions[type].some((deletion) => deletion.run({ id }).changes > 0);
     },

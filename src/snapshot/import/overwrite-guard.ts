@@ -37,7 +37,7 @@ export function compare(
   { allowShrink, allowReveal }: ReadOptions,
 ): Differences | undefined {
   const compared = readOld(path, (old) => {
-    // Stays attached until the database is closed, because a transaction is open.
+    // Stays attached until the database is closed, because a transaction may be open.
     db.run(sql`ATTACH ${path} AS old`);
     const both = (now: string, before: string) => {
       const join = sql.raw(`main.${now} CROSS JOIN old.${before} USING (id)`);

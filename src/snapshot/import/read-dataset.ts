@@ -35,14 +35,9 @@ export interface LineHandler<Parsed> {
   add(line: Parsed, number: number): ValidationError[];
   /**
    * Leaves out the invalid part of a line that is invalid or was refused by `add`, and returns what
-   * to add to the messages. Counts hidden users. Without this method, every error is final.
+   * to add to the messages. Counts users hidden in `to`. Without this method, every error is final.
    */
-  skip?(
-    record: RecordKey,
-    invalid: Parsed | InvalidLine,
-    number: number,
-    skipped: LineErrors,
-  ): string;
+  skip?(record: RecordKey, invalid: Parsed | InvalidLine, line: number, to: LineErrors): string;
   /** Returns the errors that can be detected only after the last line. */
   finish(): Iterable<LineError>;
 }
@@ -190,10 +185,11 @@ function createReport<Parsed extends RecordKey>(
       const record = invalid instanceof InvalidLine ? invalid.record : invalid;
       const { type, id } = record ?? {};
       const skip = record && invalid && handler.skip?.(record, invalid, line, skipped);
-      if (skip === undefined && type !== "user") invalidRecords.add(nameOf({ type, id }));
+      const isFinal = skip === undefined;
+      if (isFinal && record && type !== "user") invalidRecords.add(nameOf(record));
       for (const { field, reason, kind = reason } of found) {
         const error = { field, reason: reason + (skip ?? ""), kind, type, id, line };
-        add(skip === undefined ? errors : skipped, error, first);
+        add(isFinal ? errors : skipped, error, first);
       }
     },
   };

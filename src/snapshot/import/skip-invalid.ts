@@ -1,10 +1,9 @@
 /**
- * Writes each line of a dataset as a row and skips whatever is invalid. A user whose only errors
- * are in optional fields keeps the profile without them. Every other user with an invalid line
- * becomes private, and so does a user with several lines of which one is private. Any other record
- * is left out. References to missing records are dropped.
+ * Writes each line of a dataset as a row and skips whatever is invalid. The section `--skip-invalid`
+ * of src/domain/README.md says what is left of a record.
  */
 import { eq, sql } from "drizzle-orm";
+import { integer, sqliteTable } from "drizzle-orm/sqlite-core";
 import { type DatasetLine, InvalidLine, salvageUser } from "../../domain/dataset.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import type { IdMap } from "../../tables/id-map.ts";
@@ -12,10 +11,17 @@ import { privateUser, user } from "../format/schema.ts";
 import type { LineHandler } from "./read-dataset.ts";
 import { createRowWriter, listLongUsers } from "./rows.ts";
 
+/** The users who have lost part of their line. */
+const trimmed = sqliteTable("trimmed", { id: integer().primaryKey() });
+
 export function createSkippingWriter(db: Database, idMap?: IdMap): LineHandler<DatasetLine> {
   const writer = createRowWriter(db, idMap);
-  // The users who have lost part of their line. On disk, because they may be millions.
+  // On disk, unlike a TEMP table, because a bad dataset may trim millions of users.
   db.run(sql`CREATE TABLE trimmed (id INTEGER PRIMARY KEY)`);
+  const id = sql.placeholder("id");
+  const trim = db.insert(trimmed).values({ id }).onConflictDoNothing().prepare();
+  const remove = db.delete(user).where(eq(user.id, id)).prepare();
+  const hide = db.insert(privateUser).values({ id }).onConflictDoNothing().prepare();
 
   return {
     ...writer,
@@ -24,7 +30,7 @@ export function createSkippingWriter(db: Database, idMap?: IdMap): LineHandler<D
       if (type !== "user") return "";
       const rest = invalid instanceof InvalidLine && salvageUser(invalid);
       if (rest && writer.add(rest, number).length === 0) {
-        db.run(sql`INSERT INTO trimmed VALUES (${id})`);
+        trim.run({ id });
         return "; the rest of the user is kept";
       }
       const first = sql`SELECT 1 FROM trimmed WHERE id = ${id}
@@ -32,15 +38,14 @@ export function createSkippingWriter(db: Database, idMap?: IdMap): LineHandler<D
       const isPublic = "public" in invalid && invalid.public;
       // A second public line matters only if there is something wrong with the first.
       if (isPublic && db.all(first).length === 0) return "";
-      db.delete(user).where(eq(user.id, id)).run();
-      const added = db.insert(privateUser).values({ id }).onConflictDoNothing().run();
-      skipped.hidden += Number(added.changes);
+      remove.run({ id });
+      skipped.hidden += Number(hide.run({ id }).changes);
       return "; the user becomes private";
     },
 
     *finish() {
       for (const error of writer.finish()) {
-        if (error.missing) db.run(sql`INSERT OR IGNORE INTO trimmed VALUES (${error.id})`);
+        if (error.missing) trim.run({ id: error.id });
         yield error;
       }
       for (const { id, fitting } of listLongUsers(db, writer.longestList)) {
