@@ -8,7 +8,7 @@ import { connect } from "node:net";
 import { parseArgs } from "node:util";
 import { createRandom } from "../src/community/random.ts";
 import { makeSnapshot } from "../test/datasets.ts";
-import { community, openExecutable, type Target } from "../test/support.ts";
+import { fixture, openExecutable } from "../test/support.ts";
 
 const DEADLINE_MS = 5_000;
 const WORKERS = 8;
@@ -72,16 +72,12 @@ const mutations = [
   "&".repeat(2000),
 ];
 
-interface FuzzResult {
-  requests: number;
-  statuses: Record<string, number>;
-}
-
 /** Sends requests until time is up. If a check fails, throws an error with the seed and request. */
-export async function fuzz(origin: string, seconds: number, seed: number): Promise<FuzzResult> {
+export async function fuzz(origin: string, seconds: number, seed: number) {
   const { hostname, port } = new URL(origin);
   const { below, pick } = createRandom(seed);
-  const result: FuzzResult = { requests: 0, statuses: {} };
+  const statuses: Record<string, number> = {};
+  let requests = 0;
   const end = performance.now() + seconds * 1000;
 
   function createRequest(): Buffer {
@@ -106,8 +102,8 @@ export async function fuzz(origin: string, seconds: number, seed: number): Promi
       const request = createRequest();
       const response = await send(hostname, Number(port), request);
       const status = /^HTTP\/1\.1 (\d{3})/.exec(response)?.[1] ?? "closed";
-      result.requests++;
-      result.statuses[status] = (result.statuses[status] ?? 0) + 1;
+      requests++;
+      statuses[status] = (statuses[status] ?? 0) + 1;
       const problem = findProblem(response, /^HEAD /.test(request.toString("latin1")));
       if (problem)
         throw new Error(
@@ -119,7 +115,7 @@ export async function fuzz(origin: string, seconds: number, seed: number): Promi
   await Promise.all(Array.from({ length: WORKERS }, worker));
   const health = await fetch(`${origin}/health`);
   if (!health.ok) throw new Error(`seed ${seed}: /health responded ${health.status} afterwards`);
-  return result;
+  return { requests, statuses };
 }
 
 /** Checks the first response on a connection. Returns a description of the problem, if any. */
@@ -166,23 +162,19 @@ function send(host: string, port: number, request: Buffer): Promise<string> {
 }
 
 /** Starts the executable without a search limit, on a dataset in which some avatars are paths. */
-export async function openFuzzTarget(): Promise<Target> {
-  const snapshot = await makeSnapshot(community);
-  return openExecutable(["--snapshot", snapshot, "--search-limit", "0"]);
-}
+export const openFuzzTarget = async () =>
+  openExecutable(["--snapshot", await makeSnapshot(fixture), "--search-limit", "0"]);
 
 if (import.meta.main) {
   const { values, positionals } = parseArgs({
     options: { seconds: { type: "string", default: "600" }, seed: { type: "string" } },
     allowPositionals: true,
   });
-  const [given] = positionals;
-  const seconds = Number(values.seconds);
   const seed = Number(values.seed ?? Date.now() % 2 ** 31);
-  const target = given === undefined ? await openFuzzTarget() : undefined;
-  const origin = given ?? target?.origin ?? "";
-  console.log(`fuzzing ${origin} for ${seconds} s, seed ${seed}`);
-  console.log(await fuzz(origin, seconds, seed));
+  const target = positionals[0] ? undefined : await openFuzzTarget();
+  const origin = target?.origin ?? positionals[0] ?? "";
+  console.log(`fuzzing ${origin} for ${values.seconds} s, seed ${seed}`);
+  console.log(await fuzz(origin, Number(values.seconds), seed));
   await target?.close();
   process.exit(0);
 }

@@ -10,8 +10,7 @@ import packageJson from "../package.json" with { type: "json" };
 import { describe, sentenceOf } from "../src/commands/help.ts";
 import { demoDataset } from "../src/community/community.ts";
 import type { Setting } from "../src/settings/declare.ts";
-import { libraryOptions } from "../src/settings/library-options.ts";
-import { serveSettings } from "../src/settings/serve-flags.ts";
+import { libraryOptions, serveSettings } from "../src/settings/flags-and-options.ts";
 import { buildSnapshot } from "../src/snapshot/import/import.ts";
 import { DEMO_SNAPSHOT, LICENCES, makeAssets } from "../src/web/assets.ts";
 import { formatBom, formatLicences, listParts } from "./release/parts.ts";
@@ -26,7 +25,7 @@ const compiled = `${out}.compiled`;
 const entryPoints = { library: "src/library", elysia: "src/elysia" };
 /** Modules that are imported by path, or that must run before anything else is imported. */
 const modules = {
-  ...{ bin: "src/npm-bin", "node-version": "src/server/node-version" },
+  ...{ bin: "src/main", "node-version": "src/server/node-version" },
   ...{ "sqlite/bun": "src/sqlite/bun", "sqlite/node": "src/sqlite/node" },
 };
 /**
@@ -41,10 +40,14 @@ const tested = { ...packageJson.dependencies, ...packageJson.devDependencies };
 rmSync(out, { recursive: true, force: true });
 try {
   run(["node_modules/.bin/tsc", "-p", tools, "--outDir", compiled]);
+  // tsc copies only JSON.
+  copyFileSync(join(root, "src/limit/window.lua"), join(compiled, "src/limit/window.lua"));
   run([process.execPath, "install", "--frozen-lockfile", "--silent"], tools);
   const bundled = await bundleCode();
   await bundleTypes();
-  addInterpreter(join(out, "lib/bin.js"));
+  const bin = join(out, "lib/bin.js");
+  writeFileSync(bin, `#!/usr/bin/env node\n${readFileSync(bin, "utf8")}`);
+  chmodSync(bin, 0o755);
   await writeAssets(bundled);
   for (const file of ["LICENSE", "CHANGELOG.md"]) copyFileSync(join(root, file), join(out, file));
   copyFileSync(join(tools, "README.md"), join(out, "README.md"));
@@ -68,20 +71,17 @@ async function bundleCode(): Promise<string[]> {
     cwd: compiled,
     input: Object.fromEntries(input),
     platform: "node",
+    moduleTypes: { ".lua": "text" },
     // Relative to the root, where the packages are installed.
     resolve: { modules: ["node_modules", join(root, "node_modules")] },
     external: [
       /^(?:bun|#sqlite)$/,
       /^(?:bun|node):/,
-      ...[...dependencies, ...Object.keys(peers)].map(isFrom),
+      ...[...dependencies, ...Object.keys(peers)].map((name) => new RegExp(`^${name}(?:/|$)`)),
     ],
   });
   const { output } = await bundle.write({ dir: join(out, "lib"), format: "esm" });
   return output.flatMap((file: { moduleIds?: string[] }) => file.moduleIds ?? []);
-}
-
-function isFrom(name: string): RegExp {
-  return new RegExp(`^${name}(?:/|$)`);
 }
 
 function requireTool(name: string) {
@@ -120,11 +120,6 @@ function addHelp(file: string): void {
   writeFileSync(file, text);
 }
 
-function addInterpreter(file: string): void {
-  writeFileSync(file, `#!/usr/bin/env node\n${readFileSync(file, "utf8")}`);
-  chmodSync(file, 0o755);
-}
-
 async function writeAssets(bundled: string[]): Promise<void> {
   mkdirSync(join(out, "assets"));
   // A release fixes the build time, so that the package is reproducible.
@@ -156,7 +151,7 @@ function createManifest() {
     repository,
     type: packageJson.type,
     // Modules that have side effects when they are imported.
-    sideEffects: ["./lib/bin.js", "./lib/main-*.js", "./lib/node-version.js"],
+    sideEffects: ["./lib/bin.js", "./lib/node-version.js"],
     bin: { roadbook: "./lib/bin.js" },
     engines: { node: ">=22.15", bun: `>=${packageJson.engines.bun}` },
     files: ["lib", "types", "assets", "CHANGELOG.md"],

@@ -8,7 +8,7 @@ import type {
   UserSearchResult,
 } from "./domain/model.ts";
 import { createRoadbook as create, type Roadbook } from "./roadbook.ts";
-import type { RoadbookOptions } from "./settings/library-options.ts";
+import type { RoadbookOptions } from "./settings/flags-and-options.ts";
 import { type ApplyOptions, applyChanges as applyLines } from "./snapshot/import/apply.ts";
 import { type ImportOptions, importDataset as importLines } from "./snapshot/import/import.ts";
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
@@ -36,13 +36,12 @@ export type { HealthBody } from "./http/health.ts";
 export type { Peer, ResponseFacts } from "./http/request-context.ts";
 export type { LimiterStatus } from "./limit/limiter.ts";
 export type { Listening, ListenOptions, Roadbook } from "./roadbook.ts";
-
 export { fold } from "./search/fold.ts";
 export type { NodeListener } from "./server/node-listener.ts";
-export type { RoadbookOptions } from "./settings/library-options.ts";
-export { SnapshotError } from "./snapshot/format/file.ts";
+export type { RoadbookOptions } from "./settings/flags-and-options.ts";
+export { SnapshotError } from "./snapshot/format/header-trailer.ts";
 export type { Counts, Meta } from "./snapshot/format/meta.ts";
-export { checkSnapshot } from "./snapshot/format/verify.ts";
+export { checkSnapshot } from "./snapshot/format/open.ts";
 export type { ApplyOptions } from "./snapshot/import/apply.ts";
 export type { ImportOptions } from "./snapshot/import/import.ts";
 export { DatasetError, type LineError, type LineErrors } from "./snapshot/import/line-errors.ts";

@@ -1,21 +1,21 @@
 /** Roadbook as a library: one object that serves a snapshot, a dataset or the demo. */
+import { readFile } from "node:fs/promises";
 import type { ChangeLine, EndLine } from "./domain/dataset.ts";
 import { reasonOf } from "./files/errors.ts";
-import { openFile } from "./files/read.ts";
 import { TEMPORARY } from "./files/temporary-folder.ts";
-import { type App, createApp, type Door, type FetchHandler } from "./http/app.ts";
+import { type App, createApp, type FetchHandler, type RequestHandler } from "./http/app.ts";
 import { createFaultInjector } from "./http/faults.ts";
 import type { Pages } from "./http/pages.ts";
 import { createClients, loopback } from "./limit/client-address.ts";
 import { createLimiter, type Limiter, type LimiterStatus } from "./limit/limiter.ts";
 import { createNodeListener, type NodeListener } from "./server/node-listener.ts";
 import { takeTurns } from "./server/turns.ts";
+import type { Groups } from "./settings/flags-and-options.ts";
 import {
   type LibraryValues,
   type RoadbookOptions,
   readOptions,
-} from "./settings/library-options.ts";
-import type { Groups } from "./settings/serve-flags.ts";
+} from "./settings/flags-and-options.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
 import { openReloadableSnapshot, type Replacement } from "./snapshot/read/reloadable.ts";
@@ -82,7 +82,7 @@ export interface Roadbook extends AsyncDisposable {
 export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook & { app: App }> {
   const values = readOptions(options);
   return openRoadbook({
-    snapshot: { data: await findSnapshot(values), cacheDir: values.cacheDir, source: undefined },
+    snapshot: { data: await findSnapshot(values), cacheDir: values.cacheDir },
     responses: values,
     page: values,
     hasPage: values.page === true,
@@ -97,7 +97,7 @@ export interface Config extends Pick<Groups, "page" | "faults"> {
   /** The path or bytes of the snapshot, and the state of its source if it comes from a URL. */
   snapshot: Groups["snapshot"] & {
     data: string | Uint8Array;
-    source: Pick<Source, "status" | "refused"> | undefined;
+    source?: Pick<Source, "status" | "refused"> | undefined;
   };
   responses: Groups["responses"] & Pick<LibraryValues, "basePath" | "compress">;
   hasPage: boolean;
@@ -107,41 +107,40 @@ export interface Config extends Pick<Groups, "page" | "faults"> {
   events: Pick<LibraryValues, "onBug" | "onResponse">;
 }
 
-type OpenRoadbook = Roadbook & { app: App; door: Door; refused(): string | undefined };
+type OpenRoadbook = Roadbook & { app: App; handler: RequestHandler; refused(): string | undefined };
 
 /** Like {@link createRoadbook}, but takes values that are parsed already. */
 export async function openRoadbook(config: Config): Promise<OpenRoadbook> {
-  const { snapshot, responses, limit, events, faults } = config;
-  const { publicUrl } = responses;
+  const { responses, limit, events, page, faults } = config;
+  const { data, cacheDir, source } = config.snapshot;
+  const { publicUrl, basePath, cacheMaxAge, compress = true } = responses;
   const publicPath = publicUrl && new URL(publicUrl).pathname.replace(/\/$/, "");
   const { searchLimit, searchWindow: windowMs, maxClients, clock } = limit;
   const injector = faults.faults && createFaultInjector();
   injector?.replace(faults.faults ?? [], faults.faultSeed);
-  const limiter =
-    searchLimit > 0
-      ? (config.sharedLimiter ?? createLimiter({ limit: searchLimit, windowMs, maxClients, clock }))
-      : undefined;
-  const page = config.hasPage ? await openPages(config.page) : undefined;
-  const reloadable = await openReloadableSnapshot(snapshot.data, snapshot.cacheDir);
+  const inMemory = () => createLimiter({ limit: searchLimit, windowMs, maxClients, clock });
+  const limiter = searchLimit > 0 ? (config.sharedLimiter ?? inMemory()) : undefined;
+  const pages = config.hasPage ? await openPages(page) : undefined;
+  const reloadable = await openReloadableSnapshot(data, cacheDir);
   /** Why a newer snapshot is not served. Anyone can read this, so it names no folder. */
   const refused = () =>
-    reloadable.refused()?.reason.replaceAll(snapshot.cacheDir ?? TEMPORARY, "the cache") ??
-    snapshot.source?.refused();
+    reloadable.refused()?.reason.replaceAll(cacheDir ?? TEMPORARY, "the cache") ??
+    source?.refused();
   let isClosed = false;
-  const { app, ...door } = createApp({
+  const { app, ...handler } = createApp({
     publicUrl,
-    basePath: responses.basePath ?? publicPath ?? "",
-    cacheMaxAgeSeconds: Math.floor(responses.cacheMaxAge / 1000),
-    compress: responses.compress ?? true,
-    page,
+    basePath: basePath ?? publicPath ?? "",
+    cacheMaxAgeSeconds: Math.floor(cacheMaxAge / 1000),
+    compress,
+    page: pages,
     docsScript,
     snapshot: reloadable.current,
     refused,
-    source: () => snapshot.source?.status(),
+    source: () => source?.status(),
     isClosed: () => isClosed,
     clients: createClients({
       trusted: limit.trustedProxies,
-      unlimited: [...(limit.unlimited ?? []), ...(config.page.kiosk ? loopback : [])],
+      unlimited: [...(limit.unlimited ?? []), ...(page.kiosk ? loopback : [])],
       ipv6Prefix: limit.ipv6Prefix,
     }),
     defaultPeer: limit.defaultPeer,
@@ -151,7 +150,7 @@ export async function openRoadbook(config: Config): Promise<OpenRoadbook> {
     onResponse: events.onResponse,
   });
   // Some hosts pass more arguments.
-  const fetch: FetchHandler = (request, from) => door.fetch(request, from);
+  const fetch: FetchHandler = (request, from) => handler.fetch(request, from);
   const listening: Listening[] = [];
 
   function checkOpen(): void {
@@ -167,22 +166,19 @@ export async function openRoadbook(config: Config): Promise<OpenRoadbook> {
   return {
     app,
     fetch,
-    door,
+    handler,
     listener: createNodeListener(fetch),
-    async listen(options = {}) {
+    async listen({ port = 0, host = "127.0.0.1" } = {}) {
       checkOpen();
-      const { port = 0, host = "127.0.0.1" } = options;
       const { openListener } = await import("./server/listen.ts");
-      const { origin, close } = await openListener({ host, port }, takeTurns(door));
+      const { origin, close } = await openListener({ host, port }, takeTurns(handler));
       listening.push({ url: origin, close });
       return { url: origin, close };
     },
     async apply(changes) {
       checkOpen();
-      return reloadable.change(async (snapshot) => {
-        const { changeSnapshot } = await import("./snapshot/import/apply.ts");
-        return changeSnapshot(snapshot, changes);
-      });
+      const { changeSnapshot } = await import("./snapshot/import/apply.ts");
+      return reloadable.change((snapshot) => changeSnapshot(snapshot, changes));
     },
     meta() {
       const { meta, sha256 } = reloadable.current();
@@ -192,8 +188,7 @@ export async function openRoadbook(config: Config): Promise<OpenRoadbook> {
     refused,
     listFaults: () => injector?.list() ?? [],
     setFaults(list, seed = faults.faultSeed) {
-      if (!injector)
-        throw new Error("setFaults needs the option faults, which may be an empty list");
+      if (!injector) throw new Error("setFaults needs the option faults, even if it is empty");
       injector.replace(readOptions({ faults: list }).faults ?? [], seed);
     },
     resetLimit() {
@@ -215,19 +210,17 @@ async function findSnapshot({ snapshot, dataset, demo }: LibraryValues) {
   return (await import("./snapshot/import/import.ts")).buildSnapshot(dataset ?? []);
 }
 
-async function openPages(page: Config["page"]): Promise<Pages> {
-  const logo = page.logo === undefined ? undefined : await readLogo(page.logo);
-  return { ...page, logo, assets: await pageAssets() };
+async function openPages({ logo, ...page }: Config["page"]): Promise<Pages> {
+  const parsed = logo === undefined ? undefined : await readLogo(logo);
+  return { ...page, logo: parsed, assets: await pageAssets() };
 }
 
 async function readLogo(logo: string | Uint8Array): Promise<Logo> {
+  const isPath = typeof logo === "string";
   try {
-    if (typeof logo !== "string") return parseLogo(logo);
-    await using file = await openFile(logo);
-    return parseLogo(await file.readFile());
+    return parseLogo(isPath ? await readFile(logo) : logo);
   } catch (error) {
-    const reason =
-      error instanceof RangeError ? error.message : `cannot be read: ${reasonOf(error)}`;
-    throw new Error(`${typeof logo === "string" ? logo : "the logo"} ${reason}`);
+    const problem = error instanceof RangeError ? "" : "cannot be read: ";
+    throw new Error(`${isPath ? logo : "the logo"} ${problem}${reasonOf(error)}`);
   }
 }

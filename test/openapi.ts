@@ -4,7 +4,7 @@
  * or headers.
  */
 import { gunzipSync } from "node:zlib";
-import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { createRoadbook } from "../src/roadbook.ts";
 
@@ -31,9 +31,7 @@ export interface OpenApiDocument {
   };
 }
 
-interface Schema {
-  [keyword: string]: unknown;
-}
+type Schema = Record<string, unknown>;
 
 export async function readDocument(url: string): Promise<OpenApiDocument> {
   await using roadbook = await createRoadbook({ dataset: [], publicUrl: url });
@@ -44,12 +42,6 @@ export async function readDocument(url: string): Promise<OpenApiDocument> {
 const headersOfHttp = new Set(
   "connection content-length content-type date keep-alive transfer-encoding".split(" "),
 );
-
-interface ResponseValidators {
-  /** Keyed by lower-case name. */
-  headers: Map<string, { required: boolean; isNumber: boolean; validate: ValidateFunction }>;
-  body: ValidateFunction | undefined;
-}
 
 const document = await readDocument("http://roadbook.test");
 const ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -101,7 +93,7 @@ export async function checkResponse(
   return response;
 }
 
-const cached = new Map<string, ResponseValidators | undefined>();
+const cached = new Map<string, ReturnType<typeof createValidators>>();
 
 function validatorsOf(path: string, method: string, status: number) {
   const key = `${method} ${path} ${status}`;
@@ -109,11 +101,8 @@ function validatorsOf(path: string, method: string, status: number) {
   return cached.get(key);
 }
 
-function createValidators(
-  path: string,
-  method: string,
-  status: number,
-): ResponseValidators | undefined {
+/** Returns a validator of the body, and of each header by its lower-case name. */
+function createValidators(path: string, method: string, status: number) {
   const methods = document.paths[path] ?? {};
   // An unsupported method gets the 405 response that is documented for GET.
   const { responses = {} } = methods[method.toLowerCase()] ?? methods.get ?? {};

@@ -4,8 +4,7 @@ import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Setting } from "../src/settings/declare.ts";
-import { readOptions } from "../src/settings/library-options.ts";
-import { serveSettings } from "../src/settings/serve-flags.ts";
+import { readOptions, serveSettings } from "../src/settings/flags-and-options.ts";
 import {
   codeBlocks,
   executable,
@@ -164,11 +163,8 @@ test("with the commands for a developer, requests fail on purpose", async () => 
   for (const [at, server] of servers.entries()) {
     await withServer(`dist/${server}`, { cwd }, async (origin) => {
       const path = at === 1 ? "users/public/42" : "search/users?q=no";
-      const ask = () =>
-        fetch(`${origin}/${path}`).then(
-          ({ status }) => status,
-          () => "closed",
-        );
+      const closed = () => ({ status: "closed" });
+      const ask = async () => (await fetch(`${origin}/${path}`).catch(closed)).status;
       for (const call of at === 2 ? calls : []) {
         expect(await run(["sh", "-c", `${call} -s`])).toEqual({ code: 0, stdout: "", stderr: "" });
       }

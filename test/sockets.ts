@@ -3,6 +3,8 @@ import { expect } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { run, type Target, underLoad } from "./support.ts";
 
+type Origin = Pick<Target, "origin">;
+
 export interface RawResponse {
   status: number;
   /** The header lines, in lower case. */
@@ -22,7 +24,7 @@ export interface Received {
 export const lastRequest = "GET /health HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n";
 
 /** Opens a connection. The caller must handle any later errors on the connection. */
-export function dial({ origin }: Pick<Target, "origin">): Promise<Socket> {
+export function dial({ origin }: Origin): Promise<Socket> {
   const { hostname, port } = new URL(origin);
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname, () => resolve(socket));
@@ -49,10 +51,7 @@ export async function readAll(socket: Socket): Promise<Received> {
 }
 
 /** Sends the bytes, then reads until the other side closes the connection. */
-export async function converse(
-  target: Pick<Target, "origin">,
-  ...parts: (string | Uint8Array)[]
-): Promise<Received> {
+export async function converse(target: Origin, ...parts: (string | Uint8Array)[]) {
   const socket = await dial(target);
   const received = readAll(socket);
   for (const part of parts) socket.write(part);
@@ -63,10 +62,7 @@ export async function converse(
  * Sends each part after the response to the one before it. Bun may close a connection that sends a
  * request before that, so tests with several requests on a connection take turns.
  */
-export async function exchange(
-  target: Pick<Target, "origin">,
-  ...parts: (string | Uint8Array)[]
-): Promise<Received> {
+export async function exchange(target: Origin, ...parts: (string | Uint8Array)[]) {
   const socket = await dial(target);
   const end = closed(socket);
   const chunks: Buffer[] = [];
@@ -88,10 +84,9 @@ export async function exchange(
 }
 
 /** Opens up to `wanted` connections, using at most a third of this process's file descriptors. */
-export async function dialMany(target: Pick<Target, "origin">, wanted: number): Promise<Socket[]> {
+export async function dialMany(target: Origin, wanted: number): Promise<Socket[]> {
   const { stdout } = await run(["sh", "-c", "ulimit -n"]);
-  const limit = Number(stdout);
-  const count = Math.min(wanted, Number.isNaN(limit) ? wanted : Math.floor(limit / 3));
+  const count = Math.min(wanted, Math.floor(Number(stdout) / 3) || wanted);
   const sockets: Socket[] = [];
   while (sockets.length < count) {
     const batch = Math.min(100, count - sockets.length);
@@ -137,7 +132,7 @@ export async function whileServingOthers<T>(target: Target, work: () => Promise<
  * connections, calls `check`, which may throw to stop early.
  */
 export async function holdUnread(
-  target: Pick<Target, "origin">,
+  target: Origin,
   count: number,
   headOf: (index: number) => string,
   check: () => void = () => {},

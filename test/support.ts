@@ -2,12 +2,13 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { codeOf } from "../src/files/errors.ts";
-import type { RoadbookOptions } from "../src/settings/library-options.ts";
+import type { RoadbookOptions } from "../src/settings/flags-and-options.ts";
 import type { LineSource } from "../src/snapshot/import/read-dataset.ts";
 import { openRunFolder, removeFolder } from "./run-folder.ts";
 
 export const root = join(import.meta.dir, "..");
-export const community = join(import.meta.dir, "fixtures/community.ndjson");
+/** A dataset with all kinds of lines. `community` in datasets.ts is a smaller one. */
+export const fixture = join(import.meta.dir, "fixtures/community.ndjson");
 
 export interface Target {
   /** Requests a path. Fails if the response does not match the OpenAPI document. */
@@ -37,6 +38,16 @@ export async function openInProcess(
   };
 }
 
+/** Whether the test run must fail if a program is missing, and test the package. */
+export const isRequired = Boolean(process.env.ROADBOOK_REQUIRE_ALL);
+
+/** Whether to run the tests of a program. Says so if they are skipped. */
+export function tryProgram(name: string): boolean {
+  const isTried = Bun.which(name) !== null || isRequired;
+  if (!isTried) console.warn(`skipped: some tests need ${name} on the PATH`);
+  return isTried;
+}
+
 /** Whether to skip tests that start programs, as `bun run test:quick` does. */
 export const isQuick = Boolean(process.env.TEST_QUICK);
 
@@ -55,10 +66,7 @@ const FILL_MS = 120_000;
  * Returns a folder that is filled once per test run and shared by all processes of the run. Callers
  * must not change it.
  */
-export async function makeOnce(
-  name: string,
-  fill: (folder: string) => Promise<void>,
-): Promise<string> {
+export async function makeOnce(name: string, fill: (folder: string) => Promise<void>) {
   const [lock, folder] = [join(runFolder, `${name}.lock`), join(runFolder, name)];
   if (existsSync(folder)) return folder;
   try {
@@ -122,10 +130,7 @@ export async function until<T>(
 }
 
 /** Returns the distinct results of four clients that call `ask` repeatedly while `act` runs. */
-export async function underLoad<T>(
-  ask: () => Promise<T>,
-  act: () => Promise<unknown>,
-): Promise<Set<T>> {
+export async function underLoad<T>(ask: () => Promise<T>, act: () => Promise<unknown>) {
   const seen = new Set<T>();
   let isOver = false;
   const clients = Array.from({ length: 4 }, async () => {
@@ -140,12 +145,6 @@ export async function underLoad<T>(
   return seen;
 }
 
-export interface Outcome {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
 interface RunOptions {
   cwd?: string;
   env?: Record<string, string>;
@@ -153,7 +152,7 @@ interface RunOptions {
 }
 
 /** Runs a program until it exits. */
-export async function run(command: string[], options: RunOptions = {}): Promise<Outcome> {
+export async function run(command: string[], options: RunOptions = {}) {
   const { stdin = "", ...rest } = options;
   const child = Bun.spawn(command, {
     env: process.env,
@@ -174,7 +173,7 @@ export async function run(command: string[], options: RunOptions = {}): Promise<
 const bareEnvironment = () => ({ TMPDIR: runFolder });
 
 /** Runs the executable with a minimal environment in an empty folder. */
-export async function roadbook(args: string[], options: RunOptions = {}): Promise<Outcome> {
+export async function roadbook(args: string[], options: RunOptions = {}) {
   return run([await executable(), ...args], {
     cwd: temporaryFolder(),
     env: bareEnvironment(),
@@ -194,7 +193,8 @@ export async function openExecutable(
     stdout: "pipe",
     stderr: onLog ? "pipe" : "ignore",
   });
-  const logged = onLog && child.stderr ? readText(child.stderr, onLog) : undefined;
+  const onChunk = (chunk: Uint8Array) => onLog?.(Buffer.from(chunk).toString());
+  const logged = child.stderr?.pipeTo(new WritableStream({ write: onChunk }));
   const origin = await readyOrigin(child.stdout);
   const { checkResponse } = await import("./openapi.ts");
   return {
@@ -212,23 +212,17 @@ export async function openExecutable(
   };
 }
 
-interface SpawnOptions {
-  cwd?: string;
-  env?: Record<string, string | undefined>;
-}
-
 /** Starts a program that prints the same ready line as `serve`. `close` returns its exit code. */
-export async function spawnServer(command: string[], options: SpawnOptions = {}) {
+export async function spawnServer(
+  command: string[],
+  options: { cwd?: string; env?: Record<string, string | undefined> } = {},
+) {
   const child = Bun.spawn(command, { ...options, stdout: "pipe", stderr: "ignore" });
   const close = () => {
     child.kill();
     return child.exited;
   };
   return { origin: await readyOrigin(child.stdout), pid: child.pid, close };
-}
-
-async function readText(stream: ReadableStream<Uint8Array>, onText: (text: string) => void) {
-  for await (const chunk of stream) onText(Buffer.from(chunk).toString());
 }
 
 /** Returns the address in the ready line, which must be the first line. */

@@ -1,12 +1,8 @@
 /** A minimal HTTP client for timing, with one keep-alive connection and one request at a time. */
 
-export interface Connection {
-  /** Resolves to the head and body of the response. Rejects if the connection breaks. */
-  get(path: string): Promise<string>;
-  close(): void;
-}
+export type Connection = Awaited<ReturnType<typeof connect>>;
 
-export async function connect(origin: string): Promise<Connection> {
+export async function connect(origin: string) {
   const { hostname, port, host } = new URL(origin);
   const broken = new Error("the server closed the connection");
   let received = "";
@@ -23,7 +19,8 @@ export async function connect(origin: string): Promise<Connection> {
     },
   });
   return {
-    get(path) {
+    /** Resolves to the head and body of the response. Rejects if the connection breaks. */
+    get(path: string): Promise<string> {
       received = "";
       response = Promise.withResolvers();
       if (socket.readyState !== 1) response.reject(broken);

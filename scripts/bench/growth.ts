@@ -7,13 +7,12 @@ import { join } from "node:path";
 import { createRandom } from "../../src/community/random.ts";
 import { megabytesOf, openExecutable, temporaryFolder } from "../../test/support.ts";
 import { type Connection, connect } from "./connection.ts";
-import { median, type Options, quantile, tableOf, timed } from "./measure.ts";
+import { format, median, type Options, quantile, tableOf, timed } from "./measure.ts";
 import {
   createUserSampler,
   openRoadbook,
   runCommand,
   searchPath,
-  timeUntilSwapped,
   sizes as usersOf,
   writeDataset,
 } from "./server.ts";
@@ -21,62 +20,50 @@ import {
 const REQUESTS = 2000;
 const ROUNDS = 5;
 
-const metrics = {
-  "profile, p50": "s",
-  "profile, p99": "s",
-  "search, p50": "s",
-  "search, p99": "s",
-  "start to ready": "s",
-  swap: "s",
-  apply: "s",
-  import: "s",
-  "apply, processor time": "s",
-  "import, processor time": "s",
-  "server's memory": "MB",
-  "snapshot file": "MB",
-  "import, peak": "MB",
-  "apply, peak": "MB",
-} as const;
-type Metric = keyof typeof metrics;
 type Community = Awaited<ReturnType<typeof build>>;
 
 export async function benchGrowth({ isQuick }: Options): Promise<void> {
   const sizes = isQuick ? ["10k", "100k"] : ["10k", "100k", "1M", "10M"];
   const communities: Community[] = [];
-  for (const size of sizes) communities.push(await build(size));
-  const measured: Record<Metric, number>[] = [];
-  for (const { community, times } of await timeRequests(communities)) {
-    const { path, changedPath, figures } = community;
+  for (const size of sizes) communities.push(await build(usersOf[size] ?? 0));
+  const times = await timeRequests(communities);
+  const measured: Record<string, number>[] = [];
+  for (const [at, { path, changedPath, figures }] of communities.entries()) {
     const served = {
-      "start to ready": await timeStart(path),
-      swap: await timeSwap(path, changedPath),
+      "start to ready, ms": await timeStart(path),
+      "swap, ms": await timeSwap(path, changedPath),
     };
-    measured.push({ ...figures, ...times, ...served });
+    measured.push({ ...times[at], ...served, ...figures });
   }
-  console.log(formatTable(sizes, measured));
+  const rows = Object.keys(measured[0] ?? {}).map((name) => {
+    const values = measured.map((figures) => figures[name] ?? Number.NaN);
+    const [before = 0, last = 0] = values.slice(-2);
+    return [name, ...[...values, last / before].map(format)];
+  });
+  console.log(tableOf(["", ...[...sizes, "last tenfold, ×"].map((title) => `${title}:`)], rows));
 }
 
 /** Builds a snapshot, and a changed copy in which one user has become private. */
-async function build(size: string) {
+async function build(users: number) {
   const folder = temporaryFolder();
   const [dataset, changes] = [join(folder, "dataset"), join(folder, "changes")];
   const [path, changedPath] = [join(folder, "snapshot"), join(folder, "changed")];
-  await writeDataset(usersOf[size] ?? 0, dataset);
+  await writeDataset(users, dataset);
   const imported = await runCommand("import", dataset, "--to", path);
   rmSync(dataset);
   copyFileSync(path, changedPath);
   writeFileSync(changes, `{"type":"user","id":1,"public":false}\n`);
   const applied = await runCommand("apply", changes, "--to", changedPath);
   const figures = {
-    apply: applied.seconds,
-    import: imported.seconds,
-    "apply, processor time": applied.processorSeconds,
-    "import, processor time": imported.processorSeconds,
-    "snapshot file": statSync(path).size / 1e6,
-    "import, peak": imported.peakMegabytes,
-    "apply, peak": applied.peakMegabytes,
+    "apply, s": applied.seconds,
+    "import, s": imported.seconds,
+    "apply, processor s": applied.processorSeconds,
+    "import, processor s": imported.processorSeconds,
+    "snapshot file, MB": statSync(path).size / 1e6,
+    "import, peak, MB": imported.peakMegabytes,
+    "apply, peak, MB": applied.peakMegabytes,
   };
-  return { size, path, changedPath, figures };
+  return { users, path, changedPath, figures };
 }
 
 /**
@@ -85,14 +72,13 @@ async function build(size: string) {
  */
 async function timeRequests(communities: Community[]) {
   const targets = await Promise.all(
-    communities.map(async (community) => {
-      const users = usersOf[community.size] ?? 0;
+    communities.map(async ({ users, path }) => {
       const random = createRandom(users);
       const sampleUser = createUserSampler(users, random);
-      const server = await openRoadbook(["--snapshot", community.path, "--search-limit", "0"]);
+      const server = await openRoadbook(["--snapshot", path, "--search-limit", "0"]);
       const connection = await connect(server.origin);
       const [profiles, searches]: [number[], number[]] = [[], []];
-      return { community, random, sampleUser, server, connection, profiles, searches };
+      return { random, sampleUser, server, connection, profiles, searches };
     }),
   );
   for (let count = 0; count < 2 * REQUESTS; count++) {
@@ -106,17 +92,13 @@ async function timeRequests(communities: Community[]) {
       searches.push(await timeRequest(connection, `${search}&n=${count}`));
     }
   }
-  const secondsAt = (times: number[], share: number) =>
-    quantile(times.slice(REQUESTS), share) / 1000;
-  const results = targets.map(({ community, server, profiles, searches }) => ({
-    community,
-    times: {
-      "profile, p50": secondsAt(profiles, 0.5),
-      "profile, p99": secondsAt(profiles, 0.99),
-      "search, p50": secondsAt(searches, 0.5),
-      "search, p99": secondsAt(searches, 0.99),
-      "server's memory": megabytesOf(server.pid, "RssAnon"),
-    },
+  const quantileOf = (times: number[], share: number) => quantile(times.slice(REQUESTS), share);
+  const results = targets.map(({ server, profiles, searches }) => ({
+    "profile, p50, ms": quantileOf(profiles, 0.5),
+    "profile, p99, ms": quantileOf(profiles, 0.99),
+    "search, p50, ms": quantileOf(searches, 0.5),
+    "search, p99, ms": quantileOf(searches, 0.99),
+    "server's memory, MB": megabytesOf(server.pid, "RssAnon"),
   }));
   for (const { connection, server } of targets) {
     connection.close();
@@ -134,7 +116,7 @@ async function timeRequest(connection: Connection, path: string): Promise<number
   return ms;
 }
 
-/** Returns the seconds from starting the process until it prints the ready line. */
+/** Returns the milliseconds from starting the process until it prints the ready line. */
 function timeStart(path: string): Promise<number> {
   return medianOfRounds(async () => {
     const start = performance.now();
@@ -145,42 +127,29 @@ function timeStart(path: string): Promise<number> {
   });
 }
 
-/** Returns the seconds from renaming a file until the server first responds from the new file. */
+/** Returns the milliseconds from renaming a file until the server responds from the new file. */
 async function timeSwap(path: string, changedPath: string): Promise<number> {
   const served = `${path}.served`;
   copyFileSync(path, served);
   const server = await openExecutable(["--snapshot", served]);
+  const identity = async () => (await (await server.fetch("/health")).json()).snapshot.sha256;
   // The order is reversed in each round, so that the two files alternate.
   const files = [path, changedPath];
-  const seconds = await medianOfRounds(async () => {
+  const ms = await medianOfRounds(async () => {
     copyFileSync(files.reverse()[0] ?? "", `${served}.new`);
-    return timeUntilSwapped(server, () => renameSync(`${served}.new`, served));
+    const before = await identity();
+    return timed(async () => {
+      renameSync(`${served}.new`, served);
+      while ((await identity()) === before) await Bun.sleep(1);
+    });
   });
   await server.close();
   rmSync(served);
-  return seconds;
+  return ms;
 }
 
-/** Calls `time`, which returns milliseconds, once per round. Returns the median in seconds. */
 async function medianOfRounds(time: () => Promise<number>): Promise<number> {
   const times: number[] = [];
   while (times.length < ROUNDS) times.push(await time());
-  return median(times) / 1000;
+  return median(times);
 }
-
-function formatTable(sizes: string[], figures: Record<Metric, number>[]): string {
-  const rows = Object.entries(metrics).map(([metric, unit]) => {
-    const values = figures.map((figuresOfSize) => figuresOfSize[metric as Metric]);
-    const [before = 0, last = 0] = values.slice(-2);
-    return [metric, ...values.map((value) => format(value, unit)), digits(last / before)];
-  });
-  return tableOf(["", ...[...sizes, "last tenfold, ×"].map((title) => `${title}:`)], rows);
-}
-
-function format(value: number, unit: "s" | "MB"): string {
-  if (unit === "MB") return value < 1000 ? `${digits(value)} MB` : `${digits(value / 1000)} GB`;
-  if (value < 1e-3) return `${digits(value * 1e6)} µs`;
-  return value < 1 ? `${digits(value * 1e3)} ms` : `${digits(value)} s`;
-}
-
-const digits = (value: number) => String(Number(value.toPrecision(value < 100 ? 2 : 3)));

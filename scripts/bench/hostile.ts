@@ -1,75 +1,12 @@
-/**
- * Measures what hostile clients cost:
- * - how long another client waits while one address sends as much as it can,
- * - the memory for clients that never finish their request or never read their response,
- * - the time for a very long request. Each input that a client can make long is filled with the
- *   slowest content known for it.
- */
+/** Measures how long another client waits while one address sends as much as it can. */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
-import { longDataset, makeSeeded, makeSnapshot } from "../../test/datasets.ts";
-import { converse, dial, holdUnread, lastRequest } from "../../test/sockets.ts";
-import { makeCertificate, megabytesOf, openExecutable, type Target } from "../../test/support.ts";
+import { makeSeeded } from "../../test/datasets.ts";
+import { makeCertificate, openExecutable, type Target } from "../../test/support.ts";
 import { attacks, open, PROFILE } from "./attacker.ts";
 import { alternate, format, median, type Options, quantile, tableOf } from "./measure.ts";
-
-const SIZES = [1_000, 5_000, 15_000];
-const TRIES = 11;
-
-const SEARCH = "/search/users?q=";
-/** Each function returns the path, and sometimes a header, of a request of about `length` bytes. */
-const longRequests: Record<string, (length: number) => [path: string, header?: string]> = {
-  "q: marks out of order": (length) => [`${SEARCH}a${fill("%CC%81%CC%96", length)}`],
-  "q: marks in opposite order": (length) => [
-    `${SEARCH}a${fill("%CD%85", length / 2)}${fill("%CC%96", length / 2)}`,
-  ],
-  "q: marks that folding keeps": (length) => [`${SEARCH}a${fill("%D6%B0%D6%91", length)}`],
-  "q: jamo": (length) => [SEARCH + fill("%E1%84%80", length)],
-  "q: white space": (length) => [`${SEARCH}${fill("+%20", length)}anna`],
-  "q: white space of two bytes": (length) => [`${SEARCH}${fill("+%C2%A0", length)}anna`],
-  "q: words of one letter": (length) => [SEARCH + fill("a+", length)],
-  "query: empty pairs": (length) => [`/search/users?${fill("&", length)}q=anna`],
-  "keys that are not UTF-8": (length) => [`/search/users?${fill("%&", length)}q=anna`],
-  "path: percent signs": (length) => [PROFILE + fill("%25", length)],
-  "X-Forwarded-For: commas": (length) => [`${SEARCH}anna`, `X-Forwarded-For: ${fill(",", length)}`],
-  "X-Forwarded-For: trusted addresses": (length) => [
-    `${SEARCH}anna`,
-    `X-Forwarded-For: ${fill("127.0.0.1,", length)}`,
-  ],
-  "Accept-Encoding: commas": (length) => [PROFILE, `Accept-Encoding: ${fill(",", length)}`],
-  "Accept-Encoding: codings": (length) => [PROFILE, `Accept-Encoding: ${fill("a;q=1,", length)}`],
-  "If-None-Match: tags": (length) => [PROFILE, `If-None-Match: ${fill('"a",', length)}`],
-  "If-None-Match: quotes": (length) => [PROFILE, `If-None-Match: ${fill('"', length)}`],
-  "X-Request-Id": (length) => [PROFILE, `X-Request-Id: ${fill("a", length)}`],
-};
-
-function fill(piece: string, length: number): string {
-  return piece.repeat(Math.floor(length / piece.length));
-}
-
-/** Returns the milliseconds from sending the last byte of the request until the response starts. */
-async function measure(server: Target, request: string): Promise<number> {
-  const socket = await dial(server);
-  socket.setNoDelay(true);
-  // The server receives all but the last two bytes before the clock starts.
-  socket.write(request.slice(0, -2));
-  await Bun.sleep(20);
-  const response = once(socket, "data");
-  const sentMs = performance.now();
-  socket.write(request.slice(-2));
-  await response;
-  const ms = performance.now() - sentMs;
-  socket.destroy();
-  return ms;
-}
-
-export async function benchHostile({ isQuick }: Options): Promise<void> {
-  await (isQuick ? benchOthers(1, 1000) : benchOthers(RUNS, 200_000));
-  await benchMemory(isQuick ? 10 : 1);
-  await benchLongRequests(isQuick ? 1 : TRIES);
-}
 
 const ATTACK_MS = 1500;
 /** How long an attack runs before the other client begins. Its start is measured, too. */
@@ -85,9 +22,8 @@ const columns: [title: string, "connected" | "server" | "connecting", share: num
   ["max with a new connection:", "connecting", 1],
 ];
 
-/** Prints how long a client waits for a profile while another one attacks: medians of the runs. */
-async function benchOthers(runs: number, users: number): Promise<void> {
-  const { snapshot } = await makeSeeded(users);
+export async function benchHostile({ isQuick }: Options): Promise<void> {
+  const { snapshot } = await makeSeeded(isQuick ? 1000 : 200_000);
   const flags = ["--search-limit", "0", "--allow-indexing", "--snapshot", snapshot];
   // The handshakes of this kind of key cost the least.
   const { cert, key } = await makeCertificate(
@@ -96,7 +32,7 @@ async function benchOthers(runs: number, users: number): Promise<void> {
   );
   const tls = ["--tls-cert", cert, "--tls-key", key];
   const names = Object.fromEntries(Object.keys(attacks).map((name) => [name, name]));
-  const waitsOf = await alternate(runs, names, async (name) => {
+  const waitsOf = await alternate(isQuick ? 1 : RUNS, names, async (name) => {
     const server = await openExecutable([...flags, ...(name.includes("TLS") ? tls : [])]);
     const waits = await measureOther(server, name);
     await server.close();
@@ -109,8 +45,7 @@ async function benchOthers(runs: number, users: number): Promise<void> {
     ),
   ]);
   const head = columns.map(([title]) => title);
-  console.log(tableOf([`attack; wait of another client, ms`, ...head], rows));
-  console.log();
+  console.log(tableOf(["attack; wait of another client, ms", ...head], rows));
 }
 
 /** Returns how long a client waits on an open connection, and on a new one, in milliseconds. */
@@ -147,63 +82,4 @@ async function measureOther({ origin, pid }: Target & { pid: number }, attack: s
   await attacker.exited;
   socket.destroy();
   return waits;
-}
-
-async function benchLongRequests(tries: number): Promise<void> {
-  const server = await openExecutable("--search-limit 0 --trusted-proxy 127.0.0.0/8".split(" "));
-  const rows: string[][] = [];
-  for (const [name, create] of Object.entries(longRequests)) {
-    const row = [name];
-    for (const size of SIZES) {
-      const [path, header = "X: y"] = create(size);
-      const request = `GET ${path} HTTP/1.1\r\nHost: a.example\r\n${header}\r\n\r\n`;
-      await measure(server, request); // warm-up
-      const times: number[] = [];
-      while (times.length < tries) times.push(await measure(server, request));
-      row.push(`${median(times).toFixed(1)} / ${Math.max(...times).toFixed(1)}`);
-    }
-    rows.push(row);
-  }
-  const sizes = SIZES.map((size) => `${size / 1000} KB:`);
-  console.log(tableOf([`ms, median / maximum of ${tries}`, ...sizes], rows));
-  await server.close();
-}
-
-type PathOf = (index: number) => string;
-
-const held: [what: string, count: number, pathOf: PathOf, coding?: string, end?: string][] = [
-  ["unfinished heads of 15 KB", 3000, () => PROFILE, "identity", `X: ${"x".repeat(15_000)}`],
-  ["unread bodies: the largest asset", 800, () => "/docs/scalar.js"],
-  ["unread bodies: the largest asset, encoded", 800, () => "/docs/scalar.js", "gzip"],
-  ["unread bodies: the OpenAPI document", 800, () => "/docs/json"],
-  ["unread bodies: one longest list of achievements", 800, () => "/users/1/achievements"],
-  ["unread bodies: different longest lists", 800, (at) => `/users/${at + 1}/achievements`],
-  ["unread bodies: the page of one driver", 800, () => "/drivers/1"],
-  ["unread bodies: the pages of different drivers", 800, (at) => `/drivers/${at + 1}`],
-  ["unread body: a page of the sitemap", 1, () => "/sitemaps/0.xml"],
-];
-
-/** Prints how much memory the server needs for connections that never make progress. */
-async function benchMemory(divisor: number): Promise<void> {
-  const snapshot = await makeSnapshot(longDataset(800));
-  const { snapshot: large } = await makeSeeded(20_000);
-  const flags = ["--search-limit", "0", "--allow-indexing"];
-  const rows: string[][] = [];
-  for (const [what, count, pathOf, coding = "identity", end = "\r\n"] of held) {
-    const served = pathOf(0).startsWith("/sitemaps/") ? large : snapshot;
-    const server = await openExecutable(["--snapshot", served, ...flags]);
-    const headOf = (index: number) =>
-      `GET ${pathOf(index)} HTTP/1.1\r\nHost: a.example\r\nAccept: text/html\r\nAccept-Encoding: ${coding}\r\n${end}`;
-    if (count > 1) await converse(server, headOf(0) + lastRequest);
-    const before = megabytesOf(server.pid, "VmRSS");
-    const sockets = await holdUnread(server, Math.ceil(count / divisor), headOf);
-    await converse(server, lastRequest);
-    const growths = (["VmRSS", "VmHWM"] as const).map(
-      (key) => megabytesOf(server.pid, key) - before,
-    );
-    rows.push([`${format(count)} ${what}`, ...growths.map((growth) => growth.toFixed(0))]);
-    for (const socket of sockets) socket.destroy();
-    await server.close();
-  }
-  console.log(`${tableOf(["connections", "MB added:", "MB added at the peak:"], rows)}\n`);
 }

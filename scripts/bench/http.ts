@@ -66,7 +66,8 @@ export async function benchHttp({ users, isQuick }: Options): Promise<void> {
     Object.values(loads).flatMap(({ paths }) => paths),
   );
   const rivals = await openRivals(users);
-  const rows: string[][] = [];
+  const names = [ROADBOOK, FLOOR, ...Object.keys(rivals)];
+  const [costRows, speedRows]: [string[][], string[][]] = [[], []];
   for (const [name, load] of Object.entries(loads)) {
     const servers = { [ROADBOOK]: roadbook, [FLOOR]: floor, ...(load.isConditional ? {} : rivals) };
     const isSearch = load.paths[0]?.startsWith("/search");
@@ -77,14 +78,17 @@ export async function benchHttp({ users, isQuick }: Options): Promise<void> {
     });
     const costs = (server: string) => results(server).map(({ microseconds }) => microseconds);
     const ratios = costs(ROADBOOK).map((cost, round) => (costs(FLOOR)[round] ?? Number.NaN) / cost);
-    for (const server of Object.keys(servers)) {
-      const perSecond = format(median(results(server).map((result) => result.perSecond)));
-      const ratio = server === ROADBOOK ? formatRounds(ratios) : "";
-      rows.push([name, server, formatRounds(costs(server)), perSecond, ratio]);
-    }
+    const speeds = (server: string) => results(server).map(({ perSecond }) => perSecond);
+    costRows.push([
+      name,
+      ...names.map((server) => formatRounds(costs(server))),
+      formatRounds(ratios),
+    ]);
+    speedRows.push([name, ...names.map((server) => format(median(speeds(server))))]);
   }
-  const figures = ["µs of processor time:", "requests per second:", "floor ÷ Roadbook:"];
-  console.log(tableOf(["request", "server", ...figures], rows));
+  const columns = names.map((server) => `${server}:`);
+  console.log(tableOf(["µs of processor time", ...columns, "floor ÷ Roadbook:"], costRows));
+  console.log(`\n${tableOf(["requests per second", ...columns], speedRows)}`);
 }
 
 let runs = 0;

@@ -7,7 +7,6 @@ export interface Options {
   size: string;
   /** The number of users that `size` stands for. */
   users: number;
-  seed: number;
   /** Run one short round of everything, to check that the bench works. */
   isQuick: boolean;
   hours: number;

@@ -1,10 +1,10 @@
 /** Starts and stops the servers being compared, and makes their data from the same community. */
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createCommunity, seedDataset } from "../../src/community/community.ts";
 import { createRandom, type Random } from "../../src/community/random.ts";
-import { SCHEMA_VERSION } from "../../src/snapshot/format/file.ts";
+import { SCHEMA_VERSION } from "../../src/snapshot/format/header-trailer.ts";
 import {
   executable,
   megabytesOf,
@@ -13,9 +13,8 @@ import {
   type Target,
   temporaryFolder,
 } from "../../test/support.ts";
-import { timed } from "./measure.ts";
 import type { FloorContent } from "./rivals/floor.ts";
-import { makeTables } from "./rivals/tables.ts";
+import { addTrigrams, makeTables } from "./rivals/tables.ts";
 
 export const sizes: Record<string, number> = {
   "1k": 1e3,
@@ -91,30 +90,33 @@ export async function openRoadbook(args: string[]) {
 
 export const ROADBOOK = "Roadbook";
 export const FLOOR = "floor";
-export const ELYSIA = "Elysia, drizzle, `LIKE`";
-export const FASTIFY = "Fastify, `LIKE`";
 
 export const generateLines = (users: number) => seedDataset(communityOptions(users));
 
 /** Returns the path of the rivals' database, which is created once and kept for later runs. */
 export function buildTables(users: number): string {
-  const path = join(tmpdir(), `roadbook-bench-tables-${users}.sqlite`);
-  if (!existsSync(path)) makeTables(path, generateLines(users));
+  const path = join(tmpdir(), `roadbook-bench-trigram-tables-${users}.sqlite`);
+  if (existsSync(path)) return path;
+  rmSync(`${path}.new`, { force: true });
+  makeTables(`${path}.new`, generateLines(users));
+  addTrigrams(`${path}.new`);
+  renameSync(`${path}.new`, path);
   return path;
 }
 
-/** Returns a start function for each rival. All rivals are typical implementations with `LIKE`. */
+/** Returns a start function for each rival. All rivals are typical implementations. */
 export function listRivals(users: number): Record<string, () => Promise<Server>> {
   const tables = buildTables(users);
-  const opener = (runtime: string, file: string) => () =>
-    openServer([runtime, join(import.meta.dir, "rivals", file), tables]);
+  const open = (runtime: string, file: string, ...args: string[]) =>
+    openServer([runtime, join(import.meta.dir, "rivals", file), tables, ...args]);
   const node = Bun.which("node") ? Bun.spawnSync(["node", "--version"]).stdout.toString() : "";
   // better-sqlite3 crashes in older versions of Node.js.
   const hasNode = Number(/\d+/.exec(node)) >= 22;
   if (!hasNode) console.error("Fastify is skipped: it needs Node.js 22 or newer on the PATH");
   return {
-    [ELYSIA]: opener(process.execPath, "elysia.ts"),
-    ...(hasNode && { [FASTIFY]: opener("node", "fastify.mjs") }),
+    "Elysia, drizzle, `LIKE`": () => open(process.execPath, "elysia.ts"),
+    "Elysia, drizzle, FTS5 trigram": () => open(process.execPath, "elysia.ts", "trigram"),
+    ...(hasNode && { "Fastify, `LIKE`": () => open("node", "fastify.mjs") }),
   };
 }
 
@@ -156,28 +158,15 @@ export async function closeAll(): Promise<void> {
   await Promise.allSettled(cleanups.splice(0).map((cleanup) => cleanup()));
 }
 
-/** Returns the milliseconds from calling `act` until the server responds from another snapshot. */
-export async function timeUntilSwapped(server: Target, act: () => unknown): Promise<number> {
-  const identity = async () =>
-    (await (await server.fetch("/health")).json()).snapshot.sha256 as string;
-  const before = await identity();
-  return timed(async () => {
-    await act();
-    while ((await identity()) === before) await Bun.sleep(1);
-  });
-}
-
 export const searchPath = (query: string) => `/search/users?q=${encodeURIComponent(query)}`;
 
 /** The sample is so large that a random path is rarely in the processor's or SQLite's cache. */
 const SAMPLE_SIZE = 20_000;
 
 /** Returns request paths of each kind, for random users from the community. */
-export function samplePaths(users: number, random = createRandom(1)) {
-  const sample = Array.from(
-    { length: Math.min(SAMPLE_SIZE, users) },
-    createUserSampler(users, random),
-  );
+export function samplePaths(users: number) {
+  const sampleUser = createUserSampler(users, createRandom(1));
+  const sample = Array.from({ length: Math.min(SAMPLE_SIZE, users) }, sampleUser);
   const searchesFor = (length: number) =>
     sample
       .map(({ name }) => [...name].slice(0, length).join(""))

@@ -34,7 +34,7 @@ export function formatManPage(date: Date): string {
     ".SH COMMANDS",
     ...Object.entries(commands).flatMap(([name, command]) => formatCommand(name, command)),
     ".SH FLAGS OF EVERY COMMAND",
-    ...programRows.flatMap(([term, meaning]) => entryOf(term, meaning)),
+    ...programRows.flatMap(({ name, help }) => entryOf(name, help)),
     ".SH ENVIRONMENT",
     "A flag overrides its variable, and a variable overrides the default.",
     "For a flag without a value, set the variable to 1 or 0.",

@@ -1,15 +1,8 @@
 /** Parses a command line and runs the command. Only this file reads the environment. */
 import { parseArgs } from "node:util";
 import { version } from "../domain/version.ts";
-import {
-  defaultOf,
-  isFlag,
-  type Setting,
-  suggest,
-  termOf,
-  variableOf,
-} from "../settings/declare.ts";
-import { boolean, type Environment, parseNamed, UsageError } from "../settings/kinds.ts";
+import { isFlag, readValue, suggest, termOf, variableOf } from "../settings/declare.ts";
+import { boolean, UsageError } from "../settings/kinds.ts";
 import { type Command, commands } from "./commands.ts";
 import { formatCommandHelp, formatProgramHelp, usageOf, writeHelp } from "./help.ts";
 import { toLine, writeStdout } from "./output.ts";
@@ -47,14 +40,16 @@ async function runWith(name: string, command: Command, args: string[]): Promise<
   const texts = readArguments(name, command, args, usage);
   const settings = Object.entries(command.settings);
   const values = Object.fromEntries(
-    settings.map(([key, setting]) => [key, readValue(setting, texts.get(setting), process.env)]),
+    settings.map(([key, setting]) => {
+      return [key, readValue(setting, texts.get(termOf(setting)), process.env)];
+    }),
   );
   for (const [key, setting] of settings) {
     const isNeeded = setting.required && values[String(setting.required)] !== true;
     if (!isNeeded || values[key] !== undefined) continue;
     throw new UsageError(`${termOf(setting)} is missing; ${usage}`);
   }
-  await command.run(values, listUnknownVariables(process.env), process.env.JOURNAL_STREAM);
+  await command.run(values, listUnknownVariables(), process.env.JOURNAL_STREAM);
 }
 
 /** No error repeats the value of an unknown flag, which may be a secret. */
@@ -66,14 +61,13 @@ function readArguments(name: string, { settings }: Command, args: string[], usag
     return [term.slice(2), { type: kind === boolean ? "boolean" : "string" }];
   });
   const options = Object.fromEntries(types);
-  const texts = new Map<Setting, string[]>();
-  const add = (setting: Setting, text: string) =>
-    texts.set(setting, [...(texts.get(setting) ?? []), text]);
+  const texts = new Map<string, string[]>();
+  const add = (term: string, text: string) => texts.set(term, [...(texts.get(term) ?? []), text]);
   for (const token of parseArgs({ args, options, strict: false, tokens: true }).tokens) {
     if (token.kind === "positional") {
       const argument = expected[0]?.list ? expected[0] : expected.shift();
       if (!argument) throw new UsageError(`too many arguments; ${usage}`);
-      add(argument, token.value);
+      add(termOf(argument), token.value);
     }
     if (token.kind !== "option") continue;
     const { rawName, value, inlineValue } = token;
@@ -88,35 +82,14 @@ function readArguments(name: string, { settings }: Command, args: string[], usag
     if (!isSwitch && (value === undefined || (value.startsWith("--") && !inlineValue))) {
       throw new UsageError(`${rawName} needs a value; see roadbook ${name} --help`);
     }
-    add(setting, value ?? "1");
+    add(rawName, value ?? "1");
   }
   return texts;
 }
 
-/** Parses a setting's value from the command line, its environment variable or its default. */
-function readValue(setting: Setting, texts: string[] | undefined, env: Environment): unknown {
-  const { kind, list } = setting;
-  const variable = variableOf(setting) ?? "";
-  const name = texts ? termOf(setting) : variable;
-  const given = texts ?? [env[variable]].filter((text) => text !== undefined);
-  const parse = (text: string) => {
-    // An empty value is an error, because an empty host would listen on every address.
-    if (text === "") throw new UsageError(`${name} must not be empty`);
-    return parseNamed(name, kind, text, () => kind.parse(text, env));
-  };
-  if (list && given.length > 0) {
-    if (!isFlag(setting)) return given.map(parse);
-    const parts = given.flatMap((text) => text.split(list)).map((part) => part.trim());
-    // An empty list differs from no list: with --fault none, faults can be set later.
-    return parts.filter((part) => part !== "none").map(parse);
-  }
-  const [last] = given.slice(-1);
-  return last === undefined ? defaultOf(setting) : parse(last);
-}
-
 /** Lists the variables that look like settings but are not, most likely because of a typo. */
-function listUnknownVariables(env: Environment): string[] {
+function listUnknownVariables(): string[] {
   const settings = Object.values(commands).flatMap(({ settings }) => Object.values(settings));
   const known = new Set(settings.map(variableOf));
-  return Object.keys(env).filter((name) => name.startsWith("ROADBOOK_") && !known.has(name));
+  return Object.keys(process.env).filter((name) => /^ROADBOOK_/.test(name) && !known.has(name));
 }

@@ -2,10 +2,9 @@
  * Declares every command with its arguments, its flags and its help. A command's code is loaded
  * only when that command runs, so that `--version`, `--help` and `serve` start fast.
  */
-
-import { declare, type Settings, type Values } from "../settings/declare.ts";
+import { declare, isFlag, type Settings, termOf, type Values } from "../settings/declare.ts";
+import { serveSettings } from "../settings/flags-and-options.ts";
 import * as kinds from "../settings/kinds.ts";
-import { serveSettings } from "../settings/serve-flags.ts";
 import { describeCounts, toLine, writeStdout } from "./output.ts";
 
 export interface Command<Given extends Settings = Settings> {
@@ -24,45 +23,28 @@ function command<Given extends Settings>(given: Command<Given>): Command {
   return given;
 }
 
-const { host, port } = serveSettings;
 const file = {
   name: "FILE",
   kind: kinds.text("FILE"),
   required: true,
   help: "a snapshot",
 } as const;
-const json = { kind: kinds.boolean, help: "print one JSON object, also for an error" } as const;
+const json = { kind: kinds.boolean, help: "print one JSON object, also for an error" };
 /** The flags of commands that write a dataset. */
 const output = {
-  to: {
-    name: "--to OUT",
-    kind: kinds.target,
-    help: "the file to write (default: standard output)",
-  },
+  to: { kind: kinds.text("OUT"), help: "the file to write (default: standard output)" },
   force: { kind: kinds.boolean, help: "overwrite the target even if it is not a dataset" },
 };
-/** The flags that `import` and `apply` have in common. */
-const writing = {
-  idMap: {
-    kind: kinds.text("FILE"),
-    help: "allow ids of any kind, and keep an integer for each in this file",
-  },
+/** The flags of commands that read lines. */
+const reading = {
   expectEnd: { kind: kinds.boolean, help: 'fail unless the last line is {"type":"end","lines":N}' },
-  allowShrink: {
-    kind: kinds.boolean,
-    help: "allow the loss of more than half of the users, public users, companies or unlocked achievements",
-  },
-  maxErrors: {
-    kind: kinds.integer(1, 1_000_000),
-    default: "5",
-    help: "how many errors of each kind to report",
-  },
-  waitMs: {
-    name: "--wait TIME",
-    kind: kinds.time,
-    default: "1m",
-    help: "how long to wait if another command is writing FILE, and then for --confirm",
-  },
+  allowShrink: { kind: kinds.boolean, help: "allow losing most users, companies or achievements" },
+  maxErrors: { kind: kinds.integer(1, 1_000_000), default: "5", help: "errors to show per kind" },
+};
+/** The flags of commands that write a snapshot. */
+const writing = {
+  idMap: { kind: kinds.text("FILE"), help: "allow ids of any kind, kept as integers in this file" },
+  waitMs: { kind: kinds.time, default: "1m", help: "how long to wait for writers, then --confirm" },
   confirm: { kind: kinds.baseUrl, help: "fail unless the server there serves the new snapshot" },
   json,
 };
@@ -74,7 +56,7 @@ export const commands: Record<string, Command> = {
     notes: [
       "If a flag that is not repeatable is given twice, the last value wins. In an environment variable, separate multiple values with commas, or with semicolons in ROADBOOK_LINK and ROADBOOK_FAULT.",
       "A TIME is a number of seconds, or a number with a unit: 500ms, 10s, 5m, 1h, 1d.",
-      "A FAULT is a target, a colon and a comma-separated list. The target is search, profile, achievements, health, or * for the first three. The list has at least one of status=503 (respond with this error), close (close the connection without a response) and delay=200ms (respond later). It may also have rate=0.1 (affect only this share of the requests) and times=2 (stop after two requests). With --fault none, nothing fails yet. With --fault and --admin-port, PUT /faults on the admin port replaces the faults (the body is a JSON list of them), GET /faults lists them, and DELETE /search-limit resets the search limit.",
+      "A FAULT is a target, a colon and a comma-separated list. The target is search, profile, achievements, health, or * for the first three. The list has status=503 (respond with this error), close (close the connection without a response) or delay=200ms (respond later); delay may be combined with either of the others. It may also have rate=0.1 (affect only this share of the requests) and times=2 (stop after two requests). With --fault none, nothing fails yet. With --fault and --admin-port, PUT /faults on the admin port replaces the faults (the body is a JSON list of them), GET /faults lists them, and DELETE /search-limit resets the search limit.",
     ],
     examples:
       'serve --snapshot community.snapshot --port 8080\nserve --search-limit 0 --fault search:status=503 --admin-port 9090\nserve --kiosk --title "Truck Expo"',
@@ -83,7 +65,7 @@ export const commands: Record<string, Command> = {
 
   import: command({
     summary: "build a snapshot from NDJSON (plain or gzip), CSV files or a database",
-    settings: declare({
+    settings: declare("Flags", {
       source: {
         name: "SOURCE",
         kind: kinds.text("SOURCE"),
@@ -91,36 +73,21 @@ export const commands: Record<string, Command> = {
         required: true,
         help: "NDJSON file, - for standard input, folder of CSV files, older snapshot, or database URL",
       },
-      to: {
-        kind: kinds.target,
-        required: "dryRun",
-        help: "the snapshot to write; --dry-run does not need it",
-      },
-      queries: {
-        kind: kinds.text("FOLDER"),
-        help: "read the database SOURCE with the SELECTs in this folder",
-      },
-      timeoutMs: {
-        name: "--timeout TIME",
-        kind: kinds.time,
-        default: "2m",
-        help: "how long to wait for each page of rows from a database server",
-      },
+      to: { kind: kinds.text("FILE"), required: "dryRun", help: "the snapshot to write" },
+      queries: { kind: kinds.text("FOLDER"), help: "folder of SELECTs for the database SOURCE" },
+      timeoutMs: { kind: kinds.time, default: "2m", help: "how long a database may be silent" },
       decodeHtml: { kind: kinds.boolean, help: "decode HTML entities in names and descriptions" },
       avatarBase: { kind: kinds.webUrl, help: "base URL for avatars that are not http(s) URLs" },
-      dryRun: { kind: kinds.boolean, help: "check the dataset without writing anything" },
+      dryRun: { kind: kinds.boolean, help: "check the dataset and write nothing; needs no --to" },
       force: { kind: kinds.boolean, help: "overwrite any target, and accept a new id map" },
       skipInvalid: { kind: kinds.boolean, help: "skip invalid lines and fields, and report them" },
-      allowReveal: {
-        kind: kinds.boolean,
-        help: "allow more than half of the private users to become public",
-      },
+      allowReveal: { kind: kinds.boolean, help: "allow most private users to become public" },
       holdMs: {
-        name: "--hold TIME",
         kind: kinds.maxAge,
         default: "1h",
         help: "how long a user whom apply or hide made private or deleted stays so, whatever SOURCE says; at most 1h, 0 for not at all",
       },
+      ...reading,
       ...writing,
     }),
     notes: [
@@ -128,64 +95,56 @@ export const commands: Record<string, Command> = {
     ],
     examples:
       "import my-tables --to community.snapshot\nimport dataset.ndjson --expect-end --to community.snapshot\nimport sqlite:platform.db --queries my-queries --dry-run",
-    run: async (values) => (await import("./import-apply.ts")).runImport(values),
+    run: async (values) => (await import("./import-export.ts")).runImport(values),
   }),
 
   apply: command({
     summary: "apply a change file to a snapshot",
-    settings: declare({
+    settings: declare("Flags", {
       changes: {
         name: "CHANGES",
         kind: kinds.text("CHANGES"),
         required: true,
         help: "the change file; - for standard input",
       },
-      to: { kind: kinds.target, required: true, help: "the snapshot to change" },
+      to: { kind: kinds.text("FILE"), required: true, help: "the snapshot to change" },
+      ...reading,
       ...writing,
     }),
     notes: ["A running server switches to the new snapshot within a second."],
     examples:
       "apply changes.ndjson --to community.snapshot\napply - --to community.snapshot < changes.ndjson",
-    run: async (values) => (await import("./import-apply.ts")).runApply(values),
+    run: async (values) => (await import("./import-export.ts")).runApply(values),
   }),
 
   hide: command({
     summary: "make users private",
-    settings: declare({
-      ids: {
-        name: "ID…",
-        kind: kinds.text("ID"),
-        list: ",",
-        required: true,
-        help: "the users' ids",
-      },
-      to: { kind: kinds.target, required: true, help: "the snapshot to change" },
-      idMap: writing.idMap,
-      waitMs: writing.waitMs,
-      confirm: writing.confirm,
-      json,
+    settings: declare("Flags", {
+      ids: { name: "ID…", kind: kinds.text("ID"), list: ",", required: true, help: "user ids" },
+      to: { kind: kinds.text("FILE"), required: true, help: "the snapshot to change" },
+      ...writing,
     }),
     notes: [
       "Unless all users are found, nothing is written and the exit code is 1. A running server hides them within a second. For an hour, imports keep them private, whatever their source says; hiding them again starts a new hour.",
     ],
     examples: "hide 42 --to community.snapshot\nhide 42 44 --to community.snapshot --json",
-    run: async (values) => (await import("./import-apply.ts")).runHide(values),
+    run: async (values) => (await import("./import-export.ts")).runHide(values),
   }),
 
   export: command({
     summary: "export the data of a snapshot as a dataset",
-    settings: declare({ file, ...output }),
+    settings: declare("Flags", { file, ...output }),
     examples:
       "export community.snapshot --to backup.ndjson\nexport community.snapshot | gzip > backup.ndjson.gz",
-    run: async (values) => (await import("./export-seed.ts")).runExport(values),
+    run: async (values) => (await import("./import-export.ts")).runExport(values),
   }),
 
   check: command({
     summary: "verify a snapshot and report any damage",
-    settings: declare({ file, json }),
+    settings: declare("Flags", { file, json }),
     examples: "check community.snapshot\ncheck community.snapshot --json",
     async run({ file, json }) {
-      const { checkSnapshot } = await import("../snapshot/format/verify.ts");
+      const { checkSnapshot } = await import("../snapshot/format/open.ts");
       const { built_at, counts, sha256 } = await checkSnapshot(file);
       const sentence = `${file} is intact: built ${built_at}, ${describeCounts(counts)}\n`;
       writeStdout(json ? toLine({ snapshot: file, sha256, built_at, counts }) : sentence);
@@ -194,26 +153,15 @@ export const commands: Record<string, Command> = {
 
   seed: command({
     summary: "generate a made-up dataset of any size",
-    settings: declare({
-      users: {
-        kind: kinds.integer(0, 100_000_000),
-        required: true,
-        help: "how many users to generate",
-      },
-      companies: {
-        kind: kinds.integer(0, 50_000_000),
-        help: "how many companies to generate (default: one per 25 users)",
-      },
-      seed: {
-        kind: kinds.seed,
-        default: "1",
-        help: "random seed; the same seed always generates the same dataset",
-      },
+    settings: declare("Flags", {
+      users: { kind: kinds.integer(0, 100_000_000), required: true, help: "how many users" },
+      companies: { kind: kinds.integer(0, 50_000_000), help: "how many (default: 1 per 25 users)" },
+      seed: { kind: kinds.seed, default: "1", help: "the same seed gives the same dataset" },
       ...output,
     }),
     examples:
       "seed --users 3000 --to dataset.ndjson\nseed --users 10000 --seed 7 | roadbook import - --to large.snapshot",
-    run: async (values) => (await import("./export-seed.ts")).runSeed(values),
+    run: async (values) => (await import("./import-export.ts")).runSeed(values),
   }),
 
   schema: command({
@@ -228,12 +176,8 @@ export const commands: Record<string, Command> = {
 
   openapi: command({
     summary: "print the OpenAPI document for the API",
-    settings: declare({
-      publicUrl: {
-        kind: kinds.baseUrl,
-        default: "http://127.0.0.1:3000",
-        help: "the server URL in the document",
-      },
+    settings: declare("Flags", {
+      publicUrl: { kind: kinds.baseUrl, default: "http://127.0.0.1:3000", help: "the server URL" },
     }),
     examples: "openapi > openapi.json\nopenapi --public-url https://api.example.org > openapi.json",
     async run({ publicUrl }) {
@@ -256,15 +200,15 @@ export const commands: Record<string, Command> = {
 
   health: command({
     summary: "check whether a running server is healthy",
-    settings: declare({
+    settings: declare("Flags", {
       url: {
         name: "URL",
         kind: kinds.baseUrl,
         variable: "ROADBOOK_HEALTH_URL",
         help: "the server's base URL, such as https://api.example.org",
       },
-      host: { ...host, help: "the server's address, if no URL is given" },
-      port: { ...port, help: "the server's port, if no URL is given" },
+      host: { ...serveSettings.host, help: "the server's address, if no URL is given" },
+      port: { ...serveSettings.port, help: "the server's port, if no URL is given" },
     }),
     notes: [
       "These flags use the same environment variables as serve, so both commands can share one environment. If the server has a certificate, give its URL, or set ROADBOOK_HEALTH_URL. The exit code is 1 if the server does not respond or is unhealthy.",
@@ -275,24 +219,48 @@ export const commands: Record<string, Command> = {
 
   completion: command({
     summary: "print the completion script of a shell",
-    settings: declare({
+    settings: declare("Flags", {
       shell: {
         name: "bash|zsh|fish",
         kind: kinds.oneOf("SHELL", ["bash", "zsh", "fish"]),
         required: true,
         help: "the shell",
       },
-      line: {
-        name: "LINE",
-        kind: kinds.text("LINE"),
-        help: "print the words that complete this command line instead, for the script",
-      },
+      line: { name: "LINE", kind: kinds.text("LINE"), help: "complete this command line instead" },
     }),
     examples:
       "completion bash > ~/.local/share/bash-completion/completions/roadbook\ncompletion zsh > ~/.zfunc/_roadbook\ncompletion fish > ~/.config/fish/completions/roadbook.fish",
     async run({ shell, line }) {
-      const { complete, completionScripts } = await import("./completion.ts");
-      writeStdout(line === undefined ? completionScripts[shell] : complete(line, commands));
+      writeStdout(line === undefined ? completionScripts[shell] : completionsOf(line));
     },
   }),
 };
+
+/** Scripts that ask this program for the words. Without any, the shell completes file names. */
+export const completionScripts = {
+  bash: `_roadbook() { mapfile -t COMPREPLY < <("$1" completion bash "\${COMP_LINE:0:COMP_POINT}"); }
+complete -o default -F _roadbook roadbook
+`,
+  zsh: `#compdef roadbook
+local -a list=("\${(f)$("$words[1]" completion zsh "\${words[1,CURRENT]}")}")
+if [[ -n $list ]]; then compadd -- $list; else _files; fi
+`,
+  fish: "complete -c roadbook -a '(roadbook completion fish (commandline -cp | string collect))'\n",
+};
+
+/** Lists the words, one per line, that may end a command line, which begins with the program. */
+function completionsOf(line: string): string {
+  const [current = "", previous = "", ...before] = line.split(/\s+/).slice(1).reverse();
+  const [first = previous] = before.slice(-1);
+  const names = [...Object.keys(commands), "help", "--version"];
+  const { [first]: command = commands.serve } = commands;
+  const all = Object.values(command?.settings ?? {});
+  const valued = all.find((setting) => termOf(setting) === previous && setting.kind.value);
+  const flags = [...all.filter(isFlag).map(termOf), "--help"];
+  const words = all.flatMap((setting) => (isFlag(setting) ? [] : (setting.kind.choices ?? [])));
+  const others = first === "" || first === "help" ? names : words;
+  const expected = valued ? (valued.kind.choices ?? []) : [...flags, ...others];
+  // Flags are listed only if one was begun, because a file may stand there, too.
+  const fits = (word: string) => word.startsWith(current) && (current || !word.startsWith("-"));
+  return expected.filter(fits).join("\n");
+}

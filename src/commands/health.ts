@@ -5,19 +5,14 @@ import { networkReasonOf, reasonOf } from "../files/errors.ts";
 import type { HealthBody } from "../http/health.ts";
 import { writeStdout } from "./output.ts";
 
-interface Server {
-  url?: string | undefined;
-  host: string;
-  port: number;
-  timeoutMs?: number;
-}
-
 const NOT_SERVED = "the server does not serve the newest snapshot, which ";
 
+type Server = { url: string | undefined; host: string; port: number };
+
 /** Without `url`, checks a server on this machine that serves http. */
-export async function runHealth({ url, host, port, timeoutMs }: Server) {
+export async function runHealth({ url, host, port }: Server): Promise<void> {
   const local = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-  const health = await fetchHealth(url ?? local, timeoutMs);
+  const health = await fetchHealth(url ?? local);
   const reason = health.refused_replacement;
   if (reason) process.stderr.write(`roadbook: warning: ${NOT_SERVED}${reason}\n`);
   writeStdout(`${JSON.stringify(health)}\n`);
@@ -45,21 +40,15 @@ async function findDifference(path: string, url: string) {
   return reason ? NOT_SERVED + reason : `the server serves a snapshot of ${snapshot.built_at}`;
 }
 
-async function fetchHealth(base: string, timeoutMs = 5000): Promise<HealthBody> {
+export async function fetchHealth(base: string, timeoutMs = 5000): Promise<HealthBody> {
   const url = `${base}/health`;
   // A password in the URL is sent to the server but never printed.
   const shown = url.replace(/\/\/[^/]*@/, "//");
-  let status: number;
-  let body: string;
-  try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) });
-    status = response.status;
-    body = (await response.text()).trim();
-  } catch (error) {
+  const fail = (error: unknown) => {
     throw new Error(`no response from ${shown}: ${networkReasonOf(error, timeoutMs)}`);
-  }
-  if (status !== 200 || !body.startsWith('{"success":true')) {
-    throw new Error(`${shown} is not a healthy Roadbook (status ${status})`);
-  }
-  return JSON.parse(body);
+  };
+  const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) }).catch(fail);
+  const body = (await response.text().catch(fail)).trim();
+  if (response.status === 200 && body.startsWith('{"success":true')) return JSON.parse(body);
+  throw new Error(`${shown} is not a healthy Roadbook (status ${response.status})`);
 }

@@ -4,22 +4,23 @@ import { isFlag, type Setting } from "../settings/declare.ts";
 import { type Command, commands } from "./commands.ts";
 import { writeStdout } from "./output.ts";
 
+type Row = Pick<Setting, "name" | "help" | "variable" | "default">;
+type Table = [heading: string, rows: Row[]];
+
+const COLUMNS = 80;
 export const SUMMARY = "Read-only API server for driver profiles, achievements and name search.";
 export const programNotes = [
   "Without a command, roadbook serves the bundled data on http://127.0.0.1:3000.",
   "For the flags of a command, run roadbook help COMMAND.",
   "Exit codes: 0 success, 1 failure, 2 usage error.",
 ];
-const helpRow: Row = ["-h, --help", "print this help"];
-export const programRows: Row[] = [["--version", "print the version"], helpRow];
-
-const COLUMNS = 80;
-/** A term and what it means. */
-type Row = readonly [string, string];
+const flagNote =
+  "Every flag can also be set by an environment variable, such as ROADBOOK_PORT for --port of serve; the flag wins. For a flag that takes no value, set the variable to 1 or 0.";
+const helpRow = { name: "-h, --help", help: "print this help" };
+export const programRows: Row[] = [{ name: "--version", help: "print the version" }, helpRow];
 
 /** Describes a setting, the variable of an argument, and the default. */
-export function describe(setting: Pick<Setting, "help" | "variable" | "default">): string {
-  const { help, variable, default: text } = setting;
+export function describe({ help, variable, default: text }: Omit<Row, "name">): string {
   if (variable !== undefined) return `${help} (variable: ${variable})`;
   return text === undefined ? help : `${help} (default: ${text})`;
 }
@@ -46,45 +47,33 @@ export function groupsOf({ settings }: Command): [string, Setting[]][] {
 }
 
 /** Capitalizes the text of a table and adds a full stop, which makes it a sentence. */
-export function sentenceOf(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-}
+export const sentenceOf = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
 export function formatProgramHelp(): string {
-  const names = Object.entries(commands).map(([name, command]): Row => {
-    return [usageOf(name, command).replace(" [flags]", ""), command.summary];
+  const rows = Object.entries(commands).map(([name, command]) => {
+    return { name: usageOf(name, command).replace(" [flags]", ""), help: command.summary };
   });
-  names.push(["help [COMMAND]", "print this help, or that of a command"]);
-  const tables = [["Help", programRows] as const, ["Commands", names] as const];
+  rows.push({ name: "help [COMMAND]", help: "print this help, or that of a command" });
+  const tables: Table[] = [
+    ["Help", programRows],
+    ["Commands", rows],
+  ];
   return formatHelp("[COMMAND] [flags]", SUMMARY, tables, [programNotes.join("\n")]);
 }
 
 export function formatCommandHelp(name: string, command: Command): string {
-  const { summary, notes = [], examples } = command;
-  const tables = groupsOf(command).map(([heading, group]) => {
-    return [heading, group.map((setting): Row => [setting.name, describe(setting)])] as const;
-  });
-  const variables =
-    "Every flag can also be set by an environment variable, such as ROADBOOK_PORT for --port of serve; the flag wins. For a flag that takes no value, set the variable to 1 or 0.";
-  const hasFlags = Object.values(command.settings).some(isFlag);
-  const help = formatHelp(
-    usageOf(name, command),
-    sentenceOf(summary),
-    [...tables, ["Help", [helpRow]]],
-    hasFlags ? [...notes, variables] : notes,
-  );
+  const { summary, notes = [], examples, settings } = command;
+  const hasFlags = Object.values(settings).some(isFlag);
+  const tables: Table[] = [...groupsOf(command), ["Help", [helpRow]]];
+  const all = hasFlags ? [...notes, flagNote] : notes;
+  const help = formatHelp(usageOf(name, command), sentenceOf(summary), tables, all);
   return `${help}\nExamples:\n${examples.replace(/^/gm, "  roadbook ")}\n`;
 }
 
-function formatHelp(
-  usage: string,
-  summary: string,
-  tables: (readonly [heading: string, rows: Row[]])[],
-  notes: readonly string[],
-): string {
-  const indent = 4 + Math.max(...tables.flatMap(([, rows]) => rows.map(([term]) => term.length)));
-  const formatRow = ([term, meaning]: Row) =>
-    `  ${term}`.padEnd(indent) + wrap(meaning, COLUMNS - indent, " ".repeat(indent));
+function formatHelp(usage: string, summary: string, tables: Table[], notes: readonly string[]) {
+  const indent = 4 + Math.max(...tables.flatMap(([, rows]) => rows.map(({ name }) => name.length)));
+  const formatRow = (row: Row) =>
+    `  ${row.name}`.padEnd(indent) + wrap(describe(row), COLUMNS - indent, " ".repeat(indent));
   const blocks = [
     `Usage: roadbook ${usage}`,
     wrap(summary, COLUMNS),

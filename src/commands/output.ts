@@ -1,12 +1,10 @@
 /** Writes results, summaries and progress, and cleans up when a signal ends a command. */
 import { writeSync } from "node:fs";
 import { constants } from "node:os";
-import { setImmediate } from "node:timers/promises";
 import { codeOf, reasonOf } from "../files/errors.ts";
 import type { Counts } from "../snapshot/format/meta.ts";
 
 const STDOUT = 1;
-const CHUNK_LENGTH = 1 << 16;
 
 /** Returns false if the reader has stopped early, as `head` does. Throws if the disk is full. */
 export function writeStdout(text: string): boolean {
@@ -60,19 +58,6 @@ export function writeSummary(text: string): void {
   }
 }
 
-export async function* chunksOf(lines: Iterable<string>): AsyncGenerator<string> {
-  let text = "";
-  for (const line of lines) {
-    text += `${line}\n`;
-    if (text.length < CHUNK_LENGTH) continue;
-    yield text;
-    text = "";
-    // Gives the event loop a chance to handle signals.
-    await setImmediate();
-  }
-  yield text;
-}
-
 export const toLine = (outcome: object): string => `${JSON.stringify(outcome)}\n`;
 
 export function describeCounts(counts: Counts): string {
@@ -91,36 +76,34 @@ function clearLine(): void {
   if (process.stderr.isTTY) process.stderr.write("\r\u001b[K");
 }
 
-const LINE_MS = 30_000;
+export type Progress = ReturnType<typeof startProgress>;
 
 /** Shows on a terminal what a command is doing. Elsewhere, writes that every 30 seconds. */
-export class Progress {
-  private text = "reading";
-  private writtenAt = Date.now();
-  /** For long queries. Reading a SQLite file blocks timers, so `show` looks at the clock, too. */
-  private readonly timer = setInterval(() => this.writeLine(), 1000).unref();
-
-  show(text: string): void {
-    if (text === this.text) return;
-    this.text = text;
-    clearLine();
-    if (process.stderr.isTTY) process.stderr.write(text);
-    else this.writeLine();
-  }
-
-  warn(text: string): void {
-    clearLine();
-    process.stderr.write(`roadbook: ${text}\n${process.stderr.isTTY ? this.text : ""}`);
-  }
-
-  end(): void {
-    clearInterval(this.timer);
-    clearLine();
-  }
-
-  private writeLine(): void {
-    if (process.stderr.isTTY || Date.now() - this.writtenAt < LINE_MS) return;
-    this.writtenAt = Date.now();
-    process.stderr.write(`roadbook: ${this.text}\n`);
-  }
+export function startProgress() {
+  const { isTTY } = process.stderr;
+  let [text, writtenAt] = ["reading", Date.now()];
+  const writeLine = () => {
+    if (isTTY || Date.now() - writtenAt < 30_000) return;
+    writtenAt = Date.now();
+    process.stderr.write(`roadbook: ${text}\n`);
+  };
+  // For long queries. Reading a SQLite file blocks timers, so `show` looks at the clock, too.
+  const timer = setInterval(writeLine, 1000).unref();
+  return {
+    show(next: string): void {
+      if (next === text) return;
+      text = next;
+      clearLine();
+      if (isTTY) process.stderr.write(text);
+      writeLine();
+    },
+    warn(line: string): void {
+      clearLine();
+      process.stderr.write(`roadbook: ${line}\n${isTTY ? text : ""}`);
+    },
+    end(): void {
+      clearInterval(timer);
+      clearLine();
+    },
+  };
 }

@@ -1,5 +1,5 @@
 /** `roadbook serve`: assembles the server and runs it until SIGTERM or SIGINT. */
-import { X509Certificate } from "node:crypto";
+import { once } from "node:events";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
@@ -10,26 +10,16 @@ import { openRoadbook } from "../roadbook.ts";
 import { type Listener, openListener, readTls } from "../server/listen.ts";
 import { createLog, type Log, logRequest } from "../server/log.ts";
 import { takeTurns } from "../server/turns.ts";
-import type { Values } from "../settings/declare.ts";
+import { watchCertificate, watchSnapshot } from "../server/watch.ts";
+import type { ServeConfig } from "../settings/flags-and-options.ts";
 import { UsageError } from "../settings/kinds.ts";
-import type { serveSettings } from "../settings/serve-flags.ts";
 import type { RemoteLocation } from "../snapshot/remote/location.ts";
-import type { Source } from "../snapshot/remote/source.ts";
 import { demoSnapshot } from "../web/assets.ts";
 import { endOnSignal, writeStdout } from "./output.ts";
-
-/** How often to look for a new snapshot file. */
-const REFRESH_MS = 200;
-/** When to retry after a temporary failure. Each further retry waits twice as long. */
-const RETRY_MS = 1000;
-const MAX_RETRY_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 /** Leaves out the address, because it may be a person's. */
 const BEHIND_PROXY =
   "X-Forwarded-For came from an address that is not trusted, so everybody behind that proxy shares one search budget; if the proxy is yours, name its address with --trusted-proxy";
-
-type ServeConfig = Values<typeof serveSettings>;
 
 /** Serves until SIGTERM or SIGINT. `unknownVariables` look like settings, but are not. */
 export async function runServe(
@@ -50,9 +40,10 @@ export async function runServe(
     const server = await openServer(config, log);
     // Called before the ready line, because programs may send a signal as soon as they read it.
     const stopSignal = nextSignal();
-    watchSnapshot(server, config, log);
+    watchSnapshot(server, config.refresh, log);
     announce(server, config, log);
-    log.info({ signal: await stopSignal }, "stopping");
+    const [signal] = await stopSignal;
+    log.info({ signal }, "stopping");
     // A second signal or the timeout cuts off requests that are still in progress.
     await server.stop(Promise.race([nextSignal(), sleep(config.shutdownTimeout)]));
     log.info("stopped");
@@ -102,30 +93,29 @@ async function openServer(config: ServeConfig, log: Logger) {
     const address = { host: adminHost, port: adminPort, flagPrefix: "--admin-" } as const;
     admin = await openListener(address, respond);
   }
-  const { door } = roadbook;
+  const { handler } = roadbook;
   let isWarned = config.searchLimit === 0;
   const respond = takeTurns({
-    clientOf: door.clientOf,
+    clientOf: handler.clientOf,
     async fetch(request, peer, isRefused) {
-      if (!isWarned && door.hidesClients(request, peer)) {
+      if (!isWarned && handler.hidesClients(request, peer)) {
         isWarned = true;
         log.warn(BEHIND_PROXY);
       }
-      const response = await door.fetch(request, peer, isRefused);
+      const response = await handler.fetch(request, peer, isRefused);
       // Bun omits it for HEAD.
       if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
       if (isStopping) response.headers.set("connection", "close");
       return response;
     },
   });
-  const address = { host, port, reusePort, flagPrefix: "--" } as const;
-  const listener = await openListener(address, respond, tls);
+  const listener = await openListener({ host, port, reusePort, flagPrefix: "--" }, respond, tls);
   return {
     roadbook,
     source,
     metrics,
-    origin: listener.origin,
-    adminOrigin: admin?.origin,
+    url: listener.origin,
+    adminUrl: admin?.origin,
     /** Finishes the requests in progress, or cuts them off as soon as `isOver` resolves. */
     async stop(isOver: Promise<unknown>): Promise<void> {
       isStopping = true;
@@ -137,83 +127,31 @@ async function openServer(config: ServeConfig, log: Logger) {
   };
 }
 
-/** Looks for a new snapshot regularly and on SIGHUP, and switches to it. */
-function watchSnapshot({ roadbook, source, metrics }: Server, config: ServeConfig, log: Logger) {
-  let [waitMs, retryAtMs] = [RETRY_MS, Number.POSITIVE_INFINITY];
-  const retryAfter = (ms: number) => {
-    waitMs = Math.min(ms, MAX_RETRY_MS);
-    retryAtMs = performance.now() + waitMs;
-  };
-  const refresh = async (isForced: boolean) => {
-    try {
-      const isRetry = performance.now() >= retryAtMs;
-      if (isRetry) retryAfter(2 * waitMs);
-      const replacement = await roadbook.refresh(isForced || isRetry);
-      if (!replacement) return;
-      retryAtMs = Number.POSITIVE_INFINITY;
-      if ("meta" in replacement) {
-        const { built_at: builtAt, counts } = replacement.meta;
-        metrics?.countReplacement("swapped");
-        log.info({ builtAt, counts }, "serving a new snapshot");
-      } else {
-        metrics?.countReplacement("refused");
-        log.error(`${replacement.refused.message}; serving the old snapshot`);
-        if (replacement.refused.isTransient) retryAfter(RETRY_MS);
-      }
-    } catch (error) {
-      log.error({ err: error }, "bug");
-    }
-  };
-  setInterval(refresh, REFRESH_MS, false);
-  process.on("SIGHUP", () => Promise.all([source?.refresh(), refresh(true)]));
-  if (source) void keepFetching(source, config.refresh);
-}
-
-/** Warns every day from 14 days before the certificate expires. Returns that time in seconds. */
-function watchCertificate(cert: Buffer, log: Logger): number {
-  const end = new Date(new X509Certificate(cert).validTo);
-  const warn = () => {
-    if (end.getTime() - Date.now() > 14 * DAY_MS) return;
-    log.warn(`the TLS certificate expires on ${end.toISOString()}; renew it and restart`);
-  };
-  warn();
-  setInterval(warn, DAY_MS);
-  return end.getTime() / 1000;
-}
-
 /** Says what is served and where: to programs that wait for the server, and to people. */
-function announce({ roadbook, origin, adminOrigin }: Server, config: ServeConfig, log: Log) {
+function announce({ roadbook, url, adminUrl }: Server, config: ServeConfig, log: Log) {
   const { snapshot = "the bundled data", faults, faultSeed, searchLimit, searchWindow } = config;
   const { built_at: builtAt, counts, featured } = roadbook.meta();
   const name = typeof snapshot === "object" ? snapshot.name : snapshot;
-  for (const fault of faults?.length === 0 ? ["none"] : (faults ?? []).map(({ text }) => text)) {
+  if (faults) {
+    const fault = faults.map(({ text }) => text).join(";") || "none";
     log.warn({ fault, faultSeed }, "FAULT INJECTION IS ON: this server is for tests only");
   }
   if (config.reusePort && config.rateLimitStore === undefined && searchLimit > 0) {
     log.warn("with --reuse-port and no --rate-limit-store, each process allows the whole limit");
   }
-  writeStdout(`roadbook listening on ${origin}\n`);
-  const urls = { url: origin, adminUrl: adminOrigin };
-  log.info({ version, snapshot: name, builtAt, counts, ...urls }, "ready");
+  writeStdout(`roadbook listening on ${url}\n`);
+  log.info({ version, snapshot: name, builtAt, counts, url, adminUrl }, "ready");
   if (!log.isLevelEnabled("info")) return;
   const window = searchWindow === 3_600_000 ? "an hour" : `in ${searchWindow / 1000} s`;
   const tips = [
-    config.noPage || `page   ${origin}/`,
-    `API    ${origin}/users/public/${featured[0] ?? 1}`,
-    `docs   ${origin}/docs`,
-    adminOrigin === undefined || `admin  ${adminOrigin}/metrics`,
+    config.noPage || `page   ${url}/`,
+    `API    ${url}/users/public/${featured[0] ?? 1}`,
+    `docs   ${url}/docs`,
+    adminUrl === undefined || `admin  ${adminUrl}/metrics`,
     searchLimit === 0 || `${searchLimit} searches ${window}; --search-limit 0 lifts it`,
   ];
   const shown = tips.filter((tip) => tip !== true);
   log.writeToTerminal(shown.map((tip) => `  ${tip}\n`).join(""));
-}
-
-async function keepFetching(source: Source, refreshMs: number): Promise<never> {
-  for (;;) {
-    // Servers that were started together must not send their requests at the same time.
-    await sleep(refreshMs * (1 - Math.random() / 5));
-    await source.refresh();
-  }
 }
 
 async function openRemote(location: RemoteLocation, config: ServeConfig, log: Logger) {
@@ -240,9 +178,4 @@ async function openLimiter(config: ServeConfig, log: Logger) {
   });
 }
 
-function nextSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    process.once("SIGTERM", resolve);
-    process.once("SIGINT", resolve);
-  });
-}
+const nextSignal = () => Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);

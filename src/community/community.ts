@@ -2,40 +2,27 @@
  * Generates a community of any size as dataset lines. The same options give the same bytes on every
  * platform: never use a clock, a locale, or functions whose last bit varies (pow, exp, log).
  */
+import achievements from "../../data/achievements.json" with { type: "json" };
 import demo from "../../data/demo.json" with { type: "json" };
 import data from "../../data/roles.json" with { type: "json" };
 import type { DatasetLine } from "../domain/dataset.ts";
 import type { CompanyLine, PrivateUserLine, PublicUserLine } from "../domain/model.ts";
 import { formatTime } from "../domain/time.ts";
-import { drawUnlocks, listAchievements } from "./achievements.ts";
-import { type CompanyName, drawCompanyName, drawUserName } from "./names.ts";
-import { createRandom } from "./random.ts";
+import { drawCompanyName, drawUserName } from "./names.ts";
+import { createRandom, type Random } from "./random.ts";
 
 export interface CommunityOptions {
   users: number;
   companies: number;
   seed: number;
-  /** The first companies. */
-  givenCompanies?: readonly GivenCompany[];
-  /** Users with fixed properties, by id. */
-  givenUsers?: ReadonlyMap<number, GivenUser>;
-}
-
-interface GivenCompany extends CompanyName {
-  /** The minimum `member_count`. */
-  members: number;
-  /** Whether a given user is the owner. */
-  isOwned: boolean;
-}
-
-interface GivenUser extends Partial<Pick<PublicUserLine, "name" | "company" | "roles">> {
-  public?: boolean;
-  eagerness?: number;
+  /** Whether to begin with the companies, and include the drivers, of data/demo.json. */
+  isDemo?: boolean;
 }
 
 const PRIVATE_SHARE = 0.08;
 const MEMBER_SHARE = 0.45;
 const DAY = 86_400;
+const YEAR = 31_557_600;
 const OPENING = Date.parse("2014-02-03T00:00:00Z") / 1000;
 const CLOSING = Date.parse("2026-10-31T00:00:00Z") / 1000;
 const COMPANY_SALT = 0x51ed270b;
@@ -44,17 +31,37 @@ const { owner } = data.companyRoles;
 const lead = data.companyRoles.lead.split(" ");
 const staff = data.companyRoles.staff.split(" ");
 
+/** `members` is the minimum `member_count`. An owned company's owner is one of `demoUsers`. */
+const demoCompanies = demo.companies.map((company) => {
+  const isOwned = demo.users.some((user) => user.company === company.name && user.role === owner);
+  return { tag: "", members: 0, ...company, isOwned };
+});
+/** Drivers with fixed properties, by id. */
+const demoUsers = new Map(
+  demo.users.map(({ id, company, role, ...given }) => {
+    const index = demo.companies.findIndex(({ name }) => name === company);
+    return [id, { ...given, company: role ? { id: index + 1, role } : null }];
+  }),
+);
+
 export function* seedDataset(options: CommunityOptions): Generator<DatasetLine> {
   const community = createCommunity(options);
   for (const { id, name, hierarchy } of data.roles) yield { type: "role", id, name, hierarchy };
-  yield* listAchievements();
+  for (const { id, name, description, icon, kind, tier, points } of achievements)
+    yield { type: "achievement", id, name, description, icon, kind, tier, points };
   for (let index = 0; index < options.companies; index++) yield community.company(index);
   for (let index = 0; index < options.users; index++) yield community.user(index);
 }
 
+/** Generates the demo: a fixed seed, with the companies and notable drivers in data/demo.json. */
+export function demoDataset(): Generator<DatasetLine> {
+  return seedDataset({ users: 3000, companies: demoCompanies.length, seed: 42, isDemo: true });
+}
+
 /** Returns functions that generate any line without the lines before it. */
 export function createCommunity(options: CommunityOptions) {
-  const { users, companies, seed, givenCompanies = [], givenUsers } = options;
+  const { users, companies, seed, isDemo } = options;
+  const givenCompanies = isDemo ? demoCompanies : [];
   const seats = createSeats(companies, Math.floor(users * MEMBER_SHARE));
   const seatOf = scatter(users);
   const nameOf = (index: number) =>
@@ -72,9 +79,9 @@ export function createCommunity(options: CommunityOptions) {
       // Skips every eleventh id, as if that account had been deleted.
       const id = 1 + index + Math.floor(index / 10);
       const random = createRandom(seed, index);
-      const given = givenUsers?.get(id);
-      const isPublic = given ? given.public !== false : !random.chance(PRIVATE_SHARE);
-      if (!isPublic) return { type: "user", id, public: false };
+      const given = isDemo ? demoUsers.get(id) : undefined;
+      const isPrivate = given ? given.public === false : random.chance(PRIVATE_SHARE);
+      if (isPrivate) return { type: "user", id, public: false };
       const seat = seats.find(seatOf(index));
       // Users with higher ids joined later, and the number of new users per year grows.
       const share = (index / users) * (1.6 - 0.6 * (index / users));
@@ -111,26 +118,17 @@ export function createCommunity(options: CommunityOptions) {
 /** A company gets 1.6 times as many seats each time its id can be divided by two. */
 function createSeats(companies: number, members: number) {
   const classes: { id: number; count: number; size: number }[] = [];
-  let total = 0;
-  for (let id = 1, size = 1; id <= companies; id *= 2, size *= 1.6) {
-    const count = Math.floor((companies + id) / (2 * id));
-    classes.push({ id, count, size });
-    total += count * size;
-  }
-  for (const sizeClass of classes) {
-    sizeClass.size = Math.floor((sizeClass.size * members) / total);
-  }
+  for (let id = 1, size = 1; id <= companies; id *= 2, size *= 1.6)
+    classes.push({ id, count: Math.floor((companies + id) / (2 * id)), size });
+  const total = classes.reduce((sum, { count, size }) => sum + count * size, 0);
+  for (const each of classes) each.size = Math.floor((each.size * members) / total);
   return {
-    sizeOf(company: number): number {
-      return classes.findLast(({ id }) => (company + 1) % id === 0)?.size ?? 0;
-    },
+    sizeOf: (company: number) => classes.findLast(({ id }) => (company + 1) % id === 0)?.size ?? 0,
     find(seat: number): { company: number; place: number } | undefined {
       let rest = seat;
       for (const { id, count, size } of classes) {
-        if (rest < count * size) {
-          const company = id * (2 * Math.floor(rest / size) + 1) - 1;
-          return { company, place: rest % size };
-        }
+        if (rest < count * size)
+          return { company: id * (2 * Math.floor(rest / size) + 1) - 1, place: rest % size };
         rest -= count * size;
       }
       return undefined;
@@ -147,18 +145,61 @@ function scatter(count: number): (index: number) => number {
   return (index) => (index * step) % count;
 }
 
-/** Generates the demo: a fixed seed, with the companies and notable drivers in data/demo.json. */
-export function demoDataset(): Generator<DatasetLine> {
-  const owned = new Set(demo.users.map(({ role, company }) => role === owner && company));
-  const givenCompanies = demo.companies.map((company) => {
-    return { tag: "", members: 0, ...company, isOwned: owned.has(company.name) };
-  });
-  const givenUsers = new Map(
-    demo.users.map(({ id, company, role, ...given }) => {
-      const index = demo.companies.findIndex(({ name }) => name === company);
-      return [id, role ? { ...given, company: { id: index + 1, role } } : given];
-    }),
-  );
-  const companies = givenCompanies.length;
-  return seedDataset({ users: 3000, companies, seed: 42, givenCompanies, givenUsers });
+interface Career {
+  /** Unix seconds, like all times here. */
+  joined: number;
+  until: number;
+  /** How likely the driver is to unlock achievements: 1 is the average. */
+  eagerness: number;
+  isOwner: boolean;
+}
+
+/**
+ * Returns unlocks by ascending id. An achievement of 10 points comes at least a day after the
+ * previous one, and one of 100 points at least 100 days after it. In data/achievements.json,
+ * `rarity` is the percentage of eligible users who get it, `after` the achievement it requires,
+ * `years` the anniversary of joining, `on` the day (MM-DD), `hours` the hours between which it is
+ * unlocked (UTC), `once` whether its tier is always 1, and `owner` whether it is for owners only.
+ */
+function drawUnlocks(random: Random, { joined, until, eagerness, isOwner }: Career) {
+  const unlocks: { id: number; tier: number; unlocked_at: string }[] = [];
+  /** When each achievement was unlocked, by id. Index 0 holds the time of joining. */
+  const times: (number | undefined)[] = [joined];
+  for (const { id, points, rarity, after, years, on, hours, once, owner } of achievements) {
+    const isFirst = id === 1;
+    const previous = times[after ?? (isFirst ? 0 : 1)];
+    if (previous === undefined || (owner && !isOwner)) continue;
+    // Eagerness already counted for the required achievement, so it must not count again here.
+    const share = after
+      ? rarity / (achievements[after - 1]?.rarity ?? 100)
+      : (rarity / 100) * Math.max(eagerness, isFirst ? 1 : 0);
+    if (!random.chance(share)) continue;
+    const from = previous + (points * points * DAY) / 100;
+    const at = years
+      ? joined + years * YEAR
+      : drawDay(random, from, until, points, on) + drawSecond(random, hours);
+    if (at < from || at >= until) continue;
+    times[id] = at;
+    const tier = once || random.chance(0.7) ? 1 : 2 + random.below(2);
+    unlocks.push({ id, tier, unlocked_at: formatTime(at) });
+  }
+  return unlocks;
+}
+
+/** Returns the start of a day. Earlier days are likelier, especially for few points. */
+function drawDay(random: Random, from: number, until: number, points: number, on?: string): number {
+  const span = (until - from) * Math.min(1, points / 25);
+  const at = from + span * random.next() * random.next();
+  if (!on) return Math.ceil(at / DAY) * DAY;
+  const year = new Date(at * 1000).getUTCFullYear();
+  // 29 February needs a leap year.
+  const leap = on === "02-29" ? year + ((4 - (year % 4)) % 4) : year;
+  return Date.parse(`${leap}-${on}T00:00:00Z`) / 1000;
+}
+
+/** Returns a second of the day, around 16:00 if no hours are given. */
+function drawSecond(random: Random, hours?: number[]): number {
+  if (!hours) return Math.floor(((7 + 9 * (random.next() + random.next())) % 24) * 3600);
+  const [first = 0, last = 24] = hours;
+  return Math.floor((first + (last - first) * random.next()) * 3600);
 }

@@ -5,7 +5,7 @@
 import data from "../../data/words.json" with { type: "json" };
 import type { Random } from "./random.ts";
 
-export interface CompanyName {
+interface CompanyName {
   name: string;
   /** A short tag that members add to their names; empty if the company has none. */
   tag: string;
@@ -15,10 +15,9 @@ export interface CompanyName {
 export function drawCompanyName(random: Random): CompanyName {
   const { code: language, companies, men } = random.pick(byShare);
   const name = draw(random, random.pick(companies), men);
-  if (random.chance(0.3)) return { name, tag: "", language };
   // Four characters if the name has that many, because two or three may spell a rude word.
   const [letters = ""] = /^[\p{L}\p{M}\p{N}]{0,4}/u.exec(name) ?? [];
-  return { name, tag: letters.toUpperCase(), language };
+  return { name, tag: random.chance(0.3) ? "" : letters.toUpperCase(), language };
 }
 
 /** Members mostly use the company's language and often add its tag. */

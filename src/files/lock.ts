@@ -7,30 +7,22 @@ import { dirname } from "node:path";
 import { sqlite } from "#sqlite";
 import { codeOf, isFileSystemError } from "./errors.ts";
 
-/** Writes nothing, not even a journal, because the transaction is never committed. */
-const HOLD = "PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE";
-
-/**
- * Locks the file at `path`, which must have no other use. Returns a function that releases the
- * lock, or undefined if another process holds it. The empty file is never deleted, because then one
- * process could lock the deleted file and another a new one. Throws SQLite and system errors.
- */
-export function lock(path: string): (() => void) | undefined {
+/** Undefined if it is held. If the file were deleted, two processes could lock different files. */
+export function lock(path: string): Disposable | undefined {
   const existing = lstatSync(path, { throwIfNoEntry: false });
   // A link could make root create a file anywhere.
   if (existing?.isSymbolicLink()) throw new Error(`${path} must not be a symbolic link`);
-  const foreign = `${path} is not a Roadbook lock file; remove it if you do not need it`;
-  if (existing && !existing.isFile()) throw new Error(foreign);
   const { $client } = sqlite.openWritable(path);
   try {
     // Lets every user who may write to the folder use the lock file.
     if (!existing) chmodSync(path, statSync(dirname(path)).mode & 0o666);
-    $client.exec(HOLD);
-    return () => $client.close();
+    // Writes nothing, not even a journal, because the transaction is never committed.
+    $client.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
+    return { [Symbol.dispose]: () => $client.close() };
   } catch (error) {
     $client.close();
     if (codeOf(error).startsWith("SQLITE_BUSY")) return undefined;
     if (isFileSystemError(error)) throw error;
-    throw new Error(foreign);
+    throw new Error(`${path} is not a Roadbook lock file; remove it if you do not need it`);
   }
 }

@@ -1,43 +1,20 @@
-/**
- * Replaces a file atomically: a new file is written beside it, flushed to disk and then renamed. If
- * the process is killed, the old file stays intact.
- */
-import {
-  accessSync,
-  chmodSync,
-  chownSync,
-  constants,
-  lstatSync,
-  readlinkSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+/** Replaces files atomically: a new file is written beside the old one, flushed, and renamed. */
+import * as fs from "node:fs";
 import { open, rename } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { codeOf, isFileSystemError, reasonOf } from "./errors.ts";
+import { isFileSystemError, reasonOf } from "./errors.ts";
 import { lock } from "./lock.ts";
 
-export interface Paths {
-  /** An empty file, which becomes the new file. */
-  path: string;
-  /** An empty file for any other use, which is deleted afterwards. */
-  work: string;
-  /** The file to replace, which may be missing. Never a symbolic link. */
-  old: string;
-}
+/** `old` may be missing but is no symbolic link. The others are empty, and `work` is deleted. */
+export type Paths = Record<"path" | "work" | "old", string>;
+type Write<T> = (paths: Paths) => Promise<T>;
 
-export interface ReplaceOptions {
+export interface LockOptions {
   /** Called just before the rename. From then on, a command must not end as if it had failed. */
   onCommit?: (() => void) | undefined;
-}
-
-export interface LockOptions extends ReplaceOptions {
-  /** How long to wait for another writer of the file. Defaults to a minute. */
+  /** How long to wait for another writer. Defaults to a minute. */
   waitMs?: number | undefined;
-  /** Called once if there is another writer. */
   onWait?: (() => void) | undefined;
 }
 
@@ -45,109 +22,73 @@ const RETRY_MS = 100;
 
 /**
  * Calls `write`, then moves the new file to `target` or, if that is a symbolic link, to the file it
- * leads to. The new file gets the mode of the old one and, if this process is root, its owner. If
- * `write` throws, `target` is untouched. The message of a file system error names `target`.
+ * leads to. The new file gets the mode of the old one and, if this process is root, its owner.
  */
-export function replaceFile<T>(
-  target: string,
-  write: (paths: Paths) => Promise<T>,
-  options: ReplaceOptions = {},
-): Promise<T> {
-  return namingErrors(target, (file) =>
-    replaceBy(hiddenBeside(file, `${process.pid}.new`), file, write, options),
+export function replaceFile<T>(target: string, write: Write<T>, options: LockOptions = {}) {
+  return namingErrors(target, (old) =>
+    replaceBy(hiddenBeside(old, `${process.pid}.new`), old, write, options),
   );
 }
 
-/**
- * Like {@link replaceFile}, but for one writer at a time. The temporary files always have the same
- * names, so a writer removes those that a killed writer left behind. Throws if the wait times out.
- */
-export function replaceLocked<T>(
-  target: string,
-  write: (paths: Paths) => Promise<T>,
-  options: LockOptions = {},
-): Promise<T> {
-  return namingErrors(target, async (file) => {
-    const take = () => lock(hiddenBeside(file, "lock"));
-    const release = await waitForLock(target, take, options);
-    try {
-      return await replaceBy(hiddenBeside(file, "new"), file, write, options);
-    } finally {
-      release();
-    }
+/** For one writer at a time, which removes what a killed one left, because the names are fixed. */
+export function replaceLocked<T>(target: string, write: Write<T>, options: LockOptions = {}) {
+  return namingErrors(target, async (old) => {
+    using _lock = await waitForLock(target, () => lock(hiddenBeside(old, "lock")), options);
+    return await replaceBy(hiddenBeside(old, "new"), old, write, options);
   });
 }
 
-/** Calls `take` until it returns something, which means that nobody else is writing `target`. */
+/** Calls `take` until it returns something. Throws if others write `target` for too long. */
 export async function waitForLock<Lock>(
   target: string,
   take: () => Lock | undefined,
   { waitMs = 60_000, onWait }: LockOptions,
 ): Promise<Lock> {
   const endMs = performance.now() + waitMs;
-  for (let tries = 0; ; tries++) {
-    const taken = take();
-    if (taken) return taken;
-    if (tries === 0) onWait?.();
-    if (performance.now() >= endMs) break;
+  let taken = take();
+  if (!taken) onWait?.();
+  while (!taken && performance.now() < endMs) {
     await sleep(RETRY_MS);
+    taken = take();
   }
+  if (taken) return taken;
   const waited = `after ${waitMs / 1000} s`;
   throw new Error(`another command is still writing ${target} ${waited}; --wait sets this time`);
 }
 
 /** Follows symbolic links. The file need not exist, but its folder must be writable. */
 export function findReplaceable(target: string): string {
-  const file = followLinks(target);
-  const existing = statSync(file, { throwIfNoEntry: false });
-  if (existing && !existing.isFile()) throw new Error(`${target} is not a regular file`);
-  accessSync(dirname(file), constants.W_OK);
+  const isThere = fs.lstatSync(target, { throwIfNoEntry: false });
+  const file = isThere
+    ? fs.realpathSync(target)
+    : join(fs.realpathSync(dirname(target)), basename(target));
+  if (isThere && !fs.statSync(file).isFile()) throw new Error(`${target} is not a regular file`);
+  fs.accessSync(dirname(file), fs.constants.W_OK);
   return file;
 }
 
-function followLinks(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error;
-  }
-  const file = join(realpathSync(dirname(path)), basename(path));
-  const isLink = lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink();
-  return isLink ? followLinks(resolve(dirname(file), readlinkSync(file))) : file;
-}
-
-async function replaceBy<T>(
-  path: string,
-  old: string,
-  write: (paths: Paths) => Promise<T>,
-  { onCommit }: ReplaceOptions,
-): Promise<T> {
+async function replaceBy<T>(path: string, old: string, write: Write<T>, options: LockOptions) {
   const work = `${path}.work`;
   // SQLite would apply the journal of a killed writer to the next writer's file.
   const own = [path, work, `${path}-journal`, `${work}-journal`];
   const discard = () => {
-    for (const each of own) rmSync(each, { force: true });
+    for (const each of own) fs.rmSync(each, { force: true });
   };
-  for (const each of own) {
-    const left = lstatSync(each, { throwIfNoEntry: false });
-    if (!left || left.isFile() || left.isSymbolicLink()) continue;
-    throw new Error(`${each} is not a file; remove it if you do not need it`);
-  }
   discard();
   // A signal ends the process in the middle of `write`.
   process.on("exit", discard);
   try {
     // Only the owner can read the new file until it has the permissions of the old one.
-    for (const each of [path, work]) writeFileSync(each, "", { flag: "wx", mode: 0o600 });
+    for (const each of [path, work]) fs.writeFileSync(each, "", { flag: "wx", mode: 0o600 });
     const result = await write({ path, work, old });
-    const replaced = statSync(old, { throwIfNoEntry: false });
-    const { uid, gid } = statSync(path);
+    const replaced = fs.statSync(old, { throwIfNoEntry: false });
+    const { uid, gid } = fs.statSync(path);
     // The unit for imports runs as root but forbids chown, even to the same owner.
     const isForeign = replaced && (replaced.uid !== uid || replaced.gid !== gid);
-    if (isForeign && process.getuid?.() === 0) chownSync(path, replaced.uid, replaced.gid);
-    chmodSync(path, replaced?.mode ?? 0o666 & ~process.umask());
+    if (isForeign && process.getuid?.() === 0) fs.chownSync(path, replaced.uid, replaced.gid);
+    fs.chmodSync(path, replaced?.mode ?? 0o666 & ~process.umask());
     await sync(path);
-    onCommit?.();
+    options.onCommit?.();
     // Asynchronous, because renaming also deletes the old file, which takes 0.2 s for a gigabyte.
     await rename(path, old);
     await sync(dirname(old));
@@ -158,11 +99,9 @@ async function replaceBy<T>(
   }
 }
 
-function hiddenBeside(file: string, ending: string): string {
-  return join(dirname(file), `.${basename(file)}.${ending}`);
-}
+const hiddenBeside = (file: string, ending: string) =>
+  join(dirname(file), `.${basename(file)}.${ending}`);
 
-/** A file system error names `target`. */
 async function namingErrors<T>(target: string, use: (file: string) => Promise<T>): Promise<T> {
   try {
     return await use(findReplaceable(target));

@@ -10,7 +10,6 @@ import { lock } from "./lock.ts";
 
 /** Unlike /tmp, /var/tmp is never in memory. */
 export const TEMPORARY = existsSync("/var/tmp") ? "/var/tmp" : tmpdir();
-
 /** A folder holds these two. The lock is taken first, so a folder with both has been locked. */
 const [LOCK, FILES] = ["in-use-by-roadbook", "files"];
 
@@ -20,15 +19,14 @@ export function makeTemporaryFolder(parent = TEMPORARY) {
   // Not awaited, because removing files must not delay a start.
   void removeLeftovers(parent);
   const outer = mkdtempSync(join(parent, "roadbook-"));
-  let release: (() => void) | undefined;
+  let held: Disposable | undefined;
   try {
-    release = lock(join(outer, LOCK));
+    held = lock(join(outer, LOCK));
   } catch {
-    // This file system has no locks.
+    // This file system has no locks, so nobody can take the folder for a leftover.
   }
-  // Without a lock, the folder must not look like one that is no longer in use.
-  const folder = release ? join(outer, FILES) : outer;
-  mkdirSync(folder, { recursive: true });
+  const folder = join(outer, FILES);
+  mkdirSync(folder);
   const remove = () => {
     process.off("exit", remove);
     try {
@@ -36,10 +34,10 @@ export function makeTemporaryFolder(parent = TEMPORARY) {
     } catch {
       // The next start removes it.
     }
-    release?.();
+    held?.[Symbol.dispose]();
   };
   process.on("exit", remove);
-  return { folder, remove };
+  return { folder, [Symbol.dispose]: remove };
 }
 
 /** Copies a file of `bytes` and needs no space for it if the file system can share its blocks. */
@@ -72,13 +70,8 @@ async function removeUnused(folder: string): Promise<void> {
   if (!stats.isDirectory() || stats.uid !== (process.geteuid?.() ?? stats.uid)) return;
   // Without FILES, it has no data and may be one that is being made.
   if ((await readdir(folder)).sort().join() !== `${FILES},${LOCK}`) return;
-  const release = lock(join(folder, LOCK));
-  if (!release) return;
-  try {
-    // In this order, so that a folder whose files are removed only in part is still recognized.
-    for (const each of [join(folder, FILES), folder])
-      await rm(each, { recursive: true, force: true });
-  } finally {
-    release();
-  }
+  using held = lock(join(folder, LOCK));
+  if (!held) return;
+  // In this order, so that a folder whose files are removed only in part is still recognized.
+  for (const each of [join(folder, FILES), folder]) await rm(each, { recursive: true });
 }

@@ -31,7 +31,7 @@ export interface AppOptions extends ResponseOptions, Omit<Services, "countSearch
 export type FetchHandler = (request: Request, from?: unknown) => Response | Promise<Response>;
 
 /** Lets a server give clients turns, and notice an untrusted proxy. */
-export type Door = Omit<ReturnType<typeof createApp>, "app">;
+export type RequestHandler = Omit<ReturnType<typeof createApp>, "app">;
 
 export type App = ReturnType<typeof createApp>["app"];
 

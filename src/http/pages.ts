@@ -3,7 +3,7 @@ import crypto from "node:crypto";
 import { Elysia } from "elysia";
 import { errors } from "../domain/api-errors.ts";
 import type { Decision } from "../limit/limiter.ts";
-import type { Snapshot } from "../snapshot/read/open.ts";
+import type { Snapshot } from "../snapshot/read/reloadable.ts";
 import type { PageAssets } from "../web/assets.ts";
 import { type Brand, DEFAULT_ACCENT, type Logo, styleOf } from "../web/brand.ts";
 import { renderDocument } from "../web/document.ts";

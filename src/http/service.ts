@@ -1,5 +1,5 @@
 /** The interface between the app and its routes. */
-import type { Snapshot } from "../snapshot/read/open.ts";
+import type { Snapshot } from "../snapshot/read/reloadable.ts";
 
 export interface Service {
   /**

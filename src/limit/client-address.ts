@@ -13,15 +13,10 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 /** The addresses of the server's own machine. */
 export const loopback = ["127.0.0.0/8", "::1/128"].map((text) => ipaddr.parseCIDR(text));
 
-/** How many addresses to remember, because parsing one of IPv6 takes 10 µs. */
-const MAX_CACHED_HOPS = 4096;
-
 interface ClientOptions {
   /** Proxies whose X-Forwarded-For is believed. */
   trusted?: Cidr[] | undefined;
-  /** Clients that are not counted. */
   unlimited?: Cidr[] | undefined;
-  /** The number of leading bits, 0 to 128, that identify an IPv6 client. */
   ipv6Prefix: number;
 }
 
@@ -32,29 +27,33 @@ export type Clients = ReturnType<typeof createClients>;
  * known, and `forwardedFor` is the X-Forwarded-For header, with multiple lines joined by commas.
  */
 export function createClients({ trusted = [], unlimited = [], ipv6Prefix }: ClientOptions) {
-  const describe = (address: Address) => ({
-    key: formatKey(address, ipv6Prefix),
-    trusted: isIn(trusted, address),
-    unlimited: isIn(unlimited, address),
-  });
-  const hops = new LRUCache<string, ReturnType<typeof describe> | false>({
-    max: MAX_CACHED_HOPS,
-    memoMethod(text) {
-      const address = parseHop(text);
-      return address !== undefined && describe(address);
-    },
-  });
+  /** Reads an address as proxies write it: `1.2.3.4:567`, `[::1]:80`, `fe80::1%eth0`. */
+  function readHop(text: string) {
+    const [, host = text] = /^\[(.*)\](?::\d+)?$/.exec(text) ?? /^([\d.]+):\d+$/.exec(text) ?? [];
+    const bare = host.replace(/%.*/, "");
+    // Without isIP, `1` and `0x7f.1` would be addresses, too.
+    if (!isIP(bare)) return false;
+    // Unwraps IPv4-mapped IPv6.
+    const address = ipaddr.process(bare);
+    const isIn = (networks: Cidr[]) =>
+      ipaddr.subnetMatch(address, { in: networks }, "out") === "in";
+    const network = () => ipaddr.IPv6.networkAddressFromCIDR(`${address}/${ipv6Prefix}`);
+    const key = address.kind() === "ipv4" ? `${address}` : `${network()}/${ipv6Prefix}`;
+    return { key, trusted: isIn(trusted), unlimited: isIn(unlimited) };
+  }
+  type Hop = ReturnType<typeof readHop>;
+  // Reading an IPv6 address takes 10 µs.
+  const hops = new LRUCache<string, Hop>({ max: 4096, memoMethod: readHop });
   /** Returns undefined if `text` is not an address. */
   const findHop = (text = "") => hops.memo(text) || undefined;
 
   function findClient(peer: string | undefined, forwardedFor: string | null) {
     let hop = findHop(peer);
-    const entries = hop?.trusted ? (forwardedFor ?? "").split(/[\s,]+/) : [];
-    for (const entry of entries.filter((entry) => entry !== "").reverse()) {
-      const previous = findHop(entry);
+    const entries = hop?.trusted ? (forwardedFor ?? "").split(/[\s,]+/).filter(Boolean) : [];
+    while (hop?.trusted) {
+      const previous = findHop(entries.pop());
       if (previous === undefined) break;
       hop = previous;
-      if (!hop.trusted) break;
     }
     return hop;
   }
@@ -87,21 +86,4 @@ export function parseCidr(text: string): Cidr | undefined {
   const family = isIP(host);
   const cidr = host === bare ? `${host}/${family === 4 ? 32 : 128}` : bare;
   return family > 0 && ipaddr.isValidCIDR(cidr) ? ipaddr.parseCIDR(cidr) : undefined;
-}
-
-function isIn(networks: Cidr[], address: Address): boolean {
-  return ipaddr.subnetMatch(address, { in: networks }, "out") === "in";
-}
-
-function formatKey(address: Address, ipv6Prefix: number): string {
-  if (address.kind() === "ipv4") return address.toString();
-  return `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/${ipv6Prefix}`)}/${ipv6Prefix}`;
-}
-
-/** Parses an address as proxies write it: `1.2.3.4:567`, `[::1]:80`, `fe80::1%eth0`. */
-function parseHop(text: string): Address | undefined {
-  const [, host = text] = /^\[(.*)\](?::\d+)?$/.exec(text) ?? /^([\d.]+):\d+$/.exec(text) ?? [];
-  const address = host.replace(/%.*/, "");
-  // Without isIP, `1` and `0x7f.1` would be addresses, too. `process` unwraps IPv4-mapped IPv6.
-  return isIP(address) ? ipaddr.process(address) : undefined;
 }

@@ -9,24 +9,16 @@ export interface Decision {
   limit: number;
   /** How many more requests are allowed right now. */
   remaining: number;
-  /**
-   * Whole milliseconds until the oldest counted request leaves the window and one more request is
-   * allowed. A refused client is allowed after waiting this long, but not a millisecond earlier.
-   */
+  /** Whole milliseconds until the oldest counted request leaves the window: exactly long enough. */
   resetMs: number;
 }
 
 export interface Limiter {
-  /**
-   * Decides whether to allow a request from `client`, and counts the request if it is allowed.
-   * Never throws or rejects.
-   */
+  /** Counts a request if it is allowed. Never throws or rejects. */
   consume(client: string): Decision | Promise<Decision>;
   status(): LimiterStatus;
   /** Forgets all requests. For tests only. A shared limiter does not have this method. */
   reset?(): void;
-  /** Closes connections and stops timers. Any later decisions are made in memory. */
-  close(): void;
 }
 
 export interface LimiterStatus {
@@ -41,8 +33,8 @@ export interface LimiterOptions {
   /** How many requests a client may make in any `windowMs`; at least 1. */
   limit: number;
   windowMs: number;
-  /** Beyond this number, a new client takes the place of another. Defaults to 100,000. */
-  maxClients?: number | undefined;
+  /** Beyond this number, a new client takes the place of another. */
+  maxClients: number;
   /** Returns the time in milliseconds. Defaults to a monotonic clock. */
   clock?: (() => number) | undefined;
 }
@@ -50,14 +42,8 @@ export interface LimiterOptions {
 /** How many expired clients a decision drops: more than the one client that it may add. */
 const MAX_DROPPED = 2;
 
-export type MemoryLimiter = ReturnType<typeof createLimiter>;
-
-export function createLimiter({
-  limit,
-  windowMs,
-  maxClients = 100_000,
-  clock = () => performance.now(),
-}: LimiterOptions) {
+export function createLimiter(options: LimiterOptions) {
+  const { limit, windowMs, maxClients, clock = () => performance.now() } = options;
   /**
    * The times of each client's allowed requests, oldest first. The cache has a `maxSize` instead of
    * a `max`, because `max` would preallocate memory.
@@ -77,19 +63,15 @@ export function createLimiter({
       if (!leastRecent?.slice(-1).every(isExpired)) break;
       clients.pop();
     }
-    const times = clients.get(client) ?? admit(client);
+    let times = clients.get(client);
+    if (times === undefined) {
+      // At the maximum, a new client inherits the times of the least recently seen one. JavaScriptCore
+      // would allocate `[]` as large as earlier arrays: 200 bytes for a single timestamp.
+      times = (clients.size === maxClients && clients.pop()) || Array.of<number>();
+      clients.set(client, times);
+    }
     const kept = times.findIndex((time) => !isExpired(time));
     if (kept !== 0) times.splice(0, kept < 0 ? times.length : kept);
-    return times;
-  }
-
-  /** Adds a client. At the maximum, it inherits the times of the least recently seen client. */
-  function admit(client: string): number[] {
-    const inherited = clients.size === maxClients ? clients.pop() : undefined;
-    // JavaScriptCore would allocate `[]` as large as earlier arrays that were created here: 200
-    // bytes for a single timestamp.
-    const times = inherited ?? Array.of<number>();
-    clients.set(client, times);
     return times;
   }
 
@@ -110,6 +92,5 @@ export function createLimiter({
     peek: (client: string): Decision => decisionFrom(recentTimesOf(client)),
     reset: () => clients.clear(),
     status: (): LimiterStatus => ({ store: "memory", up: true, clients: clients.size }),
-    close() {},
   };
 }

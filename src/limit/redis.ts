@@ -4,59 +4,21 @@
  */
 import { RedisClient } from "bun";
 import { codeOf } from "../files/errors.ts";
-import {
-  createLimiter,
-  type Decision,
-  type Limiter,
-  type LimiterOptions,
-  type MemoryLimiter,
-} from "./limiter.ts";
+import { createLimiter, type Decision, type LimiterOptions } from "./limiter.ts";
+import script from "./window.lua" with { type: "text" };
 
 export interface SharedLimiterOptions extends LimiterOptions {
   url: string;
   onDown: (reason: string) => void;
   /** Called when the store becomes available, for the first time or again. */
   onUp: () => void;
-  /** If the store takes longer than this to decide, memory decides. Default 50. */
+  /** If the store takes longer than this to decide, memory decides. */
   deadlineMs?: number;
-  /** How long the store may take for its first decision after a connection. Default 1000. */
+  /** How long the store may take for its first decision after a connection. */
   connectMs?: number;
   retryMs?: number;
 }
 
-/**
- * The same sliding window as in `limiter.ts`, but run atomically on the store and by its clock.
- * Each client has a list of timestamps, oldest first. While the clock is behind the newest one,
- * that timestamp counts as the current time, and the lag is added to the reported wait.
- */
-const SCRIPT = `
-local key, limit, window = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
-local is_counted = ARGV[3] == '1'
-local time = redis.call('TIME')
-local clock = time[1] * 1000 + math.floor(time[2] / 1000)
-local function at(index) return tonumber(redis.call('LINDEX', key, index) or nil) end
-
-local now = math.max(clock, at(-1) or clock)
-local used = redis.call('LLEN', key)
--- A binary search, because there may be as many timestamps as the limit allows.
-local expired, high = 0, used
-while expired < high do
-  local middle = math.floor((expired + high) / 2)
-  if now - at(middle) >= window then expired = middle + 1 else high = middle end
-end
-if expired > 0 then redis.call('LTRIM', key, expired, -1) end
-used = used - expired
--- After the limit was lowered, several requests must leave before one more is allowed.
-local last_to_leave = at(math.max(used - limit, 0)) or now
-
-local allowed = used < limit
-if allowed and is_counted then
-  redis.call('RPUSH', key, string.format('%.0f', now))
-  redis.call('PEXPIREAT', key, string.format('%.0f', now + window))
-  used = used + 1
-end
-return { allowed and 1 or 0, math.max(limit - used, 0), last_to_leave + window - clock }
-`;
 const UNEXPECTED = "unexpected reply from the store";
 
 /** A wait may exceed the window by as much as the store's clock was set back. */
@@ -71,17 +33,16 @@ export async function openSharedLimiter({
   connectMs = 1000,
   retryMs = 1000,
   ...options
-}: SharedLimiterOptions): Promise<Limiter> {
+}: SharedLimiterOptions) {
   const { limit, windowMs } = options;
   const memory = createLimiter(options);
   /** Undefined while the store is down. */
   let store: RedisClient | undefined;
   let retryTimer: Timer | undefined;
-  let isDownReported = false;
   let isClosed = false;
 
   /** Opens a new connection, because one that hangs may never report an error. */
-  async function connect(): Promise<void> {
+  async function connect(isRetry: boolean): Promise<void> {
     const candidate = new RedisClient(url, { autoReconnect: false });
     candidate.onclose = () => drop(candidate, "the connection was closed");
     // The probe never reaches its limit, so it is always counted, which proves write access. With a
@@ -92,43 +53,41 @@ export async function openSharedLimiter({
       await within(deadlineMs, decide(candidate, "probe", probe));
     } catch (error) {
       candidate.close();
-      return goDown(reasonOf(error));
+      if (!isRetry) onDown(reasonOf(error));
+      return retryLater();
     }
     if (isClosed) return candidate.close();
     store = candidate;
-    isDownReported = false;
     onUp();
   }
 
   /** Has an effect only once per connection, even if many decisions fail at the same time. */
-  function drop(failed: RedisClient, reason: string): void {
+  function drop(failed: RedisClient, reason: string): undefined {
     if (failed !== store) return;
     store = undefined;
     // Closing rejects all pending decisions, so that none of them waits for its own deadline.
     failed.close();
-    goDown(reason);
+    if (!isClosed) onDown(reason);
+    retryLater();
   }
 
-  function goDown(reason: string): void {
-    if (isClosed) return;
-    if (!isDownReported) onDown(reason);
-    isDownReported = true;
-    retryTimer = setTimeout(connect, retryMs).unref();
+  function retryLater(): void {
+    if (!isClosed) retryTimer = setTimeout(connect, retryMs, true).unref();
   }
 
-  await connect();
+  await connect(false);
   return {
-    consume(client) {
+    consume(client: string): Decision | Promise<Decision> {
       const asked = store;
       if (asked === undefined) return memory.consume(client);
       return consumeBoth(memory, client, (isCounted) =>
-        within(deadlineMs, decide(asked, client, { limit, windowMs, isCounted })).catch((error) => {
-          drop(asked, reasonOf(error));
-          return undefined;
-        }),
+        within(deadlineMs, decide(asked, client, { limit, windowMs, isCounted })).catch((error) =>
+          drop(asked, reasonOf(error)),
+        ),
       );
     },
-    status: () => ({ ...memory.status(), store: "redis", up: store !== undefined }),
+    status: () => ({ ...memory.status(), store: "redis" as const, up: store !== undefined }),
+    /** Any later decisions are made in memory. */
     close() {
       isClosed = true;
       clearTimeout(retryTimer);
@@ -144,7 +103,7 @@ export async function openSharedLimiter({
  * undefined if the store is down, and never rejects.
  */
 export async function consumeBoth(
-  memory: MemoryLimiter,
+  memory: ReturnType<typeof createLimiter>,
   client: string,
   ask: (isCounted: boolean) => Promise<Decision | undefined>,
 ): Promise<Decision> {
@@ -166,7 +125,7 @@ async function decide(
   { limit, windowMs, isCounted }: { limit: number; windowMs: number; isCounted: boolean },
 ): Promise<Decision> {
   const args = [limit, windowMs, isCounted ? 1 : 0].map(String);
-  const reply = await store.send("EVAL", [SCRIPT, "1", `roadbook:limit:${client}`, ...args]);
+  const reply = await store.send("EVAL", [script, "1", `roadbook:limit:${client}`, ...args]);
   const [allowed, remaining, resetMs] = Array.isArray(reply) ? reply : [];
   const isWithin = (value: unknown, min: number, max: number) =>
     Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
@@ -186,11 +145,8 @@ async function decide(
 function within<T>(deadlineMs: number, reply: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const fail = () => reject(new Error(`no response within ${deadlineMs} ms`));
-    const startMs = performance.now();
     let timer = setTimeout(() => {
-      // A command may have been sent only after the lag, so the store gets a whole deadline.
-      const hasLagged = performance.now() - startMs > deadlineMs;
-      timer = setTimeout(fail, hasLagged ? deadlineMs : deadlineMs / 2);
+      timer = setTimeout(fail, deadlineMs / 2);
     }, deadlineMs / 2);
     reply.then(resolve, reject).finally(() => clearTimeout(timer));
   });

@@ -5,7 +5,7 @@
  * Bun closes a connection, without a response, if it has pipelined a request behind a waiting one.
  */
 import { setImmediate as nextTick } from "node:timers/promises";
-import type { Door, FetchHandler } from "../http/app.ts";
+import type { FetchHandler, RequestHandler } from "../http/app.ts";
 import { isApiPath } from "../http/request.ts";
 
 const BUDGET_MS = 2;
@@ -24,7 +24,10 @@ interface Waiting {
 }
 
 /** Returns a handler that calls `fetch`, at once or in a later tick. */
-export function takeTurns({ fetch, clientOf }: Pick<Door, "fetch" | "clientOf">): FetchHandler {
+export function takeTurns({
+  fetch,
+  clientOf,
+}: Pick<RequestHandler, "fetch" | "clientOf">): FetchHandler {
   /** In the order of the clients' turns. No line is empty. */
   const lines = new Map<string, Waiting[]>();
   const refused: Waiting[] = [];

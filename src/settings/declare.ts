@@ -1,6 +1,6 @@
 /**
- * How a setting is declared. Its flag, environment variable, default and types follow from the
- * declaration, and so do the help and the tables in the documents.
+ * How a setting is declared and read. Its flag, environment variable, default and types follow from
+ * the declaration, and so do the help and the tables in the documents.
  */
 import { closest, distance } from "fastest-levenshtein";
 import * as kinds from "./kinds.ts";
@@ -30,32 +30,22 @@ export type Option = Pick<Setting, "list" | "default"> & {
 
 export type Settings = Record<string, Setting>;
 
-/** Declares settings. A flag's name follows from its property, unless the row has a name. */
-export function declare<Rows extends Record<string, Row>>(rows: Rows, heading?: string) {
+/** Declares flags and arguments. A flag's name follows from its property, unless the row has one. */
+export function declare<Rows extends Record<string, Row>>(heading: string, rows: Rows) {
   const settings = Object.entries(rows).map(([key, row]) => {
-    const flag = `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-    const { name = [flag, row.kind.value].join(" ").trim() } = row;
-    const group = heading ?? (isFlag({ name }) ? "Flags" : "Arguments");
-    return [key, { ...row, name, group }];
+    const words = key.replace(/Ms$/, "").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    const { name = `--${words} ${row.kind.value ?? ""}`.trim() } = row;
+    return [key, { ...row, name, group: isFlag({ name }) ? heading : "Arguments" }];
   });
   return Object.fromEntries(settings) as {
     [Key in keyof Rows]: Rows[Key] & Pick<Setting, "name" | "group">;
   };
 }
 
-/** Declares settings under a heading of the help. */
-export function group<Rows extends Record<string, Row>>(heading: string, rows: Rows) {
-  return declare(rows, heading);
-}
-
-export function isFlag({ name }: Pick<Setting, "name">): boolean {
-  return name.startsWith("--");
-}
+export const isFlag = ({ name }: Pick<Setting, "name">) => name.startsWith("--");
 
 /** Returns a flag without its value, or the name of an argument. */
-export function termOf({ name }: Setting): string {
-  return name.replace(/ .*/, "");
-}
+export const termOf = ({ name }: Setting) => name.replace(/ .*/, "");
 
 /** Returns the environment variable that sets a flag or argument, if there is one. */
 export function variableOf(setting: Setting): string | undefined {
@@ -75,6 +65,27 @@ type Defined = { default: string } | { required: true } | { kind: typeof kinds.b
 export type Values<T> = {
   [Name in keyof T]: KindOf<T[Name]>["inside"] | (T[Name] extends Defined ? never : undefined);
 };
+
+/** Parses the texts given on the command line, otherwise the variable in `env` or the default. */
+export function readValue(setting: Setting, texts: string[] | undefined, env: kinds.Environment) {
+  const { kind, list } = setting;
+  const variable = variableOf(setting) ?? "";
+  const name = texts ? termOf(setting) : variable;
+  const given = texts ?? [env[variable]].filter((text) => text !== undefined);
+  const parse = (text: string) => {
+    // An empty value is an error, because an empty host would listen on every address.
+    if (text === "") throw new kinds.UsageError(`${name} must not be empty`);
+    return kinds.parseNamed(name, kind, text, () => kind.parse(text, env));
+  };
+  if (list && given.length > 0) {
+    if (!isFlag(setting)) return given.map(parse);
+    const parts = given.flatMap((text) => text.split(list)).map((part) => part.trim());
+    // An empty list differs from no list: with --fault none, faults can be set later.
+    return parts.filter((part) => part !== "none").map(parse);
+  }
+  const last = given.at(-1);
+  return last === undefined ? defaultOf(setting) : parse(last);
+}
 
 /** Returns the value of a setting that the caller left out. */
 export function defaultOf({ kind, default: text }: Option): unknown {

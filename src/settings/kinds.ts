@@ -1,7 +1,4 @@
-/**
- * The kinds of values that settings have: how each is read from text, and what the library takes
- * instead. A parser's error leaves out the setting's name, as in "must be 1 or 0".
- */
+/** The kinds of values: how each is read from text, and what the library takes instead. */
 import { parseDuration } from "../domain/time.ts";
 
 /** Reports incorrect usage, for which a command exits with 2. The message is for the operator. */
@@ -23,16 +20,16 @@ export interface Kind<Inside, Given = string> {
   choices?: readonly string[];
   convert(given: Given): Inside;
   /** Parses a flag, a variable or a default. `env` has the credentials for a location. */
-  parse(text: string, env: Environment): Inside;
+  parse(text: string, env?: Environment): Inside;
 }
 
-/** Runs a parser. Its `RangeError` becomes one that names the setting and ends with the value. */
-export function parseNamed(
+/** Makes a parser's error, such as "must be 1 or 0", name the setting and end with the value. */
+export function parseNamed<Inside>(
   name: string,
   { isSecret }: Pick<Kind<unknown, never>, "isSecret">,
   value: unknown,
-  parse: () => unknown,
-): unknown {
+  parse: () => Inside,
+): Inside {
   try {
     return parse();
   } catch (error) {
@@ -68,16 +65,17 @@ export const boolean: Kind<boolean, boolean> = {
   },
 };
 
-export function integer(min: number, max: number, value = "N"): Kind<number, number> {
-  const { parse } = kind(value, `a whole number from ${min} to ${max}`, (text) => {
+export function integer(min: number, max: number): Kind<number, number> {
+  const fromText = kind("N", `a whole number from ${min} to ${max}`, (text) => {
     const number = /^(?:0|[1-9]\d*)$/.test(text) ? Number(text) : Number.NaN;
     return number >= min && number <= max ? number : undefined;
   });
-  return { value, takes: "number", parse, convert: (given) => parse(String(given), {}) };
+  return { ...fromText, takes: "number", convert: (given) => fromText.parse(String(given)) };
 }
 
 export const port = integer(0, 65_535);
 export const seed = integer(0, 0xffff_ffff);
+export const id = integer(1, Number.MAX_SAFE_INTEGER);
 
 export function oneOf<const Choice extends string>(value: string, choices: readonly Choice[]) {
   const parse = (text: string) => choices.find((choice) => choice === text);
@@ -88,11 +86,7 @@ export function oneOf<const Choice extends string>(value: string, choices: reado
 const parseTime = (text: string) => parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
 
 /** A duration in milliseconds. */
-export const time = kind(
-  "TIME",
-  "a duration from 1ms to 24d, such as 1h, 30m, 2s or 500ms",
-  parseTime,
-);
+export const time = kind("TIME", "a duration from 1ms to 24d, such as 1h, 30m or 500ms", parseTime);
 
 /** A duration in milliseconds, which may be 0. */
 export const maxAge = kind("TIME", "0 or a duration up to 24d, such as 5m", (text) =>
@@ -110,22 +104,18 @@ export const baseUrl = kind(
 );
 
 /** An absolute URL that other URLs are resolved against, so a trailing slash matters. */
-export const webUrl = kind(
-  "URL",
-  "an http or https URL, such as https://example.org/avatars/",
-  (text) => (isWebUrl(text) ? text : undefined),
+export const webUrl = kind("URL", "an http or https URL, such as https://example.org/", (text) =>
+  isWebUrl(text) ? text : undefined,
 );
 
 /** The URL or path of a page about one thing, with `{id}` in place of its id. */
-export const pageLink = kind(
-  "URL",
-  "a URL or path with {id}, such as https://example.org/users/{id}",
-  (text) => (text.includes("{id}") && isLink(text) ? text : undefined),
+export const pageLink = kind("URL", "a URL or path with {id}, such as /users/{id}", (text) =>
+  text.includes("{id}") && isLink(text) ? text : undefined,
 );
 
 export const link = kind(
   "TEXT=URL",
-  'a label and a URL or path, such as "Imprint=https://example.org/imprint"',
+  "a label and a URL or path, like Imprint=/imprint",
   (given) => {
     const [, text = "", url = ""] = /^\s*([^=]*[^=\s])\s*=(.+)$/s.exec(given) ?? [];
     return isLink(url) ? { text, url } : undefined;
@@ -151,16 +141,6 @@ export const pathOrBytes: Kind<string | Uint8Array, string | Uint8Array> = {
   parse: (path) => path,
   convert: (given) => given,
 };
-
-export const isUrl = (text: string) => /^[a-z][a-z\d+.-]*:\/\//i.test(text);
-
-/** The path of a file to write. */
-export const target = kind(
-  "FILE",
-  "a file, not a URL; write a file and upload it, for example with aws s3 cp",
-  (text) => (isUrl(text) ? undefined : text),
-  true,
-);
 
 /** The URL of a Redis or Valkey server, which may contain a password. */
 export const storeUrl = kind(

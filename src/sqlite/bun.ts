@@ -8,12 +8,10 @@ import { pathToFileURL } from "node:url";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { cacheSql, type Database, type SqliteDriver } from "./driver.ts";
 
-const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = constants;
-
 export const sqlite: SqliteDriver = {
   openImmutable(path, isMapped) {
-    const url = `${pathToFileURL(path)}?immutable=1`;
-    const client = new Client(url, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+    const flags = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI;
+    const client = new Client(`${pathToFileURL(path)}?immutable=1`, flags);
     client.exec(cacheSql(isMapped));
     return open({ client });
   },

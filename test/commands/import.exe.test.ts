@@ -68,16 +68,16 @@ test("with --json, each command prints one object, also for an error", async () 
   const nothing = { ...imported, snapshot: null, sha256: null, dry_run: true };
   const lines = [ann, user(2, "Bo"), user(3, "")];
   const deletion = { type: "role", id: 9, deleted: true };
-  const usage = "unknown flag --tto; did you mean --to?";
   for (const [words, code, outcome, input] of [
     ["import - --skip-invalid --dry-run", 0, nothing, lines],
     ["import - --skip-invalid --to s", 0, imported, lines],
     ["hide 1 3 --to s", 0, { made_private: [1], already_private: [3] }],
     ["apply - --to s", 0, { not_found: [{ type: "role", id: 9 }], snapshot: "s" }, [deletion]],
     ["check s", 0, { snapshot: "s", sha256: imported.sha256, counts: { public_users: 1 } }],
+    ["import none --dry-run", 1, { error: "cannot read none: no such file or directory" }],
     ["check none", 1, { error: "none cannot be read: no such file or directory" }],
     ["hide 7 --to s", 1, { error: "not found in s: user 7; nothing was written" }],
-    ["import - --tto s", 2, { error: usage }],
+    ["import - --tto s", 2, { error: "unknown flag --tto; did you mean --to?" }],
   ] as [string, number, object, object[]?][]) {
     expect(await json(words, input)).toMatchObject([code, outcome]);
   }

@@ -1,12 +1,16 @@
-/** Properties of a generated community. */
+/** Properties of a generated community, and the hand-written drivers of the demo. */
 import { describe, expect, test } from "bun:test";
 import achievements from "../../data/achievements.json" with { type: "json" };
+import demo from "../../data/demo.json" with { type: "json" };
 import { createCommunity, demoDataset, seedDataset } from "../../src/community/community.ts";
+import type { DatasetLine } from "../../src/domain/dataset.ts";
 import type { CompanyLine, PublicUserLine } from "../../src/domain/model.ts";
 
 const options = { users: 20_000, companies: 800, seed: 5 };
 const lines = [...seedDataset(options)];
-const users = lines.filter((line): line is PublicUserLine => line.type === "user" && line.public);
+const isPublicUser = (line: DatasetLine): line is PublicUserLine =>
+  line.type === "user" && line.public;
+const users = lines.filter(isPublicUser);
 const companies = lines.filter((line): line is CompanyLine => line.type === "company");
 const shareOf = (matches: (user: PublicUserLine) => boolean) =>
   users.filter(matches).length / users.length;
@@ -45,12 +49,6 @@ test("some users are private, fewer than half are in a company, and higher roles
   expect(has(8)).toBeLessThan(0.002);
 });
 
-test("companies are a few large ones and a long tail of small ones", () => {
-  const counts = companies.map((company) => company.member_count).sort((a, b) => b - a);
-  expect(counts[0]).toBeGreaterThan(20 * (counts[400] ?? 0));
-  expect(counts.at(-1)).toBeGreaterThan(0);
-});
-
 test.each([
   ["a generated community", lines, 600],
   ["the demo", [...demoDataset()], 1],
@@ -68,24 +66,37 @@ test.each([
   expect(owned).toBeGreaterThan(most);
 });
 
+test("the demo has each notable driver, and 42 has the most achievements", () => {
+  const shown = [...demoDataset()];
+  expect(shown).toContainEqual({ type: "user", id: 43, public: false });
+  const drivers = shown.filter(isPublicUser);
+  const countOf = (user?: PublicUserLine) => user?.achievements?.length ?? 0;
+  const notable = demo.users.filter((user) => "note" in user);
+  expect(notable.length).toBeGreaterThan(11);
+  for (const { id, name = "", company = "", roles = [], note } of notable) {
+    const driver = drivers.find((user) => user.id === id);
+    expect(driver).toMatchObject({ name, roles });
+    const employer = { type: "company", id: driver?.company?.id, name: company };
+    expect(shown).toContainEqual(expect.objectContaining(employer));
+    expect(countOf(driver)).toBeGreaterThan(9);
+    expect(note).toMatch(/^\p{Lu}.+\.$/u);
+    if (id === 42) expect(countOf(driver)).toBe(Math.max(...drivers.map(countOf)));
+  }
+});
+
 describe("achievements", () => {
   const unlocks = users.flatMap((user) =>
     (user.achievements ?? []).map((unlock) => ({ user, ...unlock })),
   );
 
-  test("are unlocked after joining and after the achievement they require", () => {
-    for (const { user, id, unlocked_at } of unlocks) {
+  test("are unlocked after those that they require, on their days, in their hours and tiers", () => {
+    for (const { user, id, tier, unlocked_at } of unlocks) {
+      const { after, owner, on, hours, once } = achievements[id - 1] ?? {};
+      const [first = 0, last = 24] = hours ?? [];
       expect(unlocked_at >= user.created_at && unlocked_at < "2026-11").toBeTrue();
-      const { after, owner } = achievements[id - 1] ?? {};
       const before = user.achievements?.find((other) => other.id === (after ?? 1));
       expect(id === 1 || (before && before.unlocked_at <= unlocked_at)).toBeTrue();
       if (owner) expect(user.company?.role).toBe("Owner");
-    }
-  });
-
-  test("are unlocked only on their days, in their hours and at their tiers", () => {
-    for (const { id, tier, unlocked_at } of unlocks) {
-      const { on, hours: [first = 0, last = 24] = [], once } = achievements[id - 1] ?? {};
       if (on) expect(unlocked_at.slice(5, 10)).toBe(on);
       expect(Number(unlocked_at.slice(11, 13))).toBeWithin(first, last);
       expect(tier).toBeWithin(1, once ? 2 : 4);

@@ -39,49 +39,43 @@ test("a lock has one holder at a time, and the empty lock file stays after the r
   const folder = temporaryFolder();
   const path = join(folder, ".x.lock");
   for (let times = 0; times < 2; times++) {
-    const release = lock(path);
-    expect([release, lock(path)]).toEqual([expect.any(Function), undefined]);
+    using held = lock(path);
+    expect([held, lock(path)]).toEqual([expect.anything(), undefined]);
     expect(readdirSync(folder)).toEqual([".x.lock"]);
-    release?.();
   }
   expect([readdirSync(folder), statSync(path).size]).toEqual([[".x.lock"], 0]);
 });
 
 test("the lock of a killed process is released", async () => {
   const path = join(temporaryFolder(), ".x.lock");
-  const program = "const release = lock(path); console.log(1); setInterval(() => release, 1000);";
+  const program = "const held = lock(path); console.log(1); setInterval(() => held, 1000);";
   const holder = start(path, program);
   await holder.stdout.getReader().read();
   expect(lock(path)).toBeUndefined();
   holder.kill("SIGKILL");
   await holder.exited;
-  const release = lock(path);
-  expect(release).toBeFunction();
-  release?.();
+  using held = lock(path);
+  expect(held).toBeDefined();
 });
 
 test("a user who may write to the folder may take the lock", () => {
   const folder = temporaryFolder();
   chmodSync(folder, 0o770);
   const path = join(folder, ".x.lock");
-  lock(path)?.();
+  lock(path)?.[Symbol.dispose]();
   expect(statSync(path).mode & 0o777).toBe(0o660);
 });
 
-test("a lock that is another program's file is refused, and its name is in the error", () => {
-  const path = join(temporaryFolder(), ".x.lock");
+test("a lock that is another program's file or a link is refused, and nothing is written", () => {
+  const folder = temporaryFolder();
+  const [path, link, elsewhere] = [join(folder, "x"), join(folder, "y"), join(folder, "z")];
   writeFileSync(path, "precious");
   expect(() => lock(path)).toThrow(
     `${path} is not a Roadbook lock file; remove it if you do not need it`,
   );
   expect(readFileSync(path, "utf8")).toBe("precious");
-});
-
-test("a lock that is a symbolic link is refused, and nothing is created at its end", () => {
-  const folder = temporaryFolder();
-  const [path, elsewhere] = [join(folder, ".x.lock"), join(folder, "elsewhere")];
-  symlinkSync(elsewhere, path);
-  expect(() => lock(path)).toThrow(`${path} must not be a symbolic link`);
+  symlinkSync(elsewhere, link);
+  expect(() => lock(link)).toThrow(`${link} must not be a symbolic link`);
   expect(existsSync(elsewhere)).toBe(false);
 });
 

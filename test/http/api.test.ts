@@ -5,15 +5,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createRoadbook } from "../../src/roadbook.ts";
 import { makeSnapshot, runSql } from "../datasets.ts";
-import { community, isQuick, openExecutable, openInProcess, type Target } from "../support.ts";
+import { fixture, isQuick, openExecutable, openInProcess, type Target } from "../support.ts";
 
 const json = "application/json; charset=utf-8";
 
 const openers = {
   "in process": (limit: number) =>
-    openInProcess({ dataset: community, searchLimit: limit, page: true }),
+    openInProcess({ dataset: fixture, searchLimit: limit, page: true }),
   "the executable": async (limit: number) =>
-    openExecutable(["--snapshot", await makeSnapshot(community), "--search-limit", String(limit)]),
+    openExecutable(["--snapshot", await makeSnapshot(fixture), "--search-limit", String(limit)]),
 };
 
 describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (_, open) => {
@@ -222,7 +222,7 @@ test("scripts of other origins may read every header", async () => {
   // Scripts may always read some of these. The others are for browsers and robots only.
   const other =
     /^(access-control-.*|cache-control|content-type|vary|x-content-type-options|x-robots-tag)$/;
-  await using roadbook = await createRoadbook({ dataset: community, searchLimit: 1 });
+  await using roadbook = await createRoadbook({ dataset: fixture, searchLimit: 1 });
   for (const expected of [200, 429]) {
     const request = new Request("http://a.test/search/users?q=ann");
     const { status, headers } = await roadbook.fetch(request, "192.0.2.1");
@@ -234,7 +234,7 @@ test("scripts of other origins may read every header", async () => {
 
 test("--public-url is the base of avatar paths, whatever the request's host", async () => {
   const publicUrl = "https://cdn.example/base/";
-  const target = await openInProcess({ dataset: community, publicUrl });
+  const target = await openInProcess({ dataset: fixture, publicUrl });
   const { user } = await (await target.fetch("/users/public/45")).json();
   expect(user.avatar_url).toBe(`${publicUrl}avatars/45.png`);
   await target.close();
@@ -249,7 +249,7 @@ describe("a proxy that terminates TLS", () => {
     [undefined, "[2001:db8::1]:81", "http://[2001:db8::1]:81"],
     ["ftp", "api.example.org/x?", "http://internal:3000"],
   ])("that forwards %p and %p sets the origin to %s, if trusted", async (proto, host, origin) => {
-    const options = { dataset: community, searchLimit: 0, page: true };
+    const options = { dataset: fixture, searchLimit: 0, page: true };
     await using roadbook = await createRoadbook({ ...options, trustedProxies: ["10.0.0.1"] });
     const headers = new Headers({ accept: "text/html, */*;q=0.1" });
     if (proto) headers.set("x-forwarded-proto", proto);
@@ -266,7 +266,7 @@ describe("a proxy that terminates TLS", () => {
 });
 
 test("avatar URLs keep the host name, even a short one, of each request", async () => {
-  await using roadbook = await createRoadbook({ dataset: community });
+  await using roadbook = await createRoadbook({ dataset: fixture });
   for (const origin of ["http://a", "https://nas:8443"]) {
     const url = `${origin}/users/public/45`;
     const text = await (await roadbook.fetch(new Request(url))).text();

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { treaty } from "@elysiajs/eden";
 import { Elysia } from "elysia";
 import { createRoadbook } from "../../src/elysia.ts";
-import { community } from "../support.ts";
+import { fixture } from "../support.ts";
 
-const open = () => createRoadbook({ dataset: community, searchLimit: 2, page: true });
+const open = () => createRoadbook({ dataset: fixture, searchLimit: 2, page: true });
 const mount = (app: Awaited<ReturnType<typeof open>>["app"]) =>
   new Elysia({ strictPath: true })
     .onAfterHandle(({ set }) => {
@@ -65,7 +65,7 @@ describe("in another app", () => {
 test("a host's prefix precedes each path, but faults and facts ignore the prefix", async () => {
   const routes: unknown[] = [];
   await using roadbook = await createRoadbook({
-    dataset: community,
+    dataset: fixture,
     basePath: "/rb",
     faults: ["achievements:status=503"],
     onResponse: ({ route }) => routes.push(route),
@@ -83,7 +83,7 @@ test.each(["group", "mount", "use"])(
   "with %s, unknown paths below a prefix get our 404",
   async (way) => {
     const basePath = way === "use" ? "" : "/rb";
-    await using roadbook = await createRoadbook({ dataset: community, basePath });
+    await using roadbook = await createRoadbook({ dataset: fixture, basePath });
     for (const strictPath of [true, false]) {
       const host = new Elysia({ strictPath });
       if (way === "use") host.use(roadbook.app);

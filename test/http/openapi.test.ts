@@ -10,7 +10,7 @@ import { oas } from "@stoplight/spectral-rulesets";
 import { createRoadbook } from "../../src/roadbook.ts";
 import { demoSnapshot } from "../../src/web/assets.ts";
 import { checkResponse, type OpenApiDocument, readDocument } from "../openapi.ts";
-import { community, openInProcess, root, type Target } from "../support.ts";
+import { fixture, openInProcess, root, type Target } from "../support.ts";
 
 const origin = "http://roadbook.test";
 const document = await readDocument(origin);
@@ -109,7 +109,7 @@ describe("an example", () => {
 });
 
 test("a response that differs from the document fails its test", async () => {
-  await using roadbook = await createRoadbook({ dataset: community });
+  await using roadbook = await createRoadbook({ dataset: fixture });
   const request = new Request(`${origin}/users/public/45`);
   const good = await roadbook.fetch(request);
   const text = await good.text();

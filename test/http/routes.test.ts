@@ -1,7 +1,7 @@
 /** Every route: its path, prefix, caching and limit. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { pageAssets } from "../../src/web/assets.ts";
-import { community, openInProcess, type Target } from "../support.ts";
+import { fixture, openInProcess, type Target } from "../support.ts";
 
 const { script } = await pageAssets();
 
@@ -39,7 +39,7 @@ const limited = /^\/search\/|^\/companies|^\/$/;
 
 let target: Target;
 beforeAll(async () => {
-  const options = { dataset: community, searchLimit: 100, cacheMaxAge: "60s", page: true };
+  const options = { dataset: fixture, searchLimit: 100, cacheMaxAge: "60s", page: true };
   target = await openInProcess(options);
 });
 afterAll(() => target.close());
@@ -68,7 +68,7 @@ test("the document has the endpoints and health", async () => {
 });
 
 test.each(["", "/rb"])("without the page, %s/ redirects to the docs", async (basePath) => {
-  const bare = await openInProcess({ dataset: community, basePath });
+  const bare = await openInProcess({ dataset: fixture, basePath });
   const { status, headers } = await bare.fetch(`${basePath}/`);
   expect([status, headers.get("location")]).toEqual([302, `${basePath}/docs`]);
   await bare.close();
@@ -77,7 +77,7 @@ test.each(["", "/rb"])("without the page, %s/ redirects to the docs", async (bas
 test.each([false, true])(
   "with allowIndexing: %p, search engines may never list the API, and pages only if allowed",
   async (index) => {
-    const options = { dataset: community, page: true, allowIndexing: index };
+    const options = { dataset: fixture, page: true, allowIndexing: index };
     const site = await openInProcess(options);
     const tagOf = async (path: string) => (await site.fetch(path)).headers.get("x-robots-tag");
     for (const path of ["/users/public/42", "/users/public/43", "/search/users?q=ann", "/nope"])

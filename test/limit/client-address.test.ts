@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { type Cidr, createClients, parseCidr } from "../../src/limit/client-address.ts";
 import { runs } from "../runs.ts";
 
-const { keyOf: direct } = createClients({ trusted: [], ipv6Prefix: 64 });
+const { keyOf: direct } = createClients({ ipv6Prefix: 64 });
 const { keyOf: proxied, trusts } = createClients({
   trusted: networks("10.0.0.0/8", "fd00::/8", "::1"),
   ipv6Prefix: 64,
@@ -31,7 +31,7 @@ describe("without trusted proxies", () => {
     [64, "2001:db8:3:47::/64"],
     [128, "2001:db8:3:47::5/128"],
   ])("with an IPv6 prefix of %p bits, the peer is counted as %p", (ipv6Prefix, key) => {
-    const { keyOf } = createClients({ trusted: [], ipv6Prefix });
+    const { keyOf } = createClients({ ipv6Prefix });
     expect(keyOf("2001:db8:3:47::5", null)).toBe(key);
     expect(keyOf("203.0.113.7", null)).toBe("203.0.113.7");
   });
@@ -98,13 +98,6 @@ describe("with the trusted proxies 10.0.0.0/8, fd00::/8 and ::1", () => {
       { numRuns: runs(500) },
     );
   });
-
-  test("each address keeps its own key, even if there are more addresses than the cache holds", () => {
-    for (let i = 0; i < 10_000; i++) {
-      const ip = `198.51.${i >> 8}.${i & 255}`;
-      expect(proxied("10.0.0.1", ip)).toBe(ip);
-    }
-  });
 });
 
 describe("a CIDR", () => {
@@ -124,15 +117,13 @@ describe("a CIDR", () => {
     expect(parseCidr(text)).toBeUndefined();
   });
 
-  test("a CIDR with address bits beyond its prefix covers the whole network", () => {
-    const { keyOf } = createClients({ trusted: networks("10.200.3.4/9"), ipv6Prefix: 64 });
-    expect(keyOf("10.128.0.1", "203.0.113.7")).toBe("203.0.113.7");
-    expect(keyOf("10.127.0.1", "203.0.113.7")).toBe("10.127.0.1");
-  });
-
-  test("a CIDR that covers all IPv4 addresses covers no IPv6 addresses", () => {
-    const { keyOf } = createClients({ trusted: networks("0.0.0.0/0"), ipv6Prefix: 64 });
-    expect(keyOf("2001:db8::1", "203.0.113.7")).toBe("2001:db8::/64");
+  test.each([
+    ["10.200.3.4/9", "10.128.0.1", true],
+    ["10.200.3.4/9", "10.127.0.1", false],
+    ["0.0.0.0/0", "2001:db8::1", false],
+  ])("%p covers %p: %p", (network, address, isCovered) => {
+    const clients = createClients({ trusted: networks(network), ipv6Prefix: 64 });
+    expect(clients.trusts(address)).toBe(isCovered);
   });
 });
 

@@ -1,7 +1,7 @@
 /** Which client a search counts for: its address or the one that a trusted proxy reports. */
 import { afterEach, expect, test } from "bun:test";
 import { createRoadbook, type Roadbook } from "../../src/roadbook.ts";
-import type { RoadbookOptions } from "../../src/settings/library-options.ts";
+import type { RoadbookOptions } from "../../src/settings/flags-and-options.ts";
 import { community } from "../datasets.ts";
 import { converse } from "../sockets.ts";
 
@@ -10,12 +10,8 @@ afterEach(() => Promise.all(opened.splice(0).map((roadbook) => roadbook.close())
 
 /** Returns functions that search, or open a page with a search, and return the budget left. */
 async function open(options: Partial<RoadbookOptions>) {
-  const roadbook = await createRoadbook({
-    dataset: community,
-    searchLimit: 3,
-    page: true,
-    ...options,
-  });
+  const limited = { dataset: community, searchLimit: 3, page: true };
+  const roadbook = await createRoadbook({ ...limited, ...options });
   opened.push(roadbook);
   const get = (path: string, forwardedFor?: string, peer = "127.0.0.1") => {
     const headers = forwardedFor === undefined ? {} : { "x-forwarded-for": forwardedFor };
@@ -29,16 +25,13 @@ async function open(options: Partial<RoadbookOptions>) {
 test("X-Forwarded-For changes the client only behind trusted proxies", async () => {
   const direct = await open({});
   const proxied = await open({ trustedProxies: ["127.0.0.0/8", "10.0.0.0/8"] });
-  for (const [from, left, leftBehindProxy] of [
+  for (const [from, left, behind] of [
     ["192.0.2.1", "2", "2"],
     ["198.51.100.7, 192.0.2.1, 10.1.2.3", "1", "1"],
     ["2001:db8:1:2::1", "0", "2"],
     ["2001:db8:1:2:ffff::9", "0", "1"],
   ] as const) {
-    expect([await direct.remaining(from), await proxied.remaining(from)]).toEqual([
-      left,
-      leftBehindProxy,
-    ]);
+    expect([await direct.remaining(from), await proxied.remaining(from)]).toEqual([left, behind]);
   }
 });
 
@@ -80,8 +73,7 @@ test.each([[[]], [["127.0.0.1"]]])(
       expect([search.status, search.headers.get("ratelimit")]).toEqual([200, null]);
       expect(await (await get("/?q=no")).text()).toContain("/drivers/");
     }
-    // Searches through a proxy on this machine are counted, even if the server does not trust the
-    // proxy.
+    // Searches through a proxy on this machine are counted, even if the proxy is not trusted.
     expect(await remaining("192.0.2.1")).toBe("2");
     await get("/?q=no", "192.0.2.1");
     expect(await remaining("192.0.2.1")).toBe("0");

@@ -138,7 +138,7 @@ describe("decisions made by memory and a store together", () => {
     ["memory at its limit", 3, [2, 99], { allowed: false, remaining: 0, resetMs: 60 }],
   ])("with %s, the stricter decision is reported", async (_, used, shared, reported) => {
     let nowMs = 0;
-    const memory = createLimiter({ limit: 3, windowMs, clock: () => nowMs });
+    const memory = createLimiter({ limit: 3, windowMs, maxClients: 1, clock: () => nowMs });
     for (let i = 0; i < used; i++) memory.consume("a");
     nowMs = 40;
     const ask = async () => shared && decisionOf(3, ...shared);
@@ -146,7 +146,7 @@ describe("decisions made by memory and a store together", () => {
   });
 
   test("a request that memory or the store refuses is not counted in the other", async () => {
-    const memory = createLimiter({ limit: 1, windowMs, clock: () => 0 });
+    const memory = createLimiter({ limit: 1, windowMs, maxClients: 1, clock: () => 0 });
     const counted: boolean[] = [];
     const ask = (left: number) => async (isCounted: boolean) => {
       counted.push(isCounted);

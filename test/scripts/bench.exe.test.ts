@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { closeAll, openFloor, openRoadbook, searchPath } from "../../scripts/bench/server.ts";
 import { makeSnapshot } from "../datasets.ts";
-import { community, root, run } from "../support.ts";
+import { fixture, root, run } from "../support.ts";
 
 afterAll(closeAll);
 
@@ -21,7 +21,7 @@ test("a bench runs, --help lists it, and an unknown bench is a usage error", asy
 });
 
 test("the floor responds with the same status, headers and body as Roadbook", async () => {
-  const snapshot = await makeSnapshot(community);
+  const snapshot = await makeSnapshot(fixture);
   const roadbook = await openRoadbook(["--snapshot", snapshot, "--search-limit", "0"]);
   const paths = ["/users/public/42", "/users/42/achievements", searchPath("łukasz & nowak")];
   const floor = await openFloor(roadbook, paths);
@@ -40,7 +40,5 @@ test("the floor responds with the same status, headers and body as Roadbook", as
     }
   }
   const unique = await fetch(`${floor.origin}${searchPath("łukasz & nowak")}&n=1`);
-  expect([unique.status, (await fetch(`${floor.origin}/users/public/7`)).status]).toEqual([
-    200, 404,
-  ]);
+  expect(unique.status).toBe(200);
 });

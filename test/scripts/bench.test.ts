@@ -2,17 +2,11 @@
 import { expect, test } from "bun:test";
 import { alternate, fitLine, formatRounds, median, quantile } from "../../scripts/bench/measure.ts";
 
-test("the median of an even number of values is the mean of the two middle values", () => {
+test("a median is the mean of the two middle values, and a quantile is one of the values", () => {
   expect([median([3, 1, 10]), median([4, 1, 2, 9])]).toEqual([3, 3]);
   expect(formatRounds([3, 1, 10])).toBe("3 (1–10)");
-});
-
-test("a quantile is the smallest value with at least that share of all values at or below it", () => {
   const values = Array.from({ length: 1000 }, (_, index) => 1000 - index);
-  expect([0.5, 0.99, 0.999, 1].map((share) => quantile(values, share))).toEqual([
-    500, 990, 999, 1000,
-  ]);
-  expect(quantile([7], 0.5)).toBe(7);
+  expect([0.5, 0.999, 1].map((share) => quantile(values, share))).toEqual([500, 999, 1000]);
 });
 
 test("every other round measures in reverse order", async () => {

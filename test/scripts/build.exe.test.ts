@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { community, executable, root, run, spawnServer, temporaryFolder } from "../support.ts";
+import { executable, fixture, root, run, spawnServer, temporaryFolder } from "../support.ts";
 
 async function build(dataset: string) {
   const outfile = join(temporaryFolder(), "custom");
@@ -13,7 +13,7 @@ async function build(dataset: string) {
 }
 
 test("two builds have the same bytes, without the project's path, and serve the given dataset", async () => {
-  const [a, b] = await Promise.all([build(community), build(community)]);
+  const [a, b] = await Promise.all([build(fixture), build(fixture)]);
   expect([a.code, a.stderr]).toEqual([0, ""]);
   const bytes = readFileSync(a.outfile);
   expect(bytes.equals(readFileSync(b.outfile))).toBe(true);

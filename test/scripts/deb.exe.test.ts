@@ -11,18 +11,15 @@ import { commands } from "../../src/commands/commands.ts";
 import { version } from "../../src/domain/version.ts";
 import { isFlag, termOf, variableOf } from "../../src/settings/declare.ts";
 import {
-  community,
   executable,
+  fixture,
   roadbook,
   root,
   run,
   spawnServer,
   temporaryFolder,
+  tryProgram,
 } from "../support.ts";
-
-const isRequired = Boolean(process.env.ROADBOOK_REQUIRE_ALL);
-const hasDpkg = Bun.which("dpkg-deb") !== null;
-if (!hasDpkg) console.warn("dpkg-deb is missing: the tests of the Debian package are skipped");
 
 /** Packages a script that runs the executable, which would take seconds to copy. */
 async function buildDeb(program: string): Promise<string> {
@@ -44,7 +41,7 @@ function listFiles(folder: string): string[] {
     .sort();
 }
 
-test.if(hasDpkg || isRequired)(
+test.if(tryProgram("dpkg-deb"))(
   "the package has the same bytes each time, can be installed and run, and leaves only data behind when purged",
   async () => {
     const script = join(temporaryFolder(), "roadbook");
@@ -99,7 +96,7 @@ test.if(hasDpkg || isRequired)(
     const setting = /^Environment=ROADBOOK_SNAPSHOT=(.*)$/m.exec(readUnit("roadbook"))?.[1] ?? "";
     const program = join(machine, "usr/bin/roadbook");
     const snapshot = join(machine, setting);
-    const imported = await run([program, "import", community, "--to", snapshot]);
+    const imported = await run([program, "import", fixture, "--to", snapshot]);
     expect(imported).toMatchObject({ code: 0 });
     const env = { ROADBOOK_SNAPSHOT: snapshot };
     const { origin, close } = await spawnServer([program, "--port", "0"], { env });
@@ -127,9 +124,7 @@ test("the manual page lists every command, flag and variable", () => {
   }
 });
 
-const hasMandoc = Bun.which("mandoc") !== null;
-if (!hasMandoc) console.warn("mandoc is missing: the manual page is not checked");
-test.if(hasMandoc || isRequired)("mandoc finds no problems in the manual page", async () => {
+test.if(tryProgram("mandoc"))("mandoc finds no problems in the manual page", async () => {
   const file = join(temporaryFolder(), "roadbook.1");
   writeFileSync(file, manPage);
   const outcome = await run(["mandoc", "-T", "lint", "-W", "warning", file]);

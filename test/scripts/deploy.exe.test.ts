@@ -13,32 +13,27 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { runHealth } from "../../src/commands/health.ts";
+import { fetchHealth } from "../../src/commands/health.ts";
 import { version as current } from "../../src/domain/version.ts";
-import { community as lines, makeSnapshot, textOf } from "../datasets.ts";
+import { community, makeSnapshot, textOf } from "../datasets.ts";
 import {
   codeBlocks,
-  community,
   executable,
   findFreePort,
+  fixture,
+  isRequired,
   openExecutable,
   root,
   run,
   spawnServer,
   temporaryFolder,
+  tryProgram,
   underLoad,
   until,
 } from "../support.ts";
 import { hasNginx, openNginx } from "./nginx.ts";
 
-const isRequired = Boolean(process.env.ROADBOOK_REQUIRE_ALL);
-const hasCaddy = Bun.which("caddy") !== null;
-if (!hasCaddy) console.warn("caddy is missing: skipping the commands for a VPS");
 if (!hasNginx) console.warn("nginx is missing: skipping its configuration");
-const hasStrace = Bun.which("strace") !== null;
-if (!hasStrace) console.warn("strace is missing: skipping a unit's SystemCallFilter");
-const hasSystemd = Bun.which("systemd-analyze") !== null;
-if (!hasSystemd) console.warn("systemd-analyze is missing: skipping the units");
 
 const readDeploy = (name: string) => readFileSync(join(root, "scripts/deploy", name), "utf8");
 const guide = readDeploy("README.md");
@@ -85,7 +80,7 @@ test("where the guide has commands that no test runs, it says so", () => {
   }
 });
 
-test.if(hasCaddy || isRequired)("five commands set up a server with HTTPS", async () => {
+test.if(tryProgram("caddy"))("five commands set up a server with HTTPS", async () => {
   const [commands = ""] = blocks("sh");
   expect(commands.split("\n")).toHaveLength(5);
 
@@ -93,7 +88,7 @@ test.if(hasCaddy || isRequired)("five commands set up a server with HTTPS", asyn
   mkdirSync(join(here, "dist"));
   cpSync(await executable(), join(here, "dist/roadbook"));
   cpSync(join(root, "scripts"), join(here, "scripts"), { recursive: true });
-  cpSync(community, join(here, "dataset.ndjson"));
+  cpSync(fixture, join(here, "dataset.ndjson"));
   const vps = temporaryFolder();
   for (const folder of ["root", "usr/local/bin", "etc/systemd/system", "etc/caddy", "var/lib"]) {
     mkdirSync(join(vps, folder), { recursive: true });
@@ -116,10 +111,8 @@ test.if(hasCaddy || isRequired)("five commands set up a server with HTTPS", asyn
   expect(readFileSync(join(vps, "systemctl"), "utf8")).toBe(
     "enable --now roadbook roadbook-health.timer\nreload caddy\n",
   );
-  const installed = readdirSync(join(vps, "etc/systemd/system"));
-  expect(installed).toEqual(
-    expect.arrayContaining(["roadbook-health.service", "roadbook-health.timer"]),
-  );
+  const health = ["roadbook-health.service", "roadbook-health.timer"];
+  expect(readdirSync(join(vps, "etc/systemd/system"))).toEqual(expect.arrayContaining(health));
 
   const unit = readUnit(join(vps, "etc/systemd/system/roadbook.service"));
   const onVps = (text: string) => text.replace(/^(?=\/(usr|var))/, vps);
@@ -282,7 +275,7 @@ test("the health check restarts an active server that fails, and leaves others a
 test("a server that hangs fails the health check", async () => {
   const server = Bun.serve({ port: 0, fetch: () => new Promise<never>(() => {}) });
   const { origin } = server.url;
-  await expect(runHealth({ url: origin, host: "", port: 0, timeoutMs: 50 })).rejects.toThrow(
+  await expect(fetchHealth(origin, 50)).rejects.toThrow(
     `no response from ${origin}/health: timed out after 0.05 s`,
   );
   await server.stop(true);
@@ -290,7 +283,7 @@ test("a server that hangs fails the health check", async () => {
 
 const units = ["roadbook", "roadbook@", "roadbook-health", "roadbook-import"];
 
-test.if(hasSystemd || isRequired)("systemd finds no problems in the units", async () => {
+test.if(tryProgram("systemd-analyze"))("systemd finds no problems in the units", async () => {
   const paths = units.map((unit) => join(root, `scripts/deploy/${unit}.service`));
   const timers = paths.slice(2).map((path) => path.replace(/service$/, "timer"));
   const { stderr } = await run(["systemd-analyze", "verify", ...paths, ...timers]);
@@ -309,10 +302,7 @@ test.if(hasSystemd || isRequired)("systemd finds no problems in the units", asyn
 });
 
 test("roadbook@.service differs from roadbook.service in four lines", () => {
-  const linesOf = (unit: string) =>
-    readDeploy(unit)
-      .replace(/^#.*\n/gm, "")
-      .split("\n");
+  const linesOf = (unit: string) => readDeploy(unit).split(/^#.*\n|\n/m);
   const [single, template] = [linesOf("roadbook.service"), linesOf("roadbook@.service")];
   expect(template.filter((line) => !single.includes(line))).toEqual([
     "ExecStart=/usr/local/bin/roadbook serve --reuse-port",
@@ -364,7 +354,7 @@ test("the guide's commands and the unit import a database", async () => {
   const settings = { PATH: "/usr/bin", ...Object.fromEntries([...inFolder, ...database]) };
   const words = [await executable(), ...command.split(" ").slice(1)];
   expect((await run(words, { env: settings })).stdout).toStartWith("imported 1 user (1 public)");
-  if (!hasStrace && !isRequired) return;
+  if (!tryProgram("strace")) return;
   // Does what the unit's SystemCallFilter does.
   const chown = "inject=chown,fchown,lchown,fchownat:error=EPERM";
   const filtered = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", chown, ...words];
@@ -396,21 +386,13 @@ test("a web process hides a user in the folder that the guide makes for it", asy
     const env = { PATH, snapshot, id, server: server.origin };
     return run([...(isRoot ? by : []), ...strict], { cwd: vps, env });
   };
-  writeFileSync(join(vps, "dataset"), textOf(lines));
+  writeFileSync(join(vps, "dataset"), textOf(community));
   for (const [name, flag, language, begin] of [
     ["php", "-r", "php", "extract(getenv());"],
-    [
-      "node",
-      "-e",
-      "js",
-      "const { spawnSync } = child_process; Object.assign(global, process.env);",
-    ],
+    ["node", "-e", "js", "Object.assign(global, child_process, process.env)"],
     ["python3", "-c", "python", "import os, subprocess; globals().update(os.environ)"],
   ] as const) {
-    if (!Bun.which(name) && !isRequired) {
-      console.warn(`${name} is missing: skipping its takedown`);
-      continue;
-    }
+    if (!tryProgram(name)) continue;
     const importing = [program, ..."import dataset --hold 0 --to".split(" "), snapshot];
     expect(await runAs("www-data", importing)).toMatchObject({ code: 0, stderr: "" });
     const hide = [name, flag, `${begin}\n${onVps(blocks(language)[0] ?? "")}`];

@@ -60,7 +60,7 @@ describe.if(hasAll || isRequired)("a fleet", () => {
   afterAll(async () => {
     await balancer.close();
     await Promise.all(fleet.map((instance) => instance.close()));
-    await Promise.all([store.kill(), redis.close()]);
+    await Promise.all([store.kill(), redis.kill()]);
   });
 
   function openInstance(cache: string): Promise<Instance> {

@@ -20,7 +20,7 @@ import {
   readAll,
   whileServingOthers,
 } from "../sockets.ts";
-import { community, megabytesOf, openExecutable, until } from "../support.ts";
+import { fixture, megabytesOf, openExecutable, until } from "../support.ts";
 
 const MEGABYTE = 1_000_000;
 /** An attack may use as much memory as normal traffic does, plus garbage not yet collected. */
@@ -34,7 +34,7 @@ const posted = `POST ${profile} HTTP/1.1\r\n${host}`;
 
 let server: Awaited<ReturnType<typeof openExecutable>>;
 beforeAll(async () => {
-  const snapshot = await makeSnapshot(community);
+  const snapshot = await makeSnapshot(fixture);
   server = await openExecutable(["--snapshot", snapshot, "--search-limit", "0"]);
 });
 afterAll(() => server.close());
@@ -267,7 +267,7 @@ test("the host is optional in HTTP/1.0 and required in HTTP/1.1", async () => {
 });
 
 test("no variation of the path or host evades the search limit", async () => {
-  const snapshot = await makeSnapshot(community);
+  const snapshot = await makeSnapshot(fixture);
   // With `--featured`, the start page does not already contain the search result.
   const flags = ["--search-limit", "1", "--featured", "42"];
   const target = await openExecutable(["--snapshot", snapshot, ...flags]);

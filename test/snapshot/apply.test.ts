@@ -5,9 +5,9 @@ import fc from "fast-check";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { seedDataset } from "../../src/community/community.ts";
 import type { RecordKey } from "../../src/domain/dataset.ts";
-import { checkSnapshot } from "../../src/snapshot/format/verify.ts";
+import { checkSnapshot } from "../../src/snapshot/format/open.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
-import { openSnapshot } from "../../src/snapshot/read/open.ts";
+import { openSnapshot } from "../../src/snapshot/read/reloadable.ts";
 import {
   community,
   exported,

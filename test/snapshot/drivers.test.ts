@@ -1,9 +1,8 @@
 /** Bun's SQLite and better-sqlite3 return the same results from a snapshot. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { parseHeader } from "../../src/snapshot/format/file.ts";
-import type { VerifiedDatabase } from "../../src/snapshot/format/verify.ts";
-import { snapshotOf } from "../../src/snapshot/read/open.ts";
+import { parseHeader } from "../../src/snapshot/format/header-trailer.ts";
+import { snapshotOf } from "../../src/snapshot/read/reloadable.ts";
 import { sqlite as bunSqlite } from "../../src/sqlite/bun.ts";
 import type { Database } from "../../src/sqlite/driver.ts";
 import { sqlite as nodeSqlite } from "../../src/sqlite/node.ts";
@@ -13,9 +12,7 @@ import { temporaryFolder } from "../support.ts";
 
 const queries = 'an,ба,東京,nowak lukasz,xx,a b,express,ß,[n,er in,",zzzzzz'.split(",");
 
-function databaseOf(db: Database): VerifiedDatabase {
-  return { db, sha256: "", close: () => db.$client.close() };
-}
+const open = (db: Database) => snapshotOf({ db, sha256: "" });
 
 test("Bun's SQLite and better-sqlite3 agree on a file, mapped or not, and on bytes", async () => {
   // The file name contains characters that have a special meaning in a URI.
@@ -24,9 +21,9 @@ test("Bun's SQLite and better-sqlite3 agree on a file, mapped or not, and on byt
   await Bun.write(path, bytes);
   const database = bytes.subarray(0, parseHeader(bytes, bytes.length));
   const snapshots = [bunSqlite, nodeSqlite].flatMap((driver) => [
-    snapshotOf(databaseOf(driver.openImmutable(path))),
-    snapshotOf(databaseOf(driver.openImmutable(path, true))),
-    snapshotOf(databaseOf(driver.openBytes(database))),
+    open(driver.openImmutable(path)),
+    open(driver.openImmutable(path, true)),
+    open(driver.openBytes(database)),
   ]);
   const results = snapshots.map((one) => [one.meta, responsesOf(one, queries)]);
   const [first, ...others]: unknown[] = results;

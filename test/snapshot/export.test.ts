@@ -22,7 +22,7 @@ import { importDataset } from "../../src/snapshot/import/import.ts";
 import { community, exported, makeSnapshot, user } from "../datasets.ts";
 import { achievement, invalidLines } from "../domain/invalid-lines.ts";
 import { runs } from "../runs.ts";
-import { community as fixture, root, temporaryFolder } from "../support.ts";
+import { fixture, root, temporaryFolder } from "../support.ts";
 
 const linesIn = (text: string) =>
   text
@@ -126,7 +126,7 @@ describe("seed", () => {
 });
 
 describe("a snapshot of the release before", () => {
-  /** The fixture dataset, imported by version 0.1.0. */
+  /** The dataset of `fixture`, imported by version 0.1.0. */
   const old = gunzipSync(readFileSync(join(root, "test/fixtures/schema-6.snapshot.gz")));
   const make = (schema = 6) => {
     const path = join(temporaryFolder(), "snapshot");

@@ -5,7 +5,7 @@ import { basename, dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { createRandom } from "../../src/community/random.ts";
-import { checkSnapshot } from "../../src/snapshot/format/verify.ts";
+import { checkSnapshot } from "../../src/snapshot/format/open.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import {
   community,

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { spellQuery } from "../../src/search/fold.ts";
 import { applyChanges, hideUsers } from "../../src/snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../../src/snapshot/import/import.ts";
-import { openSnapshot } from "../../src/snapshot/read/open.ts";
+import { openSnapshot } from "../../src/snapshot/read/reloadable.ts";
 import { community, exported, makeSnapshot, stateOf, user } from "../datasets.ts";
 
 const hide = { type: "user", id: 42, public: false };

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { lock } from "../../src/files/lock.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
-import { checkSnapshot } from "../../src/snapshot/format/verify.ts";
+import { checkSnapshot } from "../../src/snapshot/format/open.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import { importDataset } from "../../src/snapshot/import/import.ts";
 import {
@@ -50,7 +50,7 @@ test.each(writers)(
   "%s gives up after --wait, and leaves the other writer alone",
   async (command) => {
     const target = await makeSnapshot();
-    const release = lock(join(target, "../.snapshot.lock"));
+    using _lock = lock(join(target, "../.snapshot.lock"));
     const before = stateOf(target);
     await expect(
       runCommandLine([command, makeFile(community), "--to", target, "--wait", "20ms"]),
@@ -58,7 +58,6 @@ test.each(writers)(
       `another command is still writing ${target} after 0.02 s; --wait sets this time`,
     );
     expect(stateOf(target)).toEqual(before);
-    release?.();
   },
 );
 

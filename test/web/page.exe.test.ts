@@ -5,9 +5,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { createRoadbook, type Roadbook } from "../../src/roadbook.ts";
-import type { RoadbookOptions } from "../../src/settings/library-options.ts";
+import type { RoadbookOptions } from "../../src/settings/flags-and-options.ts";
 import { launchBrowser, listViolations, tryBrowser } from "../browser.ts";
-import { community, until } from "../support.ts";
+import { fixture, until } from "../support.ts";
 
 if (!tryBrowser) console.warn("Chromium is missing, so the tests of the page are skipped");
 
@@ -73,7 +73,7 @@ interface OpenOptions extends RoadbookOptions {
 /** Starts a server with the test community, and stops it after `use`. */
 async function open(options: OpenOptions, use: (opened: Opened) => Promise<void>): Promise<void> {
   const { size = "desktop", kind = "normal", ...others } = options;
-  const shown = { dataset: community, page: true, featured: [42, 45] };
+  const shown = { dataset: fixture, page: true, featured: [42, 45] };
   await using roadbook = await createRoadbook({ ...shown, ...others });
   const requested: string[] = [];
   let fault: Fault | undefined;

@@ -9,11 +9,11 @@ import { type Language, languages, translationIn } from "../../src/web/languages
 import { markMatches } from "../../src/web/mark.ts";
 import type { DriverView, ResultsView, View } from "../../src/web/view.ts";
 import { user } from "../datasets.ts";
-import { community, openInProcess } from "../support.ts";
+import { fixture, openInProcess } from "../support.ts";
 
 /** The HTML of a page. */
 async function load(path: string, options: object = {}, headers = { accept: "text/html" }) {
-  const target = await openInProcess({ dataset: community, page: true, ...options });
+  const target = await openInProcess({ dataset: fixture, page: true, ...options });
   const html = await (await target.fetch(path, { headers })).text();
   await target.close();
   return html;
@@ -260,7 +260,7 @@ test("results link to companies, which come first if one has the name searched f
 });
 
 test("a search on the page counts once, and says how many are left only if few are", async () => {
-  const target = await openInProcess({ dataset: community, page: true, searchLimit: 7 });
+  const target = await openInProcess({ dataset: fixture, page: true, searchLimit: 7 });
   const search = async (query: string) => {
     const response = await target.fetch(`/?q=${query}`);
     return { response, html: await response.text() };
@@ -372,7 +372,7 @@ test.each([
   ["/?q=a", 200, "One letter is not enough"],
   ["/?q=zzzzqq", 200, "Results for “zzzzqq”"],
 ])("%s is a %d with a heading and a link to other drivers", async (path, status, heading) => {
-  const target = await openInProcess({ dataset: community, page: true });
+  const target = await openInProcess({ dataset: fixture, page: true });
   const response = await target.fetch(path, { headers: { accept: "text/html" } });
   const html = await response.text();
   await target.close();

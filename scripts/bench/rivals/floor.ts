@@ -1,8 +1,7 @@
 /**
  * The floor is a bare `Bun.serve` that does only what src/http/README.md requires for every
  * response. It parses the URL, Accept-Encoding and If-None-Match. It sends a body from memory, with
- * the same headers as Roadbook, a request id and an ETag computed from the body. A server that
- * sends the same headers can hardly be faster.
+ * the same headers as Roadbook, a request id and an ETag computed from the body.
  */
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -1,6 +1,5 @@
-/** The schema and data for the Elysia and Fastify rivals, with keys but without a search index. */
+/** The schema and data for the Elysia and Fastify rivals, with keys. */
 import { Database } from "bun:sqlite";
-import { existsSync, renameSync } from "node:fs";
 import { getTableConfig, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { DatasetLine } from "../../../src/domain/dataset.ts";
 
@@ -48,10 +47,9 @@ export const userAchievement = sqliteTable(
 
 const tables = { role, achievement, company, user, userRole, userAchievement };
 
-/** Creates a database with the public users from `lines`, unless the database already exists. */
+/** Creates a database with the public users from `lines`, without the trigrams. */
 export function makeTables(path: string, lines: Iterable<DatasetLine>): void {
-  if (existsSync(path)) return;
-  const db = new Database(`${path}.new`);
+  const db = new Database(path);
   db.run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
   const statements = Object.entries(tables).map(([key, table]) => {
     const { name, columns, primaryKeys } = getTableConfig(table);
@@ -82,5 +80,12 @@ export function makeTables(path: string, lines: Iterable<DatasetLine>): void {
   }
   db.run("COMMIT");
   db.close();
-  renameSync(`${path}.new`, path);
+}
+
+export function addTrigrams(path: string): void {
+  const db = new Database(path);
+  const options = "content = 'user', content_rowid = 'id', tokenize = 'trigram'";
+  db.run(`CREATE VIRTUAL TABLE user_trigram USING fts5(name, ${options})`);
+  db.run("INSERT INTO user_trigram (user_trigram) VALUES ('rebuild')");
+  db.close();
 }

@@ -2,16 +2,11 @@
 import { count, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database } from "../../sqlite/driver.ts";
-import { SnapshotError } from "./file.ts";
+import { SnapshotError } from "./header-trailer.ts";
 import { achievement, company, meta, privateUser, role, user } from "./schema.ts";
 
-export interface Counts {
-  roles: number;
-  achievements: number;
-  companies: number;
-  users: number;
-  public_users: number;
-}
+type Counted = "roles" | "achievements" | "companies" | "users" | "public_users";
+export type Counts = Record<Counted, number>;
 
 export interface Meta {
   /** The build time in UTC, such as 2024-03-09T17:05:00Z. */
@@ -25,11 +20,6 @@ export interface Meta {
 }
 
 export type Totals = Pick<Meta, "counts" | "unlocked">;
-
-export const countTotals = (db: Database): Totals => ({
-  counts: countRows(db),
-  unlocked: countUnlocked(db),
-});
 
 export function writeMeta(db: Database, facts: Meta): void {
   const rows = Object.entries(facts).map(([key, fact]) => ({
@@ -52,22 +42,23 @@ export function readMeta(db: Database): Meta {
   throw new SnapshotError("is damaged: its metadata is incomplete");
 }
 
-function countUnlocked(db: Database): number {
-  const unlocked = sql<number>`coalesce(sum(json_array_length(${user.achievements})), 0)`;
-  return db.select({ unlocked }).from(user).get()?.unlocked ?? 0;
-}
-
-export function countOf(db: Database, table: SQLiteTable): number {
-  return db.select({ rows: count() }).from(table).get()?.rows ?? 0;
-}
-
-export function countRows(db: Database): Counts {
+export function countTotals(db: Database, unlocked = countUnlocked(db)): Totals {
   const publicUsers = countOf(db, user);
-  return {
+  const counts = {
     roles: countOf(db, role),
     achievements: countOf(db, achievement),
     companies: countOf(db, company),
     users: publicUsers + countOf(db, privateUser),
     public_users: publicUsers,
   };
+  return { counts, unlocked };
+}
+
+export function countOf(db: Database, table: SQLiteTable): number {
+  return db.select({ rows: count() }).from(table).get()?.rows ?? 0;
+}
+
+function countUnlocked(db: Database): number {
+  const unlocked = sql<number>`coalesce(sum(json_array_length(${user.achievements})), 0)`;
+  return db.select({ unlocked }).from(user).get()?.unlocked ?? 0;
 }

@@ -1,12 +1,9 @@
-/**
- * Declares the tables of a snapshot with drizzle, and creates them. SQL creates the indexes and the
- * tables that drizzle cannot declare. Fields are named as their columns, as `prepareText` asks.
- */
+/** The tables of a snapshot. Fields are named as their columns, as `prepareText` asks. */
 import { getTableConfig, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { formatTime } from "../../domain/time.ts";
 import { createSearchTables } from "../../search/tables.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
-import { APPLICATION_ID, SCHEMA_VERSION } from "./file.ts";
+import { APPLICATION_ID, SCHEMA_VERSION } from "./header-trailer.ts";
 
 export const meta = sqliteTable("meta", { key: text().primaryKey(), value: text().notNull() });
 
@@ -34,7 +31,7 @@ export const company = sqliteTable("company", {
 
 export const privateUser = sqliteTable("private_user", { id: integer().primaryKey() });
 
-/** An unlocked achievement. `unlockedAt` is in seconds since 1970. */
+/** `unlockedAt` is in seconds since 1970. */
 export type Unlock = [achievementId: number, tier: number, unlockedAt: number];
 
 /** Returns the entries of a user as a JSON array, given the JSON of each definition. */
@@ -57,10 +54,7 @@ export const user = sqliteTable("user", {
   /** The JSON of role ids in ascending order. */
   roles: text().notNull(),
   created_at: integer().notNull(),
-  /**
-   * The JSON of {@link Unlock}s, newest first, then by id. The last column, so that SQLite can read
-   * the others without it.
-   */
+  /** The JSON of {@link Unlock}s. Last, so that SQLite can read the other columns without it. */
   achievements: text().notNull(),
 });
 
@@ -74,19 +68,15 @@ const tables = [meta, role, achievement, company, privateUser, takedown, user];
 
 export function createSchema(db: Sqlite): void {
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
-  for (const table of tables) db.exec(createSql(table));
-  // The second index finds a company's drivers.
+  for (const table of tables) {
+    const { name, columns } = getTableConfig(table);
+    const parts = columns.map(
+      (column) =>
+        `${column.name} ${column.getSQLType().toUpperCase()}${column.primary ? " PRIMARY KEY" : ""}${column.notNull ? " NOT NULL" : ""}`,
+    );
+    db.exec(`CREATE TABLE ${name} (${parts.join(", ")}) STRICT`);
+  }
   db.exec(`CREATE INDEX achievement_icon ON achievement (icon);
     CREATE INDEX user_company ON user (company_id) WHERE company_id IS NOT NULL`);
   createSearchTables(db);
-}
-
-function createSql(table: (typeof tables)[number]): string {
-  const { name, columns } = getTableConfig(table);
-  const parts = columns.map(
-    (column) =>
-      `${column.name} ${column.getSQLType().toUpperCase()}${column.primary ? " PRIMARY KEY" : ""}${column.notNull ? " NOT NULL" : ""}`,
-  );
-  const hasRowid = columns.some((column) => column.primary && column.getSQLType() === "integer");
-  return `CREATE TABLE ${name} (${parts.join(", ")}) STRICT${hasRowid ? "" : ", WITHOUT ROWID"}`;
 }

@@ -9,9 +9,9 @@ import { type ChangeLine, validateChange } from "../../domain/dataset.ts";
 import { type LockOptions, type Paths, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { type IdMap, idInSource, openIdMap } from "../../tables/id-map.ts";
-import { finishFile, parseHeader } from "../format/file.ts";
+import { finishFile, parseHeader } from "../format/header-trailer.ts";
 import { readMeta } from "../format/meta.ts";
-import { namingErrors, verifyFile } from "../format/verify.ts";
+import { namingErrors, verifyFile } from "../format/open.ts";
 import { clearUnused, createForgetting } from "./forget.ts";
 import { compare, refuseOlderMap } from "./overwrite-guard.ts";
 import {

@@ -15,7 +15,7 @@ import { NameChanges } from "../../search/change.ts";
 import { renewSeparators } from "../../search/fts5-segment.ts";
 import type { NameKind } from "../../search/tables.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { HEADER_BYTES } from "../format/file.ts";
+import { HEADER_BYTES } from "../format/header-trailer.ts";
 import { achievement, company, privateUser, role, takedown, user } from "../format/schema.ts";
 
 /** How long a takedown is remembered, and so the longest time for which an import can hold it. */

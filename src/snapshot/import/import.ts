@@ -10,9 +10,9 @@ import {
 import type { Database } from "../../sqlite/driver.ts";
 import { type IdMap, openIdMap } from "../../tables/id-map.ts";
 import { openTables, type TableOptions } from "../../tables/open.ts";
-import { finishFile, isSnapshot } from "../format/file.ts";
+import { finishFile, isSnapshot } from "../format/header-trailer.ts";
+import { checkSnapshot } from "../format/open.ts";
 import { createSchema } from "../format/schema.ts";
-import { checkSnapshot } from "../format/verify.ts";
 import { clearUnused } from "./forget.ts";
 import { compare, holdTakedowns, notOverwritten, refuseOlderMap } from "./overwrite-guard.ts";
 import { type LineSource, type Read, type ReadOptions, readDataset } from "./read-dataset.ts";

@@ -13,8 +13,7 @@ import {
   type RecordKey,
 } from "../../domain/dataset.ts";
 import type { ValidationError } from "../../domain/invalid-values.ts";
-import { decompress } from "../../files/decompress.ts";
-import { readFileBytes, readLines, type TextLine } from "../../files/lines.ts";
+import { decompress, readFileBytes, readLines, type TextLine } from "../../files/input.ts";
 import type { UnknownColumn } from "../../tables/columns.ts";
 import { type IdMap, type IdMapOptions, idInSource } from "../../tables/id-map.ts";
 import { TableReader } from "../../tables/read-tables.ts";

@@ -8,8 +8,8 @@ import { version } from "../../domain/version.ts";
 import { buildNameIndex } from "../../search/build.ts";
 import type { NameKind } from "../../search/tables.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
-import { withTrailer } from "../format/file.ts";
-import { countRows, countTotals, type Meta, type Totals, writeMeta } from "../format/meta.ts";
+import { withTrailer } from "../format/header-trailer.ts";
+import { countTotals, type Meta, type Totals, writeMeta } from "../format/meta.ts";
 import { achievement, type Unlock, user } from "../format/schema.ts";
 import type { Differences } from "./overwrite-guard.ts";
 import type { Read } from "./read-dataset.ts";
@@ -105,6 +105,6 @@ export function summarize(db: Database, among?: readonly number[]): Summary {
     best.push({ id, points });
     best.sort((a, b) => b.points - a.points).splice(MAX_FEATURED);
   }
-  const totals = among ? countTotals(db) : { counts: countRows(db), unlocked };
+  const totals = countTotals(db, among ? undefined : unlocked);
   return { ...totals, featured: best.map(({ id }) => id) };
 }

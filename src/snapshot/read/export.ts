@@ -3,22 +3,19 @@ import { eq, getTableColumns } from "drizzle-orm";
 import { type DatasetLine, withEndLine } from "../../domain/dataset.ts";
 import { formatTime } from "../../domain/time.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
+import { openPrivate, type VerifiedDatabase } from "../format/open.ts";
 import { achievement, company, privateUser, role, type Unlock, user } from "../format/schema.ts";
-import { snapshotError, type VerifiedDatabase } from "../format/verify.ts";
-import { openPrivate } from "./open.ts";
 
 /** Lists the lines as JSON. Throws a `SnapshotError` if the snapshot at `path` cannot be read. */
 export async function exportDataset(path: string, oldest?: number): Promise<Iterable<string>> {
-  return withEndLine(listLines(path, await openPrivate(path, undefined, oldest)));
+  return withEndLine(listLines(await openPrivate(path, undefined, oldest)));
 }
 
-function* listLines(path: string, { db, close }: VerifiedDatabase): Generator<string> {
+function* listLines({ db }: VerifiedDatabase): Generator<string> {
   try {
     for (const line of listRecords(db)) yield JSON.stringify(line);
-  } catch (error) {
-    throw snapshotError(path, error);
   } finally {
-    close();
+    db.$client.close(true);
   }
 }
 

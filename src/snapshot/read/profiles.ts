@@ -1,18 +1,19 @@
-/** Reads profiles and achievements. */
-import { eq, getTableColumns, sql } from "drizzle-orm";
+/** Reads users with their achievements, companies with their drivers, and ids for the sitemap. */
+import { and, eq, getTableColumns, gt, sql } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
 import { compareRoles, completeAvatar, type Role, type User } from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
+import type { NameKind } from "../../search/tables.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
-import { achievement, encodeUnlocks, privateUser, role, user } from "../format/schema.ts";
-import { openIdPages } from "./id-pages.ts";
+import { achievement, company, encodeUnlocks, privateUser, role, user } from "../format/schema.ts";
 
-export interface Missing {
-  missing: "profile_private" | "user_not_found";
-}
+export type Missing = { missing: "profile_private" | "user_not_found" };
 
-export function openProfiles(db: Database) {
-  const id = sql.placeholder("id");
+/** A page of the sitemap covers this many ranks, between which there are gaps. */
+const PAGE_RANKS = sql.raw("5000");
+const id = sql.placeholder("id");
+
+export function openUsers(db: Database) {
   const { achievements, ...profile } = getTableColumns(user);
   const readUser = prepareText(db, db.select(profile).from(user).where(eq(user.id, id)));
   const readUnlocks = db.select({ achievements }).from(user).where(eq(user.id, id)).prepare();
@@ -24,7 +25,6 @@ export function openProfiles(db: Database) {
     .from(achievement)
     .where(eq(achievement.icon, sql.placeholder("icon")))
     .orderBy(achievement.id)
-    .limit(1)
     .prepare();
 
   /** The JSON of achievement definitions, cached because many users unlock the same ones. */
@@ -62,18 +62,67 @@ export function openProfiles(db: Database) {
         created_at: formatTime(row.created_at),
       };
     },
-
     findName: (id: number): string | Missing => readUser.get(id)?.name ?? missing(id),
-
     /** Returns the unlocked achievements, newest first, as a JSON array. */
     findAchievements(id: number): string | Missing {
       const row = readUnlocks.get({ id });
       return row ? encodeUnlocks(JSON.parse(row.achievements), definitionOf) : missing(id);
     },
-
-    sitemap: openIdPages(db, "user"),
-
-    /** Returns the achievement with this icon, or the one with the lowest id if several have it. */
+    /** If several achievements have this icon, returns the one with the lowest id. */
     findAchievementByIcon: (icon: string) => readByIcon.get({ icon }),
+    sitemap: openIdPages(db, "user"),
+  };
+}
+
+export function openCompanies(db: Database) {
+  const readCompany = db.select().from(company).where(eq(company.id, id)).prepare();
+  const { name, avatar_url, company_role } = user;
+  const readDrivers = db
+    .select({ id: user.id, name, avatar_url, role: company_role })
+    .from(user)
+    .where(and(eq(user.company_id, id), gt(user.id, sql.placeholder("after"))))
+    .orderBy(user.id)
+    .limit(sql.placeholder("limit"))
+    .prepare();
+  return {
+    find: (id: number) => readCompany.get({ id }),
+    /** Lists up to `limit` public drivers of a company whose ids are above `after`, by id. */
+    listDrivers: (id: number, after: number, limit: number, baseUrl: string) =>
+      readDrivers.all({ id, after, limit }).map((driver) => ({
+        ...driver,
+        avatar_url: completeAvatar(driver.id, driver.avatar_url, baseUrl),
+      })),
+    sitemap: openIdPages(db, "company"),
+  };
+}
+
+/** Lists the ids of public users, or of companies that have one, in pages for the sitemap. */
+function openIdPages(db: Database, kind: NameKind) {
+  const names = sql.identifier(`${kind}_name`);
+  const page = sql.placeholder("page");
+  const listed =
+    kind === "user" ? sql`TRUE` : sql`EXISTS (SELECT 1 FROM user WHERE company_id = ${names}.id)`;
+  const readNext = db
+    .select({ page: sql<number>`rank / ${PAGE_RANKS}` })
+    .from(sql`${names}`)
+    .where(sql`rank >= ${page} * ${PAGE_RANKS} AND ${listed}`)
+    .orderBy(sql`rank`)
+    .limit(1)
+    .prepare();
+  // One value, because thousands of rows would take several times as much memory.
+  const readIds = db
+    .select({ ids: sql<string>`json_group_array(id ORDER BY rank)` })
+    .from(sql`${names}`)
+    .where(
+      sql`rank >= ${page} * ${PAGE_RANKS} AND rank < (${page} + 1) * ${PAGE_RANKS} AND ${listed}`,
+    )
+    .prepare();
+  const findPage = (page: number) => readNext.get({ page })?.page;
+  return {
+    /** Finds each page from the previous one, because reading all ranks would take too long. */
+    *listPages(): Generator<number> {
+      for (let at = findPage(0); at !== undefined; at = findPage(at + 1)) yield at;
+    },
+    listIds: (page: number): number[] => JSON.parse(readIds.get({ page })?.ids ?? "[]"),
   };
 }

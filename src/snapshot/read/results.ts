@@ -1,4 +1,4 @@
-/** Reads the records of the users and companies that a search has found. */
+/** Reads the users and companies that a search has found. */
 import { eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import {
   type CompanySearchResult,
@@ -48,7 +48,6 @@ export function openResults(db: Database) {
     hasLatinSpellings: () =>
       (hasLatin ??= readSpellings.all().some(({ folded }) => folded.search(TRANSLITERATED) >= 0)),
 
-    /** If an avatar is only a path, `baseUrl` is prepended. */
     listUsers: (queries: string[], baseUrl: string): UserSearchResult[] =>
       readUsers.all(find(userNames, queries)).map((hit) => ({
         ...hit,

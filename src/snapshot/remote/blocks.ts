@@ -3,15 +3,15 @@
  * trusted: the caller verifies every byte of the result. After any error, the whole file is needed.
  */
 import { open } from "node:fs/promises";
-import { openFile } from "../../files/read.ts";
+import { openFile } from "../../files/input.ts";
 import type { Paths } from "../../files/replace.ts";
 import { copyIfSpace } from "../../files/temporary-folder.ts";
-import * as format from "../format/file.ts";
-import type { Reply, Requests } from "./requests.ts";
+import * as format from "../format/header-trailer.ts";
+import type { Get, Reply } from "./location.ts";
 
 const { BLOCK_BYTES, BLOCK_HASH_BYTES, CHECKSUM_BYTES } = format;
 
-/** The snapshot at the source was replaced during the download. */
+/** The source has replaced the snapshot during the download. */
 export class ReplacedError extends Error {}
 
 /** Bounds the memory for a response. A file that grows by more is downloaded as a whole. */
@@ -31,16 +31,13 @@ export async function readEnd(path: string) {
   return { trailer, from, headers: rangeHeaders(`bytes=${from}-`) };
 }
 
-/**
- * Compares the reply with the end of the local copy. If they differ, calls `replaceCopy` with a
- * function that writes the new file. Resolves to whether they differ.
- */
+/** If the reply differs from the end of the local copy, replaces the copy by `replaceCopy`. */
 export async function downloadBlocks(
   reply: Reply,
   own: Awaited<ReturnType<typeof readEnd>>,
-  connect: () => Requests,
+  get: Get,
   replaceCopy: (write: (paths: Paths) => Promise<void>) => Promise<void>,
-): Promise<boolean> {
+): Promise<void> {
   const etag = reply.headers.get("etag") ?? "";
   // If-Match never matches a weak ETag, which begins with W.
   if (!etag.startsWith('"')) throw new Error("sends no strong ETag");
@@ -50,7 +47,7 @@ export async function downloadBlocks(
   // The last block may be shorter than the others.
   const blocks = Math.ceil((total - CHECKSUM_BYTES) / (BLOCK_BYTES + BLOCK_HASH_BYTES));
   const trailer = end.subarray(-CHECKSUM_BYTES - blocks * BLOCK_HASH_BYTES);
-  if (trailer.equals(own.trailer)) return false;
+  if (trailer.equals(own.trailer)) return;
   const hashIn = (list: Buffer, block: number) => list.readUInt32BE(block * BLOCK_HASH_BYTES);
   const changed = Array.from({ length: own.from / BLOCK_BYTES }, (_, block) => block).filter(
     (block) => hashIn(trailer, block) !== hashIn(own.trailer, block),
@@ -60,12 +57,9 @@ export async function downloadBlocks(
   await replaceCopy(async ({ path, old }) => {
     await copyIfSpace(old, path, total);
     await using file = await open(path, "r+");
-    // Copying may have taken longer than the first connection waits.
-    using requests = connect();
     const work = async () => {
       for (const { from, to } of ranges) {
-        const range = rangeHeaders(`bytes=${from}-${to - 1}`);
-        const part = await requests.get({ ...range, "if-match": etag });
+        const part = await get({ ...rangeHeaders(`bytes=${from}-${to - 1}`), "if-match": etag });
         // Some stores and proxies ignore If-Match, so the status need not be 412.
         if (part.headers.get("etag") !== etag) throw new ReplacedError();
         await file.write(await receive(part, from, to, total), 0, to - from, from);
@@ -75,7 +69,6 @@ export async function downloadBlocks(
     await file.truncate(total);
     await file.write(end, 0, end.length, own.from);
   });
-  return true;
 }
 
 function listRanges(blocks: number[]) {

@@ -1,17 +1,14 @@
-/**
- * Locations of snapshots on other machines: http(s) URLs, and objects in S3-compatible stores. A
- * location prepares requests but never sends them, and its name never contains a secret.
- */
+/** Where a snapshot on another machine is (an http(s) URL or an S3 object), and GET requests to it. */
 import { unescape as percentDecode } from "node:querystring";
+import { networkReasonOf } from "../../files/errors.ts";
 
 export interface RemoteLocation {
-  /** The name to show in messages. Omits the user name, password and query, which may be secret. */
+  /** For messages, so it omits the user name, password and query, which may be secret. */
   name: string;
-  /** Returns the URL and headers for a GET request, including the credentials. */
   prepare(): { url: string; headers: Record<string, string> };
 }
 
-/** Parses an http(s) URL. A user name and password in the URL are moved to a header. */
+/** Moves a user name and password from the URL to a header. */
 export function parseWebLocation(text: string): RemoteLocation | undefined {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol)) return undefined;
@@ -45,4 +42,36 @@ export function parseS3Location(
   // Valid for 15 minutes, because this machine's clock may be behind the store's.
   const presign = () => client.presign(key, { method: "GET", expiresIn: 900 });
   return { name: `s3://${bucket}/${key}`, prepare: () => ({ url: presign(), headers: {} }) };
+}
+
+export type Get = ReturnType<typeof createGet>;
+export type Reply = Awaited<ReturnType<Get>>;
+
+/** Returns a function that sends a GET request, which fails if nothing arrives for `timeoutMs`. */
+export function createGet(location: RemoteLocation, timeoutMs: number) {
+  const failWith = (what: string) => (error: unknown) => {
+    throw new Error(`${what}: ${networkReasonOf(error, timeoutMs)}`);
+  };
+  return async (more: Record<string, string>) => {
+    const control = new AbortController();
+    const timer = setTimeout(() => control.abort(new DOMException("", "TimeoutError")), timeoutMs);
+    async function* read({ body }: Response): AsyncGenerator<Uint8Array> {
+      try {
+        for await (const chunk of body ?? []) {
+          timer.refresh();
+          yield chunk;
+        }
+      } catch (error) {
+        failWith("stopped sending")(error);
+      } finally {
+        clearTimeout(timer);
+        control.abort();
+      }
+    }
+    const { url, headers } = location.prepare();
+    const options = { headers: { ...headers, ...more }, signal: control.signal };
+    const response = await fetch(url, options).catch(failWith("cannot be reached"));
+    timer.refresh();
+    return { status: response.status, headers: response.headers, body: read(response) };
+  };
 }

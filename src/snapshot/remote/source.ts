@@ -1,7 +1,4 @@
-/**
- * Keeps a local copy of a snapshot that is on another machine. A download replaces the copy only if
- * every byte is valid. The caller decides when to check for changes.
- */
+/** Keeps a local copy of a snapshot on another machine. Only a valid download replaces it. */
 import { createHash } from "node:crypto";
 import { createWriteStream, mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -11,121 +8,95 @@ import { formatTime } from "../../domain/time.ts";
 import { isFileSystemError, reasonOf } from "../../files/errors.ts";
 import { type Paths, replaceLocked } from "../../files/replace.ts";
 import { requireSpace } from "../../files/temporary-folder.ts";
-import { HEADER_BYTES, parseSizes, SnapshotError } from "../format/file.ts";
-import { verifyFile } from "../format/verify.ts";
+import { HEADER_BYTES, parseSizes, SnapshotError } from "../format/header-trailer.ts";
+import { verifyFile } from "../format/open.ts";
 import { downloadBlocks, ReplacedError, readEnd } from "./blocks.ts";
-import type { RemoteLocation } from "./location.ts";
-import { openRequests, type Reply } from "./requests.ts";
+import { createGet, type RemoteLocation, type Reply } from "./location.ts";
 
 export interface SourceOptions {
   location: RemoteLocation;
   folder: string;
   /** How long a download may take without making progress. */
   timeoutMs: number;
-  /** Called when an attempt fails for a new reason while there is a copy. */
+  /** An attempt has failed for a new reason, but there is a copy. */
   onDown(reason: string): void;
-  /** Called when an attempt succeeds after one or more failures. */
   onUp(): void;
 }
 
-/** Where a snapshot comes from, and how fetching it went. */
 export interface SourceStatus {
   url: string;
   /** When the source last had a good snapshot, new or unchanged, in ISO 8601. */
   last_success: string | null;
-  /** Why the last attempt failed, or null if it succeeded. */
   error: string | null;
 }
 
-/** If there is already a copy, a download at startup gets only this share of the time limit. */
-const START_SHARE = 0.1;
-
 export type Source = Awaited<ReturnType<typeof openSource>>;
 
-/**
- * Downloads the snapshot. If the download fails or is slow, uses the copy that an earlier process
- * left in the folder. Throws an error for the operator if there is no copy either.
- */
+/** If the download fails or is slow, uses the copy that an earlier process left in the folder. */
 export async function openSource({ location, folder, timeoutMs, onDown, onUp }: SourceOptions) {
   const { name: url } = location;
   const id = createHash("sha256").update(url).digest("hex").slice(0, 16);
   const path = join(folder, `${id}.snapshot`);
-  const status: SourceStatus = { url, last_success: null, error: null };
   let hasCopy = await verifyFile(path).then(Boolean, () => false);
-  /** Why the snapshot at the source cannot be served. */
-  let refusal: string | undefined;
-  /** Why the snapshot at the source is refused. Undefined if the copy is that snapshot. */
-  let refused: SnapshotError | undefined;
-  /** The version of the snapshot that was last received, whether it was good or refused. */
+  /** The version of the snapshot that was last received, and why it is refused, if it is. */
   let etag: string | null = null;
-  let lastAttempt = Promise.resolve(false);
+  let refused: SnapshotError | undefined;
+  let last_success: string | null = null;
+  let failure: { reason: string; isReceived: boolean } | undefined;
+  let lastAttempt = Promise.resolve();
 
-  async function attempt(): Promise<boolean> {
+  async function attempt(): Promise<void> {
     const now = formatTime(Math.floor(Date.now() / 1000));
     try {
-      const isNew = await download();
-      if (status.error !== null) onUp();
-      status.last_success = now;
-      status.error = null;
-      refusal = undefined;
-      return isNew;
+      await download();
+      if (failure) onUp();
+      [last_success, failure] = [now, undefined];
     } catch (error) {
       // Anyone can read the reason, so it must not contain the path of the copy.
       const reason = reasonOfFailure(error).replaceAll(folder, "the cache");
-      if (hasCopy && reason !== status.error) onDown(reason);
-      status.error = reason;
-      const isReceived = error instanceof SnapshotError || isFileSystemError(error);
-      refusal = isReceived ? reason : undefined;
-      return false;
+      if (hasCopy && reason !== failure?.reason) onDown(reason);
+      failure = { reason, isReceived: error instanceof SnapshotError || isFileSystemError(error) };
     }
   }
 
-  const connect = () => openRequests(location, timeoutMs);
-  const ifChanged = () => (etag ? { "if-none-match": etag } : {});
+  const get = createGet(location, timeoutMs);
 
   /** `tries` is how often the source may replace the snapshot before the whole file is needed. */
-  async function download(tries = 3): Promise<boolean> {
+  async function download(tries = 3): Promise<void> {
     const own = hasCopy && tries > 0 ? await readEnd(path).catch(() => undefined) : undefined;
-    using requests = connect();
-    const reply = await requests.get({ ...ifChanged(), ...own?.headers });
+    const reply = await get({ ...(etag && { "if-none-match": etag }), ...own?.headers });
     if (!own || reply.status === 200 || reply.status === 304) return await downloadAll(reply);
     try {
-      const isNew = await downloadBlocks(reply, own, connect, replaceCopy);
+      await downloadBlocks(reply, own, get, replaceCopy);
       [etag, refused] = [reply.headers.get("etag"), undefined];
-      return isNew;
     } catch (error) {
       // Whatever is wrong with the blocks, the whole file may be fine.
       return await download(error instanceof ReplacedError ? tries - 1 : 0);
     }
   }
 
-  async function downloadAll({ status, headers, body }: Reply): Promise<boolean> {
-    // A 206 has only a part of the snapshot, and a 204 has none.
-    if (status !== 200) {
-      if (status !== 304) throw new Error(`responded with ${status}`);
-      if (etag === null) {
-        throw new Error("responded with 304 to a request without If-None-Match; check its cache");
-      }
+  async function downloadAll({ status, headers, body }: Reply): Promise<void> {
+    if (status === 304 && etag !== null) {
       if (refused) throw refused;
-      return false;
+      return;
     }
+    // A 206 has only a part of the snapshot, and a 204 has none.
+    if (status !== 200) throw new Error(`responded with ${status}`);
     refused = undefined;
     try {
       await replaceCopy(async ({ path }) => {
         // Opens the file without creating it, because a signal may have removed it by now.
         await pipeline(bound(body, folder), createWriteStream(path, { flags: "r+" }));
       });
+      hasCopy = true;
     } catch (error) {
-      if (!(error instanceof SnapshotError) || error.isTransient) throw error;
+      if (!(error instanceof SnapshotError)) throw error;
       refused = error;
     }
     etag = headers.get("etag");
     if (refused) throw refused;
-    hasCopy = true;
-    return true;
   }
 
-  /** Replaces the copy with what `write` writes, if that is a valid snapshot. */
   async function replaceCopy(write: (paths: Paths) => Promise<void>): Promise<void> {
     // The folder may have been removed by a program that cleans up temporary files.
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -135,16 +106,19 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
     });
   }
 
-  /** Checks for a new snapshot, and resolves to whether the copy has changed. */
-  function refresh(): Promise<boolean> {
-    lastAttempt = lastAttempt.then(attempt);
-    return lastAttempt;
-  }
+  const refresh = () => (lastAttempt = lastAttempt.then(attempt));
 
   const first = refresh();
-  await (hasCopy ? Promise.race([first, sleep(timeoutMs * START_SHARE)]) : first);
-  if (!hasCopy) throw new Error(`${url} ${status.error}`);
-  return { path, refresh, refused: () => refusal, status: (): SourceStatus => ({ ...status }) };
+  // A slow download need not delay the start if there is a copy.
+  await (hasCopy ? Promise.race([first, sleep(timeoutMs / 10)]) : first);
+  if (!hasCopy) throw new Error(`${url} ${failure?.reason}`);
+  return {
+    path,
+    refresh,
+    /** Why the snapshot at the source cannot be served, if it was received. */
+    refused: () => (failure?.isReceived ? failure.reason : undefined),
+    status: (): SourceStatus => ({ url, last_success, error: failure?.reason ?? null }),
+  };
 }
 
 function reasonOfFailure(error: unknown): string {
@@ -155,18 +129,17 @@ function reasonOfFailure(error: unknown): string {
 /** Yields no more than the snapshot's header declares, which must fit on the disk of `folder`. */
 async function* bound(body: AsyncIterable<Uint8Array>, folder: string): AsyncGenerator<Uint8Array> {
   let head = Buffer.alloc(0);
-  let [received, declared] = [0, Number.POSITIVE_INFINITY];
+  let [received, size] = [0, Number.POSITIVE_INFINITY];
   for await (const chunk of body) {
     if (head.length < HEADER_BYTES) {
       head = Buffer.concat([head, chunk]);
       if (head.length >= HEADER_BYTES) {
-        declared = parseSizes(head).fileBytes;
-        await requireSpace(folder, declared);
+        size = parseSizes(head).fileBytes;
+        await requireSpace(folder, size);
       }
     }
     received += chunk.length;
-    if (received > declared)
-      throw new SnapshotError(`is damaged: it has more than ${declared} bytes`);
+    if (received > size) throw new SnapshotError(`is damaged: it has more than ${size} bytes`);
     yield chunk;
   }
 }

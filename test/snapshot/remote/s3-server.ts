@@ -4,23 +4,11 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { findFreePort, root, temporaryFolder, until } from "../../support.ts";
 
-export interface S3Server {
-  /** The environment variables that programs need to use the server. */
-  env: Record<string, string>;
-  /** Returns the URL of an object in the bucket. */
-  url(key: string): string;
-  put(key: string, bytes: Uint8Array | Blob): Promise<void>;
-  get(key: string): Promise<Uint8Array>;
-  list(): Promise<string[]>;
-  /** Kills the server. `start` restarts it with the same objects. */
-  kill(): Promise<void>;
-  start(): Promise<void>;
-}
+export type S3Server = Awaited<ReturnType<typeof openS3Server>>;
 
-export async function openS3Server(): Promise<S3Server> {
+export async function openS3Server() {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "community"));
   const port = findFreePort();
@@ -41,29 +29,26 @@ export async function openS3Server(): Promise<S3Server> {
 
   await start();
   return {
+    /** The environment variables that programs need to use the server. */
     env: {
       AWS_ACCESS_KEY_ID: credentials.accessKeyId,
       AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
       AWS_ENDPOINT_URL: endpoint,
     },
-    url: (key) => `s3://community/${key}`,
-    async put(key, bytes) {
+    url: (key: string) => `s3://community/${key}`,
+    async put(key: string, bytes: Uint8Array | Blob): Promise<void> {
       await client.write(key, bytes);
       // s3rver overwrites an object in place, and responds before all of it is written.
-      const expected = await new Response(bytes as BodyInit).bytes();
-      await until(async () =>
-        isDeepStrictEqual(
-          await client
-            .file(key)
-            .bytes()
-            .catch(() => ""),
-          expected,
-        ),
+      const expected = Buffer.from(await new Response(bytes as BodyInit).bytes());
+      const read = () => client.file(key).bytes();
+      await until(() =>
+        read()
+          .then((written) => expected.equals(written))
+          .catch(() => false),
       );
     },
-    get: (key) => client.file(key).bytes(),
-    list: async () => ((await client.list()).contents ?? []).map(({ key }) => key),
-    async kill() {
+    /** `start` restarts the server with the same objects. */
+    async kill(): Promise<void> {
       server?.kill("SIGKILL");
       await server?.exited;
     },

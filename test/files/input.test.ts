@@ -1,8 +1,8 @@
-/** Decompressed data is complete, however the input is chunked. Anything else is an error. */
+/** Input is decompressed and split into the same lines, whatever chunks it arrives in. */
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { createRandom } from "../../src/community/random.ts";
-import { decompress } from "../../src/files/decompress.ts";
+import { decompress, readLines, type TextLine } from "../../src/files/input.ts";
 import { chunksOf } from "../datasets.ts";
 import { until } from "../support.ts";
 
@@ -69,4 +69,29 @@ test("the input is closed when the reader stops early", async () => {
     for await (const _ of decompress(input())) break;
     await until(() => isClosed);
   }
+});
+
+async function linesOf(bytes: Uint8Array, chunkBytes: number): Promise<TextLine[]> {
+  const lines: TextLine[] = [];
+  for await (const batch of readLines(chunksOf(bytes, chunkBytes))) lines.push(...batch);
+  return lines;
+}
+
+test.each([1, 2, 3, 7, 64])(
+  "chunks of %d bytes give the same lines as a single chunk",
+  async (chunkBytes) => {
+    const bytes = Buffer.from("\ufeffone\n\n  \ntwö\r\n?\nthree");
+    bytes[bytes.indexOf("?")] = 0xff;
+    expect(await linesOf(bytes, chunkBytes)).toEqual(await linesOf(bytes, bytes.length));
+  },
+);
+
+test("a long line in single bytes takes linear time and is cut off after 1 MiB", async () => {
+  const max = 2 ** 20;
+  const bytes = Buffer.alloc(2 * max + 2, "a");
+  bytes[max] = 10;
+  // Joining the parts after every chunk would copy 500 GB, and so time out.
+  const [first, second] = await linesOf(bytes, 1);
+  expect(first).toEqual({ number: 1, text: "a".repeat(max) });
+  expect(second).toEqual({ number: 2, text: "", problem: "is longer than 1 MiB" });
 });

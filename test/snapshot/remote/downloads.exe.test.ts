@@ -1,13 +1,20 @@
-/** Servers that read their snapshot from a real S3-compatible store. */
+/** Servers that download their snapshot from a real S3-compatible store, or over https. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { snapshotLocation } from "../../../src/settings/flags-and-options.ts";
 import { UsageError } from "../../../src/settings/kinds.ts";
-import { snapshotLocation } from "../../../src/settings/serve-flags.ts";
 import { applyChanges } from "../../../src/snapshot/import/apply.ts";
 import { bytesOf, makeSnapshot } from "../../datasets.ts";
-import { executable, openExecutable, roadbook, temporaryFolder, until } from "../../support.ts";
+import {
+  executable,
+  makeCertificate,
+  openExecutable,
+  roadbook,
+  temporaryFolder,
+  until,
+} from "../../support.ts";
 import { openS3Server, type S3Server } from "./s3-server.ts";
 
 let store: S3Server;
@@ -91,4 +98,29 @@ test("SIGTERM leaves no partial file if the server is downloading at the start",
   expect(readdirSync(cache).filter((name) => !name.endsWith(".lock"))).toEqual([]);
   web.closeAllConnections();
   web.close();
+});
+
+test("a redirect from http to https is followed", async () => {
+  const { cert, key } = await makeCertificate("DNS:localhost");
+  const snapshot = new Uint8Array(readFileSync(await makeSnapshot()));
+  const requested: string[] = [];
+  await using secure = Bun.serve({
+    port: 0,
+    hostname: "localhost",
+    tls: { cert: readFileSync(cert), key: readFileSync(key) },
+    fetch({ url }) {
+      requested.push(new URL(url).pathname);
+      return new Response(snapshot);
+    },
+  });
+  await using plain = Bun.serve({
+    port: 0,
+    hostname: "localhost",
+    fetch: () => Response.redirect(`https://localhost:${secure.port}/snapshot`),
+  });
+  const words = ["--snapshot", `http://localhost:${plain.port}/up`, "--refresh", "1h"];
+  const env = { NODE_EXTRA_CA_CERTS: cert, TMPDIR: temporaryFolder() };
+  const server = await openExecutable(words, undefined, env);
+  await server.close();
+  expect(requested).toEqual(["/snapshot"]);
 });

@@ -1,0 +1,229 @@
+/** The commands that move data: `import`, `apply` and `hide`, and also `export` and `seed`. */
+import { createWriteStream, existsSync } from "node:fs";
+import { pipeline } from "node:stream/promises";
+import { setImmediate } from "node:timers/promises";
+import { seedDataset } from "../community/community.ts";
+import { withEndLine } from "../domain/dataset.ts";
+import { printable } from "../domain/invalid-values.ts";
+import { openInput, readFileBytes, readLines } from "../files/input.ts";
+import { type LockOptions, type Paths, replaceFile } from "../files/replace.ts";
+import { id, parseNamed, UsageError } from "../settings/kinds.ts";
+import { isSnapshot } from "../snapshot/format/header-trailer.ts";
+import { PREVIOUS_SCHEMA } from "../snapshot/format/open.ts";
+import { type ApplyOptions, applyChanges, hideUsers } from "../snapshot/import/apply.ts";
+import { MAX_HOLD_MS } from "../snapshot/import/forget.ts";
+import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
+import { DatasetError, formatErrors, groupErrors } from "../snapshot/import/line-errors.ts";
+import { notOverwritten } from "../snapshot/import/overwrite-guard.ts";
+import type { Counted } from "../snapshot/import/write.ts";
+import { exportDataset } from "../snapshot/read/export.ts";
+import { findProblem, isFolder } from "../tables/open.ts";
+import { confirmServed } from "./health.ts";
+import {
+  describeCounts,
+  endOnSignal,
+  type Progress,
+  plural,
+  startProgress,
+  toLine,
+  writeStdout,
+  writeSummary,
+} from "./output.ts";
+
+/** `confirm` is the URL of a server that must serve the new snapshot. */
+interface Reporting {
+  json: boolean;
+  confirm: string | undefined;
+  waitMs: number;
+}
+
+type Importing = ImportOptions & Reporting & { source: string; to: string | undefined };
+type Applying = ApplyOptions & Reporting & { to: string };
+
+/** `source` is a file, a folder of CSV files, `-` for standard input, or a database's URL. */
+export async function runImport({ source, to = "", ...options }: Importing) {
+  const problem = findProblem(source, options.queries);
+  if (problem !== undefined) throw new UsageError(`SOURCE ${problem}`);
+  const isTables = options.queries !== undefined || isFolder(source);
+  if (isTables && options.expectEnd) throw new UsageError("--expect-end works only with NDJSON");
+  if (options.confirm && options.dryRun) throw new UsageError("a --dry-run cannot be confirmed");
+  if ((options.holdMs ?? 0) > MAX_HOLD_MS) throw new UsageError("--hold must be at most 1h");
+  const read = (await isSnapshot(source)) ? readSnapshot : readWithProgress;
+  const imported = await write("dataset", (hooks, progress) =>
+    importDataset(isTables ? source : read(source, progress), to, {
+      ...options,
+      onRead: (file, rows) => progress.show(`reading ${file}: ${rows.toLocaleString("en")} rows`),
+      onSlow: (file) =>
+        progress.warn(`a page of ${file} took over half a second; run ANALYZE on its tables`),
+      onIndexed: (share) => progress.show(`indexing: ${Math.floor(100 * share)} %`),
+      ...hooks,
+    }),
+  );
+  const { skipped } = imported;
+  if (skipped.count > 0 && !options.json) process.stderr.write(`${formatErrors(skipped)}\n`);
+  const done = options.dryRun ? "dry run (nothing was written): would import" : "imported";
+  const hidden = skipped.hidden > 0 ? `, made ${plural(skipped.hidden, "user")} private` : "";
+  const left = skipped.count > 0 ? `, skipped ${plural(skipped.count, "error")}${hidden}` : "";
+  const summary = `${done} ${describeWritten(imported, to && ` to ${to}`)}${left}`;
+  const more = { dry_run: options.dryRun === true };
+  await finish(to, options, imported, withDetails(summary, imported), more);
+}
+
+export async function runApply({ changes, to, ...options }: Applying & { changes: string }) {
+  const applied = await write("changes", (hooks) =>
+    applyChanges(openInput(changes), to, { ...options, ...hooks }),
+  );
+  const summary = `applied ${changes}: ${to} now has ${describeWritten(applied)}`;
+  await finish(to, options, applied, withDetails(summary, applied));
+}
+
+export async function runHide({ ids, to, ...options }: Applying & { ids: string[] }) {
+  const parse = (text: string) => parseNamed("ID…", id, text, () => id.parse(text));
+  const given = options.idMap === undefined ? ids.map(parse) : ids;
+  const hidden = await write("changes", (hooks) => hideUsers(given, to, { ...options, ...hooks }));
+  const lines = hidden.found.map(({ id, is_public }) => {
+    return `${to}: user ${id} ${is_public ? "is now private" : "was private already"}\n`;
+  });
+  const idsOf = (wasPublic: number) =>
+    hidden.found.filter((user) => user.is_public === wasPublic).map(({ id }) => id);
+  const more = { made_private: idsOf(1), already_private: idsOf(0) };
+  await finish(to, options, hidden, lines.join(""), more);
+}
+
+/** Turns a `DatasetError` into an error that counts and lists the problems in `input`. */
+async function write<T>(
+  input: string,
+  run: (hooks: LockOptions, progress: Progress) => Promise<T>,
+): Promise<T> {
+  const progress = startProgress();
+  const onWait = () => progress.show("waiting for another command to finish writing");
+  try {
+    return await endOnSignal((onCommit) => run({ onCommit, onWait }, progress));
+  } catch (error) {
+    if (!(error instanceof DatasetError)) throw error;
+    const count = plural(error.count, "error");
+    throw new Error(`${count} in the ${input}; nothing was written\n${error.message}`);
+  } finally {
+    progress.end();
+  }
+}
+
+/** Lists the lines of a snapshot that this release or the one before has written. */
+async function* readSnapshot(path: string): AsyncGenerator<Uint8Array> {
+  const lines = await exportDataset(path, PREVIOUS_SCHEMA);
+  for await (const chunk of chunksOf(lines)) yield Buffer.from(chunk);
+}
+
+async function* readWithProgress(path: string, progress: Progress): AsyncGenerator<Uint8Array> {
+  let read = 0;
+  for await (const chunk of openInput(path)) {
+    read += chunk.length;
+    progress.show(`reading: ${Math.floor(read / 1e6)} MB`);
+    yield chunk;
+  }
+}
+
+/** Says what was done, and waits for the server. With --json, a failure to wait is all it says. */
+async function finish(
+  to: string,
+  { json, confirm, waitMs }: Reporting,
+  counted: Counted,
+  summary: string,
+  more: object = {},
+): Promise<void> {
+  if (!json) writeSummary(summary);
+  if (confirm) await confirmServed(to, confirm, waitMs);
+  if (!json) return;
+  const { sha256 = null, counts, differences = null, held, cleaned, names, skipped } = counted;
+  const { count, hidden: users_made_private } = skipped;
+  const outcome = {
+    ...{ snapshot: to || null, sha256, ...more, counts, differences, held },
+    ...{ not_found: counted.notFound, names: { cleaned, ...names } },
+    unknown_columns: counted.unknownColumns,
+    skipped: { count, users_made_private, groups: groupErrors(skipped) },
+    seconds: Number((performance.now() / 1000).toFixed(3)),
+  };
+  writeSummary(toLine(outcome));
+}
+
+function describeWritten({ counts, cleaned }: Counted, where = ""): string {
+  const names = `removed control characters or extra white space in ${plural(cleaned, "name")}`;
+  return `${describeCounts(counts)}${where}${cleaned > 0 ? `, ${names}` : ""}`;
+}
+
+/** Adds lines for the differences from the old snapshot, and for what looks wrong. */
+function withDetails(summary: string, counted: Counted): string {
+  const { differences, held, notFound, unknownColumns, names } = counted;
+  const lines = [summary];
+  for (const [what, numbers] of Object.entries(differences ?? {})) {
+    const parts = Object.entries<number>(numbers).map(
+      ([how, n]) => `${n.toLocaleString("en")} ${how}`,
+    );
+    lines.push(`${what}: ${parts.join(", ")}`.replaceAll("_", " "));
+  }
+  if (held > 0) lines.push(`kept private or deleted by a takedown: ${plural(held, "user")}`);
+  const listed = notFound.map(({ type, id }) => `${type} ${id}`);
+  if (listed.length > 20) listed.splice(20, Infinity, `and ${listed.length - 20} more`);
+  if (listed.length > 0) lines.push(`not deleted, because not found: ${listed.join(", ")}`);
+  for (const { file, column, meant } of unknownColumns) {
+    const question = meant === undefined ? "" : `; did you mean ${meant}?`;
+    lines.push(`${file}: left out the unknown column "${printable(column)}"${question}`);
+  }
+  for (const [problem, { count, example = "" }, advice] of [
+    ["HTML entities", names.entities, "; import --decode-html decodes them"],
+    ["UTF-8 possibly read as Latin-1", names.misread, ""],
+  ] as const) {
+    const found = `${plural(count, "name")}, such as "${printable(example)}"`;
+    if (count > 0) lines.push(`${problem} in ${found}${advice}`);
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+/** Without `to`, the dataset goes to standard output. */
+type Output = { to: string | undefined; force: boolean };
+
+export async function runExport({ file, ...output }: Output & { file: string }): Promise<void> {
+  await writeLines(await exportDataset(file), output);
+}
+
+type Seed = { users: number; companies: number | undefined; seed: number };
+
+export async function runSeed({ users, companies, seed, ...output }: Output & Seed): Promise<void> {
+  const size = { users, companies: companies ?? Math.ceil(users / 25) };
+  const lines = seedDataset({ ...size, seed }).map((line) => JSON.stringify(line));
+  await writeLines(withEndLine(lines), output);
+}
+
+async function writeLines(lines: Iterable<string>, { to, force }: Output): Promise<void> {
+  if (to === undefined) {
+    for await (const chunk of chunksOf(lines)) if (!writeStdout(chunk)) return;
+    return;
+  }
+  const fill = async ({ path, old }: Paths) => {
+    if (!force && existsSync(old)) await refuseForeign(old, to);
+    // Opens without creating, because the file must stay gone if a signal has removed it.
+    await pipeline(chunksOf(lines), createWriteStream(path, { flags: "r+" }));
+  };
+  await endOnSignal((onCommit) => replaceFile(to, fill, { onCommit }));
+}
+
+/** Throws unless the file at `path` is empty or starts like an export. The error names `target`. */
+async function refuseForeign(path: string, target: string): Promise<void> {
+  for await (const [line] of readLines(readFileBytes(path))) {
+    if (line?.text.startsWith('{"type":"')) return;
+    throw new Error(notOverwritten(target, "a dataset"));
+  }
+}
+
+async function* chunksOf(lines: Iterable<string>): AsyncGenerator<string> {
+  let text = "";
+  for (const line of lines) {
+    text += `${line}\n`;
+    if (text.length < 2 ** 16) continue;
+    yield text;
+    text = "";
+    // Gives the event loop a chance to handle signals.
+    await setImmediate();
+  }
+  yield text;
+}

@@ -1,0 +1,74 @@
+/** Watches for new snapshots while the server runs, and for the end of its certificate. */
+import { X509Certificate } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { Metrics } from "../http/metrics.ts";
+import type { Replacement } from "../snapshot/read/reloadable.ts";
+import type { Source } from "../snapshot/remote/source.ts";
+
+/** How often to look for a new snapshot file. */
+const REFRESH_MS = 200;
+/** When to retry a refused file. Each further retry waits twice as long. */
+const RETRY_MS = 1000;
+const MAX_RETRY_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+interface Watched {
+  roadbook: { refresh(isForced: boolean): Promise<Replacement | undefined> };
+  metrics: Metrics | undefined;
+  source: Source | undefined;
+}
+
+/** Looks for a new snapshot regularly and on SIGHUP, and switches to it. */
+export function watchSnapshot(
+  { roadbook, metrics, source }: Watched,
+  fetchEveryMs: number,
+  log: Logger,
+): void {
+  let [waitMs, retryAtMs] = [RETRY_MS, 0];
+  const retryAfter = (ms: number) => {
+    waitMs = Math.min(ms, MAX_RETRY_MS);
+    retryAtMs = performance.now() + waitMs;
+  };
+  const refresh = async (isForced: boolean) => {
+    try {
+      const isRetry = performance.now() >= retryAtMs;
+      if (isRetry) retryAfter(2 * waitMs);
+      const replacement = await roadbook.refresh(isForced || isRetry);
+      if (!replacement) return;
+      metrics?.countReplacement("meta" in replacement ? "swapped" : "refused");
+      if ("meta" in replacement) {
+        const { built_at: builtAt, counts } = replacement.meta;
+        log.info({ builtAt, counts }, "serving a new snapshot");
+      } else {
+        log.error(`${replacement.refused.message}; serving the old snapshot`);
+        retryAfter(RETRY_MS);
+      }
+    } catch (error) {
+      log.error({ err: error }, "bug");
+    }
+  };
+  setInterval(refresh, REFRESH_MS, false);
+  process.on("SIGHUP", () => Promise.all([source?.refresh(), refresh(true)]));
+  if (source) void keepFetching(source, fetchEveryMs);
+}
+
+async function keepFetching(source: Source, everyMs: number): Promise<never> {
+  for (;;) {
+    // Servers that were started together must not send their requests at the same time.
+    await sleep(everyMs * (1 - Math.random() / 5));
+    await source.refresh();
+  }
+}
+
+/** Warns every day from 14 days before the certificate expires. Returns that time in seconds. */
+export function watchCertificate(cert: Buffer, log: Logger): number {
+  const end = new Date(new X509Certificate(cert).validTo);
+  const warn = () => {
+    if (end.getTime() - Date.now() > 14 * DAY_MS) return;
+    log.warn(`the TLS certificate expires on ${end.toISOString()}; renew it and restart`);
+  };
+  warn();
+  setInterval(warn, DAY_MS);
+  return end.getTime() / 1000;
+}

@@ -1,0 +1,241 @@
+/** The flags of `serve` and the options of the library. Most are both. */
+import type { DatasetLine, EndLine } from "../domain/dataset.ts";
+import { parseFault } from "../http/faults.ts";
+import type { ResponseFacts } from "../http/request-context.ts";
+import { parseCidr } from "../limit/client-address.ts";
+import type { LineSource } from "../snapshot/import/read-dataset.ts";
+import { parseS3Location, parseWebLocation } from "../snapshot/remote/location.ts";
+import { DEFAULT_TITLE } from "../web/brand.ts";
+import { type Language, languages } from "../web/languages.ts";
+import { declare, defaultOf, type GivenOf, type Option, suggest, type Values } from "./declare.ts";
+import * as kinds from "./kinds.ts";
+
+/** The path of a snapshot, or its location on another machine, which may contain a password. */
+export const snapshotLocation = kinds.kind(
+  "FILE",
+  "a file or an https://, http:// or s3://bucket/key URL",
+  (text, env) => {
+    if (!/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return text;
+    if (!/^s3:/i.test(text)) return parseWebLocation(text);
+    kinds.requireBun("with s3:// ");
+    if (env.AWS_ACCESS_KEY_ID && env.AWS_SECRET_ACCESS_KEY) return parseS3Location(text, env);
+    throw new kinds.UsageError("with s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
+  },
+  true,
+);
+
+const cidr = kinds.kind("CIDR", "an IP address or CIDR, such as 10.0.0.0/8 or fd00::/8", parseCidr);
+
+/** The settings that `serve` and the library have in common, in groups that the help lists. */
+export const groups = {
+  snapshot: declare("Snapshot", {
+    cacheDir: {
+      kind: kinds.text("FOLDER"),
+      help: "where to copy the snapshot, and where to keep a downloaded one across restarts (default: /var/tmp)",
+    },
+  }),
+  responses: declare("Responses", {
+    publicUrl: { kind: kinds.baseUrl, help: "base URL in responses (default: from the request)" },
+    cacheMaxAge: {
+      kind: kinds.maxAge,
+      default: "0",
+      help: "how long caches may reuse a response without revalidating it; 5m behind a shared cache keeps a hidden profile for five minutes",
+    },
+  }),
+  page: declare("Page", {
+    kiosk: {
+      kind: kinds.boolean,
+      help: "run the page as an unattended kiosk: no external links, unlimited searches from this machine",
+    },
+    kioskIdle: { kind: kinds.time, default: "2m", help: "idle time before a kiosk starts over" },
+    language: {
+      kind: kinds.oneOf("LANGUAGE", Object.keys(languages) as Language[]),
+      help: "language of the page: en, de, pl, fr, es or cs (default: the browser's)",
+    },
+    featured: {
+      kind: { ...kinds.id, value: "IDS" },
+      list: ",",
+      help: "drivers to show on the start page, such as 1,2,3 (default: those with the most points)",
+    },
+    title: { kind: kinds.text("NAME"), default: DEFAULT_TITLE, help: "the community's name" },
+    accent: { kind: kinds.colour, help: "accent colour, such as '#0a7d4f' (default: yellow)" },
+    logo: { kind: kinds.pathOrBytes, help: "an SVG or PNG of at most 256 KB next to the name" },
+    links: {
+      name: "--link TEXT=URL",
+      kind: kinds.link,
+      list: ";",
+      help: "link at the foot of every page, such as Imprint=https://example.org; repeatable",
+    },
+    driverLink: { kind: kinds.pageLink, help: "your site's page about a driver, with {id}" },
+    companyLink: { kind: kinds.pageLink, help: "your site's page about a company, with {id}" },
+    icons: { kind: kinds.webUrl, help: "base URL of pictures of achievements (default: drawings)" },
+    allowIndexing: { kind: kinds.boolean, help: "allow search engines, and serve /sitemap.xml" },
+  }),
+  limit: declare("Search limit", {
+    searchLimit: {
+      kind: kinds.integer(0, 1_000_000),
+      default: "30",
+      help: "how many searches a client may make per window; 0 for no limit",
+    },
+    searchWindow: { kind: kinds.time, default: "1h", help: "length of the window" },
+    unlimited: {
+      kind: cidr,
+      list: ",",
+      help: "do not count searches from these addresses, such as those of your own servers; repeatable",
+    },
+    trustedProxies: {
+      name: "--trusted-proxy CIDR",
+      kind: cidr,
+      list: ",",
+      help: "trust X-Forwarded-For, -Proto and -Host from these addresses; repeatable",
+    },
+    ipv6Prefix: {
+      kind: kinds.integer(0, 128),
+      default: "64",
+      help: "IPv6 addresses with the same first N bits count as one client",
+    },
+    maxClients: {
+      kind: kinds.integer(1, 2 ** 24),
+      default: "100000",
+      help: "how many clients to track; when full, a new client replaces the least recently seen one and inherits its count",
+    },
+  }),
+  faults: declare("Fault injection, for tests", {
+    faults: {
+      name: "--fault FAULT",
+      kind: kinds.kind("FAULT", "a fault", parseFault),
+      list: ";",
+      help: "inject a fault, such as search:status=503,rate=0.1; repeatable",
+    },
+    faultSeed: { kind: kinds.seed, default: "1", help: "random seed, to repeat the same faults" },
+  }),
+};
+
+/** The parsed values of each group. */
+export type Groups = { [Name in keyof typeof groups]: Values<(typeof groups)[Name]> };
+
+export const sharedSettings = {
+  ...groups.snapshot,
+  ...groups.responses,
+  ...groups.page,
+  ...groups.limit,
+  ...groups.faults,
+};
+
+/** The flags of `serve`, in the order of the help. */
+export const serveSettings = {
+  ...declare("Snapshot", {
+    snapshot: {
+      kind: snapshotLocation,
+      help: "the snapshot to serve: a file, or an https:// or s3:// URL (default: the bundled data)",
+    },
+    refresh: { kind: kinds.time, default: "10s", help: "how often to check a snapshot URL" },
+    fetchTimeout: { kind: kinds.time, default: "30s", help: "how long a download may stall" },
+  }),
+  ...declare("Network", {
+    host: { kind: kinds.text("ADDRESS"), default: "127.0.0.1", help: "address to listen on" },
+    port: { kind: kinds.port, default: "3000", help: "port to listen on; 0 picks a free one" },
+    reusePort: { kind: kinds.boolean, help: "share the port with this user's processes (Linux)" },
+    tlsCert: { kind: kinds.text("FILE"), help: "serve https with this certificate (PEM)" },
+    tlsKey: { kind: kinds.text("FILE"), help: "the private key of that certificate (PEM)" },
+    shutdownTimeout: { kind: kinds.time, default: "10s", help: "how long a shutdown may take" },
+  }),
+  ...declare("Logs and metrics", {
+    logLevel: {
+      kind: kinds.oneOf("LEVEL", ["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
+      default: "info",
+      help: "lowest level to log: trace, debug, info, warn, error, fatal or silent",
+    },
+    accessLog: { kind: kinds.boolean, help: "log every request with its client's address" },
+    adminPort: {
+      kind: kinds.port,
+      help: "port for /metrics, /live and /ready; 0 picks a free one (default: none)",
+    },
+    adminHost: {
+      kind: kinds.text("ADDRESS"),
+      default: "127.0.0.1",
+      help: "address for the admin port; anyone who can reach it can read the metrics",
+    },
+  }),
+  ...declare("Page", {
+    noPage: { kind: kinds.boolean, help: "serve no web page (/, /drivers/{id}, /companies/{id})" },
+  }),
+  ...sharedSettings,
+  ...declare("Search limit", {
+    rateLimitStore: { kind: kinds.storeUrl, help: "share the limit through redis:// or valkey://" },
+  }),
+};
+
+export type ServeConfig = Values<typeof serveSettings>;
+
+/** Declares a library-only option whose value is used as given. */
+function option<Given>(takes: string, help: string) {
+  return { kind: { takes, convert: (given: Given) => given }, help };
+}
+
+export const libraryOptions = {
+  snapshot: option<string | Uint8Array>("string or object", "the path or bytes of a snapshot"),
+  dataset: option<LineSource<DatasetLine | EndLine>>(
+    "string or object or array",
+    "the path or bytes of a dataset (NDJSON, plain or gzip), a folder of CSV files, or lines as objects",
+  ),
+  page: option<boolean>("boolean", "serves the web page at /, /drivers/{id} and /companies/{id}"),
+  demo: option<boolean>("boolean", "serves the demo community that comes with Roadbook"),
+  basePath: {
+    kind: kinds.basePath,
+    help: "the path where another program mounts Roadbook, such as /rb; all links start with it, but requests may omit it (default: the path of publicUrl)",
+  },
+  clock: option<() => number>("function", "the search limit's clock in milliseconds, for tests"),
+  defaultPeer: {
+    kind: kinds.text("ADDRESS"),
+    help: "the client address for requests without one (default: their searches are not counted)",
+  },
+  compress: option<boolean>("boolean", "set it to false if the host program compresses responses"),
+  onBug: option<(error: unknown, requestId: string) => void>(
+    "function",
+    "called with every error that causes a 500, and with every error that onResponse throws (default: console.error)",
+  ),
+  onResponse: option<(facts: ResponseFacts) => void>("function", "called for every response"),
+};
+
+type Options<T> = { [Name in keyof T]?: GivenOf<T[Name]> | undefined };
+
+/**
+ * The options of the library. Most have the same meaning and default as the flag of `serve`, except
+ * that there is a web page only if `page` is true. Options that take a list have plural names.
+ */
+export interface RoadbookOptions
+  extends Options<typeof sharedSettings>,
+    Options<typeof libraryOptions> {}
+
+/** The parsed values of the options that only the library has. */
+export type LibraryValues = Partial<Values<typeof libraryOptions>>;
+
+/** Throws a `TypeError` or a `RangeError` that names the wrong option. */
+export function readOptions(
+  options: RoadbookOptions,
+): Values<typeof sharedSettings> & LibraryValues {
+  const known: Record<string, Option> = { ...sharedSettings, ...libraryOptions };
+  const given: Record<string, unknown> = { ...options };
+  for (const name of Object.keys(given)) {
+    if (Object.hasOwn(known, name)) continue;
+    throw new TypeError(`unknown option ${name}${suggest(name, Object.keys(known))}`);
+  }
+  const values = Object.entries(known).map(([name, option]) => {
+    return [name, readOption(name, option, given[name])];
+  });
+  return Object.fromEntries(values);
+}
+
+function readOption(name: string, option: Option, given: unknown): unknown {
+  if (given === undefined) return defaultOf(option);
+  const { kind, list } = option;
+  const type = Array.isArray(given) ? "array" : typeof given;
+  const takes = list ? "array" : kind.takes;
+  if (!takes.split(" or ").includes(type)) {
+    throw new TypeError(`${name} must be of type ${takes}, got ${type}`);
+  }
+  const convert = (value: unknown) =>
+    kinds.parseNamed(name, kind, value, () => kind.convert(value as never));
+  return list && Array.isArray(given) ? given.map(convert) : convert(given);
+}

@@ -1,0 +1,120 @@
+/** Opens snapshots after verifying every byte. Nothing that happens to a file reaches its copy. */
+import { join } from "node:path";
+import { sqlite } from "#sqlite";
+import { codeOf, reasonOf } from "../../files/errors.ts";
+import { openFile } from "../../files/input.ts";
+import { copyIfSpace, makeTemporaryFolder, TEMPORARY } from "../../files/temporary-folder.ts";
+import type { Database } from "../../sqlite/driver.ts";
+import {
+  parseHeader,
+  readHeader,
+  SCHEMA_VERSION,
+  SnapshotError,
+  verifyChecksum,
+} from "./header-trailer.ts";
+import { type Meta, readMeta } from "./meta.ts";
+
+/** The schema of the release before this one, 0.1.0, which `import` reads. */
+export const PREVIOUS_SCHEMA = 6;
+/** A file of up to this size is read into memory. A larger file is copied and mapped. */
+export const MAX_BYTES_IN_MEMORY = 8 * 2 ** 20;
+
+/** The caller must close `db`. */
+export type VerifiedDatabase = { db: Database; sha256: string };
+
+/** Checks every byte, and runs SQLite's own checks, which detect bugs in how it was written. */
+export function checkSnapshot(path: string): Promise<Meta & { sha256: string }> {
+  return namingErrors(path, async () => {
+    const { db, sha256 } = await openVerified(path);
+    try {
+      const [[result = ""] = []] = db.values<string[]>("PRAGMA integrity_check(1)");
+      if (result === "ok") return { ...readMeta(db), sha256 };
+      throw new SnapshotError(`is damaged: ${result.replaceAll("\n", " ")}`);
+    } finally {
+      db.$client.close(true);
+    }
+  });
+}
+
+/** Checks only the checksum, which it returns, and the schema. Rethrows errors of the system. */
+export async function verifyFile(path: string): Promise<string> {
+  const { db, sha256 } = await openVerified(path);
+  db.$client.close(true);
+  return sha256;
+}
+
+/** Opens bytes, or a private copy of a file. Refuses schemas before `oldest`. */
+export function openPrivate(
+  source: string | Uint8Array,
+  copyFolder = TEMPORARY,
+  oldest?: number,
+): Promise<VerifiedDatabase> {
+  return namingErrors(source, async () => {
+    if (typeof source !== "string") return openBytes(source, oldest);
+    await using file = await openFile(source);
+    const { size } = await file.stat();
+    if (size <= MAX_BYTES_IN_MEMORY) return await openBytes(await file.readFile(), oldest);
+    parseHeader(await readHeader(file), size);
+    return await openCopy(source, size, copyFolder, oldest);
+  });
+}
+
+/** Opens an unlinked copy of the file, which the system deletes when the copy is closed. */
+async function openCopy(path: string, bytes: number, copyFolder: string, oldest?: number) {
+  try {
+    using temporary = makeTemporaryFolder(copyFolder);
+    const copy = join(temporary.folder, "copy");
+    await copyIfSpace(path, copy, bytes);
+    return await openVerified(copy, true, oldest);
+  } catch (error) {
+    if (error instanceof SnapshotError) throw error;
+    const needs = `needs ${Math.ceil(bytes / 1e6)} MB in ${copyFolder}`;
+    const advice = "choose another folder with --cache-dir of serve";
+    throw new SnapshotError(`cannot be copied (${needs}): ${reasonOf(error)}; ${advice}`);
+  }
+}
+
+async function openVerified(path: string, isMapped = false, oldest?: number) {
+  await using file = await openFile(path);
+  const { size } = await file.stat();
+  parseHeader(await readHeader(file), size);
+  const sha256 = await verifyChecksum(file, size);
+  return refuseOlder(sqlite.openImmutable(path, isMapped), sha256, oldest);
+}
+
+async function openBytes(bytes: Uint8Array, oldest?: number) {
+  const databaseBytes = parseHeader(bytes, bytes.length);
+  const sha256 = await verifyChecksum(bytes, bytes.length);
+  return refuseOlder(sqlite.openBytes(bytes.subarray(0, databaseBytes)), sha256, oldest);
+}
+
+const SELECT_ORIGIN = `SELECT user_version, value
+  FROM pragma_user_version LEFT JOIN meta ON key = 'roadbook_version'`;
+
+function refuseOlder(db: Database, sha256: string, oldest = SCHEMA_VERSION): VerifiedDatabase {
+  const [[schema = 0, writer] = []] = db.values<[number, string]>(SELECT_ORIGIN);
+  if (schema >= oldest) return { db, sha256 };
+  db.$client.close(true);
+  const advice =
+    schema < PREVIOUS_SCHEMA
+      ? `export it with version ${writer}, and import the dataset`
+      : "run roadbook import SNAPSHOT --to NEW, where both may be the same file";
+  throw new SnapshotError(`was written by version ${writer} (schema ${schema}); ${advice}`);
+}
+
+/** Calls `open`. Converts any error to a {@link SnapshotError} that names the file. */
+export async function namingErrors<T>(source: string | Uint8Array, open: () => T | Promise<T>) {
+  try {
+    return await open();
+  } catch (error) {
+    throw snapshotError(source, error);
+  }
+}
+
+export function snapshotError(source: string | Uint8Array, error: unknown): SnapshotError {
+  const file = typeof source === "string" ? source : undefined;
+  if (error instanceof SnapshotError) return new SnapshotError(error.reason, file);
+  const isDamaged = /^SQLITE(?!_(IOERR|NOMEM|CANTOPEN|BUSY))/.test(codeOf(error));
+  const problem = isDamaged ? "is damaged" : "cannot be read";
+  return new SnapshotError(`${problem}: ${reasonOf(error)}`, file);
+}
