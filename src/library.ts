@@ -32,12 +32,12 @@ export type {
 } from "./domain/model.ts";
 export { version } from "./domain/version.ts";
 export type { FetchHandler } from "./http/app.ts";
+export type { Peer, ResponseFacts } from "./http/context.ts";
 export type { HealthBody } from "./http/health.ts";
-export type { Peer, ResponseFacts } from "./http/request-context.ts";
 export type { LimiterStatus } from "./limit/limiter.ts";
 export type { Listening, ListenOptions, Roadbook } from "./roadbook.ts";
 export { fold } from "./search/fold.ts";
-export type { NodeListener } from "./server/node-listener.ts";
+export type { NodeListener } from "./server/listen.ts";
 export type { RoadbookOptions } from "./settings/flags-and-options.ts";
 export { SnapshotError } from "./snapshot/format/header-trailer.ts";
 export type { Counts, Meta } from "./snapshot/format/meta.ts";

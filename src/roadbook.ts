@@ -4,11 +4,11 @@ import type { ChangeLine, EndLine } from "./domain/dataset.ts";
 import { reasonOf } from "./files/errors.ts";
 import { TEMPORARY } from "./files/temporary-folder.ts";
 import { type App, createApp, type FetchHandler, type RequestHandler } from "./http/app.ts";
+import type { Pages } from "./http/context.ts";
 import { createFaultInjector } from "./http/faults.ts";
-import type { Pages } from "./http/pages.ts";
 import { createClients, loopback } from "./limit/client-address.ts";
 import { createLimiter, type Limiter, type LimiterStatus } from "./limit/limiter.ts";
-import { createNodeListener, type NodeListener } from "./server/node-listener.ts";
+import { createNodeListener, type NodeListener, openListener } from "./server/listen.ts";
 import { takeTurns } from "./server/turns.ts";
 import type { Groups } from "./settings/flags-and-options.ts";
 import {
@@ -20,7 +20,7 @@ import type { Meta } from "./snapshot/format/meta.ts";
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
 import { openReloadableSnapshot, type Replacement } from "./snapshot/read/reloadable.ts";
 import type { Source } from "./snapshot/remote/source.ts";
-import { demoSnapshot, docsScript, pageAssets } from "./web/assets.ts";
+import { demoSnapshot, pageAssets } from "./web/assets.ts";
 import { type Logo, parseLogo } from "./web/brand.ts";
 
 export interface ListenOptions {
@@ -133,7 +133,6 @@ export async function openRoadbook(config: Config): Promise<OpenRoadbook> {
     cacheMaxAgeSeconds: Math.floor(cacheMaxAge / 1000),
     compress,
     page: pages,
-    docsScript,
     snapshot: reloadable.current,
     refused,
     source: () => source?.status(),
@@ -170,7 +169,6 @@ export async function openRoadbook(config: Config): Promise<OpenRoadbook> {
     listener: createNodeListener(fetch),
     async listen({ port = 0, host = "127.0.0.1" } = {}) {
       checkOpen();
-      const { openListener } = await import("./server/listen.ts");
       const { origin, close } = await openListener({ host, port }, takeTurns(handler));
       listening.push({ url: origin, close });
       return { url: origin, close };

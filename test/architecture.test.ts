@@ -69,7 +69,7 @@ describe("imports", () => {
   });
 
   test("the routes of one feature do not import the routes of another", () => {
-    const features = ["users", "search", "health", "docs", "drawings", "pages", "sitemap"];
+    const features = ["users", "search", "health", "docs", "pages", "page-files"];
     for (const feature of features) {
       const imports = importsOf(texts.get(`http/${feature}.ts`) ?? "");
       expect(imports).not.toBeEmpty();
@@ -106,7 +106,7 @@ describe("invariants", () => {
 
   test("reading a snapshot and responding from it are synchronous", () => {
     const asynchronous = new Set(filesWith(/\b(?:async|await|Promise)\b/));
-    const routes = ["users", "search", "health", "drawings", "sitemap"];
+    const routes = ["users", "search", "health", "page-files"];
     for (const file of [
       ...routes.map((name) => `http/${name}.ts`),
       "snapshot/read/profiles.ts",
@@ -129,8 +129,7 @@ describe("invariants", () => {
 
   test.each<[what: string, code: RegExp, files: string[]]>([
     ["renames a file", /\brename(?:Sync)?\(/, ["files/replace.ts"]],
-    // The document describes errors.
-    ["has an error's body", /\bsuccess"?: *false\b/, ["http/openapi.ts", "http/result.ts"]],
+    ["has an error's body", /\bsuccess"?: *false\b/, ["http/result.ts"]],
     [
       "makes a Response",
       /\bnew Response\(|\bResponse\.(?:json|redirect|error)\(/,

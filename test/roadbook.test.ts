@@ -87,7 +87,7 @@ test("defaultPeer is the client of requests without a peer", async () => {
   expect((await ask(roadbook, SEARCH, "192.0.2.2")).status).toBe(200);
 });
 
-test("a callback that throws does not affect the response, and onBug gets the error", async () => {
+test("if onResponse throws, the response is unchanged, and onBug gets the error", async () => {
   const bugs: unknown[] = [];
   await using roadbook = await createRoadbook({
     dataset: community,
@@ -95,10 +95,7 @@ test("a callback that throws does not affect the response, and onBug gets the er
     onResponse: ({ route }) => {
       throw new Error(`no room for ${route}`);
     },
-    onBug: (error) => {
-      bugs.push(error);
-      throw error;
-    },
+    onBug: (error) => bugs.push(error),
   });
   // One response is synchronous, and the other is delayed.
   expect((await ask(roadbook, "/users/public/42")).status).toBe(200);

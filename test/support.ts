@@ -212,6 +212,13 @@ export async function openExecutable(
   };
 }
 
+/** Starts the executable, and collects its log. */
+export async function openLogged(args: string[], env: Record<string, string> = {}) {
+  const parts: string[] = [];
+  const target = await openExecutable(args, (text) => parts.push(text), env);
+  return { ...target, log: () => parts.join("") };
+}
+
 /** Starts a program that prints the same ready line as `serve`. `close` returns its exit code. */
 export async function spawnServer(
   command: string[],

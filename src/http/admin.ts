@@ -8,18 +8,13 @@ import { pathOf } from "./request.ts";
 import { errorBody, JSON_TYPE } from "./result.ts";
 
 interface AdminOptions {
-  /** The address that the port is on. */
   host: string;
   metrics: Pick<Metrics, "render" | "contentType">;
   isReady(): boolean;
   /** Undefined unless the server was started with faults, because the routes are for tests only. */
-  rig: Rig | undefined;
-}
-
-interface Rig {
-  listFaults(): string[];
-  setFaults(faults: readonly string[]): void;
-  resetLimit(): void;
+  rig:
+    | { listFaults(): string[]; setFaults(faults: readonly string[]): void; resetLimit(): void }
+    | undefined;
 }
 
 type Handler = (body: string) => Response | Promise<Response>;
@@ -36,8 +31,8 @@ export function createAdminFetch({ host, metrics, isReady, rig }: AdminOptions) 
     ["/ready", { GET: () => (isReady() ? new Response("ready\n") : notReady()) }],
   ]);
   if (rig) {
-    const GET = () => Response.json(rig.listFaults(), { headers: { "content-type": JSON_TYPE } });
-    routes.set("/faults", { GET, PUT: (body) => change(() => rig.setFaults(JSON.parse(body))) });
+    const PUT = (body: string) => change(() => rig.setFaults(JSON.parse(body)));
+    routes.set("/faults", { GET: () => json(rig.listFaults()), PUT });
     routes.set("/search-limit", { DELETE: () => change(rig.resetLimit) });
   }
   const forRigs = rig ? "" : " and, with --fault, /faults and /search-limit";
@@ -70,29 +65,26 @@ function findHosts(host: string): string[] | undefined {
 
 /** Returns undefined if the body is too large, and reads no further. It may be chunked. */
 async function readBody({ body }: Request): Promise<string | undefined> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
+  let bytes = Buffer.alloc(0);
   for await (const chunk of body ?? []) {
-    bytes += chunk.length;
-    if (bytes > MAX_BODY_BYTES) return undefined;
-    chunks.push(chunk);
+    bytes = Buffer.concat([bytes, chunk]);
+    if (bytes.length > MAX_BODY_BYTES) return undefined;
   }
-  return Buffer.concat(chunks).toString();
+  return bytes.toString();
 }
 
 /** Whatever `act` throws is a 400, because the operator's request was wrong. */
-async function change(act: () => unknown): Promise<Response> {
+function change(act: () => void): Response {
   try {
-    await act();
+    act();
+    return new Response(null, { status: 204 });
   } catch (error) {
     return refuse(400, "invalid_request", reasonOf(error));
   }
-  return new Response(null, { status: 204 });
 }
 
-function refuse(status: number, code: string, message: string, headers = {}): Response {
-  return Response.json(errorBody(code, message), {
-    status,
-    headers: { "content-type": JSON_TYPE, ...headers },
-  });
-}
+const refuse = (status: number, code: string, message: string, headers = {}) =>
+  json(errorBody(code, message), status, headers);
+
+const json = (body: unknown, status = 200, headers = {}) =>
+  Response.json(body, { status, headers: { "content-type": JSON_TYPE, ...headers } });

@@ -1,22 +1,15 @@
 /** The API reference: a page that works offline, its script, and the OpenAPI document. */
 import { type AnyElysia, Elysia } from "elysia";
 import { apiVersion } from "../domain/version.ts";
+import { docsScript } from "../web/assets.ts";
+import type { Service } from "./context.ts";
 import { components, ORIGIN } from "./openapi.ts";
 import { Content, JSON_TYPE } from "./result.ts";
-import type { Service } from "./service.ts";
 
-export interface DocsService extends Service {
-  publicUrl: string | undefined;
-  /** Returns Scalar's API reference as a single gzip-compressed script. */
-  docsScript(): Promise<Uint8Array<ArrayBuffer>>;
-}
-
-/**
- * The page and its script are hashed and compressed only once, because that delays other clients.
- */
+/** The page and its script are hashed and compressed once, because that delays other clients. */
 const shared = { cache: "public", isShared: true } as const;
 
-export function docs(service: DocsService, documented: AnyElysia) {
+export function docs(service: Service, documented: AnyElysia) {
   let reference: ReturnType<typeof renderReference> | undefined;
   const render = () => (reference ??= renderReference(service, documented));
   let script: Content | undefined;
@@ -28,22 +21,38 @@ export function docs(service: DocsService, documented: AnyElysia) {
       return new Content(JSON_TYPE, text, { cache: "public" });
     })
     .get("/docs/scalar.js", async () => {
-      const options = { ...shared, coding: "gzip" } as const;
-      const bytes = await service.docsScript();
-      script ??= new Content("text/javascript; charset=utf-8", bytes, options);
+      const bytes = await docsScript();
+      script ??= new Content("text/javascript; charset=utf-8", bytes, {
+        ...shared,
+        coding: "gzip",
+      });
       return script;
     });
 }
 
 /** Returns the page, and the document as JSON in which {@link ORIGIN} stands for the base URL. */
-async function renderReference({ publicUrl, basePath }: DocsService, documented: AnyElysia) {
+async function renderReference({ publicUrl, basePath }: Service, documented: AnyElysia) {
   // Loaded on demand, because most servers never serve the reference.
   const { swagger } = await import("@elysiajs/swagger");
   const plugin = swagger({
     path: "/docs",
     specPath: "/docs/json",
     scalarCDN: `${basePath}/docs/scalar.js`,
-    scalarConfig: configurationFor(basePath) as object,
+    // Turns off everything that calls or advertises another service.
+    scalarConfig: {
+      // The plugin would set `spec.url`, and Scalar would warn that `url` has replaced it.
+      spec: undefined,
+      url: `${basePath}/docs/json`,
+      favicon: `${basePath}/favicon.svg`,
+      customCss,
+      withDefaultFonts: false,
+      telemetry: false,
+      agent: { disabled: true },
+      mcp: { disabled: true },
+      showDeveloperTools: "never",
+      hideClientButton: true,
+      defaultOpenAllTags: true,
+    } as object,
     documentation: documentation as object,
   });
   const app = new Elysia().use(plugin).use(documented);
@@ -53,7 +62,13 @@ async function renderReference({ publicUrl, basePath }: DocsService, documented:
     .replace(' data-url="undefined"', "")
     // The policy forbids inline scripts, and even white space counts as one.
     .replace(/>\s+<\/script>/, "></script>");
-  const headers = { "content-security-policy": policyOf(publicUrl) };
+  // Scalar adds inline styles, and its sample requests go to the public URL.
+  const servers = publicUrl ? `'self' ${new URL(publicUrl).origin}` : "'self'";
+  const policy =
+    "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; " +
+    `font-src 'self' data:; connect-src ${servers}; ` +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  const headers = { "content-security-policy": policy };
   const page = new Content("text/html; charset=utf-8", html, { ...shared, headers });
   return { page, document: await read("/docs/json") };
 }
@@ -90,16 +105,6 @@ const documentation = {
   components,
 };
 
-/** Scalar adds inline styles, and its sample requests go to the public URL. */
-function policyOf(publicUrl: string | undefined): string {
-  const connect = publicUrl === undefined ? "" : ` ${new URL(publicUrl).origin}`;
-  return (
-    "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; " +
-    `font-src 'self' data:; connect-src 'self'${connect}; ` +
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-  );
-}
-
 /** Passes axe's checks: contrast of at least 4.5, and names for buttons shown only on hover. */
 const customCss = `
 .light-mode {
@@ -110,21 +115,3 @@ const customCss = `
 .dark-mode { --scalar-color-3: #a0a0a0 }
 .scalar-code-copy .sr-only > .hidden { display: inline }
 `;
-
-/** Turns off everything that calls or advertises another service. */
-function configurationFor(basePath: string) {
-  return {
-    // The plugin would set `spec.url`, and Scalar would warn that `url` has replaced it.
-    spec: undefined,
-    url: `${basePath}/docs/json`,
-    favicon: `${basePath}/favicon.svg`,
-    customCss,
-    withDefaultFonts: false,
-    telemetry: false,
-    agent: { disabled: true },
-    mcp: { disabled: true },
-    showDeveloperTools: "never",
-    hideClientButton: true,
-    defaultOpenAllTags: true,
-  };
-}

@@ -1,39 +1,23 @@
 /** The fault injector: makes some requests fail or respond late, for testing clients. */
 import { setTimeout } from "node:timers/promises";
+import { status as respondWith } from "elysia";
 import { createRandom, type Random } from "../community/random.ts";
 import { type ErrorCode, errors } from "../domain/api-errors.ts";
 import { parseDuration } from "../domain/time.ts";
+import type { Hook } from "./context.ts";
 import { failLimited } from "./rate-limit.ts";
-import { Content, fail, JSON_TYPE } from "./result.ts";
-import type { Hook } from "./service.ts";
+import { busy, fail, ownErrors } from "./result.ts";
 
-const user = errorsOf("invalid_user_id", "profile_private", "user_not_found");
-const search = errorsOf("invalid_query", "rate_limited");
 const endpoints = [
-  { route: "/search/companies", target: "search", errors: search },
-  { route: "/search/users", target: "search", errors: search },
-  { route: "/users/public/:userId", target: "profile", errors: user },
-  { route: "/users/:userId/achievements", target: "achievements", errors: user },
-  { route: "/health", target: "health", errors: errorsOf() },
+  { route: "/search/companies", target: "search", tag: "Search" },
+  { route: "/search/users", target: "search", tag: "Search" },
+  { route: "/users/public/:userId", target: "profile", tag: "Users" },
+  { route: "/users/:userId/achievements", target: "achievements", tag: "Users" },
+  { route: "/health", target: "health", tag: "Service" },
 ] as const;
 type Endpoint = (typeof endpoints)[number];
 
-export interface Fault {
-  /** The fault as it was given. */
-  text: string;
-  target: string;
-  /** The status of the injected error, if there is one. */
-  status: number | undefined;
-  /** Whether to close the connection without a response. A HEAD request gets a 500 instead. */
-  isClosing: boolean;
-  delayMs: number;
-  /** The fraction of requests that get this fault, above 0 and at most 1. */
-  rate: number;
-  /** How many requests get this fault before it stops. */
-  times: number;
-}
-
-/** The `Retry-After` of an injected 429 or 503. It is short enough to wait for in a test. */
+/** The `Retry-After` of an injected 429. It is short enough to wait for in a test. */
 const RETRY_AFTER_MS = 1000;
 
 const PART =
@@ -41,33 +25,36 @@ const PART =
 const PARTS =
   "close, status=503, delay=200ms, rate=0.1 (above 0, at most 1) or times=2 (at least 1)";
 
+export type Fault = ReturnType<typeof parseFault>;
+
 /** Parses a fault such as `search:status=503,rate=0.1`, or throws a `RangeError`. */
-export function parseFault(text: string): Fault {
+export function parseFault(text: string) {
   const [, target = "", list = ""] = /^([^:]*):?(.*)$/s.exec(text) ?? [];
   const covered = endpoints.filter((endpoint) => covers(target, endpoint));
   if (covered.length === 0) {
     throw wrongPart(target, "a target is search, profile, achievements, health or *");
   }
-  const isDelay = (part: string) => part.startsWith("delay=");
+  const parts = list.split(",");
   const isWrong = (part: string) =>
-    !PART.test(part) || (isDelay(part) && !parseDuration(part.slice(6)));
-  const wrong = list.split(",").find(isWrong);
+    !PART.test(part) || (part.startsWith("delay=") && !parseDuration(part.slice(6)));
+  const wrong = parts.find(isWrong);
   if (wrong !== undefined) throw wrongPart(wrong, `a part is ${PARTS}`);
-  const given = Object.fromEntries(list.split(",").map((part) => part.split("=")));
-  const { rate = 1, times = Number.POSITIVE_INFINITY } = given;
-  const isClosing = "close" in given;
-  const status = given.status && Number(given.status);
-  const delayMs = (given.delay && parseDuration(given.delay)) || 0;
+  const given = new URLSearchParams(parts.join("&"));
+  const isClosing = given.has("close");
+  const status = Number(given.get("status")) || undefined;
+  const delayMs = parseDuration(given.get("delay") ?? "") ?? 0;
   if (isClosing ? status : !status && !delayMs) {
     throw new RangeError("must have either close or status, or only delay");
   }
   // Any 5xx status is allowed, because proxies add their own.
-  const canFail = ({ errors }: Endpoint) => errors.has(status) || (status >= 500 && status <= 599);
-  if (status && !covered.every(canFail)) {
+  const canFail = (endpoint: Endpoint) => status && (status >= 500 || codeFor(endpoint, status));
+  if (status && (status > 599 || !covered.every(canFail))) {
     const problem = `${target} needs a 5xx status or one that the API returns for it`;
     throw wrongPart(`status=${status}`, problem);
   }
-  return { text, target, status, isClosing, delayMs, rate: Number(rate), times: Number(times) };
+  const rate = Number(given.get("rate") ?? 1);
+  const times = Number(given.get("times") ?? Number.POSITIVE_INFINITY);
+  return { text, target, status, isClosing, delayMs, rate, times };
 }
 
 function wrongPart(part: string, problem: string): RangeError {
@@ -87,20 +74,17 @@ export function createFaultInjector() {
     // The route may have /api, a host program's mount path, or both in front of the template.
     const endpoint = endpoints.find((known) => route.endsWith(known.route));
     if (!endpoint) return undefined;
-    const due = drawn.filter(
-      ({ fault, random, left }) =>
-        left > 0 && covers(fault.target, endpoint) && random.chance(fault.rate),
-    );
-    let delayMs = 0;
-    for (const one of due) {
-      one.left--;
-      delayMs += one.fault.delayMs;
-    }
+    const due = drawn.filter(({ fault, random, left }) => {
+      return left > 0 && covers(fault.target, endpoint) && random.chance(fault.rate);
+    });
+    for (const one of due) one.left--;
+    const delayMs = due.reduce((sum, { fault }) => sum + fault.delayMs, 0);
     if (delayMs > 0) await setTimeout(delayMs);
-    const ending = due.find(({ fault }) => fault.isClosing || fault.status !== undefined)?.fault;
+    const ending = due.find(({ fault }) => fault.isClosing || fault.status)?.fault;
     if (!ending) return undefined;
-    if (ending.status === undefined) return brokenResponse();
-    return failWith(ending.status, endpoint.errors.get(ending.status));
+    return ending.status
+      ? failWith(ending.status, codeFor(endpoint, ending.status))
+      : brokenResponse();
   };
 
   return {
@@ -114,21 +98,20 @@ export function createFaultInjector() {
   };
 }
 
-function errorsOf(...codes: ErrorCode[]): Map<number, ErrorCode> {
-  const all: ErrorCode[] = [...codes, "method_not_allowed", "unavailable"];
-  return new Map(all.map((code) => [errors[code].status, code]));
+function codeFor({ tag }: Endpoint, status: number): ErrorCode | undefined {
+  const codes: ErrorCode[] = [...ownErrors[tag], "method_not_allowed"];
+  return codes.find((code) => errors[code].status === status);
 }
 
 function failWith(status: number, code: ErrorCode = "internal_error") {
+  if (status === 503) return busy;
   if (code === "rate_limited") return failLimited({ resetMs: RETRY_AFTER_MS });
-  if (code === "method_not_allowed") return fail(code);
-  const headers = status === 503 ? { "retry-after": String(RETRY_AFTER_MS / 1000) } : {};
-  return new Content(JSON_TYPE, JSON.stringify(fail(code).response), { status, headers });
+  return respondWith(status, fail(code).response);
 }
 
 /**
  * Returns a response whose body fails immediately, so that the server closes the connection without
- * responding. The error has no reason, because Bun would print it.
+ * responding. The error has no reason, because Bun would print it. A HEAD request gets a 500.
  */
 function brokenResponse(): Response {
   return new Response(new ReadableStream({ start: (controller) => controller.error() }));

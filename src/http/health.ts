@@ -3,31 +3,20 @@ import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { Count, Text, UtcTime } from "../domain/model.ts";
 import { apiVersion, version } from "../domain/version.ts";
-import type { SourceStatus } from "../snapshot/remote/source.ts";
+import type { Service } from "./context.ts";
 import { describeOperation } from "./openapi.ts";
-import type { SearchLimit } from "./rate-limit.ts";
-import type { Service } from "./service.ts";
 
-export interface HealthService extends Service {
-  /** Why a newer snapshot is not served; undefined if there is none. */
-  refused(): string | undefined;
-  /** Undefined for a local file. */
-  source(): SourceStatus | undefined;
-  searchLimit: SearchLimit | undefined;
-}
-
-export const health = (service: HealthService) =>
+export const health = (service: Service) =>
   new Elysia({ strictPath: true }).get(
     "/health",
     () => {
-      const { meta, sha256 } = service.snapshot();
-      const { built_at, counts } = meta;
+      const { sha256, meta } = service.snapshot();
       const { store, up } = service.searchLimit?.limiter.status() ?? {};
       return {
         success: true as const,
         api_version: apiVersion,
         version,
-        snapshot: { built_at, sha256, counts },
+        snapshot: { built_at: meta.built_at, sha256, counts: meta.counts },
         refused_replacement: service.refused() ?? null,
         snapshot_source: service.source() ?? null,
         search_limit: store ? { store, up } : null,
@@ -59,5 +48,4 @@ const healthOperation = describeOperation({
     "Returns the versions, the snapshot being served, and why a newer one is not served.",
   tag: "Service",
   success,
-  errors: [],
 });

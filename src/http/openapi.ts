@@ -4,11 +4,12 @@ import type { DocumentDecoration } from "elysia";
 import examples from "../../data/examples.json" with { type: "json" };
 import { ErrorBody, type ErrorCode, errors } from "../domain/api-errors.ts";
 import * as model from "../domain/model.ts";
+import { REQUEST_ID } from "./context.ts";
 import { limitHeaders } from "./rate-limit.ts";
 import { commonHeaders } from "./response.ts";
-import { allowHeaders } from "./result.ts";
+import { allowHeaders, ownErrors } from "./result.ts";
 
-/** The placeholder for the server's own origin in the document. */
+/** Stands for the server's own origin in the document. */
 export const ORIGIN = "http://origin.invalid";
 
 interface Operation {
@@ -17,13 +18,10 @@ interface Operation {
   summary: string;
   description: string;
   /** Searches count against the limit. A service route is not cached and not under /api. */
-  tag: "Users" | "Search" | "Service";
+  tag: keyof typeof ownErrors;
   /** `example` is a value that exists in the demo. */
   parameter?: { in: "path" | "query"; schema: TSchema; example: unknown; [field: string]: unknown };
-  /** The fields of a 200 response, apart from `success`. */
   success: Record<string, TSchema>;
-  /** Errors specific to this route, in addition to the errors that every route can return. */
-  errors: readonly ErrorCode[];
 }
 
 const { User, Role, CompanyReference, AchievementEntry, Achievement } = model;
@@ -34,23 +32,24 @@ const references = new Map<TSchema, string>(
   Object.entries(named).map(([name, schema]) => [schema, `#/components/schemas/${name}`]),
 );
 
-function header(description: string, schema: object, required = true) {
-  return { description, required, schema };
-}
-
-function constants(values: Record<string, string>) {
-  const describe = (value: string) => header("Always this value", { type: "string", const: value });
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, describe(value)]));
-}
-
 const text = (pattern: string) => ({ type: "string", pattern });
 const whole = (minimum: number) => ({ type: "integer", minimum });
+const constant = (value: string) => ({ type: "string", const: value });
+const header = (description: string, schema: object, required = true) => {
+  return { description, required, schema };
+};
+const constants = (values: Record<string, string>) =>
+  mapValues(values, (value) => header("Always this value", constant(value)));
+
+function mapValues<Value, To>(values: Record<string, Value>, map: (value: Value) => To) {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value)]));
+}
 
 /** The headers of responses, by kind. The rate-limit headers are absent if there is no limit. */
 const headers = {
   common: {
     ...constants(commonHeaders),
-    "X-Request-Id": header("The id in the server's log", text("^[\\w.~+/=:@-]{1,128}$")),
+    "X-Request-Id": header("The id in the server's log", text(REQUEST_ID.source)),
     "Cache-Control": header(
       "Who may store the response. With `no-cache`, a cache must revalidate it before each use.",
       text("^(no-cache|no-store|(public|private), max-age=[1-9][0-9]*)$"),
@@ -61,12 +60,9 @@ const headers = {
     ETag: header("The validator of the body", text('^"[\\w-]+-(identity|gzip)"$')),
     ...constants({ Vary: "accept-encoding" }),
   },
-  coding: { "Content-Encoding": header("The coding", { type: "string", const: "gzip" }, false) },
-  limit: Object.fromEntries(
-    Object.entries(limitHeaders).map(([name, [meaning, value]]) => {
-      const schema = typeof value === "string" ? text(value) : whole(value);
-      return [name, header(meaning, schema, false)];
-    }),
+  coding: { "Content-Encoding": header("The coding", constant("gzip"), false) },
+  limit: mapValues(limitHeaders, ([meaning, value]) =>
+    header(meaning, typeof value === "string" ? text(value) : whole(value), false),
   ),
   retry: { "Retry-After": header("Seconds to wait before the next try", whole(1), false) },
 };
@@ -74,10 +70,7 @@ const headers = {
 export function describeOperation(operation: Operation): DocumentDecoration {
   const { operationId, summary, description, tag, parameter } = operation;
   const detail = {
-    operationId,
-    summary,
-    description,
-    tags: [tag],
+    ...{ operationId, summary, description, tags: [tag] },
     ...(tag === "Service" && { servers: [{ url: ORIGIN }] }),
     ...(parameter && {
       parameters: [{ ...parameter, required: true, schema: toOpenApi(parameter.schema) }],
@@ -92,34 +85,26 @@ export function describeOperation(operation: Operation): DocumentDecoration {
  * 304 and 431 are left out, because they have no body, which would make the data and the error
  * optional in generated types. A client sees a 304 only if it sets If-None-Match itself.
  */
-function responsesOf({ operationId, success, errors: own, tag }: Operation) {
+function responsesOf({ operationId, success, tag }: Operation) {
   const common = { ...headers.common, ...(tag === "Search" && headers.limit) };
   const coded = tag === "Service" ? common : { ...common, ...headers.validator, ...headers.coding };
   const body = Type.Object({ success: Type.Literal(true), ...success });
   const json = { schema: toOpenApi(body), example: examples[operationId] };
-  const codes = [...own, "internal_error", "unavailable"] as const;
-  const failures = Map.groupBy(codes, (code) => errors[code].status);
+  const codes = [...ownErrors[tag], "internal_error", "unavailable"] as const;
+  const failures = [...Map.groupBy(codes, (code) => errors[code].status)].map(([status, codes]) => {
+    const retry = (status === 429 || status === 503) && headers.retry;
+    return [status, failure(codes, { ...common, ...retry })];
+  });
   return {
     200: response("Success", coded, json),
-    ...Object.fromEntries(
-      [...failures].map(([status, codes]) => {
-        const retry = (status === 429 || status === 503) && headers.retry;
-        return [status, failure(codes, { ...common, ...retry })];
-      }),
-    ),
+    ...Object.fromEntries(failures),
     405: failure(["method_not_allowed"], { ...headers.common, ...headers.allow }),
   };
 }
 
 function failure(codes: readonly ErrorCode[], its: object) {
   const sentences = codes.map((code) => `\`${code}\`: ${errors[code].message}`);
-  const examples = codes.map((code) => {
-    const { message } = errors[code];
-    const error = { code, message, ...(code === "rate_limited" && { retry_after: 1200 }) };
-    return [code, { value: { success: false, error } }];
-  });
-  const schema = { $ref: references.get(ErrorBody) };
-  return response(sentences.join("\n\n"), its, { schema, examples: Object.fromEntries(examples) });
+  return response(sentences.join("\n\n"), its, { schema: { $ref: references.get(ErrorBody) } });
 }
 
 function response(description: string, its: object, body: object) {
@@ -131,7 +116,6 @@ function response(description: string, its: object, body: object) {
   };
 }
 
-/** Replaces named schemas inside a schema with references. */
 function toOpenApi(schema: TSchema): Record<string, unknown> {
   const text = JSON.stringify(schema, (key, value) => {
     const $ref = key === "" ? undefined : references.get(value);
@@ -140,10 +124,7 @@ function toOpenApi(schema: TSchema): Record<string, unknown> {
   return JSON.parse(text);
 }
 
-/** The schemas and headers that operations refer to. */
 export const components = {
-  schemas: Object.fromEntries(
-    Object.entries(named).map(([name, schema]) => [name, toOpenApi(schema)]),
-  ),
+  schemas: mapValues(named, toOpenApi),
   headers: Object.assign({}, ...Object.values(headers)),
 };

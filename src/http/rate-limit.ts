@@ -1,21 +1,11 @@
 /** The search limit over HTTP: the 429 for a client over the limit, and the rate-limit headers. */
 import type { Decision, Limiter } from "../limit/limiter.ts";
-import type { RequestContexts } from "./request-context.ts";
+import type { CountSearch, Hook, RequestContexts, SearchLimit, Service } from "./context.ts";
 import { fail } from "./result.ts";
-import type { Hook, HookContext } from "./service.ts";
 
-export interface SearchLimit {
-  limiter: Limiter;
-  windowMs: number;
-  /** Unix time in milliseconds. */
-  clock: () => number;
-}
-
-export type CountSearch = ReturnType<typeof createSearchCounter>;
-
-/** Returns a function that counts a search. It returns undefined for an unlimited client. */
-export function createSearchCounter(limiter: Limiter, contexts: RequestContexts) {
-  return async (request: Request, server: HookContext["server"]) => {
+export const createSearchCounter =
+  (limiter: Limiter, contexts: RequestContexts): CountSearch =>
+  async (request, server) => {
     const context = contexts.of(request);
     context.peer ??= server?.requestIP?.(request)?.address;
     // A request without a peer comes from the program that embeds Roadbook.
@@ -23,15 +13,16 @@ export function createSearchCounter(limiter: Limiter, contexts: RequestContexts)
     context.decision = await limiter.consume(contexts.clientOf(context));
     return context.decision;
   };
-}
 
-export const createLimitHook =
-  (countSearch: CountSearch): Hook =>
-  async ({ request, server }) => {
-    const decision = await countSearch(request, server);
+/** Counts a search, and refuses it if the client is over the limit. */
+export function limitHooks({ countSearch }: Pick<Service, "countSearch">): Hook[] {
+  const limit: Hook = async ({ request, server }) => {
+    const decision = await countSearch?.(request, server);
     // Before validation, Elysia calls `mapResponse` for a hook's error but not for its result.
     if (decision?.allowed === false) throw failLimited(decision);
   };
+  return countSearch ? [limit] : [];
+}
 
 export function failLimited({ resetMs }: Pick<Decision, "resetMs">) {
   return fail("rate_limited", { retry_after: toSeconds(resetMs) });

@@ -1,29 +1,15 @@
 /** Parses a request's URL and headers. Each step takes linear time, and none of them throws. */
 import { Type } from "@sinclair/typebox";
 import Negotiator from "negotiator";
-import { collapseSpaces } from "../domain/text.ts";
 
 /** 1 to 16 digits without a leading zero. Ids end at 2^53−1, so some matches have no user. */
 const USER_ID = "^[1-9]\\d{0,15}$";
 
-export const UserIdParams = Type.Object({
-  userId: Type.String({ pattern: USER_ID, error: "invalid_user_id" }),
-});
+const UserId = Type.String({ pattern: USER_ID, error: "invalid_user_id" });
+export const UserIdParams = Type.Object({ userId: UserId });
 
 export function parseUserId(text: string): number | undefined {
   return new RegExp(USER_ID).test(text) ? Number(text) : undefined;
-}
-
-/** At least 2 code points. The flags make `.` match any code point. */
-export const SEARCHABLE = /^.{2}/su;
-
-/**
- * Collapses white space, and converts short text to NFC so that {@link SEARCHABLE} can count its
- * code points. Longer text has enough of them.
- */
-export function normalizeText(query: string): string {
-  const collapsed = collapseSpaces(query);
-  return collapsed.length > 16 ? collapsed : collapsed.normalize("NFC");
 }
 
 /** The index at which the path begins. `url` may lack a scheme and host. */
@@ -46,12 +32,9 @@ export function preferencesIn(headers: Headers, name: string): Negotiator {
 export const isApiPath = (url: string): boolean =>
   /\/(?:users|search|health)(?:\/|$)/.test(pathOf(url));
 
-/** The origin of a request without a valid host. */
 const LOCAL_ORIGIN = "http://localhost";
 
-export function originOf(url: string): string {
-  return URL.parse(url)?.origin ?? LOCAL_ORIGIN;
-}
+export const originOf = (url: string): string => URL.parse(url)?.origin ?? LOCAL_ORIGIN;
 
 /** The origin in X-Forwarded-Proto and -Host, set by a trusted proxy. Ignores malformed values. */
 export function forwardedOriginOf(url: string, headers: Headers): string {
@@ -66,10 +49,8 @@ export function forwardedOriginOf(url: string, headers: Headers): string {
 const MIN_PATH_START = 11;
 
 /**
- * Rewrites a request if Elysia cannot handle it. Otherwise, returns it unchanged. The result has:
- * - a host that is long enough for Elysia,
- * - no base path, which some hosts remove beforehand,
- * - GET instead of HEAD, because for HEAD, Elysia would read the whole body to find its length.
+ * Rewrites a request if its host is too short for Elysia, its path has the base path, or its method
+ * is HEAD, for which Elysia would read the whole body to find its length.
  */
 export function toRoutable(request: Request, basePath: string): Request {
   const { url, method, headers } = request;

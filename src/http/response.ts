@@ -2,9 +2,9 @@
 import crypto from "node:crypto";
 import zlib from "node:zlib";
 import { apiVersion } from "../domain/version.ts";
-import { limitHeaders, type SearchLimit, setRateLimitHeaders } from "./rate-limit.ts";
+import type { AppOptions, RequestContexts } from "./context.ts";
+import { limitHeaders, setRateLimitHeaders } from "./rate-limit.ts";
 import { preferencesIn } from "./request.ts";
-import type { RequestContexts, ResponseFacts } from "./request-context.ts";
 import {
   allowHeaders,
   type Body,
@@ -13,7 +13,8 @@ import {
   Content,
   contentOf,
 } from "./result.ts";
-import type { Service } from "./service.ts";
+
+const exposed = ["ETag", "Retry-After", "X-API-Version", "X-Request-Id"];
 
 /** Sent with every response. A page from any origin may read all of it. */
 export const commonHeaders = {
@@ -21,10 +22,7 @@ export const commonHeaders = {
   "X-Content-Type-Options": "nosniff",
   "X-Robots-Tag": "noindex",
   "Access-Control-Allow-Origin": "*",
-  "Access-Control-Expose-Headers": ["ETag", "Retry-After", "X-API-Version", "X-Request-Id"]
-    .concat(Object.keys(limitHeaders))
-    .sort()
-    .join(", "),
+  "Access-Control-Expose-Headers": [...exposed, ...Object.keys(limitHeaders)].join(", "),
 };
 
 /** The response to a preflight request, which browsers may cache for a day. */
@@ -38,16 +36,6 @@ export const preflight = new Content("", null, {
   },
 });
 
-export interface ResponseOptions extends Pick<Service, "basePath"> {
-  /** Zero means that caches must always revalidate. */
-  cacheMaxAgeSeconds: number;
-  compress: boolean;
-  page: { allowIndexing?: boolean | undefined } | undefined;
-  searchLimit: SearchLimit | undefined;
-  /** Receives the facts about every response before the body is sent. */
-  onResponse?: ((facts: ResponseFacts) => void) | undefined;
-}
-
 /** Plugins set `cache` with `derive` for all their routes. */
 interface Handled {
   request: Request;
@@ -56,11 +44,7 @@ interface Handled {
   cache?: CachePolicy;
 }
 
-export function createRespond(
-  options: ResponseOptions,
-  contexts: RequestContexts,
-  reportBug: (error: unknown, requestId: string) => void,
-) {
+export function createRespond(options: AppOptions, contexts: RequestContexts) {
   const { searchLimit, compress, page, basePath, onResponse } = options;
   const prepared = prepareHeaders(options.cacheMaxAgeSeconds);
 
@@ -89,24 +73,25 @@ export function createRespond(
         client: () => contexts.clientOf(context),
       });
     } catch (error) {
-      reportBug(error, requestId);
+      options.onBug(error, requestId);
     }
     return response;
   };
 
   function make(content: Content, requestHeaders: Headers, isHead: boolean): Response {
     const { type, body } = content;
-    const { status = 200, cache, headers } = content.options;
+    const { status = 200, cache, headers = {} } = content.options;
     const isStored = status < 400 && cache !== undefined && body !== null;
     const coding = isStored && compress ? codingFor(body, requestHeaders) : "identity";
-    const etag = isStored ? etagOf(content, body, coding) : undefined;
-    const isKnown = etag !== undefined && isNoneMatch(requestHeaders.get("if-none-match"), etag);
+    if (isStored) content.hash ??= crypto.hash("sha1", body, "base64url");
+    const etag = `"${content.hash}-${coding}"`;
+    const isKnown = isStored && isNoneMatch(requestHeaders.get("if-none-match"), etag);
     const encoded = isKnown || body === null ? null : encode(content, body, coding);
     const response = new Response(isHead ? null : encoded, {
       status: isKnown ? 304 : status,
       headers: prepared[isStored ? cache : "none"],
     });
-    if (etag !== undefined) response.headers.set("etag", etag);
+    if (isStored) response.headers.set("etag", etag);
     if (encoded !== null) {
       response.headers.set("content-type", type);
       if (coding !== "identity") response.headers.set("content-encoding", coding);
@@ -164,11 +149,6 @@ function encode(content: Content, body: Body, coding: Coding): Body | Blob {
   content.shared ??= {};
   content.shared[coding] ??= new Blob([recode()]);
   return content.shared[coding];
-}
-
-function etagOf(content: Content, body: Body, coding: Coding): string {
-  content.hash ??= crypto.hash("sha1", body, "base64url");
-  return `"${content.hash}-${coding}"`;
 }
 
 /** Whether If-None-Match has `etag`, weak or strong, or is `*`. A malformed tag matches nothing. */

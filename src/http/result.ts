@@ -5,14 +5,10 @@ import { type ErrorBody, type ErrorCode, errors } from "../domain/api-errors.ts"
 export type Coding = "gzip" | "identity";
 export type Body = string | Uint8Array<ArrayBuffer>;
 
-/**
- * With `--cache-max-age`, any cache may reuse a `public` response, and the client's own cache a
- * `private` one. An `immutable` response never changes. Without a policy, nothing is stored.
- */
+/** With `--cache-max-age`, any cache may reuse `public`, and only the client's own `private`. */
 export type CachePolicy = "public" | "private" | "immutable";
 
 interface ContentOptions {
-  /** Defaults to 200. */
   status?: number;
   /** Ignored from status 400 up and without a body: neither may be stored. */
   cache?: CachePolicy | undefined;
@@ -60,10 +56,19 @@ export function contentOf(value: unknown, cache?: CachePolicy): Content {
   return new Content(JSON_TYPE, JSON.stringify(response), { status: Number(code), headers });
 }
 
-export function fail<Code extends ErrorCode>(code: Code, details?: { retry_after?: number }) {
+type Details = { retry_after?: number };
+
+export function fail<Code extends ErrorCode>(code: Code, details?: Details) {
   const { status: number, message } = errors[code];
   return status(number, errorBody(code, message, details));
 }
+
+/** The errors of each kind of route, in addition to those that every route can return. */
+export const ownErrors = {
+  Users: ["invalid_user_id", "profile_private", "user_not_found"],
+  Search: ["invalid_query", "rate_limited"],
+  Service: [],
+} as const;
 
 /**
  * Tells typed clients that a failed validation has the body of every error. Elysia's types give 422
@@ -77,11 +82,6 @@ export const busy = new Content(JSON_TYPE, JSON.stringify(fail("unavailable").re
   headers: { "retry-after": "1" },
 });
 
-/** The body of every error. */
-export function errorBody<Code extends string, Details>(
-  code: Code,
-  message: string,
-  details?: Details,
-) {
+export function errorBody<Code extends string>(code: Code, message: string, details?: Details) {
   return { success: false as const, error: { code, message, ...details } };
 }

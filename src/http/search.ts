@@ -2,25 +2,21 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { CompanySearchResult, MAX_RESULTS, UserSearchResult } from "../domain/model.ts";
-import { spellQuery } from "../search/fold.ts";
+import { normalizeQuery, SEARCHABLE, spellQuery } from "../search/fold.ts";
+import type { Service } from "./context.ts";
 import { describeOperation } from "./openapi.ts";
-import { normalizeText, SEARCHABLE } from "./request.ts";
+import { limitHooks } from "./rate-limit.ts";
 import { errorTypes } from "./result.ts";
-import type { Hook, Service } from "./service.ts";
-
-export interface SearchService extends Service {
-  limitSearch: Hook[];
-}
 
 const Query = Type.Object({ q: Type.RegExp(SEARCHABLE, { error: "invalid_query" }) });
 
-export const search = (service: SearchService) =>
+export const search = (service: Service) =>
   new Elysia({ strictPath: true })
     .derive(() => ({ cache: "private" as const }))
     .guard({
       ...errorTypes,
       query: Query,
-      transform: [...service.limitSearch, normalizeQuery],
+      transform: [...limitHooks(service), normalize],
       beforeHandle: service.faults,
     })
     .get(
@@ -41,8 +37,8 @@ export const search = (service: SearchService) =>
       { detail: searchUsersOperation },
     );
 
-function normalizeQuery({ query }: { query: { q?: string } }): void {
-  query.q = normalizeText(query.q ?? "");
+function normalize({ query }: { query: { q?: string } }): void {
+  query.q = normalizeQuery(query.q ?? "");
 }
 
 const q = {
@@ -54,10 +50,8 @@ const q = {
   schema: Type.String({ minLength: 2 }),
 } as const;
 
-const common = { tag: "Search", errors: ["invalid_query", "rate_limited"] } as const;
-
 const searchCompaniesOperation = describeOperation({
-  ...common,
+  tag: "Search",
   operationId: "searchCompanies",
   summary: "Search companies by name",
   description: `Returns at most ${MAX_RESULTS} companies: best match first, then the largest.`,
@@ -66,7 +60,7 @@ const searchCompaniesOperation = describeOperation({
 });
 
 const searchUsersOperation = describeOperation({
-  ...common,
+  tag: "Search",
   operationId: "searchUsers",
   summary: "Search users by name",
   description: `Returns at most ${MAX_RESULTS} public users: best match first, then short names.`,

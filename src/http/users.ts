@@ -2,10 +2,10 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { AchievementEntry, Id, User } from "../domain/model.ts";
+import type { Service } from "./context.ts";
 import { describeOperation } from "./openapi.ts";
 import { UserIdParams } from "./request.ts";
 import { errorTypes, fail } from "./result.ts";
-import type { Service } from "./service.ts";
 
 export const users = (service: Service) =>
   new Elysia({ strictPath: true })
@@ -44,7 +44,6 @@ const common = {
     schema: Id,
     example: 67,
   },
-  errors: ["invalid_user_id", "profile_private", "user_not_found"],
 } as const;
 
 const publicUserOperation = describeOperation({

@@ -1,13 +1,13 @@
-/** Listens on Bun or Node, and stops without losing a request. */
+/** Listens on Bun or Node, stops without losing a request, and adapts to `node:http` and Express. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import ipaddr from "ipaddr.js";
-import { codeOf, reasonOf } from "../files/errors.ts";
+import { codeOf, isFileSystemError, reasonOf } from "../files/errors.ts";
 import type { FetchHandler } from "../http/app.ts";
-import { createNodeListener } from "./node-listener.ts";
 
 export interface Listener {
   origin: string;
@@ -24,9 +24,6 @@ export interface ListenAddress {
   flagPrefix?: "--" | "--admin-" | undefined;
 }
 
-/** The certificate and its private key, both in PEM format. */
-export type TlsFiles = Record<"cert" | "key", Buffer>;
-
 /** How many ticks to wait before closing connections. Each tick reads at most 1,024 connections. */
 const DRAIN_TICKS = 5;
 const DRAIN_TICK_MS = 20;
@@ -34,7 +31,8 @@ const DRAIN_TICK_MS = 20;
 /** TLS 1.2 ciphers with forward secrecy and authenticated encryption, which TLS 1.3 always has. */
 const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
-type Listen = (address: ListenAddress, respond: FetchHandler, tls?: TlsFiles) => Promise<Listener>;
+type Tls = ReturnType<typeof readTls>;
+type Listen = (address: ListenAddress, respond: FetchHandler, tls?: Tls) => Promise<Listener>;
 
 /** If listening fails, rejects with an error whose message is for the operator. */
 export const openListener: Listen = async (address, ...rest) => {
@@ -85,10 +83,10 @@ const listenOnNode: Listen = async ({ host, port, reusePort = false }, respond, 
     origin: `${scheme}://${host.includes(":") ? `[${host}]` : host}:${actualPort}`,
     async drain() {
       server.close();
-      for (let isOpen = true; isOpen; ) {
-        isOpen = await Promise.race([closed.then(() => false), sleep(DRAIN_TICK_MS, true)]);
-        server.closeIdleConnections();
-      }
+      // A connection becomes idle after its response.
+      const timer = setInterval(() => server.closeIdleConnections(), DRAIN_TICK_MS);
+      await closed;
+      clearInterval(timer);
     },
     async close() {
       server.close();
@@ -98,10 +96,49 @@ const listenOnNode: Listen = async ({ host, port, reusePort = false }, respond, 
   };
 };
 
+/** If `next` is given, as in Express, it is called when the path is unknown. */
+export type NodeListener = (
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  next?: () => void,
+) => void;
+
+export function createNodeListener(respond: FetchHandler): NodeListener {
+  const send = async (...[incoming, outgoing, next]: Parameters<NodeListener>) => {
+    const response = await respond(requestOf(incoming), () => incoming.socket.remoteAddress);
+    // Reads the whole body before sending the head, so nothing is sent if that fails.
+    const body = Buffer.from(await response.arrayBuffer());
+    // For HEAD, an unknown user looks like an unknown path, but no other handler has that path.
+    const isUnknown = body.length === 0 || body.includes('"route_not_found"');
+    if (next && response.status === 404 && isUnknown) return next();
+    // Discards the request's body.
+    incoming.resume();
+    outgoing.statusCode = response.status;
+    outgoing.setHeaders(response.headers).end(body);
+  };
+  return (...given) => void send(...given).catch(() => given[1].destroy());
+}
+
+function requestOf(incoming: IncomingMessage): Request {
+  const { headers, method = "GET", url = "/", socket } = incoming;
+  // The Fetch standard forbids TRACE and TRACK. They become POST, which gets the same 405 response.
+  const request = new Request("http://localhost", {
+    method: method === "TRACE" || method === "TRACK" ? "POST" : method,
+    headers: Object.entries(headers).map(([name, value]): [string, string] => [name, `${value}`]),
+  });
+  const origin = `http${"encrypted" in socket ? "s" : ""}://${headers.host ?? "localhost"}`;
+  return Object.defineProperties(request, {
+    // Exactly as it was sent, because the constructor would resolve `..` in the path.
+    url: { value: url.startsWith("/") ? origin + url : url },
+    // Only the admin port reads a body. A web stream would hold back a body that nobody reads.
+    body: { value: incoming },
+  });
+}
+
 function listenError(error: unknown, { host, port, flagPrefix }: ListenAddress): Error {
   const code = codeOf(error);
-  const advise = (flag: string) => (flagPrefix ? `; choose another with ${flagPrefix}${flag}` : "");
-  const fail = (problem: string, flag: string) => new Error(problem + advise(flag));
+  const fail = (problem: string, flag: string) =>
+    new Error(problem + (flagPrefix ? `; choose another with ${flagPrefix}${flag}` : ""));
   if (code === "EADDRINUSE") return fail(`port ${port} on ${host} is already in use`, "port");
   if (code === "EACCES" && port < 1024) {
     return fail(`port ${port} on ${host} needs root or CAP_NET_BIND_SERVICE`, "port");
@@ -113,22 +150,14 @@ function listenError(error: unknown, { host, port, flagPrefix }: ListenAddress):
   return new Error(`cannot listen on ${host} port ${port}: ${reasonOf(error)}`);
 }
 
-/** If a file cannot be used, throws an error whose message is for the operator. */
-export function readTls(paths: Record<"cert" | "key", string>): TlsFiles {
-  const [cert, key] = [read(paths.cert), read(paths.key)];
+/** If the files cannot be used, throws an error whose message is for the operator. */
+export function readTls(paths: Record<"cert" | "key", string>) {
   try {
+    const [cert, key] = [readFileSync(paths.cert), readFileSync(paths.key)];
     if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return { cert, key };
-  } catch {
-    // Not in PEM format, or encrypted.
+  } catch (error) {
+    if (isFileSystemError(error)) throw error;
   }
   const wanted = "a PEM certificate and its unencrypted private key";
   throw new Error(`${paths.cert} and ${paths.key} are not ${wanted}`);
-}
-
-function read(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    throw new Error(`${path} cannot be read: ${reasonOf(error)}`);
-  }
 }

@@ -5,13 +5,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import util from "node:util";
 import { type Logger, pino, stdTimeFunctions } from "pino";
 import { SonicBoom } from "sonic-boom";
-import type { ResponseFacts } from "../http/request-context.ts";
+import type { ResponseFacts } from "../http/context.ts";
 
-export interface Log extends Logger {
-  /** Writes text as it is, unless the log is not in a terminal. */
-  writeToTerminal(text: string): void;
-  close(): Promise<void>;
-}
+export type Log = ReturnType<typeof createLog>;
 
 const STDERR = 2;
 /** About 5,000 lines of the access log. */
@@ -27,7 +23,7 @@ export function logRequest(log: Logger, facts: ResponseFacts): void {
 }
 
 /** systemd sets `journalStream` (JOURNAL_STREAM) to the device and inode of its journal. */
-export function createLog(level: string, journalStream?: string): Log {
+export function createLog(level: string, journalStream?: string) {
   const stderr = fstatSync(STDERR);
   // `process.stderr` loads Bun's streams, which slows startup, so it is used only for a terminal.
   const isTerminal = stderr.isCharacterDevice() && process.stderr.isTTY;
@@ -60,6 +56,7 @@ export function createLog(level: string, journalStream?: string): Log {
     }
   }
   return Object.assign(log, {
+    /** Writes text as it is, unless the log is not in a terminal. */
     writeToTerminal: (text: string) => void (isTerminal && sink.write(text)),
     close: () => Promise.race([flush().catch(() => {}), sleep(CLOSE_MS)]),
   });

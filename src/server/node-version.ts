@@ -1,7 +1,6 @@
 /**
- * Stops with a one-sentence error if the Node.js version is too old. Every entry point of the npm
- * package imports this file first. No file may import by name a function that an older Node.js
- * lacks, because that import would fail before this file runs.
+ * Stops with one sentence if Node.js is too old. The npm package's entry points import this first. No
+ * file may import by name a function that an older Node.js lacks: that would fail before this runs.
  */
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 

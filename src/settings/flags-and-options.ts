@@ -1,7 +1,7 @@
 /** The flags of `serve` and the options of the library. Most are both. */
 import type { DatasetLine, EndLine } from "../domain/dataset.ts";
+import type { ResponseFacts } from "../http/context.ts";
 import { parseFault } from "../http/faults.ts";
-import type { ResponseFacts } from "../http/request-context.ts";
 import { parseCidr } from "../limit/client-address.ts";
 import type { LineSource } from "../snapshot/import/read-dataset.ts";
 import { parseS3Location, parseWebLocation } from "../snapshot/remote/location.ts";

@@ -133,7 +133,7 @@ test("serve fails in one line for an unusable address", async () => {
 test("serve fails in one line for an invalid certificate or key", async () => {
   const [a, b] = [await makeCertificate("DNS:a"), await makeCertificate("DNS:b")];
   for (const [cert, key, line] of [
-    ["nothing.pem", a.key, "nothing.pem cannot be read: "],
+    ["nothing.pem", a.key, "no such file or directory, open 'nothing.pem'"],
     [a.cert, a.cert, `${a.cert} and ${a.cert} are not a PEM certificate and its unencrypted`],
     [a.cert, b.key, `${a.cert} and ${b.key} are not a PEM certificate and its unencrypted`],
   ] as const) {

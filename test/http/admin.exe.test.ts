@@ -5,7 +5,7 @@ import { join } from "node:path";
 import dashboard from "../../scripts/deploy/grafana.json" with { type: "json" };
 import { makeSnapshot } from "../datasets.ts";
 import { dial } from "../sockets.ts";
-import { openExecutable, root, run, temporaryFolder, until } from "../support.ts";
+import { openLogged, root, run, temporaryFolder, until } from "../support.ts";
 
 const queries = dashboard.panels.flatMap(({ targets }) =>
   targets.map(({ expr }) => expr.replaceAll("$__rate_interval", "5m")),
@@ -14,11 +14,8 @@ const guide = readFileSync(join(root, "scripts/deploy/README.md"), "utf8");
 
 /** Starts the executable with an admin port, whose origin is read from the log. */
 async function openWithAdmin(...words: string[]) {
-  let log = "";
-  const target = await openExecutable(["--admin-port", "0", ...words], (text) => {
-    log += text;
-  });
-  const admin = await until(() => /"adminUrl":"([^"]+)/.exec(log)?.[1]);
+  const target = await openLogged(["--admin-port", "0", ...words]);
+  const admin = await until(() => /"adminUrl":"([^"]+)/.exec(target.log())?.[1]);
   return { ...target, admin };
 }
 
@@ -86,18 +83,10 @@ test.if(hasPromtool)("promtool accepts the guide's configuration and the dashboa
   expect(await run(check, { cwd: folder })).toMatchObject({ code: 0 });
 });
 
-test("with --admin-host, other hosts reach the admin port, without the routes of a rig", async () => {
-  const target = await openWithAdmin("--admin-host", "0.0.0.0");
-  const { port } = new URL(target.admin);
-  expect((await fetch(`http://127.0.0.2:${port}/live`)).status).toBe(200);
-  expect((await fetch(`${target.admin}/faults`, { method: "PUT", body: "[]" })).status).toBe(404);
-  await target.close();
-});
-
-test("with --fault, the body of PUT /faults arrives", async () => {
-  const target = await openWithAdmin("--fault", "none");
-  const body = '["*:status=503"]';
-  expect((await fetch(`${target.admin}/faults`, { method: "PUT", body })).status).toBe(204);
+test("with --admin-host and --fault, other hosts reach the admin port, and faults arrive", async () => {
+  const target = await openWithAdmin("--admin-host", "0.0.0.0", "--fault", "none");
+  const url = `http://127.0.0.2:${new URL(target.admin).port}/faults`;
+  expect((await fetch(url, { method: "PUT", body: '["*:status=503"]' })).status).toBe(204);
   expect((await fetch(`${target.origin}/users/public/42`)).status).toBe(503);
   await target.close();
 });

@@ -232,23 +232,16 @@ test("scripts of other origins may read every header", async () => {
   }
 });
 
-test("--public-url is the base of avatar paths, whatever the request's host", async () => {
-  const publicUrl = "https://cdn.example/base/";
-  const target = await openInProcess({ dataset: fixture, publicUrl });
-  const { user } = await (await target.fetch("/users/public/45")).json();
-  expect(user.avatar_url).toBe(`${publicUrl}avatars/45.png`);
-  await target.close();
-});
-
-describe("a proxy that terminates TLS", () => {
-  test.each([
-    ["https", "api.example.org", "https://api.example.org"],
-    ["https", "api.example.org:443", "https://api.example.org"],
-    ["http, https", "evil.example, api.example.org", "https://api.example.org"],
-    ["https", undefined, "https://internal:3000"],
-    [undefined, "[2001:db8::1]:81", "http://[2001:db8::1]:81"],
-    ["ftp", "api.example.org/x?", "http://internal:3000"],
-  ])("that forwards %p and %p sets the origin to %s, if trusted", async (proto, host, origin) => {
+test.each([
+  ["https", "api.example.org", "https://api.example.org"],
+  ["https", "api.example.org:443", "https://api.example.org"],
+  ["http, https", "evil.example, api.example.org", "https://api.example.org"],
+  ["https", undefined, "https://internal:3000"],
+  [undefined, "[2001:db8::1]:81", "http://[2001:db8::1]:81"],
+  ["ftp", "api.example.org/x?", "http://internal:3000"],
+])(
+  "a proxy that forwards %p and %p sets the origin to %s, if trusted",
+  async (proto, host, origin) => {
     const options = { dataset: fixture, searchLimit: 0, page: true };
     await using roadbook = await createRoadbook({ ...options, trustedProxies: ["10.0.0.1"] });
     const headers = new Headers({ accept: "text/html, */*;q=0.1" });
@@ -262,7 +255,26 @@ describe("a proxy that terminates TLS", () => {
       expect(await textFor("10.0.0.1")).toContain(origin + link);
       expect(await textFor("10.0.0.2")).toContain(`http://internal:3000${link}`);
     }
-  });
+  },
+);
+
+const generated = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+const unsafe = ["", "two words", "a,b", '"', "<b>", "x".repeat(129), "\u00fc"];
+
+test("X-Request-Id is generated, except for a trusted proxy's id that is safe to log", async () => {
+  for (const trustedProxies of [[], ["10.0.0.0/8"], ["192.0.2.1"]]) {
+    await using roadbook = await createRoadbook({ dataset: [], trustedProxies });
+    const idOf = async (given: string) => {
+      const request = new Request("http://a.test/nope", { headers: { "x-request-id": given } });
+      return (await roadbook.fetch(request, "192.0.2.1")).headers.get("x-request-id") ?? "";
+    };
+    for (const safe of ["mine", "7f3a:1/2=+~.@_-", "x".repeat(128)]) {
+      if (trustedProxies[0] === "192.0.2.1") expect(await idOf(safe)).toBe(safe);
+      else expect(await idOf(safe)).toMatch(generated);
+    }
+    for (const given of unsafe) expect(await idOf(given)).toMatch(generated);
+    expect(await idOf("<b>")).not.toBe(await idOf("<b>"));
+  }
 });
 
 test("avatar URLs keep the host name, even a short one, of each request", async () => {

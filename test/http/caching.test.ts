@@ -71,28 +71,22 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s:", 
     },
   );
 
-  describe("a long response", () => {
+  test("a long response is sent in gzip if the client accepts it, with its own ETag", async () => {
     const path = "/users/1/achievements";
-
-    test("is sent in gzip to a client that accepts it, with a separate ETag", async () => {
-      const plain = await get(path);
-      const accepted = { "accept-encoding": "identity;q=0.1, gzip" };
-      const coded = await get(path, accepted);
-      expect(coded.headers.get("content-encoding")).toBe("gzip");
-      const bytes = await coded.bytes();
-      expect(gunzipSync(bytes).toString()).toBe(await plain.text());
-      expect(coded.headers.get("etag")).not.toBe(plain.headers.get("etag"));
-      const head = await get(path, accepted, "HEAD");
-      expect(head.headers.get("content-length")).toBe(String(bytes.length));
-      expect(head.headers.get("etag")).toBe(coded.headers.get("etag"));
-      const known = { "if-none-match": coded.headers.get("etag") ?? "" };
-      expect((await get(path, { ...accepted, ...known })).status).toBe(304);
-    });
-
-    test("is compressed only if it is long", async () => {
-      const short = await get("/users/public/1", { "accept-encoding": "zstd, br, gzip" });
-      expect(short.headers.get("content-encoding")).toBeNull();
-    });
+    const plain = await get(path);
+    const accepted = { "accept-encoding": "identity;q=0.1, gzip" };
+    const coded = await get(path, accepted);
+    expect(coded.headers.get("content-encoding")).toBe("gzip");
+    const bytes = await coded.bytes();
+    expect(gunzipSync(bytes).toString()).toBe(await plain.text());
+    expect(coded.headers.get("etag")).not.toBe(plain.headers.get("etag"));
+    const head = await get(path, accepted, "HEAD");
+    expect(head.headers.get("content-length")).toBe(String(bytes.length));
+    expect(head.headers.get("etag")).toBe(coded.headers.get("etag"));
+    const known = { "if-none-match": coded.headers.get("etag") ?? "" };
+    expect((await get(path, { ...accepted, ...known })).status).toBe(304);
+    const short = await get("/users/public/1", { "accept-encoding": "zstd, br, gzip" });
+    expect(short.headers.get("content-encoding")).toBeNull();
   });
 });
 
@@ -108,34 +102,32 @@ test.each(Object.entries({ gzip, identity }))("Accept-Encoding selects %s", (cod
   }
 });
 
-describe("a repeated response", () => {
-  test("is identical until a new snapshot replaces it", async () => {
-    const snapshot = await makeSnapshot();
-    await using roadbook = await createRoadbook({ snapshot, searchLimit: 0 });
-    const get = async (path: string) => {
-      const response = await roadbook.fetch(new Request(`http://a.test${path}`));
-      return [response.status, response.headers.get("etag"), await response.text()] as const;
-    };
-    const paths = ["/users/public/44", "/users/44/achievements", "/search/users?q=nora"];
-    for (const path of paths) {
-      const first = await get(path);
-      expect([first, first[0]]).toEqual([await get(path), 200]);
-    }
-    await applyChanges([{ type: "user", id: 44, public: false }], snapshot);
-    await roadbook.refresh();
-    const now = await Promise.all(paths.map(get));
-    expect(now.map(([status]) => status)).toEqual([403, 403, 200]);
-    for (const [, , text] of now) expect(text).not.toContain("Nora");
-  });
+test("a repeated response is identical until a new snapshot replaces it", async () => {
+  const snapshot = await makeSnapshot();
+  await using roadbook = await createRoadbook({ snapshot, searchLimit: 0 });
+  const get = async (path: string) => {
+    const response = await roadbook.fetch(new Request(`http://a.test${path}`));
+    return [response.status, response.headers.get("etag"), await response.text()] as const;
+  };
+  const paths = ["/users/public/44", "/users/44/achievements", "/search/users?q=nora"];
+  for (const path of paths) {
+    const first = await get(path);
+    expect([first, first[0]]).toEqual([await get(path), 200]);
+  }
+  await applyChanges([{ type: "user", id: 44, public: false }], snapshot);
+  await roadbook.refresh();
+  const now = await Promise.all(paths.map(get));
+  expect(now.map(([status]) => status)).toEqual([403, 403, 200]);
+  for (const [, , text] of now) expect(text).not.toContain("Nora");
+});
 
-  test("is not compressed with compress: false, even if it is stored compressed", async () => {
-    const options = { demo: true, page: true, compress: false };
-    await using roadbook = await createRoadbook(options);
-    for (const path of ["/users/42/achievements", "/", "/docs/scalar.js"]) {
-      const headers = { "accept-encoding": "gzip, br, zstd" };
-      const response = await roadbook.fetch(new Request(`http://a.test${path}`, { headers }));
-      expect([response.status, response.headers.get("content-encoding")]).toEqual([200, null]);
-      expect(await response.text()).toMatch(/^[{<!/(]/);
-    }
-  });
+test("a response is not compressed with compress: false, even if it is stored compressed", async () => {
+  const options = { demo: true, page: true, compress: false };
+  await using roadbook = await createRoadbook(options);
+  for (const path of ["/users/42/achievements", "/", "/docs/scalar.js"]) {
+    const headers = { "accept-encoding": "gzip, br, zstd" };
+    const response = await roadbook.fetch(new Request(`http://a.test${path}`, { headers }));
+    expect([response.status, response.headers.get("content-encoding")]).toEqual([200, null]);
+    expect(await response.text()).toMatch(/^[{<!/(]/);
+  }
 });

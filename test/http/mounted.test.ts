@@ -29,16 +29,13 @@ describe("in another app", () => {
     await roadbook.close();
   });
 
-  test("the API responds with its own validators, and the host's hooks run", async () => {
+  test("the API responds with its own validators and errors, and the host's hooks run", async () => {
     const url = `${origin}/api/users/public/42`;
     const response = await fetch(url);
     expect([response.status, response.headers.get("x-host")]).toEqual([200, "yes"]);
     const etag = response.headers.get("etag") ?? "";
     const again = await fetch(url, { headers: { "if-none-match": etag } });
     expect([again.status, again.headers.get("etag")]).toEqual([304, etag]);
-  });
-
-  test("errors get the API's responses", async () => {
     expect(await (await fetch(`${origin}/users/public/43`)).json()).toMatchObject({
       error: { code: "profile_private" },
     });

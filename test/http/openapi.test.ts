@@ -20,6 +20,7 @@ const operations = Object.entries(document.paths).map(([path, { get }]) => {
 });
 
 test("every endpoint describes its parameter and all statuses with a body", () => {
+  expect(operations).toHaveLength(5);
   for (const [path, { parameters = [], responses }] of operations) {
     const [expected, statuses] = path.startsWith("/users")
       ? [["userId"], [200, 400, 403, 404, 405, 500, 503]]
@@ -32,20 +33,18 @@ test("every endpoint describes its parameter and all statuses with a body", () =
   }
 });
 
-describe("no problems in the document are reported by", () => {
-  test("Redocly with its strictest rules", async () => {
-    const config = await loadConfig({ configPath: join(root, ".redocly.yaml") });
-    const source = JSON.stringify(document);
-    const problems = await lintFromString({ source, absoluteRef: "openapi.json", config });
-    expect(problems.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
-  });
+test("Redocly with its strictest rules finds no problem", async () => {
+  const config = await loadConfig({ configPath: join(root, ".redocly.yaml") });
+  const source = JSON.stringify(document);
+  const problems = await lintFromString({ source, absoluteRef: "openapi.json", config });
+  expect(problems.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
+});
 
-  test("Spectral", async () => {
-    const spectral = new Spectral();
-    spectral.setRuleset({ extends: [oas as RulesetDefinition] });
-    const problems = await spectral.run({ ...document });
-    expect(problems.map(({ code, path, message }) => `${code}: ${path}: ${message}`)).toEqual([]);
-  });
+test("Spectral finds no problem", async () => {
+  const spectral = new Spectral();
+  spectral.setRuleset({ extends: [oas as RulesetDefinition] });
+  const problems = await spectral.run({ ...document });
+  expect(problems.map(({ code, path, message }) => `${code}: ${path}: ${message}`)).toEqual([]);
 });
 
 test("the server URL is the public URL, or the request's origin", async () => {
@@ -88,23 +87,6 @@ describe("an example", () => {
       snapshot: { ...body.snapshot, built_at: expect.any(String), sha256: expect.any(String) },
     };
     expect(example).toEqual({ ...body, ...built });
-  });
-
-  test("of an error is the API's response", async () => {
-    for (const [path, status] of [
-      ["/users/public/x", 400],
-      ["/users/public/43", 403],
-      ["/search/users?q=x", 400],
-    ] as const) {
-      const response = await demo.fetch(path);
-      expect(response.status).toBe(status);
-      const body = JSON.parse(await response.text());
-      const template = path.startsWith("/users") ? "/users/public/{userId}" : "/search/users";
-      const { content } = document.paths[template]?.get?.responses[status] ?? {};
-      expect(content?.["application/json"]?.examples).toHaveProperty(body.error.code, {
-        value: body,
-      });
-    }
   });
 });
 

@@ -3,14 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeSnapshot, runSql } from "../datasets.ts";
-import {
-  executable,
-  openExecutable,
-  readyOrigin,
-  run,
-  temporaryFolder,
-  until,
-} from "../support.ts";
+import { executable, openLogged, readyOrigin, run, temporaryFolder, until } from "../support.ts";
 
 interface Line {
   level: string;
@@ -24,20 +17,16 @@ const linesIn = (text: string): Line[] =>
     .slice(0, -1)
     .map((line) => JSON.parse(line));
 
-/** Starts the executable and collects its log. */
-async function openLogged(...words: string[]) {
-  let text = "";
-  const target = await openExecutable(words, (more) => {
-    text += more;
-  });
-  const lines = () => linesIn(text);
+async function open(words: string[] = [], env = {}) {
+  const target = await openLogged(words, env);
+  const lines = () => linesIn(target.log());
   const find = (isWanted: (line: Line) => boolean) => until(() => lines().find(isWanted));
-  return { ...target, text: () => text, lines, find };
+  return { ...target, lines, find };
 }
 
 describe("without a terminal, each event is one line of JSON", () => {
   test("start, ready and shutdown, but not the requests", async () => {
-    const target = await openLogged();
+    const target = await open();
     await target.fetch("/users/public/42");
     await target.close();
     const lines = target.lines();
@@ -53,7 +42,7 @@ describe("without a terminal, each event is one line of JSON", () => {
 
   test("a new snapshot and a rejected snapshot", async () => {
     const snapshot = await makeSnapshot();
-    const target = await openLogged("--snapshot", snapshot);
+    const target = await open(["--snapshot", snapshot]);
     renameSync(await makeSnapshot(), snapshot);
     const swap = await target.find(({ msg }) => msg === "serving a new snapshot");
     expect(swap).toMatchObject({ level: "info", counts: { users: 3, public_users: 2 } });
@@ -67,7 +56,7 @@ describe("without a terminal, each event is one line of JSON", () => {
   test("a bug with its request id, and nothing less with --log-level error", async () => {
     const snapshot = await makeSnapshot();
     await runSql(snapshot, "UPDATE user SET achievements = '['");
-    const target = await openLogged("--snapshot", snapshot, "--log-level", "error");
+    const target = await open(["--snapshot", snapshot, "--log-level", "error"]);
     const { headers } = await target.fetch("/users/42/achievements");
     expect(await target.find(({ msg }) => msg === "bug")).toMatchObject({
       level: "error",
@@ -88,45 +77,57 @@ test("an untrusted proxy is reported once, unless it is trusted or nothing is co
     [["--trusted-proxy", "127.0.0.1"], 0],
     [["--search-limit", "0"], 0],
   ] as const) {
-    const target = await openLogged(...flags);
+    const target = await open([...flags]);
     await target.fetch("/users/public/42");
     for (let times = 0; times < 2; times++) await target.fetch("/users/public/42", { headers });
     await target.close();
     expect(target.lines().filter(({ msg }) => msg.includes("--trusted-proxy"))).toHaveLength(
       warnings,
     );
-    expect(target.text()).not.toContain("192.0.2.1");
+    expect(target.log()).not.toContain("192.0.2.1");
   }
 });
 
-describe("--access-log", () => {
-  test("logs facts of each request, but never a query or a name", async () => {
-    const flags = ["--access-log", "--log-level", "trace", "--trusted-proxy", "127.0.0.1"];
-    const target = await openLogged(...flags);
-    const id = (await target.fetch("/users/public/42")).headers.get("x-request-id");
-    await target.fetch("/api/users/public/42?name=Zyxwv", { method: "HEAD" });
-    await target.fetch("/users/Zyxwv/achievements");
-    const headers = { "x-forwarded-for": "2001:db8:1:2:3:4:5:6" };
-    await target.fetch("/search/users?q=Zyxwv", { headers });
-    await target.fetch("/Zyxwv", { method: "POST" });
-    await target.fetch("/?q=Zyxwv");
-    await target.close();
-    const requests = target.lines().filter(({ msg }) => msg === "request");
-    expect(
-      requests.map(({ method, route, status, client }) => [method, route, status, client]),
-    ).toEqual([
-      ["GET", "/users/public/:userId", 200, "127.0.0.1"],
-      ["HEAD", "/users/public/:userId", 200, "127.0.0.1"],
-      ["GET", "/users/:userId/achievements", 400, "127.0.0.1"],
-      // The client is the network that the search limit counts.
-      ["GET", "/search/users", 200, "2001:db8:1:2::/64"],
-      ["POST", null, 404, "127.0.0.1"],
-      ["GET", "/", 200, "127.0.0.1"],
-    ]);
-    expect(requests[0]?.requestId).toBe(id);
-    for (const { durationMs } of requests) expect(Number(durationMs)).toBeGreaterThan(0);
-    expect(target.text()).not.toMatch(/Zyxwv|Nowak/);
-  });
+test("faults in the variable add up, and a warning lists them", async () => {
+  const env = { ROADBOOK_FAULT: "profile:status=503; achievements:close" };
+  const target = await open(["--fault-seed", "7"], env);
+  // Uses the global `fetch`, because `target.fetch` throws on undocumented responses.
+  expect((await fetch(`${target.origin}/users/public/42`)).status).toBe(503);
+  await expect(target.fetch("/users/42/achievements")).rejects.toThrow();
+  expect((await target.fetch("/search/users?q=nowak")).status).toBe(200);
+  // A connection closed by a fault prints nothing besides the log.
+  await target.close();
+  const warnings = target.lines().filter(({ msg }) => msg.startsWith("FAULT INJECTION IS ON"));
+  const fault = "profile:status=503;achievements:close";
+  expect(warnings).toMatchObject([{ level: "warn", fault, faultSeed: 7 }]);
+});
+
+test("--access-log logs facts of each request, but never a query or a name", async () => {
+  const flags = ["--access-log", "--log-level", "trace", "--trusted-proxy", "127.0.0.1"];
+  const target = await open([...flags]);
+  const id = (await target.fetch("/users/public/42")).headers.get("x-request-id");
+  await target.fetch("/api/users/public/42?name=Zyxwv", { method: "HEAD" });
+  await target.fetch("/users/Zyxwv/achievements");
+  const headers = { "x-forwarded-for": "2001:db8:1:2:3:4:5:6" };
+  await target.fetch("/search/users?q=Zyxwv", { headers });
+  await target.fetch("/Zyxwv", { method: "POST" });
+  await target.fetch("/?q=Zyxwv");
+  await target.close();
+  const requests = target.lines().filter(({ msg }) => msg === "request");
+  expect(
+    requests.map(({ method, route, status, client }) => [method, route, status, client]),
+  ).toEqual([
+    ["GET", "/users/public/:userId", 200, "127.0.0.1"],
+    ["HEAD", "/users/public/:userId", 200, "127.0.0.1"],
+    ["GET", "/users/:userId/achievements", 400, "127.0.0.1"],
+    // The client is the network that the search limit counts.
+    ["GET", "/search/users", 200, "2001:db8:1:2::/64"],
+    ["POST", null, 404, "127.0.0.1"],
+    ["GET", "/", 200, "127.0.0.1"],
+  ]);
+  expect(requests[0]?.requestId).toBe(id);
+  for (const { durationMs } of requests) expect(Number(durationMs)).toBeGreaterThan(0);
+  expect(target.log()).not.toMatch(/Zyxwv|Nowak/);
 });
 
 test("in a terminal, the log is readable, and says once what to try", async () => {

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createRoadbook, type NodeListener, type Roadbook } from "../../src/library.ts";
-import { createNodeListener } from "../../src/server/node-listener.ts";
+import { createNodeListener } from "../../src/server/listen.ts";
 import { community } from "../datasets.ts";
 
 let roadbook: Roadbook;
-let servers: Server[];
+const servers: Server[] = [];
 let alone = "";
 let middleware = "";
 
@@ -19,7 +19,6 @@ async function serve(listener: NodeListener): Promise<string> {
 }
 
 beforeAll(async () => {
-  servers = [];
   roadbook = await createRoadbook({ dataset: community, faults: ["achievements:close"] });
   alone = await serve(roadbook.listener);
   middleware = await serve((incoming, outgoing) =>

@@ -1,17 +1,12 @@
 /** TLS: the certificate and the ciphers that are accepted. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { join } from "node:path";
-import { openExecutable, run, type Target, temporaryFolder, until } from "../support.ts";
+import { makeCertificate, openLogged, run, until } from "../support.ts";
 
-let target: Target;
-let log = "";
+let target: Awaited<ReturnType<typeof openLogged>>;
 beforeAll(async () => {
-  const folder = temporaryFolder();
-  const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
   // RSA, because only for RSA, TLS 1.2 has ciphers without forward secrecy.
-  const words = "req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=one.example".split(" ");
-  expect((await run(["openssl", ...words, "-out", cert, "-keyout", key])).code).toBe(0);
-  target = await openExecutable(["--tls-cert", cert, "--tls-key", key], (text) => (log += text));
+  const { cert, key } = await makeCertificate("IP:127.0.0.1", "rsa:2048");
+  target = await openLogged(["--tls-cert", cert, "--tls-key", key]);
 });
 afterAll(() => target.close());
 
@@ -22,7 +17,9 @@ test("a server with a certificate serves https", async () => {
 });
 
 test("a certificate that expires within 14 days is a warning at the start", async () => {
-  await until(() => /"level":"warn".*the TLS certificate expires on \d{4}-\d\d-\d\dT/.test(log));
+  await until(() =>
+    /"level":"warn".*the TLS certificate expires on \d{4}-\d\d-\d\dT/.test(target.log()),
+  );
 });
 
 test.each([

@@ -13,8 +13,8 @@ function open({ path = "/", handle = (_: string): unknown => undefined }) {
     return new Response(name);
   };
   const respond = takeTurns({ fetch, clientOf: (_, from) => String(from) });
-  const send = async (client: string, name: string, signal?: AbortSignal) => {
-    const request = new Request(`http://roadbook.test${path}${name}`, signal ? { signal } : {});
+  const send = async (client: string, name: string) => {
+    const request = new Request(`http://roadbook.test${path}${name}`);
     return (await respond(request, client)).text();
   };
   return { handled, send };
@@ -34,16 +34,6 @@ test("in a long tick, requests wait for later ticks, and clients take turns", as
   expect(await Promise.all(sent)).toEqual(["a1", "a2", "a3", "b1", "b2", "c1"]);
   const order = ["a1", "end of the tick", "something else", "a2", "b1", "c1", "a3", "b2"];
   expect(handled).toEqual(order);
-});
-
-test("a page waits, and is dropped if its client leaves meanwhile", async () => {
-  const { handled, send } = open({});
-  const controller = new AbortController();
-  const left = send("a", "left", controller.signal);
-  const stays = send("a", "stays");
-  controller.abort(new Error("left"));
-  await expect(left).rejects.toThrow("left");
-  expect([await stays, handled]).toEqual(["stays", ["stays"]]);
 });
 
 test("a client with 200 waiting requests is refused more, and then served again", async () => {

@@ -1,0 +1,169 @@
+/** The options of the app, the service that its routes share, and the context of each request. */
+import type { Context } from "elysia";
+import type { Clients } from "../limit/client-address.ts";
+import type { Decision, Limiter } from "../limit/limiter.ts";
+import type { Snapshot } from "../snapshot/read/reloadable.ts";
+import type { SourceStatus } from "../snapshot/remote/source.ts";
+import type { PageAssets } from "../web/assets.ts";
+import type { Brand, Logo } from "../web/brand.ts";
+import { forwardedOriginOf, originOf } from "./request.ts";
+
+export interface AppOptions {
+  /**
+   * A handler calls this once and reads everything before any `await`, because the snapshot may be
+   * closed meanwhile.
+   */
+  snapshot(): Snapshot;
+  /** Once the snapshot is closed, every request gets a 503. */
+  isClosed(): boolean;
+  /** Why a newer snapshot is not served; undefined if there is none. */
+  refused(): string | undefined;
+  /** The state of the snapshot's source; undefined for a local file. */
+  source(): SourceStatus | undefined;
+  publicUrl: string | undefined;
+  /** Without a trailing slash; empty for the root. */
+  basePath: string;
+  /** If undefined, / redirects to /docs. */
+  page: Pages | undefined;
+  searchLimit: SearchLimit | undefined;
+  clients: Clients;
+  /** The peer assumed for requests without one. A search with no peer at all is not counted. */
+  defaultPeer?: string | undefined;
+  /** Zero means that caches must always revalidate. */
+  cacheMaxAgeSeconds: number;
+  compress: boolean;
+  /** Empty except for test rigs. */
+  faults: Hook[];
+  onResponse?: ((facts: ResponseFacts) => void) | undefined;
+  /** Receives the error behind every 500, and whatever `onResponse` throws. */
+  onBug(error: unknown, requestId: string): void;
+}
+
+/** Passed to the plugin of each feature. */
+export interface Service extends AppOptions {
+  /** The URL to which paths are appended: the public URL, or the request's origin and base path. */
+  baseUrl(request: Request): string;
+  countSearch: CountSearch | undefined;
+}
+
+export interface Pages extends Brand {
+  accent?: string | undefined;
+  logo: Logo | undefined;
+  /** The drivers on the start page. Defaults to those with the most achievement points. */
+  featured?: readonly number[] | undefined;
+  assets: PageAssets;
+}
+
+/** Returns undefined if the client is unlimited. */
+export type CountSearch = (
+  request: Request,
+  server: Context["server"],
+) => Promise<Decision | undefined>;
+
+export interface SearchLimit {
+  limiter: Limiter;
+  windowMs: number;
+  /** Unix time in milliseconds. */
+  clock: () => number;
+}
+
+/**
+ * Runs before a handler, and can throw an error in its place or, after validation, return one.
+ * Declare a hook that returns a promise `async`: Elysia guesses whether to await others. The type
+ * hides what is returned, because typed clients would add it to the responses of every route.
+ */
+export type Hook = (context: Pick<Context, "request" | "route" | "server">) => void;
+
+/** An address, or a function that is called only when the address is needed. */
+export type Peer = string | (() => string | undefined) | undefined;
+
+/** Facts about a response for logs and metrics. None of them can contain a person's name. */
+export interface ResponseFacts {
+  requestId: string;
+  method: string;
+  /** The path template without /api, such as `/users/public/:userId`, unless it is unknown. */
+  route: string | undefined;
+  status: number;
+  /** The search limit's decision; undefined if the request was not counted. */
+  search: "allowed" | "refused" | undefined;
+  /** From receiving the request headers until the response is ready to send. */
+  durationMs: number;
+  /**
+   * The IPv4 address or IPv6 network that searches are counted for. Call this synchronously: a
+   * runtime knows the address only until the response is sent.
+   */
+  client(): string;
+}
+
+/** The ids that are safe in logs and headers. */
+export const REQUEST_ID = /^[\w.~+/=:@-]{1,128}$/;
+
+type Sender = { peer: Peer; headers: Headers };
+
+export type RequestContexts = ReturnType<typeof createRequestContexts>;
+
+/** The contexts are keyed by the `Request`, the only object that all hooks share. */
+export function createRequestContexts(clients: Clients, defaultPeer: string | undefined) {
+  const contexts = new WeakMap<Request, ReturnType<typeof start>>();
+
+  /** Elysia gets `request` instead of `sent`. Their URLs and methods may differ. */
+  function start(request: Request, sent = request, peer: Peer = defaultPeer) {
+    const { url, method, headers } = sent;
+    const given = (clients.trustsAny && headers.get("x-request-id")) || "";
+    const isSafe = REQUEST_ID.test(given) && isTrusted(peer);
+    const requestId = isSafe ? given : crypto.randomUUID();
+    const startMs = performance.now();
+    const decision = undefined as Decision | undefined;
+    const context = { peer, url, method, headers, requestId, startMs, decision };
+    contexts.set(request, context);
+    return context;
+  }
+
+  /** A request that arrived through a host's app has no context yet, so `of` starts one. */
+  const of = (request: Request) => contexts.get(request) ?? start(request);
+  const isTrusted = (peer: Peer) => clients.trustsAny && clients.trusts(addressOf(peer));
+
+  return {
+    start,
+    of,
+    clientOf: ({ peer, headers }: Sender): string =>
+      clients.keyOf(addressOf(peer), headers.get("x-forwarded-for")),
+    /** Whether all clients of an untrusted proxy count as one. */
+    hidesClients: ({ peer, headers }: Sender): boolean =>
+      headers.has("x-forwarded-for") && !isTrusted(peer),
+    isUnlimited: ({ peer, headers }: Sender): boolean =>
+      clients.isUnlimited(addressOf(peer), headers.get("x-forwarded-for")),
+    originOf(request: Request): string {
+      const { url, peer, headers } = of(request);
+      return isTrusted(peer) ? forwardedOriginOf(url, headers) : originOf(url);
+    },
+  };
+}
+
+/** Requests whose peer is a function that finds no address all count as one client. */
+function addressOf(peer: Peer): string | undefined {
+  try {
+    const address: unknown = typeof peer === "function" ? peer() : peer;
+    return typeof address === "string" && address !== "" ? address : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The peer of `request`. `from` is an address, a function that returns one, or the argument that a
+ * runtime passes. With anything else there is no peer. Never throws, whatever `from` is.
+ */
+export function peerOf(request: Request, from: unknown): Peer {
+  if (typeof from === "string") return from || undefined;
+  if (typeof from === "function") return () => from();
+  try {
+    const { requestIP, remoteAddr, incoming } = Object(from);
+    // Bun passes its server, Deno an info object, and Hono on Node its env.
+    if (typeof requestIP === "function") return () => requestIP.call(from, request)?.address;
+    if (remoteAddr) return () => remoteAddr.hostname;
+    return incoming ? () => incoming.socket?.remoteAddress : undefined;
+  } catch {
+    return undefined;
+  }
+}

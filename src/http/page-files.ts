@@ -1,0 +1,91 @@
+/** Files that pages refer to: drawings, link previews, and what search engines read. */
+import { Elysia } from "elysia";
+import { DEFAULT_ACCENT } from "../web/brand.ts";
+import { drawAvatar, drawAvatarPng, drawBadge, drawFavicon } from "../web/drawings.ts";
+import { Html, html } from "../web/html.ts";
+import { translationIn } from "../web/languages.ts";
+import { drawPreview } from "../web/preview.ts";
+import type { Service } from "./context.ts";
+import { parseUserId } from "./request.ts";
+import { type Body, Content, fail } from "./result.ts";
+
+/** A drawing consists of shapes and text only. */
+const DRAWING_POLICY = "default-src 'none'; frame-ancestors 'none'";
+
+/** These robots fetch a linked page to show a preview of it, and obey robots.txt. */
+const PREVIEWS = "User-agent: Twitterbot\nUser-agent: facebookexternalhit";
+
+const SITEMAPS = "http://www.sitemaps.org/schemas/sitemap/0.9";
+
+export function pageFiles(service: Service) {
+  const { page, snapshot, baseUrl } = service;
+  const routes = new Elysia({ strictPath: true })
+    // A private driver has no avatar, because the initials would hint at the name.
+    .get("/avatars/:file", ({ params }) => {
+      // An `avatar_url` may be /avatars/ann.png. Here, that is an unknown path, not an invalid id.
+      const [, digits = "", kind] = /^(.*)\.(svg|(?<=^\d+\.)png)$/s.exec(params.file) ?? [];
+      if (digits === "") return fail("route_not_found");
+      const id = parseUserId(digits);
+      if (id === undefined) return fail("invalid_user_id");
+      const name = snapshot().users.findName(id);
+      if (typeof name !== "string") return fail(name.missing);
+      return kind === "svg" ? svg(drawAvatar(id, name)) : png(drawAvatarPng(id));
+    })
+    .get("/icons/:file", ({ params }) => {
+      const achievement = snapshot().users.findAchievementByIcon(params.file);
+      return achievement ? svg(drawBadge(achievement)) : fail("route_not_found");
+    })
+    .get("/favicon.svg", () => svg(drawFavicon(page?.accent ?? DEFAULT_ACCENT)))
+    .get("/robots.txt", ({ request }) => {
+      const rules = page?.allowIndexing
+        ? `User-agent: *\nAllow: /\nSitemap: ${baseUrl(request)}/sitemap.xml`
+        : `User-agent: *\nDisallow: /\n\n${PREVIEWS}\nAllow: /`;
+      return file("text/plain; charset=utf-8", `${rules}\n`);
+    });
+  if (page) {
+    const { title, accent = DEFAULT_ACCENT, language = "en", logo } = page;
+    const { texts, formatCount } = translationIn(language);
+    // The last picture is kept, because drawing takes as long as hundreds of requests.
+    let sign: { count: string; bytes: Body } | undefined;
+    routes.get("/sign.png", () => {
+      const count = formatCount(snapshot().meta.counts.public_users, texts.driverCount);
+      if (sign?.count !== count) sign = { count, bytes: drawPreview(title, count, accent, !logo) };
+      return png(sign.bytes);
+    });
+  }
+  return page?.allowIndexing ? routes.use(sitemap(service)) : routes;
+}
+
+/** All public drivers, and the companies that have one: an index and its pages. */
+function sitemap({ snapshot, baseUrl }: Service) {
+  return new Elysia({ strictPath: true })
+    .get("/sitemap.xml", ({ request }) => {
+      const [base, { users, companies }] = [baseUrl(request), snapshot()];
+      const files = [
+        ...users.sitemap.listPages(),
+        ...companies.sitemap.listPages().map((page) => `companies-${page}`),
+      ];
+      const sitemaps = files.map(
+        (file) => html`<sitemap><loc>${base}/sitemaps/${file}.xml</loc></sitemap>\n`,
+      );
+      return xml(html`<sitemapindex xmlns="${SITEMAPS}">\n${sitemaps}</sitemapindex>`);
+    })
+    .get("/sitemaps/:file", ({ request, params }) => {
+      const [, kind, digits] = /^(companies-)?(0|[1-9]\d{0,8})\.xml$/.exec(params.file) ?? [];
+      const listed = kind ? snapshot().companies : snapshot().users;
+      const ids = digits === undefined ? [] : listed.sitemap.listIds(Number(digits));
+      if (ids.length === 0) return fail("route_not_found");
+      // Escaped once, because a page has thousands of addresses.
+      const start = html`<url><loc>${baseUrl(request)}/${kind ? "companies" : "drivers"}/`.text;
+      const urls = new Html(ids.map((id) => `${start}${id}</loc></url>\n`).join(""));
+      return xml(html`<urlset xmlns="${SITEMAPS}">\n${urls}</urlset>`);
+    });
+}
+
+const file = (type: string, body: Body, headers = {}) =>
+  new Content(type, body, { cache: "public", headers });
+const png = (bytes: Body) => file("image/png", bytes);
+const svg = (text: string) =>
+  file("image/svg+xml; charset=utf-8", text, { "content-security-policy": DRAWING_POLICY });
+const xml = ({ text }: Html) =>
+  file("application/xml; charset=utf-8", `<?xml version="1.0" encoding="UTF-8"?>\n${text}\n`);
