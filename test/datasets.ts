@@ -11,11 +11,13 @@ import { basename, dirname, join } from "node:path";
 import { seedDataset } from "../src/community/community.ts";
 import type { DatasetLine } from "../src/domain/dataset.ts";
 import type { PublicUserLine } from "../src/domain/model.ts";
+import { spellQuery } from "../src/search/fold.ts";
 import { finishFile } from "../src/snapshot/format/header-trailer.ts";
 import { MAX_BYTES_IN_MEMORY } from "../src/snapshot/format/open.ts";
 import { clearUnused } from "../src/snapshot/import/forget.ts";
 import { importDataset } from "../src/snapshot/import/import.ts";
 import { exportDataset } from "../src/snapshot/read/export.ts";
+import type { Snapshot } from "../src/snapshot/read/reloadable.ts";
 import { sqlite } from "../src/sqlite/bun.ts";
 import { makeOnce, roadbook, temporaryFolder } from "./support.ts";
 
@@ -86,7 +88,7 @@ export async function* chunksOf(bytes: Uint8Array, size: number): AsyncGenerator
 export async function makeSnapshot(from: Iterable<object> | string = community): Promise<string> {
   const path = join(temporaryFolder(), "snapshot");
   const dataset = typeof from === "string" ? from : bytesOf(from);
-  await importDataset(dataset, path, { allowEmpty: true });
+  await importDataset(dataset, path);
   return path;
 }
 
@@ -133,6 +135,18 @@ export async function succeed(words: string[]): Promise<string> {
   const { code, stdout, stderr } = await roadbook(words);
   if (code !== 0) throw new Error(stderr);
   return stdout;
+}
+
+/** Returns a snapshot's responses to a sample of requests. */
+export function responsesOf({ users, search }: Snapshot, queries: readonly string[]) {
+  const profiles = Array.from({ length: 400 }, (_, id) => [
+    users.findProfile(id, "http://a.test"),
+    String(users.findAchievements(id)),
+  ]);
+  const found = queries
+    .map(spellQuery)
+    .map((query) => [search.listUsers(query, "http://a.test"), search.listCompanies(query)]);
+  return { profiles, found };
 }
 
 export async function exported(path: string): Promise<string> {

@@ -1,31 +1,18 @@
 /** Bun's SQLite and better-sqlite3 return the same results from a snapshot. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { spellQuery } from "../../src/search/fold.ts";
 import { parseHeader } from "../../src/snapshot/format/header-trailer.ts";
-import { type Snapshot, snapshotOf } from "../../src/snapshot/read/reloadable.ts";
+import { snapshotOf } from "../../src/snapshot/read/reloadable.ts";
 import { sqlite as bunSqlite } from "../../src/sqlite/bun.ts";
 import type { Database } from "../../src/sqlite/driver.ts";
 import { sqlite as nodeSqlite } from "../../src/sqlite/node.ts";
 import { demoSnapshot } from "../../src/web/assets.ts";
+import { responsesOf } from "../datasets.ts";
 import { temporaryFolder } from "../support.ts";
 
 const queries = 'an,ба,東京,nowak lukasz,xx,a b,express,ß,[n,er in,",zzzzzz'.split(",");
 
 const open = (db: Database) => snapshotOf({ db, sha256: "" });
-
-function resultsOf({ meta, users, search }: Snapshot): unknown {
-  return {
-    meta,
-    users: Array.from({ length: 400 }, (_, id) => [
-      users.findProfile(id, "http://a.test"),
-      String(users.findAchievements(id)),
-    ]),
-    found: queries
-      .map(spellQuery)
-      .map((query) => [search.listUsers(query, "http://a.test"), search.listCompanies(query)]),
-  };
-}
 
 test("Bun's SQLite and better-sqlite3 agree on a file, mapped or not, and on bytes", async () => {
   // The file name contains characters that have a special meaning in a URI.
@@ -38,7 +25,8 @@ test("Bun's SQLite and better-sqlite3 agree on a file, mapped or not, and on byt
     open(driver.openImmutable(path, true)),
     open(driver.openBytes(database)),
   ]);
-  const [first, ...others] = snapshots.map((snapshot) => resultsOf(snapshot));
+  const results = snapshots.map((one) => [one.meta, responsesOf(one, queries)]);
+  const [first, ...others]: unknown[] = results;
   expect(JSON.stringify(first)).toContain("Łukasz Nowak");
   for (const other of others) expect(other).toEqual(first);
   for (const snapshot of snapshots) snapshot.close();

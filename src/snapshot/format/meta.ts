@@ -42,7 +42,7 @@ export function readMeta(db: Database): Meta {
   throw new SnapshotError("is damaged: its metadata is incomplete");
 }
 
-export function countTotals(db: Database): Totals {
+export function countTotals(db: Database, unlocked = countUnlocked(db)): Totals {
   const publicUsers = countOf(db, user);
   const counts = {
     roles: countOf(db, role),
@@ -51,7 +51,7 @@ export function countTotals(db: Database): Totals {
     users: publicUsers + countOf(db, privateUser),
     public_users: publicUsers,
   };
-  return { counts, unlocked: countUnlocked(db) };
+  return { counts, unlocked };
 }
 
 export function countOf(db: Database, table: SQLiteTable): number {

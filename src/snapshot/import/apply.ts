@@ -1,23 +1,36 @@
-/** Applies changes to a copy of a snapshot, then replaces the snapshot with the copy. */
+/**
+ * Applies the lines of a change file to a copy of a snapshot, then replaces the snapshot with the
+ * copy. References are checked after the last line, so a record may be deleted before or after its
+ * last reference is removed.
+ */
 import { accessSync, constants, copyFileSync } from "node:fs";
 import { sql } from "drizzle-orm";
+import { type ChangeLine, validateChange } from "../../domain/dataset.ts";
 import { type LockOptions, type Paths, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { type IdMap, openIdMap } from "../../tables/id-map.ts";
+import { type IdMap, idInSource, openIdMap } from "../../tables/id-map.ts";
 import { finishFile, parseHeader } from "../format/header-trailer.ts";
-import { countTotals, readMeta } from "../format/meta.ts";
+import { readMeta } from "../format/meta.ts";
 import { namingErrors, verifyFile } from "../format/open.ts";
-import { privateUser, user } from "../format/schema.ts";
-import { createRowChanger } from "./changes.ts";
-import { clearUnused } from "./forget.ts";
+import { clearUnused, createForgetting } from "./forget.ts";
 import { compare, refuseOlderMap } from "./overwrite-guard.ts";
-import { type LineSource, type ReadOptions, readDataset } from "./read-dataset.ts";
-import { type Counted, finishDatabase, serializeSnapshot, useDatabase } from "./write.ts";
+import {
+  type LineHandler,
+  type LineSource,
+  type ReadOptions,
+  readDataset,
+} from "./read-dataset.ts";
+import { createRowWriter, nameCompanies, type Reference } from "./rows.ts";
+import {
+  type Counted,
+  finishDatabase,
+  serializeSnapshot,
+  summarize,
+  useDatabase,
+  type WriteOptions,
+} from "./write.ts";
 
-export interface ApplyOptions extends ReadOptions, LockOptions {
-  /** The time of the takedowns among the changes. Defaults to now. */
-  builtAtMs?: number | undefined;
-}
+export type ApplyOptions = ReadOptions & LockOptions & Pick<WriteOptions, "builtAtMs">;
 
 /** The lines of a change file, or a function that derives them from the snapshot. */
 type ChangeSource = LineSource | ((db: Database, idMap?: IdMap) => object[]);
@@ -38,8 +51,11 @@ export async function applyChanges(
     await namingErrors(target, () => verifyFile(path));
     using idMap = await openIdMap(options, target);
     if (idMap) refuseOlderMap(idMap, old, target, options);
-    const run = (db: Database) => change(db, changes, options, target, old, idMap);
-    const counted = await useDatabase(path, run);
+    const counted = await useDatabase(path, async (db) => {
+      const changed = await change(db, changes, options, idMap);
+      const differences = compare(db, old, target, changed, { ...options, allowReveal: true });
+      return { ...changed, differences, held: 0 };
+    });
     const sha256 = await finishFile(path, clearUnused);
     // Before the file is replaced, so that no id that was served is lost.
     idMap?.commit();
@@ -48,19 +64,8 @@ export async function applyChanges(
   return replaceLocked(target, apply, options);
 }
 
-/** Finds each user once. If there is none, neither table has it. */
-function findUsers(db: Database, ids: Iterable<number | string>) {
-  const isIn = (table: typeof user | typeof privateUser) =>
-    sql<number>`value IN (SELECT id FROM ${table})`;
-  return db
-    .selectDistinct({
-      id: sql<number | string>`value`,
-      is_public: isIn(user),
-      is_private: isIn(privateUser),
-    })
-    .from(sql`json_each(${JSON.stringify([...ids])})`)
-    .all();
-}
+/** A user as `hideUsers` found it. `is_public` is 1 or 0. */
+type Found = { id: number | string; is_public: number | null };
 
 /**
  * Makes users private in the snapshot file `target`, and returns them as they were. Rejects if one
@@ -70,15 +75,18 @@ export async function hideUsers(
   ids: readonly (number | string)[],
   target: string,
   options: ApplyOptions = {},
-): Promise<Counted & { found: ReturnType<typeof findUsers> }> {
-  let found: ReturnType<typeof findUsers> = [];
+): Promise<Counted & { found: Found[] }> {
+  let found: Found[] = [];
   const listChanges = (db: Database, idMap?: IdMap) => {
     // Each id that is not in the map gets a number that no user has.
     const idOf = (id: number | string, at: number) => idMap?.find("user", id) ?? -1 - at;
     const given = new Map(ids.map((id, at) => [idMap ? idOf(id, at) : id, id]));
-    const rows = findUsers(db, given.keys());
+    const rows = db.all<Found>(sql`SELECT value AS id, CASE
+        WHEN value IN (SELECT id FROM user) THEN 1
+        WHEN value IN (SELECT id FROM private_user) THEN 0 END AS is_public
+      FROM json_each(${JSON.stringify([...given.keys()])})`);
     found = rows.map((row) => ({ ...row, id: given.get(row.id) ?? row.id }));
-    const missing = found.filter((user) => !user.is_public && !user.is_private);
+    const missing = found.filter((user) => user.is_public === null);
     const list = missing.map(({ id }) => `user ${id}`).join(", ");
     if (list) throw new Error(`not found in ${target}: ${list}; nothing was written`);
     return found.map(({ id }) => ({ type: "user", id, public: false }));
@@ -96,23 +104,59 @@ export function changeSnapshot(snapshot: Uint8Array, changes: LineSource): Promi
   });
 }
 
+/** Applies changes to the rows and the name index of a database. */
 async function change(
   db: Database,
   changes: ChangeSource,
   { builtAtMs = Date.now(), ...options }: ApplyOptions,
-  target = "",
-  old?: string,
   idMap?: IdMap,
-): Promise<Counted> {
-  const before = readMeta(db);
-  const changer = createRowChanger(db, builtAtMs, idMap);
+) {
+  const { featured } = readMeta(db);
+  const writer = createRowWriter(db, idMap);
+  const { forget, forgetNgrams, forgetSeparators } = createForgetting(db, builtAtMs);
+  const byId = () => new Map<number, number>();
+  /** The line number of each change. */
+  const lineOf = { role: byId(), achievement: byId(), company: byId(), user: byId() };
+  const deletions: Reference[] = [];
+  const notFound: Counted["notFound"] = [];
+
+  const handler: LineHandler<ChangeLine> = {
+    validate: validateChange,
+    idMap,
+
+    add(line, number) {
+      const { type, id } = line;
+      const first = lineOf[type].get(id);
+      if (first !== undefined) {
+        const reason = `duplicate ${type} id ${idInSource(line, idMap)} (first on line ${first})`;
+        return [{ field: "id", reason, kind: "duplicate id" }];
+      }
+      lineOf[type].set(id, number);
+      // A definition may make any user's list too long.
+      if (type === "achievement") writer.longestList = Number.POSITIVE_INFINITY;
+      const existed = forget(line);
+      if (!("deleted" in line)) return writer.add(line, number);
+      if (!existed) notFound.push({ type, id: idInSource(line, idMap) });
+      else if (type !== "user") deletions.push({ type, id, line: number });
+      return [];
+    },
+
+    *finish() {
+      if (deletions.length > 0) writer.addDeletions(deletions);
+      yield* writer.finish();
+      // The members' rows hold the names, too.
+      const ids = JSON.stringify([...lineOf.company.keys()]);
+      nameCompanies(db, sql`company_id IN (SELECT value FROM json_each(${ids}))`);
+    },
+  };
+
   const lines = typeof changes === "function" ? changes(db, idMap) : changes;
-  const read = await readDataset(lines, changer.handler, options);
-  const totals = countTotals(db);
-  const guard = { ...options, allowReveal: true };
-  const differences = old === undefined ? old : compare(db, old, target, totals, guard);
-  const candidates = changer.listFeaturedCandidates(before.featured);
-  await finishDatabase(db, totals, changer.forgetNgrams(), { builtAtMs }, candidates);
-  changer.forgetSeparators();
-  return { ...totals, differences, held: 0, notFound: changer.notFound, ...read };
+  const read = await readDataset(lines, handler, options);
+  // Anyone can be featured if an achievement or a featured user has changed.
+  const isAnyone = lineOf.achievement.size > 0 || featured.some((id) => lineOf.user.has(id));
+  const summary = summarize(db, isAnyone ? undefined : [...featured, ...lineOf.user.keys()]);
+  await finishDatabase(db, summary, forgetNgrams(), { builtAtMs });
+  forgetSeparators();
+  const { counts, unlocked } = summary;
+  return { counts, unlocked, ...read, notFound };
 }

@@ -3,12 +3,12 @@
  *
  * 1. `createForgetting`: from now on, SQLite and FTS5 overwrite what they delete with zeros.
  * 2. `forget`, for each user: the name in the index, the profile, and the time of a takedown an hour
- *    later (takedowns.ts).
+ *    later.
  * 3. `forgetNgrams`, after the last user: the n-grams that no other name has.
  * 4. `forgetSeparators`, when FTS5 has written its pages: n-grams that it keeps to find a page.
  * 5. `clearUnused`, when the file is written: copies of rows that SQLite has moved to another page.
  */
-import { sql } from "drizzle-orm";
+import { eq, lte, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { ChangeLine } from "../../domain/dataset.ts";
 import { NameChanges } from "../../search/change.ts";
@@ -16,10 +16,13 @@ import { renewSeparators } from "../../search/fts5-segment.ts";
 import type { NameKind } from "../../search/tables.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { HEADER_BYTES } from "../format/header-trailer.ts";
-import { achievement, company, privateUser, role, user } from "../format/schema.ts";
-import { prepareTakedowns } from "./takedowns.ts";
+import { achievement, company, privateUser, role, takedown, user } from "../format/schema.ts";
+
+/** How long a takedown is remembered, and so the longest time for which an import can hold it. */
+export const MAX_HOLD_MS = 3_600_000;
 
 const kinds = ["user", "company"] as const;
+const id = sql.placeholder("id");
 
 /** `nowMs` is the time of the takedowns. */
 export function createForgetting(db: Database, nowMs: number) {
@@ -28,12 +31,11 @@ export function createForgetting(db: Database, nowMs: number) {
     user: new NameChanges(db.$client, "user"),
     company: new NameChanges(db.$client, "company"),
   };
-  const takedowns = prepareTakedowns(db, nowMs);
-  const prepare = (table: SQLiteTable) =>
-    db
-      .delete(table)
-      .where(sql`id = ${sql.placeholder("id")}`)
-      .prepare();
+  const expiredMs = nowMs - MAX_HOLD_MS;
+  db.delete(takedown).where(lte(takedown.at, expiredMs)).run();
+  const begin = db.insert(takedown).values({ id, at: nowMs }).prepare();
+  const end = db.delete(takedown).where(eq(takedown.id, id)).prepare();
+  const prepare = (table: SQLiteTable) => db.delete(table).where(sql`id = ${id}`).prepare();
   const deletions = {
     role: [prepare(role)],
     achievement: [prepare(achievement)],
@@ -45,8 +47,11 @@ export function createForgetting(db: Database, nowMs: number) {
     /** Removes the record that `line` replaces or deletes. Returns whether there was one. */
     forget(line: ChangeLine): boolean {
       const { type, id } = line;
-      // A takedown also counts if the user has not been imported yet. A repeated one begins again.
-      if (type === "user") takedowns["public" in line && line.public ? "end" : "begin"].run({ id });
+      if (type === "user") {
+        // A takedown also counts if the user has not been imported yet. A repeated one begins again.
+        end.run({ id });
+        if (!("public" in line && line.public)) begin.run({ id });
+      }
       if (type === "user" || type === "company") names[type].change(id);
       return deletions[type].some((deletion) => deletion.run({ id }).changes > 0);
     },

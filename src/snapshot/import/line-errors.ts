@@ -2,40 +2,32 @@
 import type { RecordKey } from "../../domain/dataset.ts";
 import type { ValidationError } from "../../domain/invalid-values.ts";
 
-/** How many errors of each kind are shown by default. */
-const DEFAULT_SHOWN = 5;
 /** The number of kinds is limited because each unknown field name is a kind of its own. */
 const MAX_KINDS = 100;
 
 /** An error, with the type and id of the line's record if they can be read. */
 export interface LineError extends ValidationError {
-  /** An end line has no id. */
-  type?: RecordKey["type"] | "end" | undefined;
+  type?: RecordKey["type"] | undefined;
   /** With an id map, the id in the source. */
   id?: number | string | undefined;
   /** Missing if the error is not in a single line of NDJSON. */
-  line?: number;
+  line?: number | undefined;
   /** The row of a table: `users.csv, line 12`, or `users.sql, id 42`. */
   place?: string;
   /** For a reference to a record that does not exist, the type and id of that record. */
   missing?: Pick<LineError, "type" | "id">;
 }
 
-/** Errors in the same field, for the same reason. */
-interface ErrorKind {
-  count: number;
-  first: LineError[];
-}
-
 /** Counts errors and keeps the first `shown` errors of each kind. */
 export class LineErrors {
   count = 0;
-  readonly kinds = new Map<string, ErrorKind>();
+  /** Errors in the same field, for the same reason, are of the same kind. */
+  readonly kinds = new Map<string, { count: number; first: LineError[] }>();
   /** How many users became private because a line about them is invalid. */
   hidden = 0;
   private readonly shown: number;
 
-  constructor(shown = DEFAULT_SHOWN) {
+  constructor(shown = 5) {
     this.shown = shown;
   }
 
@@ -78,17 +70,15 @@ export function formatErrors(errors: LineErrors): string {
     texts.push(...first.map(format));
     rest -= count;
     const more = count - first.length;
-    if (more > 0) texts.push(`  … and ${number(more)} more like this (${number(count)} in all)`);
+    const [others, all] = [more, count].map((number) => number.toLocaleString("en"));
+    if (more > 0) texts.push(`  … and ${others} more like this (${all} in all)`);
   }
-  if (rest > 0) texts.push(`… and ${number(rest)} errors of other kinds`);
+  if (rest > 0) texts.push(`… and ${rest.toLocaleString("en")} errors of other kinds`);
   return texts.join("\n");
 }
 
-/** A wrong end line may explain the other errors, so it comes first. */
-function sorted({ kinds }: LineErrors): ErrorKind[] {
-  const lineOf = ({ first: [error] }: ErrorKind) =>
-    error?.type === "end" ? 0 : (error?.line ?? 0);
-  return [...kinds.values()].sort((a, b) => lineOf(a) - lineOf(b));
+function sorted({ kinds }: LineErrors) {
+  return [...kinds.values()].sort((a, b) => (a.first[0]?.line ?? 0) - (b.first[0]?.line ?? 0));
 }
 
 function format({ line, place, field, reason, type, id }: LineError): string {
@@ -97,8 +87,4 @@ function format({ line, place, field, reason, type, id }: LineError): string {
   const isNamed = new RegExp(`(?:${type}|id) ${name}(?!\\w)`).test(`${reason} ${at}`);
   const suffix = id === undefined || type === undefined || isNamed ? "" : ` (${type} ${id})`;
   return [at, field, reason + suffix].filter(Boolean).join(": ");
-}
-
-function number(count: number): string {
-  return count.toLocaleString("en");
 }

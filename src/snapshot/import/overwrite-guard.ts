@@ -1,21 +1,15 @@
 /**
- * Protects the target of `import` and `apply`: an incomplete dataset must not empty a site or make
- * private users public, and a mistyped file name must not overwrite another program's file.
+ * Protects the target of `import` and `apply`: an incomplete dataset must not empty a site, and one
+ * that is wrong or lags behind must not make private users public.
  */
-import { count, max, sql } from "drizzle-orm";
+import { count, eq, gt, sql } from "drizzle-orm";
 import { sqlite } from "#sqlite";
 import type { Database } from "../../sqlite/driver.ts";
 import type { IdMap, IdMapOptions } from "../../tables/id-map.ts";
-import { isSnapshot } from "../format/header-trailer.ts";
-import { type Counts, readMeta, type Totals } from "../format/meta.ts";
-import { privateUser, user } from "../format/schema.ts";
+import { readMeta, type Totals } from "../format/meta.ts";
+import { privateUser, takedown, user } from "../format/schema.ts";
+import { MAX_HOLD_MS } from "./forget.ts";
 import type { ReadOptions } from "./read-dataset.ts";
-
-/** Throws unless the file is a snapshot, which may have any schema version or be damaged. */
-export async function refuseForeign(path: string, target: string): Promise<void> {
-  if (await isSnapshot(path)) return;
-  throw new Error(notOverwritten(target, "a Roadbook snapshot"));
-}
 
 /** `what` is the kind of file that the command writes, such as "a Roadbook snapshot". */
 export function notOverwritten(target: string, what: string): string {
@@ -40,10 +34,10 @@ export function compare(
   path: string,
   target: string,
   { counts, unlocked }: Totals,
-  options: ReadOptions,
+  { allowShrink, allowReveal }: ReadOptions,
 ): Differences | undefined {
-  const compared = readOld(path, (old): [Counts, Differences] => {
-    // Stays attached until the database is closed, because a transaction is open.
+  const compared = readOld(path, (old) => {
+    // Stays attached until the database is closed, because a transaction may be open.
     db.run(sql`ATTACH ${path} AS old`);
     const both = (now: string, before: string) => {
       const join = sql.raw(`main.${now} CROSS JOIN old.${before} USING (id)`);
@@ -52,60 +46,77 @@ export function compare(
     const made_private = both("private_user", "user");
     const made_public = both("user", "private_user");
     const same = both("user", "user") + both("private_user", "private_user");
-    const before = readMeta(old);
-    const added = counts.users - same - made_private - made_public;
-    const removed = before.counts.users - same - made_private - made_public;
-    const unlocked_achievements = { before: before.unlocked, after: unlocked };
-    const users = { added, removed, made_private, made_public };
-    return [before.counts, { users, unlocked_achievements }];
+    return { made_private, made_public, same, meta: readMeta(old) };
   });
   if (!compared) return undefined;
-  const [before, differences] = compared;
-  const { users, unlocked_achievements } = differences;
-  const hidden = before.users - before.public_users;
-  const allowReveal = options.allowReveal || users.made_public <= MAX_REVEALED;
-  for (const [verb, what, all, left] of [
-    ["lose", "users", before.users, counts.users],
-    ["lose", "public users", before.public_users, counts.public_users],
-    ["lose", "companies", before.companies, counts.companies],
-    ["lose", "unlocked achievements", unlocked_achievements.before, unlocked],
-    ["publish", "private users", hidden, hidden - users.made_public],
+  const { meta: before, same, ...made } = compared;
+  const kept = same + made.made_private + made.made_public;
+  const hidden = before.counts.users - before.counts.public_users;
+  const mayReveal = allowReveal || made.made_public <= MAX_REVEALED;
+  for (const [verb, what, all, left, isAllowed] of [
+    ["lose", "users", before.counts.users, counts.users, allowShrink],
+    ["lose", "public users", before.counts.public_users, counts.public_users, allowShrink],
+    ["lose", "companies", before.counts.companies, counts.companies, allowShrink],
+    ["lose", "unlocked achievements", before.unlocked, unlocked, allowShrink],
+    ["publish", "private users", hidden, hidden - made.made_public, mayReveal],
   ] as const) {
-    const [isAllowed, flag] =
-      verb === "lose" ? [options.allowShrink, "--allow-shrink"] : [allowReveal, "--allow-reveal"];
     if (isAllowed || all - left <= all / 2) continue;
     const share = `${(all - left).toLocaleString("en")} of its ${all.toLocaleString("en")} ${what}`;
+    const flag = verb === "lose" ? "--allow-shrink" : "--allow-reveal";
     const advice = `nothing was written (if this is intended, add ${flag})`;
     throw new Error(`${target} would ${verb} ${share}; ${advice}`);
   }
-  return differences;
+  return {
+    users: { added: counts.users - kept, removed: before.counts.users - kept, ...made },
+    unlocked_achievements: { before: before.unlocked, after: unlocked },
+  };
+}
+
+/**
+ * Keeps the users of recent takedowns in the snapshot at `path` private or deleted, whatever the
+ * imported dataset says. Returns for how many users it says otherwise.
+ */
+export function holdTakedowns(db: Database, path: string, nowMs: number, holdMs = MAX_HOLD_MS) {
+  // The clock may have been set back since the takedown.
+  const at = sql<number>`min(${takedown.at}, ${nowMs})`;
+  const takedowns = readOld(path, (old) =>
+    old
+      .select({ id: takedown.id, at, hidden: privateUser.id })
+      .from(takedown)
+      .leftJoin(privateUser, eq(privateUser.id, takedown.id))
+      .where(gt(at, nowMs - Math.min(holdMs, MAX_HOLD_MS)))
+      .all(),
+  );
+  let held = 0;
+  for (const { id, at, hidden } of takedowns ?? []) {
+    const wasPublic = db.delete(user).where(eq(user.id, id)).run().changes > 0;
+    const wasPrivate = db.delete(privateUser).where(eq(privateUser.id, id)).run().changes > 0;
+    if (hidden !== null) db.insert(privateUser).values({ id }).run();
+    db.insert(takedown).values({ id, at }).run();
+    if (wasPublic || wasPrivate !== (hidden !== null)) held++;
+  }
+  return held;
 }
 
 /** An older copy of an id map would give ids of the old snapshot's users to others. */
 export function refuseOlderMap(idMap: IdMap, path: string, target: string, options: IdMapOptions) {
-  const last = readOld(path, (old) => {
-    const lastOf = (table: typeof user | typeof privateUser) =>
-      old
-        .select({ id: max(table.id) })
-        .from(table)
-        .get()?.id ?? 0;
-    return Math.max(lastOf(user), lastOf(privateUser));
-  });
-  if (last === undefined || last <= idMap.lastUser()) return;
+  const ids = sql`SELECT id FROM user UNION ALL SELECT id FROM private_user`;
+  const [[last = 0] = []] =
+    readOld(path, (old) => old.values<number[]>(sql`${ids} ORDER BY id DESC LIMIT 1`)) ?? [];
+  if (last <= idMap.lastUser()) return;
   const problem = `${options.idMap} lacks user ${last} of ${target}, so it is an older copy`;
   throw new Error(`${problem}; restore the newest one, or import with --force`);
 }
 
 /** Returns undefined for a missing or damaged snapshot, so that an import can replace it. */
-export function readOld<T>(path: string, read: (old: Database) => T): T | undefined {
+function readOld<T>(path: string, read: (old: Database) => T): T | undefined {
+  let old: Database | undefined;
   try {
-    const old = sqlite.openImmutable(path);
-    try {
-      return read(old);
-    } finally {
-      old.$client.close(true);
-    }
+    old = sqlite.openImmutable(path);
+    return read(old);
   } catch {
     return undefined;
+  } finally {
+    old?.$client.close(true);
   }
 }

@@ -2,6 +2,8 @@
  * Reads a whole dataset or change file and collects the errors in its lines. The rows of tables are
  * treated like lines.
  */
+import { isUtf8 } from "node:buffer";
+import { decodeHTMLStrict } from "entities/decode";
 import {
   cleanNames,
   type EndLine,
@@ -14,9 +16,8 @@ import type { ValidationError } from "../../domain/invalid-values.ts";
 import { decompress, readFileBytes, readLines, type TextLine } from "../../files/input.ts";
 import type { UnknownColumn } from "../../tables/columns.ts";
 import { type IdMap, type IdMapOptions, idInSource } from "../../tables/id-map.ts";
-import { type RowError, TableReader, type TableRecord } from "../../tables/read-tables.ts";
+import { TableReader } from "../../tables/read-tables.ts";
 import { DatasetError, type LineError, LineErrors } from "./line-errors.ts";
-import { NameInspector, type OddNames } from "./odd-names.ts";
 
 /** The path of an NDJSON file (plain or gzip), the objects in its lines, or its bytes. */
 export type LineSource<Item extends object = object> =
@@ -32,23 +33,13 @@ export interface LineHandler<Parsed> {
   /** Applies a line or a row with this number, or returns the errors in it. */
   add(line: Parsed, number: number): ValidationError[];
   /**
-   * Leaves out a line, or its invalid part. `invalid` is the line as parsed, or the argument that
-   * `add` refused. Without this method, every error is final.
+   * Leaves out the invalid part of a line that is invalid or was refused by `add`, and returns what
+   * to add to the messages. Counts users hidden in `to`. Without this method, every error is final.
    */
-  skip?(record: RecordKey, invalid: Parsed | InvalidLine, number: number): Consequence;
+  skip?(record: RecordKey, invalid: Parsed | InvalidLine, line: number, to: LineErrors): string;
   /** Returns the errors that can be detected only after the last line. */
   finish(): Iterable<LineError>;
 }
-
-/** The consequence of skipping an error, which is added to its message. */
-export const consequences = {
-  trimmed: "; the rest of the user is kept",
-  hidden: "; the user becomes private",
-  leftOut: "",
-} as const;
-export type Consequence = (typeof consequences)[keyof typeof consequences];
-
-const END = { type: "end" } as const;
 
 export interface ReadOptions extends IdMapOptions {
   /** Whether a missing end line is an error, because the dataset may be incomplete. */
@@ -73,9 +64,14 @@ export interface Read {
   names: { entities: OddNames; misread: OddNames };
   /** The columns of tables that were left out. */
   unknownColumns: readonly UnknownColumn[];
-  /** The queries of which a page took longer than half a second. */
-  slowQueries: readonly string[];
   skipped: LineErrors;
+}
+
+/** Names that may be wrong in the source. Those of private users and invalid records do not count. */
+export interface OddNames {
+  count: number;
+  /** The first of them. */
+  example?: string;
 }
 
 /** Rejects with a {@link DatasetError} if any error was not skipped. */
@@ -84,162 +80,145 @@ export async function readDataset<Parsed extends RecordKey>(
   handler: LineHandler<Parsed>,
   options: ReadOptions,
 ): Promise<Read> {
-  if (input instanceof TableReader) {
-    const reader = new DatasetReader(handler, options, input);
-    for await (const batch of input.read()) for (const row of batch) reader.addRow(row);
-    return reader.finish(false);
-  }
-  const reader = new DatasetReader(handler, options);
-  for await (const batch of readLines(decompress(bytesOf(input)))) {
-    for (const line of batch) reader.addLine(line);
-  }
-  return reader.finish(options.expectEnd ?? false);
-}
+  const tables = input instanceof TableReader ? input : undefined;
+  const names: Read["names"] = { entities: { count: 0 }, misread: { count: 0 } };
+  const { errors, skipped, report, reject } = createReport(handler, options.maxErrors, tables);
+  let cleaned = 0;
+  let lineCount = 0;
+  let endLine = 0;
 
-type Origin = Pick<TextLine, "number"> & Pick<TableRecord, "first">;
-
-class DatasetReader<Parsed extends RecordKey> {
-  cleaned = 0;
-  readonly names: NameInspector;
-  readonly skipped: LineErrors;
-  private readonly errors: LineErrors;
-  private readonly handler: LineHandler<Parsed>;
-  private readonly avatarBase: string | undefined;
-  private readonly tables: TableReader | undefined;
-  /** Records whose lines have errors. References to these records are not reported as errors. */
-  private readonly invalidRecords = new Set<string>();
-  private lineCount = 0;
-  private endLine = 0;
-
-  constructor(handler: LineHandler<Parsed>, options: ReadOptions, tables?: TableReader) {
-    this.handler = handler;
-    this.avatarBase = options.avatarBase;
-    this.tables = tables;
-    this.names = new NameInspector(options.decodeHtml);
-    this.errors = new LineErrors(options.maxErrors);
-    this.skipped = new LineErrors(options.maxErrors);
-  }
-
-  addRow(row: TableRecord | RowError): void {
-    if ("record" in row) this.addRecord(row.record, row.line, row.first);
-    else this.report(row);
-  }
-
-  addLine(line: TextLine): void {
+  function addLine(line: TextLine): void {
     const { text, problem: reason } = line;
     const record = reason ? new InvalidLine([{ field: "", reason }]) : parseObject(text);
-    if (this.endLine > 0) {
-      this.fail(line, [{ field: "", reason: `comes after the end line (line ${this.endLine})` }]);
-    } else if (record instanceof InvalidLine) this.fail(line, record.errors);
-    else this.addRecord(record, line.number);
-    this.lineCount++;
-  }
-
-  finish(expectEnd: boolean): Read {
-    if (expectEnd && this.endLine === 0) {
-      const reason = "the end line is missing, so the dataset may be incomplete";
-      this.errors.add({ field: "", reason, ...END });
-    }
-    for (const { line, ...error } of this.handler.finish()) {
-      const located = line === undefined ? error : this.locate(error, { number: line }, error);
-      this.report({ ...located, id: this.idOf(error) }, error.missing);
-    }
-    if (this.errors.count > 0) throw new DatasetError(this.errors);
-    const { entities, misread } = this.names;
-    const { unknownColumns = [], slowQueries = [] } = this.tables ?? {};
-    const names = { entities, misread };
-    const { cleaned, skipped } = this;
-    return { cleaned, names, unknownColumns, slowQueries, skipped };
-  }
-
-  /** Reports an error in part of a record or outside records. Skips it if the handler can skip. */
-  private report(error: LineError, missing = error.missing): void {
-    if (missing && this.invalidRecords.has(this.nameOf(missing))) return;
-    const errors = this.handler.skip ? this.skipped : this.errors;
-    errors.add(error);
+    if (endLine > 0) {
+      reject(line, [{ field: "", reason: `comes after the end line (line ${endLine})` }]);
+    } else if (record instanceof InvalidLine) reject(line, record.errors);
+    else addRecord(record, line.number);
+    lineCount++;
   }
 
   /** Without a `line`, the record is a row of a database, which its id identifies. */
-  private addRecord(record: RawRecord, line?: number, first?: unknown): void {
-    this.handler.idMap?.translate(record);
+  function addRecord(record: RawRecord, line?: number, first?: unknown): void {
+    handler.idMap?.translate(record);
     const origin = { number: line ?? Number(record.id), first };
-    const oddNames = this.names.inspect(record);
-    this.cleaned += cleanNames(record);
-    if (this.avatarBase !== undefined) resolveAvatar(record, this.avatarBase);
-    const parsed = this.handler.validate(record);
-    if (parsed instanceof InvalidLine) {
-      this.skipOrFail(origin, parsed.record, parsed, parsed.errors);
-    } else if ("lines" in parsed) this.end(origin, parsed);
+    const oddNames = decodeNames(record, names, options.decodeHtml);
+    cleaned += cleanNames(record);
+    if (options.avatarBase !== undefined) resolveAvatar(record, options.avatarBase);
+    const parsed = handler.validate(record);
+    if (parsed instanceof InvalidLine) reject(origin, parsed.errors, parsed);
+    else if ("lines" in parsed) addEnd(origin.number, parsed);
     else {
-      const errors = this.handler.add(parsed, origin.number);
-      if (errors.length > 0) this.skipOrFail(origin, parsed, parsed, errors);
-      else {
-        for (const [odd, name] of oddNames) {
-          odd.count++;
-          odd.example ??= name;
-        }
+      const found = handler.add(parsed, origin.number);
+      if (found.length > 0) reject(origin, found, parsed);
+      else for (const [odd, name] of oddNames) countOddName(odd, name);
+    }
+  }
+
+  function addEnd(number: number, { lines }: EndLine): void {
+    endLine = number;
+    if (lines === lineCount) return;
+    const reason = `must be ${lineCount} (the number of lines before this one), got ${lines}`;
+    reject({ number }, [{ field: "lines", reason }]);
+  }
+
+  if (input instanceof TableReader) {
+    for await (const batch of input.read()) {
+      for (const row of batch) {
+        if ("record" in row) addRecord(row.record, row.line, row.first);
+        else report(row);
       }
     }
-  }
-
-  private end(origin: Origin, { lines }: EndLine): void {
-    this.endLine = origin.number;
-    if (lines === this.lineCount) return;
-    const reason = `must be ${this.lineCount} (the number of lines before this one), got ${lines}`;
-    this.fail(origin, [{ field: "lines", reason }], END);
-  }
-
-  private skipOrFail(
-    origin: Origin,
-    record: RecordKey | undefined,
-    invalid: Parsed | InvalidLine,
-    errors: ValidationError[],
-  ): void {
-    const consequence = record && this.handler.skip?.(record, invalid, origin.number);
-    if (consequence === undefined) {
-      const isEnd = invalid instanceof InvalidLine && invalid.value.type === "end";
-      this.fail(origin, errors, isEnd ? END : record);
-      return;
-    }
-    for (const error of errors) {
-      const { reason, kind = reason } = error;
-      const skipped = { ...error, kind, reason: reason + consequence };
-      this.skipped.add(this.locate(skipped, origin, record));
+  } else {
+    for await (const batch of readLines(decompress(bytesOf(input)))) batch.forEach(addLine);
+    if (options.expectEnd && endLine === 0) {
+      const reason = "the end line is missing, so the dataset may be incomplete";
+      errors.add({ field: "", reason });
     }
   }
+  for (const error of handler.finish()) report(error);
+  if (errors.count > 0) throw new DatasetError(errors);
+  return { cleaned, names, unknownColumns: tables?.unknownColumns ?? [], skipped };
+}
 
-  private fail(
-    origin: Origin,
-    errors: ValidationError[],
-    record: Pick<LineError, "type" | "id"> = {},
-  ): void {
-    if (record.type !== "user") this.invalidRecords.add(this.nameOf(record));
-    for (const error of errors) this.errors.add(this.locate(error, origin, record));
-  }
+/** Collects errors, which are skipped if the handler can, and adds where they are. */
+function createReport<Parsed extends RecordKey>(
+  handler: LineHandler<Parsed>,
+  maxErrors?: number,
+  tables?: TableReader,
+) {
+  const errors = new LineErrors(maxErrors);
+  const skipped = new LineErrors(maxErrors);
+  /** Records whose lines have errors. References to these records are not reported as errors. */
+  const invalidRecords = new Set<string>();
 
-  private locate(
-    error: ValidationError,
-    origin: Origin,
-    record: Pick<LineError, "type" | "id"> = {},
-  ): LineError {
-    const { type } = record;
-    const id = this.idOf(record);
-    const isRow = this.tables && type !== undefined && type !== "end";
-    const located = isRow
-      ? this.tables.locate(error, type, { line: origin.number, id, first: origin.first })
-      : { ...error, line: origin.number };
-    return { ...located, type, id };
-  }
+  const idOf = ({ type, id }: Pick<LineError, "type" | "id">) =>
+    type && typeof id === "number" ? idInSource({ type, id }, handler.idMap) : id;
 
   /** References in tables are found before ids are replaced, so records go by the source's ids. */
-  private nameOf(record: Pick<LineError, "type" | "id">): string {
-    return `${record.type} ${this.idOf(record)}`;
+  const nameOf = (record: Pick<LineError, "type" | "id">) => `${record.type} ${idOf(record)}`;
+
+  function add(list: LineErrors, { line, ...error }: LineError, first?: unknown): void {
+    const { type } = error;
+    const id = idOf(error);
+    const isRow = tables && type && line !== undefined;
+    const located = isRow ? tables.locate(error, type, { line, id, first }) : { ...error, line };
+    list.add({ ...located, type, id });
   }
 
-  private idOf({ type, id }: Pick<LineError, "type" | "id">): LineError["id"] {
-    if (type === undefined || type === "end" || typeof id !== "number") return id;
-    return idInSource({ type, id }, this.handler.idMap);
+  return {
+    errors,
+    skipped,
+
+    /** Reports an error in part of a record or outside records. */
+    report(error: LineError): void {
+      if (error.missing && invalidRecords.has(nameOf(error.missing))) return;
+      add(handler.skip ? skipped : errors, error);
+    },
+
+    /** Reports the errors in a line, and skips the `invalid` record in it. */
+    reject(
+      { number: line, first }: { number: number; first?: unknown },
+      found: ValidationError[],
+      invalid?: Parsed | InvalidLine,
+    ): void {
+      const record = invalid instanceof InvalidLine ? invalid.record : invalid;
+      const { type, id } = record ?? {};
+      const skip = record && invalid && handler.skip?.(record, invalid, line, skipped);
+      const isFinal = skip === undefined;
+      if (isFinal && record && type !== "user") invalidRecords.add(nameOf(record));
+      for (const { field, reason, kind = reason } of found) {
+        const error = { field, reason: reason + (skip ?? ""), kind, type, id, line };
+        add(isFinal ? errors : skipped, error, first);
+      }
+    },
+  };
+}
+
+/** Decodes HTML in a record if asked to. Returns the names that look odd, and how. */
+function decodeNames(record: RawRecord, { entities, misread }: Read["names"], decodes = false) {
+  const isPrivate = record.type === "user" && record.public !== true;
+  const found: [OddNames, string][] = [];
+  const fields = [
+    [record, "description"],
+    [record, "name"],
+    [Object(record.company), "role"],
+  ];
+  for (const [owner, field] of fields) {
+    const text = owner[field];
+    if (typeof text !== "string" || !/[&\x80-\xff]/.test(text)) continue;
+    const decoded = decodeHTMLStrict(text);
+    if (decodes) owner[field] = decoded;
+    if (isPrivate || field === "description") continue;
+    if (!decodes && decoded !== text) found.push([entities, text]);
+    const isLatin = /[\x80-\xff]/.test(text) && !/[^\0-\xff]/.test(text);
+    if (isLatin && isUtf8(Buffer.from(text, "latin1"))) found.push([misread, text]);
   }
+  return found;
+}
+
+function countOddName(odd: OddNames, name: string): void {
+  odd.count++;
+  odd.example ??= name;
 }
 
 /** Resolves an avatar as a browser would, unless it is an http(s) URL. */
@@ -249,11 +228,8 @@ function resolveAvatar(record: RawRecord, base: string): void {
   record.avatar_url = URL.parse(avatar, base)?.href ?? avatar;
 }
 
-function bytesOf(source: LineSource): AsyncIterable<Uint8Array> {
-  if (typeof source === "string") return readFileBytes(source);
-  return Symbol.asyncIterator in source ? source : format(source);
-}
-
-async function* format(objects: Iterable<object>): AsyncGenerator<Uint8Array> {
-  for (const object of objects) yield Buffer.from(`${JSON.stringify(object)}\n`);
+async function* bytesOf(source: LineSource): AsyncGenerator<Uint8Array> {
+  if (typeof source === "string") yield* readFileBytes(source);
+  else if (Symbol.asyncIterator in source) yield* source;
+  else for (const object of source) yield Buffer.from(`${JSON.stringify(object)}\n`);
 }

@@ -2,9 +2,9 @@
  * Writes each line of a dataset as a row. A duplicate id is reported immediately, but a reference
  * to a missing record only after the last line, because lines may come in any order.
  */
-import { eq, getTableColumns, type SQL, sql } from "drizzle-orm";
+import { getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
-import { type DatasetLine, validateRecord } from "../../domain/dataset.ts";
+import { type DatasetLine, type RecordKey, validateRecord } from "../../domain/dataset.ts";
 import { DUPLICATE_ID, type ValidationError } from "../../domain/invalid-values.ts";
 import { MAX_ACHIEVEMENTS_BYTES, type PublicUserLine } from "../../domain/model.ts";
 import { parseTime } from "../../domain/time.ts";
@@ -21,89 +21,33 @@ const limits = {
   achievement: { table: achievement, max: 100_000, name: "achievement definitions" },
 };
 
-export type Referenced = "role" | "achievement" | "company";
+/** A record, and the line that refers to it or deletes it. */
+export type Reference = RecordKey & { line: number };
 
-export class RowWriter implements LineHandler<DatasetLine> {
-  readonly validate = validateRecord;
-  readonly idMap: IdMap | undefined;
-  /** How many users became private because of an invalid line. */
-  hidden = 0;
-  /** The length of the longest achievement list read so far. */
-  longestList = 0;
-  protected readonly db: Database;
+export function createRowWriter(db: Database, idMap?: IdMap) {
+  const statements = prepareStatements(db);
   /** The ids of the roles and achievements read so far. */
-  private readonly known = { role: new Set<number>(), achievement: new Set<number>() };
-  private readonly statements: ReturnType<typeof prepareStatements>;
-
-  constructor(db: Database, idMap?: IdMap) {
-    this.db = db;
-    this.idMap = idMap;
-    this.statements = prepareStatements(db);
-  }
-
-  add(line: DatasetLine, number: number): ValidationError[] {
-    const { type, id } = line;
-    if (type === "role" || type === "achievement") {
-      const known = this.known[type];
-      if (known.size >= limits[type].max && !known.has(id)) return [tooMany(type)];
-      known.add(id);
-    }
-    if (this.insert(line, number)) return [];
-    const reason = `duplicate ${type} id ${idInSource(line, this.idMap)}`;
-    return [{ field: "id", reason, kind: DUPLICATE_ID }];
-  }
-
-  /** Yields an error for each reference to a missing record and for each exceeded limit. */
-  *finish(): Generator<LineError> {
-    nameCompanies(this.db, sql`${user.id} IN (SELECT user FROM pending WHERE type = 'company')`);
-    const rows = this.db.$client.prepare<
-      Record<"line" | "id" | "user", number> & { field: string; type: Referenced }
-    >(
-      `SELECT line, field, type, id, user FROM pending
-        WHERE NOT CASE type
-                WHEN 'role' THEN EXISTS (SELECT 1 FROM role WHERE role.id = pending.id)
-                WHEN 'company' THEN EXISTS (SELECT 1 FROM company WHERE company.id = pending.id)
-                ELSE EXISTS (SELECT 1 FROM achievement WHERE achievement.id = pending.id) END
-        ORDER BY line, rowid`,
-    );
-    for (const { line, field, type, id, user } of rows.iterate()) {
-      const kind = `there is no ${type}`;
-      const missing = { type, id };
-      const reason = `${kind} ${idInSource(missing, this.idMap)}`;
-      yield { line, field, reason, kind, type: "user", id: user, missing };
-    }
-    this.db.$client.exec("DROP TABLE pending");
-    // When a change file is applied, the old and new rows together may exceed the limit.
-    for (const type of ["role", "achievement"] as const) {
-      if (countOf(this.db, limits[type].table) > limits[type].max) yield tooMany(type);
-    }
-    for (const { id, name, bytes } of listLongUsers(this.db, this.longestList)) {
-      const kind = `must take at most ${MAX_ACHIEVEMENTS_BYTES / 1024} KB in a response`;
-      const reason = `${kind}, got ${Math.ceil(bytes / 1024)} KB for ${JSON.stringify(name)}`;
-      yield { field: "achievements", reason, kind, type: "user", id };
-    }
-  }
+  const known = { role: new Set<number>(), achievement: new Set<number>() };
 
   /** Writes the row for a line. Returns false if the line's id is already taken. */
-  private insert(line: DatasetLine, number: number): boolean {
-    const { statements } = this;
-    switch (line.type) {
-      case "role":
-        return statements.addRole.run(line).changes > 0;
-      case "achievement":
-        return statements.addAchievement.run({ ...line, type: line.kind }).changes > 0;
-      case "company":
-        return statements.addCompany.run(line).changes > 0;
+  function insert(line: DatasetLine, number: number): boolean {
+    const { addRole, addAchievement, addCompany, addPrivateUser } = statements;
+    if (line.type === "role") return addRole.run(line).changes > 0;
+    if (line.type === "achievement") {
+      return addAchievement.run({ ...line, type: line.kind }).changes > 0;
     }
-    if (!line.public) return statements.addPrivateUser.run(line.id, line.id).changes > 0;
-    return this.insertUser(line, number);
+    if (line.type === "company") return addCompany.run(line).changes > 0;
+    if (line.public) return insertUser(line, number);
+    return addPrivateUser.run(line.id, line.id).changes > 0;
   }
 
-  private insertUser(line: PublicUserLine, number: number): boolean {
+  function insertUser(line: PublicUserLine, number: number): boolean {
     const { id, company, roles = [], achievements = [] } = line;
-    const { addUser, addPending, findCompany } = this.statements;
+    const { addUser, addPending, findCompany } = statements;
     const companyName = company && findCompany.get(company.id)?.name;
-    const unlocks = listUnlocks(line);
+    const unlocks = achievements
+      .map(({ id, tier, unlocked_at }): Unlock => [id, tier, parseTime(unlocked_at) ?? 0])
+      .sort(([a, , aTime], [b, , bTime]) => bTime - aTime || a - b);
     const added = addUser.run(
       id,
       line.name,
@@ -117,32 +61,86 @@ export class RowWriter implements LineHandler<DatasetLine> {
       id,
     );
     if (added.changes === 0) return false;
-    this.longestList = Math.max(this.longestList, unlocks.length);
+    writer.longestList = Math.max(writer.longestList, unlocks.length);
     if (company && companyName === undefined) {
       addPending.run(number, "company.id", "company", company.id, id);
     }
     for (const [at, role] of roles.entries()) {
-      if (!this.known.role.has(role)) addPending.run(number, `roles[${at}]`, "role", role, id);
+      if (!known.role.has(role)) addPending.run(number, `roles[${at}]`, "role", role, id);
     }
     for (const [at, unlock] of achievements.entries()) {
-      if (this.known.achievement.has(unlock.id)) continue;
+      if (known.achievement.has(unlock.id)) continue;
       addPending.run(number, `achievements[${at}].id`, "achievement", unlock.id, id);
     }
     return true;
   }
-}
 
-/** Returns a user's achievements, newest first. */
-function listUnlocks({ achievements = [] }: PublicUserLine): Unlock[] {
-  return achievements
-    .map(({ id, tier, unlocked_at }): Unlock => [id, tier, parseTime(unlocked_at) ?? 0])
-    .sort(([a, , aTime], [b, , bTime]) => bTime - aTime || a - b);
+  const writer = {
+    idMap,
+    validate: validateRecord,
+    /** The length of the longest list of achievements so far. With infinity, all are checked. */
+    longestList: 0,
+
+    add(line: DatasetLine, number: number): ValidationError[] {
+      const { type, id } = line;
+      if (type === "role" || type === "achievement") {
+        const ids = known[type];
+        if (ids.size >= limits[type].max && !ids.has(id)) return [tooMany(type)];
+        ids.add(id);
+      }
+      if (insert(line, number)) return [];
+      const reason = `duplicate ${type} id ${idInSource(line, idMap)}`;
+      return [{ field: "id", reason, kind: DUPLICATE_ID }];
+    },
+
+    /** Has `finish` yield an error for each user that still refers to one of these records. */
+    addDeletions(deletions: Reference[]): void {
+      db.run(sql`INSERT INTO pending SELECT line, 'id', type, id, user FROM
+        (SELECT value ->> 'type' AS type, value ->> 'id' AS id, value ->> 'line' AS line
+          FROM json_each(${JSON.stringify(deletions)}))
+        JOIN (SELECT 'company' AS type, company_id AS id, id AS user FROM user
+          UNION ALL SELECT 'role', value, user.id FROM user, json_each(roles)
+          UNION ALL SELECT 'achievement', value ->> 0, user.id FROM user, json_each(achievements))
+        USING (type, id)`);
+    },
+
+    /** Yields an error for each reference to a missing record and for each exceeded limit. */
+    *finish(): Generator<LineError> {
+      nameCompanies(db, sql`id IN (SELECT user FROM pending WHERE type = 'company')`);
+      const rows = db.$client.prepare<Reference & { field: string; user: number }>(
+        `SELECT line, field, type, id, user FROM pending
+          WHERE NOT CASE type
+            WHEN 'role' THEN id IN (SELECT id FROM role)
+            WHEN 'company' THEN id IN (SELECT id FROM company)
+            ELSE id IN (SELECT id FROM achievement) END
+          ORDER BY line, rowid`,
+      );
+      for (const { line, field, type, id, user } of rows.iterate()) {
+        const missing = { type, id };
+        const name = `${type} ${idInSource(missing, idMap)}`;
+        const isDeleted = field === "id";
+        const reason = isDeleted ? `${name} is still referenced` : `there is no ${name}`;
+        const kind = isDeleted ? "is still referenced" : `there is no ${type}`;
+        yield { line, field, reason, kind, type: "user", id: user, missing };
+      }
+      db.$client.exec("DROP TABLE pending");
+      // When a change file is applied, the old and new rows together may exceed the limit.
+      for (const type of ["role", "achievement"] as const) {
+        if (countOf(db, limits[type].table) > limits[type].max) yield tooMany(type);
+      }
+      for (const { id, name, bytes } of listLongUsers(db, writer.longestList)) {
+        const kind = `must take at most ${MAX_ACHIEVEMENTS_BYTES / 1024} KB in a response`;
+        const reason = `${kind}, got ${Math.ceil(bytes / 1024)} KB for ${JSON.stringify(name)}`;
+        yield { field: "achievements", reason, kind, type: "user", id };
+      }
+    },
+  };
+  return writer satisfies LineHandler<DatasetLine>;
 }
 
 function prepareStatements(db: Database) {
-  // Holds the references to records that have not been read yet. That may be every reference in the
-  // dataset, so the table must be on disk. A TEMP table would be in memory (see temp_store in
-  // write.ts).
+  // The references to records that have not been read yet. They may be all of the dataset's, so the
+  // table must be on disk. A TEMP table would be in memory (see temp_store in write.ts).
   db.$client.exec(
     "CREATE TABLE pending (line INTEGER, field TEXT, type TEXT, id INTEGER, user INTEGER)",
   );
@@ -177,13 +175,10 @@ const ENTRY_BYTES = 100;
  * times the longest definition would fit.
  */
 export function* listLongUsers(db: Database, longestList: number) {
-  const definitions = new Map<number, string>();
-  let longest = 0;
-  for (const row of db.select().from(achievement).all()) {
-    const json = JSON.stringify(row);
-    definitions.set(row.id, json);
-    longest = Math.max(longest, Buffer.byteLength(json));
-  }
+  const rows = db.select().from(achievement).all();
+  const definitions = new Map(rows.map((row) => [row.id, JSON.stringify(row)]));
+  const sizes = definitions.values().map((json) => Buffer.byteLength(json));
+  const longest = sizes.reduce((max, size) => Math.max(max, size), 0);
   if (longestList * (longest + ENTRY_BYTES) <= MAX_ACHIEVEMENTS_BYTES) return;
   const jsonOf = (id: number) => definitions.get(id) ?? "";
   const { id, name, achievements } = user;
@@ -207,12 +202,6 @@ function tooMany(type: keyof typeof limits): ValidationError {
 
 /** Copies the companies' names into the rows of the users that match `which`. */
 export function nameCompanies(db: Database, which: SQL): void {
-  const name = db
-    .select({ name: company.name })
-    .from(company)
-    .where(eq(company.id, user.company_id));
-  db.update(user)
-    .set({ company_name: sql`(${name})` })
-    .where(which)
-    .run();
+  const name = sql`SELECT name FROM company WHERE company.id = user.company_id`;
+  db.run(sql`UPDATE user SET company_name = (${name}) WHERE ${which}`);
 }

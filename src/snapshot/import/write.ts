@@ -9,12 +9,14 @@ import { buildNameIndex } from "../../search/build.ts";
 import type { NameKind } from "../../search/tables.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { withTrailer } from "../format/header-trailer.ts";
-import { type Totals, writeMeta } from "../format/meta.ts";
+import { countTotals, type Meta, type Totals, writeMeta } from "../format/meta.ts";
 import { achievement, type Unlock, user } from "../format/schema.ts";
 import type { Differences } from "./overwrite-guard.ts";
 import type { Read } from "./read-dataset.ts";
 
 const MAX_FEATURED = 12;
+
+type Summary = Totals & Pick<Meta, "featured">;
 
 export interface Counted extends Read, Totals {
   /** The checksum of the new snapshot; undefined for a dry run. */
@@ -54,23 +56,15 @@ export async function useDatabase<T>(
   }
 }
 
-/**
- * Adds the metadata and the name indexes in `staleIndexes` to a database with rows, and commits.
- * `featuredCandidates` are the users who might have the most points, by default all.
- */
+/** Adds the metadata and the name indexes in `staleIndexes` to a database with rows, and commits. */
 export async function finishDatabase(
   db: Database,
-  { counts, unlocked }: Totals,
+  summary: Summary,
   staleIndexes: readonly NameKind[],
   { builtAtMs = Date.now(), onIndexed }: WriteOptions,
-  featuredCandidates?: readonly number[],
 ): Promise<void> {
-  writeMeta(db, {
-    built_at: formatTime(Math.floor(builtAtMs / 1000)),
-    roadbook_version: version,
-    ...{ counts, unlocked },
-    featured: listFeatured(db, featuredCandidates),
-  });
+  const built_at = formatTime(Math.floor(builtAtMs / 1000));
+  writeMeta(db, { built_at, roadbook_version: version, ...summary });
   for (const kind of staleIndexes) {
     for (const share of buildNameIndex(db.$client, kind)) {
       if (kind === "user") onIndexed?.(share);
@@ -88,10 +82,10 @@ export function serializeSnapshot(db: Database): Uint8Array {
 }
 
 /**
- * Returns the ids of the users with the most achievement points, highest first, then lowest id.
- * Reads only the users in `among` if it is given, which is much faster.
+ * Counts the rows and lists the users with the most achievement points, highest first, then lowest
+ * id. Reads only the users in `among` for this list if it is given, which is much faster.
  */
-function listFeatured(db: Database, among?: readonly number[]): number[] {
+export function summarize(db: Database, among?: readonly number[]): Summary {
   const definitions = db.select().from(achievement).all();
   const pointsOf = new Map(definitions.map(({ id, points }) => [id, points]));
   const isAmong = sql`${user.id} IN (SELECT value FROM json_each(${sql.placeholder("ids")}))`;
@@ -101,14 +95,16 @@ function listFeatured(db: Database, among?: readonly number[]): number[] {
     .where(among && isAmong)
     .orderBy(user.id);
   const best: { id: number; points: number }[] = [];
+  let unlocked = 0;
   const values = among ? [JSON.stringify(among)] : [];
   for (const { id, achievements } of prepareText(db, users).iterate(...values)) {
     const unlocks: Unlock[] = JSON.parse(achievements);
+    unlocked += unlocks.length;
     const points = unlocks.reduce((sum, [unlocked]) => sum + (pointsOf.get(unlocked) ?? 0), 0);
     if (best.length === MAX_FEATURED && points <= (best.at(-1)?.points ?? 0)) continue;
-    const place = best.findIndex((one) => one.points < points);
-    best.splice(place < 0 ? best.length : place, 0, { id, points });
-    best.length = Math.min(best.length, MAX_FEATURED);
+    best.push({ id, points });
+    best.sort((a, b) => b.points - a.points).splice(MAX_FEATURED);
   }
-  return best.map(({ id }) => id);
+  const totals = countTotals(db, among ? undefined : unlocked);
+  return { ...totals, featured: best.map(({ id }) => id) };
 }
