@@ -8,7 +8,7 @@ import type {
   UserSearchResult,
 } from "./domain/model.ts";
 import { createRoadbook as create, type Roadbook } from "./roadbook.ts";
-import type { RoadbookOptions } from "./settings/flags-and-options.ts";
+import type { RoadbookOptions } from "./settings/library-options.ts";
 import { type ApplyOptions, applyChanges as applyLines } from "./snapshot/import/apply.ts";
 import { type ImportOptions, importDataset as importLines } from "./snapshot/import/import.ts";
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
@@ -38,7 +38,7 @@ export type { LimiterStatus } from "./limit/limiter.ts";
 export type { Listening, ListenOptions, Roadbook } from "./roadbook.ts";
 export { fold } from "./search/fold.ts";
 export type { NodeListener } from "./server/listen.ts";
-export type { RoadbookOptions } from "./settings/flags-and-options.ts";
+export type { RoadbookOptions } from "./settings/library-options.ts";
 export { SnapshotError } from "./snapshot/format/header-trailer.ts";
 export type { Counts, Meta } from "./snapshot/format/meta.ts";
 export { checkSnapshot } from "./snapshot/format/open.ts";

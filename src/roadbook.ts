@@ -10,12 +10,12 @@ import { createClients, loopback } from "./limit/client-address.ts";
 import { createLimiter, type Limiter, type LimiterStatus } from "./limit/limiter.ts";
 import { createNodeListener, type NodeListener, openListener } from "./server/listen.ts";
 import { takeTurns } from "./server/turns.ts";
-import type { Groups } from "./settings/flags-and-options.ts";
 import {
   type LibraryValues,
   type RoadbookOptions,
   readOptions,
-} from "./settings/flags-and-options.ts";
+} from "./settings/library-options.ts";
+import type { Groups } from "./settings/serve-flags.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
 import { openReloadableSnapshot, type Replacement } from "./snapshot/read/reloadable.ts";

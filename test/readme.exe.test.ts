@@ -4,7 +4,8 @@ import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Setting } from "../src/settings/declare.ts";
-import { readOptions, serveSettings } from "../src/settings/flags-and-options.ts";
+import { readOptions } from "../src/settings/library-options.ts";
+import { serveSettings } from "../src/settings/serve-flags.ts";
 import {
   codeBlocks,
   executable,

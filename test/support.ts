@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { codeOf } from "../src/files/errors.ts";
-import type { RoadbookOptions } from "../src/settings/flags-and-options.ts";
+import type { RoadbookOptions } from "../src/settings/library-options.ts";
 import type { LineSource } from "../src/snapshot/import/read-dataset.ts";
 import { openRunFolder, removeFolder } from "./run-folder.ts";
 

@@ -3,8 +3,8 @@
  * only when that command runs, so that `--version`, `--help` and `serve` start fast.
  */
 import { declare, isFlag, type Settings, termOf, type Values } from "../settings/declare.ts";
-import { serveSettings } from "../settings/flags-and-options.ts";
 import * as kinds from "../settings/kinds.ts";
+import { serveSettings } from "../settings/serve-flags.ts";
 import { describeCounts, toLine, writeStdout } from "./output.ts";
 
 export interface Command<Given extends Settings = Settings> {

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { parseFault } from "../../src/http/faults.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
-import type { RoadbookOptions } from "../../src/settings/flags-and-options.ts";
+import type { RoadbookOptions } from "../../src/settings/library-options.ts";
 import { community } from "../datasets.ts";
 import { converse } from "../sockets.ts";
 

@@ -1,7 +1,7 @@
 /** Which client a search counts for: its address or the one that a trusted proxy reports. */
 import { afterEach, expect, test } from "bun:test";
 import { createRoadbook, type Roadbook } from "../../src/roadbook.ts";
-import type { RoadbookOptions } from "../../src/settings/flags-and-options.ts";
+import type { RoadbookOptions } from "../../src/settings/library-options.ts";
 import { community } from "../datasets.ts";
 import { converse } from "../sockets.ts";
 

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page, Route } from "playwright-core";
 import { createRoadbook, type Roadbook } from "../../src/roadbook.ts";
-import type { RoadbookOptions } from "../../src/settings/flags-and-options.ts";
+import type { RoadbookOptions } from "../../src/settings/library-options.ts";
 import { launchBrowser, listViolations, tryBrowser } from "../browser.ts";
 import { fixture, until } from "../support.ts";
 
