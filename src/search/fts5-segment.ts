@@ -155,8 +155,10 @@ class ByteWriter {
   }
 
   /** Seven bits per byte, the high bits first. Only the last byte is below 0x80. */
-  addVarint(value: number, more = 0): void {
-    if (value >= 0x80) this.addVarint(Math.floor(value / 0x80), 0x80);
-    this.bytes[this.size++] = (value % 0x80) + more;
+  addVarint(value: number): void {
+    let unit = 1;
+    while (value >= unit * 0x80) unit *= 0x80;
+    for (; unit > 1; unit /= 0x80) this.bytes[this.size++] = 0x80 | ((value / unit) % 0x80);
+    this.bytes[this.size++] = value % 0x80;
   }
 }
