@@ -1,7 +1,7 @@
 /** Finds the names that match a query, best first. src/search/README.md has the rules. */
 import { MAX_RESULTS } from "../domain/model.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
-import { type Candidate, Candidates, type Cover } from "./candidates.ts";
+import { type Candidate, type Cover, openCandidates } from "./candidates.ts";
 import { type Boundary, START, WORD } from "./ngrams.ts";
 import type { NameKind } from "./tables.ts";
 import { hasWords, type Tier, tierOf, wordsOf } from "./tiers.ts";
@@ -13,69 +13,42 @@ const PLACES: { boundary: Boundary; tier: Tier }[] = [
 ];
 
 export class NameSearch {
-  readonly #candidates: Candidates;
+  readonly #candidates: ReturnType<typeof openCandidates>;
 
   constructor(db: Sqlite, kind: NameKind) {
-    this.#candidates = new Candidates(db, kind);
+    this.#candidates = openCandidates(db, kind);
   }
 
   /** Returns the ranks of the best matches, best first. Takes the spellings of one query. */
   find(queries: string[]): number[] {
+    const { cover, list, listEqual } = this.#candidates;
     const hits = new Hits();
-    const covers = queries.map((query) => this.#candidates.cover("", query));
-    this.#addRare(hits, covers);
-    const frequent = covers.filter(({ isRare }) => !isRare);
-    if (frequent.length > 0) this.#addTierByTier(hits, frequent);
-    if (!hits.areEnough(4)) this.#addWords(hits, queries.map(wordsOf));
-    return hits.best();
-  }
-
-  #addRare(hits: Hits, covers: Cover[]): void {
-    for (const { rank, folded } of this.#candidates.listRare(covers)) {
-      for (const { text } of covers) hits.add(rank, tierOf(folded, text));
+    /** Adds the names of a rare cover, which are few enough to compare them all. */
+    function addRare(cover: Cover): boolean {
+      if (!cover.isRare) return false;
+      for (const { rank, folded } of list(cover)) hits.add(rank, tierOf(folded, cover.text));
+      return true;
     }
-  }
-
-  /**
-   * For covers that match too many names to compare. Adds at least the best matches, tier by tier:
-   * the posting lists of a tier have few names of other tiers.
-   */
-  #addTierByTier(hits: Hits, anywhere: Cover[]): void {
+    const frequent = queries.filter((query) => !addRare(cover("", query)));
+    // Adds at least the best matches, tier by tier: the posting lists of a tier have few names of
+    // other tiers.
     for (const { boundary, tier } of PLACES) {
-      const covers = anywhere.map((cover) =>
-        boundary === "" ? cover : this.#candidates.cover(boundary, cover.text),
-      );
-      this.#addRare(hits, covers);
-      const frequent = covers.filter(({ isRare }) => !isRare);
-      // A name that equals a query can come after many names that only begin with it: a company with
-      // few members, or a user whose first spelling is longer.
-      if (boundary === START) {
-        for (const { text } of frequent) {
-          hits.addFirst(this.#candidates.listEqual(text), (folded) => tierOf(folded, text), 1);
-        }
-        if (hits.areEnough(1)) return;
+      for (const query of frequent) {
+        const match = (folded: string) => tierOf(folded, query);
+        const place = cover(boundary, query);
+        if (addRare(place)) continue;
+        // A name that equals a query can come after many names that only begin with it: a company
+        // with few members, or a user whose first spelling is longer.
+        if (boundary === START) hits.addFirst(listEqual(query), match, 1);
+        hits.addFirst(list(place), match, tier);
       }
-      for (const cover of frequent) {
-        const match = (folded: string) => tierOf(folded, cover.text);
-        hits.addFirst(this.#candidates.list(cover), match, tier);
-      }
-      if (hits.areEnough(tier)) return;
+      if (hits.areEnough(tier)) return hits.best();
     }
-  }
-
-  /** Adds the best names in tier 5, and possibly more. Better tiers must be complete. */
-  #addWords(hits: Hits, wordsOfQueries: string[][]): void {
-    const searches = wordsOfQueries
-      .filter((words) => words.length > 0)
-      .map((words) => ({ words, cover: this.#candidates.cover("", "", words) }));
-    for (const { rank, folded } of this.#candidates.listRare(searches.map(({ cover }) => cover))) {
-      if (searches.some(({ words }) => hasWords(folded, words))) hits.add(rank, 5);
-    }
-    for (const { words, cover } of searches) {
-      if (cover.isRare) continue;
+    for (const words of queries.map(wordsOf).filter(({ length }) => length > 0)) {
       const match = (folded: string) => (hasWords(folded, words) ? 5 : undefined);
-      hits.addFirst(this.#candidates.list(cover), match, 5);
+      hits.addFirst(list(cover("", "", words)), match, 5);
     }
+    return hits.best();
   }
 }
 
