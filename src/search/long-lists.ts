@@ -1,18 +1,24 @@
-/** Stores the long posting lists in a table with one row per block of document ids. */
+/**
+ * Stores the long posting lists in a table with one row per block of document ids: as a bitmap or,
+ * if the block has few, as the distances between them, in one or two bytes each.
+ */
 import type { Sqlite } from "../sqlite/driver.ts";
-import {
-  type Bits,
-  BLOCK_DOCS,
-  createBitmap,
-  decodeBlock,
-  encodeBlock,
-  hasBit,
-  intersect,
-  listBits,
-  setBit,
-} from "./bits.ts";
 import type { NameKind } from "./tables.ts";
 import { LONG_SHARE } from "./tuning.ts";
+
+/** One bit per integer. */
+export type Bits = Uint32Array;
+
+/** The number of document ids per block. A row with a block's bitmap just fits a 4096-byte page. */
+export const BLOCK_DOCS = 32_256;
+
+const BITMAP_BYTES = BLOCK_DOCS / 8;
+
+/**
+ * Two larger blocks would not fit on one page, so a bitmap takes no more space, and it needs no
+ * decoding.
+ */
+const MAX_DISTANCES_BYTES = BITMAP_BYTES / 2;
 
 /** Rows are ordered by block and then by list, so changes in rank order take a single pass. */
 const MAX_LISTS = 2 ** 20;
@@ -20,6 +26,16 @@ const rowIdOf = (list: number, block: number) => block * MAX_LISTS + list;
 const blockOf = (docId = 0) => Math.floor(docId / BLOCK_DOCS);
 
 export const isLong = (count: number, names: number, share = LONG_SHARE) => count > names / share;
+
+export function hasBit(bits: Bits, at: number): boolean {
+  return ((bits[at >> 5] ?? 0) & (1 << (at & 31))) !== 0;
+}
+
+export function setBit(bits: Bits, at: number, isSet = true): void {
+  const bit = 1 << (at & 31);
+  const word = bits[at >> 5] ?? 0;
+  bits[at >> 5] = isSet ? word | bit : word & ~bit;
+}
 
 /** Returns a function that writes a list and returns its number. */
 export function createLongListWriter(db: Sqlite, kind: NameKind) {
@@ -36,47 +52,37 @@ export function createLongListWriter(db: Sqlite, kind: NameKind) {
   };
 }
 
-function openBlocks(db: Sqlite, kind: NameKind) {
-  const find = db.prepare<{ ranks: Uint8Array }>(
-    `SELECT ranks FROM ${kind}_long_list WHERE id = ?`,
-  );
-  return (list: number, block: number): Bits | undefined => {
-    const row = find.get(rowIdOf(list, block));
-    return row ? decodeBlock(row.ranks) : undefined;
-  };
-}
-
 export function openLongLists(db: Sqlite, kind: NameKind) {
   const read = openBlocks(db, kind);
   const findLast = db.prepare<{ id: number | null }>(`SELECT max(id) AS id FROM ${kind}_long_list`);
   const blocks = Math.floor((findLast.get()?.id ?? 0) / MAX_LISTS) + 1;
 
+  function* intersectWith(first: (block: number) => Bits | undefined, others: number[]) {
+    for (let block = 0; block < blocks; block++) {
+      const bits = first(block);
+      if (!bits) continue;
+      const disjoint = others.findIndex((list) => {
+        const other = read(list, block);
+        return !other || !intersect(bits, other);
+      });
+      if (disjoint < 0) for (const offset of listBits(bits)) yield block * BLOCK_DOCS + offset;
+      // This list probably rules out the next block too.
+      else others.unshift(...others.splice(disjoint, 1));
+    }
+  }
+
   return {
     /** Yields the ascending document ids that all lists contain. Pass the shortest list first. */
-    *intersect([first = 0, ...others]: number[]): Generator<number, void> {
-      for (let block = 0; block < blocks; block++) {
-        const bits = read(first, block);
-        if (!bits) continue;
-        const disjoint = others.findIndex((list) => {
-          const other = read(list, block);
-          return !other || !intersect(bits, other);
-        });
-        if (disjoint < 0) for (const offset of listBits(bits)) yield block * BLOCK_DOCS + offset;
-        // This list probably rules out the next block too.
-        else others.unshift(...others.splice(disjoint, 1));
-      }
-    },
+    intersect: ([first = 0, ...others]: number[]) =>
+      intersectWith((block) => read(first, block), others),
     /** Yields each of the ascending `docIds` that all lists contain. */
-    *filter(docIds: number[], lists: number[]): Generator<number, void> {
-      for (const [block, docIdsOfBlock] of Map.groupBy(docIds, blockOf)) {
-        let left = docIdsOfBlock;
-        for (const list of lists) {
-          const bits = read(list, block);
-          left = bits ? left.filter((docId) => hasBit(bits, docId % BLOCK_DOCS)) : [];
-          if (left.length === 0) break;
-        }
-        yield* left;
-      }
+    filter(docIds: number[], lists: number[]): Generator<number, void> {
+      const byBlock = Map.groupBy(docIds, blockOf);
+      const bitsOf = (block: number) => {
+        const docIds = byBlock.get(block);
+        return docIds && toBitmap(docIds);
+      };
+      return intersectWith(bitsOf, [...lists]);
     },
   };
 }
@@ -109,7 +115,7 @@ export function openLongListChanges(
       return ngrams.filter((ngram) => {
         const list = listOf(ngram) ?? null;
         if (list === null) return true;
-        const bits = changed.get(list) ?? read(list, block) ?? createBitmap();
+        const bits = changed.get(list) ?? read(list, block) ?? toBitmap([]);
         setBit(bits, rank % BLOCK_DOCS, isListed);
         changed.set(list, bits);
         return false;
@@ -117,4 +123,70 @@ export function openLongListChanges(
     },
     finish,
   };
+}
+
+function openBlocks(db: Sqlite, kind: NameKind) {
+  const find = db.prepare<{ ranks: Uint8Array }>(
+    `SELECT ranks FROM ${kind}_long_list WHERE id = ?`,
+  );
+  return (list: number, block: number): Bits | undefined => {
+    const row = find.get(rowIdOf(list, block));
+    return row ? decodeBlock(row.ranks) : undefined;
+  };
+}
+
+/** Encodes ascending document ids that are all of the same block. */
+function encodeBlock(docIds: Uint32Array): Uint8Array {
+  const distances = new Uint8Array(2 * docIds.length);
+  let size = 0;
+  let last = 0;
+  for (let at = 0; at < docIds.length; at++) {
+    const offset = (docIds[at] ?? 0) % BLOCK_DOCS;
+    const distance = offset - last;
+    if (distance >= 0x80) distances[size++] = 0x80 | (distance >> 8);
+    distances[size++] = distance;
+    last = offset;
+  }
+  if (size > MAX_DISTANCES_BYTES) return new Uint8Array(toBitmap(docIds).buffer);
+  return distances.subarray(0, size);
+}
+
+/** Returns a block's bitmap. It may share memory with `bytes`, so do not use `bytes` afterwards. */
+function decodeBlock(bytes: Uint8Array): Bits {
+  if (bytes.length === BITMAP_BYTES) {
+    const { buffer, byteOffset } = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
+    return new Uint32Array(buffer, byteOffset, BITMAP_BYTES / 4);
+  }
+  const bitmap = toBitmap([]);
+  let offset = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] ?? 0;
+    offset += byte < 0x80 ? byte : ((byte & 0x7f) << 8) | (bytes[++at] ?? 0);
+    setBit(bitmap, offset);
+  }
+  return bitmap;
+}
+
+/** Returns the bitmap of document ids that are all of the same block. */
+function toBitmap(docIds: ArrayLike<number>): Bits {
+  const bitmap = new Uint32Array(BITMAP_BYTES / 4);
+  for (let at = 0; at < docIds.length; at++) setBit(bitmap, (docIds[at] ?? 0) % BLOCK_DOCS);
+  return bitmap;
+}
+
+/** Clears every bit in `bits` that is not set in `other`. Returns whether any bit is still set. */
+function intersect(bits: Bits, other: Bits): boolean {
+  let left = 0;
+  for (let at = 0; at < bits.length; at++) {
+    left |= bits[at] = (bits[at] ?? 0) & (other[at] ?? 0);
+  }
+  return left !== 0;
+}
+
+function* listBits(bits: Bits): Generator<number, void> {
+  for (let at = 0; at < bits.length; at++) {
+    for (let word = bits[at] ?? 0; word !== 0; word &= word - 1) {
+      yield 32 * at + 31 - Math.clz32(word & -word);
+    }
+  }
 }

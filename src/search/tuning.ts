@@ -54,3 +54,7 @@ export const MAX_MOVES = 4096;
 
 /** Rebuilding the index is faster if more than 1/REBUILD_SHARE of the ranks change. */
 export const REBUILD_SHARE = 100;
+
+/** An import pauses after this many names or posting-list entries, so that it notices signals. */
+export const STEP_NAMES = 1 << 13;
+export const STEP_LISTED = 1 << 18;

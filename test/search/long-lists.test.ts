@@ -1,8 +1,8 @@
 /** Tests long posting lists of several blocks, in both of their forms, against sets of ranks. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { BLOCK_DOCS } from "../../src/search/bits.ts";
 import {
+  BLOCK_DOCS,
   createLongListWriter,
   openLongListChanges,
   openLongLists,

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { buildNameIndex } from "../../src/search/build.ts";
-import { NameChanges } from "../../src/search/change.ts";
+import { openNameChanges } from "../../src/search/change.ts";
 import { NameSearch } from "../../src/search/find.ts";
 import { fold, spellQuery } from "../../src/search/fold.ts";
 import { openLongLists } from "../../src/search/long-lists.ts";
@@ -68,7 +68,7 @@ function openNames(names: string[], kind: NameKind = "user", longShare?: number)
 
 function rename(db: Sqlite, names: [id: number, name: string][]): void {
   // Rebuilds only after many changes: SQLite needs a new connection to search a rebuilt index.
-  const changes = new NameChanges(db, "user", 5);
+  const changes = openNameChanges(db, "user", 5);
   const setName = db.prepare("UPDATE user SET name = ? WHERE id = ?");
   for (const [id, name] of names) {
     changes.change(id);

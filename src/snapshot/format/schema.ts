@@ -4,7 +4,7 @@
  */
 import { getTableConfig, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { formatTime } from "../../domain/time.ts";
-import { createSearchTables } from "../../search/tables.ts";
+import { createNameTables, nameKinds } from "../../search/tables.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { APPLICATION_ID, SCHEMA_VERSION } from "./file.ts";
 
@@ -78,7 +78,7 @@ export function createSchema(db: Sqlite): void {
   // The second index finds a company's drivers.
   db.exec(`CREATE INDEX achievement_icon ON achievement (icon);
     CREATE INDEX user_company ON user (company_id) WHERE company_id IS NOT NULL`);
-  createSearchTables(db);
+  for (const kind of nameKinds) createNameTables(db, kind);
 }
 
 function createSql(table: (typeof tables)[number]): string {

@@ -11,7 +11,7 @@
 import { sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { ChangeLine } from "../../domain/dataset.ts";
-import { NameChanges } from "../../search/change.ts";
+import { openNameChanges } from "../../search/change.ts";
 import { renewSeparators } from "../../search/fts5-segment.ts";
 import type { NameKind } from "../../search/tables.ts";
 import type { Database } from "../../sqlite/driver.ts";
@@ -25,8 +25,8 @@ const kinds = ["user", "company"] as const;
 export function createForgetting(db: Database, nowMs: number) {
   db.$client.exec("PRAGMA secure_delete = ON");
   const names = {
-    user: new NameChanges(db.$client, "user"),
-    company: new NameChanges(db.$client, "company"),
+    user: openNameChanges(db.$client, "user"),
+    company: openNameChanges(db.$client, "company"),
   };
   const takedowns = prepareTakedowns(db, nowMs);
   const prepare = (table: SQLiteTable) =>
