@@ -4,6 +4,7 @@ import type { Sqlite } from "../sqlite/driver.ts";
 import { SPELLING_END, spell } from "./fold.ts";
 import { SegmentWriter } from "./fts5-segment.ts";
 import { createLongListWriter, isLong } from "./long-lists.ts";
+import { START } from "./ngrams.ts";
 import { createPacker, listPostings } from "./posting-lists.ts";
 import { createNameTables, memberCountSql, type NameKind } from "./tables.ts";
 import {
@@ -34,13 +35,19 @@ export function* buildNameIndex(
   );
   const segment = new SegmentWriter(db, `${kind}_ngram`);
   const writeLongList = createLongListWriter(db, kind);
+  const addLongName = openLongNames(db, kind);
+  const findName = db.prepare<{ folded: string }>(`SELECT folded FROM ${kind}_name WHERE rank = ?`);
   let listed = 0;
   for (const list of listPostings(names, FREQUENT_ABOVE)) {
-    const { ngram, docIds, size, count, isFrequent } = list;
+    const { ngram, docIds, size, count } = list;
+    const isFrequent = count > FREQUENT_ABOVE;
     const isInLongList = isFrequent && isLong(count, nameCount, longShare);
     const number = isInLongList ? writeLongList(docIds.subarray(0, size)) : null;
     if (isFrequent) addFrequentNgram.run(ngram, count, number);
     if (number === null) segment.add(list);
+    if (isFrequent && isLongBeginning(ngram)) {
+      for (const rank of docIds.subarray(0, size)) addLongName(rank, findName.get(rank)?.folded);
+    }
     listed += size;
     if (listed > STEP_LISTED) {
       listed = 0;
@@ -51,24 +58,25 @@ export function* buildNameIndex(
 }
 
 /** The parameters are the rank, the folded name and the id. */
-export function addNameSql(kind: NameKind): string {
-  if (kind === "user") {
-    return "INSERT INTO user_name (rank, folded, id) VALUES (?, ?, ?)";
-  }
-  return `INSERT INTO company_name (rank, folded, id, member_count)
-    SELECT ?, ?, id, member_count FROM company WHERE id = ?`;
-}
+export const addNameSql: Record<NameKind, string> = {
+  user: "INSERT INTO user_name (rank, folded, id) VALUES (?, ?, ?)",
+  company: `INSERT INTO company_name (rank, folded, id, member_count)
+    SELECT ?, ?, id, member_count FROM company WHERE id = ?`,
+};
+
+/** Whether an n-gram of the maximum length is at the start of a name. */
+const isLongBeginning = (ngram: string) =>
+  ngram.startsWith(START) && hasCodePoints(ngram, MAX_NGRAM + 1);
 
 /**
- * Keeps the long spellings in a table, for queries that equal them, because no n-gram contains both
- * the beginning and the end of such a spelling. Returns a function that adds or removes those of a
- * name.
+ * Keeps long spellings in a table, for queries that equal them, because no n-gram contains both the
+ * beginning and the end of such a spelling. A search needs those that begin with a frequent n-gram
+ * of the maximum length. Returns a function that adds or removes the spellings of a name.
  */
 export function openLongNames(db: Sqlite, kind: NameKind) {
-  const insert = db.prepare(`INSERT INTO ${kind}_long_name (folded, rank) VALUES (?, ?)`);
+  const insert = db.prepare(`INSERT OR IGNORE INTO ${kind}_long_name (folded, rank) VALUES (?, ?)`);
   const remove = db.prepare(`DELETE FROM ${kind}_long_name WHERE folded = ? AND rank = ?`);
-  return (rank: number, spellings: string, isListed = true): void => {
-    if (spellings.length < MAX_NGRAM) return;
+  return (rank: number, spellings = "", isListed = true): void => {
     for (const spelling of spellings.split(SPELLING_END)) {
       if (hasCodePoints(spelling, MAX_NGRAM)) (isListed ? insert : remove).run(spelling, rank);
     }
@@ -94,8 +102,7 @@ function* addNames(db: Sqlite, kind: NameKind) {
     bytes += Buffer.byteLength(folded) + 1;
     if (++count % STEP_NAMES === 0) yield 0;
   }
-  const addName = db.prepare(addNameSql(kind));
-  const addLongName = openLongNames(db, kind);
+  const addName = db.prepare(addNameSql[kind]);
   const packer = createPacker(bytes);
   let rank = NAMES_PER_GAP;
   let added = 0;
@@ -103,7 +110,6 @@ function* addNames(db: Sqlite, kind: NameKind) {
     for (const [at, folded] of names.entries()) {
       rank += at > 0 && at % NAMES_PER_GAP === 0 ? 2 : 1;
       addName.run(rank, folded, ids[at] ?? 0);
-      addLongName(rank, folded);
       packer.add(folded, rank);
       if (++added % STEP_NAMES === 0) yield 0;
     }

@@ -36,7 +36,30 @@ interface Frequency {
 const RARE: Frequency = { count: 0, list: null };
 
 export function openCandidates(db: Sqlite, kind: NameKind) {
-  const sql = prepare(db, kind);
+  const sql = {
+    findFrequentNgram: db.prepare<Frequency>(
+      `SELECT count, list FROM ${kind}_frequent_ngram WHERE ngram = ?`,
+    ),
+    listAmong: db.prepare<Candidate>(
+      `SELECT name.rank, name.folded
+         FROM json_each(?) AS listed CROSS JOIN ${kind}_name AS name ON name.rank = listed.value
+        WHERE instr(name.folded, ?) > 0`,
+    ),
+    listByShort: db.prepare<Candidate>(
+      `SELECT name.rank, name.folded
+         FROM ${kind}_ngram AS ngram JOIN ${kind}_name AS name ON name.rank = ngram.rowid
+        WHERE ngram.${kind}_ngram MATCH ? AND instr(name.folded, ?) > 0
+        ORDER BY ngram.rowid`,
+    ),
+    /** Reads only the ranks, as one value. Reading them as rows takes ten times as long. */
+    listShort: db.prepare<{ ranks: string }>(
+      `SELECT json_group_array(rank) AS ranks
+         FROM (SELECT rowid AS rank FROM ${kind}_ngram WHERE ${kind}_ngram MATCH ? ORDER BY rowid)`,
+    ),
+    listLongEqual: db.prepare<Candidate>(
+      `SELECT rank, folded FROM ${kind}_long_name WHERE folded = ? ORDER BY rank`,
+    ),
+  };
   const longLists = openLongLists(db, kind);
   const frequencies = new LRUCache<string, Frequency>({
     max: KNOWN_NGRAMS,
@@ -98,33 +121,6 @@ export function openCandidates(db: Sqlite, kind: NameKind) {
       hasCodePoints(text, MAX_NGRAM)
         ? sql.listLongEqual.iterate(text)
         : list(cover(START, text, [text + END])),
-  };
-}
-
-function prepare(db: Sqlite, kind: NameKind) {
-  return {
-    findFrequentNgram: db.prepare<Frequency>(
-      `SELECT count, list FROM ${kind}_frequent_ngram WHERE ngram = ?`,
-    ),
-    listAmong: db.prepare<Candidate>(
-      `SELECT name.rank, name.folded
-         FROM json_each(?) AS listed CROSS JOIN ${kind}_name AS name ON name.rank = listed.value
-        WHERE instr(name.folded, ?) > 0`,
-    ),
-    listByShort: db.prepare<Candidate>(
-      `SELECT name.rank, name.folded
-         FROM ${kind}_ngram AS ngram JOIN ${kind}_name AS name ON name.rank = ngram.rowid
-        WHERE ngram.${kind}_ngram MATCH ? AND instr(name.folded, ?) > 0
-        ORDER BY ngram.rowid`,
-    ),
-    /** Reads only the ranks, as one value. Reading them as rows takes ten times as long. */
-    listShort: db.prepare<{ ranks: string }>(
-      `SELECT json_group_array(rank) AS ranks
-         FROM (SELECT rowid AS rank FROM ${kind}_ngram WHERE ${kind}_ngram MATCH ? ORDER BY rowid)`,
-    ),
-    listLongEqual: db.prepare<Candidate>(
-      `SELECT rank, folded FROM ${kind}_long_name WHERE folded = ? ORDER BY rank`,
-    ),
   };
 }
 

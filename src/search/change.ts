@@ -21,7 +21,21 @@ type FrequentNgram = { ngram: string; count: number; list: number | null };
 export function openNameChanges(db: Sqlite, kind: NameKind, rebuildShare = REBUILD_SHARE) {
   // FTS5 removes an entry at once, instead of only marking it as no longer valid.
   db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram, rank) VALUES ('secure-delete', 1)`);
-  const sql = prepare(db, kind);
+  const memberCount = memberCountSql[kind];
+  const sql = {
+    findRow: db.prepare<{ id: number; name: string; memberCount: number }>(
+      `SELECT id, name, ${memberCount} AS memberCount FROM ${kind} WHERE id = ?`,
+    ),
+    listFrom: db.prepare<Entry>(
+      `SELECT rank, id, folded, ${memberCount} AS memberCount FROM ${kind}_name
+        WHERE rank >= ? ORDER BY rank`,
+    ),
+    findFolded: db.prepare<{ folded: string }>(`SELECT folded FROM ${kind}_name WHERE rank = ?`),
+    lastRank: db.prepare<{ rank: number | null }>(`SELECT max(rank) AS rank FROM ${kind}_name`),
+    addEntry: db.prepare(addNameSql[kind]),
+    removeEntry: db.prepare(`DELETE FROM ${kind}_name WHERE rank = ?`),
+    moveUp: db.prepare(`UPDATE ${kind}_name SET rank = rank + 1 WHERE rank = ?`),
+  };
   const lastRank = () => sql.lastRank.get()?.rank ?? 0;
   const maxChanges = lastRank() / rebuildShare;
   /** The entries to remove or keep, by id; undefined if the id had no name. */
@@ -108,24 +122,6 @@ export function openNameChanges(db: Sqlite, kind: NameKind, rebuildShare = REBUI
   };
 }
 
-function prepare(db: Sqlite, kind: NameKind) {
-  const memberCount = memberCountSql[kind];
-  return {
-    findRow: db.prepare<{ id: number; name: string; memberCount: number }>(
-      `SELECT id, name, ${memberCount} AS memberCount FROM ${kind} WHERE id = ?`,
-    ),
-    listFrom: db.prepare<Entry>(
-      `SELECT rank, id, folded, ${memberCount} AS memberCount FROM ${kind}_name
-        WHERE rank >= ? ORDER BY rank`,
-    ),
-    findFolded: db.prepare<{ folded: string }>(`SELECT folded FROM ${kind}_name WHERE rank = ?`),
-    lastRank: db.prepare<{ rank: number | null }>(`SELECT max(rank) AS rank FROM ${kind}_name`),
-    addEntry: db.prepare(addNameSql(kind)),
-    removeEntry: db.prepare(`DELETE FROM ${kind}_name WHERE rank = ?`),
-    moveUp: db.prepare(`UPDATE ${kind}_name SET rank = rank + 1 WHERE rank = ?`),
-  };
-}
-
 /** Applies changes in rank order. Returns false if other n-grams should be frequent by now. */
 function changeNgrams(
   db: Sqlite,
@@ -163,10 +159,6 @@ function changeNgrams(
     change(rank, after, true);
   }
   longLists.finish();
-  return setCounts(db, kind, changed) && areShort(db, kind, grownRare);
-}
-
-function setCounts(db: Sqlite, kind: NameKind, changed: Set<FrequentNgram>): boolean {
   const names = db.prepare<{ count: number }>(`SELECT count(*) AS count FROM ${kind}_name`).get();
   const setCount = db.prepare(`UPDATE ${kind}_frequent_ngram SET count = ? WHERE ngram = ?`);
   for (const { ngram, count, list } of changed) {
@@ -176,12 +168,8 @@ function setCounts(db: Sqlite, kind: NameKind, changed: Set<FrequentNgram>): boo
     if (list === null && isLong(count / 2, names?.count ?? 0)) return false;
     setCount.run(count, ngram);
   }
-  return true;
-}
-
-function areShort(db: Sqlite, kind: NameKind, rare: Set<string>): boolean {
   const findAfter = db.prepare(
     `SELECT 1 FROM ${kind}_ngram WHERE ${kind}_ngram MATCH ? LIMIT 1 OFFSET ?`,
   );
-  return ![...rare].some((ngram) => findAfter.get(matchAll([ngram]), 2 * FREQUENT_ABOVE));
+  return ![...grownRare].some((ngram) => findAfter.get(matchAll([ngram]), 2 * FREQUENT_ABOVE));
 }

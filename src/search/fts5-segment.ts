@@ -74,10 +74,9 @@ export class SegmentWriter {
   #startTerm(text: string): void {
     const page = this.#page;
     const offsets = this.#offsets;
-    const term = this.#lastTerm;
-    const last = this.#term;
-    this.#term = term;
-    this.#lastTerm = last;
+    [this.#term, this.#lastTerm] = [this.#lastTerm, this.#term];
+    const term = this.#term;
+    const last = this.#lastTerm;
     term.size = term.bytes.write(text);
     let shared = 0;
     while (shared < last.size && term.bytes[shared] === last.bytes[shared]) shared++;

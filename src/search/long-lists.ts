@@ -7,7 +7,7 @@ import type { NameKind } from "./tables.ts";
 import { LONG_SHARE } from "./tuning.ts";
 
 /** One bit per integer. */
-export type Bits = Uint32Array;
+type Bits = Uint32Array;
 
 /** The number of document ids per block. A row with a block's bitmap just fits a 4096-byte page. */
 export const BLOCK_DOCS = 32_256;
@@ -26,16 +26,6 @@ const rowIdOf = (list: number, block: number) => block * MAX_LISTS + list;
 const blockOf = (docId = 0) => Math.floor(docId / BLOCK_DOCS);
 
 export const isLong = (count: number, names: number, share = LONG_SHARE) => count > names / share;
-
-export function hasBit(bits: Bits, at: number): boolean {
-  return ((bits[at >> 5] ?? 0) & (1 << (at & 31))) !== 0;
-}
-
-export function setBit(bits: Bits, at: number, isSet = true): void {
-  const bit = 1 << (at & 31);
-  const word = bits[at >> 5] ?? 0;
-  bits[at >> 5] = isSet ? word | bit : word & ~bit;
-}
 
 /** Returns a function that writes a list and returns its number. */
 export function createLongListWriter(db: Sqlite, kind: NameKind) {
@@ -165,6 +155,12 @@ function decodeBlock(bytes: Uint8Array): Bits {
     setBit(bitmap, offset);
   }
   return bitmap;
+}
+
+function setBit(bits: Bits, at: number, isSet = true): void {
+  const bit = 1 << (at & 31);
+  const word = bits[at >> 5] ?? 0;
+  bits[at >> 5] = isSet ? word | bit : word & ~bit;
 }
 
 /** Returns the bitmap of document ids that are all of the same block. */

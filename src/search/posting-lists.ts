@@ -3,7 +3,6 @@
  * text of all names.
  */
 import { SPELLING_END } from "./fold.ts";
-import { type Bits, hasBit, setBit } from "./long-lists.ts";
 import { type Boundary, END, START, WORD } from "./ngrams.ts";
 import { wordStartsOf } from "./tiers.ts";
 import { MAX_NGRAM } from "./tuning.ts";
@@ -19,8 +18,8 @@ export interface PackedNames {
    * twice as fast when neighbouring names are close in memory.
    */
   text: Buffer;
-  /** One bit per byte of `text`, set if a word starts at that byte but no spelling does. */
-  laterWords: Bits;
+  /** The ascending offsets at which a word starts, but no spelling does. */
+  laterWords: number[];
   /** The document id of the name at each byte of `text`. */
   docIds: Uint32Array;
 }
@@ -36,14 +35,13 @@ export interface PostingList {
   size: number;
   /** How often the n-gram occurs across all names. */
   count: number;
-  isFrequent: boolean;
 }
 
 /** Packs names, each in all its spellings. `bytes` is their length, each with one more byte. */
 export function createPacker(bytes: number) {
   const names: PackedNames = {
     text: Buffer.alloc(bytes),
-    laterWords: new Uint32Array((bytes >> 5) + 1),
+    laterWords: [],
     docIds: new Uint32Array(bytes),
   };
   let from = 0;
@@ -56,7 +54,7 @@ export function createPacker(bytes: number) {
       let last = 0;
       for (const start of wordStartsOf(spellings)) {
         word += Buffer.byteLength(spellings.slice(last, start));
-        if (start > 0 && spellings[start - 1] !== SPELLING_END) setBit(laterWords, word);
+        if (start > 0 && spellings[start - 1] !== SPELLING_END) laterWords.push(word);
         last = start;
       }
       const end = from + text.write(spellings, from);
@@ -79,13 +77,11 @@ export function* listPostings(names: PackedNames, threshold: number): Generator<
     docIds: new Uint32Array(docIds.length),
     size: 0,
     count: 0,
-    isFrequent: false,
   };
 
   function setList(ngram: string, from: number, to: number): void {
     list.ngram = ngram;
     list.count = to - from;
-    list.isFrequent = list.count > threshold;
     list.size = 0;
     let last = -1;
     for (let at = from; at < to; at++) {
@@ -123,7 +119,7 @@ export function* listPostings(names: PackedNames, threshold: number): Generator<
         const inside = text.toString("utf8", first, isEnd ? next - 1 : next);
         setList(boundary + inside + (isEnd ? END : ""), from, to);
         yield list;
-        if (!list.isFrequent || isEnd || codePoints === MAX_NGRAM) continue;
+        if (list.count <= threshold || isEnd || codePoints === MAX_NGRAM) continue;
         codePoints++;
       }
       sortByByte(from, to, bytes);
@@ -150,8 +146,8 @@ function groupPositions({ text, laterWords }: PackedNames) {
       if (byte < 0x80) use(byte, at);
       else if (byte > NAME_END) use(3 * 256 + byte, at);
       if (at === 0 || text[at - 1] === NAME_END) use(256 + byte, at);
-      else if (hasBit(laterWords, at)) use(2 * 256 + byte, at);
     }
+    for (const at of laterWords) use(2 * 256 + (text[at] ?? 0), at);
   };
   visit((group) => increment(ends, group));
   const positions = new Uint32Array(toStarts(ends));

@@ -19,7 +19,7 @@ test("FTS5 reads posting lists that fill one page and lists that fill many", () 
   for (const ngram of ngrams) {
     const docIds = lists.get(ngram) ?? new Uint32Array();
     const [size, count] = [docIds.length, docIds.length];
-    segment.add({ ngram, docIds, size, count, isFrequent: true });
+    segment.add({ ngram, docIds, size, count });
   }
   segment.finish(70_000);
   expect(db.prepare("PRAGMA integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
