@@ -2,7 +2,7 @@
 import { codePointsOf, hasCodePoints } from "../domain/text.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import { SPELLING_END, spell } from "./fold.ts";
-import { SegmentWriter } from "./fts5-segment.ts";
+import { createSegmentWriter } from "./fts5-segment.ts";
 import { createLongListWriter, isLong } from "./long-lists.ts";
 import { START } from "./ngrams.ts";
 import { createPacker, listPostings } from "./posting-lists.ts";
@@ -29,23 +29,23 @@ export function* buildNameIndex(
   longShare = LONG_SHARE,
 ): Generator<number, void> {
   createNameTables(db, kind);
-  const { names, count: nameCount } = yield* addNames(db, kind);
+  const { packed, names } = yield* addNames(db, kind);
   const addFrequentNgram = db.prepare(
     `INSERT INTO ${kind}_frequent_ngram (ngram, count, list) VALUES (?, ?, ?)`,
   );
-  const segment = new SegmentWriter(db, `${kind}_ngram`);
+  const segment = createSegmentWriter(db, `${kind}_ngram`);
   const writeLongList = createLongListWriter(db, kind);
   const addLongName = openLongNames(db, kind);
   const findName = db.prepare<{ folded: string }>(`SELECT folded FROM ${kind}_name WHERE rank = ?`);
   let listed = 0;
-  for (const list of listPostings(names, FREQUENT_ABOVE)) {
+  for (const list of listPostings(packed, FREQUENT_ABOVE)) {
     const { ngram, docIds, size, count } = list;
     const isFrequent = count > FREQUENT_ABOVE;
-    const isInLongList = isFrequent && isLong(count, nameCount, longShare);
+    const isInLongList = isFrequent && isLong(count, names, longShare);
     const number = isInLongList ? writeLongList(docIds.subarray(0, size)) : null;
     if (isFrequent) addFrequentNgram.run(ngram, count, number);
     if (number === null) segment.add(list);
-    if (isFrequent && isLongBeginning(ngram)) {
+    if (isFrequent && ngram.startsWith(START) && hasCodePoints(ngram, MAX_NGRAM + 1)) {
       for (const rank of docIds.subarray(0, size)) addLongName(rank, findName.get(rank)?.folded);
     }
     listed += size;
@@ -54,7 +54,7 @@ export function* buildNameIndex(
       yield Math.min(1, ngram.charCodeAt(0) / 0x100);
     }
   }
-  segment.finish(nameCount);
+  segment.finish(names);
 }
 
 /** The parameters are the rank, the folded name and the id. */
@@ -63,10 +63,6 @@ export const addNameSql: Record<NameKind, string> = {
   company: `INSERT INTO company_name (rank, folded, id, member_count)
     SELECT ?, ?, id, member_count FROM company WHERE id = ?`,
 };
-
-/** Whether an n-gram of the maximum length is at the start of a name. */
-const isLongBeginning = (ngram: string) =>
-  ngram.startsWith(START) && hasCodePoints(ngram, MAX_NGRAM + 1);
 
 /**
  * Keeps long spellings in a table, for queries that equal them, because no n-gram contains both the
@@ -115,5 +111,5 @@ function* addNames(db: Sqlite, kind: NameKind) {
     }
     rank += NAMES_PER_GAP + Math.floor(ids.length / NAMES_PER_GAP);
   }
-  return { names: packer.names, count };
+  return { packed: packer.packed, names: count };
 }

@@ -33,8 +33,6 @@ interface Frequency {
   list: number | null;
 }
 
-const RARE: Frequency = { count: 0, list: null };
-
 export function openCandidates(db: Sqlite, kind: NameKind) {
   const sql = {
     findFrequentNgram: db.prepare<Frequency>(
@@ -63,7 +61,7 @@ export function openCandidates(db: Sqlite, kind: NameKind) {
   const longLists = openLongLists(db, kind);
   const frequencies = new LRUCache<string, Frequency>({
     max: KNOWN_NGRAMS,
-    memoMethod: (ngram) => sql.findFrequentNgram.get(ngram) ?? RARE,
+    memoMethod: (ngram) => sql.findFrequentNgram.get(ngram) ?? { count: 0, list: null },
   });
   const isFrequent = (ngram: string) => frequencies.memo(ngram).count > 0;
 

@@ -135,7 +135,7 @@ function changeNgrams(
   const changed = new Set<FrequentNgram>();
   const grownRare = new Set<string>();
   const changeLongNames = openLongNames(db, kind);
-  const longLists = openLongListChanges(db, kind, (ngram) => frequent.get(ngram)?.list);
+  const longLists = openLongListChanges(db, kind);
   // With null in the first column, this adds a row; with "delete", it removes the row.
   const changeRow = db.prepare(
     `INSERT INTO ${kind}_ngram (${kind}_ngram, rowid, ngrams) VALUES (?, ?, ?)`,
@@ -143,16 +143,18 @@ function changeNgrams(
   function change(rank: number, folded: string | undefined, isListed: boolean): void {
     if (folded === undefined) return;
     changeLongNames(rank, folded, isListed);
-    const ngrams = ngramsOf(folded, (ngram) => frequent.has(ngram));
-    const short = longLists.set(ngrams, rank, isListed);
-    changeRow.run(isListed ? null : "delete", rank, short.join(SEPARATOR));
-    for (const ngram of ngrams) {
+    const inFts5: string[] = [];
+    for (const ngram of ngramsOf(folded, (ngram) => frequent.has(ngram))) {
       const row = frequent.get(ngram);
+      const list = row?.list ?? null;
+      if (list === null) inFts5.push(ngram);
+      else longLists.set(list, rank, isListed);
       if (row) {
         row.count += isListed ? 1 : -1;
         changed.add(row);
       } else if (isListed) grownRare.add(ngram);
     }
+    changeRow.run(isListed ? null : "delete", rank, inFts5.join(SEPARATOR));
   }
   for (const { rank, before, after } of changes) {
     change(rank, before, false);

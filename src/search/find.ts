@@ -2,15 +2,12 @@
 import { MAX_RESULTS } from "../domain/model.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import { type Candidate, openCandidates } from "./candidates.ts";
-import { type Boundary, START, WORD } from "./ngrams.ts";
+import { START, WORD } from "./ngrams.ts";
 import type { NameKind } from "./tables.ts";
 import { hasWords, type Tier, tierOf, wordsOf } from "./tiers.ts";
 
-const PLACES: { boundary: Boundary; tier: Tier }[] = [
-  { boundary: START, tier: 2 },
-  { boundary: WORD, tier: 3 },
-  { boundary: "", tier: 4 },
-];
+/** Tiers 2, 3 and 4 have posting lists of their own, for n-grams after these boundaries. */
+const BOUNDARIES = [START, WORD, ""] as const;
 
 export class NameSearch {
   readonly #candidates: ReturnType<typeof openCandidates>;
@@ -31,7 +28,8 @@ export class NameSearch {
     });
     // Adds at least the best matches, tier by tier: the posting lists of a tier have few names of
     // other tiers.
-    for (const { boundary, tier } of PLACES) {
+    for (const [at, boundary] of BOUNDARIES.entries()) {
+      const tier = at + 2;
       for (const query of frequent) {
         const match = matcherOf(query);
         const place = cover(boundary, query);
@@ -70,7 +68,7 @@ class Hits {
     }
   }
 
-  areEnough(upTo: Tier): boolean {
+  areEnough(upTo: number): boolean {
     return [...this.#tiers.values()].filter((tier) => tier <= upTo).length >= MAX_RESULTS;
   }
 

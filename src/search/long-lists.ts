@@ -77,12 +77,8 @@ export function openLongLists(db: Sqlite, kind: NameKind) {
   };
 }
 
-/** Changes long lists one name at a time, in rank order. */
-export function openLongListChanges(
-  db: Sqlite,
-  kind: NameKind,
-  listOf: (ngram: string) => number | null | undefined,
-) {
+/** Changes long lists in rank order. */
+export function openLongListChanges(db: Sqlite, kind: NameKind) {
   const read = openBlocks(db, kind);
   const write = db.prepare(`INSERT OR REPLACE INTO ${kind}_long_list (id, ranks) VALUES (?, ?)`);
   const remove = db.prepare(`DELETE FROM ${kind}_long_list WHERE id = ?`);
@@ -98,18 +94,13 @@ export function openLongListChanges(
     changed.clear();
   }
   return {
-    /** Adds a rank to lists or removes it. Returns the n-grams that have no long list. */
-    set(ngrams: string[], rank: number, isListed: boolean): string[] {
+    /** Adds a rank to a list or removes it. */
+    set(list: number, rank: number, isListed: boolean): void {
       if (blockOf(rank) !== block) finish();
       block = blockOf(rank);
-      return ngrams.filter((ngram) => {
-        const list = listOf(ngram) ?? null;
-        if (list === null) return true;
-        const bits = changed.get(list) ?? read(list, block) ?? toBitmap([]);
-        setBit(bits, rank % BLOCK_DOCS, isListed);
-        changed.set(list, bits);
-        return false;
-      });
+      const bits = changed.get(list) ?? read(list, block) ?? toBitmap([]);
+      setBit(bits, rank % BLOCK_DOCS, isListed);
+      changed.set(list, bits);
     },
     finish,
   };
@@ -141,12 +132,9 @@ function encodeBlock(docIds: Uint32Array): Uint8Array {
   return distances.subarray(0, size);
 }
 
-/** Returns a block's bitmap. It may share memory with `bytes`, so do not use `bytes` afterwards. */
 function decodeBlock(bytes: Uint8Array): Bits {
-  if (bytes.length === BITMAP_BYTES) {
-    const { buffer, byteOffset } = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
-    return new Uint32Array(buffer, byteOffset, BITMAP_BYTES / 4);
-  }
+  // Copied, because the bytes may not be aligned.
+  if (bytes.length === BITMAP_BYTES) return new Uint32Array(new Uint8Array(bytes).buffer);
   const bitmap = toBitmap([]);
   let offset = 0;
   for (let at = 0; at < bytes.length; at++) {

@@ -3,26 +3,13 @@
  * text of all names.
  */
 import { SPELLING_END } from "./fold.ts";
-import { type Boundary, END, START, WORD } from "./ngrams.ts";
+import { END, START, WORD } from "./ngrams.ts";
 import { wordStartsOf } from "./tiers.ts";
 import { MAX_NGRAM } from "./tuning.ts";
 
 /** Ends each spelling. Never occurs in UTF-8, and sorts between ASCII and all other characters. */
 const NAME_END = 0xc1;
 const SPELLING_END_BYTE = SPELLING_END.charCodeAt(0);
-
-/** One buffer takes 20 MB for a million names, far less than strings. */
-export interface PackedNames {
-  /**
-   * All spellings of all names in UTF-8, each followed by {@link NAME_END}. Posting lists are built
-   * twice as fast when neighbouring names are close in memory.
-   */
-  text: Buffer;
-  /** The ascending offsets at which a word starts, but no spelling does. */
-  laterWords: number[];
-  /** The document id of the name at each byte of `text`. */
-  docIds: Uint32Array;
-}
 
 /**
  * The posting list of one n-gram. This object and its array are reused for the next list: a new
@@ -39,17 +26,21 @@ export interface PostingList {
 
 /** Packs names, each in all its spellings. `bytes` is their length, each with one more byte. */
 export function createPacker(bytes: number) {
-  const names: PackedNames = {
-    text: Buffer.alloc(bytes),
-    laterWords: [],
-    docIds: new Uint32Array(bytes),
-  };
+  /**
+   * All spellings of all names in UTF-8, each followed by {@link NAME_END}. A million names take
+   * 20 MB, far less than strings. Posting lists are built twice as fast when neighbouring names are
+   * close in memory.
+   */
+  const text = Buffer.alloc(bytes);
+  /** The ascending offsets at which a word starts, but no spelling does. */
+  const laterWords: number[] = [];
+  /** The document id of the name at each byte. */
+  const docIds = new Uint32Array(bytes);
   let from = 0;
   return {
-    names,
+    packed: { text, laterWords, docIds },
     /** Document ids must ascend. */
     add(spellings: string, docId: number): void {
-      const { text, laterWords, docIds } = names;
       let word = from;
       let last = 0;
       for (const start of wordStartsOf(spellings)) {
@@ -66,30 +57,15 @@ export function createPacker(bytes: number) {
   };
 }
 
+type PackedNames = ReturnType<typeof createPacker>["packed"];
+
 /** In UTF-8 order. N-grams with over `threshold` positions are frequent. */
-export function* listPostings(names: PackedNames, threshold: number): Generator<PostingList> {
-  const { text, docIds } = names;
-  const { positions, groups } = groupPositions(names);
+export function* listPostings(packed: PackedNames, threshold: number): Generator<PostingList> {
+  const { text, docIds } = packed;
+  const { positions, groups } = groupPositions(packed);
   const scratch = new Uint32Array(Math.max(0, ...groups.map(({ from, to }) => to - from)));
   const ends = new Uint32Array(256);
-  const list: PostingList = {
-    ngram: "",
-    docIds: new Uint32Array(docIds.length),
-    size: 0,
-    count: 0,
-  };
-
-  function setList(ngram: string, from: number, to: number): void {
-    list.ngram = ngram;
-    list.count = to - from;
-    list.size = 0;
-    let last = -1;
-    for (let at = from; at < to; at++) {
-      const docId = docIds[positions[at] ?? 0] ?? 0;
-      if (docId !== last) list.docIds[list.size++] = docId;
-      last = docId;
-    }
-  }
+  const list = { ngram: "", docIds: new Uint32Array(scratch.length), size: 0, count: 0 };
 
   /** Sorts a range by the byte at `offset`; equal bytes keep their order. Sets each byte's end. */
   function sortByByte(from: number, to: number, offset: number): void {
@@ -114,17 +90,25 @@ export function* listPostings(names: PackedNames, threshold: number): Generator<
       let { codePoints } = bucket;
       const first = positions[from] ?? 0;
       const next = first + bytes;
-      if (!isContinuation(text[next])) {
+      const isWithinCharacter = (text[next] ?? 0) >> 6 === 0b10;
+      if (!isWithinCharacter) {
         const isEnd = text[next - 1] === NAME_END;
         const inside = text.toString("utf8", first, isEnd ? next - 1 : next);
-        setList(boundary + inside + (isEnd ? END : ""), from, to);
+        list.ngram = boundary + inside + (isEnd ? END : "");
+        list.count = to - from;
+        list.size = 0;
+        for (let at = from, last = -1; at < to; at++) {
+          const docId = docIds[positions[at] ?? 0] ?? 0;
+          if (docId !== last) list.docIds[list.size++] = docId;
+          last = docId;
+        }
         yield list;
         if (list.count <= threshold || isEnd || codePoints === MAX_NGRAM) continue;
         codePoints++;
       }
       sortByByte(from, to, bytes);
       for (let byte = 0xff; byte >= 0; byte--) {
-        const start = byte === 0 ? from : (ends[byte - 1] ?? 0);
+        const start = ends[byte - 1] ?? from;
         const end = ends[byte] ?? 0;
         // Only an n-gram at the start of a name can include the end of the name.
         if (start === end || (byte === NAME_END && boundary !== START)) continue;
@@ -135,7 +119,7 @@ export function* listPostings(names: PackedNames, threshold: number): Generator<
 }
 
 /** Boundary markers sort after ASCII characters and before all other characters. */
-const BOUNDARIES: Boundary[] = ["", START, WORD, ""];
+const BOUNDARIES = ["", START, WORD, ""];
 
 /** Returns all positions, ascending within each group with the same boundary and first byte. */
 function groupPositions({ text, laterWords }: PackedNames) {
@@ -176,8 +160,4 @@ function toStarts(counts: Uint32Array, from = 0): number {
     start += count;
   }
   return start;
-}
-
-function isContinuation(byte = 0): boolean {
-  return byte >> 6 === 0b10;
 }

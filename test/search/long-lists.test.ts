@@ -86,11 +86,13 @@ test("changing lists gives the same rows as writing lists for the changed names"
     fc.property(names, names, (before, after) => {
       const [db, expected] = [open(), open()];
       write(db, before);
-      const changes = openLongListChanges(db, "user", (ngram) => numbers.get(ngram));
+      const changes = openLongListChanges(db, "user");
       const ranks = [...new Set([...before.keys(), ...after.keys()])];
       for (const rank of ranks.sort((a, b) => a - b)) {
-        changes.set([...(before.get(rank) ?? []), "rare"], rank, false);
-        expect(changes.set([...(after.get(rank) ?? []), "rare"], rank, true)).toEqual(["rare"]);
+        for (const [ngram, list] of numbers) {
+          if (before.get(rank)?.includes(ngram)) changes.set(list, rank, false);
+          if (after.get(rank)?.includes(ngram)) changes.set(list, rank, true);
+        }
       }
       changes.finish();
       write(expected, after);

@@ -26,7 +26,7 @@ test("the posting lists are complete, in UTF-8 order, and show which n-grams are
         for (const [at, text] of texts.entries()) packer.add(text, 3 * at + 1);
         const lists = Array.from(
           // The next list overwrites this one, so its data is copied.
-          listPostings(packer.names, threshold),
+          listPostings(packer.packed, threshold),
           ({ size, ...list }) => ({ ...list, docIds: [...list.docIds.subarray(0, size)] }),
         );
         const frequent = new Set(
