@@ -8,14 +8,8 @@ import { ngramsOf, SEPARATOR } from "./ngrams.ts";
 import { memberCountSql, type NameKind } from "./tables.ts";
 import { FREQUENT_ABOVE, MAX_MOVES, REBUILD_SHARE } from "./tuning.ts";
 
-interface Name {
-  id: number;
-  folded: string;
-  memberCount: number;
-}
-
+type Name = { id: number; folded: string; memberCount: number };
 type Entry = Name & { rank: number };
-
 type FrequentNgram = { ngram: string; count: number; list: number | null };
 
 export function openNameChanges(db: Sqlite, kind: NameKind, rebuildShare = REBUILD_SHARE) {

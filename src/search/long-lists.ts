@@ -6,9 +6,6 @@ import type { Sqlite } from "../sqlite/driver.ts";
 import type { NameKind } from "./tables.ts";
 import { LONG_SHARE } from "./tuning.ts";
 
-/** One bit per integer. */
-type Bits = Uint32Array;
-
 /** The number of document ids per block. A row with a block's bitmap just fits a 4096-byte page. */
 export const BLOCK_DOCS = 32_256;
 
@@ -47,7 +44,7 @@ export function openLongLists(db: Sqlite, kind: NameKind) {
   const findLast = db.prepare<{ id: number | null }>(`SELECT max(id) AS id FROM ${kind}_long_list`);
   const blocks = Math.floor((findLast.get()?.id ?? 0) / MAX_LISTS) + 1;
 
-  function* intersectWith(first: (block: number) => Bits | undefined, others: number[]) {
+  function* intersectWith(first: (block: number) => Uint32Array | undefined, others: number[]) {
     for (let block = 0; block < blocks; block++) {
       const bits = first(block);
       if (!bits) continue;
@@ -83,7 +80,7 @@ export function openLongListChanges(db: Sqlite, kind: NameKind) {
   const write = db.prepare(`INSERT OR REPLACE INTO ${kind}_long_list (id, ranks) VALUES (?, ?)`);
   const remove = db.prepare(`DELETE FROM ${kind}_long_list WHERE id = ?`);
   /** The current block of each list that has changes in that block. */
-  const changed = new Map<number, Bits>();
+  const changed = new Map<number, Uint32Array>();
   let block = 0;
   function finish(): void {
     for (const [list, bits] of changed) {
@@ -110,7 +107,7 @@ function openBlocks(db: Sqlite, kind: NameKind) {
   const find = db.prepare<{ ranks: Uint8Array }>(
     `SELECT ranks FROM ${kind}_long_list WHERE id = ?`,
   );
-  return (list: number, block: number): Bits | undefined => {
+  return (list: number, block: number): Uint32Array | undefined => {
     const row = find.get(rowIdOf(list, block));
     return row ? decodeBlock(row.ranks) : undefined;
   };
@@ -132,7 +129,7 @@ function encodeBlock(docIds: Uint32Array): Uint8Array {
   return distances.subarray(0, size);
 }
 
-function decodeBlock(bytes: Uint8Array): Bits {
+function decodeBlock(bytes: Uint8Array): Uint32Array {
   // Copied, because the bytes may not be aligned.
   if (bytes.length === BITMAP_BYTES) return new Uint32Array(new Uint8Array(bytes).buffer);
   const bitmap = toBitmap([]);
@@ -145,21 +142,21 @@ function decodeBlock(bytes: Uint8Array): Bits {
   return bitmap;
 }
 
-function setBit(bits: Bits, at: number, isSet = true): void {
+function setBit(bits: Uint32Array, at: number, isSet = true): void {
   const bit = 1 << (at & 31);
   const word = bits[at >> 5] ?? 0;
   bits[at >> 5] = isSet ? word | bit : word & ~bit;
 }
 
 /** Returns the bitmap of document ids that are all of the same block. */
-function toBitmap(docIds: ArrayLike<number>): Bits {
+function toBitmap(docIds: ArrayLike<number>): Uint32Array {
   const bitmap = new Uint32Array(BITMAP_BYTES / 4);
   for (let at = 0; at < docIds.length; at++) setBit(bitmap, (docIds[at] ?? 0) % BLOCK_DOCS);
   return bitmap;
 }
 
 /** Clears every bit in `bits` that is not set in `other`. Returns whether any bit is still set. */
-function intersect(bits: Bits, other: Bits): boolean {
+function intersect(bits: Uint32Array, other: Uint32Array): boolean {
   let left = 0;
   for (let at = 0; at < bits.length; at++) {
     left |= bits[at] = (bits[at] ?? 0) & (other[at] ?? 0);
@@ -167,7 +164,7 @@ function intersect(bits: Bits, other: Bits): boolean {
   return left !== 0;
 }
 
-function* listBits(bits: Bits): Generator<number, void> {
+function* listBits(bits: Uint32Array): Generator<number, void> {
   for (let at = 0; at < bits.length; at++) {
     for (let word = bits[at] ?? 0; word !== 0; word &= word - 1) {
       yield 32 * at + 31 - Math.clz32(word & -word);

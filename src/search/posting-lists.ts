@@ -67,6 +67,17 @@ export function* listPostings(packed: PackedNames, threshold: number): Generator
   const ends = new Uint32Array(256);
   const list = { ngram: "", docIds: new Uint32Array(scratch.length), size: 0, count: 0 };
 
+  function setList(ngram: string, from: number, to: number): void {
+    list.ngram = ngram;
+    list.count = to - from;
+    list.size = 0;
+    for (let at = from, last = -1; at < to; at++) {
+      const docId = docIds[positions[at] ?? 0] ?? 0;
+      if (docId !== last) list.docIds[list.size++] = docId;
+      last = docId;
+    }
+  }
+
   /** Sorts a range by the byte at `offset`; equal bytes keep their order. Sets each byte's end. */
   function sortByByte(from: number, to: number, offset: number): void {
     ends.fill(0);
@@ -94,14 +105,7 @@ export function* listPostings(packed: PackedNames, threshold: number): Generator
       if (!isWithinCharacter) {
         const isEnd = text[next - 1] === NAME_END;
         const inside = text.toString("utf8", first, isEnd ? next - 1 : next);
-        list.ngram = boundary + inside + (isEnd ? END : "");
-        list.count = to - from;
-        list.size = 0;
-        for (let at = from, last = -1; at < to; at++) {
-          const docId = docIds[positions[at] ?? 0] ?? 0;
-          if (docId !== last) list.docIds[list.size++] = docId;
-          last = docId;
-        }
+        setList(boundary + inside + (isEnd ? END : ""), from, to);
         yield list;
         if (list.count <= threshold || isEnd || codePoints === MAX_NGRAM) continue;
         codePoints++;

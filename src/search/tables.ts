@@ -40,6 +40,7 @@ export function createNameTables(db: Sqlite, kind: NameKind): void {
 
   // Posting lists without text, positions and sizes, because a search only needs to know which
   // names match.
+  const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
   const tokenizer = quote(`ascii tokenchars ${quote(PUNCTUATION)}`);
   db.exec(`CREATE VIRTUAL TABLE ${kind}_ngram USING fts5(ngrams, content='', columnsize=0,
     contentless_delete=0, detail=none, tokenize=${tokenizer})`);
@@ -48,8 +49,4 @@ export function createNameTables(db: Sqlite, kind: NameKind): void {
   if (kind === "user") {
     db.exec("CREATE INDEX user_spellings ON user_name (rank) WHERE instr(folded, char(10)) > 0");
   }
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
 }
