@@ -18,8 +18,7 @@ test("FTS5 reads posting lists that fill one page and lists that fill many", () 
   const ngrams = [...lists.keys()].sort();
   for (const ngram of ngrams) {
     const docIds = lists.get(ngram) ?? new Uint32Array();
-    const [size, count] = [docIds.length, docIds.length];
-    segment.add({ ngram, docIds, size, count });
+    segment.add({ ngram, docIds, size: docIds.length, count: docIds.length });
   }
   segment.finish(70_000);
   expect(db.prepare("PRAGMA integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
