@@ -1,4 +1,7 @@
-/** Sets of names with long texts in common, which a naive search would all compare with a query. */
+/**
+ * Indexes names, and declares sets of names with long texts in common, which a naive search would
+ * all compare with a query.
+ */
 import { buildNameIndex } from "../../src/search/build.ts";
 import { NameSearch } from "../../src/search/find.ts";
 import { spellQuery } from "../../src/search/fold.ts";
