@@ -2,16 +2,19 @@
 import { codePointsOf, hasCodePoints } from "../domain/text.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import { SPELLING_END, spell } from "./fold.ts";
-import { SegmentWriter } from "./fts5-segment.ts";
+import { createSegmentWriter } from "./fts5-segment.ts";
 import { createLongListWriter, isLong } from "./long-lists.ts";
-import { NamePacker } from "./packed-names.ts";
-import { listPostings } from "./posting-lists.ts";
-import { memberCountSql, type NameKind } from "./tables.ts";
-import { FREQUENT_ABOVE, LONG_SHARE, MAX_NGRAM, NAMES_PER_GAP } from "./tuning.ts";
-
-/** An import pauses after this many names or posting-list entries, so that it notices signals. */
-const STEP_NAMES = 1 << 13;
-const STEP_LISTED = 1 << 18;
+import { START } from "./ngrams.ts";
+import { createPacker, listPostings } from "./posting-lists.ts";
+import { createNameTables, memberCountSql, type NameKind } from "./tables.ts";
+import {
+  FREQUENT_ABOVE,
+  LONG_SHARE,
+  MAX_NGRAM,
+  NAMES_PER_GAP,
+  STEP_LISTED,
+  STEP_NAMES,
+} from "./tuning.ts";
 
 /** Within a tier, names are ordered by this key and then by id. */
 export function sortKeyOf(kind: NameKind, row: { folded: string; memberCount: number }): number {
@@ -25,66 +28,55 @@ export function* buildNameIndex(
   kind: NameKind,
   longShare = LONG_SHARE,
 ): Generator<number, void> {
-  clear(db, kind);
-  const { names, ranks } = yield* addNames(db, kind);
+  createNameTables(db, kind);
+  const { packed, names } = yield* addNames(db, kind);
   const addFrequentNgram = db.prepare(
     `INSERT INTO ${kind}_frequent_ngram (ngram, count, list) VALUES (?, ?, ?)`,
   );
-  const segment = new SegmentWriter(db, `${kind}_ngram`);
+  const segment = createSegmentWriter(db, `${kind}_ngram`);
   const writeLongList = createLongListWriter(db, kind);
+  const addLongName = openLongNames(db, kind);
+  const findName = db.prepare<{ folded: string }>(`SELECT folded FROM ${kind}_name WHERE rank = ?`);
   let listed = 0;
-  for (const list of listPostings(names, ranks, FREQUENT_ABOVE)) {
-    const { ngram, docIds, size, count, isFrequent } = list;
-    let number: number | null = null;
-    if (isFrequent && isLong(count, ranks.length, longShare))
-      number = writeLongList(docIds.subarray(0, size));
-    else segment.add(list);
+  for (const list of listPostings(packed, FREQUENT_ABOVE)) {
+    const { ngram, docIds, size, count } = list;
+    const isFrequent = count > FREQUENT_ABOVE;
+    const isInLongList = isFrequent && isLong(count, names, longShare);
+    const number = isInLongList ? writeLongList(docIds.subarray(0, size)) : null;
     if (isFrequent) addFrequentNgram.run(ngram, count, number);
+    if (number === null) segment.add(list);
+    if (isFrequent && ngram.startsWith(START) && hasCodePoints(ngram, MAX_NGRAM + 1)) {
+      for (const rank of docIds.subarray(0, size)) addLongName(rank, findName.get(rank)?.folded);
+    }
     listed += size;
     if (listed > STEP_LISTED) {
       listed = 0;
       yield Math.min(1, ngram.charCodeAt(0) / 0x100);
     }
   }
-  segment.finish(ranks.length);
+  segment.finish(names);
 }
 
 /** The parameters are the rank, the folded name and the id. */
-export function addNameSql(kind: NameKind): string {
-  if (kind === "user") {
-    return "INSERT INTO user_name (rank, folded, id) VALUES (?, ?, ?)";
-  }
-  return `INSERT INTO company_name (rank, folded, id, member_count)
-    SELECT ?, ?, id, member_count FROM company WHERE id = ?`;
-}
+export const addNameSql: Record<NameKind, string> = {
+  user: "INSERT INTO user_name (rank, folded, id) VALUES (?, ?, ?)",
+  company: `INSERT INTO company_name (rank, folded, id, member_count)
+    SELECT ?, ?, id, member_count FROM company WHERE id = ?`,
+};
 
 /**
- * Keeps the long spellings in a table, for queries that equal them, because no n-gram contains both
- * the beginning and the end of such a spelling.
+ * Keeps long spellings in a table, for queries that equal them, because no n-gram contains both the
+ * beginning and the end of such a spelling. A search needs those that begin with a frequent n-gram
+ * of the maximum length. Returns a function that adds or removes the spellings of a name.
  */
 export function openLongNames(db: Sqlite, kind: NameKind) {
   const insert = db.prepare(`INSERT OR IGNORE INTO ${kind}_long_name (folded, rank) VALUES (?, ?)`);
   const remove = db.prepare(`DELETE FROM ${kind}_long_name WHERE folded = ? AND rank = ?`);
-  const longOf = (spellings: string) =>
-    spellings.split(SPELLING_END).filter((spelling) => hasCodePoints(spelling, MAX_NGRAM));
-  return {
-    add(rank: number, spellings: string): void {
-      for (const spelling of longOf(spellings)) insert.run(spelling, rank);
-    },
-    remove(rank: number, spellings: string): void {
-      for (const spelling of longOf(spellings)) remove.run(spelling, rank);
-    },
+  return (rank: number, spellings = "", isListed = true): void => {
+    for (const spelling of spellings.split(SPELLING_END)) {
+      if (hasCodePoints(spelling, MAX_NGRAM)) (isListed ? insert : remove).run(spelling, rank);
+    }
   };
-}
-
-function clear(db: Sqlite, kind: NameKind): void {
-  for (const table of ["name", "long_name", "frequent_ngram", "long_list"]) {
-    db.exec(`DELETE FROM ${kind}_${table}`);
-  }
-  // After 'delete-all', FTS5 does not see posting lists that this connection writes directly to
-  // FTS5's tables, so an empty index is left alone.
-  const isListed = db.prepare(`SELECT 1 FROM ${kind}_ngram_idx LIMIT 1`).get();
-  if (isListed) db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram) VALUES ('delete-all')`);
 }
 
 /** Adds the names in the order of their ranks. */
@@ -106,23 +98,18 @@ function* addNames(db: Sqlite, kind: NameKind) {
     bytes += Buffer.byteLength(folded) + 1;
     if (++count % STEP_NAMES === 0) yield 0;
   }
-  const addName = db.prepare(addNameSql(kind));
-  const longNames = openLongNames(db, kind);
-  const packer = new NamePacker(count, bytes);
-  const ranks = new Uint32Array(count);
+  const addName = db.prepare(addNameSql[kind]);
+  const packer = createPacker(bytes);
   let rank = NAMES_PER_GAP;
-  let next = 0;
+  let added = 0;
   for (const [, { ids, names }] of [...byKey].sort(([a], [b]) => a - b)) {
-    for (const [at, id] of ids.entries()) {
+    for (const [at, folded] of names.entries()) {
       rank += at > 0 && at % NAMES_PER_GAP === 0 ? 2 : 1;
-      const folded = names[at] ?? "";
-      addName.run(rank, folded, id);
-      longNames.add(rank, folded);
-      packer.add(folded);
-      ranks[next++] = rank;
-      if (next % STEP_NAMES === 0) yield 0;
+      addName.run(rank, folded, ids[at] ?? 0);
+      packer.add(folded, rank);
+      if (++added % STEP_NAMES === 0) yield 0;
     }
     rank += NAMES_PER_GAP + Math.floor(ids.length / NAMES_PER_GAP);
   }
-  return { names: packer.names, ranks };
+  return { packed: packer.packed, names: count };
 }

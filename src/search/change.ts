@@ -8,134 +8,15 @@ import { ngramsOf, SEPARATOR } from "./ngrams.ts";
 import { memberCountSql, type NameKind } from "./tables.ts";
 import { FREQUENT_ABOVE, MAX_MOVES, REBUILD_SHARE } from "./tuning.ts";
 
-interface Entry {
-  rank: number;
-  id: number;
-  folded: string;
-  memberCount: number;
-}
-
-type Name = Omit<Entry, "rank">;
-
+type Name = { id: number; folded: string; memberCount: number };
+type Entry = Name & { rank: number };
 type FrequentNgram = { ngram: string; count: number; list: number | null };
 
-export class NameChanges {
-  readonly #db: Sqlite;
-  readonly #kind: NameKind;
-  readonly #sql: ReturnType<typeof prepare>;
-  readonly #maxChanges: number;
-  /** By id; undefined if the id had no name. */
-  readonly #removed = new Map<number, Entry | undefined>();
-  /** The folded name at each changed rank, or undefined if the rank was free. */
-  readonly #before = new Map<number, string | undefined>();
-
-  constructor(db: Sqlite, kind: NameKind, rebuildShare = REBUILD_SHARE) {
-    // FTS5 removes an entry at once, instead of only marking it as no longer valid.
-    db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram, rank) VALUES ('secure-delete', 1)`);
-    this.#db = db;
-    this.#kind = kind;
-    this.#sql = prepare(db, kind);
-    this.#maxChanges = this.#lastRank() / rebuildShare;
-  }
-
-  /** Must be called once per id, before the row with this id is added, changed or removed. */
-  change(id: number): void {
-    const name = this.#nameOf(id);
-    const entry = (name && this.#sql.listFrom.get(this.#findRank(name))) ?? undefined;
-    if (entry?.id !== name?.id) {
-      throw new Error(`the search index has no ${this.#kind} ${id}`);
-    }
-    this.#removed.set(id, entry);
-    if (!entry) return;
-    this.#recordBefore(entry.rank, entry.folded);
-    this.#sql.removeEntry.run(entry.rank);
-  }
-
-  /** Updates the index to match the rows. Returns false if it must be rebuilt instead. */
-  finish(): boolean {
-    if (!this.#addAll()) return false;
-    const changes = [...this.#before]
-      .map(([rank, before]) => ({ rank, before, after: this.#sql.findFolded.get(rank)?.folded }))
-      .filter(({ before, after }) => before !== after)
-      .sort((a, b) => a.rank - b.rank);
-    if (changes.length === 0) return true;
-    return changes.length <= this.#maxChanges && changeNgrams(this.#db, this.#kind, changes);
-  }
-
-  #addAll(): boolean {
-    const moved: Name[] = [];
-    for (const [id, old] of this.#removed) {
-      const name = this.#nameOf(id);
-      if (!name) continue;
-      const isSame = old?.folded === name.folded && old.memberCount === name.memberCount;
-      if (isSame) this.#add(name, old.rank);
-      else moved.push(name);
-    }
-    if (moved.length > this.#maxChanges) return false;
-    for (const name of moved) {
-      const rank = this.#findRank(name);
-      if (!this.#makeRoom(rank)) return false;
-      this.#add(name, rank);
-    }
-    return true;
-  }
-
-  #add({ id, folded }: Name, rank: number): void {
-    this.#recordBefore(rank, undefined);
-    this.#sql.addEntry.run(rank, folded, id);
-  }
-
-  /**
-   * Frees `rank` by moving each name from there to the next gap up by one rank. Returns false if
-   * these are too many names.
-   */
-  #makeRoom(rank: number): boolean {
-    const run: Entry[] = [];
-    for (const entry of this.#sql.listFrom.iterate(rank)) {
-      if (entry.rank !== rank + run.length) break;
-      if (run.length === MAX_MOVES) return false;
-      run.push(entry);
-    }
-    this.#recordBefore(rank + run.length, undefined);
-    for (const { rank, folded } of run.reverse()) {
-      this.#recordBefore(rank, folded);
-      this.#sql.moveUp.run(rank);
-    }
-    return true;
-  }
-
-  #recordBefore(rank: number, folded: string | undefined): void {
-    if (!this.#before.has(rank)) this.#before.set(rank, folded);
-  }
-
-  #nameOf(id: number): Name | undefined {
-    const row = this.#sql.findRow.get(id);
-    return row ? { ...row, folded: spell(row.name) } : undefined;
-  }
-
-  /** Returns the lowest rank that fits a name: one above the rank of the name before it. */
-  #findRank(name: Name): number {
-    const sortKey = sortKeyOf(this.#kind, name);
-    let low = 1;
-    let high = this.#lastRank() + 1;
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2);
-      const next = this.#sql.listFrom.get(middle);
-      const isBefore = next && (sortKeyOf(this.#kind, next) - sortKey || next.id - name.id) < 0;
-      if (isBefore) low = next.rank + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
-  #lastRank(): number {
-    return this.#sql.lastRank.get()?.rank ?? 0;
-  }
-}
-
-function prepare(db: Sqlite, kind: NameKind) {
+export function openNameChanges(db: Sqlite, kind: NameKind, rebuildShare = REBUILD_SHARE) {
+  // FTS5 removes an entry at once, instead of only marking it as no longer valid.
+  db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram, rank) VALUES ('secure-delete', 1)`);
   const memberCount = memberCountSql[kind];
-  return {
+  const sql = {
     findRow: db.prepare<{ id: number; name: string; memberCount: number }>(
       `SELECT id, name, ${memberCount} AS memberCount FROM ${kind} WHERE id = ?`,
     ),
@@ -145,9 +26,93 @@ function prepare(db: Sqlite, kind: NameKind) {
     ),
     findFolded: db.prepare<{ folded: string }>(`SELECT folded FROM ${kind}_name WHERE rank = ?`),
     lastRank: db.prepare<{ rank: number | null }>(`SELECT max(rank) AS rank FROM ${kind}_name`),
-    addEntry: db.prepare(addNameSql(kind)),
+    addEntry: db.prepare(addNameSql[kind]),
     removeEntry: db.prepare(`DELETE FROM ${kind}_name WHERE rank = ?`),
     moveUp: db.prepare(`UPDATE ${kind}_name SET rank = rank + 1 WHERE rank = ?`),
+  };
+  const lastRank = () => sql.lastRank.get()?.rank ?? 0;
+  const maxChanges = lastRank() / rebuildShare;
+  /** The entries to remove or keep, by id; undefined if the id had no name. */
+  const entries = new Map<number, Entry | undefined>();
+  /** The folded name at each changed rank, or undefined if the rank was free. */
+  const before = new Map<number, string | undefined>();
+
+  function recordBefore(rank: number, folded: string | undefined): void {
+    if (!before.has(rank)) before.set(rank, folded);
+  }
+
+  function nameOf(id: number): Name | undefined {
+    const row = sql.findRow.get(id);
+    return row ? { ...row, folded: spell(row.name) } : undefined;
+  }
+
+  /** Returns the lowest rank that fits a name: one above the rank of the name before it. */
+  function findRank(name: Name): number {
+    const sortKey = sortKeyOf(kind, name);
+    let low = 1;
+    let high = lastRank() + 1;
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const next = sql.listFrom.get(middle);
+      const isBefore = next && (sortKeyOf(kind, next) - sortKey || next.id - name.id) < 0;
+      if (isBefore) low = next.rank + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /**
+   * Frees `rank` by moving each name from there to the next gap up by one rank. Returns false if
+   * these are too many names.
+   */
+  function makeRoom(rank: number): boolean {
+    const run: Entry[] = [];
+    for (const entry of sql.listFrom.iterate(rank)) {
+      if (entry.rank !== rank + run.length) break;
+      if (run.length === MAX_MOVES) return false;
+      run.push(entry);
+    }
+    recordBefore(rank + run.length, undefined);
+    for (const { rank, folded } of run.reverse()) {
+      recordBefore(rank, folded);
+      sql.moveUp.run(rank);
+    }
+    return true;
+  }
+
+  return {
+    /** Must be called once per id, before the row with this id is added, changed or removed. */
+    change(id: number): void {
+      const name = nameOf(id);
+      const entry = (name && sql.listFrom.get(findRank(name))) ?? undefined;
+      if (entry?.id !== name?.id) throw new Error(`the search index has no ${kind} ${id}`);
+      entries.set(id, entry);
+    },
+
+    /** Updates the index to match the rows. Returns false if it must be rebuilt instead. */
+    finish(): boolean {
+      const added: Name[] = [];
+      for (const [id, old] of entries) {
+        const name = nameOf(id);
+        if (old && old.folded === name?.folded && old.memberCount === name.memberCount) continue;
+        if (name) added.push(name);
+        if (!old) continue;
+        recordBefore(old.rank, old.folded);
+        sql.removeEntry.run(old.rank);
+      }
+      if (added.length > maxChanges) return false;
+      for (const name of added) {
+        const rank = findRank(name);
+        if (!makeRoom(rank)) return false;
+        sql.addEntry.run(rank, name.folded, name.id);
+      }
+      const changes = [...before]
+        .map(([rank, before]) => ({ rank, before, after: sql.findFolded.get(rank)?.folded }))
+        .filter(({ before, after }) => before !== after)
+        .sort((a, b) => a.rank - b.rank);
+      if (changes.length === 0) return true;
+      return changes.length <= maxChanges && changeNgrams(db, kind, changes);
+    },
   };
 }
 
@@ -163,36 +128,33 @@ function changeNgrams(
   const frequent = new Map(rows.map((row) => [row.ngram, row]));
   const changed = new Set<FrequentNgram>();
   const grownRare = new Set<string>();
-  const longNames = openLongNames(db, kind);
-  const longLists = openLongListChanges(db, kind, (ngram) => frequent.get(ngram)?.list);
+  const changeLongNames = openLongNames(db, kind);
+  const longLists = openLongListChanges(db, kind);
   // With null in the first column, this adds a row; with "delete", it removes the row.
   const changeRow = db.prepare(
     `INSERT INTO ${kind}_ngram (${kind}_ngram, rowid, ngrams) VALUES (?, ?, ?)`,
   );
   function change(rank: number, folded: string | undefined, isListed: boolean): void {
     if (folded === undefined) return;
-    if (isListed) longNames.add(rank, folded);
-    else longNames.remove(rank, folded);
-    const ngrams = ngramsOf(folded, (ngram) => frequent.has(ngram));
-    const short = longLists.set(ngrams, rank, isListed);
-    changeRow.run(isListed ? null : "delete", rank, short.join(SEPARATOR));
-    for (const ngram of ngrams) {
+    changeLongNames(rank, folded, isListed);
+    const inFts5: string[] = [];
+    for (const ngram of ngramsOf(folded, (ngram) => frequent.has(ngram))) {
       const row = frequent.get(ngram);
+      const list = row?.list ?? null;
+      if (list === null) inFts5.push(ngram);
+      else longLists.set(list, rank, isListed);
       if (row) {
         row.count += isListed ? 1 : -1;
         changed.add(row);
       } else if (isListed) grownRare.add(ngram);
     }
+    changeRow.run(isListed ? null : "delete", rank, inFts5.join(SEPARATOR));
   }
   for (const { rank, before, after } of changes) {
     change(rank, before, false);
     change(rank, after, true);
   }
   longLists.finish();
-  return setCounts(db, kind, changed) && areShort(db, kind, grownRare);
-}
-
-function setCounts(db: Sqlite, kind: NameKind, changed: Set<FrequentNgram>): boolean {
   const names = db.prepare<{ count: number }>(`SELECT count(*) AS count FROM ${kind}_name`).get();
   const setCount = db.prepare(`UPDATE ${kind}_frequent_ngram SET count = ? WHERE ngram = ?`);
   for (const { ngram, count, list } of changed) {
@@ -202,12 +164,8 @@ function setCounts(db: Sqlite, kind: NameKind, changed: Set<FrequentNgram>): boo
     if (list === null && isLong(count / 2, names?.count ?? 0)) return false;
     setCount.run(count, ngram);
   }
-  return true;
-}
-
-function areShort(db: Sqlite, kind: NameKind, rare: Set<string>): boolean {
   const findAfter = db.prepare(
     `SELECT 1 FROM ${kind}_ngram WHERE ${kind}_ngram MATCH ? LIMIT 1 OFFSET ?`,
   );
-  return ![...rare].some((ngram) => findAfter.get(matchAll([ngram]), 2 * FREQUENT_ABOVE));
+  return ![...grownRare].some((ngram) => findAfter.get(matchAll([ngram]), 2 * FREQUENT_ABOVE));
 }

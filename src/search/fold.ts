@@ -56,22 +56,25 @@ function decompose(text: string): string {
   return text.normalize("NFKD").replace(COMBINING, "");
 }
 
-function foldDigraphs(text: string): string {
+function toDigraphs(text: string): string {
   const digraphOf = (letter: string) => digraphs[letter.toLowerCase()] ?? letter;
-  return fold(text.normalize("NFC").replace(HAS_DIGRAPH, digraphOf));
+  return text.normalize("NFC").replace(HAS_DIGRAPH, digraphOf);
 }
 
 function toLatin(text: string): string {
   return text.normalize("NFC").replace(GREEK_OU, "ou").replace(TRANSLITERATED, anyAscii);
 }
 
+/** Each returns the text that folds to one of the spellings of a name. */
+const rewriters = [(name: string) => name, toDigraphs, toLatin];
+
 /** Each returns one of the spellings of a name, which may be empty or equal another. */
-export const spellers = [fold, foldDigraphs, (text: string) => fold(toLatin(text))];
+export const spellers = rewriters.map((rewrite) => (name: string) => fold(rewrite(name)));
 
 /** Returns the distinct spellings of a name as one text, starting with the folded name itself. */
 export function spell(name: string): string {
   if (ASCII.test(name)) return fold(name);
-  return distinct(spellers.map((speller) => speller(name))).join(SPELLING_END);
+  return foldDistinct(rewriters.map((rewrite) => rewrite(name))).join(SPELLING_END);
 }
 
 /** Collapses white space, converts to NFC, and cuts a query that is too long to find anything. */
@@ -86,7 +89,7 @@ export function normalizeQuery(text: string): string {
 export function spellQuery(query: string): string[] {
   const composed = compose(query);
   if (hasCodePoints(composed, MAX_QUERY_CODE_POINTS + 1)) return [];
-  const spellings = distinct(Array.from(new Set([composed, toLatin(composed)]), fold));
+  const spellings = foldDistinct([composed, toLatin(composed)]);
   return spellings[0] === "" ? [] : spellings;
 }
 
@@ -106,7 +109,8 @@ function cut(text: string, codePoints: number): string {
     .join("");
 }
 
-/** The first spelling is kept even if it is empty. */
-function distinct(spellings: string[]): string[] {
-  return [...new Set(spellings.filter((spelling, at) => at === 0 || spelling !== ""))];
+/** Folds distinct texts, because folding is slow. The first spelling is kept even if it is empty. */
+function foldDistinct(texts: string[]): string[] {
+  const spellings = new Set(Array.from(new Set(texts), fold));
+  return [...spellings].filter((spelling, at) => at === 0 || spelling !== "");
 }

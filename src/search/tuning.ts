@@ -9,16 +9,12 @@ export const FREQUENT_ABOVE = 100;
 /** The maximum length of an n-gram in code points. It limits the cost of identical long names. */
 export const MAX_NGRAM = 16;
 
-/**
- * The n-grams to look up for a text without a rare one start this many code points apart, so that a
- * name with all of them contains the text or repeats 12 code points.
- */
+/** The n-grams to look up for a text without a rare one start this many code points apart. */
 export const OVERLAP_STEP = 4;
 
 /**
- * A search reads at most this many rare lists of up to {@link FREQUENT_ABOVE} names. After that,
- * comparing the names that are left is faster than reading another list: with 1 or 6, a search for
- * three common n-grams takes a seventh longer.
+ * A search reads at most this many rare lists. After that, comparing the names that are left is
+ * faster: with 1 or 6, a search for three common n-grams takes a seventh longer.
  */
 export const MAX_RARE_LISTS = 3;
 
@@ -54,3 +50,7 @@ export const MAX_MOVES = 4096;
 
 /** Rebuilding the index is faster if more than 1/REBUILD_SHARE of the ranks change. */
 export const REBUILD_SHARE = 100;
+
+/** An import pauses after this many names or posting-list entries, so that it notices signals. */
+export const STEP_NAMES = 1 << 13;
+export const STEP_LISTED = 1 << 18;

@@ -1,5 +1,13 @@
-/** Sets of names with long texts in common, which a naive search would all compare with a query. */
+/**
+ * Indexes names, and declares sets of names with long texts in common, which a naive search would
+ * all compare with a query.
+ */
+import { buildNameIndex } from "../../src/search/build.ts";
+import { NameSearch } from "../../src/search/find.ts";
+import { spellQuery } from "../../src/search/fold.ts";
 import type { NameKind } from "../../src/search/tables.ts";
+import { createSchema } from "../../src/snapshot/format/schema.ts";
+import { sqlite } from "../../src/sqlite/bun.ts";
 import type { Sqlite } from "../../src/sqlite/driver.ts";
 
 export interface SimilarNames {
@@ -28,6 +36,21 @@ export function fillNames(
     if (kind === "user") addUser.run(at + 1, name(at));
     else addCompany.run(at + 1, name(at), membersOf(at));
   }
+}
+
+/** Opens a search that returns ids instead of ranks. */
+export function openIds(db: Sqlite, kind: NameKind = "user", counting = db) {
+  const search = new NameSearch(counting, kind);
+  const findId = db.prepare<{ id: number }>(`SELECT id FROM ${kind}_name WHERE rank = ?`);
+  return (query: string) => search.find(spellQuery(query)).map((rank) => findId.get(rank)?.id ?? 0);
+}
+
+export function openNames(names: string[], kind: NameKind = "user", longShare?: number) {
+  const db = sqlite.openWritable(":memory:").$client;
+  createSchema(db);
+  fillNames(db, { kind, name: (at) => names[at] ?? "" }, names.length);
+  for (const _ of buildNameIndex(db, kind, longShare));
+  return { db, find: openIds(db, kind), close: () => db.close() };
 }
 
 const number = (at: number) => String(at).padStart(6, "0");

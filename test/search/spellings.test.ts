@@ -1,32 +1,24 @@
 /** Tests that names can be found from any keyboard, under the spellings in src/search/README.md. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { SPELLING_END, spell, spellQuery } from "../../src/search/fold.ts";
-import { makeSnapshot, user } from "../datasets.ts";
 import { spellingsAsWritten } from "../oracle.ts";
 import { runs } from "../runs.ts";
-import { openInProcess, type Target } from "../support.ts";
+import { openNames } from "./similar-names.ts";
 
 const names = [
   ..."Иванов,Пётр Сидоров,Γιώργος Οικονόμου,たなか,김민준,Müller,Åsa".split(","),
   ..."Jørgensen,Ivanov,Παπαδοπούλος,ΠΑΠΑΔΌΠΟΥΛΟΣ,O'Brien,O’Brien".split(","),
 ];
 
-async function searchFor(server: Target, kind: "users" | "companies", query: string) {
-  const response = await server.fetch(`/search/${kind}?q=${encodeURIComponent(query)}`);
-  const body = (await response.json()) as Record<string, { name: string }[]>;
-  return body[kind]?.map(({ name }) => name) ?? [];
+/** Opens a search that returns names. */
+function open(names: string[]) {
+  const { find } = openNames(names);
+  return (query: string) => find(query).map((id) => names[id - 1]);
 }
 
 describe("a search", () => {
-  let server: Target;
-  beforeAll(async () => {
-    const users = names.map((name, at) => user(at + 1, name));
-    server = await openInProcess({ snapshot: await makeSnapshot(users) });
-  });
-  afterAll(() => server.close());
-
-  const find = (query: string) => searchFor(server, "users", query);
+  const find = open(names);
 
   test.each([
     ["ivanov", ["Ivanov", "Иванов"]],
@@ -44,30 +36,27 @@ describe("a search", () => {
     // Queries have no digraph spelling, and Han characters have no Latin spelling.
     ["muellér", ["Müller"]],
     ["tian zhong", []],
-  ])("for %s finds only %j", async (query, expected) => {
-    expect((await find(query)).sort()).toEqual([...expected].sort());
+  ])("for %s finds only %j", (query, expected) => {
+    expect(find(query).sort()).toEqual([...expected].sort());
   });
 
-  test("sorts by the tier of the best spelling, then by the name itself", async () => {
+  test("sorts by the tier of the best spelling, then by the name itself", () => {
     // Both names have a spelling that equals the query, and both names have six code points.
-    expect(await find("ivanov")).toEqual(["Иванов", "Ivanov"]);
+    expect(find("ivanov")).toEqual(["Иванов", "Ivanov"]);
   });
 });
 
-test("a spelling that equals the query comes before spellings that only begin with the query", async () => {
+test("a spelling that equals the query comes before spellings that only begin with the query", () => {
   // At least twelve names earlier in rank order have a spelling that begins with "shchuka" or
   // "igor".
   const shorter = Array.from({ length: 12 }, (_, at) => `Щука${"ъ".repeat(at % 2)}х`);
   const longer = Array.from({ length: 12 }, () => "Igora");
   const people = [...shorter, ...longer, "Shchuka", "Игорь", `${"Щ".repeat(16)}ь`];
   const long = Array.from({ length: 12 }, () => `${"Щ".repeat(16)}`);
-  const lines = [...people, ...long].map((name, at) => user(at + 1, name));
-  const server = await openInProcess({ snapshot: await makeSnapshot(lines) });
-  const first = async (query: string) => (await searchFor(server, "users", query))[0];
-  expect(await first("shchuka")).toBe("Shchuka");
-  expect(await first("igor")).toBe("Игорь");
-  expect(await first("shch".repeat(16))).toBe("Щ".repeat(16));
-  await server.close();
+  const find = open([...people, ...long]);
+  expect(find("shchuka")[0]).toBe("Shchuka");
+  expect(find("igor")[0]).toBe("Игорь");
+  expect(find("shch".repeat(16))[0]).toBe("Щ".repeat(16));
 });
 
 const text = fc.string({

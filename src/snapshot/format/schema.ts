@@ -1,7 +1,7 @@
 /** The tables of a snapshot. Fields are named as their columns, as `prepareText` asks. */
 import { getTableConfig, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { formatTime } from "../../domain/time.ts";
-import { createSearchTables } from "../../search/tables.ts";
+import { createNameTables, nameKinds } from "../../search/tables.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { APPLICATION_ID, SCHEMA_VERSION } from "./header-trailer.ts";
 
@@ -78,5 +78,5 @@ export function createSchema(db: Sqlite): void {
   }
   db.exec(`CREATE INDEX achievement_icon ON achievement (icon);
     CREATE INDEX user_company ON user (company_id) WHERE company_id IS NOT NULL`);
-  createSearchTables(db);
+  for (const kind of nameKinds) createNameTables(db, kind);
 }

@@ -11,7 +11,7 @@
 import { eq, lte, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { ChangeLine } from "../../domain/dataset.ts";
-import { NameChanges } from "../../search/change.ts";
+import { openNameChanges } from "../../search/change.ts";
 import { renewSeparators } from "../../search/fts5-segment.ts";
 import type { NameKind } from "../../search/tables.ts";
 import type { Database } from "../../sqlite/driver.ts";
@@ -28,8 +28,8 @@ const id = sql.placeholder("id");
 export function createForgetting(db: Database, nowMs: number) {
   db.$client.exec("PRAGMA secure_delete = ON");
   const names = {
-    user: new NameChanges(db.$client, "user"),
-    company: new NameChanges(db.$client, "company"),
+    user: openNameChanges(db.$client, "user"),
+    company: openNameChanges(db.$client, "company"),
   };
   const expiredMs = nowMs - MAX_HOLD_MS;
   db.delete(takedown).where(lte(takedown.at, expiredMs)).run();

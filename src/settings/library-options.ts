@@ -1,0 +1,79 @@
+/** The options of the library: most flags of `serve`, and those that only a program can set. */
+import type { DatasetLine, EndLine } from "../domain/dataset.ts";
+import type { ResponseFacts } from "../http/context.ts";
+import type { LineSource } from "../snapshot/import/read-dataset.ts";
+import { defaultOf, type GivenOf, type Option, suggest, type Values } from "./declare.ts";
+import * as kinds from "./kinds.ts";
+import { sharedSettings } from "./serve-flags.ts";
+
+/** Declares a library-only option whose value is used as given. */
+function option<Given>(takes: string, help: string) {
+  return { kind: { takes, convert: (given: Given) => given }, help };
+}
+
+export const libraryOptions = {
+  snapshot: option<string | Uint8Array>("string or object", "the path or bytes of a snapshot"),
+  dataset: option<LineSource<DatasetLine | EndLine>>(
+    "string or object or array",
+    "the path or bytes of a dataset (NDJSON, plain or gzip), a folder of CSV files, or lines as objects",
+  ),
+  page: option<boolean>("boolean", "serves the web page at /, /drivers/{id} and /companies/{id}"),
+  demo: option<boolean>("boolean", "serves the demo community that comes with Roadbook"),
+  basePath: {
+    kind: kinds.basePath,
+    help: "the path where another program mounts Roadbook, such as /rb; all links start with it, but requests may omit it (default: the path of publicUrl)",
+  },
+  clock: option<() => number>("function", "the search limit's clock in milliseconds, for tests"),
+  defaultPeer: {
+    kind: kinds.text("ADDRESS"),
+    help: "the client address for requests without one (default: their searches are not counted)",
+  },
+  compress: option<boolean>("boolean", "set it to false if the host program compresses responses"),
+  onBug: option<(error: unknown, requestId: string) => void>(
+    "function",
+    "called with every error that causes a 500, and with every error that onResponse throws (default: console.error)",
+  ),
+  onResponse: option<(facts: ResponseFacts) => void>("function", "called for every response"),
+};
+
+type Options<T> = { [Name in keyof T]?: GivenOf<T[Name]> | undefined };
+
+/**
+ * The options of the library. Most have the same meaning and default as the flag of `serve`, except
+ * that there is a web page only if `page` is true. Options that take a list have plural names.
+ */
+export interface RoadbookOptions
+  extends Options<typeof sharedSettings>,
+    Options<typeof libraryOptions> {}
+
+/** The parsed values of the options that only the library has. */
+export type LibraryValues = Partial<Values<typeof libraryOptions>>;
+
+/** Throws a `TypeError` or a `RangeError` that names the wrong option. */
+export function readOptions(
+  options: RoadbookOptions,
+): Values<typeof sharedSettings> & LibraryValues {
+  const known: Record<string, Option> = { ...sharedSettings, ...libraryOptions };
+  const given: Record<string, unknown> = { ...options };
+  for (const name of Object.keys(given)) {
+    if (Object.hasOwn(known, name)) continue;
+    throw new TypeError(`unknown option ${name}${suggest(name, Object.keys(known))}`);
+  }
+  const values = Object.entries(known).map(([name, option]) => {
+    return [name, readOption(name, option, given[name])];
+  });
+  return Object.fromEntries(values);
+}
+
+function readOption(name: string, option: Option, given: unknown): unknown {
+  if (given === undefined) return defaultOf(option);
+  const { kind, list } = option;
+  const type = Array.isArray(given) ? "array" : typeof given;
+  const takes = list ? "array" : kind.takes;
+  if (!takes.split(" or ").includes(type)) {
+    throw new TypeError(`${name} must be of type ${takes}, got ${type}`);
+  }
+  const convert = (value: unknown) =>
+    kinds.parseNamed(name, kind, value, () => kind.convert(value as never));
+  return list && Array.isArray(given) ? given.map(convert) : convert(given);
+}
