@@ -13,7 +13,7 @@ import type { Read } from "../snapshot/import/read-dataset.ts";
 import { MAX_HOLD_MS } from "../snapshot/import/takedowns.ts";
 import type { Counted } from "../snapshot/import/write.ts";
 import { exportDataset } from "../snapshot/read/export.ts";
-import { findProblem, isFolder } from "../tables/open.ts";
+import { findProblem, isFolder } from "../tables/read-tables.ts";
 import { confirmServed } from "./health.ts";
 import {
   chunksOf,

@@ -65,6 +65,7 @@ const optional = {
   role: TypeCompiler.Compile(Id),
   unlocked: TypeCompiler.Compile(UnlockedAchievement),
 };
+const unlock = TypeCompiler.Compile(Type.Omit(UnlockedAchievement, ["id"]));
 
 interface Shape<Value> {
   Check(value: unknown): value is Value;
@@ -191,14 +192,26 @@ function validate<Valid extends ChangeLine | EndLine>(
     const errors = listDuplicateIds(value);
     return errors.length === 0 ? value : new InvalidLine(errors, value);
   }
-  const isPrivate = value.type === "user" && value.public !== true;
+  return new InvalidLine(
+    listErrors(shape, value, value.type === "user" && value.public !== true),
+    value,
+  );
+}
+
+/** Returns the errors in a row of a user's achievements, apart from its ids. */
+export function validateUnlock(row: { tier: unknown; unlocked_at: unknown }): ValidationError[] {
+  return unlock.Check(row) ? [] : listErrors(unlock, row, false);
+}
+
+/** Returns the first error of each field. If `isPrivate` is set, only ids are quoted. */
+function listErrors(shape: Shape<unknown>, value: unknown, isPrivate: boolean): ValidationError[] {
   const errors = Iterator.from(shape.Errors(value))
     .flatMap((error) => explain(error, isPrivate))
-    // A field may have two errors, of which only the first is reported.
+    // A field may have two errors.
     .take(2 * MAX_ERRORS);
   const byField = Map.groupBy(errors, ({ field }) => printable(field));
   const first = Array.from(byField, ([field, [error]]) => ({ reason: "", ...error, field }));
-  return new InvalidLine(first.slice(0, MAX_ERRORS), value);
+  return first.slice(0, MAX_ERRORS);
 }
 
 /** Returns the shape required by a line's `type` and `public`, or the error in those fields. */

@@ -3,7 +3,41 @@
  * cannot be converted is returned unchanged, so that validation rejects and quotes it.
  */
 import { isUtf8 } from "node:buffer";
+import type { RawRecord } from "../domain/dataset.ts";
+import { toKey } from "../domain/invalid-values.ts";
 import { formatTime, parseTime } from "../domain/time.ts";
+
+/** Returns what converts a row. With `hasKeys`, ids can be of any kind; see {@link toKey}. */
+export function createConverter(hasKeys: boolean): (row: RawRecord) => RawRecord {
+  const toId = (cell: unknown) => (hasKeys ? toKey(cell) : undefined) ?? toInteger(cell);
+  /** Other columns have text. */
+  const converters: Partial<Record<string, (cell: unknown) => unknown>> = {
+    id: toId,
+    user_id: toId,
+    role_id: toId,
+    achievement_id: toId,
+    // 0 stands for no company.
+    company_id: (cell) => (toInteger(cell) ? toId(cell) : undefined),
+    public: toPublic,
+    created_at: toTime,
+    unlocked_at: toTime,
+    avatar_url: toOptionalText,
+    company_role: toOptionalText,
+    hierarchy: toInteger,
+    tier: toInteger,
+    points: toInteger,
+    member_count: toInteger,
+  };
+  return ({ line, ...cells }) => {
+    const fields: RawRecord = {};
+    for (const [name, cell] of Object.entries(cells)) {
+      const value = (converters[name] ?? toText)(cell);
+      // Without undefined values, so that validation reports what is missing.
+      if (value !== undefined) fields[name] = value;
+    }
+    return fields;
+  };
+}
 
 /** Allows decimals of zeros. In "1.000" and "1,000", they may be the end of a thousand. */
 const DECIMAL = /^(?!-?[1-9]\d{0,2}[.,]000$)(-?\d{1,100})(?:[.,]0*)?$/;
@@ -14,11 +48,6 @@ export function toInteger(cell: unknown): unknown {
   const [, digits] = DECIMAL.exec(String(value)) ?? [];
   if (digits === undefined) return value === "" ? undefined : value;
   return Number.isSafeInteger(Number(digits)) ? Number(digits) : BigInt(digits);
-}
-
-/** Returns undefined for 0, which stands for no company. */
-export function toCompany(cell: unknown): unknown {
-  return toInteger(cell) || undefined;
 }
 
 // Databases and people write these words, and spreadsheets in the languages of the page.
@@ -35,14 +64,14 @@ export function toPublic(cell: unknown): unknown {
 }
 
 /** Returns undefined for null. MySQL's binary strings are decoded. */
-export function toText(cell: unknown): unknown {
+function toText(cell: unknown): unknown {
   if (typeof cell === "number" || typeof cell === "bigint") return String(cell);
   if (cell instanceof Uint8Array && isUtf8(cell)) return Buffer.from(cell).toString();
   return cell ?? undefined;
 }
 
 /** Like {@link toText}, but trims text, and returns undefined if it is empty. */
-export function toOptionalText(cell: unknown): unknown {
+function toOptionalText(cell: unknown): unknown {
   return trimmed(toText(cell)) || undefined;
 }
 

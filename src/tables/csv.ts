@@ -10,23 +10,22 @@ import { readFileBytes } from "../files/lines.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import { toInteger } from "./cells.ts";
 import { type Header, keyOf, readHeader, type TableName } from "./columns.ts";
-import type { Row, Tables } from "./read-tables.ts";
+import type { Row, Source } from "./queries.ts";
 
 const MAX_ROW_BYTES = 2 ** 20;
 const MAX_FIELDS = 1000;
 const BAD_RECORD = "a quote is misplaced or never closed, or the record is longer than 1 MiB";
 
 /** With `hasKeys`, ids are kept as text. */
-export function openCsv(hasKeys: boolean): Tables {
+export function openCsv(hasKeys: boolean): Source {
   // An empty path stands for a temporary file, which SQLite deletes.
   const { $client } = sqlite.openWritable("");
   $client.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
   return {
     ending: "csv",
     dialect: "sqlite",
-    open: (table, path) => load($client, table, path, hasKeys),
-    query: async (table, rest, selected = "*") =>
-      $client.prepare<Row>(`SELECT ${selected} FROM ${table} AS q ${rest}`).all(),
+    load: (table, path) => load($client, table, path, hasKeys),
+    run: async (sql) => ({ rows: $client.prepare<Row>(sql).all(), columns: [] }),
     [Symbol.asyncDispose]: async () => $client.close(),
   };
 }
@@ -112,12 +111,10 @@ async function* decode(file: string, bytes: AsyncIterable<Uint8Array>): AsyncGen
   let held = "";
   try {
     for await (const chunk of bytes) {
-      const text = (held + utf8.decode(chunk, { stream: true })).replaceAll("\r\n", "\n");
-      // A carriage return at the end belongs to what follows.
+      const text = held + utf8.decode(chunk, { stream: true });
+      // Belongs to what follows.
       held = text.endsWith("\r") ? "\r" : "";
-      yield text.replace(/\r+/g, (run, at) =>
-        /^\n?$/.test(text.charAt(at + run.length)) ? "" : " ",
-      );
+      yield text.replace(/\r(?=.)/g, " ").replaceAll("\r", "");
     }
     yield utf8.decode();
   } catch (error) {

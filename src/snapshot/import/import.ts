@@ -4,7 +4,7 @@ import { sql } from "drizzle-orm";
 import { findReplaceable, type LockOptions, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { type IdMap, openIdMap } from "../../tables/id-map.ts";
-import { openTables, type TableOptions } from "../../tables/open.ts";
+import { openTables, type TableOptions } from "../../tables/read-tables.ts";
 import { finishFile } from "../format/file.ts";
 import { countTotals } from "../format/meta.ts";
 import { createSchema } from "../format/schema.ts";
