@@ -24,27 +24,29 @@ export function openCsv(hasKeys: boolean): Source {
   return {
     ending: "csv",
     dialect: "sqlite",
-    load: (table, path) => load($client, table, path, hasKeys),
+    load: (table, path) => load($client, table, path, hasKeys ? toKey : toInteger),
     run: async (sql) => ({ rows: $client.prepare<Row>(sql).all(), columns: [] }),
     [Symbol.asyncDispose]: async () => $client.close(),
   };
 }
 
-/** Loads a CSV file into a table, and returns the header of the file. */
-async function load(db: Sqlite, table: TableName, path: string, hasKeys: boolean): Promise<Header> {
+async function load(
+  db: Sqlite,
+  table: TableName,
+  path: string,
+  toId: (cell: unknown) => unknown,
+): Promise<Header> {
   const file = `${table}.csv`;
   const key = keyOf(table);
   let width = 0;
-  let header: Header = { places: new Map(), unknown: [] };
+  let header: Header | undefined;
   let insert: ReturnType<Sqlite["prepare"]> | undefined;
+  /** The line on which the last record ends. */
   let lines = 0;
 
-  /** `last` is the line on which the record ends. */
-  function add(cells: string[], last: number): void {
-    const line = lines + 1;
-    lines = last;
+  function add(cells: string[]): void {
     if (cells.every((cell) => cell.trim() === "")) return;
-    if (!insert) {
+    if (!header) {
       // Tells Excel the separator, which findDelimiter has found in this line.
       if (/^sep=.?$/i.test(cells.join(""))) return;
       width = cells.findLastIndex((name) => name.trim() !== "") + 1;
@@ -56,15 +58,16 @@ async function load(db: Sqlite, table: TableName, path: string, hasKeys: boolean
     }
     if (cells.length < width || cells.slice(width).some((cell) => cell !== "")) {
       const counts = `has ${cells.length} fields, but the header has ${width}`;
-      throw new Error(`${file}, line ${line}: ${counts} (a field with a separator must be quoted)`);
+      throw problem(`${counts} (a field with a separator must be quoted)`);
     }
     const values = Array.from(header.places, ([name, at]) => {
-      const id = name === key && (hasKeys ? toKey : toInteger)(cells[at]);
+      const id = name === key && toId(cells[at]);
       return typeof id === "number" || typeof id === "string" ? id : cells[at] || null;
     });
-    insert.run(...values, line);
+    insert?.run(...values, lines + 1);
   }
 
+  const problem = (reason: string) => new Error(`${file}, line ${lines + 1}: ${reason}`);
   const texts = decode(file, readFileBytes(path));
   const { value: start = "" } = await texts.next();
   const parser = parse({
@@ -75,10 +78,11 @@ async function load(db: Sqlite, table: TableName, path: string, hasKeys: boolean
     // The size of a record does not count its separators, and each field takes memory.
     cast(cell: string, { index }) {
       if (index < MAX_FIELDS) return cell;
-      throw new Error(`${file}, line ${lines + 1}: has more than 1,000 fields`);
+      throw problem("has more than 1,000 fields");
     },
-    on_record(cells: string[], { lines }) {
-      add(cells, lines);
+    on_record(cells: string[], context) {
+      add(cells);
+      lines = context.lines;
       return null;
     },
   });
@@ -86,11 +90,9 @@ async function load(db: Sqlite, table: TableName, path: string, hasKeys: boolean
   try {
     await pipeline(texts, parser.resume());
   } catch (error) {
-    throw error instanceof CsvError
-      ? new Error(`${file}, line ${lines + 1}: ${BAD_RECORD}`)
-      : error;
+    throw error instanceof CsvError ? problem(BAD_RECORD) : error;
   }
-  if (!insert) throw new Error(`${file} is empty; its first line must name the columns`);
+  if (!header) throw new Error(`${file} is empty; its first line must name the columns`);
   // The index has all columns, so that a page is read from one place. Rows with the same id are in
   // the order of their lines.
   const others = [...header.places.keys()].filter((name) => name !== key);

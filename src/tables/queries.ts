@@ -9,12 +9,11 @@ import { type Header, keyOf, readHeader, type TableName } from "./columns.ts";
 /** The cells of a row by column. `line` is the line in a CSV file. */
 export type Row = Record<string, unknown>;
 
-/** A database, or one with the rows of CSV files. All queries see the same data. */
+/** A database, or a temporary one with the rows of CSV files. All queries see the same data. */
 export interface Source extends AsyncDisposable {
-  /** The ending of the tables' files. */
   readonly ending: "csv" | "sql";
   readonly dialect: "sqlite" | "postgres" | "mysql";
-  /** Loads a CSV file into a table. Missing if the file of a table has a SELECT. */
+  /** Loads a CSV file into a table. */
   load?(table: TableName, path: string): Promise<Header>;
   run(sql: string): Promise<{ rows: Row[]; columns: string[] }>;
 }
@@ -34,131 +33,112 @@ const SLOW_MS = 500;
 
 export type Table = Awaited<ReturnType<typeof openTable>>;
 
-/** With `hasKeys`, ids can be of any kind; see `toKey`. */
 export async function openTable(
   source: Source,
   name: TableName,
   path: string,
-  hasKeys: boolean,
   { onRead, onSlow }: Reporting,
 ) {
   const file = `${name}.${source.ending}`;
   const column = keyOf(name);
   const key = `q.${column}`;
   const size = column === "id" ? USERS_PER_PAGE : ROWS_PER_PAGE;
-  const literalOf = (row: Row) => formatLiteral(source.dialect, row[column]);
+  const literalOf = (id: unknown) => formatLiteral(source.dialect, id);
   const run = (sql: string) =>
     source.run(sql).catch((error) => {
       throw new Error(`${file}: ${error.message}`);
     });
-  const header = await source.load?.(name, path);
-  const select = header ? { header, from: name } : await openSelect(source, name, path, run);
-  /** With keys, how many rows have not been read. */
+  const loaded = await source.load?.(name, path);
+  const { header, from } = loaded
+    ? { header: loaded, from: name }
+    : await openSelect(file, name, path, source.dialect, run);
   let unread = 0;
   let isSlow = false;
 
   async function query(rest: string, columns = "*"): Promise<Row[]> {
-    return (await run(`SELECT ${columns} FROM ${select.from} AS q ${rest}`)).rows;
+    return (await run(`SELECT ${columns} FROM ${from} AS q ${rest}`)).rows;
   }
 
-  /** Throws if rows may be lost, because the database does not sort ids as it compares them. */
-  function checkOrder(rows: Row[], isLast = false): void {
-    unread -= rows.length;
-    const ids = rows.map((row) => Number(row[column])).filter(Number.isSafeInteger);
-    const isLost = hasKeys
-      ? unread < 0 || (isLast && unread > 0)
-      : !source.load && ids.some((id, at) => id < (ids[at - 1] ?? id));
-    if (!isLost) return;
-    const advice = `CAST ids in all queries to ${hasKeys ? "text" : "numbers"}`;
+  /** Counts the rows, and lists those without an id, which the pages leave out. */
+  async function listWithoutId(): Promise<Row[]> {
+    const [counted] = await query("", `COUNT(${key}) AS total`);
+    unread = Number(counted?.total);
+    return query(`WHERE ${key} IS NULL`);
+  }
+
+  /**
+   * Yields the rows whose id is above that of `after` and at most that of `upTo`, in the database's
+   * order of their ids. Rows whose ids are equal for the database are in the same page.
+   */
+  async function* pages(after?: Row, upTo?: Row): AsyncGenerator<Row[]> {
+    let start = after ? `${key} > ${literalOf(after.id)}` : `${key} IS NOT NULL`;
+    const end = upTo ? ` AND ${key} <= ${literalOf(upTo.id)}` : "";
+    let count = 0;
+    for (let isFull = true; isFull; ) {
+      if (column === "id") onRead?.(file, count);
+      const began = performance.now();
+      // The ids are in the text, because with parameters, MariaDB reads whole tables.
+      let rows = await query(`WHERE ${start}${end} ORDER BY ${key} LIMIT ${size + 1}`);
+      if (!loaded && !isSlow && performance.now() - began > SLOW_MS) {
+        isSlow = true;
+        onSlow?.(file);
+      }
+      isFull = rows.length > size;
+      const [next] = rows.splice(size);
+      const last = literalOf(rows.at(-1)?.[column]);
+      // A collation can equate ids that differ, such as a and A, so only the database can tell.
+      if (next && (typeof next[column] === "string" || literalOf(next[column]) === last)) {
+        const ties = await query(`WHERE ${key} = ${last}`);
+        const tied = new Set(ties.map((row) => literalOf(row[column])));
+        const untied = rows.findLastIndex((row) => !tied.has(literalOf(row[column]))) + 1;
+        rows = [...rows.slice(0, untied), ...ties];
+      }
+      count += rows.length;
+      unread -= rows.length;
+      if (unread < 0) refuseOrder();
+      if (rows.length > 0) yield rows;
+      start = `${key} > ${last}`;
+    }
+    if (column === "id") onRead?.(file, count);
+  }
+
+  function refuseOrder(): never {
+    const advice = "CAST it to the same type in all queries";
     throw new Error(`${file}: ${column} is not sorted as it is compared; ${advice}`);
   }
 
-  return {
-    name,
-    file,
-    header: select.header,
-    query,
+  /** Throws if the pages did not have all rows. */
+  function finish(): void {
+    if (unread > 0) refuseOrder();
+  }
 
-    /** Lists the rows without an id, which the pages leave out. */
-    async listWithoutId(): Promise<Row[]> {
-      if (hasKeys) unread = Number((await query("", `COUNT(${key}) AS total`))[0]?.total);
-      return query(`WHERE ${key} IS NULL`);
-    },
-
-    /**
-     * Yields the rows whose id is above that of `after` and at most that of `upTo`, in the
-     * database's order of their ids. Rows whose ids are equal for the database are in one page.
-     */
-    async *pages(after?: Row, upTo?: Row): AsyncGenerator<Row[]> {
-      let start = after
-        ? `${key} > ${formatLiteral(source.dialect, after.id)}`
-        : `${key} IS NOT NULL`;
-      const end = upTo ? ` AND ${key} <= ${formatLiteral(source.dialect, upTo.id)}` : "";
-      let count = 0;
-      for (let isFull = true; isFull; ) {
-        if (column === "id") onRead?.(file, count);
-        // The ids are in the text, because with parameters, MariaDB reads whole tables.
-        const began = performance.now();
-        let rows = await query(`WHERE ${start}${end} ORDER BY ${key} LIMIT ${size + 1}`);
-        if (!source.load && !isSlow && performance.now() - began > SLOW_MS) {
-          isSlow = true;
-          onSlow?.(file);
-        }
-        isFull = rows.length > size;
-        const [next] = rows.splice(size);
-        const [last] = rows.slice(-1).map(literalOf);
-        // A collation can equate ids that differ, such as a and A, so only the database can tell.
-        if (next && (typeof next[column] === "string" || literalOf(next) === last)) {
-          const ties = await query(`WHERE ${key} = ${last}`);
-          const tied = new Set(ties.map(literalOf));
-          const untied = rows.findLastIndex((row) => !tied.has(literalOf(row))) + 1;
-          rows = [...rows.slice(0, untied), ...ties];
-        }
-        checkOrder(rows);
-        count += rows.length;
-        if (rows.length > 0) yield rows;
-        start = `${key} > ${last}`;
-      }
-      if (column === "id") onRead?.(file, count);
-    },
-
-    /** Throws if the pages did not have all rows. */
-    finish: () => checkOrder([], true),
-  };
+  return { name, header, query, listWithoutId, pages, finish };
 }
 
 /** Reads a SELECT. Returns what follows FROM, with the names of columns as they are known here. */
 async function openSelect(
-  { dialect }: Source,
+  file: string,
   name: TableName,
   path: string,
+  dialect: Source["dialect"],
   run: Source["run"],
-): Promise<{ from: string; header: Header }> {
-  const file = `${name}.sql`;
+) {
   const bytes = readFileSync(path);
   if (!isUtf8(bytes)) throw new Error(`${file} is not valid UTF-8`);
+  const text = bytes.toString().replace(/^\ufeff/, "");
   // The line break ends a comment on the last line.
-  const from = `(${trimQuery(bytes.toString().replace(/^\ufeff/, ""), dialect)}\n)`;
+  const from = `(${text.replace(LAST_SEMICOLON, "")}\n)`;
   const { columns } = await run(`SELECT * FROM ${from} AS q WHERE 1 = 0`);
   const header = readHeader(file, name, columns);
-  if (columns.every((column, at) => header.places.get(column) === at)) return { from, header };
+  if (columns.every((column, at) => header.places.get(column) === at)) return { header, from };
   const quote = dialect === "mysql" ? "`" : '"';
   const quoted = columns.map((column) => quote + column.replaceAll(quote, quote + quote) + quote);
   const known = Array.from(header.places, ([column, at]) => `${quoted[at]} AS ${column}`);
-  return { from: `(SELECT ${known} FROM ${from} AS written)`, header };
+  return { header, from: `(SELECT ${known} FROM ${from} AS written)` };
 }
 
-/** Text in quotes, or white space, a semicolon or a comment, or any other character. */
-const TOKEN = /'[^']*'|"[^"]*"|`[^`]*`|\$(\w*)\$.*?\$\1\$|(?<rest>\s|;|--[^\n]*|\/\*.*?\*\/)|./gs;
-const MYSQL_TOKEN =
-  /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|(?<rest>\s|;|(?:#|--(?=\s))[^\n]*|\/\*.*?\*\/)|./gs;
-
-/** Removes semicolons and comments at the end, because a semicolon is an error in a subquery. */
-function trimQuery(text: string, dialect: Source["dialect"]): string {
-  const tokens = [...text.matchAll(dialect === "mysql" ? MYSQL_TOKEN : TOKEN)];
-  const last = tokens.findLast(({ groups }) => groups?.rest === undefined);
-  return last ? text.slice(0, last.index + last[0].length) : "";
-}
+/** A semicolon, which is an error in a subquery, if only comments and semicolons follow. */
+const LAST_SEMICOLON = /;(?:[\s;]|(?:--|#)[^\n]*(?:\n|$)|\/\*.*?\*\/)*$/s;
 
 /**
  * Writes an id, as the database returned it, into the text of a query. The database compares this

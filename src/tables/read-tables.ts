@@ -8,7 +8,7 @@ import { type RawRecord, type RecordKey, validateUnlock } from "../domain/datase
 import { DUPLICATE_ID, mustBeId, toKey, type ValidationError } from "../domain/invalid-values.ts";
 import { parseTime } from "../domain/time.ts";
 import { createConverter } from "./cells.ts";
-import { findTables, keyOf, type TableName } from "./columns.ts";
+import { findTables, keyOf, type TableName, type UnknownColumn } from "./columns.ts";
 import { openCsv } from "./csv.ts";
 import type { IdMapOptions } from "./id-map.ts";
 import { openTable, type Reporting, type Row, type Source, type Table } from "./queries.ts";
@@ -24,7 +24,7 @@ export interface TableOptions extends Reporting, IdMapOptions {
 export interface TableRecord {
   record: RawRecord;
   /** The line of the record's row in a CSV file. */
-  line?: number;
+  line: number | undefined;
   /** The line of the first row with the same id. */
   first?: unknown;
 }
@@ -35,6 +35,11 @@ export interface RowError extends ValidationError {
   place: string;
   /** For a reference to a record that does not exist, the type and id of that record. */
   missing?: { type: RecordType; id: number | string };
+}
+
+interface TableReaderOptions extends Reporting {
+  /** Whether ids can be of any kind; see {@link toKey}. */
+  hasKeys: boolean;
 }
 
 type RecordType = RecordKey["type"];
@@ -72,71 +77,59 @@ export async function openTables(
 ): Promise<TableReader | undefined> {
   if (typeof source !== "string") return undefined;
   const hasKeys = idMap !== undefined;
+  const options = { ...reporting, hasKeys };
   const problem = findProblem(source, queries);
   if (problem !== undefined) throw new Error(`the source ${problem}`);
   if (queries === undefined) {
     if (!isFolder(source)) return undefined;
-    const files = findTables(source, "csv");
-    return new TableReader(openCsv(hasKeys), files, reporting, hasKeys);
+    return new TableReader(openCsv(hasKeys), findTables(source, "csv"), options);
   }
   if (!process.versions.bun) {
     throw new Error("databases need the executable or Bun; on Node.js, import NDJSON or CSV");
   }
   const files = findTables(queries, "sql");
   const { openDatabase } = await import("./database.ts");
-  return new TableReader(await openDatabase(source, timeoutMs), files, reporting, hasKeys);
+  return new TableReader(await openDatabase(source, timeoutMs), files, options);
 }
 
 export class TableReader {
+  readonly unknownColumns: UnknownColumn[] = [];
   readonly slowQueries: string[] = [];
-  private readonly tables = new Map<TableName, Table>();
   private readonly source: Source;
   private readonly files: ReadonlyMap<TableName, string>;
-  private readonly reporting: Reporting;
-  private readonly hasKeys: boolean;
+  private readonly options: TableReaderOptions;
   private readonly convert: (row: Row) => RawRecord;
+  private readonly tables = new Map<TableName, Table>();
   /** The ids of the roles and achievements. */
   private readonly known = { role: new Set<unknown>(), achievement: new Set<unknown>() };
   /** The number of users by company id. */
   private readonly members = new Map<unknown, number>();
 
-  /** With `hasKeys`, ids can be of any kind; see {@link toKey}. */
-  constructor(
-    source: Source,
-    files: ReadonlyMap<TableName, string>,
-    reporting: Reporting,
-    hasKeys: boolean,
-  ) {
+  constructor(source: Source, files: ReadonlyMap<TableName, string>, options: TableReaderOptions) {
     this.source = source;
     this.files = files;
-    this.reporting = reporting;
-    this.hasKeys = hasKeys;
-    this.convert = createConverter(hasKeys);
+    this.options = options;
+    this.convert = createConverter(options.hasKeys);
   }
 
   [Symbol.asyncDispose](): PromiseLike<void> {
     return this.source[Symbol.asyncDispose]();
   }
 
-  get unknownColumns() {
-    return [...this.tables.values()].flatMap(({ header }) => header.unknown);
-  }
-
   /** Yields all records, and the errors in all other rows. */
   async *read(): AsyncGenerator<Items> {
-    const { onRead, onSlow } = this.reporting;
-    const addSlow = (file: string) => {
+    const onSlow = (file: string) => {
       this.slowQueries.push(file);
-      onSlow?.(file);
+      this.options.onSlow?.(file);
     };
     for (const [name, path] of this.files) {
-      const reporting = { onRead, onSlow: addSlow };
-      const table = await openTable(this.source, name, path, this.hasKeys, reporting);
+      const table = await openTable(this.source, name, path, { ...this.options, onSlow });
       this.tables.set(name, table);
+      this.unknownColumns.push(...table.header.unknown);
     }
-    for (const table of this.tables.values()) {
-      const problem = mustBeId(keyOf(table.name), undefined);
-      yield (await table.listWithoutId()).map((row) => this.errorIn(table.name, row, problem));
+    for (const [name, table] of this.tables) {
+      const rows = await table.listWithoutId();
+      yield rows.map((row) => this.errorIn(name, row, mustBeId(keyOf(name), undefined)));
     }
     await this.countMembers();
     // A user is written with the name of the company, so companies come before users.
@@ -147,10 +140,9 @@ export class TableReader {
     for await (const rows of this.pages("users")) {
       const users = this.toRecords("user", rows);
       const records = users.filter((item) => "record" in item).map(({ record }) => record);
-      const upTo = rows.at(-1);
-      yield* this.addLists(records, after, upTo);
+      yield* this.addLists(records, after, rows.at(-1));
       yield users;
-      after = upTo;
+      after = rows.at(-1);
     }
     // The remaining rows belong to no user.
     yield* this.addLists([], after);
@@ -182,22 +174,18 @@ export class TableReader {
   private toRecords(type: RecordType, rows: Row[]): Items {
     let first: Row = {};
     return rows.map((row) => {
+      const { company_id, company_role = "Member", ...fields } = this.convert(row);
+      const { id } = fields;
+      if (!this.isId(id)) return this.errorIn(tableOf(type), row, mustBeId("id", id));
       if (row.id !== first.id) first = row;
-      return { ...this.toRecord(type, row), first: first.line };
+      const lines = { line: row.line as number | undefined, first: first.line };
+      // For a private user, the id is enough.
+      if (fields.public === false) return { record: { type, id, public: false }, ...lines };
+      if (company_id !== undefined) fields.company = { id: company_id, role: company_role };
+      if (type === "company") fields.member_count ??= this.members.get(id) ?? 0;
+      if (type === "role" || type === "achievement") this.known[type].add(id);
+      return { record: { type, ...fields }, ...lines };
     });
-  }
-
-  private toRecord(type: RecordType, row: Row): TableRecord | RowError {
-    const { company_id, company_role = "Member", ...fields } = this.convert(row);
-    const { id } = fields;
-    if (!this.isId(id)) return this.errorIn(tableOf(type), row, mustBeId("id", id));
-    const line = row.line === undefined ? {} : { line: Number(row.line) };
-    // For a private user, the id is enough.
-    if (fields.public === false) return { record: { type, id, public: false }, ...line };
-    if (company_id !== undefined) fields.company = { id: company_id, role: company_role };
-    if (type === "company") fields.member_count ??= this.members.get(id) ?? 0;
-    if (type === "role" || type === "achievement") this.known[type].add(id);
-    return { record: { type, ...fields }, ...line };
   }
 
   /** Counts how many users each company has. */
@@ -258,7 +246,7 @@ export class TableReader {
   }
 
   private isId(value: unknown): value is number | string {
-    if (this.hasKeys) return toKey(value) !== undefined;
+    if (this.options.hasKeys) return toKey(value) !== undefined;
     return Number.isSafeInteger(value) && Number(value) > 0;
   }
 
