@@ -1,6 +1,6 @@
 /** Builds the Elysia app. */
 import { Elysia, ElysiaCustomStatusResponse, type ErrorHandler } from "elysia";
-import type { ErrorCode } from "../domain/api-errors.ts";
+import type { ErrorCode } from "../domain/api.ts";
 import type { Clients } from "../limit/client-address.ts";
 import { type DocsService, docs } from "./docs.ts";
 import { drawings } from "./drawings.ts";

@@ -1,7 +1,7 @@
 /** The fault injector: makes some requests fail or respond late, for testing clients. */
 import { setTimeout } from "node:timers/promises";
 import { createRandom, type Random } from "../community/random.ts";
-import { type ErrorCode, errors } from "../domain/api-errors.ts";
+import { type ErrorCode, errors } from "../domain/api.ts";
 import { parseDuration } from "../domain/time.ts";
 import { failLimited } from "./rate-limit.ts";
 import { Content, fail, JSON_TYPE } from "./result.ts";
