@@ -10,28 +10,22 @@ import { formatTime, parseTime } from "../domain/time.ts";
 /** Returns what converts a row. With `hasKeys`, ids can be of any kind; see {@link toKey}. */
 export function createConverter(hasKeys: boolean): (row: RawRecord) => RawRecord {
   const toId = (cell: unknown) => (hasKeys ? toKey(cell) : undefined) ?? toInteger(cell);
-  /** Other columns have text. */
-  const converters: Partial<Record<string, (cell: unknown) => unknown>> = {
-    id: toId,
-    user_id: toId,
-    role_id: toId,
-    achievement_id: toId,
+  const converters = new Map<string, (cell: unknown) => unknown>([
+    ["public", toPublic],
+    ["created_at", toTime],
+    ["unlocked_at", toTime],
+    ["avatar_url", toOptionalText],
+    ["company_role", toOptionalText],
     // 0 stands for no company.
-    company_id: (cell) => (toInteger(cell) ? toId(cell) : undefined),
-    public: toPublic,
-    created_at: toTime,
-    unlocked_at: toTime,
-    avatar_url: toOptionalText,
-    company_role: toOptionalText,
-    hierarchy: toInteger,
-    tier: toInteger,
-    points: toInteger,
-    member_count: toInteger,
-  };
+    ["company_id", (cell) => (toInteger(cell) ? toId(cell) : undefined)],
+  ]);
+  for (const name of ["id", "user_id", "role_id", "achievement_id"]) converters.set(name, toId);
+  const integers = ["hierarchy", "tier", "points", "member_count"];
+  for (const name of integers) converters.set(name, toInteger);
   return ({ line, ...cells }) => {
     const fields: RawRecord = {};
     for (const [name, cell] of Object.entries(cells)) {
-      const value = (converters[name] ?? toText)(cell);
+      const value = (converters.get(name) ?? toText)(cell);
       // Without undefined values, so that validation reports what is missing.
       if (value !== undefined) fields[name] = value;
     }
@@ -81,10 +75,7 @@ const TIME =
   /^([\d-]{10})(?:[T ] *(\d\d?):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?)? ?(?:Z|([+-]\d\d):?(\d\d)?)?$/i;
 const two = (digits: string) => digits.padStart(2, "0");
 
-/**
- * Reads dates such as 2021-05-31 and 31.5.2021, with or without a time of day and a zone, and Unix
- * seconds. Without a zone, a time is in UTC.
- */
+/** Reads dates such as 31.5.2021, with or without a time of day and a zone, and Unix seconds. */
 export function toTime(cell: unknown): unknown {
   if (cell instanceof Date) {
     const year = cell.getUTCFullYear();

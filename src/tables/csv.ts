@@ -1,7 +1,4 @@
-/**
- * Loads CSV files into a temporary database, so that rows in any order can be joined. Converts only
- * the cell that identifies the row.
- */
+/** Loads CSV files into a temporary database, in which rows in any order can be joined. */
 import { pipeline } from "node:stream/promises";
 import { CsvError, parse } from "csv-parse";
 import { sqlite } from "#sqlite";
@@ -14,7 +11,6 @@ import type { Row, Source } from "./queries.ts";
 
 const MAX_ROW_BYTES = 2 ** 20;
 const MAX_FIELDS = 1000;
-const BAD_RECORD = "a quote is misplaced or never closed, or the record is longer than 1 MiB";
 
 /** With `hasKeys`, ids are kept as text. */
 export function openCsv(hasKeys: boolean): Source {
@@ -90,7 +86,8 @@ async function load(
   try {
     await pipeline(texts, parser.resume());
   } catch (error) {
-    throw error instanceof CsvError ? problem(BAD_RECORD) : error;
+    const bad = "a quote is misplaced or never closed, or the record is longer than 1 MiB";
+    throw error instanceof CsvError ? problem(bad) : error;
   }
   if (!header) throw new Error(`${file} is empty; its first line must name the columns`);
   // The index has all columns, so that a page is read from one place. Rows with the same id are in
@@ -120,8 +117,7 @@ async function* decode(file: string, bytes: AsyncIterable<Uint8Array>): AsyncGen
     }
     yield utf8.decode();
   } catch (error) {
-    if (error instanceof TypeError)
-      throw new Error(`${file} is not valid UTF-8; save it as CSV UTF-8`);
-    throw error;
+    const problem = new Error(`${file} is not valid UTF-8; save it as CSV UTF-8`);
+    throw error instanceof TypeError ? problem : error;
   }
 }

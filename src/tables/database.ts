@@ -3,23 +3,20 @@
  * Works only on Bun. Messages never contain the URL, which has a password.
  */
 import { Database } from "bun:sqlite";
-import { isUtf8 } from "node:buffer";
 import { once } from "node:events";
 import { createConnection } from "node:net";
 import { SQL } from "bun";
 import { codeOf, networkReasonOf, reasonOf } from "../files/errors.ts";
 import type { Row, Source } from "./queries.ts";
 
-/** Connects to the database at `url`. */
 export async function openDatabase(url: string, timeoutMs: number): Promise<Source> {
   const [, path] = /^sqlite:(.*)$/is.exec(url) ?? [];
   try {
     return path === undefined ? await connectServer(url, timeoutMs) : openSqlite(path);
   } catch (error) {
-    const place = path ?? `the database at ${URL.parse(url)?.host}`;
-    const reason =
-      path === undefined ? await explainFailure(url, error, timeoutMs) : reasonOf(error);
-    throw new Error(`cannot connect to ${place}: ${reason}`);
+    if (path !== undefined) throw new Error(`cannot connect to ${path}: ${reasonOf(error)}`);
+    const reason = await explainFailure(url, error, timeoutMs);
+    throw new Error(`cannot connect to the database at ${URL.parse(url)?.host}: ${reason}`);
   }
 }
 
@@ -53,19 +50,7 @@ function openSqlite(path: string): Source {
       using statement = db.prepare<Row, []>(sql);
       // SQLite compiles only the first statement.
       if (statement.toString() !== sql) throw new Error("must be one statement without parameters");
-      const rows = statement.all();
-      const columns = statement.columnNames;
-      const isSuspect = (cell: unknown) => typeof cell === "string" && cell.includes("\ufffd");
-      const isRead = !rows.some((row) => Object.values(row).some(isSuspect));
-      // Bun decodes invalid UTF-8 as U+FFFD, which is a valid character. Validation rejects bytes.
-      for (const [at, cells] of (isRead ? [] : statement.raw()).entries()) {
-        const row = rows[at] ?? {};
-        for (const [place, name] of columns.entries()) {
-          const bytes = cells[place];
-          if (isSuspect(row[name]) && bytes && !isUtf8(bytes)) row[name] = bytes;
-        }
-      }
-      return { rows, columns };
+      return { rows: statement.all(), columns: statement.columnNames };
     },
     [Symbol.asyncDispose]: async () => db.close(),
   };

@@ -1,6 +1,6 @@
 /**
- * Owns the file that gives each key of a source (an id of any kind, such as a UUID) an integer, and
- * never forgets a key. Snapshots and everything that reads them know only the integers.
+ * Owns the file that gives each key (an id of any kind, such as a UUID) an integer, and never
+ * forgets a key. Snapshots have only the integers.
  */
 import { appendFileSync, existsSync } from "node:fs";
 import { sqlite } from "#sqlite";
@@ -88,7 +88,6 @@ export class IdMap implements Disposable {
     this.statements = Object.fromEntries(pairs) as Record<Kind, ReturnType<typeof prepare>>;
   }
 
-  /** Returns undefined if no record of this kind has ever had this key. */
   find(kind: Kind, value: unknown): number | undefined {
     const key = toKey(value);
     return key === undefined ? undefined : this.statements[kind].find.get(key)?.id;
@@ -106,7 +105,7 @@ export class IdMap implements Disposable {
     for (const unlocked of achievements) this.replaceId("achievement", unlocked);
   }
 
-  /** The last id that a user got, or 0. */
+  /** The last id of a user, or 0. */
   lastUser(): number {
     return this.db.prepare<{ id: number | null }>("SELECT max(id) AS id FROM user").get()?.id ?? 0;
   }

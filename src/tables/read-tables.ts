@@ -1,7 +1,6 @@
 /**
- * Turns the rows of tables into records, like the lines of a dataset. Reports rows that belong to no
- * record, and invalid rows of users' roles and achievements. Every other row is validated later,
- * like a line.
+ * Turns the rows of tables into records, which are validated later, like the lines of a dataset.
+ * Reports rows without a record, and invalid rows of users' roles and achievements.
  */
 import { statSync } from "node:fs";
 import { type RawRecord, type RecordKey, validateUnlock } from "../domain/dataset.ts";
@@ -20,7 +19,7 @@ export interface TableOptions extends Reporting, IdMapOptions {
   timeoutMs?: number | undefined;
 }
 
-/** A record of which only the id has been validated. With an id map, its ids are keys. */
+/** A record with a valid id. With an id map, its ids are keys. */
 export interface TableRecord {
   record: RawRecord;
   /** The line of the record's row in a CSV file. */
@@ -33,7 +32,7 @@ export interface TableRecord {
 export interface RowError extends ValidationError {
   /** For example `users.csv, line 12` or `users.sql, id 42`. */
   place: string;
-  /** For a reference to a record that does not exist, the type and id of that record. */
+  /** The record that a reference does not find. */
   missing?: { type: RecordType; id: number | string };
 }
 
@@ -52,10 +51,7 @@ export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/**
- * Returns the problem with an import's source, as text to follow its name. Never repeats the
- * source, because a URL may have a password.
- */
+/** The problem follows the name of the source, which may have a password, so it is not repeated. */
 export function findProblem(source: string, queries: string | undefined): string | undefined {
   const isDatabase = /^(?:postgres(?:ql)?|mysql|mariadb|sqlite):/i.test(source);
   if (queries === undefined) {
@@ -76,13 +72,12 @@ export async function openTables(
   { queries, timeoutMs = 120_000, idMap, ...reporting }: TableOptions,
 ): Promise<TableReader | undefined> {
   if (typeof source !== "string") return undefined;
-  const hasKeys = idMap !== undefined;
-  const options = { ...reporting, hasKeys };
+  const options = { ...reporting, hasKeys: idMap !== undefined };
   const problem = findProblem(source, queries);
   if (problem !== undefined) throw new Error(`the source ${problem}`);
   if (queries === undefined) {
     if (!isFolder(source)) return undefined;
-    return new TableReader(openCsv(hasKeys), findTables(source, "csv"), options);
+    return new TableReader(openCsv(options.hasKeys), findTables(source, "csv"), options);
   }
   if (!process.versions.bun) {
     throw new Error("databases need the executable or Bun; on Node.js, import NDJSON or CSV");
@@ -149,7 +144,7 @@ export class TableReader {
     for (const table of this.tables.values()) table.finish();
   }
 
-  /** Describes an error in a record, so that it names the row and the column. */
+  /** Adds the row and the column to an error in a record. */
   locate(error: ValidationError, type: RecordType, { line, id, first }: Row): RowError {
     const field = error.field.replace(/^company\./, "company_");
     const isRepeated = error.kind === DUPLICATE_ID && first !== undefined;
@@ -205,20 +200,21 @@ export class TableReader {
    */
   private async *addLists(records: RawRecord[], after: Row | undefined, upTo?: Row) {
     for (const type of ["role", "achievement"] as const) {
-      const users = new Map(records.map((record) => [record.id, { record, list: new Map() }]));
+      const lists = new Map(records.map((user) => [user.id, user.public === true && new Map()]));
       for await (const rows of this.pages(`user_${type}s`, after, upTo)) {
         yield rows.flatMap((row) => {
           const cells = this.convert(row);
-          const user = users.get(cells.user_id);
-          if (user && user.record.public !== true) return [];
-          const errors = user
-            ? this.addElement(type, user.list, cells)
+          const list = lists.get(cells.user_id);
+          if (list === false) return [];
+          const errors = list
+            ? this.addElement(type, list, cells)
             : [this.explainMissing("user", cells.user_id)];
           return errors.map((error) => this.errorIn(`user_${type}s`, row, error));
         });
       }
-      for (const { record, list } of users.values()) {
-        if (record.public === true) record[`${type}s`] = [...list.values()];
+      for (const user of records) {
+        const list = lists.get(user.id);
+        if (list) user[`${type}s`] = [...list.values()];
       }
     }
   }
@@ -230,19 +226,20 @@ export class TableReader {
     { [`${type}_id`]: id, tier, unlocked_at }: Row,
   ): RowProblem[] {
     if (!this.known[type].has(id)) return [this.explainMissing(type, id)];
-    if (type === "role") list.set(id, id);
-    else {
-      const errors = validateUnlock({ tier, unlocked_at });
-      if (errors.length > 0) return errors;
-      // The highest tier counts, and if several rows have it, the earliest of them.
-      const other = list.get(id) as Row | undefined;
-      const secondsOf = (time: unknown) => parseTime(String(time)) ?? 0;
-      const lead = Number(tier) - Number(other?.tier ?? -1);
-      if (lead > 0 || (lead === 0 && secondsOf(unlocked_at) < secondsOf(other?.unlocked_at))) {
-        list.set(id, { id, tier, unlocked_at });
-      }
+    if (type === "role") {
+      list.set(id, id);
+      return [];
     }
-    return [];
+    const errors = validateUnlock({ tier, unlocked_at });
+    const other = list.get(id) as Row | undefined;
+    const secondsOf = (time: unknown) => parseTime(String(time)) ?? 0;
+    // The highest tier counts, and if several rows have it, the earliest of them.
+    const lead = Number(tier) - Number(other?.tier ?? -1);
+    const isEarlier = () => secondsOf(unlocked_at) < secondsOf(other?.unlocked_at);
+    if (errors.length === 0 && (lead > 0 || (lead === 0 && isEarlier()))) {
+      list.set(id, { id, tier, unlocked_at });
+    }
+    return errors;
   }
 
   private isId(value: unknown): value is number | string {

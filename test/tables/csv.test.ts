@@ -151,9 +151,6 @@ test("errors name the file, the line and the column, and are grouped", async () 
     `user_achievements.csv, line 3: tier: must be an integer from 0 to ${MAX}, got "many"`,
     `user_achievements.csv, line 5: unlocked_at: ${time}, got "2024-02-30 00:00:00"`,
     `users.csv, line 7: id: ${ids}, got 0`,
-    `users.csv, line 11: id: ${ids}, got "5.5"${map}`,
-    `users.csv, line 9: id: ${ids}, got 76561197960265729${map}, or subtract 76561197960265728 from Steam ids`,
-    `users.csv, line 10: id: ${ids}, got "five"${map}`,
     'users.csv, line 2: public: must be true or false, got "maybe" (user 1)',
     "users.csv, line 3: public: is missing (user 2)",
     "users.csv, line 4: name: is missing (user 3)",
@@ -161,6 +158,9 @@ test("errors name the file, the line and the column, and are grouped", async () 
     `users.csv, line 5: created_at: ${time}, got "yesterday" (user 4)`,
     'users.csv, line 12: avatar_url: must be null, or an http(s) URL or a path of at most 2048 code points, got "x.png" (user 6)',
     "users.csv, line 14: id: duplicate user id 7 (first on line 13)",
+    `users.csv, line 11: id: ${ids}, got "5.5"${map}`,
+    `users.csv, line 10: id: ${ids}, got "five"${map}`,
+    `users.csv, line 9: id: ${ids}, got 76561197960265729${map}, or subtract 76561197960265728 from Steam ids`,
   ]);
 });
 
