@@ -59,7 +59,10 @@ const parts = {
   company: TypeCompiler.Compile(PublicUserLine.properties.company),
   id: TypeCompiler.Compile(Id),
   achievement: TypeCompiler.Compile(UnlockedAchievement),
-  unlock: TypeCompiler.Compile(Type.Omit(UnlockedAchievement, ["id"])),
+  /** In tables, the id may be a key. */
+  unlock: TypeCompiler.Compile(
+    closedObject({ ...UnlockedAchievement.properties, id: Type.Unknown() }),
+  ),
 };
 
 interface Shape<Value> {
@@ -186,9 +189,9 @@ function validate<Valid extends ChangeLine | EndLine>(
   return isValid && errors.length === 0 ? value : new InvalidLine(errors, value);
 }
 
-/** Returns the errors in a row of a user's achievements, apart from its ids. */
-export function validateUnlock(row: { tier: unknown; unlocked_at: unknown }): ValidationError[] {
-  return parts.unlock.Check(row) ? [] : listErrors(parts.unlock, row, false);
+/** Returns the errors in the tier and the time of a user's achievement. */
+export function validateUnlock(unlock: RawRecord): ValidationError[] {
+  return parts.unlock.Check(unlock) ? [] : listErrors(parts.unlock, unlock, false);
 }
 
 /** Returns the first error of each field. If `isPrivate` is set, only ids are quoted. */

@@ -10,22 +10,21 @@ import { formatTime, parseTime } from "../domain/time.ts";
 /** Returns what converts a row. With `hasKeys`, ids can be of any kind; see {@link toKey}. */
 export function createConverter(hasKeys: boolean): (row: RawRecord) => RawRecord {
   const toId = (cell: unknown) => (hasKeys ? toKey(cell) : undefined) ?? toInteger(cell);
-  const converters = new Map<string, (cell: unknown) => unknown>([
-    ["public", toPublic],
-    ["created_at", toTime],
-    ["unlocked_at", toTime],
-    ["avatar_url", toOptionalText],
-    ["company_role", toOptionalText],
+  const converters: Partial<Record<string, (cell: unknown) => unknown>> = {
+    public: toPublic,
+    created_at: toTime,
+    unlocked_at: toTime,
+    avatar_url: toOptionalText,
+    company_role: toOptionalText,
     // 0 stands for no company.
-    ["company_id", (cell) => (toInteger(cell) ? toId(cell) : undefined)],
-  ]);
-  for (const name of ["id", "user_id", "role_id", "achievement_id"]) converters.set(name, toId);
-  const integers = ["hierarchy", "tier", "points", "member_count"];
-  for (const name of integers) converters.set(name, toInteger);
+    company_id: (cell) => (toInteger(cell) ? toId(cell) : undefined),
+  };
+  for (const name of ["id", "user_id", "role_id", "achievement_id"]) converters[name] = toId;
+  for (const name of ["hierarchy", "tier", "points", "member_count"]) converters[name] = toInteger;
   return ({ line, ...cells }) => {
     const fields: RawRecord = {};
     for (const [name, cell] of Object.entries(cells)) {
-      const value = (converters.get(name) ?? toText)(cell);
+      const value = (converters[name] ?? toText)(cell);
       // Without undefined values, so that validation reports what is missing.
       if (value !== undefined) fields[name] = value;
     }

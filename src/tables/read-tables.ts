@@ -230,15 +230,10 @@ export class TableReader {
       list.set(id, id);
       return [];
     }
-    const errors = validateUnlock({ tier, unlocked_at });
-    const other = list.get(id) as Row | undefined;
-    const secondsOf = (time: unknown) => parseTime(String(time)) ?? 0;
-    // The highest tier counts, and if several rows have it, the earliest of them.
-    const lead = Number(tier) - Number(other?.tier ?? -1);
-    const isEarlier = () => secondsOf(unlocked_at) < secondsOf(other?.unlocked_at);
-    if (errors.length === 0 && (lead > 0 || (lead === 0 && isEarlier()))) {
-      list.set(id, { id, tier, unlocked_at });
-    }
+    const unlock = { id, tier, unlocked_at };
+    const errors = validateUnlock(unlock);
+    if (errors.length === 0 && isBetter(unlock, list.get(id) as Row | undefined))
+      list.set(id, unlock);
     return errors;
   }
 
@@ -257,4 +252,11 @@ export class TableReader {
 
 function tableOf(type: RecordType): TableName {
   return type === "company" ? "companies" : `${type}s`;
+}
+
+/** The highest tier counts, and if several rows have it, the earliest of them. */
+function isBetter(unlock: Row, other?: Row): boolean {
+  const lead = Number(unlock.tier) - Number(other?.tier ?? -1);
+  const secondsOf = (row: Row) => parseTime(String(row.unlocked_at)) ?? 0;
+  return lead > 0 || (lead === 0 && other !== undefined && secondsOf(unlock) < secondsOf(other));
 }
