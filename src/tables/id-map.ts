@@ -74,7 +74,7 @@ function createTables(db: Sqlite): boolean {
 
 export class IdMap implements Disposable {
   private readonly db: Sqlite;
-  readonly statements;
+  private readonly statements;
   private readonly cached = new Map<string, number>();
 
   constructor(db: Sqlite) {
@@ -91,6 +91,10 @@ export class IdMap implements Disposable {
   find(kind: Kind, value: unknown): number | undefined {
     const key = toKey(value);
     return key === undefined ? undefined : this.statements[kind].find.get(key)?.id;
+  }
+
+  findKey({ type, id }: RecordKey): string | undefined {
+    return this.statements[type].findKey.get(id)?.key;
   }
 
   /** Replaces the keys in a record. Other values remain, and validation rejects them. */
@@ -138,6 +142,6 @@ export class IdMap implements Disposable {
 }
 
 /** Returns the id of a record as its source has it, for messages. */
-export function idInSource({ type, id }: RecordKey, map: IdMap | undefined): string | number {
-  return map?.statements[type].findKey.get(id)?.key ?? id;
+export function idInSource(record: RecordKey, map: IdMap | undefined): string | number {
+  return map?.findKey(record) ?? record.id;
 }
