@@ -95,24 +95,21 @@ export async function openTable(
       }
       count += rows.length;
       unread -= rows.length;
-      if (unread < 0) refuseOrder();
+      check(unread >= 0);
       if (rows.length > 0) yield rows;
       start = `${key} > ${last}`;
     }
     if (column === "id") onRead?.(file, count);
   }
 
-  function refuseOrder(): never {
+  /** Throws if the pages do not have the same rows as the table. */
+  function check(isPossible: boolean): void {
+    if (isPossible) return;
     const advice = "CAST it to the same type in all queries";
     throw new Error(`${file}: ${column} is not sorted as it is compared; ${advice}`);
   }
 
-  /** Throws if the pages did not have all rows. */
-  function finish(): void {
-    if (unread > 0) refuseOrder();
-  }
-
-  return { name, header, query, listWithoutId, pages, finish };
+  return { header, query, listWithoutId, pages, finish: () => check(unread <= 0) };
 }
 
 /** Reads a SELECT. Returns what follows FROM, with the names of columns as they are known here. */
@@ -125,7 +122,7 @@ async function openSelect(
 ) {
   const bytes = readFileSync(path);
   if (!isUtf8(bytes)) throw new Error(`${file} is not valid UTF-8`);
-  const text = bytes.toString().replace(/^\ufeff/, "");
+  const text = new TextDecoder().decode(bytes);
   // The line break ends a comment on the last line.
   const from = `(${text.replace(LAST_SEMICOLON, "")}\n)`;
   const { columns } = await run(`SELECT * FROM ${from} AS q WHERE 1 = 0`);
