@@ -61,7 +61,7 @@ const parts = {
   achievement: TypeCompiler.Compile(UnlockedAchievement),
   /** In tables, the id may be a key. */
   unlock: TypeCompiler.Compile(
-    closedObject({ ...UnlockedAchievement.properties, id: Type.Unknown() }),
+    Type.Object({ ...UnlockedAchievement.properties, id: Type.Unknown() }),
   ),
 };
 
