@@ -14,7 +14,8 @@ import { type ImportOptions, importDataset as importLines } from "./snapshot/imp
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
 import type { Counted } from "./snapshot/import/write.ts";
 
-export type { ErrorBody, ErrorCode } from "./domain/api-errors.ts";
+export type { ErrorBody, ErrorCode } from "./domain/api.ts";
+export { version } from "./domain/api.ts";
 export type { ChangeLine, DatasetLine, DeletionLine, EndLine } from "./domain/dataset.ts";
 export type {
   Achievement,
@@ -30,7 +31,6 @@ export type {
   User,
   UserSearchResult,
 } from "./domain/model.ts";
-export { version } from "./domain/version.ts";
 export type { FetchHandler } from "./http/app.ts";
 export type { Peer, ResponseFacts } from "./http/context.ts";
 export type { HealthBody } from "./http/health.ts";

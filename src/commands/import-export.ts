@@ -17,7 +17,7 @@ import { DatasetError, formatErrors, groupErrors } from "../snapshot/import/line
 import { notOverwritten } from "../snapshot/import/overwrite-guard.ts";
 import type { Counted } from "../snapshot/import/write.ts";
 import { exportDataset } from "../snapshot/read/export.ts";
-import { findProblem, isFolder } from "../tables/open.ts";
+import { findProblem, isFolder } from "../tables/read-tables.ts";
 import { confirmServed } from "./health.ts";
 import {
   describeCounts,

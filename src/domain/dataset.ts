@@ -8,9 +8,7 @@ import type { ValueError } from "@sinclair/typebox/errors";
 import { explain, mustBe, notAnObject, printable, type ValidationError } from "./invalid-values.ts";
 import {
   AchievementLine,
-  AvatarOrNull,
   CompanyLine,
-  CompanyOrNull,
   Count,
   closedObject,
   Id,
@@ -30,10 +28,8 @@ export type DatasetLine =
   | PrivateUserLine;
 
 const EndLine = closedObject({ type: Type.Literal("end"), lines: Count });
-/** The optional last line of a file. `lines` is the number of non-blank lines above it. */
 export type EndLine = Static<typeof EndLine>;
 
-/** Records of these types have ids. */
 export const recordTypes = ["role", "achievement", "company", "user"] as const;
 
 const DeletionLine = closedObject({
@@ -43,7 +39,6 @@ const DeletionLine = closedObject({
 });
 export type DeletionLine = Static<typeof DeletionLine>;
 
-/** A line of a change file adds, replaces or deletes the record with its type and id. */
 export type ChangeLine = DatasetLine | DeletionLine;
 
 /** How many errors to report per line. A single line can cause a million. */
@@ -58,12 +53,16 @@ const shapes = {
   end: TypeCompiler.Compile(EndLine),
   deletion: TypeCompiler.Compile(DeletionLine),
 };
-/** The optional fields of a public user, and the items of its lists. */
-const optional = {
-  avatar: TypeCompiler.Compile(Type.Optional(AvatarOrNull)),
-  company: TypeCompiler.Compile(Type.Optional(CompanyOrNull)),
-  role: TypeCompiler.Compile(Id),
-  unlocked: TypeCompiler.Compile(UnlockedAchievement),
+/** Parts of a public user. */
+const parts = {
+  avatar: TypeCompiler.Compile(PublicUserLine.properties.avatar_url),
+  company: TypeCompiler.Compile(PublicUserLine.properties.company),
+  id: TypeCompiler.Compile(Id),
+  achievement: TypeCompiler.Compile(UnlockedAchievement),
+  /** In tables, the id may be a key. */
+  unlock: TypeCompiler.Compile(
+    Type.Object({ ...UnlockedAchievement.properties, id: Type.Unknown() }),
+  ),
 };
 
 interface Shape<Value> {
@@ -84,10 +83,7 @@ export function datasetSchema(): object {
   };
 }
 
-export interface RecordKey {
-  type: (typeof recordTypes)[number];
-  id: number;
-}
+export type RecordKey = Pick<DeletionLine, "type" | "id">;
 
 /** An object that has not been validated yet. */
 export type RawRecord = Record<string, unknown>;
@@ -106,7 +102,7 @@ export class InvalidLine {
   get record(): RecordKey | undefined {
     const { type, id } = this.value;
     const known = recordTypes.find((name) => name === type);
-    return known && optional.role.Check(id) ? { type: known, id } : undefined;
+    return known && parts.id.Check(id) ? { type: known, id } : undefined;
   }
 }
 
@@ -167,10 +163,10 @@ export function salvageUser({ value }: InvalidLine): PublicUserLine | undefined 
   const { avatar_url, company, roles, achievements } = value;
   const kept: unknown = {
     ...value,
-    avatar_url: optional.avatar.Check(avatar_url) ? avatar_url : null,
-    company: optional.company.Check(company) ? company : null,
-    roles: listValid(roles, optional.role, (id) => id).slice(0, MAX_ROLES),
-    achievements: listValid(achievements, optional.unlocked, ({ id }) => id),
+    avatar_url: parts.avatar.Check(avatar_url) ? avatar_url : null,
+    company: parts.company.Check(company) ? company : null,
+    roles: listValid(roles, parts.id, (id) => id).slice(0, MAX_ROLES),
+    achievements: listValid(achievements, parts.achievement, ({ id }) => id),
   };
   return shapes.publicUser.Check(kept) ? kept : undefined;
 }
@@ -187,18 +183,26 @@ function validate<Valid extends ChangeLine | EndLine>(
   shape: Shape<Valid> | ValidationError,
 ): Valid | InvalidLine {
   if ("reason" in shape) return new InvalidLine([shape], value);
-  if (shape.Check(value)) {
-    const errors = listDuplicateIds(value);
-    return errors.length === 0 ? value : new InvalidLine(errors, value);
-  }
   const isPrivate = value.type === "user" && value.public !== true;
+  const isValid = shape.Check(value);
+  const errors = isValid ? listDuplicateIds(value) : listErrors(shape, value, isPrivate);
+  return isValid && errors.length === 0 ? value : new InvalidLine(errors, value);
+}
+
+/** Returns the errors in the tier and the time of a user's achievement. */
+export function validateUnlock(unlock: RawRecord): ValidationError[] {
+  return parts.unlock.Check(unlock) ? [] : listErrors(parts.unlock, unlock, false);
+}
+
+/** Returns the first error of each field. If `isPrivate` is set, only ids are quoted. */
+function listErrors(shape: Shape<unknown>, value: unknown, isPrivate: boolean): ValidationError[] {
   const errors = Iterator.from(shape.Errors(value))
     .flatMap((error) => explain(error, isPrivate))
-    // A field may have two errors, of which only the first is reported.
+    // A field may have two errors.
     .take(2 * MAX_ERRORS);
   const byField = Map.groupBy(errors, ({ field }) => printable(field));
   const first = Array.from(byField, ([field, [error]]) => ({ reason: "", ...error, field }));
-  return new InvalidLine(first.slice(0, MAX_ERRORS), value);
+  return first.slice(0, MAX_ERRORS);
 }
 
 /** Returns the shape required by a line's `type` and `public`, or the error in those fields. */
@@ -215,22 +219,20 @@ function shapeOf(record: RawRecord): Shape<DatasetLine | EndLine> | ValidationEr
   return mustBe("public", "true or false", isPublic);
 }
 
-/** Returns the errors for ids that are listed more than once for a public user. */
 function listDuplicateIds(line: ChangeLine | EndLine): ValidationError[] {
   if (!("public" in line && line.public)) return [];
   const { roles = [], achievements = [] } = line;
-  const unlocked = achievements.map((unlock) => unlock.id);
-  const reason = "is listed twice";
+  const unlocked = achievements.map(({ id }) => id);
   return [
-    ...findRepeated(roles).map((at) => ({ field: `roles[${at}]`, reason })),
-    ...findRepeated(unlocked).map((at) => ({ field: `achievements[${at}].id`, reason })),
+    ...listRepeated(roles, (at) => `roles[${at}]`),
+    ...listRepeated(unlocked, (at) => `achievements[${at}].id`),
   ];
 }
 
-/** Returns the indexes of ids that also occur earlier in the list. */
-function findRepeated(ids: number[]): number[] {
+function listRepeated(ids: number[], fieldOf: (at: number) => string): ValidationError[] {
   // Ids usually ascend. If so, there are no duplicates.
-  if (ids.every((id, index) => id > (ids[index - 1] ?? 0))) return [];
+  if (ids.every((id, at) => id > (ids[at - 1] ?? 0))) return [];
   const seen = new Set<number>();
-  return [...ids.keys()].filter((at) => seen.size === seen.add(ids[at] ?? 0).size);
+  const repeated = [...ids.keys()].filter((at) => seen.size === seen.add(ids[at] ?? 0).size);
+  return repeated.map((at) => ({ field: fieldOf(at), reason: "is listed twice" }));
 }

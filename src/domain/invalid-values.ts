@@ -30,17 +30,16 @@ export function notAnObject(text: string): ValidationError {
 export function mustBe(field: string, expected: string, value: unknown): ValidationError {
   const kind = `must be ${expected}`;
   if (value === undefined) return { field, reason: kind };
-  const reason = `${kind}, got ${formatValue(value)}`;
   // Null values are grouped separately from other values.
-  return value === null ? { field, reason } : { field, reason, kind };
+  if (value === null) return { field, reason: `${kind}, got null` };
+  const advice = adviseOn(expected, value);
+  return { field, reason: `${kind}, got ${formatValue(value)}${advice}`, kind: kind + advice };
 }
 
 /** Like {@link mustBe}, but for an id. An undefined id is reported as missing. */
 export function mustBeId(field: string, value: unknown): ValidationError {
   if (value === undefined) return { field, reason: "is missing" };
-  const quoted = value instanceof Uint8Array ? toKey(value) : value;
-  const error = mustBe(field, Id.description ?? "", quoted);
-  return { ...error, reason: error.reason + adviseOn(value) };
+  return mustBe(field, Id.description ?? "", value instanceof Uint8Array ? toKey(value) : value);
 }
 
 /** Returns an id of any kind as text, the key of an id map, or undefined for anything else. */
@@ -51,30 +50,29 @@ export function toKey(value: unknown): string | undefined {
   return key !== "" && isText(key, MAX_KEY_LENGTH) && !ROUNDED.test(key) ? key : undefined;
 }
 
-function adviseOn(id: unknown): string {
+/** Says what an invalid id or time looks like, and what to do about it. */
+function adviseOn(expected: string, value: unknown): string {
+  if (expected === Id.description) return adviseOnId(value);
+  if (expected !== Timestamp.description) return "";
+  const number = Number.isFinite(value) ? Number(value) : Number.NaN;
+  if (number < 1e8) return "; it looks like a spreadsheet's own date";
+  if (number >= 1e11) return "; it looks like milliseconds";
+  return /^\d+\/\d+\/\d/.test(String(value)) ? "; nobody can say which is the month" : "";
+}
+
+function adviseOnId(id: unknown): string {
   const isRounded = typeof id === "number" && id > Number.MAX_SAFE_INTEGER;
   if (isRounded || (typeof id === "string" && ROUNDED.test(id.trim()))) {
     return "; it looks like a number that a spreadsheet has rounded";
   }
   const isLarge = typeof id === "bigint" && id > 0;
-  if (!isLarge && typeof id !== "string" && !(id instanceof Uint8Array)) return "";
+  if (!isLarge && typeof id !== "string") return "";
   if (toKey(id) === undefined) {
     return `; with --id-map FILE, it can be text of 1 to ${MAX_KEY_LENGTH} code points`;
   }
   const isSteam = isLarge && id >= FIRST_STEAM_ID && id < FIRST_STEAM_ID + 2n ** 32n;
   const other = isSteam ? `, or subtract ${FIRST_STEAM_ID} from Steam ids` : "";
   return `; such ids need --id-map FILE${other}`;
-}
-
-/** Like {@link mustBe}, but for a time. Explains what the value looks like. */
-export function mustBeTime(field: string, value: unknown): ValidationError {
-  const { reason, kind = reason } = mustBe(field, Timestamp.description ?? "", value);
-  const number = Number.isFinite(value) ? Number(value) : Number.NaN;
-  let advice = "";
-  if (number < 1e8) advice = "; it looks like a spreadsheet's own date";
-  else if (number >= 1e11) advice = "; it looks like milliseconds";
-  else if (/^\d+\/\d+\/\d/.test(String(value))) advice = "; nobody can say which is the month";
-  return { field, reason: reason + advice, kind: kind + advice };
 }
 
 /**
@@ -96,22 +94,17 @@ export function* explain(error: ValueError, isPrivate: boolean): Generator<Valid
     yield { field, reason: "is not a known field" };
   } else if (hasObjectBranch && typeof value === "object") {
     for (const inner of error.errors[0] ?? []) yield* explain(inner, isPrivate);
-  } else if (isPrivate && field !== "id" && field !== "deleted") {
-    yield mustBe(field, expected, undefined);
-  } else if (expected === Id.description) yield mustBeId(field, value);
-  else if (expected === Timestamp.description) yield mustBeTime(field, value);
-  else yield mustBe(field, expected, value);
+  } else {
+    const isQuoted = !isPrivate || field === "id" || field === "deleted";
+    yield mustBe(field, expected, isQuoted ? value : undefined);
+  }
 }
 
 /** Makes text safe to print: truncates long text and escapes control characters. */
 export function printable(text: string, maxLength = MAX_FIELD_LENGTH): string {
   const short = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
-  return short
-    .toWellFormed()
-    .replace(
-      /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
-      (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
-    );
+  const toCode = (character: string) => `\\u{${character.codePointAt(0)?.toString(16)}}`;
+  return short.toWellFormed().replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, toCode);
 }
 
 function formatValue(value: unknown): string {

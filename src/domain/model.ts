@@ -19,8 +19,7 @@ export const Integer = integer("an integer", Number.MIN_SAFE_INTEGER);
 
 export const Text = string("a valid Unicode string");
 
-/** Text of limited length. Unpaired surrogates are rejected, because UTF-8 cannot encode them. */
-export function boundedText(maxLength: number) {
+function boundedText(maxLength: number) {
   const description = `a valid Unicode string of at most ${maxLength} code points`;
   return string(description, { maxLength }, (value) => isText(value, maxLength));
 }
@@ -34,7 +33,7 @@ export const Name = string(
   (value) => isText(value, MAX_NAME) && VISIBLE.test(value),
 );
 
-/** A time in a dataset. Responses have a {@link UtcTime}. */
+/** Datasets have this, and responses have a {@link UtcTime}. */
 export const Timestamp = string(
   "an RFC 3339 time on a real date, with Z or an offset, such as 2024-03-09T17:05:00Z",
   {
@@ -51,10 +50,11 @@ export const UtcTime = string("an ISO 8601 time in UTC, such as 2024-03-09T17:05
 const Avatar = string(
   `an http(s) URL or a path of at most ${MAX_AVATAR} code points`,
   { maxLength: MAX_AVATAR, pattern: AVATAR.source },
-  isAvatar,
+  (value) =>
+    isText(value, MAX_AVATAR) && AVATAR.test(value) && (value[0] === "/" || URL.canParse(value)),
 );
 
-export const AvatarOrNull = Type.Union([Avatar, Type.Null()], {
+const AvatarOrNull = Type.Union([Avatar, Type.Null()], {
   description: `null, or ${Avatar.description}`,
 });
 
@@ -63,7 +63,7 @@ export const Url = string("an absolute URL", { format: "uri" });
 export const Role = Type.Object({ id: Id, name: Name, hierarchy: Integer });
 export type Role = Static<typeof Role>;
 
-/** The sort order of roles in a profile: higher `hierarchy` first, then lower id. */
+/** The order of roles in a profile. */
 export function compareRoles(a: Role, b: Role): number {
   return b.hierarchy - a.hierarchy || a.id - b.id;
 }
@@ -87,7 +87,7 @@ export const AchievementEntry = Type.Object({
 });
 export type AchievementEntry = Static<typeof AchievementEntry>;
 
-/** A search returns at most this many users or companies. */
+/** The most users or companies that a search returns. */
 export const MAX_RESULTS = 10;
 
 export const CompanySearchResult = Type.Object({ id: Id, name: Name, member_count: Count });
@@ -139,9 +139,8 @@ export const MAX_ROLES = 100;
 export const MAX_ACHIEVEMENTS_BYTES = 128 * 1024;
 
 const ROLES = `an array of at most ${MAX_ROLES} role ids`;
-const UNLOCKED = "an array of objects";
 
-export const CompanyOrNull = Type.Union([closedObject({ id: Id, role: Name }), Type.Null()], {
+const CompanyOrNull = Type.Union([closedObject({ id: Id, role: Name }), Type.Null()], {
   description: "an object with id and role, or null",
 });
 export const UnlockedAchievement = closedObject({ id: Id, tier: Count, unlocked_at: Timestamp });
@@ -152,9 +151,10 @@ const details = {
   created_at: Timestamp,
   company: Type.Optional(CompanyOrNull),
   roles: Type.Optional(Type.Array(Id, { maxItems: MAX_ROLES, description: ROLES })),
-  achievements: Type.Optional(Type.Array(UnlockedAchievement, { description: UNLOCKED })),
+  achievements: Type.Optional(
+    Type.Array(UnlockedAchievement, { description: "an array of objects" }),
+  ),
 };
-
 const userOf = { type: Type.Literal("user"), id: Id };
 
 export const PublicUserLine = closedObject({ ...userOf, public: Type.Literal(true), ...details });
@@ -168,13 +168,13 @@ export const PrivateUserLine = closedObject({
 });
 export type PrivateUserLine = Static<typeof PrivateUserLine>;
 
-/** Returns the avatar as an absolute URL. If it is a path, `baseUrl` is prepended. */
+/** Returns the avatar as an absolute URL. */
 export function completeAvatar(userId: number, avatar: string | null, baseUrl: string): string {
   const url = avatar ?? `/avatars/${userId}.svg`;
   return url.startsWith("/") ? baseUrl + url : url;
 }
 
-/** An object in a dataset. Unknown fields are errors. */
+/** Unknown fields are errors. */
 export function closedObject<Properties extends TProperties>(properties: Properties) {
   return Type.Object(properties, { additionalProperties: false });
 }
@@ -184,21 +184,15 @@ function integer(description: string, minimum: number) {
 }
 
 /**
- * Defines a string type that accepts the strings for which `isValid` returns true. The description
- * also serves as the kind under which TypeBox finds this check. TypeBox ignores `keywords`, which
- * describe the check in JSON Schema as far as possible.
+ * The description is also the kind under which TypeBox finds `isValid`. TypeBox ignores `keywords`,
+ * which describe this check in JSON Schema as far as possible.
  */
 function string(description: string, keywords: object = {}, isValid = (_: string) => true) {
   TypeRegistry.Set(description, (_, value) => typeof value === "string" && isValid(value));
   return Type.Unsafe<string>({ [Kind]: description, description, type: "string", ...keywords });
 }
 
-/** Checks the length first, because the other checks take time proportional to the length. */
+/** Rejects unpaired surrogates, which UTF-8 cannot encode. Long text is rejected at once. */
 export function isText(value: string, maxCodePoints: number): boolean {
   return !hasCodePoints(value, maxCodePoints + 1) && value.isWellFormed();
-}
-
-function isAvatar(value: string): boolean {
-  const isMatch = isText(value, MAX_AVATAR) && AVATAR.test(value);
-  return isMatch && (value.startsWith("/") || URL.canParse(value));
 }

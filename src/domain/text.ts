@@ -1,5 +1,4 @@
 /** Cleans text of invisible characters, and counts code points. */
-
 const INVISIBLE = /(?![\p{White_Space}\u200c\u200d])[\p{Cc}\p{Cf}]/gu;
 /** Matches control and format characters, and white space except single spaces between words. */
 const MAY_BE_UNCLEAN = /[\p{Cc}\p{Cf}]|(?! )\p{Z}|^ | $| {2}/u;
@@ -9,7 +8,7 @@ export function cleanName(name: string): string {
   return MAY_BE_UNCLEAN.test(name) ? collapseSpaces(name.replace(INVISIBLE, "")) : name;
 }
 
-/** Replaces each run of white space with a single space, and trims both ends. */
+/** Trims the text, too. */
 export function collapseSpaces(text: string): string {
   return text.replace(/\p{White_Space}+/gu, " ").replace(/^ | $/g, "");
 }

@@ -1,7 +1,7 @@
 /** The routes of the pages for people. A page of results counts as one search. */
 import crypto from "node:crypto";
 import { Elysia } from "elysia";
-import { errors } from "../domain/api-errors.ts";
+import { errors } from "../domain/api.ts";
 import type { Decision } from "../limit/limiter.ts";
 import { normalizeQuery, SEARCHABLE } from "../search/fold.ts";
 import { styleOf } from "../web/brand.ts";

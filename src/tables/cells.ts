@@ -3,7 +3,34 @@
  * cannot be converted is returned unchanged, so that validation rejects and quotes it.
  */
 import { isUtf8 } from "node:buffer";
+import type { RawRecord } from "../domain/dataset.ts";
+import { toKey } from "../domain/invalid-values.ts";
 import { formatTime, parseTime } from "../domain/time.ts";
+
+/** Returns what converts a row. With `hasKeys`, ids can be of any kind; see {@link toKey}. */
+export function createConverter(hasKeys: boolean): (row: RawRecord) => RawRecord {
+  const toId = (cell: unknown) => (hasKeys ? toKey(cell) : undefined) ?? toInteger(cell);
+  const converters: Partial<Record<string, (cell: unknown) => unknown>> = {
+    public: toPublic,
+    created_at: toTime,
+    unlocked_at: toTime,
+    avatar_url: toOptionalText,
+    company_role: toOptionalText,
+    // 0 stands for no company.
+    company_id: (cell) => (toInteger(cell) ? toId(cell) : undefined),
+  };
+  for (const name of ["id", "user_id", "role_id", "achievement_id"]) converters[name] = toId;
+  for (const name of ["hierarchy", "tier", "points", "member_count"]) converters[name] = toInteger;
+  return ({ line, ...cells }) => {
+    const fields: RawRecord = {};
+    for (const [name, cell] of Object.entries(cells)) {
+      const value = (converters[name] ?? toText)(cell);
+      // Without undefined values, so that validation reports what is missing.
+      if (value !== undefined) fields[name] = value;
+    }
+    return fields;
+  };
+}
 
 /** Allows decimals of zeros. In "1.000" and "1,000", they may be the end of a thousand. */
 const DECIMAL = /^(?!-?[1-9]\d{0,2}[.,]000$)(-?\d{1,100})(?:[.,]0*)?$/;
@@ -14,11 +41,6 @@ export function toInteger(cell: unknown): unknown {
   const [, digits] = DECIMAL.exec(String(value)) ?? [];
   if (digits === undefined) return value === "" ? undefined : value;
   return Number.isSafeInteger(Number(digits)) ? Number(digits) : BigInt(digits);
-}
-
-/** Returns undefined for 0, which stands for no company. */
-export function toCompany(cell: unknown): unknown {
-  return toInteger(cell) || undefined;
 }
 
 // Databases and people write these words, and spreadsheets in the languages of the page.
@@ -35,14 +57,14 @@ export function toPublic(cell: unknown): unknown {
 }
 
 /** Returns undefined for null. MySQL's binary strings are decoded. */
-export function toText(cell: unknown): unknown {
+function toText(cell: unknown): unknown {
   if (typeof cell === "number" || typeof cell === "bigint") return String(cell);
   if (cell instanceof Uint8Array && isUtf8(cell)) return Buffer.from(cell).toString();
   return cell ?? undefined;
 }
 
 /** Like {@link toText}, but trims text, and returns undefined if it is empty. */
-export function toOptionalText(cell: unknown): unknown {
+function toOptionalText(cell: unknown): unknown {
   return trimmed(toText(cell)) || undefined;
 }
 
@@ -52,10 +74,7 @@ const TIME =
   /^([\d-]{10})(?:[T ] *(\d\d?):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?)? ?(?:Z|([+-]\d\d):?(\d\d)?)?$/i;
 const two = (digits: string) => digits.padStart(2, "0");
 
-/**
- * Reads dates such as 2021-05-31 and 31.5.2021, with or without a time of day and a zone, and Unix
- * seconds. Without a zone, a time is in UTC.
- */
+/** Reads dates such as 31.5.2021, with or without a time of day and a zone, and Unix seconds. */
 export function toTime(cell: unknown): unknown {
   if (cell instanceof Date) {
     const year = cell.getUTCFullYear();

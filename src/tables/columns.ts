@@ -2,11 +2,11 @@
  * The six tables that an operator provides as CSV files or as SELECTs, with their columns. Checks
  * the names of files and columns, and never reads a row.
  */
-import { readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync } from "node:fs";
+import { basename, join } from "node:path";
 import { closest, distance } from "fastest-levenshtein";
 
-/** The columns of each table: those that it must have, and optional ones. */
+/** The required and the optional columns of each table. */
 const tables = {
   roles: [["id", "name", "hierarchy"], []],
   achievements: [["id", "name", "description", "icon", "kind", "tier", "points"], []],
@@ -22,25 +22,18 @@ export type TableName = keyof typeof tables;
 
 const names = Object.keys(tables) as TableName[];
 
-/** Returns the files of a folder by table. A file is named after its table, in any case. */
+/** Returns the paths of a folder's files, which are named after their tables. */
 export function findTables(folder: string, ending: "csv" | "sql"): Map<TableName, string> {
   const list = `the files can be ${names.map((name) => `${name}.${ending}`).join(", ")}`;
-  const files = readdirSync(folder).filter((file) => /^[^.].*\.(?:csv|sql)\s*$/i.test(file));
-  const tableOf = (file: string) =>
-    names.find((name) => RegExp(`^\\s*${name}\\s*\\.${ending}\\s*$`, "i").test(file));
-  const stray = files.find((file) => !tableOf(file));
-  if (stray !== undefined) throw new Error(`${folder} has the unknown file ${stray}; ${list}`);
   const found = new Map<TableName, string>();
-  for (const name of names) {
-    const [file, other] = files.filter((file) => tableOf(file) === name).sort();
-    if (file === undefined) continue;
-    if (other !== undefined) throw new Error(`${folder} has both ${file} and ${other}`);
-    const path = join(folder, file);
-    // For example a named pipe, which never ends if it has no writer.
-    if (!statSync(path, { throwIfNoEntry: false })?.isFile()) {
-      throw new Error(`${path} is not a regular file`);
-    }
-    found.set(name, path);
+  for (const file of readdirSync(folder).sort()) {
+    if (!/^[^.].*\.(?:csv|sql)\s*$/i.test(file)) continue;
+    const plain = file.replace(/\s/g, "").toLowerCase();
+    const table = names.find((name) => `${name}.${ending}` === plain);
+    if (!table) throw new Error(`${folder} has the unknown file ${file}; ${list}`);
+    const other = found.get(table);
+    if (other !== undefined) throw new Error(`${folder} has both ${basename(other)} and ${file}`);
+    found.set(table, join(folder, file));
   }
   if (found.has("users") || found.has("companies")) return found;
   throw new Error(`${folder} has neither users.${ending} nor companies.${ending}; ${list}`);
@@ -59,17 +52,13 @@ export interface Header {
   unknown: UnknownColumn[];
 }
 
-/**
- * Finds the columns of a table in a header, in any case. Throws an error that begins with `file` if
- * a column is missing or occurs twice.
- */
+/** Finds the columns of a table, in any case. Throws if one is missing or occurs twice. */
 export function readHeader(file: string, table: TableName, header: readonly string[]): Header {
   const [required, optional]: [string[], string[]] = tables[table];
   const known = [...required, ...optional];
   const titles = header.map((title) => title.trim().toLowerCase());
   const double = titles.find((name, at) => known.includes(name) && titles.indexOf(name) < at);
   if (double !== undefined) throw new Error(`${file}: the column "${double}" occurs twice`);
-  const present = known.filter((name) => titles.includes(name));
   const absent = known.filter((name) => !titles.includes(name));
   const unknown = titles.flatMap((name, at) => {
     if (known.includes(name)) return [];
@@ -79,12 +68,13 @@ export function readHeader(file: string, table: TableName, header: readonly stri
     return [{ file, column: (header[at] ?? "").trim(), ...(isSimilar && { meant }) }];
   });
   const missing = required.find((name) => absent.includes(name));
-  if (missing === undefined) {
-    return { places: new Map(present.map((name) => [name, titles.indexOf(name)])), unknown };
+  if (missing !== undefined) {
+    const others = unknown.map(({ column }) => `"${column}"`).join(", ") || "none";
+    const list = `the columns can be ${known.join(", ")}; unknown columns: ${others}`;
+    throw new Error(`${file}: the column "${missing}" is missing; ${list}`);
   }
-  const others = unknown.map(({ column }) => `"${column}"`).join(", ") || "none";
-  const list = `the columns can be ${known.join(", ")}; unknown columns: ${others}`;
-  throw new Error(`${file}: the column "${missing}" is missing; ${list}`);
+  const present = known.filter((name) => titles.includes(name));
+  return { places: new Map(present.map((name) => [name, titles.indexOf(name)])), unknown };
 }
 
 /** The column that identifies a row, or for user_roles and user_achievements the row's user. */

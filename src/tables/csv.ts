@@ -1,7 +1,4 @@
-/**
- * Loads CSV files into a temporary database, so that rows in any order can be joined. Converts only
- * the cell that identifies the row.
- */
+/** Loads CSV files into a temporary database, in which rows in any order can be joined. */
 import { pipeline } from "node:stream/promises";
 import { CsvError, parse } from "csv-parse";
 import { sqlite } from "#sqlite";
@@ -10,42 +7,42 @@ import { readFileBytes } from "../files/input.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import { toInteger } from "./cells.ts";
 import { type Header, keyOf, readHeader, type TableName } from "./columns.ts";
-import type { Row, Tables } from "./read-tables.ts";
+import type { Row, Source } from "./queries.ts";
 
 const MAX_ROW_BYTES = 2 ** 20;
 const MAX_FIELDS = 1000;
-const BAD_RECORD = "a quote is misplaced or never closed, or the record is longer than 1 MiB";
 
 /** With `hasKeys`, ids are kept as text. */
-export function openCsv(hasKeys: boolean): Tables {
+export function openCsv(hasKeys: boolean): Source {
   // An empty path stands for a temporary file, which SQLite deletes.
   const { $client } = sqlite.openWritable("");
   $client.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
   return {
     ending: "csv",
     dialect: "sqlite",
-    open: (table, path) => load($client, table, path, hasKeys),
-    query: async (table, rest, selected = "*") =>
-      $client.prepare<Row>(`SELECT ${selected} FROM ${table} AS q ${rest}`).all(),
+    load: (table, path) => load($client, table, path, hasKeys ? toKey : toInteger),
+    run: async (sql) => ({ rows: $client.prepare<Row>(sql).all(), columns: [] }),
     [Symbol.asyncDispose]: async () => $client.close(),
   };
 }
 
-/** Loads a CSV file into a table, and returns the header of the file. */
-async function load(db: Sqlite, table: TableName, path: string, hasKeys: boolean): Promise<Header> {
+async function load(
+  db: Sqlite,
+  table: TableName,
+  path: string,
+  toId: (cell: unknown) => unknown,
+): Promise<Header> {
   const file = `${table}.csv`;
   const key = keyOf(table);
   let width = 0;
-  let header: Header = { places: new Map(), unknown: [] };
+  let header: Header | undefined;
   let insert: ReturnType<Sqlite["prepare"]> | undefined;
+  /** The line on which the last record ends. */
   let lines = 0;
 
-  /** `last` is the line on which the record ends. */
-  function add(cells: string[], last: number): void {
-    const line = lines + 1;
-    lines = last;
+  function add(cells: string[]): void {
     if (cells.every((cell) => cell.trim() === "")) return;
-    if (!insert) {
+    if (!header) {
       // Tells Excel the separator, which findDelimiter has found in this line.
       if (/^sep=.?$/i.test(cells.join(""))) return;
       width = cells.findLastIndex((name) => name.trim() !== "") + 1;
@@ -57,15 +54,16 @@ async function load(db: Sqlite, table: TableName, path: string, hasKeys: boolean
     }
     if (cells.length < width || cells.slice(width).some((cell) => cell !== "")) {
       const counts = `has ${cells.length} fields, but the header has ${width}`;
-      throw new Error(`${file}, line ${line}: ${counts} (a field with a separator must be quoted)`);
+      throw problem(`${counts} (a field with a separator must be quoted)`);
     }
     const values = Array.from(header.places, ([name, at]) => {
-      const id = name === key && (hasKeys ? toKey : toInteger)(cells[at]);
+      const id = name === key && toId(cells[at]);
       return typeof id === "number" || typeof id === "string" ? id : cells[at] || null;
     });
-    insert.run(...values, line);
+    insert?.run(...values, lines + 1);
   }
 
+  const problem = (reason: string) => new Error(`${file}, line ${lines + 1}: ${reason}`);
   const texts = decode(file, readFileBytes(path));
   const { value: start = "" } = await texts.next();
   const parser = parse({
@@ -76,10 +74,11 @@ async function load(db: Sqlite, table: TableName, path: string, hasKeys: boolean
     // The size of a record does not count its separators, and each field takes memory.
     cast(cell: string, { index }) {
       if (index < MAX_FIELDS) return cell;
-      throw new Error(`${file}, line ${lines + 1}: has more than 1,000 fields`);
+      throw problem("has more than 1,000 fields");
     },
-    on_record(cells: string[], { lines }) {
-      add(cells, lines);
+    on_record(cells: string[], context) {
+      add(cells);
+      lines = context.lines;
       return null;
     },
   });
@@ -87,11 +86,10 @@ async function load(db: Sqlite, table: TableName, path: string, hasKeys: boolean
   try {
     await pipeline(texts, parser.resume());
   } catch (error) {
-    throw error instanceof CsvError
-      ? new Error(`${file}, line ${lines + 1}: ${BAD_RECORD}`)
-      : error;
+    const bad = "a quote is misplaced or never closed, or the record is longer than 1 MiB";
+    throw error instanceof CsvError ? problem(bad) : error;
   }
-  if (!insert) throw new Error(`${file} is empty; its first line must name the columns`);
+  if (!header) throw new Error(`${file} is empty; its first line must name the columns`);
   // The index has all columns, so that a page is read from one place. Rows with the same id are in
   // the order of their lines.
   const others = [...header.places.keys()].filter((name) => name !== key);
@@ -112,17 +110,14 @@ async function* decode(file: string, bytes: AsyncIterable<Uint8Array>): AsyncGen
   let held = "";
   try {
     for await (const chunk of bytes) {
-      const text = (held + utf8.decode(chunk, { stream: true })).replaceAll("\r\n", "\n");
-      // A carriage return at the end belongs to what follows.
+      const text = held + utf8.decode(chunk, { stream: true });
+      // Belongs to what follows.
       held = text.endsWith("\r") ? "\r" : "";
-      yield text.replace(/\r+/g, (run, at) =>
-        /^\n?$/.test(text.charAt(at + run.length)) ? "" : " ",
-      );
+      yield text.replace(/\r(?=.)/g, " ").replaceAll("\r", "");
     }
     yield utf8.decode();
   } catch (error) {
-    if (error instanceof TypeError)
-      throw new Error(`${file} is not valid UTF-8; save it as CSV UTF-8`);
-    throw error;
+    const problem = new Error(`${file} is not valid UTF-8; save it as CSV UTF-8`);
+    throw error instanceof TypeError ? problem : error;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Owns the file that gives each key of a source (an id of any kind, such as a UUID) an integer, and
- * never forgets a key. Snapshots and everything that reads them know only the integers.
+ * Owns the file that gives each key (an id of any kind, such as a UUID) an integer, and never
+ * forgets a key. Snapshots have only the integers.
  */
 import { appendFileSync, existsSync } from "node:fs";
 import { sqlite } from "#sqlite";
@@ -39,38 +39,55 @@ export async function openIdMap(
     await waitForLock(path, () => tryBegin($client), options);
     // Somebody who looks up an id can delay the commit.
     $client.exec("PRAGMA busy_timeout = 10000");
-    const isNew = createTables($client);
-    const map = new IdMap($client);
-    if (!isNew || replaced === undefined) return map;
+    if (createTables($client) && replaced !== undefined) {
+      const risk = `everybody in ${replaced} would get a new id`;
+      throw new Error(`${path} has no ids yet, so ${risk}; restore it, or import with --force`);
+    }
+    return new IdMap($client);
   } catch (error) {
     db?.close();
     if (isFileSystemError(error)) throw new Error(`cannot write ${path}: ${reasonOf(error)}`);
     if (!codeOf(error).startsWith("SQLITE_")) throw error;
     throw new Error(`${path} is not an id map; choose another --id-map`);
   }
-  db.close();
-  const risk = `everybody in ${replaced} would get a new id`;
-  throw new Error(`${path} has no ids yet, so ${risk}; restore it, or import with --force`);
+}
+
+/** Begins a transaction unless another command has begun one. */
+function tryBegin(db: Sqlite): true | undefined {
+  try {
+    db.exec("BEGIN IMMEDIATE");
+    return true;
+  } catch (error) {
+    if (codeOf(error).startsWith("SQLITE_BUSY")) return undefined;
+    throw error;
+  }
+}
+
+/** Creates the tables unless there are tables, which may be another program's. */
+function createTables(db: Sqlite): boolean {
+  if (db.prepare("SELECT 1 FROM sqlite_schema").get()) return false;
+  // With AUTOINCREMENT, an id stays taken even if somebody deletes its row.
+  const columns = "id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE";
+  for (const kind of recordTypes) db.exec(`CREATE TABLE ${kind} (${columns})`);
+  return true;
 }
 
 export class IdMap implements Disposable {
   private readonly db: Sqlite;
   private readonly statements;
+  private readonly cached = new Map<string, number>();
 
   constructor(db: Sqlite) {
     this.db = db;
     const prepare = (kind: Kind) => ({
       find: db.prepare<{ id: number }>(`SELECT id FROM ${kind} WHERE key = ?`),
       add: db.prepare<{ id: number }>(`INSERT INTO ${kind} (key) VALUES (?) RETURNING id`),
-      /** Empty for users, because most of them are looked up only once. */
-      cached: new Map<string, number>(),
       findKey: db.prepare<{ key: string }>(`SELECT key FROM ${kind} WHERE id = ?`),
     });
     const pairs = recordTypes.map((kind) => [kind, prepare(kind)]);
     this.statements = Object.fromEntries(pairs) as Record<Kind, ReturnType<typeof prepare>>;
   }
 
-  /** Returns undefined if no record of this kind has ever had this key. */
   find(kind: Kind, value: unknown): number | undefined {
     const key = toKey(value);
     return key === undefined ? undefined : this.statements[kind].find.get(key)?.id;
@@ -92,10 +109,9 @@ export class IdMap implements Disposable {
     for (const unlocked of achievements) this.replaceId("achievement", unlocked);
   }
 
-  /** The last id that a user got, or 0. */
+  /** The last id of a user, or 0. */
   lastUser(): number {
-    const last = this.db.prepare<{ id: number | null }>("SELECT max(id) AS id FROM user").get();
-    return last?.id ?? 0;
+    return this.db.prepare<{ id: number | null }>("SELECT max(id) AS id FROM user").get()?.id ?? 0;
   }
 
   commit(): void {
@@ -114,13 +130,13 @@ export class IdMap implements Disposable {
   private toId(kind: Kind, value: unknown): unknown {
     const key = toKey(value);
     if (key === undefined) return value;
-    const { cached, find, add } = this.statements[kind];
-    const known = cached.get(key);
+    const name = `${kind} ${key}`;
+    const known = this.cached.get(name);
     if (known !== undefined) return known;
+    const { find, add } = this.statements[kind];
     const { id } = find.get(key) ?? add.get(key) ?? {};
-    if (kind === "user" || id === undefined) return id;
-    if (cached.size === MAX_CACHED) cached.clear();
-    cached.set(key, id);
+    if (this.cached.size === MAX_CACHED) this.cached.clear();
+    if (id !== undefined) this.cached.set(name, id);
     return id;
   }
 }
@@ -128,27 +144,4 @@ export class IdMap implements Disposable {
 /** Returns the id of a record as its source has it, for messages. */
 export function idInSource(record: RecordKey, map: IdMap | undefined): string | number {
   return map?.findKey(record) ?? record.id;
-}
-
-/** Begins a transaction unless another command has begun one. */
-function tryBegin(db: Sqlite): true | undefined {
-  try {
-    db.exec("BEGIN IMMEDIATE");
-    return true;
-  } catch (error) {
-    if (codeOf(error).startsWith("SQLITE_BUSY")) return undefined;
-    throw error;
-  }
-}
-
-/** Creates the tables unless there are tables, which may be another program's. */
-function createTables(db: Sqlite): boolean {
-  if (db.prepare("SELECT 1 FROM sqlite_schema").get()) return false;
-  for (const kind of recordTypes) {
-    // With AUTOINCREMENT, an id stays taken even if somebody deletes its row.
-    db.exec(
-      `CREATE TABLE ${kind} (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE)`,
-    );
-  }
-  return true;
 }

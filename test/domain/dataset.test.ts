@@ -40,16 +40,13 @@ describe("an invalid line is reported with the field and the reason", () => {
   });
 });
 
-test.each([role, achievement, company, user, { type: "user", id: 1, public: false }])(
-  "a duplicate id is an error: %j",
-  async (line) => {
-    expect(await errorsOf(line, line)).toEqual([`line 2: id: duplicate ${line.type} id 1`]);
-  },
-);
+const hidden = { type: "user", id: 1, public: false };
 
-test("a user cannot be both private and public", async () => {
-  const hidden = { type: "user", id: 1, public: false };
-  expect(await errorsOf(hidden, user)).toEqual(["line 2: id: duplicate user id 1"]);
+test.each([
+  ...[role, achievement, company, user, hidden].map((line) => [line, line] as const),
+  [hidden, user],
+])("a duplicate id is an error: %j, %j", async (line, other) => {
+  expect(await errorsOf(line, other)).toEqual([`line 2: id: duplicate ${line.type} id 1`]);
 });
 
 const unlock = { id: 1, tier: 1, unlocked_at: user.created_at };

@@ -142,16 +142,15 @@ const time =
 test("errors name the file, the line and the column, and are grouped", async () => {
   expect((await errorsOf(messy)).split("\n")).toEqual([
     "users.csv, line 8: id: is missing",
-    `users.csv, line 7: id: ${ids}, got 0`,
-    `users.csv, line 11: id: ${ids}, got "5.5"${map}`,
-    `users.csv, line 9: id: ${ids}, got 76561197960265729${map}, or subtract 76561197960265728 from Steam ids`,
-    `users.csv, line 10: id: ${ids}, got "five"${map}`,
     `user_roles.csv, line 5: user_id: ${ids}, got -1`,
     "user_roles.csv, line 3: role_id: there is no role 99",
     `user_roles.csv, line 6: role_id: ${ids}, got "x"${map}`,
     "user_roles.csv, line 8: role_id: is missing",
+    "user_roles.csv, line 4: user_id: there is no user 99",
+    "user_achievements.csv, line 4: user_id: there is no user 1000",
     `user_achievements.csv, line 3: tier: must be an integer from 0 to ${MAX}, got "many"`,
     `user_achievements.csv, line 5: unlocked_at: ${time}, got "2024-02-30 00:00:00"`,
+    `users.csv, line 7: id: ${ids}, got 0`,
     'users.csv, line 2: public: must be true or false, got "maybe" (user 1)',
     "users.csv, line 3: public: is missing (user 2)",
     "users.csv, line 4: name: is missing (user 3)",
@@ -159,8 +158,9 @@ test("errors name the file, the line and the column, and are grouped", async () 
     `users.csv, line 5: created_at: ${time}, got "yesterday" (user 4)`,
     'users.csv, line 12: avatar_url: must be null, or an http(s) URL or a path of at most 2048 code points, got "x.png" (user 6)',
     "users.csv, line 14: id: duplicate user id 7 (first on line 13)",
-    "user_roles.csv, line 4: user_id: there is no user 99",
-    "user_achievements.csv, line 4: user_id: there is no user 1000",
+    `users.csv, line 11: id: ${ids}, got "5.5"${map}`,
+    `users.csv, line 10: id: ${ids}, got "five"${map}`,
+    `users.csv, line 9: id: ${ids}, got 76561197960265729${map}, or subtract 76561197960265728 from Steam ids`,
   ]);
 });
 
@@ -272,16 +272,9 @@ test.each([
   const expected = [user(7, "Ann", { created_at: "2021-05-31T09:05:00Z" }), private_(8)];
   expect(people.map((line) => JSON.parse(line))).toEqual(expected);
   expect(unknownColumns).toEqual([
-    { file: "companies.csv", column: "Member Count", meant: "member_count" },
     { file: "users.csv", column: "Avatar", meant: "avatar_url" },
+    { file: "companies.csv", column: "Member Count", meant: "member_count" },
   ]);
-});
-
-test("a named pipe in a folder is an error", async () => {
-  const folder = makeFolder({ "companies.csv": "id,name\n1,Acme\n" });
-  Bun.spawnSync(["mkfifo", join(folder, "users.csv")]);
-  const importing = importDataset(folder, join(temporaryFolder(), "snapshot"));
-  await expect(importing).rejects.toThrow("users.csv is not a regular file");
 });
 
 const bad = (...lines: string[]) => ({ "users.csv": users + lines.join("\n") });
