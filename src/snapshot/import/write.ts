@@ -10,7 +10,7 @@ import type { NameKind } from "../../search/tables.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { withTrailer } from "../format/header-trailer.ts";
 import { countTotals, type Meta, type Totals, writeMeta } from "../format/meta.ts";
-import { achievement, type Unlock, user } from "../format/schema.ts";
+import { achievement, createIndexes, type Unlock, user } from "../format/schema.ts";
 import type { Differences } from "./overwrite-guard.ts";
 import type { Read } from "./read-dataset.ts";
 
@@ -65,6 +65,7 @@ export async function finishDatabase(
 ): Promise<void> {
   const built_at = formatTime(Math.floor(builtAtMs / 1000));
   writeMeta(db, { built_at, roadbook_version: version, ...summary });
+  createIndexes(db.$client);
   for (const kind of staleIndexes) {
     for (const share of buildNameIndex(db.$client, kind)) {
       if (kind === "user") onIndexed?.(share);
