@@ -14,9 +14,8 @@ import { type ImportOptions, importDataset as importLines } from "./snapshot/imp
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
 import type { Counted } from "./snapshot/import/write.ts";
 
-export type { ErrorBody, ErrorCode } from "./domain/api.ts";
-export { version } from "./domain/api.ts";
 export type { ChangeLine, DatasetLine, DeletionLine, EndLine } from "./domain/dataset.ts";
+export type { ErrorBody, ErrorCode } from "./domain/error-codes.ts";
 export type {
   Achievement,
   AchievementEntry,
@@ -31,6 +30,7 @@ export type {
   User,
   UserSearchResult,
 } from "./domain/model.ts";
+export { version } from "./domain/version.ts";
 export type { FetchHandler } from "./http/app.ts";
 export type { Peer, ResponseFacts } from "./http/context.ts";
 export type { HealthBody } from "./http/health.ts";
@@ -48,7 +48,7 @@ export { DatasetError, type LineError, type LineErrors } from "./snapshot/import
 export type { Differences } from "./snapshot/import/overwrite-guard.ts";
 export type { Counted } from "./snapshot/import/write.ts";
 export { exportDataset } from "./snapshot/read/export.ts";
-export type { Replacement } from "./snapshot/read/reloadable.ts";
+export type { Replacement } from "./snapshot/read/reload.ts";
 
 /**
  * The path or bytes of a dataset file (NDJSON, plain or gzip), the path of a folder of CSV files,

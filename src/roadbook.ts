@@ -18,7 +18,7 @@ import {
 import type { Groups } from "./settings/serve-flags.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
-import { openReloadableSnapshot, type Replacement } from "./snapshot/read/reloadable.ts";
+import { openReloadableSnapshot, type Replacement } from "./snapshot/read/reload.ts";
 import type { Source } from "./snapshot/remote/source.ts";
 import { demoSnapshot, pageAssets } from "./web/assets.ts";
 import { type Logo, parseLogo } from "./web/brand.ts";

@@ -11,13 +11,13 @@ import { basename, dirname, join } from "node:path";
 import { seedDataset } from "../src/community/community.ts";
 import type { DatasetLine } from "../src/domain/dataset.ts";
 import type { PublicUserLine } from "../src/domain/model.ts";
-import { spellQuery } from "../src/search/fold.ts";
+import { spellQuery } from "../src/search/query.ts";
 import { finishFile } from "../src/snapshot/format/header-trailer.ts";
 import { MAX_BYTES_IN_MEMORY } from "../src/snapshot/format/open.ts";
 import { clearUnused } from "../src/snapshot/import/forget.ts";
 import { importDataset } from "../src/snapshot/import/import.ts";
 import { exportDataset } from "../src/snapshot/read/export.ts";
-import type { Snapshot } from "../src/snapshot/read/reloadable.ts";
+import type { Snapshot } from "../src/snapshot/read/reload.ts";
 import { sqlite } from "../src/sqlite/bun.ts";
 import { makeOnce, roadbook, temporaryFolder } from "./support.ts";
 

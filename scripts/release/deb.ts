@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 import { author, description, homepage, version } from "../../package.json" with { type: "json" };
-import { completionScripts } from "../../src/commands/commands.ts";
+import { completionScripts } from "../../src/commands/completion.ts";
 import { formatManPage } from "./man.ts";
 import { formatLicences, listExecutableParts } from "./parts.ts";
 

@@ -1,6 +1,6 @@
 /** Parses a command line and runs the command. Only this file reads the environment. */
 import { parseArgs } from "node:util";
-import { version } from "../domain/api.ts";
+import { version } from "../domain/version.ts";
 import { isFlag, readValue, suggest, termOf, variableOf } from "../settings/declare.ts";
 import { boolean, UsageError } from "../settings/kinds.ts";
 import { type Command, commands } from "./commands.ts";

@@ -2,7 +2,7 @@
  * Declares every command with its arguments, its flags and its help. A command's code is loaded
  * only when that command runs, so that `--version`, `--help` and `serve` start fast.
  */
-import { declare, isFlag, type Settings, termOf, type Values } from "../settings/declare.ts";
+import { declare, type Settings, type Values } from "../settings/declare.ts";
 import * as kinds from "../settings/kinds.ts";
 import { serveSettings } from "../settings/serve-flags.ts";
 import { describeCounts, toLine, writeStdout } from "./output.ts";
@@ -95,7 +95,7 @@ export const commands: Record<string, Command> = {
     ],
     examples:
       "import my-tables --to community.snapshot\nimport dataset.ndjson --expect-end --to community.snapshot\nimport sqlite:platform.db --queries my-queries --dry-run",
-    run: async (values) => (await import("./import-export.ts")).runImport(values),
+    run: async (values) => (await import("./import-apply-hide.ts")).runImport(values),
   }),
 
   apply: command({
@@ -114,7 +114,7 @@ export const commands: Record<string, Command> = {
     notes: ["A running server switches to the new snapshot within a second."],
     examples:
       "apply changes.ndjson --to community.snapshot\napply - --to community.snapshot < changes.ndjson",
-    run: async (values) => (await import("./import-export.ts")).runApply(values),
+    run: async (values) => (await import("./import-apply-hide.ts")).runApply(values),
   }),
 
   hide: command({
@@ -128,7 +128,7 @@ export const commands: Record<string, Command> = {
       "Unless all users are found, nothing is written and the exit code is 1. A running server hides them within a second. For an hour, imports keep them private, whatever their source says; hiding them again starts a new hour.",
     ],
     examples: "hide 42 --to community.snapshot\nhide 42 44 --to community.snapshot --json",
-    run: async (values) => (await import("./import-export.ts")).runHide(values),
+    run: async (values) => (await import("./import-apply-hide.ts")).runHide(values),
   }),
 
   export: command({
@@ -136,7 +136,7 @@ export const commands: Record<string, Command> = {
     settings: declare("Flags", { file, ...output }),
     examples:
       "export community.snapshot --to backup.ndjson\nexport community.snapshot | gzip > backup.ndjson.gz",
-    run: async (values) => (await import("./import-export.ts")).runExport(values),
+    run: async (values) => (await import("./export-seed.ts")).runExport(values),
   }),
 
   check: command({
@@ -161,7 +161,7 @@ export const commands: Record<string, Command> = {
     }),
     examples:
       "seed --users 3000 --to dataset.ndjson\nseed --users 10000 --seed 7 | roadbook import - --to large.snapshot",
-    run: async (values) => (await import("./import-export.ts")).runSeed(values),
+    run: async (values) => (await import("./export-seed.ts")).runSeed(values),
   }),
 
   schema: command({
@@ -231,36 +231,8 @@ export const commands: Record<string, Command> = {
     examples:
       "completion bash > ~/.local/share/bash-completion/completions/roadbook\ncompletion zsh > ~/.zfunc/_roadbook\ncompletion fish > ~/.config/fish/completions/roadbook.fish",
     async run({ shell, line }) {
-      writeStdout(line === undefined ? completionScripts[shell] : completionsOf(line));
+      const { complete, completionScripts } = await import("./completion.ts");
+      writeStdout(line === undefined ? completionScripts[shell] : complete(line, commands));
     },
   }),
 };
-
-/** Scripts that ask this program for the words. Without any, the shell completes file names. */
-export const completionScripts = {
-  bash: `_roadbook() { mapfile -t COMPREPLY < <("$1" completion bash "\${COMP_LINE:0:COMP_POINT}"); }
-complete -o default -F _roadbook roadbook
-`,
-  zsh: `#compdef roadbook
-local -a list=("\${(f)$("$words[1]" completion zsh "\${words[1,CURRENT]}")}")
-if [[ -n $list ]]; then compadd -- $list; else _files; fi
-`,
-  fish: "complete -c roadbook -a '(roadbook completion fish (commandline -cp | string collect))'\n",
-};
-
-/** Lists the words, one per line, that may end a command line, which begins with the program. */
-function completionsOf(line: string): string {
-  const [current = "", previous = "", ...before] = line.split(/\s+/).slice(1).reverse();
-  const [first = previous] = before.slice(-1);
-  const names = [...Object.keys(commands), "help", "--version"];
-  const { [first]: command = commands.serve } = commands;
-  const all = Object.values(command?.settings ?? {});
-  const valued = all.find((setting) => termOf(setting) === previous && setting.kind.value);
-  const flags = [...all.filter(isFlag).map(termOf), "--help"];
-  const words = all.flatMap((setting) => (isFlag(setting) ? [] : (setting.kind.choices ?? [])));
-  const others = first === "" || first === "help" ? names : words;
-  const expected = valued ? (valued.kind.choices ?? []) : [...flags, ...others];
-  // Flags are listed only if one was begun, because a file may stand there, too.
-  const fits = (word: string) => word.startsWith(current) && (current || !word.startsWith("-"));
-  return expected.filter(fits).join("\n");
-}

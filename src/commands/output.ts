@@ -1,6 +1,7 @@
 /** Writes results, summaries and progress, and cleans up when a signal ends a command. */
 import { writeSync } from "node:fs";
 import { constants } from "node:os";
+import { setImmediate } from "node:timers/promises";
 import { codeOf, reasonOf } from "../files/errors.ts";
 import type { Counts } from "../snapshot/format/meta.ts";
 
@@ -106,4 +107,18 @@ export function startProgress() {
       clearLine();
     },
   };
+}
+
+/** Joins lines to chunks of some 64 KB. */
+export async function* chunksOf(lines: Iterable<string>): AsyncGenerator<string> {
+  let text = "";
+  for (const line of lines) {
+    text += `${line}\n`;
+    if (text.length < 2 ** 16) continue;
+    yield text;
+    text = "";
+    // Gives the event loop a chance to handle signals.
+    await setImmediate();
+  }
+  yield text;
 }

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { version } from "../domain/api.ts";
+import { version } from "../domain/version.ts";
 import { makeTemporaryFolder } from "../files/temporary-folder.ts";
 import type { Metrics } from "../http/metrics.ts";
 import { openRoadbook } from "../roadbook.ts";

@@ -5,7 +5,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import type { ValueError } from "@sinclair/typebox/errors";
-import { explain, mustBe, notAnObject, printable, type ValidationError } from "./invalid-values.ts";
 import {
   AchievementLine,
   CompanyLine,
@@ -19,6 +18,13 @@ import {
   UnlockedAchievement,
 } from "./model.ts";
 import { cleanName } from "./text.ts";
+import {
+  explain,
+  mustBe,
+  notAnObject,
+  printable,
+  type ValidationError,
+} from "./validation-errors.ts";
 
 export type DatasetLine =
   | RoleLine
@@ -106,7 +112,7 @@ export class InvalidLine {
   }
 }
 
-const HAS_LONG_NUMBER = /[:,[]\s*-?\d{16}/;
+const HAS_LONG_NUMBER = /\d{16}/;
 
 /** Turns an integer that `JSON.parse` has rounded into a bigint. */
 function keepDigits(_name: string, value: unknown, { source = "" } = {}): unknown {

@@ -4,8 +4,17 @@
  */
 import { chmodSync, lstatSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { sqlite } from "#sqlite";
 import { codeOf, isFileSystemError } from "./errors.ts";
+
+export interface LockOptions {
+  /** How long to wait for another writer. Defaults to a minute. */
+  waitMs?: number | undefined;
+  onWait?: (() => void) | undefined;
+}
+
+const RETRY_MS = 100;
 
 /** Undefined if it is held. If the file were deleted, two processes could lock different files. */
 export function lock(path: string): Disposable | undefined {
@@ -25,4 +34,22 @@ export function lock(path: string): Disposable | undefined {
     if (isFileSystemError(error)) throw error;
     throw new Error(`${path} is not a Roadbook lock file; remove it if you do not need it`);
   }
+}
+
+/** Calls `take` until it returns something. Throws if others write `target` for too long. */
+export async function waitForLock<Lock>(
+  target: string,
+  take: () => Lock | undefined,
+  { waitMs = 60_000, onWait }: LockOptions,
+): Promise<Lock> {
+  const endMs = performance.now() + waitMs;
+  let taken = take();
+  if (!taken) onWait?.();
+  while (!taken && performance.now() < endMs) {
+    await sleep(RETRY_MS);
+    taken = take();
+  }
+  if (taken) return taken;
+  const waited = `after ${waitMs / 1000} s`;
+  throw new Error(`another command is still writing ${target} ${waited}; --wait sets this time`);
 }

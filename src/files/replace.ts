@@ -2,58 +2,34 @@
 import * as fs from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { isFileSystemError, reasonOf } from "./errors.ts";
-import { lock } from "./lock.ts";
+import { type LockOptions, lock, waitForLock } from "./lock.ts";
 
 /** `old` may be missing but is no symbolic link. The others are empty, and `work` is deleted. */
 export type Paths = Record<"path" | "work" | "old", string>;
 type Write<T> = (paths: Paths) => Promise<T>;
 
-export interface LockOptions {
+export interface ReplaceOptions extends LockOptions {
   /** Called just before the rename. From then on, a command must not end as if it had failed. */
   onCommit?: (() => void) | undefined;
-  /** How long to wait for another writer. Defaults to a minute. */
-  waitMs?: number | undefined;
-  onWait?: (() => void) | undefined;
 }
-
-const RETRY_MS = 100;
 
 /**
  * Calls `write`, then moves the new file to `target` or, if that is a symbolic link, to the file it
  * leads to. The new file gets the mode of the old one and, if this process is root, its owner.
  */
-export function replaceFile<T>(target: string, write: Write<T>, options: LockOptions = {}) {
+export function replaceFile<T>(target: string, write: Write<T>, options: ReplaceOptions = {}) {
   return namingErrors(target, (old) =>
     replaceBy(hiddenBeside(old, `${process.pid}.new`), old, write, options),
   );
 }
 
 /** For one writer at a time, which removes what a killed one left, because the names are fixed. */
-export function replaceLocked<T>(target: string, write: Write<T>, options: LockOptions = {}) {
+export function replaceLocked<T>(target: string, write: Write<T>, options: ReplaceOptions = {}) {
   return namingErrors(target, async (old) => {
     using _lock = await waitForLock(target, () => lock(hiddenBeside(old, "lock")), options);
     return await replaceBy(hiddenBeside(old, "new"), old, write, options);
   });
-}
-
-/** Calls `take` until it returns something. Throws if others write `target` for too long. */
-export async function waitForLock<Lock>(
-  target: string,
-  take: () => Lock | undefined,
-  { waitMs = 60_000, onWait }: LockOptions,
-): Promise<Lock> {
-  const endMs = performance.now() + waitMs;
-  let taken = take();
-  if (!taken) onWait?.();
-  while (!taken && performance.now() < endMs) {
-    await sleep(RETRY_MS);
-    taken = take();
-  }
-  if (taken) return taken;
-  const waited = `after ${waitMs / 1000} s`;
-  throw new Error(`another command is still writing ${target} ${waited}; --wait sets this time`);
 }
 
 /** Follows symbolic links. The file need not exist, but its folder must be writable. */
@@ -67,7 +43,7 @@ export function findReplaceable(target: string): string {
   return file;
 }
 
-async function replaceBy<T>(path: string, old: string, write: Write<T>, options: LockOptions) {
+async function replaceBy<T>(path: string, old: string, write: Write<T>, options: ReplaceOptions) {
   const work = `${path}.work`;
   // SQLite would apply the journal of a killed writer to the next writer's file.
   const own = [path, work, `${path}-journal`, `${work}-journal`];

@@ -1,6 +1,6 @@
 /** Builds the Elysia app. */
 import { Elysia, ElysiaCustomStatusResponse, type ErrorHandler } from "elysia";
-import type { ErrorCode } from "../domain/api.ts";
+import type { ErrorCode } from "../domain/error-codes.ts";
 import { type AppOptions, createRequestContexts, peerOf } from "./context.ts";
 import { docs } from "./docs.ts";
 import { health } from "./health.ts";

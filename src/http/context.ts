@@ -2,7 +2,7 @@
 import type { Context } from "elysia";
 import type { Clients } from "../limit/client-address.ts";
 import type { Decision, Limiter } from "../limit/limiter.ts";
-import type { Snapshot } from "../snapshot/read/reloadable.ts";
+import type { Snapshot } from "../snapshot/read/reload.ts";
 import type { SourceStatus } from "../snapshot/remote/source.ts";
 import type { PageAssets } from "../web/assets.ts";
 import type { Brand, Logo } from "../web/brand.ts";

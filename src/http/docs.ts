@@ -1,6 +1,6 @@
 /** The API reference: a page that works offline, its script, and the OpenAPI document. */
 import { type AnyElysia, Elysia } from "elysia";
-import { apiVersion } from "../domain/api.ts";
+import { apiVersion } from "../domain/version.ts";
 import { docsScript } from "../web/assets.ts";
 import type { Service } from "./context.ts";
 import { components, ORIGIN } from "./openapi.ts";

@@ -2,7 +2,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
 import examples from "../../data/examples.json" with { type: "json" };
-import { ErrorBody, type ErrorCode, errors } from "../domain/api.ts";
+import { ErrorBody, type ErrorCode, errors } from "../domain/error-codes.ts";
 import * as model from "../domain/model.ts";
 import { REQUEST_ID } from "./context.ts";
 import { limitHeaders } from "./rate-limit.ts";

@@ -1,9 +1,9 @@
 /** The routes of the pages for people. A page of results counts as one search. */
 import crypto from "node:crypto";
 import { Elysia } from "elysia";
-import { errors } from "../domain/api.ts";
+import { errors } from "../domain/error-codes.ts";
 import type { Decision } from "../limit/limiter.ts";
-import { normalizeQuery, SEARCHABLE } from "../search/fold.ts";
+import { normalizeQuery, SEARCHABLE } from "../search/query.ts";
 import { styleOf } from "../web/brand.ts";
 import { RESCUE, renderDocument } from "../web/document.ts";
 import { languageFor } from "../web/languages.ts";

@@ -1,7 +1,7 @@
 /** Makes the response to every request: headers, ETag or 304, content coding and limit headers. */
 import crypto from "node:crypto";
 import zlib from "node:zlib";
-import { apiVersion } from "../domain/api.ts";
+import { apiVersion } from "../domain/version.ts";
 import type { AppOptions, RequestContexts } from "./context.ts";
 import { limitHeaders, setRateLimitHeaders } from "./rate-limit.ts";
 import { preferencesIn } from "./request.ts";

@@ -4,16 +4,10 @@
  * version of any-ascii, requires a new schema version.
  */
 import anyAscii from "any-ascii";
-import { collapseSpaces, hasCodePoints } from "../domain/text.ts";
+import { collapseSpaces } from "../domain/text.ts";
 
 /** Separates the spellings of a name in a single text. Folded text contains no line breaks. */
 export const SPELLING_END = "\n";
-
-/** At least 2 code points. The flags make `.` match any code point. */
-export const SEARCHABLE = /^.{2}/su;
-
-/** In NFC. A longer query finds nothing. */
-const MAX_QUERY_CODE_POINTS = 400;
 
 const ASCII = /^[\x20-\x7e]*$/;
 const APOSTROPHES = /['’‘‛ʼʻ′＇`´]/g;
@@ -61,7 +55,7 @@ function toDigraphs(text: string): string {
   return text.normalize("NFC").replace(HAS_DIGRAPH, digraphOf);
 }
 
-function toLatin(text: string): string {
+export function toLatin(text: string): string {
   return text.normalize("NFC").replace(GREEK_OU, "ou").replace(TRANSLITERATED, anyAscii);
 }
 
@@ -77,40 +71,8 @@ export function spell(name: string): string {
   return foldDistinct(rewriters.map((rewrite) => rewrite(name))).join(SPELLING_END);
 }
 
-/** Collapses white space, converts to NFC, and cuts a query that is too long to find anything. */
-export function normalizeQuery(text: string): string {
-  return compose(collapseSpaces(text));
-}
-
-/**
- * Returns the distinct spellings of a query whose white space is collapsed, or none if it is too
- * long or folding drops all of it.
- */
-export function spellQuery(query: string): string[] {
-  const composed = compose(query);
-  if (hasCodePoints(composed, MAX_QUERY_CODE_POINTS + 1)) return [];
-  const spellings = foldDistinct([composed, toLatin(composed)]);
-  return spellings[0] === "" ? [] : spellings;
-}
-
-/**
- * Converts to NFC, which takes quadratic time for a run of marks. So a query that is too long is cut
- * before: a letter composes with up to three marks.
- */
-function compose(query: string): string {
-  const start = cut(query, 4 * MAX_QUERY_CODE_POINTS + 1);
-  return cut(start.normalize("NFC"), MAX_QUERY_CODE_POINTS + 1);
-}
-
-function cut(text: string, codePoints: number): string {
-  if (text.length <= codePoints) return text;
-  return Array.from(text.slice(0, 2 * codePoints))
-    .slice(0, codePoints)
-    .join("");
-}
-
 /** Folds distinct texts, because folding is slow. The first spelling is kept even if it is empty. */
-function foldDistinct(texts: string[]): string[] {
+export function foldDistinct(texts: string[]): string[] {
   const spellings = new Set(Array.from(new Set(texts), fold));
   return [...spellings].filter((spelling, at) => at === 0 || spelling !== "");
 }

@@ -1,9 +1,12 @@
-/** Watches for new snapshots while the server runs, and for the end of its certificate. */
+/**
+ * Looks for new snapshots while the server runs, and for the end of its certificate. This decides
+ * when; `snapshot/read/reload.ts` compares the files and switches.
+ */
 import { X509Certificate } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Metrics } from "../http/metrics.ts";
-import type { Replacement } from "../snapshot/read/reloadable.ts";
+import type { Replacement } from "../snapshot/read/reload.ts";
 import type { Source } from "../snapshot/remote/source.ts";
 
 /** How often to look for a new snapshot file. */

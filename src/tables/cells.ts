@@ -4,8 +4,8 @@
  */
 import { isUtf8 } from "node:buffer";
 import type { RawRecord } from "../domain/dataset.ts";
-import { toKey } from "../domain/invalid-values.ts";
 import { formatTime, parseTime } from "../domain/time.ts";
+import { toKey } from "../domain/validation-errors.ts";
 
 /** Returns what converts a row. With `hasKeys`, ids can be of any kind; see {@link toKey}. */
 export function createConverter(hasKeys: boolean): (row: RawRecord) => RawRecord {

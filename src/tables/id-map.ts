@@ -5,9 +5,9 @@
 import { appendFileSync, existsSync } from "node:fs";
 import { sqlite } from "#sqlite";
 import { type RawRecord, type RecordKey, recordTypes } from "../domain/dataset.ts";
-import { toKey } from "../domain/invalid-values.ts";
+import { toKey } from "../domain/validation-errors.ts";
 import { codeOf, isFileSystemError, reasonOf } from "../files/errors.ts";
-import { type LockOptions, waitForLock } from "../files/replace.ts";
+import { type LockOptions, waitForLock } from "../files/lock.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 
 export interface IdMapOptions {

@@ -4,8 +4,13 @@
  */
 import { statSync } from "node:fs";
 import { type RawRecord, type RecordKey, validateUnlock } from "../domain/dataset.ts";
-import { DUPLICATE_ID, mustBeId, toKey, type ValidationError } from "../domain/invalid-values.ts";
 import { parseTime } from "../domain/time.ts";
+import {
+  DUPLICATE_ID,
+  mustBeId,
+  toKey,
+  type ValidationError,
+} from "../domain/validation-errors.ts";
 import { createConverter } from "./cells.ts";
 import { findTables, keyOf, type TableName, type UnknownColumn } from "./columns.ts";
 import { openCsv } from "./csv.ts";

@@ -1,7 +1,7 @@
 /** Reads the data of each view from a snapshot. This module never touches HTML. */
 import type { AchievementEntry } from "../domain/model.ts";
-import { spellQuery } from "../search/fold.ts";
-import type { Snapshot } from "../snapshot/read/reloadable.ts";
+import { spellQuery } from "../search/query.ts";
+import type { Snapshot } from "../snapshot/read/reload.ts";
 import type { Texts } from "./languages.ts";
 
 export type StartView = ReturnType<typeof readStart>;

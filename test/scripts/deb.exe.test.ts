@@ -8,7 +8,7 @@ import { basename, dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { formatManPage } from "../../scripts/release/man.ts";
 import { commands } from "../../src/commands/commands.ts";
-import { version } from "../../src/domain/api.ts";
+import { version } from "../../src/domain/version.ts";
 import { isFlag, termOf, variableOf } from "../../src/settings/declare.ts";
 import {
   executable,

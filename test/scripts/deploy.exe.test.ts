@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { fetchHealth } from "../../src/commands/health.ts";
-import { version as current } from "../../src/domain/api.ts";
+import { version as current } from "../../src/domain/version.ts";
 import { community, makeSnapshot, textOf } from "../datasets.ts";
 import {
   codeBlocks,

@@ -7,7 +7,7 @@ import { seedDataset } from "../../src/community/community.ts";
 import type { RecordKey } from "../../src/domain/dataset.ts";
 import { checkSnapshot } from "../../src/snapshot/format/open.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
-import { openSnapshot } from "../../src/snapshot/read/reloadable.ts";
+import { openSnapshot } from "../../src/snapshot/read/reload.ts";
 import {
   community,
   exported,

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { parseHeader } from "../../src/snapshot/format/header-trailer.ts";
-import { snapshotOf } from "../../src/snapshot/read/reloadable.ts";
+import { snapshotOf } from "../../src/snapshot/read/reload.ts";
 import { sqlite as bunSqlite } from "../../src/sqlite/bun.ts";
 import type { Database } from "../../src/sqlite/driver.ts";
 import { sqlite as nodeSqlite } from "../../src/sqlite/node.ts";

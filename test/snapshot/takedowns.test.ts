@@ -1,9 +1,9 @@
 /** An import from a source that lags behind does not undo a takedown. */
 import { expect, test } from "bun:test";
-import { spellQuery } from "../../src/search/fold.ts";
+import { spellQuery } from "../../src/search/query.ts";
 import { applyChanges, hideUsers } from "../../src/snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../../src/snapshot/import/import.ts";
-import { openSnapshot } from "../../src/snapshot/read/reloadable.ts";
+import { openSnapshot } from "../../src/snapshot/read/reload.ts";
 import { community, exported, makeSnapshot, stateOf, user } from "../datasets.ts";
 
 const hide = { type: "user", id: 42, public: false };

@@ -6,7 +6,7 @@
 import { accessSync, constants, copyFileSync } from "node:fs";
 import { sql } from "drizzle-orm";
 import { type ChangeLine, validateChange } from "../../domain/dataset.ts";
-import { type LockOptions, type Paths, replaceLocked } from "../../files/replace.ts";
+import { type Paths, type ReplaceOptions, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { type IdMap, idInSource, openIdMap } from "../../tables/id-map.ts";
 import { finishFile, parseHeader } from "../format/header-trailer.ts";
@@ -30,7 +30,7 @@ import {
   type WriteOptions,
 } from "./write.ts";
 
-export type ApplyOptions = ReadOptions & LockOptions & Pick<WriteOptions, "builtAtMs">;
+export type ApplyOptions = ReadOptions & ReplaceOptions & Pick<WriteOptions, "builtAtMs">;
 
 /** The lines of a change file, or a function that derives them from the snapshot. */
 type ChangeSource = LineSource | ((db: Database, idMap?: IdMap) => object[]);

@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { sql } from "drizzle-orm";
 import {
   findReplaceable,
-  type LockOptions,
   type Paths,
+  type ReplaceOptions,
   replaceLocked,
 } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
@@ -27,7 +27,7 @@ import {
   type WriteOptions,
 } from "./write.ts";
 
-export interface ImportOptions extends ReadOptions, WriteOptions, LockOptions, TableOptions {
+export interface ImportOptions extends ReadOptions, WriteOptions, ReplaceOptions, TableOptions {
   /** Whether to skip anything invalid in the dataset; see skip-invalid.ts. */
   skipInvalid?: boolean;
   /** How long to keep to a takedown by `apply` or `hide`. Defaults to an hour, the maximum. */

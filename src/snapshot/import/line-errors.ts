@@ -1,6 +1,6 @@
 /** Groups the errors in a dataset by kind, so that errors of one kind never hide another kind. */
 import type { RecordKey } from "../../domain/dataset.ts";
-import type { ValidationError } from "../../domain/invalid-values.ts";
+import type { ValidationError } from "../../domain/validation-errors.ts";
 
 /** The number of kinds is limited because each unknown field name is a kind of its own. */
 const MAX_KINDS = 100;

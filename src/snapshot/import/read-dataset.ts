@@ -12,7 +12,7 @@ import {
   type RawRecord,
   type RecordKey,
 } from "../../domain/dataset.ts";
-import type { ValidationError } from "../../domain/invalid-values.ts";
+import type { ValidationError } from "../../domain/validation-errors.ts";
 import { decompress, readFileBytes, readLines, type TextLine } from "../../files/input.ts";
 import type { UnknownColumn } from "../../tables/columns.ts";
 import { type IdMap, type IdMapOptions, idInSource } from "../../tables/id-map.ts";

@@ -5,9 +5,9 @@
 import { getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type DatasetLine, type RecordKey, validateRecord } from "../../domain/dataset.ts";
-import { DUPLICATE_ID, type ValidationError } from "../../domain/invalid-values.ts";
 import { MAX_ACHIEVEMENTS_BYTES, type PublicUserLine } from "../../domain/model.ts";
 import { parseTime } from "../../domain/time.ts";
+import { DUPLICATE_ID, type ValidationError } from "../../domain/validation-errors.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { type IdMap, idInSource } from "../../tables/id-map.ts";
 import { countOf } from "../format/meta.ts";

@@ -2,9 +2,9 @@
 import { setImmediate } from "node:timers/promises";
 import { sql } from "drizzle-orm";
 import { sqlite } from "#sqlite";
-import { version } from "../../domain/api.ts";
 import type { RecordKey } from "../../domain/dataset.ts";
 import { formatTime } from "../../domain/time.ts";
+import { version } from "../../domain/version.ts";
 import { buildNameIndex } from "../../search/build.ts";
 import type { NameKind } from "../../search/tables.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";

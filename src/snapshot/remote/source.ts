@@ -10,7 +10,7 @@ import { type Paths, replaceLocked } from "../../files/replace.ts";
 import { requireSpace } from "../../files/temporary-folder.ts";
 import { HEADER_BYTES, parseSizes, SnapshotError } from "../format/header-trailer.ts";
 import { verifyFile } from "../format/open.ts";
-import { downloadBlocks, ReplacedError, readEnd } from "./blocks.ts";
+import { downloadBlocks, ReplacedError, readEnd } from "./download-blocks.ts";
 import { createGet, type RemoteLocation, type Reply } from "./location.ts";
 
 export interface SourceOptions {

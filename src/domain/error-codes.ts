@@ -1,12 +1,6 @@
-/** The API's version, its error codes and the bodies of errors. */
+/** The API's error codes and bodies. Each message is one sentence that a person can act on. */
 import { type Static, Type } from "@sinclair/typebox";
-import packageJson from "../../package.json" with { type: "json" };
 
-/** The version of Roadbook. */
-export const version: string = packageJson.version;
-export const apiVersion = "v2.1.0";
-
-/** Each message is one sentence that a person can act on. */
 export const errors = {
   invalid_user_id: {
     status: 400,

@@ -1,12 +1,7 @@
-/** The commands that move data: `import`, `apply` and `hide`, and also `export` and `seed`. */
-import { createWriteStream, existsSync } from "node:fs";
-import { pipeline } from "node:stream/promises";
-import { setImmediate } from "node:timers/promises";
-import { seedDataset } from "../community/community.ts";
-import { withEndLine } from "../domain/dataset.ts";
-import { printable } from "../domain/invalid-values.ts";
-import { openInput, readFileBytes, readLines } from "../files/input.ts";
-import { type LockOptions, type Paths, replaceFile } from "../files/replace.ts";
+/** The commands that write snapshots: `import`, `apply` and `hide`. */
+import { printable } from "../domain/validation-errors.ts";
+import { openInput } from "../files/input.ts";
+import type { ReplaceOptions } from "../files/replace.ts";
 import { id, parseNamed, UsageError } from "../settings/kinds.ts";
 import { isSnapshot } from "../snapshot/format/header-trailer.ts";
 import { PREVIOUS_SCHEMA } from "../snapshot/format/open.ts";
@@ -14,19 +9,18 @@ import { type ApplyOptions, applyChanges, hideUsers } from "../snapshot/import/a
 import { MAX_HOLD_MS } from "../snapshot/import/forget.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { DatasetError, formatErrors, groupErrors } from "../snapshot/import/line-errors.ts";
-import { notOverwritten } from "../snapshot/import/overwrite-guard.ts";
 import type { Counted } from "../snapshot/import/write.ts";
 import { exportDataset } from "../snapshot/read/export.ts";
 import { findProblem, isFolder } from "../tables/read-tables.ts";
 import { confirmServed } from "./health.ts";
 import {
+  chunksOf,
   describeCounts,
   endOnSignal,
   type Progress,
   plural,
   startProgress,
   toLine,
-  writeStdout,
   writeSummary,
 } from "./output.ts";
 
@@ -93,7 +87,7 @@ export async function runHide({ ids, to, ...options }: Applying & { ids: string[
 /** Turns a `DatasetError` into an error that counts and lists the problems in `input`. */
 async function write<T>(
   input: string,
-  run: (hooks: LockOptions, progress: Progress) => Promise<T>,
+  run: (hooks: ReplaceOptions, progress: Progress) => Promise<T>,
 ): Promise<T> {
   const progress = startProgress();
   const onWait = () => progress.show("waiting for another command to finish writing");
@@ -177,53 +171,4 @@ function withDetails(summary: string, counted: Counted): string {
     if (count > 0) lines.push(`${problem} in ${found}${advice}`);
   }
   return `${lines.join("\n")}\n`;
-}
-
-/** Without `to`, the dataset goes to standard output. */
-type Output = { to: string | undefined; force: boolean };
-
-export async function runExport({ file, ...output }: Output & { file: string }): Promise<void> {
-  await writeLines(await exportDataset(file), output);
-}
-
-type Seed = { users: number; companies: number | undefined; seed: number };
-
-export async function runSeed({ users, companies, seed, ...output }: Output & Seed): Promise<void> {
-  const size = { users, companies: companies ?? Math.ceil(users / 25) };
-  const lines = seedDataset({ ...size, seed }).map((line) => JSON.stringify(line));
-  await writeLines(withEndLine(lines), output);
-}
-
-async function writeLines(lines: Iterable<string>, { to, force }: Output): Promise<void> {
-  if (to === undefined) {
-    for await (const chunk of chunksOf(lines)) if (!writeStdout(chunk)) return;
-    return;
-  }
-  const fill = async ({ path, old }: Paths) => {
-    if (!force && existsSync(old)) await refuseForeign(old, to);
-    // Opens without creating, because the file must stay gone if a signal has removed it.
-    await pipeline(chunksOf(lines), createWriteStream(path, { flags: "r+" }));
-  };
-  await endOnSignal((onCommit) => replaceFile(to, fill, { onCommit }));
-}
-
-/** Throws unless the file at `path` is empty or starts like an export. The error names `target`. */
-async function refuseForeign(path: string, target: string): Promise<void> {
-  for await (const [line] of readLines(readFileBytes(path))) {
-    if (line?.text.startsWith('{"type":"')) return;
-    throw new Error(notOverwritten(target, "a dataset"));
-  }
-}
-
-async function* chunksOf(lines: Iterable<string>): AsyncGenerator<string> {
-  let text = "";
-  for (const line of lines) {
-    text += `${line}\n`;
-    if (text.length < 2 ** 16) continue;
-    yield text;
-    text = "";
-    // Gives the event loop a chance to handle signals.
-    await setImmediate();
-  }
-  yield text;
 }
