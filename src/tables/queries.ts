@@ -135,7 +135,7 @@ async function openSelect(
 }
 
 /** A semicolon, which is an error in a subquery, if only comments and semicolons follow. */
-const LAST_SEMICOLON = /;(?:[\s;]|(?:--|#)[^\n]*(?:\n|$)|\/\*.*?\*\/)*$/s;
+const LAST_SEMICOLON = /;(?:[\s;]|(?:--|#)[^\n]*(?:\n|$)|\/\*(?:(?!\*\/).)*\*\/)*$/s;
 
 /**
  * Writes an id, as the database returned it, into the text of a query. The database compares this
