@@ -31,8 +31,13 @@ async function run(name: string, args: string[]): Promise<void> {
   } catch (error) {
     if (!command.settings.json || !isOn) throw error;
     writeStdout(toLine({ error: error instanceof Error ? error.message : String(error) }));
-    process.exitCode = error instanceof UsageError ? 2 : 1;
+    process.exitCode = exitCodeOf(error);
   }
+}
+
+/** 2 for incorrect usage, or else 1. */
+export function exitCodeOf(error: unknown): number {
+  return error instanceof UsageError ? 2 : 1;
 }
 
 async function runWith(name: string, command: Command, args: string[]): Promise<void> {

@@ -6,6 +6,7 @@ import { clockOf } from "./languages.ts";
 const [HIGHLIGHT_MS, RETRY_MS, NOTICE_MS, TYPING_MS] = [8000, 10_000, 1000, 350];
 
 const script = document.currentScript as HTMLScriptElement;
+/** `idle` is --kiosk-idle in milliseconds, or empty if this is no kiosk. */
 const { base = "", idle = "" } = script.dataset;
 const timers: Record<string, ReturnType<typeof setTimeout>> = {};
 let field: HTMLInputElement;

@@ -17,9 +17,7 @@ import type { NameKind } from "../../search/tables.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { HEADER_BYTES } from "../format/header-trailer.ts";
 import { achievement, company, privateUser, role, takedown, user } from "../format/schema.ts";
-
-/** How long a takedown is remembered, and so the longest time for which an import can hold it. */
-export const MAX_HOLD_MS = 3_600_000;
+import { MAX_HOLD_MS } from "./takedowns.ts";
 
 const kinds = ["user", "company"] as const;
 const id = sql.placeholder("id");

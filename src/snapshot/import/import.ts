@@ -9,15 +9,16 @@ import {
 } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { type IdMap, openIdMap } from "../../tables/id-map.ts";
-import { openTables, type TableOptions } from "../../tables/read-tables.ts";
+import { openTables, type TableOptions } from "../../tables/sources.ts";
 import { finishFile, isSnapshot } from "../format/header-trailer.ts";
 import { checkSnapshot } from "../format/open.ts";
 import { createSchema } from "../format/schema.ts";
 import { clearUnused } from "./forget.ts";
-import { compare, holdTakedowns, notOverwritten, refuseOlderMap } from "./overwrite-guard.ts";
+import { compare, notOverwritten, refuseOlderMap } from "./overwrite-guard.ts";
 import { type LineSource, type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { createRowWriter } from "./rows.ts";
 import { createSkippingWriter } from "./skip-invalid.ts";
+import { holdTakedowns } from "./takedowns.ts";
 import {
   type Counted,
   finishDatabase,

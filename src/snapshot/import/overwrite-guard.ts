@@ -1,14 +1,12 @@
 /**
- * Protects the target of `import` and `apply`: an incomplete dataset must not empty a site, and one
- * that is wrong or lags behind must not make private users public.
+ * Protects the target of `import` and `apply`: an incomplete dataset must not empty a site or make
+ * private users public.
  */
-import { count, eq, gt, sql } from "drizzle-orm";
+import { count, sql } from "drizzle-orm";
 import { sqlite } from "#sqlite";
 import type { Database } from "../../sqlite/driver.ts";
 import type { IdMap, IdMapOptions } from "../../tables/id-map.ts";
 import { readMeta, type Totals } from "../format/meta.ts";
-import { privateUser, takedown, user } from "../format/schema.ts";
-import { MAX_HOLD_MS } from "./forget.ts";
 import type { ReadOptions } from "./read-dataset.ts";
 
 /** `what` is the kind of file that the command writes, such as "a Roadbook snapshot". */
@@ -72,32 +70,6 @@ export function compare(
   };
 }
 
-/**
- * Keeps the users of recent takedowns in the snapshot at `path` private or deleted, whatever the
- * imported dataset says. Returns for how many users it says otherwise.
- */
-export function holdTakedowns(db: Database, path: string, nowMs: number, holdMs = MAX_HOLD_MS) {
-  // The clock may have been set back since the takedown.
-  const at = sql<number>`min(${takedown.at}, ${nowMs})`;
-  const takedowns = readOld(path, (old) =>
-    old
-      .select({ id: takedown.id, at, hidden: privateUser.id })
-      .from(takedown)
-      .leftJoin(privateUser, eq(privateUser.id, takedown.id))
-      .where(gt(at, nowMs - Math.min(holdMs, MAX_HOLD_MS)))
-      .all(),
-  );
-  let held = 0;
-  for (const { id, at, hidden } of takedowns ?? []) {
-    const wasPublic = db.delete(user).where(eq(user.id, id)).run().changes > 0;
-    const wasPrivate = db.delete(privateUser).where(eq(privateUser.id, id)).run().changes > 0;
-    if (hidden !== null) db.insert(privateUser).values({ id }).run();
-    db.insert(takedown).values({ id, at }).run();
-    if (wasPublic || wasPrivate !== (hidden !== null)) held++;
-  }
-  return held;
-}
-
 /** An older copy of an id map would give ids of the old snapshot's users to others. */
 export function refuseOlderMap(idMap: IdMap, path: string, target: string, options: IdMapOptions) {
   const ids = sql`SELECT id FROM user UNION ALL SELECT id FROM private_user`;
@@ -109,7 +81,7 @@ export function refuseOlderMap(idMap: IdMap, path: string, target: string, optio
 }
 
 /** Returns undefined for a missing or damaged snapshot, so that an import can replace it. */
-function readOld<T>(path: string, read: (old: Database) => T): T | undefined {
+export function readOld<T>(path: string, read: (old: Database) => T): T | undefined {
   let old: Database | undefined;
   try {
     old = sqlite.openImmutable(path);
