@@ -1,5 +1,6 @@
 /** The command line in this process: usage errors, the help, and commands that fail. */
 import { afterEach, expect, test } from "bun:test";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { type Command, commands } from "../../src/commands/commands.ts";
@@ -133,7 +134,8 @@ test("serve fails in one line for an unusable address", async () => {
 test("serve fails in one line for an invalid certificate or key", async () => {
   const [a, b] = [await makeCertificate("DNS:a"), await makeCertificate("DNS:b")];
   for (const [cert, key, line] of [
-    ["nothing.pem", a.key, "no such file or directory, open 'nothing.pem'"],
+    ["nothing.pem", a.key, "nothing.pem cannot be read: no such file or directory"],
+    [a.cert, tmpdir(), `${tmpdir()} cannot be read: illegal operation on a directory`],
     [a.cert, a.cert, `${a.cert} and ${a.cert} are not a PEM certificate and its unencrypted`],
     [a.cert, b.key, `${a.cert} and ${b.key} are not a PEM certificate and its unencrypted`],
   ] as const) {
