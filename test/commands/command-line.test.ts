@@ -43,6 +43,8 @@ test.each<[string, Record<string, string>, string]>([
   ["import --to a", {}, `SOURCE is missing; ${importUsage}`],
   ["import a", {}, `--to is missing; ${importUsage}`],
   ["import a b --to c", {}, `too many arguments; ${importUsage}`],
+  ["import a --to s3://b/c", {}, "--to must be a file, not a URL; write a file and upload it"],
+  ["export a --to https://b/c", {}, "--to must be a file, not a URL; write a file and upload it"],
   ["hide --to s", {}, "ID… is missing; usage: roadbook hide ID… --to FILE [flags]"],
   ["hide 1 1,2 --to s", {}, "ID… must be a whole number from 1 to 9007199254740991, got "],
   ["import a --queries q --to s", {}, "SOURCE must be a postgres://"],
