@@ -114,6 +114,7 @@ export async function openRoadbook(config: Config): Promise<OpenRoadbook> {
   const { responses, limit, events, page, faults } = config;
   const { data, cacheDir, source } = config.snapshot;
   const { publicUrl, basePath, cacheMaxAge, compress = true } = responses;
+  const { onBug = (error: unknown) => console.error(error) } = events;
   const publicPath = publicUrl && new URL(publicUrl).pathname.replace(/\/$/, "");
   const { searchLimit, searchWindow: windowMs, maxClients, clock } = limit;
   const injector = faults.faults && createFaultInjector();
@@ -145,7 +146,8 @@ export async function openRoadbook(config: Config): Promise<OpenRoadbook> {
     defaultPeer: limit.defaultPeer,
     searchLimit: limiter && { limiter, windowMs, clock: clock ?? Date.now },
     faults: injector ? [injector.inject] : [],
-    onBug: events.onBug ?? ((error: unknown) => console.error(error)),
+    // Whatever it throws, the client must still get a response.
+    onBug: (...bug) => void (async () => onBug(...bug))().catch(() => {}),
     onResponse: events.onResponse,
   });
   // Some hosts pass more arguments.

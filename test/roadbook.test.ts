@@ -106,6 +106,23 @@ test("if onResponse throws, the response is unchanged, and onBug gets the error"
   ]);
 });
 
+test("an onBug that throws or rejects does not replace the response", async () => {
+  const fail = () => {
+    throw new Error("no room for a bug");
+  };
+  for (const onBug of [fail, async () => fail()]) {
+    const options = { dataset: community, onResponse: fail, onBug };
+    await using roadbook = await createRoadbook(options);
+    expect((await ask(roadbook, "/users/public/42")).status).toBe(200);
+  }
+});
+
+test("fetch says so if it gets the request of node:http", async () => {
+  await using roadbook = await createRoadbook({ dataset: community });
+  const incoming = { method: "GET", url: "/users/public/42", headers: {} };
+  expect(() => roadbook.fetch(incoming as never)).toThrow(/takes a Request; .*roadbook\.listener/);
+});
+
 test("changes are served immediately and applied one after another", async () => {
   await using roadbook = await createRoadbook({ dataset: community });
   const before = roadbook.meta().sha256;

@@ -32,7 +32,10 @@ const file = {
 const json = { kind: kinds.boolean, help: "print one JSON object, also for an error" };
 /** The flags of commands that write a dataset. */
 const output = {
-  to: { kind: kinds.text("OUT"), help: "the file to write (default: standard output)" },
+  to: {
+    kind: { ...kinds.target, value: "OUT" },
+    help: "the file to write (default: standard output)",
+  },
   force: { kind: kinds.boolean, help: "overwrite the target even if it is not a dataset" },
 };
 /** The flags of commands that read lines. */
@@ -73,7 +76,7 @@ export const commands: Record<string, Command> = {
         required: true,
         help: "NDJSON file, - for standard input, folder of CSV files, older snapshot, or database URL",
       },
-      to: { kind: kinds.text("FILE"), required: "dryRun", help: "the snapshot to write" },
+      to: { kind: kinds.target, required: "dryRun", help: "the snapshot to write" },
       queries: { kind: kinds.text("FOLDER"), help: "folder of SELECTs for the database SOURCE" },
       timeoutMs: { kind: kinds.time, default: "2m", help: "how long a database may be silent" },
       decodeHtml: { kind: kinds.boolean, help: "decode HTML entities in names and descriptions" },
@@ -107,7 +110,7 @@ export const commands: Record<string, Command> = {
         required: true,
         help: "the change file; - for standard input",
       },
-      to: { kind: kinds.text("FILE"), required: true, help: "the snapshot to change" },
+      to: { kind: kinds.target, required: true, help: "the snapshot to change" },
       ...reading,
       ...writing,
     }),
@@ -121,7 +124,7 @@ export const commands: Record<string, Command> = {
     summary: "make users private",
     settings: declare("Flags", {
       ids: { name: "ID…", kind: kinds.text("ID"), list: ",", required: true, help: "user ids" },
-      to: { kind: kinds.text("FILE"), required: true, help: "the snapshot to change" },
+      to: { kind: kinds.target, required: true, help: "the snapshot to change" },
       ...writing,
     }),
     notes: [

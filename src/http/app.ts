@@ -13,7 +13,7 @@ import { busy, fail } from "./result.ts";
 import { search } from "./search.ts";
 import { users } from "./users.ts";
 
-/** {@link peerOf} explains `from`. */
+/** {@link peerOf} explains `from`. Throws only if `request` is not a `Request`. */
 export type FetchHandler = (request: Request, from?: unknown) => Response | Promise<Response>;
 
 /** Lets a server give clients turns, and notice an untrusted proxy. */
@@ -69,6 +69,9 @@ export function createApp(options: AppOptions) {
 
   /** If `isRefused`, responds that too many requests of this client are waiting. */
   function fetch(request: Request, from?: unknown, isRefused = false) {
+    if (typeof request?.headers?.get !== "function") {
+      throw new TypeError("fetch takes a Request; in Express and node:http, use roadbook.listener");
+    }
     const routable = toRoutable(request, basePath);
     contexts.start(routable, request, peerOf(request, from));
     if (isRefused) return respond({ request: routable, responseValue: busy }) as Response;

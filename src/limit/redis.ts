@@ -145,8 +145,11 @@ async function decide(
 function within<T>(deadlineMs: number, reply: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const fail = () => reject(new Error(`no response within ${deadlineMs} ms`));
+    const startMs = performance.now();
     let timer = setTimeout(() => {
-      timer = setTimeout(fail, deadlineMs / 2);
+      // A command may have been sent only after the lag, so the store gets a whole deadline.
+      const hasLagged = performance.now() - startMs > deadlineMs;
+      timer = setTimeout(fail, hasLagged ? deadlineMs : deadlineMs / 2);
     }, deadlineMs / 2);
     reply.then(resolve, reject).finally(() => clearTimeout(timer));
   });

@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import ipaddr from "ipaddr.js";
-import { codeOf, isFileSystemError, reasonOf } from "../files/errors.ts";
+import { codeOf, reasonOf } from "../files/errors.ts";
 import type { FetchHandler } from "../http/app.ts";
 
 export interface Listener {
@@ -152,12 +152,20 @@ function listenError(error: unknown, { host, port, flagPrefix }: ListenAddress):
 
 /** If the files cannot be used, throws an error whose message is for the operator. */
 export function readTls(paths: Record<"cert" | "key", string>) {
+  const [cert, key] = [read(paths.cert), read(paths.key)];
   try {
-    const [cert, key] = [readFileSync(paths.cert), readFileSync(paths.key)];
     if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return { cert, key };
-  } catch (error) {
-    if (isFileSystemError(error)) throw error;
+  } catch {
+    // Not in PEM format, or encrypted.
   }
   const wanted = "a PEM certificate and its unencrypted private key";
   throw new Error(`${paths.cert} and ${paths.key} are not ${wanted}`);
+}
+
+function read(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new Error(`${path} cannot be read: ${reasonOf(error)}`);
+  }
 }

@@ -142,6 +142,16 @@ export const pathOrBytes: Kind<string | Uint8Array, string | Uint8Array> = {
   convert: (given) => given,
 };
 
+export const isUrl = (text: string) => /^[a-z][a-z\d+.-]*:\/\//i.test(text);
+
+/** The path of a file to write. A URL may contain a password. */
+export const target = kind(
+  "FILE",
+  "a file, not a URL; write a file and upload it, for example with aws s3 cp",
+  (text) => (isUrl(text) ? undefined : text),
+  true,
+);
+
 /** The URL of a Redis or Valkey server, which may contain a password. */
 export const storeUrl = kind(
   "URL",

@@ -12,7 +12,7 @@ export const snapshotLocation = kinds.kind(
   "FILE",
   "a file or an https://, http:// or s3://bucket/key URL",
   (text, env) => {
-    if (!/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return text;
+    if (!kinds.isUrl(text)) return text;
     if (!/^s3:/i.test(text)) return parseWebLocation(text);
     kinds.requireBun("with s3:// ");
     if (env.AWS_ACCESS_KEY_ID && env.AWS_SECRET_ACCESS_KEY) return parseS3Location(text, env);

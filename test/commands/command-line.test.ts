@@ -1,5 +1,6 @@
 /** The command line in this process: usage errors, the help, and commands that fail. */
 import { afterEach, expect, test } from "bun:test";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { type Command, commands } from "../../src/commands/commands.ts";
@@ -42,6 +43,8 @@ test.each<[string, Record<string, string>, string]>([
   ["import --to a", {}, `SOURCE is missing; ${importUsage}`],
   ["import a", {}, `--to is missing; ${importUsage}`],
   ["import a b --to c", {}, `too many arguments; ${importUsage}`],
+  ["import a --to s3://b/c", {}, "--to must be a file, not a URL; write a file and upload it"],
+  ["export a --to https://b/c", {}, "--to must be a file, not a URL; write a file and upload it"],
   ["hide --to s", {}, "ID… is missing; usage: roadbook hide ID… --to FILE [flags]"],
   ["hide 1 1,2 --to s", {}, "ID… must be a whole number from 1 to 9007199254740991, got "],
   ["import a --queries q --to s", {}, "SOURCE must be a postgres://"],
@@ -133,7 +136,8 @@ test("serve fails in one line for an unusable address", async () => {
 test("serve fails in one line for an invalid certificate or key", async () => {
   const [a, b] = [await makeCertificate("DNS:a"), await makeCertificate("DNS:b")];
   for (const [cert, key, line] of [
-    ["nothing.pem", a.key, "no such file or directory, open 'nothing.pem'"],
+    ["nothing.pem", a.key, "nothing.pem cannot be read: no such file or directory"],
+    [a.cert, tmpdir(), `${tmpdir()} cannot be read: illegal operation on a directory`],
     [a.cert, a.cert, `${a.cert} and ${a.cert} are not a PEM certificate and its unencrypted`],
     [a.cert, b.key, `${a.cert} and ${b.key} are not a PEM certificate and its unencrypted`],
   ] as const) {

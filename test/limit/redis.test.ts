@@ -56,6 +56,39 @@ test.each<[string, reply: string, reason: string | undefined]>([
   }
 });
 
+test("a store that needs most of the deadline is kept while the process lags", async () => {
+  const deadlineMs = 400;
+  const slow = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      async data(socket, data) {
+        if (!data.includes("EVAL")) return void socket.write("+OK\r\n");
+        if (!data.includes("probe")) await Bun.sleep(0.7 * deadlineMs);
+        socket.write("*3\r\n:1\r\n:0\r\n:1000\r\n");
+      },
+    },
+  });
+  const events: string[] = [];
+  const limiter = await openSharedLimiter({
+    url: `redis://127.0.0.1:${slow.port}`,
+    limit: 2,
+    windowMs: 60_000,
+    maxClients: 10,
+    deadlineMs,
+    onDown: (reason) => events.push(reason),
+    onUp: () => events.push("up"),
+  });
+  try {
+    const decision = limiter.consume("a");
+    Bun.sleepSync(1.2 * deadlineMs);
+    expect([(await decision).remaining, events]).toEqual([0, ["up"]]);
+  } finally {
+    limiter.close();
+    slow.stop(true);
+  }
+});
+
 describe("decisions made by memory and a store together", () => {
   const windowMs = 100;
   const setup = fc.record({
