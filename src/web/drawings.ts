@@ -1,4 +1,5 @@
 /** Draws avatars, badges, the icon and the sign of link previews, always with the same bytes. */
+import { setImmediate } from "node:timers/promises";
 import type { Resvg } from "@resvg/resvg-wasm";
 import anyAscii from "any-ascii";
 import type { Achievement } from "../domain/model.ts";
@@ -80,7 +81,8 @@ function drawRoad(accent: string): Html {
 /** An avatar for link previews. Few programs that show those can show an SVG. */
 export async function drawAvatarPng(id: number, name: string) {
   parser ??= loadParser();
-  return toPng((await parser)(drawAvatar(id, spellOut(name))));
+  const parse = await parser;
+  return toPng(await parse(drawAvatar(id, spellOut(name))));
 }
 
 /** The smallest size that most programs show in full width. A broken logo is left out. */
@@ -90,8 +92,8 @@ export async function drawSign(title: string, count: string, accent: string, log
   const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="600" height="315">';
   const frame = (content: Html) => parse(`${svg}${content.text}</svg>`);
   /** Scales content to fit into a box. Undefined if nothing of it is visible. */
-  const fit = (content: Html, maxWidth: number, maxHeight: number) => {
-    const box = frame(content).getBBox();
+  const fit = async (content: Html, maxWidth: number, maxHeight: number) => {
+    const box = (await frame(content)).getBBox();
     if (!box) return undefined;
     const scale = Math.min(maxWidth / box.width, maxHeight / box.height);
     const scaled = html`<g transform="scale(${scale}) translate(${-box.x} ${-box.y})">${content}</g>`;
@@ -100,22 +102,21 @@ export async function drawSign(title: string, count: string, accent: string, log
   // A title that does not fit into two lines is cut.
   const lines = (spellOut(title).match(/\S.{0,23}(?!\S)|\S{24}/gu) ?? []).slice(0, 2);
   const tspans = lines.map((line, at) => html`<tspan x="0" y="${at * 115}">${line}</tspan>`);
-  const name = fit(html`<text font-size="100">${tspans}</text>`, 516, 84);
+  const name = await fit(html`<text font-size="100">${tspans}</text>`, 516, 84);
   const { type, bytes = [] } = logo ?? {};
   const image = html`<image href="data:${type};base64,${Buffer.from(bytes).toString("base64")}"/>`;
-  const icon = fit(logo ? image : drawRoad(accent), 300, 76);
+  const icon = await fit(logo ? image : drawRoad(accent), 300, 76);
   const [tileWidth, tileHeight] = [16 + (icon?.width ?? 0), 16 + (icon?.height ?? 0)];
-  // As on the page, a white tile and a shadow show a logo of any colour.
-  const tile = html`<filter id="f" filterUnits="userSpaceOnUse" x="42" y="42" width="${tileWidth}" height="${tileHeight}"><feDropShadow dx="0" dy="0" stdDeviation="2" flood-opacity="0.6"/></filter>
-    <rect x="42" y="42" width="${tileWidth}" height="${tileHeight}" rx="8" fill="#fff"/>
-    <g filter="url(#f)"><g transform="translate(50 50)">${icon?.scaled}</g></g>`;
+  // A logo of any colour differs from grey.
+  const tile = html`<rect x="42" y="42" width="${tileWidth}" height="${tileHeight}" rx="8" fill="#b4bac0"/>
+    <g transform="translate(50 50)">${icon?.scaled}</g>`;
   const colour = textColourOn(accent);
   const sign = html`<rect width="600" height="315" fill="${accent}"/>
     <rect x="15" y="15" width="570" height="285" rx="16" fill="none" stroke="${colour}" stroke-width="6"/>
     ${logo && icon ? tile : html`<g transform="translate(42 42)">${icon?.scaled}</g>`}
     <g transform="translate(42 ${228 - (name?.height ?? 0)})" fill="${colour}">${name?.scaled}</g>
     <text x="42" y="271" font-size="26" fill="${colour}">${spellOut(count)}</text>`;
-  return toPng(frame(sign));
+  return toPng(await frame(sign));
 }
 
 /** Loaded when first needed, because most servers never draw a PNG. */
@@ -128,12 +129,17 @@ async function loadParser() {
   ]);
   const { initWasm, Resvg } = await import("@resvg/resvg-wasm");
   await initWasm(wasm);
-  return (svg: string) => new Resvg(svg, { font: { fontBuffers: [font] } });
+  // The first drawings take tens of milliseconds each, so others are served in between.
+  return async (svg: string) => {
+    await setImmediate();
+    return new Resvg(svg, { font: { fontBuffers: [font] } });
+  };
 }
 
 /** Frees the pixels, which the garbage collector does not count. */
-function toPng(drawing: InstanceType<typeof Resvg>): Uint8Array<ArrayBuffer> {
+async function toPng(drawing: InstanceType<typeof Resvg>): Promise<Uint8Array<ArrayBuffer>> {
   const image = drawing.render();
+  await setImmediate();
   const png = new Uint8Array(image.asPng());
   image.free();
   drawing.free();
