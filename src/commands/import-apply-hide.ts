@@ -165,7 +165,7 @@ function withDetails(summary: string, counted: Counted): string {
   }
   for (const [problem, { count, example = "" }, advice] of [
     ["HTML entities", names.entities, "; import --decode-html decodes them"],
-    ["UTF-8 possibly read as Latin-1", names.misread, ""],
+    ["text possibly read in the wrong encoding", names.misread, ""],
   ] as const) {
     const found = `${plural(count, "name")}, such as "${printable(example)}"`;
     if (count > 0) lines.push(`${problem} in ${found}${advice}`);

@@ -3,7 +3,7 @@
  * of their user.
  */
 import { isUtf8 } from "node:buffer";
-import { readFileSync } from "node:fs";
+import { readFileBytes } from "../files/input.ts";
 import { type Header, keyOf, readHeader, type TableName } from "./columns.ts";
 
 /** The cells of a row by column. `line` is the line in a CSV file. */
@@ -120,7 +120,7 @@ async function openSelect(
   dialect: Source["dialect"],
   run: Source["run"],
 ) {
-  const bytes = readFileSync(path);
+  const bytes = Buffer.concat(await Array.fromAsync(readFileBytes(path)));
   if (!isUtf8(bytes)) throw new Error(`${file} is not valid UTF-8`);
   const text = new TextDecoder().decode(bytes);
   // The line break ends a comment on the last line.

@@ -102,7 +102,7 @@ test("import reports names that look wrong", async () => {
   const { stdout } = await roadbook(["import", "-", "--to", "s"], { stdin });
   expect(stdout.split("\n").slice(1)).toEqual([
     'HTML entities in 1 name, such as "Tom &amp; Jerry"; import --decode-html decodes them',
-    'UTF-8 possibly read as Latin-1 in 1 name, such as "Å\\u{81}ukasz"',
+    'text possibly read in the wrong encoding in 1 name, such as "Å\\u{81}ukasz"',
     "",
   ]);
 });

@@ -114,6 +114,21 @@ test("many changes to a large community give the same results as a new import", 
   await expectSame(path, lines);
 });
 
+test("apply deletes thousands of companies in a few seconds", async () => {
+  const companies = Array.from({ length: 8000 }, (_, at) => {
+    return { type: "company", id: 1_000_000 + at, name: "Ghost", member_count: 0 };
+  });
+  const seeded = seedDataset({ users: 3000, companies: 40, seed: 1 }).toArray();
+  const path = await makeSnapshot([...seeded, ...companies]);
+  const options = { allowShrink: true };
+  const { counts } = await applyChanges(
+    companies.map(({ id }) => gone("company", id)),
+    path,
+    options,
+  );
+  expect(counts.companies).toBe(40);
+});
+
 describe("apply rejects an invalid change file and changes nothing on disk", () => {
   const unlock = { id: 7, tier: 1, unlocked_at: "2024-03-09T17:05:00Z" };
   const isReferenced = (name: string, user: number) =>

@@ -1,7 +1,7 @@
 /** Imports from real databases: types, pages, errors, and the queries in scripts/queries. */
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { importDataset } from "../../src/snapshot/import/import.ts";
 import { formatErrors } from "../../src/snapshot/import/line-errors.ts";
@@ -390,6 +390,13 @@ for (const [name, { has, start, types, cases, odd, keys }] of Object.entries(fam
     ])("%s is an error", async (_, queries, expected) => {
       expect(await importFrom(url, queries)).toMatch(expected);
       await expect(server.run("SELECT * FROM evil")).rejects.toThrow();
+    });
+
+    test("an error names a query that cannot be read", async () => {
+      const queries = temporaryFolder();
+      mkdirSync(join(queries, "users.sql"));
+      const imported = importDataset(url, join(temporaryFolder(), "snapshot"), { queries });
+      await expect(imported).rejects.toThrow(/^cannot read .*users\.sql: illegal operation/);
     });
 
     if (url.startsWith("sqlite")) return;

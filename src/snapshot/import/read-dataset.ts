@@ -60,7 +60,7 @@ export interface ReadOptions extends IdMapOptions {
 export interface Read {
   /** How many names had invisible characters or extra white space. */
   cleaned: number;
-  /** Names with HTML entities, and names that look like UTF-8 read as Latin-1. */
+  /** Names with HTML entities, and names with U+FFFD or that look like UTF-8 read as Latin-1. */
   names: { entities: OddNames; misread: OddNames };
   /** The columns of tables that were left out. */
   unknownColumns: readonly UnknownColumn[];
@@ -205,13 +205,14 @@ function decodeNames(record: RawRecord, { entities, misread }: Read["names"], de
   ];
   for (const [owner, field] of fields) {
     const text = owner[field];
-    if (typeof text !== "string" || !/[&\x80-\xff]/.test(text)) continue;
+    if (typeof text !== "string" || !/[&\x80-\xff\ufffd]/.test(text)) continue;
     const decoded = decodeHTMLStrict(text);
     if (decodes) owner[field] = decoded;
     if (isPrivate || field === "description") continue;
     if (!decodes && decoded !== text) found.push([entities, text]);
     const isLatin = /[\x80-\xff]/.test(text) && !/[^\0-\xff]/.test(text);
-    if (isLatin && isUtf8(Buffer.from(text, "latin1"))) found.push([misread, text]);
+    const isMisread = isLatin && isUtf8(Buffer.from(text, "latin1"));
+    if (isMisread || text.includes("\ufffd")) found.push([misread, text]);
   }
   return found;
 }

@@ -95,13 +95,15 @@ export function createRowWriter(db: Database, idMap?: IdMap) {
 
     /** Has `finish` yield an error for each user that still refers to one of these records. */
     addDeletions(deletions: Reference[]): void {
-      db.run(sql`INSERT INTO pending SELECT line, 'id', type, id, user FROM
-        (SELECT value ->> 'type' AS type, value ->> 'id' AS id, value ->> 'line' AS line
+      // MATERIALIZED and CROSS have SQLite look each reference up in an index of the deletions.
+      db.run(sql`WITH deletion AS MATERIALIZED (SELECT
+          value ->> 'type' AS type, value ->> 'id' AS id, value ->> 'line' AS line
           FROM json_each(${JSON.stringify(deletions)}))
-        JOIN (SELECT 'company' AS type, company_id AS id, id AS user FROM user
+        INSERT INTO pending SELECT line, 'id', type, id, user FROM
+        (SELECT 'company' AS type, company_id AS id, id AS user FROM user
           UNION ALL SELECT 'role', value, user.id FROM user, json_each(roles)
           UNION ALL SELECT 'achievement', value ->> 0, user.id FROM user, json_each(achievements))
-        USING (type, id)`);
+        CROSS JOIN deletion USING (type, id)`);
     },
 
     /** Yields an error for each reference to a missing record and for each exceeded limit. */
