@@ -42,7 +42,6 @@ type Items = (TableRecord | RowError)[];
 
 export class TableReader {
   readonly unknownColumns: UnknownColumn[] = [];
-  readonly slowQueries: string[] = [];
   private readonly source: Source;
   private readonly files: ReadonlyMap<TableName, string>;
   private readonly options: TableReaderOptions;
@@ -66,12 +65,8 @@ export class TableReader {
 
   /** Yields all records, and the errors in all other rows. */
   async *read(): AsyncGenerator<Items> {
-    const onSlow = (file: string) => {
-      this.slowQueries.push(file);
-      this.options.onSlow?.(file);
-    };
     for (const [name, path] of this.files) {
-      const table = await openTable(this.source, name, path, { ...this.options, onSlow });
+      const table = await openTable(this.source, name, path, this.options);
       this.tables.set(name, table);
       this.unknownColumns.push(...table.header.unknown);
     }

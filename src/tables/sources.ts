@@ -50,6 +50,7 @@ export async function openTables(
   if (!process.versions.bun) {
     throw new Error("databases need the executable or Bun; on Node.js, import NDJSON or CSV");
   }
+  if (!isFolder(queries)) throw new Error(`${queries} is not a folder`);
   const files = findTables(queries, "sql");
   const { openDatabase } = await import("./database.ts");
   return new TableReader(await openDatabase(source, timeoutMs), files, options);

@@ -392,11 +392,14 @@ for (const [name, { has, start, types, cases, odd, keys }] of Object.entries(fam
       await expect(server.run("SELECT * FROM evil")).rejects.toThrow();
     });
 
-    test("an error names a query that cannot be read", async () => {
+    test("an error names a query or a folder of queries that cannot be read", async () => {
       const queries = temporaryFolder();
       mkdirSync(join(queries, "users.sql"));
-      const imported = importDataset(url, join(temporaryFolder(), "snapshot"), { queries });
+      const target = join(temporaryFolder(), "snapshot");
+      const imported = importDataset(url, target, { queries });
       await expect(imported).rejects.toThrow(/^cannot read .*users\.sql: illegal operation/);
+      const missing = importDataset(url, target, { queries: "missing" });
+      await expect(missing).rejects.toThrow(/^missing is not a folder$/);
     });
 
     if (url.startsWith("sqlite")) return;
