@@ -82,7 +82,7 @@ export const commands: Record<string, Command> = {
       decodeHtml: { kind: kinds.boolean, help: "decode HTML entities in names and descriptions" },
       avatarBase: { kind: kinds.webUrl, help: "base URL for avatars that are not http(s) URLs" },
       dryRun: { kind: kinds.boolean, help: "check the dataset and write nothing; needs no --to" },
-      force: { kind: kinds.boolean, help: "overwrite any target, and accept a new id map" },
+      force: { kind: kinds.boolean, help: "overwrite any file, and accept a new id map" },
       skipInvalid: { kind: kinds.boolean, help: "skip invalid lines and fields, and report them" },
       allowReveal: { kind: kinds.boolean, help: "allow most private users to become public" },
       holdMs: {
