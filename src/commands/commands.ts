@@ -58,7 +58,7 @@ export const commands: Record<string, Command> = {
     settings: serveSettings,
     notes: [
       "If a flag that is not repeatable is given twice, the last value wins. In an environment variable, separate multiple values with commas, or with semicolons in ROADBOOK_LINK and ROADBOOK_FAULT.",
-      "A TIME is a number of seconds, or a number with a unit: 500ms, 10s, 5m, 1h, 1d.",
+      "A TIME is a whole number of seconds, or a number with a unit, up to 24 days: 500ms, 10s, 5m, 1h, 1d.",
       "A FAULT is a target, a colon and a comma-separated list. The target is search, profile, achievements, health, or * for the first three. The list has status=503 (respond with this error), close (close the connection without a response) or delay=200ms (respond later); delay may be combined with either of the others. It may also have rate=0.1 (affect only this share of the requests) and times=2 (stop after two requests). With --fault none, nothing fails yet. With --fault and --admin-port, PUT /faults on the admin port replaces the faults (the body is a JSON list of them), GET /faults lists them, and DELETE /search-limit resets the search limit.",
     ],
     examples:
@@ -82,7 +82,7 @@ export const commands: Record<string, Command> = {
       decodeHtml: { kind: kinds.boolean, help: "decode HTML entities in names and descriptions" },
       avatarBase: { kind: kinds.webUrl, help: "base URL for avatars that are not http(s) URLs" },
       dryRun: { kind: kinds.boolean, help: "check the dataset and write nothing; needs no --to" },
-      force: { kind: kinds.boolean, help: "overwrite any target, and accept a new id map" },
+      force: { kind: kinds.boolean, help: "overwrite any file, and accept a new id map" },
       skipInvalid: { kind: kinds.boolean, help: "skip invalid lines and fields, and report them" },
       allowReveal: { kind: kinds.boolean, help: "allow most private users to become public" },
       holdMs: {
@@ -114,7 +114,9 @@ export const commands: Record<string, Command> = {
       ...reading,
       ...writing,
     }),
-    notes: ["A running server switches to the new snapshot within a second."],
+    notes: [
+      "A running server notices the new snapshot within a second, and serves it once it has verified it.",
+    ],
     examples:
       "apply changes.ndjson --to community.snapshot\napply - --to community.snapshot < changes.ndjson",
     run: async (values) => (await import("./import-apply-hide.ts")).runApply(values),
@@ -128,7 +130,7 @@ export const commands: Record<string, Command> = {
       ...writing,
     }),
     notes: [
-      "Unless all users are found, nothing is written and the exit code is 1. A running server hides them within a second. For an hour, imports keep them private, whatever their source says; hiding them again starts a new hour.",
+      "Unless all users are found, nothing is written and the exit code is 1. A running server notices this within a second, and hides them once it has verified the new snapshot. For an hour, imports keep them private, whatever their source says; hiding them again starts a new hour.",
     ],
     examples: "hide 42 --to community.snapshot\nhide 42 44 --to community.snapshot --json",
     run: async (values) => (await import("./import-apply-hide.ts")).runHide(values),

@@ -45,8 +45,9 @@ const q = {
   in: "query",
   name: "q",
   description:
-    "The text to find in a name: at least 2 code points, not counting surrounding space. Case, " +
-    "accents and the order of words do not matter. If given more than once, the last one counts.",
+    "The text to find in a name: at least 2 code points, not counting surrounding space. Case and " +
+    "accents do not matter, nor does the order of words of at least 2 code points. If given more " +
+    "than once, the last one counts.",
   schema: Type.String({ minLength: 2 }),
 } as const;
 
