@@ -1,4 +1,5 @@
 /** Imports of datasets that are truncated, empty or invalid in some lines. */
+import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -186,6 +187,14 @@ describe("an import that is empty or would change most of the snapshot is an err
     await expect(run(people(4), {}, target)).rejects.toThrow("6 of its 10 users");
     writeFileSync(target, bytes.subarray(0, 1000));
     expect((await run([ann], {}, target)).counts.users).toBe(1);
+    const db = new Database(target);
+    const find = db.query<{ rootpage: number }, []>(
+      "SELECT rootpage FROM sqlite_schema WHERE name = 'user'",
+    );
+    const { rootpage = 0 } = find.get() ?? {};
+    db.close();
+    writeFileSync(target, readFileSync(target).fill(0xff, 4096 * (rootpage - 1), 4096 * rootpage));
+    await expect(run([ann], {}, target)).rejects.toThrow("is damaged, so it cannot be compared");
   });
 });
 

@@ -217,8 +217,14 @@ test("the map is there before the snapshot, or nothing is written", async () => 
   const dry = join(temporaryFolder(), "ids");
   await importDataset([user], join(temporaryFolder(), "x"), { idMap: dry, dryRun: true });
   expect(existsSync(dry)).toBe(false);
-  await importDataset([user], target, { idMap: dry, force: true, allowShrink: true });
+  const forced = { idMap: dry, force: true, allowShrink: true };
+  await importDataset([user], target, forced);
   expect(readMap(dry).get("new")).toBe(1);
+  await hideUsers(["new"], target, { idMap: dry });
+  const other = { ...forced, idMap: join(temporaryFolder(), "ids") };
+  const importing = importDataset([user], target, other);
+  await expect(importing).rejects.toThrow("takedowns of the last hour cannot be kept");
+  await importDataset([user], target, { ...other, holdMs: 0, allowReveal: true });
 });
 
 test("imports into two snapshots take turns with their map", async () => {

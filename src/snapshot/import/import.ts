@@ -14,7 +14,7 @@ import { finishFile, isSnapshot } from "../format/header-trailer.ts";
 import { checkSnapshot } from "../format/open.ts";
 import { createSchema } from "../format/schema.ts";
 import { clearUnused } from "./forget.ts";
-import { compare, notOverwritten, refuseOlderMap } from "./overwrite-guard.ts";
+import { compare, findUnmappedUser, notOverwritten, refuseOlderMap } from "./overwrite-guard.ts";
 import { type LineSource, type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { createRowWriter } from "./rows.ts";
 import { createSkippingWriter } from "./skip-invalid.ts";
@@ -57,9 +57,10 @@ export async function importDataset(
     }
     using idMap = await openIdMap(options, isReplaced ? target : undefined);
     if (idMap && !force) refuseOlderMap(idMap, old, target, options);
+    const isOtherMap = idMap && findUnmappedUser(idMap, old) !== undefined;
     const counted = await useDatabase(work, async (db) => {
       const read = await fill(db, dataset, options, idMap);
-      const held = holdTakedowns(db, old, builtAtMs, holdMs);
+      const held = holdTakedowns(db, old, builtAtMs, holdMs, isOtherMap);
       const summary = summarize(db);
       const { counts, unlocked } = summary;
       if (counts.users === 0 && counts.companies === 0) {

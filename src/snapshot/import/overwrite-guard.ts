@@ -34,20 +34,9 @@ export function compare(
   { counts, unlocked }: Totals,
   { allowShrink, allowReveal }: ReadOptions,
 ): Differences | undefined {
-  const compared = readOld(path, (old) => {
-    // Stays attached until the database is closed, because a transaction may be open.
-    db.run(sql`ATTACH ${path} AS old`);
-    const both = (now: string, before: string) => {
-      const join = sql.raw(`main.${now} CROSS JOIN old.${before} USING (id)`);
-      return db.select({ rows: count() }).from(join).get()?.rows ?? 0;
-    };
-    const made_private = both("private_user", "user");
-    const made_public = both("user", "private_user");
-    const same = both("user", "user") + both("private_user", "private_user");
-    return { made_private, made_public, same, meta: readMeta(old) };
-  });
-  if (!compared) return undefined;
-  const { meta: before, same, ...made } = compared;
+  const before = readOld(path, readMeta);
+  if (!before) return undefined;
+  const { same, ...made } = countMoves(db, path, target);
   const kept = same + made.made_private + made.made_public;
   const hidden = before.counts.users - before.counts.public_users;
   const mayReveal = allowReveal || made.made_public <= MAX_REVEALED;
@@ -70,14 +59,39 @@ export function compare(
   };
 }
 
+/** Counts how many users are in both snapshots, by what has become of them. */
+function countMoves(db: Database, path: string, target: string) {
+  const both = (now: string, before: string) => {
+    const join = sql.raw(`main.${now} CROSS JOIN old.${before} USING (id)`);
+    return db.select({ rows: count() }).from(join).get()?.rows ?? 0;
+  };
+  try {
+    // Stays attached until the database is closed, because a transaction may be open.
+    db.run(sql`ATTACH ${path} AS old`);
+    const made_private = both("private_user", "user");
+    const made_public = both("user", "private_user");
+    const same = both("user", "user") + both("private_user", "private_user");
+    return { made_private, made_public, same };
+  } catch {
+    // SQLite refuses further changes once a table of an attached file is damaged.
+    throw new Error(`${target} is damaged, so it cannot be compared; delete it and import again`);
+  }
+}
+
 /** An older copy of an id map would give ids of the old snapshot's users to others. */
 export function refuseOlderMap(idMap: IdMap, path: string, target: string, options: IdMapOptions) {
+  const last = findUnmappedUser(idMap, path);
+  if (last === undefined) return;
+  const problem = `${options.idMap} lacks user ${last} of ${target}, so it is an older copy`;
+  throw new Error(`${problem}; restore the newest one, or import with --force`);
+}
+
+/** Returns the last user of the snapshot at `path` if the map has given out fewer ids. */
+export function findUnmappedUser(idMap: IdMap, path: string): number | undefined {
   const ids = sql`SELECT id FROM user UNION ALL SELECT id FROM private_user`;
   const [[last = 0] = []] =
     readOld(path, (old) => old.values<number[]>(sql`${ids} ORDER BY id DESC LIMIT 1`)) ?? [];
-  if (last <= idMap.lastUser()) return;
-  const problem = `${options.idMap} lacks user ${last} of ${target}, so it is an older copy`;
-  throw new Error(`${problem}; restore the newest one, or import with --force`);
+  return last > idMap.lastUser() ? last : undefined;
 }
 
 /** Returns undefined for a missing or damaged snapshot, so that an import can replace it. */

@@ -12,9 +12,16 @@ export const MAX_HOLD_MS = 3_600_000;
 
 /**
  * Keeps the users of recent takedowns in the snapshot at `path` private or deleted, whatever the
- * imported dataset says. Returns for how many users it says otherwise.
+ * imported dataset says. Returns for how many users it says otherwise. With another id map, the ids
+ * belong to other users, so a takedown is an error.
  */
-export function holdTakedowns(db: Database, path: string, nowMs: number, holdMs = MAX_HOLD_MS) {
+export function holdTakedowns(
+  db: Database,
+  path: string,
+  nowMs: number,
+  holdMs = MAX_HOLD_MS,
+  isOtherMap = false,
+) {
   // The clock may have been set back since the takedown.
   const at = sql<number>`min(${takedown.at}, ${nowMs})`;
   const takedowns = readOld(path, (old) =>
@@ -25,6 +32,10 @@ export function holdTakedowns(db: Database, path: string, nowMs: number, holdMs 
       .where(gt(at, nowMs - Math.min(holdMs, MAX_HOLD_MS)))
       .all(),
   );
+  if (isOtherMap && takedowns && takedowns.length > 0) {
+    const problem = "takedowns of the last hour cannot be kept, because the id map is another one";
+    throw new Error(`${problem}; import later, or hide these users again after --hold 0`);
+  }
   let held = 0;
   for (const { id, at, hidden } of takedowns ?? []) {
     const wasPublic = db.delete(user).where(eq(user.id, id)).run().changes > 0;
