@@ -22,7 +22,10 @@ export async function openNginx(port: number, change: (site: string) => string) 
   const words = ["-e", `${folder}/error.log`, "-c", `${folder}/nginx.conf`];
   const child = Bun.spawn([nginx ?? "nginx", ...words], { stdout: "ignore", stderr: "ignore" });
   const origin = `http://127.0.0.1:${port}`;
-  await until(() => fetch(`${origin}/health`).catch(() => undefined));
+  await until(() => {
+    if (child.exitCode !== null) throw new Error(readFileSync(`${folder}/error.log`, "utf8"));
+    return fetch(`${origin}/health`).catch(() => undefined);
+  });
   return {
     origin,
     async close() {
