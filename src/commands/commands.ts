@@ -130,7 +130,7 @@ export const commands: Record<string, Command> = {
       ...writing,
     }),
     notes: [
-      "Unless all users are found, nothing is written and the exit code is 1. A running server notices this within a second, and hides them once it has verified the new snapshot. For an hour, imports keep them private, whatever their source says; hiding them again starts a new hour.",
+      "Unless all users are found, nothing is written and the exit code is 1. A running server notices this within a second, and hides them once it has verified the new snapshot. For an hour, imports into the same file keep them private, whatever their source says, unless --hold shortens this; hiding them again starts a new hour.",
     ],
     examples: "hide 42 --to community.snapshot\nhide 42 44 --to community.snapshot --json",
     run: async (values) => (await import("./import-apply-hide.ts")).runHide(values),
