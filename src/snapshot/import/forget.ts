@@ -2,8 +2,8 @@
  * Forgets a person. This is all that hiding or deleting a user must clear from a snapshot, in order:
  *
  * 1. `createForgetting`: from now on, SQLite and FTS5 overwrite what they delete with zeros.
- * 2. `forget`, for each user: the name in the index, the profile, and the time of a takedown an hour
- *    later.
+ * 2. `forget`, for each user: the name in the index and the profile. The time of the takedown stays
+ *    until the first change or import after an hour (takedowns.ts).
  * 3. `forgetNgrams`, after the last user: the n-grams that no other name has.
  * 4. `forgetSeparators`, when FTS5 has written its pages: n-grams that it keeps to find a page.
  * 5. `clearUnused`, when the file is written: copies of rows that SQLite has moved to another page.

@@ -33,8 +33,8 @@ export function holdTakedowns(
       .all(),
   );
   if (isOtherMap && takedowns && takedowns.length > 0) {
-    const problem = "takedowns of the last hour cannot be kept, because the id map is another one";
-    throw new Error(`${problem}; import later, or hide these users again after --hold 0`);
+    const problem = "takedowns of the last hour cannot be kept with another id map";
+    throw new Error(`${problem}; wait, or import with --hold 0 and hide the users again`);
   }
   let held = 0;
   for (const { id, at, hidden } of takedowns ?? []) {
