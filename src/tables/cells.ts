@@ -21,10 +21,11 @@ export function createConverter(hasKeys: boolean): (row: RawRecord) => RawRecord
   };
   for (const name of ["id", "user_id", "role_id", "achievement_id"]) converters[name] = toId;
   for (const name of ["hierarchy", "tier", "points", "member_count"]) converters[name] = toInteger;
-  return ({ line, ...cells }) => {
+  return (row) => {
     const fields: RawRecord = {};
-    for (const [name, cell] of Object.entries(cells)) {
-      const value = (converters[name] ?? toText)(cell);
+    for (const name in row) {
+      if (name === "line") continue;
+      const value = (converters[name] ?? toText)(row[name]);
       // Without undefined values, so that validation reports what is missing.
       if (value !== undefined) fields[name] = value;
     }

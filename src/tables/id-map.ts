@@ -74,27 +74,28 @@ function createTables(db: Sqlite): boolean {
 
 export class IdMap implements Disposable {
   private readonly db: Sqlite;
-  private readonly statements;
-  private readonly cached = new Map<string, number>();
+  private readonly kinds;
 
   constructor(db: Sqlite) {
     this.db = db;
     const prepare = (kind: Kind) => ({
+      /** The ids of keys that many records refer to. */
+      cached: new Map<string, number>(),
       find: db.prepare<{ id: number }>(`SELECT id FROM ${kind} WHERE key = ?`),
       add: db.prepare<{ id: number }>(`INSERT INTO ${kind} (key) VALUES (?) RETURNING id`),
       findKey: db.prepare<{ key: string }>(`SELECT key FROM ${kind} WHERE id = ?`),
     });
     const pairs = recordTypes.map((kind) => [kind, prepare(kind)]);
-    this.statements = Object.fromEntries(pairs) as Record<Kind, ReturnType<typeof prepare>>;
+    this.kinds = Object.fromEntries(pairs) as Record<Kind, ReturnType<typeof prepare>>;
   }
 
   find(kind: Kind, value: unknown): number | undefined {
     const key = toKey(value);
-    return key === undefined ? undefined : this.statements[kind].find.get(key)?.id;
+    return key === undefined ? undefined : this.kinds[kind].find.get(key)?.id;
   }
 
   findKey({ type, id }: RecordKey): string | undefined {
-    return this.statements[type].findKey.get(id)?.key;
+    return this.kinds[type].findKey.get(id)?.key;
   }
 
   /** Replaces the keys in a record. Other values remain, and validation rejects them. */
@@ -130,13 +131,13 @@ export class IdMap implements Disposable {
   private toId(kind: Kind, value: unknown): unknown {
     const key = toKey(value);
     if (key === undefined) return value;
-    const name = `${kind} ${key}`;
-    const known = this.cached.get(name);
+    const { cached, find, add } = this.kinds[kind];
+    const known = cached.get(key);
     if (known !== undefined) return known;
-    const { find, add } = this.statements[kind];
     const { id } = find.get(key) ?? add.get(key) ?? {};
-    if (this.cached.size === MAX_CACHED) this.cached.clear();
-    if (id !== undefined) this.cached.set(name, id);
+    if (id === undefined || kind === "user") return id;
+    if (cached.size === MAX_CACHED) cached.clear();
+    cached.set(key, id);
     return id;
   }
 }

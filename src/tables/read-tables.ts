@@ -2,6 +2,7 @@
  * Turns the rows of tables into records, which are validated later, like the lines of a dataset.
  * Reports rows without a record, and invalid rows of users' roles and achievements.
  */
+import { setImmediate } from "node:timers/promises";
 import { type RawRecord, type RecordKey, validateUnlock } from "../domain/dataset.ts";
 import { parseTime } from "../domain/time.ts";
 import {
@@ -37,8 +38,14 @@ interface TableReaderOptions extends Reporting {
 }
 
 type RecordType = RecordKey["type"];
+type ListName = "roles" | "achievements";
+/** The elements of the lists by id, by user id. False for a private user. */
+type Lists = Map<unknown, Record<ListName, Map<unknown, unknown>> | false>;
 type RowProblem = Omit<RowError, "place">;
 type Items = (TableRecord | RowError)[];
+
+/** How many rows of a list to convert at a time, which takes about a millisecond. */
+const SLICE = 500;
 
 export class TableReader {
   readonly unknownColumns: UnknownColumn[] = [];
@@ -79,16 +86,16 @@ export class TableReader {
     for (const type of ["role", "achievement", "company"] as const) {
       for await (const rows of this.pages(tableOf(type))) yield this.toRecords(type, rows);
     }
-    let after: Row | undefined;
-    for await (const rows of this.pages("users")) {
-      const users = this.toRecords("user", rows);
-      const records = users.filter((item) => "record" in item).map(({ record }) => record);
-      yield* this.addLists(records, after, rows.at(-1));
-      yield users;
-      after = rows.at(-1);
+    let users: Items = [];
+    let lists: Lists = new Map();
+    for await (const { list, rows } of readAhead(readAhead(this.userPages()))) {
+      if (list) yield* this.addToLists(list, lists, rows);
+      else {
+        yield addLists(users, lists);
+        users = this.toRecords("user", rows);
+        lists = createLists(users);
+      }
     }
-    // The remaining rows belong to no user.
-    yield* this.addLists([], after);
     for (const table of this.tables.values()) table.finish();
   }
 
@@ -112,6 +119,24 @@ export class TableReader {
 
   private pages(table: TableName, after?: Row, upTo?: Row) {
     return this.tables.get(table)?.pages(after, upTo) ?? [];
+  }
+
+  /** Yields each page of users before the rows of their lists, and at last the rows of nobody. */
+  private async *userPages(): AsyncGenerator<{ rows: Row[]; list?: ListName }> {
+    let after: Row | undefined;
+    for await (const rows of this.pages("users")) {
+      yield { rows };
+      yield* this.listPages(after, rows.at(-1));
+      after = rows.at(-1);
+    }
+    yield { rows: [] };
+    yield* this.listPages(after);
+  }
+
+  private async *listPages(after: Row | undefined, upTo?: Row) {
+    for (const list of ["roles", "achievements"] as const) {
+      for await (const rows of this.pages(`user_${list}`, after, upTo)) yield { list, rows };
+    }
   }
 
   private toRecords(type: RecordType, rows: Row[]): Items {
@@ -142,37 +167,27 @@ export class TableReader {
     }
   }
 
-  /**
-   * Adds roles and achievements to the public users among `records`, whose rows come after `after`
-   * up to `upTo`. Yields the errors in the rows.
-   */
-  private async *addLists(records: RawRecord[], after: Row | undefined, upTo?: Row) {
-    for (const type of ["role", "achievement"] as const) {
-      const lists = new Map(records.map((user) => [user.id, user.public === true && new Map()]));
-      for await (const rows of this.pages(`user_${type}s`, after, upTo)) {
-        yield rows.flatMap((row) => {
-          const cells = this.convert(row);
-          const list = lists.get(cells.user_id);
-          if (list === false) return [];
-          const errors = list
-            ? this.addElement(type, list, cells)
-            : [this.explainMissing("user", cells.user_id)];
-          return errors.map((error) => this.errorIn(`user_${type}s`, row, error));
-        });
-      }
-      for (const user of records) {
-        const list = lists.get(user.id);
-        if (list) user[`${type}s`] = [...list.values()];
-      }
+  /** Adds rows to the lists of users. Yields the errors in the rows. */
+  private async *addToLists(name: ListName, lists: Lists, rows: Row[]) {
+    for (let at = 0; at < rows.length; at += SLICE) {
+      // Lets the database's driver receive a reply and send the next query.
+      await setImmediate();
+      yield rows.slice(at, at + SLICE).flatMap((row): RowError[] => {
+        const cells = this.convert(row);
+        const owner = lists.get(cells.user_id);
+        if (owner === false) return [];
+        const errors = owner
+          ? this.addElement(name, owner[name], cells)
+          : [this.explainMissing("user", cells.user_id)];
+        return errors.map((error) => this.errorIn(`user_${name}`, row, error));
+      });
     }
   }
 
   /** Adds a row to a list, or returns the errors in the row. */
-  private addElement(
-    type: "role" | "achievement",
-    list: Map<unknown, unknown>,
-    { [`${type}_id`]: id, tier, unlocked_at }: Row,
-  ): RowProblem[] {
+  private addElement(name: ListName, list: Map<unknown, unknown>, cells: RawRecord): RowProblem[] {
+    const type = name === "roles" ? "role" : "achievement";
+    const { [`${type}_id`]: id, tier, unlocked_at } = cells;
     if (!this.known[type].has(id)) return [this.explainMissing(type, id)];
     if (type === "role") {
       list.set(id, id);
@@ -196,6 +211,35 @@ export class TableReader {
     const kind = `there is no ${type}`;
     return { field, reason: `${kind} ${id}`, kind, missing: { type, id } };
   }
+}
+
+/** Requests each item while the one before is used, so that a database server works meanwhile. */
+async function* readAhead<Item>(items: AsyncGenerator<Item>): AsyncGenerator<Item> {
+  let next = items.next();
+  for (let result = await next; !result.done; result = await next) {
+    next = items.next();
+    // An error is thrown where `next` is awaited.
+    next.catch(() => {});
+    yield result.value;
+  }
+}
+
+function createLists(users: Items): Lists {
+  const records = users.filter((item) => "record" in item).map(({ record }) => record);
+  const createFor = (user: RawRecord) =>
+    user.public === true && { roles: new Map(), achievements: new Map() };
+  return new Map(records.map((user) => [user.id, createFor(user)]));
+}
+
+/** Adds the lists to their users. */
+function addLists(users: Items, lists: Lists): Items {
+  for (const item of users) {
+    const found = "record" in item && lists.get(item.record.id);
+    if (!found) continue;
+    item.record.roles = [...found.roles.values()];
+    item.record.achievements = [...found.achievements.values()];
+  }
+  return users;
 }
 
 function tableOf(type: RecordType): TableName {
