@@ -8,7 +8,7 @@ import type { DatasetLine } from "../../src/domain/dataset.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
 import { buildNameIndex } from "../../src/search/build.ts";
 import { NameSearch } from "../../src/search/find.ts";
-import { spellQuery } from "../../src/search/query.ts";
+import { spellQuery } from "../../src/search/normalize-query.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
 import { user } from "../../test/datasets.ts";
 import { fillNames, type SimilarNames, similarNames } from "../../test/search/similar-names.ts";

@@ -7,7 +7,7 @@
 import { sqlite } from "#sqlite";
 import { createRandom } from "../../src/community/random.ts";
 import { NameSearch } from "../../src/search/find.ts";
-import { spellQuery } from "../../src/search/query.ts";
+import { spellQuery } from "../../src/search/normalize-query.ts";
 import { connect } from "./connection.ts";
 import { format, median, type Options, quantile, tableOf, timed } from "./measure.ts";
 import { openPostgres } from "./rivals/postgres.ts";

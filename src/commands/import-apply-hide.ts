@@ -6,12 +6,13 @@ import { id, parseNamed, UsageError } from "../settings/kinds.ts";
 import { isSnapshot } from "../snapshot/format/header-trailer.ts";
 import { PREVIOUS_SCHEMA } from "../snapshot/format/open.ts";
 import { type ApplyOptions, applyChanges, hideUsers } from "../snapshot/import/apply.ts";
+import { MAX_HOLD_MS } from "../snapshot/import/hold-takedowns.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { DatasetError, formatErrors, groupErrors } from "../snapshot/import/line-errors.ts";
-import { MAX_HOLD_MS } from "../snapshot/import/takedowns.ts";
 import type { Counted } from "../snapshot/import/write.ts";
 import { exportDataset } from "../snapshot/read/export.ts";
-import { findProblem, isFolder } from "../tables/sources.ts";
+import { findProblem } from "../tables/database.ts";
+import { isFolder } from "../tables/sources.ts";
 import { confirmServed } from "./health.ts";
 import {
   chunksOf,

@@ -119,8 +119,8 @@ async function openServer(config: ServeConfig, log: Logger) {
     /** Finishes the requests in progress, or cuts them off as soon as `isOver` resolves. */
     async stop(isOver: Promise<unknown>): Promise<void> {
       isStopping = true;
-      await Promise.race([listener.drain(), isOver]);
-      await Promise.all([listener.close(), admin?.close()]);
+      await listener.stop(isOver);
+      await admin?.close();
       limiter?.close();
       await roadbook.close();
     },

@@ -3,7 +3,7 @@ import crypto from "node:crypto";
 import { Elysia } from "elysia";
 import { errors } from "../domain/error-codes.ts";
 import type { Decision } from "../limit/limiter.ts";
-import { normalizeQuery, SEARCHABLE } from "../search/query.ts";
+import { normalizeQuery, SEARCHABLE } from "../search/normalize-query.ts";
 import { styleOf } from "../web/brand.ts";
 import { RESCUE, renderDocument } from "../web/document.ts";
 import { languageFor } from "../web/languages.ts";

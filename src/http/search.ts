@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { CompanySearchResult, MAX_RESULTS, UserSearchResult } from "../domain/model.ts";
-import { normalizeQuery, SEARCHABLE, spellQuery } from "../search/query.ts";
+import { normalizeQuery, SEARCHABLE, spellQuery } from "../search/normalize-query.ts";
 import type { Service } from "./context.ts";
 import { describeOperation } from "./openapi.ts";
 import { limitHooks } from "./rate-limit.ts";

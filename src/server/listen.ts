@@ -9,11 +9,16 @@ import ipaddr from "ipaddr.js";
 import { codeOf, reasonOf } from "../files/errors.ts";
 import type { FetchHandler } from "../http/app.ts";
 
-export interface Listener {
+interface Server {
   origin: string;
   /** Handles the requests sent so far, and closes each connection after its response. */
   drain(): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface Listener extends Omit<Server, "drain"> {
+  /** Finishes the requests in progress, or cuts them off as soon as `isOver` resolves. */
+  stop(isOver: Promise<unknown>): Promise<void>;
 }
 
 export interface ListenAddress {
@@ -32,16 +37,21 @@ const DRAIN_TICK_MS = 20;
 const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
 type Tls = ReturnType<typeof readTls>;
-type Listen = (address: ListenAddress, respond: FetchHandler, tls?: Tls) => Promise<Listener>;
+type Listen = (address: ListenAddress, respond: FetchHandler, tls?: Tls) => Promise<Server>;
 
 /** If listening fails, rejects with an error whose message is for the operator. */
-export const openListener: Listen = async (address, ...rest) => {
-  try {
-    return await (process.versions.bun ? listenOnBun : listenOnNode)(address, ...rest);
-  } catch (error) {
+export async function openListener(...given: Parameters<Listen>): Promise<Listener> {
+  const [address] = given;
+  const listen = process.versions.bun ? listenOnBun : listenOnNode;
+  const { origin, drain, close } = await listen(...given).catch((error) => {
     throw listenError(error, address);
-  }
-};
+  });
+  const stop = async (isOver: Promise<unknown>) => {
+    await Promise.race([drain(), isOver]);
+    await close();
+  };
+  return { origin, close, stop };
+}
 
 const listenOnBun: Listen = async ({ host, port, reusePort = false }, respond, tls) => {
   const server = Bun.serve({

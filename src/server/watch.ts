@@ -3,7 +3,6 @@
  * when; `snapshot/read/reload.ts` compares the files and switches.
  */
 import { X509Certificate } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Metrics } from "../http/metrics.ts";
 import type { Replacement } from "../snapshot/read/reload.ts";
@@ -53,15 +52,7 @@ export function watchSnapshot(
   };
   setInterval(refresh, REFRESH_MS, false);
   process.on("SIGHUP", () => Promise.all([source?.refresh(), refresh(true)]));
-  if (source) void keepFetching(source, fetchEveryMs);
-}
-
-async function keepFetching(source: Source, everyMs: number): Promise<never> {
-  for (;;) {
-    // Servers that were started together must not send their requests at the same time.
-    await sleep(everyMs * (1 - Math.random() / 5));
-    await source.refresh();
-  }
+  void source?.poll(fetchEveryMs);
 }
 
 /** Warns every day from 14 days before the certificate expires. Returns that time in seconds. */

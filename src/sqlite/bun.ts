@@ -6,14 +6,12 @@ import { Database as Client, constants } from "bun:sqlite";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import { cacheSql, type Database, type SqliteDriver } from "./driver.ts";
+import type { Database, SqliteDriver } from "./driver.ts";
 
 export const sqlite: SqliteDriver = {
-  openImmutable(path, isMapped) {
+  openImmutable(path) {
     const flags = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI;
-    const client = new Client(`${pathToFileURL(path)}?immutable=1`, flags);
-    client.exec(cacheSql(isMapped));
-    return open({ client });
+    return open({ client: new Client(`${pathToFileURL(path)}?immutable=1`, flags) });
   },
   openBytes: (bytes) => open({ client: Client.deserialize(bytes, { readonly: true }) }),
   openWritable(source) {

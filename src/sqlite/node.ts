@@ -1,14 +1,13 @@
 /** The SQLite driver for Node, based on better-sqlite3. */
 import Client from "better-sqlite3";
 import { drizzle } from "drizzle-orm/better-sqlite3";
-import { cacheSql, type Database, type SqliteDriver } from "./driver.ts";
+import type { Database, SqliteDriver } from "./driver.ts";
 
 export const sqlite: SqliteDriver = {
-  openImmutable(path, isMapped) {
+  openImmutable(path) {
     const client = new Client(path, { readonly: true });
     // better-sqlite3 does not accept a URI with immutable=1, so the connection keeps a lock.
-    client.exec("PRAGMA locking_mode = EXCLUSIVE");
-    return drizzle(client.exec(cacheSql(isMapped))) as Database;
+    return drizzle(client.exec("PRAGMA locking_mode = EXCLUSIVE")) as Database;
   },
   openBytes: (bytes) => drizzle(new Client(Buffer.from(bytes), { readonly: true })) as Database,
   openWritable(source) {

@@ -1,18 +1,36 @@
 /**
  * Runs an operator's queries in one read-only transaction, in which all of them see the same data.
- * Works only on Bun. Messages never contain the URL, which has a password.
+ * Needs Bun. Messages never contain the URL, which has a password.
  */
-import { Database } from "bun:sqlite";
 import { once } from "node:events";
 import { createConnection } from "node:net";
-import { SQL } from "bun";
 import { codeOf, networkReasonOf, reasonOf } from "../files/errors.ts";
 import type { Row, Source } from "./queries.ts";
 
+const URLS = "a postgres://, mysql://, mariadb:// or sqlite: URL";
+
+/** The problem follows the name of the source, which may have a password, so it is not repeated. */
+export function findProblem(source: string, queries: string | undefined): string | undefined {
+  const isDatabase = /^(?:postgres(?:ql)?|mysql|mariadb|sqlite):/i.test(source);
+  if (queries === undefined) {
+    if (isDatabase) return "is a database; name the folder of its SELECTs with --queries";
+    const isUrl = /^[a-z][a-z\d+.-]*:\/\//i.test(source);
+    return isUrl ? `must be a file, a folder, - or ${URLS}` : undefined;
+  }
+  const { host, pathname, search, hash } = URL.parse(source) ?? {};
+  // A password with / ? or # would end the host.
+  const isServer = host && !`${pathname}${search}${hash}`.includes("@");
+  if (isDatabase && (isServer || /^sqlite:./i.test(source))) return undefined;
+  return `must be ${URLS}; write special characters in a password as %XX, such as %23 for #`;
+}
+
 export async function openDatabase(url: string, timeoutMs: number): Promise<Source> {
+  if (!process.versions.bun) {
+    throw new Error("databases need the executable or Bun; on Node.js, import NDJSON or CSV");
+  }
   const [, path] = /^sqlite:(.*)$/is.exec(url) ?? [];
   try {
-    return path === undefined ? await connectServer(url, timeoutMs) : openSqlite(path);
+    return path === undefined ? await connectServer(url, timeoutMs) : await openSqlite(path);
   } catch (error) {
     if (path !== undefined) throw new Error(`cannot connect to ${path}: ${reasonOf(error)}`);
     const reason = await explainFailure(url, error, timeoutMs);
@@ -40,7 +58,8 @@ async function explainFailure(url: string, error: unknown, timeoutMs: number): P
   }
 }
 
-function openSqlite(path: string): Source {
+async function openSqlite(path: string): Promise<Source> {
+  const { Database } = await import("bun:sqlite");
   const db = new Database(path, { readonly: true, safeIntegers: true });
   db.run("BEGIN");
   return {
@@ -57,6 +76,7 @@ function openSqlite(path: string): Source {
 }
 
 async function connectServer(url: string, timeoutMs: number): Promise<Source> {
+  const { SQL } = await import("bun");
   const isPostgres = /^postgres/i.test(url);
   // Otherwise, variables such as PGDATABASE would win over the URL.
   const database = decodeURIComponent(URL.parse(url)?.pathname.slice(1) ?? "");

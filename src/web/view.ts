@@ -1,6 +1,6 @@
 /** Reads the data of each view from a snapshot. This module never touches HTML. */
 import type { AchievementEntry } from "../domain/model.ts";
-import { spellQuery } from "../search/query.ts";
+import { spellQuery } from "../search/normalize-query.ts";
 import type { Snapshot } from "../snapshot/read/reload.ts";
 import type { Texts } from "./languages.ts";
 

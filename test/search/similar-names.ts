@@ -4,7 +4,7 @@
  */
 import { buildNameIndex } from "../../src/search/build.ts";
 import { NameSearch } from "../../src/search/find.ts";
-import { spellQuery } from "../../src/search/query.ts";
+import { spellQuery } from "../../src/search/normalize-query.ts";
 import type { NameKind } from "../../src/search/tables.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";

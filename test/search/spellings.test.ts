@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { SPELLING_END, spell } from "../../src/search/fold.ts";
-import { spellQuery } from "../../src/search/query.ts";
+import { spellQuery } from "../../src/search/normalize-query.ts";
 import { spellingsAsWritten } from "../oracle.ts";
 import { runs } from "../runs.ts";
 import { openNames } from "./similar-names.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { spell } from "../../src/search/fold.ts";
-import { spellQuery } from "../../src/search/query.ts";
+import { spellQuery } from "../../src/search/normalize-query.ts";
 import { hasWords, tierOf, wordsOf } from "../../src/search/tiers.ts";
 import { searchAsWritten, spellingsAsWritten } from "../oracle.ts";
 import { root } from "../support.ts";

@@ -1,6 +1,6 @@
 /** The pages' content, and the community's own links and pictures. */
 import { describe, expect, test } from "bun:test";
-import { spellQuery } from "../../src/search/query.ts";
+import { spellQuery } from "../../src/search/normalize-query.ts";
 import { pageAssets } from "../../src/web/assets.ts";
 import type { Brand } from "../../src/web/brand.ts";
 import { renderDocument } from "../../src/web/document.ts";

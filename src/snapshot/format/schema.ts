@@ -58,7 +58,7 @@ export const user = sqliteTable("user", {
   achievements: text().notNull(),
 });
 
-/** When a change hid or deleted a user, in milliseconds since 1970; see import/takedowns.ts. */
+/** When a change hid or deleted a user, in milliseconds since 1970; see import/hold-takedowns.ts. */
 export const takedown = sqliteTable("takedown", {
   id: integer().primaryKey(),
   at: integer().notNull(),

@@ -20,7 +20,6 @@ import {
   type ReadOptions,
   readDataset,
 } from "./read-dataset.ts";
-import { createRowWriter, nameCompanies, type Reference } from "./rows.ts";
 import {
   type Counted,
   finishDatabase,
@@ -29,6 +28,7 @@ import {
   useDatabase,
   type WriteOptions,
 } from "./write.ts";
+import { createRowWriter, nameCompanies, type Reference } from "./write-rows.ts";
 
 export type ApplyOptions = ReadOptions & ReplaceOptions & Pick<WriteOptions, "builtAtMs">;
 

@@ -3,7 +3,7 @@
  *
  * 1. `createForgetting`: from now on, SQLite and FTS5 overwrite what they delete with zeros.
  * 2. `forget`, for each user: the name in the index and the profile. The time of the takedown stays
- *    until the first change or import after an hour (takedowns.ts).
+ *    until the first change or import after an hour (hold-takedowns.ts).
  * 3. `forgetNgrams`, after the last user: the n-grams that no other name has.
  * 4. `forgetSeparators`, when FTS5 has written its pages: n-grams that it keeps to find a page.
  * 5. `clearUnused`, when the file is written: copies of rows that SQLite has moved to another page.
@@ -17,7 +17,7 @@ import type { NameKind } from "../../search/tables.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { HEADER_BYTES } from "../format/header-trailer.ts";
 import { achievement, company, privateUser, role, takedown, user } from "../format/schema.ts";
-import { MAX_HOLD_MS } from "./takedowns.ts";
+import { MAX_HOLD_MS } from "./hold-takedowns.ts";
 
 const kinds = ["user", "company"] as const;
 const id = sql.placeholder("id");

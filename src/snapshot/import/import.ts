@@ -14,11 +14,10 @@ import { finishFile, isSnapshot } from "../format/header-trailer.ts";
 import { checkSnapshot } from "../format/open.ts";
 import { createSchema } from "../format/schema.ts";
 import { clearUnused } from "./forget.ts";
+import { holdTakedowns } from "./hold-takedowns.ts";
 import { compare, findUnmappedUser, notOverwritten, refuseOlderMap } from "./overwrite-guard.ts";
 import { type LineSource, type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
-import { createRowWriter } from "./rows.ts";
 import { createSkippingWriter } from "./skip-invalid.ts";
-import { holdTakedowns } from "./takedowns.ts";
 import {
   type Counted,
   finishDatabase,
@@ -27,6 +26,7 @@ import {
   useDatabase,
   type WriteOptions,
 } from "./write.ts";
+import { createRowWriter } from "./write-rows.ts";
 
 export interface ImportOptions extends ReadOptions, WriteOptions, ReplaceOptions, TableOptions {
   /** Whether to skip anything invalid in the dataset; see skip-invalid.ts. */

@@ -9,7 +9,7 @@ import type { Database } from "../../sqlite/driver.ts";
 import type { IdMap } from "../../tables/id-map.ts";
 import { privateUser, user } from "../format/schema.ts";
 import type { LineHandler } from "./read-dataset.ts";
-import { createRowWriter, listLongUsers } from "./rows.ts";
+import { createRowWriter, listLongUsers } from "./write-rows.ts";
 
 /** The users who have lost part of their line. */
 const trimmed = sqliteTable("trimmed", { id: integer().primaryKey() });

@@ -115,6 +115,13 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
   return {
     path,
     refresh,
+    async poll(everyMs: number): Promise<never> {
+      for (;;) {
+        // Servers that were started together must not send their requests at the same time.
+        await sleep(everyMs * (1 - Math.random() / 5));
+        await refresh();
+      }
+    },
     /** Why the snapshot at the source cannot be served, if it was received. */
     refused: () => (failure?.isReceived ? failure.reason : undefined),
     status: (): SourceStatus => ({ url, last_success, error: failure?.reason ?? null }),
