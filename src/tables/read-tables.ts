@@ -38,11 +38,11 @@ interface TableReaderOptions extends Reporting {
 }
 
 type RecordType = RecordKey["type"];
-type ListName = "roles" | "achievements";
-/** The elements of the lists by id, by user id. False for a private user. */
-type Lists = Map<unknown, Record<ListName, Map<unknown, unknown>> | false>;
+type ListName = (typeof lists)[number];
 type RowProblem = Omit<RowError, "place">;
 type Items = (TableRecord | RowError)[];
+
+const lists = ["roles", "achievements"] as const;
 
 /** How many rows of a list to convert at a time, which takes about a millisecond. */
 const SLICE = 500;
@@ -87,14 +87,18 @@ export class TableReader {
       for await (const rows of this.pages(tableOf(type))) yield this.toRecords(type, rows);
     }
     let users: Items = [];
-    let lists: Lists = new Map();
+    let owners = new Map<unknown, RawRecord>();
     for await (const { list, rows } of readAhead(readAhead(this.userPages()))) {
-      if (list) yield* this.addToLists(list, lists, rows);
-      else {
-        yield addLists(users, lists);
-        users = this.toRecords("user", rows);
-        lists = createLists(users);
+      if (list) {
+        yield* this.addToLists(list, owners, rows);
+        continue;
       }
+      for (const owner of owners.values()) finishLists(owner);
+      yield users;
+      users = this.toRecords("user", rows);
+      const records = users.filter((item) => "record" in item).map(({ record }) => record);
+      // If an id is repeated, the first row counts.
+      owners = new Map(records.reverse().map((record) => [record.id, record]));
     }
     for (const table of this.tables.values()) table.finish();
   }
@@ -134,7 +138,7 @@ export class TableReader {
   }
 
   private async *listPages(after: Row | undefined, upTo?: Row) {
-    for (const list of ["roles", "achievements"] as const) {
+    for (const list of lists) {
       for await (const rows of this.pages(`user_${list}`, after, upTo)) yield { list, rows };
     }
   }
@@ -167,17 +171,17 @@ export class TableReader {
     }
   }
 
-  /** Adds rows to the lists of users. Yields the errors in the rows. */
-  private async *addToLists(name: ListName, lists: Lists, rows: Row[]) {
+  /** Adds rows to the lists of their public owners. Yields the errors in the rows. */
+  private async *addToLists(name: ListName, owners: Map<unknown, RawRecord>, rows: Row[]) {
     for (let at = 0; at < rows.length; at += SLICE) {
       // Lets the database's driver receive a reply and send the next query.
       await setImmediate();
       yield rows.slice(at, at + SLICE).flatMap((row): RowError[] => {
         const cells = this.convert(row);
-        const owner = lists.get(cells.user_id);
-        if (owner === false) return [];
+        const owner = owners.get(cells.user_id);
+        if (owner && owner.public !== true) return [];
         const errors = owner
-          ? this.addElement(name, owner[name], cells)
+          ? this.addElement(name, owner, cells)
           : [this.explainMissing("user", cells.user_id)];
         return errors.map((error) => this.errorIn(`user_${name}`, row, error));
       });
@@ -185,7 +189,9 @@ export class TableReader {
   }
 
   /** Adds a row to a list, or returns the errors in the row. */
-  private addElement(name: ListName, list: Map<unknown, unknown>, cells: RawRecord): RowProblem[] {
+  private addElement(name: ListName, owner: RawRecord, cells: RawRecord): RowProblem[] {
+    owner[name] ??= new Map();
+    const list = owner[name] as Map<unknown, unknown>;
     const type = name === "roles" ? "role" : "achievement";
     const { [`${type}_id`]: id, tier, unlocked_at } = cells;
     if (!this.known[type].has(id)) return [this.explainMissing(type, id)];
@@ -224,22 +230,11 @@ async function* readAhead<Item>(items: AsyncGenerator<Item>): AsyncGenerator<Ite
   }
 }
 
-function createLists(users: Items): Lists {
-  const records = users.filter((item) => "record" in item).map(({ record }) => record);
-  const createFor = (user: RawRecord) =>
-    user.public === true && { roles: new Map(), achievements: new Map() };
-  return new Map(records.map((user) => [user.id, createFor(user)]));
-}
-
-/** Adds the lists to their users. */
-function addLists(users: Items, lists: Lists): Items {
-  for (const item of users) {
-    const found = "record" in item && lists.get(item.record.id);
-    if (!found) continue;
-    item.record.roles = [...found.roles.values()];
-    item.record.achievements = [...found.achievements.values()];
+/** While rows are added, a list is a map by id. */
+function finishLists(owner: RawRecord): void {
+  for (const name of lists) {
+    if (owner[name] instanceof Map) owner[name] = [...owner[name].values()];
   }
-  return users;
 }
 
 function tableOf(type: RecordType): TableName {
