@@ -5,7 +5,7 @@ import { reasonOf } from "./files/errors.ts";
 import { TEMPORARY } from "./files/temporary-folder.ts";
 import { type App, createApp, type FetchHandler, type RequestHandler } from "./http/app.ts";
 import type { Pages } from "./http/context.ts";
-import { createFaultInjector } from "./http/faults.ts";
+import { createFaultInjector } from "./http/fault-injection.ts";
 import { createClients, loopback } from "./limit/client-address.ts";
 import { createLimiter, type Limiter, type LimiterStatus } from "./limit/limiter.ts";
 import { createNodeListener, type NodeListener, openListener } from "./server/listen.ts";

@@ -135,7 +135,7 @@ describe("invariants", () => {
     [
       "makes a Response",
       /\bnew Response\(|\bResponse\.(?:json|redirect|error)\(/,
-      ["http/admin.ts", "http/faults.ts", "http/response.ts"],
+      ["http/admin.ts", "http/fault-injection.ts", "http/response.ts"],
     ],
     [
       "reads process.env",

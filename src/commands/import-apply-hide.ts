@@ -12,7 +12,7 @@ import { DatasetError, formatErrors, groupErrors } from "../snapshot/import/line
 import type { Counted } from "../snapshot/import/write.ts";
 import { exportDataset } from "../snapshot/read/export.ts";
 import { findProblem } from "../tables/database.ts";
-import { isFolder } from "../tables/sources.ts";
+import { isFolder } from "../tables/read-tables.ts";
 import { confirmServed } from "./health.ts";
 import {
   chunksOf,

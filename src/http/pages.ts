@@ -75,8 +75,7 @@ export function createPages({ page, countSearch, snapshot, basePath, baseUrl }: 
         return show(request, { kind: "problem", problem: "invalid_query", query });
       const decision = await countSearch?.(request, server);
       if (decision?.allowed === false) return show(request, limited(decision, query));
-      const found = readResults(snapshot(), query, base);
-      return show(request, { ...found, query });
+      return show(request, { ...readResults(snapshot(), query, base), query });
     })
     .get("/companies/:companyId", async ({ request, params, server }) => {
       const decision = await countSearch?.(request, server);

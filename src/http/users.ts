@@ -4,13 +4,15 @@ import { Elysia } from "elysia";
 import { AchievementEntry, Id, User } from "../domain/model.ts";
 import type { Service } from "./context.ts";
 import { describeOperation } from "./openapi.ts";
-import { UserIdParams } from "./request.ts";
+import { USER_ID } from "./request.ts";
 import { errorTypes, fail } from "./result.ts";
+
+const UserId = Type.String({ pattern: USER_ID, error: "invalid_user_id" });
 
 export const users = (service: Service) =>
   new Elysia({ strictPath: true })
     .derive(() => ({ cache: "public" as const }))
-    .guard({ ...errorTypes, params: UserIdParams, beforeHandle: service.faults })
+    .guard({ ...errorTypes, params: Type.Object({ userId: UserId }), beforeHandle: service.faults })
     .get(
       "/users/public/:userId",
       ({ request, params }) => {

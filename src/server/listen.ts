@@ -16,10 +16,7 @@ interface Server {
   close(): Promise<void>;
 }
 
-export interface Listener extends Omit<Server, "drain"> {
-  /** Finishes the requests in progress, or cuts them off as soon as `isOver` resolves. */
-  stop(isOver: Promise<unknown>): Promise<void>;
-}
+export type Listener = Awaited<ReturnType<typeof openListener>>;
 
 export interface ListenAddress {
   host: string;
@@ -40,17 +37,20 @@ type Tls = ReturnType<typeof readTls>;
 type Listen = (address: ListenAddress, respond: FetchHandler, tls?: Tls) => Promise<Server>;
 
 /** If listening fails, rejects with an error whose message is for the operator. */
-export async function openListener(...given: Parameters<Listen>): Promise<Listener> {
-  const [address] = given;
+export async function openListener(...given: Parameters<Listen>) {
   const listen = process.versions.bun ? listenOnBun : listenOnNode;
   const { origin, drain, close } = await listen(...given).catch((error) => {
-    throw listenError(error, address);
+    throw listenError(error, given[0]);
   });
-  const stop = async (isOver: Promise<unknown>) => {
-    await Promise.race([drain(), isOver]);
-    await close();
+  return {
+    origin,
+    close,
+    /** Finishes the requests in progress, or cuts them off as soon as `isOver` resolves. */
+    async stop(isOver: Promise<unknown>): Promise<void> {
+      await Promise.race([drain(), isOver]);
+      await close();
+    },
   };
-  return { origin, close, stop };
 }
 
 const listenOnBun: Listen = async ({ host, port, reusePort = false }, respond, tls) => {

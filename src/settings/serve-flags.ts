@@ -1,5 +1,5 @@
 /** The flags of `serve`. Most are also options of the library. */
-import { parseFault } from "../http/faults.ts";
+import { parseFault } from "../http/fault-injection.ts";
 import { parseCidr } from "../limit/client-address.ts";
 import { parseS3Location, parseWebLocation } from "../snapshot/remote/location.ts";
 import { DEFAULT_TITLE } from "../web/brand.ts";

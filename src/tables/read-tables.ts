@@ -1,7 +1,8 @@
 /**
- * Turns the rows of tables into records, which are validated later, like the lines of a dataset.
- * Reports rows without a record, and invalid rows of users' roles and achievements.
+ * Turns the rows of a database or of CSV files into records, which are validated later, like the
+ * lines of a dataset. Reports rows without a record, and invalid rows of roles and achievements.
  */
+import { statSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { type RawRecord, type RecordKey, validateUnlock } from "../domain/dataset.ts";
 import { parseTime } from "../domain/time.ts";
@@ -12,8 +13,18 @@ import {
   type ValidationError,
 } from "../domain/validation-errors.ts";
 import { createConverter } from "./cells.ts";
-import { keyOf, type TableName, type UnknownColumn } from "./columns.ts";
+import { findTables, keyOf, type TableName, type UnknownColumn } from "./columns.ts";
+import { openCsv } from "./csv.ts";
+import { findProblem, openDatabase } from "./database.ts";
+import type { IdMapOptions } from "./id-map.ts";
 import { openTable, type Reporting, type Row, type Source, type Table } from "./queries.ts";
+
+export interface TableOptions extends Reporting, IdMapOptions {
+  /** The folder with a SELECT for each table, if the source is a database. */
+  queries?: string | undefined;
+  /** How long to wait for each page of rows from a database server. */
+  timeoutMs?: number | undefined;
+}
 
 /** A record with a valid id. With an id map, its ids are keys. */
 export interface TableRecord {
@@ -217,6 +228,28 @@ export class TableReader {
     const kind = `there is no ${type}`;
     return { field, reason: `${kind} ${id}`, kind, missing: { type, id } };
   }
+}
+
+export function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/** Opens a database or a folder of CSV files. Returns undefined if `source` is something else. */
+export async function openTables(
+  source: unknown,
+  { queries, timeoutMs = 120_000, idMap, ...reporting }: TableOptions,
+): Promise<TableReader | undefined> {
+  if (typeof source !== "string") return undefined;
+  const options = { ...reporting, hasKeys: idMap !== undefined };
+  const problem = findProblem(source, queries);
+  if (problem !== undefined) throw new Error(`the source ${problem}`);
+  if (queries === undefined) {
+    if (!isFolder(source)) return undefined;
+    return new TableReader(openCsv(options.hasKeys), findTables(source, "csv"), options);
+  }
+  if (!isFolder(queries)) throw new Error(`${queries} is not a folder`);
+  const files = findTables(queries, "sql");
+  return new TableReader(await openDatabase(source, timeoutMs), files, options);
 }
 
 /** Requests each item while the one before is used, so that a database server works meanwhile. */

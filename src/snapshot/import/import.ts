@@ -9,7 +9,7 @@ import {
 } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { type IdMap, openIdMap } from "../../tables/id-map.ts";
-import { openTables, type TableOptions } from "../../tables/sources.ts";
+import { openTables, type TableOptions } from "../../tables/read-tables.ts";
 import { finishFile, isSnapshot } from "../format/header-trailer.ts";
 import { checkSnapshot } from "../format/open.ts";
 import { createSchema } from "../format/schema.ts";

@@ -1,6 +1,6 @@
 /** Fault injection: the syntax of faults, and their effect on clients. */
 import { expect, test } from "bun:test";
-import { parseFault } from "../../src/http/faults.ts";
+import { parseFault } from "../../src/http/fault-injection.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
 import type { RoadbookOptions } from "../../src/settings/library-options.ts";
 import { community } from "../datasets.ts";

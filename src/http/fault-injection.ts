@@ -82,9 +82,7 @@ export function createFaultInjector() {
     if (delayMs > 0) await setTimeout(delayMs);
     const ending = due.find(({ fault }) => fault.isClosing || fault.status)?.fault;
     if (!ending) return undefined;
-    return ending.status
-      ? failWith(ending.status, codeFor(endpoint, ending.status))
-      : brokenResponse();
+    return ending.status ? failWith(endpoint, ending.status) : brokenResponse();
   };
 
   return {
@@ -103,8 +101,9 @@ function codeFor({ tag }: Endpoint, status: number): ErrorCode | undefined {
   return codes.find((code) => errors[code].status === status);
 }
 
-function failWith(status: number, code: ErrorCode = "internal_error") {
+function failWith(endpoint: Endpoint, status: number) {
   if (status === 503) return busy;
+  const code = codeFor(endpoint, status) ?? "internal_error";
   if (code === "rate_limited") return failLimited({ resetMs: RETRY_AFTER_MS });
   return respondWith(status, fail(code).response);
 }
