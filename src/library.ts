@@ -15,7 +15,6 @@ import type { LineSource } from "./snapshot/import/read-dataset.ts";
 import type { Counted } from "./snapshot/import/write.ts";
 
 export type { ChangeLine, DatasetLine, DeletionLine, EndLine } from "./domain/dataset.ts";
-export type { ErrorBody, ErrorCode } from "./domain/error-codes.ts";
 export type {
   Achievement,
   AchievementEntry,
@@ -33,6 +32,7 @@ export type {
 export { version } from "./domain/version.ts";
 export type { FetchHandler } from "./http/app.ts";
 export type { Peer, ResponseFacts } from "./http/context.ts";
+export type { ErrorBody, ErrorCode } from "./http/error-codes.ts";
 export type { HealthBody } from "./http/health.ts";
 export type { LimiterStatus } from "./limit/limiter.ts";
 export type { Listening, ListenOptions, Roadbook } from "./roadbook.ts";

@@ -63,7 +63,7 @@ describe("imports", () => {
     expect(broken).toEqual([]);
     // The rule is not met for want of imports.
     expect(brokenRule("domain/model.ts", "../search/fold.ts")).toBe("domain may not import search");
-    expect(brokenRule("snapshot/import/write-rows.ts", "../read/open.ts")).toContain(
+    expect(brokenRule("snapshot/import/add-records.ts", "../read/open.ts")).toContain(
       "not import a reader",
     );
     expect(importsOf([...texts.values()].join("\n")).length).toBeGreaterThan(200);
@@ -102,7 +102,7 @@ describe("invariants", () => {
     const search = ["build", "candidates", "change", "fts5-segment", "long-lists"];
     expect(
       filesWith(/\.prepare[<(](?!\))/).filter((file) => !/^(sqlite|tables)/.test(file)),
-    ).toEqual([...search.map((name) => `search/${name}.ts`), "snapshot/import/write-rows.ts"]);
+    ).toEqual([...search.map((name) => `search/${name}.ts`), "snapshot/import/add-records.ts"]);
   });
 
   test("reading a snapshot and responding from it are synchronous", () => {

@@ -1,7 +1,8 @@
 /** Parses a command line and runs the command. Only this file reads the environment. */
 import { parseArgs } from "node:util";
+import { suggest } from "../domain/suggest.ts";
 import { version } from "../domain/version.ts";
-import { isFlag, readValue, suggest, termOf, variableOf } from "../settings/declare.ts";
+import { isFlag, readValue, termOf, variableOf } from "../settings/declare.ts";
 import { boolean, UsageError } from "../settings/kinds.ts";
 import { type Command, commands } from "./commands.ts";
 import { formatCommandHelp, formatProgramHelp, usageOf, writeHelp } from "./help.ts";

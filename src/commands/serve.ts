@@ -150,8 +150,7 @@ function announce({ roadbook, url, adminUrl }: Server, config: ServeConfig, log:
     adminUrl === undefined || `admin  ${adminUrl}/metrics`,
     searchLimit === 0 || `${searchLimit} searches ${window}; --search-limit 0 lifts it`,
   ];
-  const shown = tips.filter((tip) => tip !== true);
-  log.writeToTerminal(shown.map((tip) => `  ${tip}\n`).join(""));
+  log.writeToTerminal(tips.map((tip) => (tip === true ? "" : `  ${tip}\n`)).join(""));
 }
 
 async function openRemote(location: RemoteLocation, config: ServeConfig, log: Logger) {

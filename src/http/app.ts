@@ -1,8 +1,8 @@
 /** Builds the Elysia app. */
 import { Elysia, ElysiaCustomStatusResponse, type ErrorHandler } from "elysia";
-import type { ErrorCode } from "../domain/error-codes.ts";
 import { type AppOptions, createRequestContexts, peerOf } from "./context.ts";
 import { docs } from "./docs.ts";
+import type { ErrorCode } from "./error-codes.ts";
 import { health } from "./health.ts";
 import { pageFiles } from "./page-files.ts";
 import { createPages } from "./pages.ts";

@@ -2,9 +2,9 @@
 import { setTimeout } from "node:timers/promises";
 import { status as respondWith } from "elysia";
 import { createRandom, type Random } from "../community/random.ts";
-import { type ErrorCode, errors } from "../domain/error-codes.ts";
 import { parseDuration } from "../domain/time.ts";
 import type { Hook } from "./context.ts";
+import { type ErrorCode, errors } from "./error-codes.ts";
 import { failLimited } from "./rate-limit.ts";
 import { busy, fail, ownErrors } from "./result.ts";
 

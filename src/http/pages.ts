@@ -1,7 +1,6 @@
 /** The routes of the pages for people. A page of results counts as one search. */
 import crypto from "node:crypto";
 import { Elysia } from "elysia";
-import { errors } from "../domain/error-codes.ts";
 import type { Decision } from "../limit/limiter.ts";
 import { normalizeQuery, SEARCHABLE } from "../search/normalize-query.ts";
 import { styleOf } from "../web/brand.ts";
@@ -9,6 +8,7 @@ import { RESCUE, renderDocument } from "../web/document.ts";
 import { languageFor } from "../web/languages.ts";
 import { readCompany, readDriver, readResults, readStart, type View } from "../web/view.ts";
 import type { Pages, Service } from "./context.ts";
+import { errors } from "./error-codes.ts";
 import { toSeconds } from "./rate-limit.ts";
 import { parseUserId, pathOf, preferencesIn } from "./request.ts";
 import { type Body, Content, fail } from "./result.ts";

@@ -1,6 +1,6 @@
 /** The results of handlers: a plain object for JSON, `fail` for an error, or any `Content`. */
 import { ElysiaCustomStatusResponse, status } from "elysia";
-import { type ErrorBody, type ErrorCode, errors } from "../domain/error-codes.ts";
+import { type ErrorBody, type ErrorCode, errors } from "./error-codes.ts";
 
 export type Coding = "gzip" | "identity";
 export type Body = string | Uint8Array<ArrayBuffer>;

@@ -2,7 +2,6 @@
  * How a setting is declared and read. Its flag, environment variable, default and types follow from
  * the declaration, and so do the help and the tables in the documents.
  */
-import { closest, distance } from "fastest-levenshtein";
 import * as kinds from "./kinds.ts";
 
 /** A flag or an argument of a command. */
@@ -91,11 +90,4 @@ export function readValue(setting: Setting, texts: string[] | undefined, env: ki
 export function defaultOf({ kind, default: text }: Option): unknown {
   if (text !== undefined) return kind.convert(text as never);
   return kind === kinds.boolean ? false : undefined;
-}
-
-/** Returns the end of the error for an unknown name: a similar known name, or `otherwise`. */
-export function suggest(name: string, known: readonly string[], otherwise = ""): string {
-  const similar = closest(name, known);
-  const isSimilar = distance(name, similar) <= Math.min(3, name.length / 2);
-  return isSimilar ? `; did you mean ${similar}?` : otherwise;
 }

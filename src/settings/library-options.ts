@@ -1,8 +1,9 @@
 /** The options of the library: most flags of `serve`, and those that only a program can set. */
 import type { DatasetLine, EndLine } from "../domain/dataset.ts";
+import { suggest } from "../domain/suggest.ts";
 import type { ResponseFacts } from "../http/context.ts";
 import type { LineSource } from "../snapshot/import/read-dataset.ts";
-import { defaultOf, type GivenOf, type Option, suggest, type Values } from "./declare.ts";
+import { defaultOf, type GivenOf, type Option, type Values } from "./declare.ts";
 import * as kinds from "./kinds.ts";
 import { sharedSettings } from "./serve-flags.ts";
 

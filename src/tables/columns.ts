@@ -4,7 +4,7 @@
  */
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
-import { closest, distance } from "fastest-levenshtein";
+import { findSimilar } from "../domain/suggest.ts";
 
 /** The required and the optional columns of each table. */
 const tables = {
@@ -43,7 +43,7 @@ export function findTables(folder: string, ending: "csv" | "sql"): Map<TableName
 export interface UnknownColumn {
   file: string;
   column: string;
-  meant?: string;
+  meant?: string | undefined;
 }
 
 export interface Header {
@@ -62,10 +62,8 @@ export function readHeader(file: string, table: TableName, header: readonly stri
   const absent = known.filter((name) => !titles.includes(name));
   const unknown = titles.flatMap((name, at) => {
     if (known.includes(name)) return [];
-    const meant = absent.length > 0 ? closest(name, absent) : "";
-    const isNear = meant !== "" && distance(name, meant) <= Math.min(3, name.length / 2);
-    const isSimilar = isNear || meant.startsWith(`${name}_`);
-    return [{ file, column: (header[at] ?? "").trim(), ...(isSimilar && { meant }) }];
+    const meant = findSimilar(name, absent) ?? absent.find((one) => one.startsWith(`${name}_`));
+    return [{ file, column: (header[at] ?? "").trim(), meant }];
   });
   const missing = required.find((name) => absent.includes(name));
   if (missing !== undefined) {

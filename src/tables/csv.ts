@@ -104,7 +104,7 @@ function findDelimiter(text: string): string {
   return [",", ";", "\t"].reduce((best, other) => (count(other) > count(best) ? other : best));
 }
 
-/** Decodes UTF-8. csv-parse counts a carriage return as a line, so it is dropped or a space. */
+/** Decodes UTF-8 and drops a BOM. csv-parse counts a CR as a line, so CRs are dropped or spaces. */
 async function* decode(file: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const utf8 = new TextDecoder("utf-8", { fatal: true });
   let held = "";

@@ -43,10 +43,8 @@ export interface RowError extends ValidationError {
   missing?: { type: RecordType; id: number | string };
 }
 
-interface TableReaderOptions extends Reporting {
-  /** Whether ids can be of any kind; see {@link toKey}. */
-  hasKeys: boolean;
-}
+/** With `hasKeys`, ids can be of any kind; see {@link toKey}. */
+type TableReaderOptions = Reporting & { hasKeys: boolean };
 
 type RecordType = RecordKey["type"];
 type ListName = (typeof lists)[number];

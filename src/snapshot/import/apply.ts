@@ -12,6 +12,7 @@ import { type IdMap, idInSource, openIdMap } from "../../tables/id-map.ts";
 import { finishFile, parseHeader } from "../format/header-trailer.ts";
 import { readMeta } from "../format/meta.ts";
 import { namingErrors, verifyFile } from "../format/open.ts";
+import { createRowWriter, nameCompanies, type Reference } from "./add-records.ts";
 import { clearUnused, createForgetting } from "./forget.ts";
 import { compare, refuseOlderMap } from "./overwrite-guard.ts";
 import {
@@ -28,7 +29,6 @@ import {
   useDatabase,
   type WriteOptions,
 } from "./write.ts";
-import { createRowWriter, nameCompanies, type Reference } from "./write-rows.ts";
 
 export type ApplyOptions = ReadOptions & ReplaceOptions & Pick<WriteOptions, "builtAtMs">;
 

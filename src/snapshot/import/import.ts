@@ -13,6 +13,7 @@ import { openTables, type TableOptions } from "../../tables/read-tables.ts";
 import { finishFile, isSnapshot } from "../format/header-trailer.ts";
 import { checkSnapshot } from "../format/open.ts";
 import { createSchema } from "../format/schema.ts";
+import { createRowWriter } from "./add-records.ts";
 import { clearUnused } from "./forget.ts";
 import { holdTakedowns } from "./hold-takedowns.ts";
 import { compare, findUnmappedUser, notOverwritten, refuseOlderMap } from "./overwrite-guard.ts";
@@ -26,7 +27,6 @@ import {
   useDatabase,
   type WriteOptions,
 } from "./write.ts";
-import { createRowWriter } from "./write-rows.ts";
 
 export interface ImportOptions extends ReadOptions, WriteOptions, ReplaceOptions, TableOptions {
   /** Whether to skip anything invalid in the dataset; see skip-invalid.ts. */

@@ -8,8 +8,8 @@ import { type DatasetLine, InvalidLine, salvageUser } from "../../domain/dataset
 import type { Database } from "../../sqlite/driver.ts";
 import type { IdMap } from "../../tables/id-map.ts";
 import { privateUser, user } from "../format/schema.ts";
+import { createRowWriter, listLongUsers } from "./add-records.ts";
 import type { LineHandler } from "./read-dataset.ts";
-import { createRowWriter, listLongUsers } from "./write-rows.ts";
 
 /** The users who have lost part of their line. */
 const trimmed = sqliteTable("trimmed", { id: integer().primaryKey() });

@@ -106,6 +106,5 @@ export function summarize(db: Database, among?: readonly number[]): Summary {
     best.push({ id, points });
     best.sort((a, b) => b.points - a.points).splice(MAX_FEATURED);
   }
-  const totals = countTotals(db, among ? undefined : unlocked);
-  return { ...totals, featured: best.map(({ id }) => id) };
+  return { ...countTotals(db, among ? undefined : unlocked), featured: best.map(({ id }) => id) };
 }

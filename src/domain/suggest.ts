@@ -1,0 +1,13 @@
+/** Finds the known name that a person most likely meant, such as a flag or a column. */
+import { closest, distance } from "fastest-levenshtein";
+
+export function findSimilar(name: string, known: readonly string[]): string | undefined {
+  const similar = known.length > 0 ? closest(name, known) : undefined;
+  return similar && distance(name, similar) <= Math.min(3, name.length / 2) ? similar : undefined;
+}
+
+/** Returns the end of the error for an unknown name. */
+export function suggest(name: string, known: readonly string[], otherwise = ""): string {
+  const similar = findSimilar(name, known);
+  return similar ? `; did you mean ${similar}?` : otherwise;
+}
