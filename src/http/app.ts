@@ -1,5 +1,5 @@
 /** Builds the Elysia app. */
-import { Elysia, ElysiaCustomStatusResponse, type ErrorHandler } from "elysia";
+import { Elysia, ElysiaCustomStatusResponse, type ErrorHandler, NotFoundError } from "elysia";
 import { type AppOptions, createRequestContexts, peerOf } from "./context.ts";
 import { docs } from "./docs.ts";
 import type { ErrorCode } from "./error-codes.ts";
@@ -54,7 +54,7 @@ export function createApp(options: AppOptions) {
     if (isClosed()) throw fail("unavailable");
     // An encoded slash counts as a path separator, except in the name of an icon.
     const isDivided = /%2f/i.test(path) && !route.endsWith("/icons/:file");
-    if (isDivided) throw fail("route_not_found");
+    if (isDivided) throw new NotFoundError();
   }
 
   function explain({ code, error, request }: Parameters<ErrorHandler>[0]) {

@@ -12,7 +12,7 @@ export const errors = {
   },
   profile_private: { status: 403, message: "This user's profile is private." },
   user_not_found: { status: 404, message: "There is no user with this id." },
-  route_not_found: { status: 404, message: "This path does not exist; see /docs for all paths." },
+  route_not_found: { status: 404, message: "This path does not exist; see /docs for the API." },
   method_not_allowed: { status: 405, message: "This API is read-only; use GET or HEAD." },
   rate_limited: {
     status: 429,
@@ -32,7 +32,7 @@ export const ErrorBody = Type.Object({
   success: Type.Literal(false),
   error: Type.Object({
     code: Type.Unsafe<ErrorCode>({ type: "string", enum: Object.keys(errors) }),
-    message: Type.String({ description: "One sentence that tells a person how to proceed" }),
+    message: Type.String({ description: "One sentence for people, which may change" }),
     retry_after: Type.Optional(
       Type.Integer({ minimum: 1, description: "Seconds to wait; only with `rate_limited`" }),
     ),

@@ -49,7 +49,7 @@ function mapValues<Value, To>(values: Record<string, Value>, map: (value: Value)
 const headers = {
   common: {
     ...constants(commonHeaders),
-    "X-Request-Id": header("The id in the server's log", text(REQUEST_ID.source)),
+    "X-Request-Id": header("The id of this request", text(REQUEST_ID.source)),
     "Cache-Control": header(
       "Who may store the response. With `no-cache`, a cache must revalidate it before each use.",
       text("^(no-cache|no-store|(public|private), max-age=[1-9][0-9]*)$"),

@@ -46,8 +46,8 @@ const q = {
   name: "q",
   description:
     "The text to find in a name: at least 2 code points, not counting surrounding space. Case and " +
-    "accents do not matter, nor does the order of words of at least 2 code points. If given more " +
-    "than once, the last one counts.",
+    "accents do not matter, and words of at least 2 code points each may be in any order. If given " +
+    "more than once, the last one counts.",
   schema: Type.String({ minLength: 2 }),
 } as const;
 

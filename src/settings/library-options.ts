@@ -22,7 +22,7 @@ export const libraryOptions = {
   demo: option<boolean>("boolean", "serves the demo community that comes with Roadbook"),
   basePath: {
     kind: kinds.basePath,
-    help: "the path where another program mounts Roadbook, such as /rb; all links start with it, but requests may omit it (default: the path of publicUrl)",
+    help: "the path where another program mounts Roadbook, such as /rb; links to its paths start with it, but requests may omit it (default: the path of publicUrl)",
   },
   clock: option<() => number>("function", "the search limit's clock in milliseconds, for tests"),
   defaultPeer: {
@@ -41,7 +41,7 @@ type Options<T> = { [Name in keyof T]?: GivenOf<T[Name]> | undefined };
 
 /**
  * The options of the library. Most have the same meaning and default as the flag of `serve`, except
- * that there is a web page only if `page` is true. Options that take a list have plural names.
+ * that there is a web page only if `page` is true. For `--link`, give the list `links`, and so on.
  */
 export interface RoadbookOptions
   extends Options<typeof sharedSettings>,

@@ -28,7 +28,7 @@ export const groups = {
   snapshot: declare("Snapshot", {
     cacheDir: {
       kind: kinds.text("FOLDER"),
-      help: "where to copy the snapshot, and where to keep a downloaded one across restarts (default: /var/tmp)",
+      help: "where to copy a snapshot of over 8 MB; if given, a downloaded one stays there across restarts (default: /var/tmp)",
     },
   }),
   responses: declare("Responses", {
@@ -36,13 +36,13 @@ export const groups = {
     cacheMaxAge: {
       kind: kinds.maxAge,
       default: "0",
-      help: "how long caches may reuse a response without revalidating it; 5m behind a shared cache keeps a hidden profile for five minutes",
+      help: "how long caches may reuse a response without revalidating it; with 5m, a shared cache may serve a hidden profile for five minutes",
     },
   }),
   page: declare("Page", {
     kiosk: {
       kind: kinds.boolean,
-      help: "run the page as an unattended kiosk: no external links, unlimited searches from this machine",
+      help: "run the page as an unattended kiosk: no external links, unlimited searches from loopback addresses",
     },
     kioskIdle: { kind: kinds.time, default: "2m", help: "idle time before a kiosk starts over" },
     language: {
@@ -61,7 +61,7 @@ export const groups = {
       name: "--link TEXT=URL",
       kind: kinds.link,
       list: ";",
-      help: "link at the foot of every page, such as Imprint=https://example.org; repeatable",
+      help: "link at the foot of pages, but not on a kiosk, such as Imprint=https://example.org; repeatable",
     },
     driverLink: { kind: kinds.pageLink, help: "your site's page about a driver, with {id}" },
     companyLink: { kind: kinds.pageLink, help: "your site's page about a company, with {id}" },
@@ -143,7 +143,7 @@ export const serveSettings = {
       default: "info",
       help: "lowest level to log: trace, debug, info, warn, error, fatal or silent",
     },
-    accessLog: { kind: kinds.boolean, help: "log every request with its client's address" },
+    accessLog: { kind: kinds.boolean, help: "log requests and client addresses at level info" },
     adminPort: {
       kind: kinds.port,
       help: "port for /metrics, /live and /ready; 0 picks a free one (default: none)",

@@ -165,6 +165,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     ["/nope", "text/html", 404, "text/html"],
     ["/nope", "*/*", 404, "application/json"],
     ["/api/nope", "text/html", 404, "application/json"],
+    ["/drivers/4%2f2", "text/html", 404, "text/html"],
   ])("%s, to a client that accepts %j, is a %d as %s", async (path, accept, expected, type) => {
     const { status, headers } = await get(path, { headers: { accept } });
     expect([status, headers.get("content-type")]).toEqual([expected, `${type}; charset=utf-8`]);
