@@ -55,8 +55,11 @@ export async function openTable(
   let unread = 0;
   let isSlow = false;
 
-  const query = async (rest: string, columns = "*") =>
-    (await run(`SELECT ${columns} FROM ${from} AS q ${rest}`)).rows;
+  async function query(rest: string, columns = "*"): Promise<Row[]> {
+    // Handles signals, because SQLite's queries are synchronous.
+    await setImmediate();
+    return (await run(`SELECT ${columns} FROM ${from} AS q ${rest}`)).rows;
+  }
 
   /** Counts the rows, and lists those without an id, which the pages leave out. */
   async function listWithoutId(): Promise<Row[]> {
@@ -74,8 +77,6 @@ export async function openTable(
     let count = 0;
     for (let isFull = true; isFull; ) {
       if (column === "id") onRead?.(file, count);
-      // Handles signals, because SQLite's queries are synchronous.
-      await setImmediate();
       const began = performance.now();
       // The ids are in the text, because with parameters, MariaDB reads whole tables.
       let rows = await query(`WHERE ${start}${end} ORDER BY ${key} LIMIT ${size + 1}`);
