@@ -52,8 +52,7 @@ export async function openTable(
   const { header, from } = loaded
     ? { header: loaded, from: name }
     : await openSelect(file, name, path, source.dialect, run);
-  let unread = 0;
-  let isSlow = false;
+  let [unread, isSlow] = [0, false];
 
   async function query(rest: string, columns = "*"): Promise<Row[]> {
     // Handles signals, because SQLite's queries are synchronous.
