@@ -157,7 +157,7 @@ export const commands: Record<string, Command> = {
   }),
 
   seed: command({
-    summary: "generate a made-up dataset of any size",
+    summary: "generate a made-up dataset",
     settings: declare("Flags", {
       users: { kind: kinds.integer(0, 100_000_000), required: true, help: "how many users" },
       companies: { kind: kinds.integer(0, 50_000_000), help: "how many (default: 1 per 25 users)" },
