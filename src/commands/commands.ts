@@ -94,7 +94,7 @@ export const commands: Record<string, Command> = {
       ...writing,
     }),
     notes: [
-      "The URL of a database begins with postgres://, mysql:// or mariadb://, or is sqlite:FILE. If it is in ROADBOOK_DATABASE instead of SOURCE, its password is not visible in ps.",
+      "The URL of a database begins with postgres://, mysql:// or mariadb://, or is sqlite:FILE. If it is in ROADBOOK_DATABASE instead of SOURCE, other users cannot see its password in ps.",
     ],
     examples:
       "import my-tables --to community.snapshot\nimport dataset.ndjson --expect-end --to community.snapshot\nimport sqlite:platform.db --queries my-queries --dry-run",
@@ -115,7 +115,7 @@ export const commands: Record<string, Command> = {
       ...writing,
     }),
     notes: [
-      "A server of this file notices the new snapshot within a second, and serves it once it has verified it.",
+      "A server that reads this file notices the new snapshot within a second, and serves it once it has verified it.",
     ],
     examples:
       "apply changes.ndjson --to community.snapshot\napply - --to community.snapshot < changes.ndjson",
@@ -130,7 +130,7 @@ export const commands: Record<string, Command> = {
       ...writing,
     }),
     notes: [
-      "Unless all users are found, nothing is written and the exit code is 1. A server of this file notices the change within a second, and hides them once it has verified the new snapshot. For an hour, imports into the same file keep them private, whatever their source says, unless --hold shortens this or apply makes them public; hiding them again starts a new hour.",
+      "Unless all users are found, nothing is written and the exit code is 1. A server that reads this file notices the change within a second, and hides them once it has verified the new snapshot. For an hour, imports into the same file keep them private, whatever their source says, unless --hold shortens this or apply makes them public; hiding them again starts a new hour.",
     ],
     examples: "hide 42 --to community.snapshot\nhide 42 44 --to community.snapshot --json",
     run: async (values) => (await import("./import-apply-hide.ts")).runHide(values),
