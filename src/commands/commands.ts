@@ -74,16 +74,16 @@ export const commands: Record<string, Command> = {
         kind: kinds.text("SOURCE"),
         variable: "ROADBOOK_DATABASE",
         required: true,
-        help: "NDJSON file, - for standard input, folder of CSV files, older snapshot, or database URL",
+        help: "NDJSON file, - for standard input, folder of CSV files, snapshot, or database URL",
       },
       to: { kind: kinds.target, required: "dryRun", help: "the snapshot to write" },
       queries: { kind: kinds.text("FOLDER"), help: "folder of SELECTs for the database SOURCE" },
-      timeoutMs: { kind: kinds.time, default: "2m", help: "how long a database may be silent" },
+      timeoutMs: { kind: kinds.time, default: "2m", help: "how long a database server may take" },
       decodeHtml: { kind: kinds.boolean, help: "decode HTML entities in names and descriptions" },
       avatarBase: { kind: kinds.webUrl, help: "base URL for avatars that are not http(s) URLs" },
       dryRun: { kind: kinds.boolean, help: "check the dataset and write nothing; needs no --to" },
-      force: { kind: kinds.boolean, help: "overwrite any file, and accept a new id map" },
-      skipInvalid: { kind: kinds.boolean, help: "skip invalid lines and fields, and report them" },
+      force: { kind: kinds.boolean, help: "overwrite any regular file, and accept a new id map" },
+      skipInvalid: { kind: kinds.boolean, help: "skip most of what is invalid, and report it" },
       allowReveal: { kind: kinds.boolean, help: "allow most private users to become public" },
       holdMs: {
         kind: kinds.maxAge,
@@ -94,7 +94,7 @@ export const commands: Record<string, Command> = {
       ...writing,
     }),
     notes: [
-      "The URL of a database begins with postgres://, mysql:// or mariadb://, or is sqlite:FILE. If it is in ROADBOOK_DATABASE instead of SOURCE, its password is not visible in ps.",
+      "The URL of a database begins with postgres://, mysql:// or mariadb://, or is sqlite:FILE. If it is in ROADBOOK_DATABASE instead of SOURCE, other users cannot see its password in ps.",
     ],
     examples:
       "import my-tables --to community.snapshot\nimport dataset.ndjson --expect-end --to community.snapshot\nimport sqlite:platform.db --queries my-queries --dry-run",
@@ -115,7 +115,7 @@ export const commands: Record<string, Command> = {
       ...writing,
     }),
     notes: [
-      "A running server notices the new snapshot within a second, and serves it once it has verified it.",
+      "A server that reads this file notices the new snapshot within a second, and serves it once it has verified it.",
     ],
     examples:
       "apply changes.ndjson --to community.snapshot\napply - --to community.snapshot < changes.ndjson",
@@ -130,7 +130,7 @@ export const commands: Record<string, Command> = {
       ...writing,
     }),
     notes: [
-      "Unless all users are found, nothing is written and the exit code is 1. A running server notices this within a second, and hides them once it has verified the new snapshot. For an hour, imports into the same file keep them private, whatever their source says, unless --hold shortens this; hiding them again starts a new hour.",
+      "Unless all users are found, nothing is written and the exit code is 1. A server that reads this file notices the change within a second, and hides them once it has verified the new snapshot. For an hour, imports into the same file keep them private, whatever their source says, unless --hold shortens this or apply makes them public; hiding them again starts a new hour.",
     ],
     examples: "hide 42 --to community.snapshot\nhide 42 44 --to community.snapshot --json",
     run: async (values) => (await import("./import-apply-hide.ts")).runHide(values),
@@ -157,11 +157,11 @@ export const commands: Record<string, Command> = {
   }),
 
   seed: command({
-    summary: "generate a made-up dataset of any size",
+    summary: "generate a made-up dataset",
     settings: declare("Flags", {
       users: { kind: kinds.integer(0, 100_000_000), required: true, help: "how many users" },
       companies: { kind: kinds.integer(0, 50_000_000), help: "how many (default: 1 per 25 users)" },
-      seed: { kind: kinds.seed, default: "1", help: "the same seed gives the same dataset" },
+      seed: { kind: kinds.seed, default: "1", help: "the same numbers give the same dataset" },
       ...output,
     }),
     examples:

@@ -23,7 +23,7 @@ const FIRST_STEAM_ID = 76561197960265728n;
 
 /** The error for a line that is not an object. Quotes it unless it may be a private user's. */
 export function notAnObject(text: string): ValidationError {
-  return mustBe("", "a valid JSON object", /^\s*[[{"]/.test(text) ? undefined : text.trim());
+  return mustBe("", "a valid JSON object", /[[{"]/.test(text) ? undefined : text.trim());
 }
 
 /** The error for a field with an invalid `value`, which is not quoted if it is undefined. */

@@ -3,6 +3,7 @@
  * of their user.
  */
 import { isUtf8 } from "node:buffer";
+import { setImmediate } from "node:timers/promises";
 import { readFileBytes } from "../files/input.ts";
 import { type Header, keyOf, readHeader, type TableName } from "./columns.ts";
 
@@ -13,7 +14,6 @@ export type Row = Record<string, unknown>;
 export interface Source extends AsyncDisposable {
   readonly ending: "csv" | "sql";
   readonly dialect: "sqlite" | "postgres" | "mysql";
-  /** Loads a CSV file into a table. */
   load?(table: TableName, path: string): Promise<Header>;
   run(sql: string): Promise<{ rows: Row[]; columns: string[] }>;
 }
@@ -52,17 +52,17 @@ export async function openTable(
   const { header, from } = loaded
     ? { header: loaded, from: name }
     : await openSelect(file, name, path, source.dialect, run);
-  let unread = 0;
-  let isSlow = false;
+  let [unread, isSlow] = [0, false];
 
   async function query(rest: string, columns = "*"): Promise<Row[]> {
+    // Handles signals, because SQLite's queries are synchronous.
+    await setImmediate();
     return (await run(`SELECT ${columns} FROM ${from} AS q ${rest}`)).rows;
   }
 
   /** Counts the rows, and lists those without an id, which the pages leave out. */
   async function listWithoutId(): Promise<Row[]> {
-    const [counted] = await query("", `COUNT(${key}) AS total`);
-    unread = Number(counted?.total);
+    unread = Number((await query("", `COUNT(${key}) AS total`))[0]?.total);
     return query(`WHERE ${key} IS NULL`);
   }
 

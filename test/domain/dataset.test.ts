@@ -108,7 +108,7 @@ describe("an error quotes the invalid value, and says what to do about ids that 
   test("a private user's values are never quoted", async () => {
     const secret = { ...user, public: false, name: 7, avatar_url: "secret" };
     const broken = '{"type":"user","id":2,"public":false,"name":"secret"secret"}';
-    const errors = (await errorsOf(secret, broken)).join("\n");
+    const errors = (await errorsOf(secret, broken, `x${broken}`)).join("\n");
     expect(errors).toMatch(
       /^line 1: name: must be a non-blank string of 1 to 200 code points \(user 1\)$/m,
     );

@@ -111,6 +111,17 @@ test("a user may have more rows than a page", async () => {
   );
 });
 
+test("signals are handled between pages", async () => {
+  const rows = Array.from({ length: 1001 }, (_, at) => `${at + 1},0,,\n`).join("");
+  let hasTurned = true;
+  const onRead = () => {
+    expect(hasTurned).toBe(true);
+    hasTurned = false;
+    setImmediate(() => (hasTurned = true));
+  };
+  await importFiles({ "users.csv": users + rows }, { onRead });
+});
+
 const messy: Files = {
   ...community,
   "users.csv": `id,public,name,created_at,avatar_url,company_id

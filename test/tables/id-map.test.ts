@@ -224,6 +224,10 @@ test("the map is there before the snapshot, or nothing is written", async () => 
   const other = { ...forced, idMap: join(temporaryFolder(), "ids") };
   const importing = importDataset([user], target, other);
   await expect(importing).rejects.toThrow("takedowns of the last hour cannot be kept");
+  copyFileSync(dry, other.idMap);
+  await applyChanges([{ type: "user", id: "gone", deleted: true }], target, { idMap: dry });
+  const lacking = importDataset([user], target, { idMap: other.idMap });
+  await expect(lacking).rejects.toThrow("ids lacks user 2 of");
   await importDataset([user], target, { ...other, holdMs: 0, allowReveal: true });
 });
 

@@ -1,7 +1,8 @@
 -- Who is public? Members (user_type 0) and founders (3) who are not banned, and who have not ticked
--- your own profile field "hide_profile". Inactive members (1) are private. Bots and guests (2) are
--- left out. phpBB deletes bans that have ended. It stores names as HTML (Tom &amp; Jerry), so add
--- --decode-html to the import.
+-- your own profile field "hide_profile", even if guests have no permission to view profiles.
+-- Inactive members (1) are private. Bots and guests (2) are left out. A ban that has ended counts
+-- until phpBB deletes it. phpBB stores names as HTML (Tom &amp; Jerry), so add --decode-html to the
+-- import.
 SELECT p.*,
        CASE WHEN EXISTS (SELECT 1
                            FROM phpbb_user_group l
@@ -25,11 +26,11 @@ SELECT p.*,
                     THEN CONCAT('?avatar=', u.user_avatar)
                     WHEN u.user_avatar_type = 'avatar.driver.remote'
                     THEN u.user_avatar END AS avatar_url,
-               -- Groups that are not in the legend are companies.
+               -- Groups that are neither in the legend nor hidden are companies.
                (SELECT MIN(m.group_id)
                   FROM phpbb_user_group m
                   JOIN phpbb_groups g ON g.group_id = m.group_id
                  WHERE m.user_id = u.user_id AND m.user_pending = 0
-                   AND g.group_type <> 3 AND g.group_legend = 0) AS company_id
+                   AND g.group_type NOT IN (2, 3) AND g.group_legend = 0) AS company_id
           FROM phpbb_users u
          WHERE u.user_type <> 2) p

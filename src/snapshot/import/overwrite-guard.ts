@@ -86,9 +86,9 @@ export function refuseOlderMap(idMap: IdMap, path: string, target: string, optio
   throw new Error(`${problem}; restore the newest one, or import with --force`);
 }
 
-/** Returns the last user of the snapshot at `path` if the map has given out fewer ids. */
+/** Returns the last user of the snapshot or of its takedowns if the map has given out fewer ids. */
 export function findUnmappedUser(idMap: IdMap, path: string): number | undefined {
-  const ids = sql`SELECT id FROM user UNION ALL SELECT id FROM private_user`;
+  const ids = sql`SELECT id FROM user UNION SELECT id FROM private_user UNION SELECT id FROM takedown`;
   const [[last = 0] = []] =
     readOld(path, (old) => old.values<number[]>(sql`${ids} ORDER BY id DESC LIMIT 1`)) ?? [];
   return last > idMap.lastUser() ? last : undefined;

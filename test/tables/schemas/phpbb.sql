@@ -5,10 +5,10 @@ CREATE TABLE phpbb_groups (group_id int PRIMARY KEY, group_type int, group_name 
 CREATE TABLE phpbb_user_group (group_id int, user_id int, group_leader int, user_pending int);
 CREATE TABLE phpbb_badges (badge_id int PRIMARY KEY, badge_title varchar(255), badge_desc varchar(255), badge_image varchar(255), badge_points int);
 CREATE TABLE phpbb_user_badges (user_id int, badge_id int, award_time int);
-INSERT INTO phpbb_groups VALUES (1, 3, 'GUESTS', 0), (2, 3, 'ADMINISTRATORS', 1), (4, 1, 'Driver', 2), (3, 0, 'O&#039;Brien &quot;Łódź&quot; 🚚', 0);
+INSERT INTO phpbb_groups VALUES (5, 2, 'Verysecret', 0), (6, 2, 'Verysecret', 3), (1, 3, 'GUESTS', 0), (2, 3, 'ADMINISTRATORS', 1), (4, 1, 'Driver', 2), (3, 0, 'O&#039;Brien &quot;Łódź&quot; 🚚', 0);
 INSERT INTO phpbb_badges VALUES (7, 'Night Owl', 'Up.', 'owl.svg', 25);
 INSERT INTO phpbb_users VALUES (1, 2, 'Anonymous', 0, '', ''), (42, 3, 'Łukasz 田中', 1619863200, '42_1.png', 'avatar.driver.upload'), (43, 0, 'Verysecret', 1619863200, 's.png', 'avatar.driver.upload'), (44, 0, 'Verysecret', 1619863200, '', ''), (45, 1, 'Verysecret', 0, '', ''), (50, 0, '  ', 1619863200, '', ''), (51, 0, 'No date', NULL, '', ''), (52, 0, 'Odd avatar', 1619863200, 'N/A', 'avatar.driver.remote');
 INSERT INTO phpbb_profile_fields_data VALUES (42, 0), (43, 1);
 INSERT INTO phpbb_banlist VALUES (1, 44, '', 0, 0), (2, 42, '', 0, 1), (3, 0, '192.0.2.1', 0, 0);
-INSERT INTO phpbb_user_group VALUES (3, 42, 1, 0), (3, 42, 1, 0), (2, 42, 0, 0), (4, 42, 0, 0), (4, 52, 0, 1), (3, 43, 0, 0), (4, 777, 0, 0), (1, 1, 0, 0);
+INSERT INTO phpbb_user_group VALUES (3, 42, 1, 0), (3, 42, 1, 0), (2, 42, 0, 0), (4, 42, 0, 0), (4, 52, 0, 1), (3, 43, 0, 0), (5, 52, 0, 0), (6, 52, 0, 0), (4, 777, 0, 0), (1, 1, 0, 0);
 INSERT INTO phpbb_user_badges VALUES (42, 7, 1710003900), (42, 7, 1710003901), (42, 777, 1), (777, 7, 1), (1, 7, 1);
