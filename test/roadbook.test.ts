@@ -17,7 +17,7 @@ import {
   type RoadbookOptions,
   SnapshotError,
 } from "../src/library.ts";
-import { community, makeSnapshot, user } from "./datasets.ts";
+import { community, makeSnapshot, textOf, user } from "./datasets.ts";
 import { temporaryFolder } from "./support.ts";
 
 const ask = async (roadbook: Roadbook, path: string, peer?: string) =>
@@ -123,12 +123,12 @@ test("fetch says so if it gets the request of node:http", async () => {
   expect(() => roadbook.fetch(incoming as never)).toThrow(/takes a Request; .*roadbook\.listener/);
 });
 
-test("changes are served immediately and applied one after another", async () => {
-  await using roadbook = await createRoadbook({ dataset: community });
+test("changes, also as bytes, are served immediately and applied one after another", async () => {
+  await using roadbook = await createRoadbook({ dataset: Bun.gzipSync(textOf(community)) });
   const before = roadbook.meta().sha256;
   await Promise.all([
     roadbook.apply([{ type: "user", id: 42, public: false }]),
-    roadbook.apply([user(50, "Zofia Nowak")]),
+    roadbook.apply(Buffer.from(textOf([user(50, "Zofia Nowak")]))),
   ]);
   expect((await ask(roadbook, "/users/public/42")).status).toBe(403);
   expect(await (await ask(roadbook, SEARCH)).text()).toContain("Zofia");

@@ -2,11 +2,11 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { seedDataset } from "../../src/community/community.ts";
-import { root, run, temporaryFolder } from "../support.ts";
+import { root, run, temporaryFolder, tryProgram } from "../support.ts";
 
 const options = { users: 4000, companies: 160, seed: 5 };
 
-test.if(Bun.which("node") !== null)("V8 and JavaScriptCore generate the same bytes", async () => {
+test.if(tryProgram("node"))("V8 and JavaScriptCore generate the same bytes", async () => {
   const folder = temporaryFolder();
   await Bun.write(
     join(folder, "print.ts"),

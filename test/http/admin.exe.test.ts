@@ -5,7 +5,7 @@ import { join } from "node:path";
 import dashboard from "../../scripts/deploy/grafana.json" with { type: "json" };
 import { makeSnapshot } from "../datasets.ts";
 import { dial } from "../sockets.ts";
-import { openLogged, root, run, temporaryFolder, until } from "../support.ts";
+import { openLogged, root, run, temporaryFolder, tryProgram, until } from "../support.ts";
 
 const queries = dashboard.panels.flatMap(({ targets }) =>
   targets.map(({ expr }) => expr.replaceAll("$__rate_interval", "5m")),
@@ -42,7 +42,7 @@ test("metrics count the requests, and swapped and refused replacements", async (
   await target.close();
 });
 
-const hasPromtool = Boolean(Bun.which("promtool") || process.env.ROADBOOK_REQUIRE_ALL);
+const hasPromtool = tryProgram("promtool");
 
 test.if(hasPromtool)(
   "promtool accepts the alerts, such as those for many new or missing public users",

@@ -22,6 +22,7 @@ import { DatasetError, type LineError, LineErrors } from "./line-errors.ts";
 /** The path of an NDJSON file (plain or gzip), the objects in its lines, or its bytes. */
 export type LineSource<Item extends object = object> =
   | string
+  | Uint8Array
   | Iterable<Item>
   | AsyncIterable<Uint8Array>;
 
@@ -84,8 +85,7 @@ export async function readDataset<Parsed extends RecordKey>(
   const names: Read["names"] = { entities: { count: 0 }, misread: { count: 0 } };
   const { errors, skipped, report, reject } = createReport(handler, options.maxErrors, tables);
   let cleaned = 0;
-  let lineCount = 0;
-  let endLine = 0;
+  let [lineCount, endLine] = [0, 0];
 
   function addLine(line: TextLine): void {
     const { text, problem: reason } = line;
@@ -110,7 +110,11 @@ export async function readDataset<Parsed extends RecordKey>(
     else {
       const found = handler.add(parsed, origin.number);
       if (found.length > 0) reject(origin, found, parsed);
-      else for (const [odd, name] of oddNames) countOddName(odd, name);
+      else
+        for (const [odd, name] of oddNames) {
+          odd.count++;
+          odd.example ??= name;
+        }
     }
   }
 
@@ -217,11 +221,6 @@ function decodeNames(record: RawRecord, { entities, misread }: Read["names"], de
   return found;
 }
 
-function countOddName(odd: OddNames, name: string): void {
-  odd.count++;
-  odd.example ??= name;
-}
-
 /** Resolves an avatar as a browser would, unless it is an http(s) URL. */
 function resolveAvatar(record: RawRecord, base: string): void {
   const { avatar_url: avatar } = record;
@@ -231,6 +230,7 @@ function resolveAvatar(record: RawRecord, base: string): void {
 
 async function* bytesOf(source: LineSource): AsyncGenerator<Uint8Array> {
   if (typeof source === "string") yield* readFileBytes(source);
+  else if (source instanceof Uint8Array) yield source;
   else if (Symbol.asyncIterator in source) yield* source;
   else for (const object of source) yield Buffer.from(`${JSON.stringify(object)}\n`);
 }
