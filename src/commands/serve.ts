@@ -93,16 +93,15 @@ async function openServer(config: ServeConfig, log: Logger) {
     const address = { host: adminHost, port: adminPort, flagPrefix: "--admin-" } as const;
     admin = await openListener(address, respond);
   }
-  const { handler } = roadbook;
   let isWarned = config.searchLimit === 0;
   const respond = takeTurns({
-    clientOf: handler.clientOf,
+    clientOf: roadbook.handler.clientOf,
     async fetch(request, peer, isRefused) {
-      if (!isWarned && handler.hidesClients(request, peer)) {
+      if (!isWarned && roadbook.handler.hidesClients(request, peer)) {
         isWarned = true;
         log.warn(BEHIND_PROXY);
       }
-      const response = await handler.fetch(request, peer, isRefused);
+      const response = await roadbook.handler.fetch(request, peer, isRefused);
       // Bun omits it for HEAD.
       if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
       if (isStopping) response.headers.set("connection", "close");

@@ -19,21 +19,21 @@ export interface ReplaceOptions extends LockOptions {
  * leads to. The new file gets the mode of the old one and, if this process is root, its owner.
  */
 export function replaceFile<T>(target: string, write: Write<T>, options: ReplaceOptions = {}) {
-  return namingErrors(target, (old) =>
+  return withReplaceable(target, (old) =>
     replaceBy(hiddenBeside(old, `${process.pid}.new`), old, write, options),
   );
 }
 
 /** For one writer at a time, which removes what a killed one left, because the names are fixed. */
 export function replaceLocked<T>(target: string, write: Write<T>, options: ReplaceOptions = {}) {
-  return namingErrors(target, async (old) => {
+  return withReplaceable(target, async (old) => {
     using _lock = await waitForLock(target, () => lock(hiddenBeside(old, "lock")), options);
     return await replaceBy(hiddenBeside(old, "new"), old, write, options);
   });
 }
 
-/** Follows symbolic links. The file need not exist, but its folder must be writable. */
-export function findReplaceable(target: string): string {
+/** Follows symbolic links. The file may be missing, but its folder must be writable. */
+function findReplaceable(target: string): string {
   const isThere = fs.lstatSync(target, { throwIfNoEntry: false });
   const file = isThere
     ? fs.realpathSync(target)
@@ -78,7 +78,7 @@ async function replaceBy<T>(path: string, old: string, write: Write<T>, options:
 const hiddenBeside = (file: string, ending: string) =>
   join(dirname(file), `.${basename(file)}.${ending}`);
 
-async function namingErrors<T>(target: string, use: (file: string) => Promise<T>): Promise<T> {
+export async function withReplaceable<T>(target: string, use: (file: string) => Promise<T>) {
   try {
     return await use(findReplaceable(target));
   } catch (error) {

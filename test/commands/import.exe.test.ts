@@ -75,6 +75,7 @@ test("with --json, each command prints one object, also for an error", async () 
     ["apply - --to s", 0, { not_found: [{ type: "role", id: 9 }], snapshot: "s" }, [deletion]],
     ["check s", 0, { snapshot: "s", sha256: imported.sha256, counts: { public_users: 1 } }],
     ["import none --dry-run", 1, { error: "cannot read none: no such file or directory" }],
+    ["import - --dry-run --to a/b", 1, { error: "cannot write a/b: no such file or directory" }],
     ["check none", 1, { error: "none cannot be read: no such file or directory" }],
     ["hide 7 --to s", 1, { error: "not found in s: user 7; nothing was written" }],
     ["import - --tto s", 2, { error: "unknown flag --tto; did you mean --to?" }],

@@ -2,10 +2,10 @@
 import { existsSync } from "node:fs";
 import { sql } from "drizzle-orm";
 import {
-  findReplaceable,
   type Paths,
   type ReplaceOptions,
   replaceLocked,
+  withReplaceable,
 } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { type IdMap, openIdMap } from "../../tables/id-map.ts";
@@ -81,7 +81,8 @@ export async function importDataset(
     idMap?.commit();
     return { ...counted, sha256 };
   };
-  if (dryRun) return write({ path: "", work: "", old: target && findReplaceable(target) });
+  const dry = (old: string) => write({ path: "", work: "", old });
+  if (dryRun) return target ? withReplaceable(target, dry) : dry("");
   // Changes that arrive during an import wait for the lock, so the import cannot undo them.
   return replaceLocked(target, write, options);
 }
