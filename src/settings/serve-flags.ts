@@ -143,7 +143,7 @@ export const serveSettings = {
       default: "info",
       help: "lowest level to log: trace, debug, info, warn, error, fatal or silent",
     },
-    accessLog: { kind: kinds.boolean, help: "log every request with its client's address" },
+    accessLog: { kind: kinds.boolean, help: "log requests with their clients' addresses" },
     adminPort: {
       kind: kinds.port,
       help: "port for /metrics, /live and /ready; 0 picks a free one (default: none)",
