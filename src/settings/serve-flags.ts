@@ -61,7 +61,7 @@ export const groups = {
       name: "--link TEXT=URL",
       kind: kinds.link,
       list: ";",
-      help: "link at the foot of every page, such as Imprint=https://example.org; repeatable",
+      help: "link at the foot of pages, such as Imprint=https://example.org; repeatable",
     },
     driverLink: { kind: kinds.pageLink, help: "your site's page about a driver, with {id}" },
     companyLink: { kind: kinds.pageLink, help: "your site's page about a company, with {id}" },
