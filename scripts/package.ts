@@ -3,7 +3,15 @@
  * JavaScript compiled by tsc and bundled by rolldown, one declaration file per entry point, the
  * assets, and a package.json derived from the project's package.json.
  */
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import packageJson from "../package.json" with { type: "json" };
@@ -22,7 +30,8 @@ const { values } = parseArgs({
   options: { out: { type: "string", default: join(root, "dist/package") } },
 });
 const out = resolve(values.out);
-const compiled = `${out}.compiled`;
+/** In the project, wherever `out` is, because comments in the bundle have paths relative to it. */
+const compiled = mkdtempSync(join(root, ".package-"));
 const entryPoints = { library: "src/library", elysia: "src/elysia" };
 /** Modules that are imported by path, or that must run before anything else is imported. */
 const modules = {

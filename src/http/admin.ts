@@ -60,7 +60,7 @@ export function createAdminFetch({ host, metrics, isReady, rig }: AdminOptions) 
 function findHosts(host: string): string[] | undefined {
   const name = URL.parse(`http://${host.includes(":") ? `[${host}]` : host}`)?.hostname ?? host;
   if (name === "localhost") return [name, "127.0.0.1", "[::1]"];
-  return /^(127(\.\d+){3}|\[::1\])$/.test(name) ? [name, "localhost"] : undefined;
+  return /^(127(\.\d+){3}|\[::(1|ffff:7f..:\w+)\])$/.test(name) ? [name, "localhost"] : undefined;
 }
 
 /** Returns undefined if the body is too large, and reads no further. It may be chunked. */

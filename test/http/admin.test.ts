@@ -119,6 +119,7 @@ test.each<[string, accepted: string[], refused: string[]]>([
   ["127.0.0.1", ["127.0.0.1", "LOCALHOST:9090"], ["", "evil.example:9090", "127.0.0.1, evil"]],
   ["127.0.0.2", ["127.0.0.2:1", "localhost"], ["127.0.0.1", "evil.example"]],
   ["::1", ["[::1]:9090", "[::1]", "localhost:1"], ["[::2]", "::1", "evil.example"]],
+  ["::ffff:127.0.0.1", ["[::ffff:7f00:1]:9090", "localhost"], ["evil.example"]],
   ["localhost", ["localhost", "127.0.0.1:9090", "[::1]:9090"], ["evil.example", "localhost.evil"]],
   ["0.0.0.0", ["192.0.2.1:9090", "metrics.example"], []],
   ["::", ["[2001:db8::1]", "metrics.example"], []],
