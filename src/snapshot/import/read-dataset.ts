@@ -202,12 +202,8 @@ function createReport<Parsed extends RecordKey>(
 function decodeNames(record: RawRecord, { entities, misread }: Read["names"], decodes = false) {
   const isPrivate = record.type === "user" && record.public !== true;
   const found: [OddNames, string][] = [];
-  const fields = [
-    [record, "description"],
-    [record, "name"],
-    [Object(record.company), "role"],
-  ];
-  for (const [owner, field] of fields) {
+  for (const field of ["description", "name", "role"]) {
+    const owner = field === "role" ? Object(record.company) : record;
     const text = owner[field];
     if (typeof text !== "string" || !/[&\x80-\xff\ufffd]/.test(text)) continue;
     const decoded = decodeHTMLStrict(text);
