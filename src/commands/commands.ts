@@ -58,7 +58,7 @@ export const commands: Record<string, Command> = {
     settings: serveSettings,
     notes: [
       "If a flag for a single value is given twice, the last one wins. In an environment variable, separate multiple values with commas, or with semicolons in ROADBOOK_LINK and ROADBOOK_FAULT.",
-      "A TIME is a whole number of seconds, or a whole number with a unit, up to 24 days: 500ms, 10s, 5m, 1h, 1d.",
+      "A TIME is a whole number of seconds, or a number with a unit, up to 24 days: 500ms, 10s, 5m, 1h, 1d.",
       "A FAULT is a target, a colon and a comma-separated list. The target is search, profile, achievements, health, or * for the first three. The list has status=503 (respond with this error), close (close the connection without a response; HEAD gets a 500) or delay=200ms (respond later); delay may be combined with either of the others. It may also have rate=0.1 (affect only this share of the requests) and times=2 (stop after two requests). With --fault none, nothing fails yet. With --fault and --admin-port, PUT /faults on the admin port replaces the faults (the body is a JSON list of them), GET /faults lists them, and DELETE /search-limit resets the search limit.",
     ],
     examples:

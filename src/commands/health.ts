@@ -23,7 +23,8 @@ export async function confirmServed(path: string, url: string, waitMs: number): 
   let endMs = performance.now() + waitMs;
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => (endMs = 0));
   for (;;) {
-    const reason = await findDifference(path, url).catch(reasonOf);
+    const leftMs = Math.ceil(endMs - performance.now());
+    const reason = await findDifference(path, url, Math.max(leftMs, 100)).catch(reasonOf);
     if (reason === undefined) return;
     const problem = `${path} was written, but not confirmed: ${reason}`;
     if (performance.now() >= endMs) throw new Error(problem);
@@ -32,8 +33,8 @@ export async function confirmServed(path: string, url: string, waitMs: number): 
 }
 
 /** Returns undefined if the server has the SHA-256 at the end of the file, whoever wrote it last. */
-async function findDifference(path: string, url: string) {
-  const { snapshot, refused_replacement: reason } = await fetchHealth(url);
+async function findDifference(path: string, url: string, waitMs: number) {
+  const { snapshot, refused_replacement: reason } = await fetchHealth(url, Math.min(waitMs, 5000));
   await using file = await open(path);
   const { buffer } = await file.read(Buffer.alloc(64), 0, 64, (await file.stat()).size - 65);
   if (snapshot.sha256 === buffer.toString("latin1")) return undefined;

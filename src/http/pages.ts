@@ -10,7 +10,7 @@ import { readCompany, readDriver, readResults, readStart, type View } from "../w
 import type { Pages, Service } from "./context.ts";
 import { errors } from "./error-codes.ts";
 import { toSeconds } from "./rate-limit.ts";
-import { parseUserId, pathOf, preferencesIn } from "./request.ts";
+import { parseUserId, pathOf, preferencesIn, withoutBase } from "./request.ts";
 import { type Body, Content, fail } from "./result.ts";
 
 /** The page's script and style come from this server, but a dataset's avatars may be anywhere. */
@@ -96,7 +96,7 @@ export function createPages({ page, countSearch, snapshot, basePath, baseUrl }: 
     routes,
     notFound(request: Request) {
       // In another app, the path still has the prefix.
-      const isApi = /^\/api(\/|$)/.test(pathOf(request.url).replace(basePath, ""));
+      const isApi = /^\/api(\/|$)/.test(withoutBase(pathOf(request.url), basePath));
       if (isApi) return fail("route_not_found");
       return respond(request, { kind: "problem", problem: "route_not_found" });
     },

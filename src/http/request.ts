@@ -19,6 +19,9 @@ export function pathOf(url: string): string {
   return url.slice(start, query < 0 ? undefined : query);
 }
 
+export const withoutBase = (path: string, basePath: string): string =>
+  `${path}/`.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path;
+
 /** Negotiates by the start of a header. All of a 15 KB header would outlast most pages. */
 export function preferencesIn(headers: Headers, name: string): Negotiator {
   return new Negotiator({ headers: { [name]: headers.get(name)?.slice(0, 1000) } });
@@ -55,7 +58,7 @@ export function toRoutable(request: Request, basePath: string): Request {
   if (start >= MIN_PATH_START && method !== "HEAD" && !mayBeUnderBase) return request;
   // The target of a CONNECT request is not a path.
   const path = start < 0 ? "/*" : pathOf(url);
-  const inner = `${path}/`.startsWith(`${basePath}/`) ? path.slice(basePath.length) || "/" : path;
+  const inner = withoutBase(path, basePath) || "/";
   const query = start < 0 ? "" : url.slice(start + path.length);
   // Every unsupported method becomes POST, because a `Request` cannot have CONNECT or TRACE.
   const known = method === "HEAD" ? "GET" : method;

@@ -4,7 +4,7 @@ import zlib from "node:zlib";
 import { apiVersion } from "../domain/version.ts";
 import type { AppOptions, RequestContexts } from "./context.ts";
 import { limitHeaders, setRateLimitHeaders } from "./rate-limit.ts";
-import { preferencesIn } from "./request.ts";
+import { preferencesIn, withoutBase } from "./request.ts";
 import {
   allowHeaders,
   type Body,
@@ -66,7 +66,9 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
       onResponse?.({
         requestId,
         method,
-        route: route?.endsWith("/*") ? undefined : route && templateOf(route, basePath),
+        route: route?.endsWith("/*")
+          ? undefined
+          : route && withoutBase(route, basePath).replace(/^\/api\//, "/"),
         status: response.status,
         search: decision && (decision.allowed ? "allowed" : "refused"),
         durationMs: performance.now() - startMs,
@@ -105,11 +107,6 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
     for (const name in headers) response.headers.set(name, headers[name] ?? "");
     return response;
   }
-}
-
-function templateOf(route: string, basePath: string): string {
-  const own = route.startsWith(`${basePath}/`) ? route.slice(basePath.length) : route;
-  return own.replace(/^\/api\//, "/");
 }
 
 /** By default, caches revalidate every time, so that a newly private profile disappears at once. */

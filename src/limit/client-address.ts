@@ -81,9 +81,11 @@ export function createClients({ trusted = [], unlimited = [], ipv6Prefix }: Clie
 
 /** Parses a network, such as `10.0.0.0/8` or `2001:db8::/32`, or a single address. */
 export function parseCidr(text: string): Cidr | undefined {
-  const bare = text.replace(/^::ffff:(?=[\d.]+$)/i, "");
-  const [host = ""] = bare.split("/");
+  const [host = ""] = text.split("/");
   const family = isIP(host);
-  const cidr = host === bare ? `${host}/${family === 4 ? 32 : 128}` : bare;
-  return family > 0 && ipaddr.isValidCIDR(cidr) ? ipaddr.parseCIDR(cidr) : undefined;
+  const cidr = host === text ? `${host}/${family === 4 ? 32 : 128}` : text;
+  if (family === 0 || !ipaddr.isValidCIDR(cidr)) return undefined;
+  const [address, bits] = ipaddr.parseCIDR(cidr);
+  const isMapped = address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= 96;
+  return isMapped ? [address.toIPv4Address(), bits - 96] : [address, bits];
 }

@@ -1,7 +1,7 @@
 /** Parsing RFC 3339 times, whose dates must exist, and formatting them in UTC. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { formatTime, parseTime } from "../../src/domain/time.ts";
+import { formatTime, parseDuration, parseTime } from "../../src/domain/time.ts";
 import { runs } from "../runs.ts";
 
 const first = Date.UTC(2000, 0, 1) / 1000 - 730_485 * 86_400;
@@ -60,4 +60,13 @@ test.each([
   "２024-03-09T17:05:00Z",
 ])("%j is not a valid time", (text) => {
   expect(parseTime(text)).toBeUndefined();
+});
+
+test("a duration may have decimals", () => {
+  expect(["4.1m", "0.7d", "1.5ms", "0.0001s"].map(parseDuration)).toEqual([
+    246_000,
+    60_480_000,
+    undefined,
+    undefined,
+  ]);
 });

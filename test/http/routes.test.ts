@@ -66,6 +66,15 @@ test.each(["", "/rb"])("without the page, %s/ redirects to the docs", async (bas
   await bare.close();
 });
 
+test.each(["", "/a"])("with the base path %p, unknown paths in /api are JSON", async (basePath) => {
+  const site = await openInProcess({ dataset: fixture, page: true, basePath });
+  const typeOf = async (path: string) =>
+    (await site.fetch(path, { headers: { accept: "text/html" } })).headers.get("content-type");
+  expect(await typeOf("/api/nope")).toBe("application/json; charset=utf-8");
+  expect(await typeOf(`${basePath}/nope`)).toBe("text/html; charset=utf-8");
+  await site.close();
+});
+
 test.each([false, true])(
   "with allowIndexing: %p, search engines may never list the API, and pages only if allowed",
   async (index) => {
