@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { createRandom } from "../../src/community/random.ts";
 import { applyChanges, hideUsers } from "../../src/snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../../src/snapshot/import/import.ts";
@@ -228,6 +229,9 @@ test("the map is there before the snapshot, or nothing is written", async () => 
   await applyChanges([{ type: "user", id: "gone", deleted: true }], target, { idMap: dry });
   const lacking = importDataset([user], target, { idMap: other.idMap });
   await expect(lacking).rejects.toThrow("ids lacks user 2 of");
+  const fixture = readFileSync(join(import.meta.dir, "../fixtures/schema-6.snapshot.gz"));
+  writeFileSync(target, gunzipSync(fixture));
+  await expect(importDataset([user], target, { idMap: dry })).rejects.toThrow("ids lacks user");
   await importDataset([user], target, { ...other, holdMs: 0, allowReveal: true });
 });
 

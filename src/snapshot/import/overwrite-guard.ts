@@ -86,11 +86,11 @@ export function refuseOlderMap(idMap: IdMap, path: string, target: string, optio
   throw new Error(`${problem}; restore the newest one, or import with --force`);
 }
 
-/** Returns the last user of the snapshot or of its takedowns if the map has given out fewer ids. */
+/** Returns the last id in the tables of users that exist, if the map has given out fewer ids. */
 export function findUnmappedUser(idMap: IdMap, path: string): number | undefined {
-  const ids = sql`SELECT id FROM user UNION SELECT id FROM private_user UNION SELECT id FROM takedown`;
-  const [[last = 0] = []] =
-    readOld(path, (old) => old.values<number[]>(sql`${ids} ORDER BY id DESC LIMIT 1`)) ?? [];
+  const lastIn = (table: string) =>
+    readOld(path, (old) => old.values<number[]>(sql.raw(`SELECT max(id) FROM ${table}`))[0]?.[0]);
+  const last = Math.max(...["user", "private_user", "takedown"].map((name) => lastIn(name) ?? 0));
   return last > idMap.lastUser() ? last : undefined;
 }
 
