@@ -43,7 +43,8 @@ function brokenRule(file: string, path: string): string | undefined {
   }
   if (!path.startsWith(".")) return undefined;
   const target = relative(source, resolve(source, dirname(file), path));
-  if (target === "../package.json" || /^\.\.\/data\/\w+\.json$/.test(target)) return undefined;
+  if (target === "../package.json" || /^\.\.\/data\/(?:languages\/)?\w+\.json$/.test(target))
+    return undefined;
   if (target.startsWith("..")) return "leaves src";
   const isReader = target.startsWith("snapshot/read/");
   if (isReader && /^snapshot\/(format|import)\//.test(file))

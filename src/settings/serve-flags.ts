@@ -1,9 +1,9 @@
 /** The flags of `serve`. Most are also options of the library. */
+import { type Language, languages } from "../domain/languages.ts";
 import { parseFault } from "../http/fault-injection.ts";
 import { parseCidr } from "../limit/client-address.ts";
 import { parseS3Location, parseWebLocation } from "../snapshot/remote/location.ts";
 import { DEFAULT_TITLE } from "../web/brand.ts";
-import { type Language, languages } from "../web/languages.ts";
 import { declare, type Values } from "./declare.ts";
 import * as kinds from "./kinds.ts";
 
@@ -20,6 +20,8 @@ export const snapshotLocation = kinds.kind(
   },
   true,
 );
+
+const languageCodes = Object.keys(languages) as Language[];
 
 const cidr = kinds.kind("CIDR", "an IP address or CIDR, such as 10.0.0.0/8 or fd00::/8", parseCidr);
 
@@ -46,8 +48,8 @@ export const groups = {
     },
     kioskIdle: { kind: kinds.time, default: "2m", help: "idle time before a kiosk starts over" },
     language: {
-      kind: kinds.oneOf("LANGUAGE", Object.keys(languages) as Language[]),
-      help: "language of the page: en, de, pl, fr, es or cs (default: the browser's)",
+      kind: kinds.oneOf("LANGUAGE", languageCodes),
+      help: `language of the page: ${languageCodes.join(", ")} (default: the browser's)`,
     },
     featured: {
       kind: { ...kinds.id, value: "IDS" },

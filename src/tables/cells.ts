@@ -4,6 +4,7 @@
  */
 import { isUtf8 } from "node:buffer";
 import type { RawRecord } from "../domain/dataset.ts";
+import { languages } from "../domain/languages.ts";
 import { formatTime, parseTime } from "../domain/time.ts";
 import { toKey } from "../domain/validation-errors.ts";
 
@@ -45,8 +46,8 @@ export function toInteger(cell: unknown): unknown {
 }
 
 // Databases and people write these words, and spreadsheets in the languages of the page.
-const TRUE = "1 true t yes y on wahr ja vrai oui prawda tak verdadero sí pravda ano".split(" ");
-const FALSE = "0 false f no n off falsch nein faux non fałsz nie falso nepravda ne".split(" ");
+const TRUE = ["1", ...Object.values(languages).flatMap(({ booleans }) => booleans.true)];
+const FALSE = ["0", ...Object.values(languages).flatMap(({ booleans }) => booleans.false)];
 
 export function toPublic(cell: unknown): unknown {
   // MySQL's literal b'1' arrives as the byte 1, and its BIT(1) as a boolean.

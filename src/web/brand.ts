@@ -1,6 +1,6 @@
 /** Applies a community's own name, colour and logo to the page. This module never reads files. */
 import crypto from "node:crypto";
-import type { Language } from "./languages.ts";
+import type { Language } from "../domain/languages.ts";
 
 export const DEFAULT_TITLE = "Roadbook";
 export const DEFAULT_ACCENT = "#ffc61a";

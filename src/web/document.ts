@@ -1,6 +1,7 @@
 /** Renders the complete HTML document around a view: head, search form and footer. */
+import { type Language, languages, type Texts } from "../domain/languages.ts";
 import { Html, html, withBasePath } from "./html.ts";
-import { type Language, languages, type Texts, translationIn } from "./languages.ts";
+import { translationIn } from "./languages.ts";
 import { type PageContext, type Rendered, renderView } from "./render.ts";
 import type { View } from "./view.ts";
 

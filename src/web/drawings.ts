@@ -2,10 +2,11 @@
 import { setImmediate } from "node:timers/promises";
 import type { Resvg } from "@resvg/resvg-wasm";
 import anyAscii from "any-ascii";
+import { languages } from "../domain/languages.ts";
 import type { Achievement } from "../domain/model.ts";
 import { fold } from "../search/fold.ts";
 import { readAsset } from "./assets.ts";
-import badges from "./badges.json" with { type: "json" };
+import paths from "./badges.json" with { type: "json" };
 import { type Logo, textColourOn } from "./brand.ts";
 import { type Html, html } from "./html.ts";
 
@@ -37,9 +38,13 @@ function monogramOf(name: string): string {
   return first + (others.at(-1) ?? "");
 }
 
-/** Each is lines in a 24×24 view box and folded beginnings of words in the page's languages. */
-const symbols = Object.values(badges).map(({ path, words }) => {
-  return { path, words: new RegExp(`(?<![\\p{L}\\p{N}])(?:${words})`, "u") };
+/** Each is lines in a 24×24 view box, and folded beginnings of words in any of the languages. */
+const symbols = (Object.keys(paths) as (keyof typeof paths)[]).map((name) => {
+  const words = Object.values(languages).map(({ badges }) => badges[name]);
+  return {
+    path: paths[name],
+    words: new RegExp(`(?<![\\p{L}\\p{N}])(?:${words.join("|")})`, "u"),
+  };
 });
 
 /** Chosen by the achievement's name, or else by its kind. */

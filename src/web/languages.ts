@@ -1,34 +1,13 @@
-/**
- * The page's texts in each language. To add one, copy texts/en.json, translate it and list it here.
- * German, Spanish and Polish are informal, French and Czech formal. Polish and Czech avoid past
- * tenses, which would depend on the reader's gender.
- */
+/** Picks the page's language, and formats texts, counts and dates in it. */
 import type Negotiator from "negotiator";
-import cs from "./texts/cs.json" with { type: "json" };
-import de from "./texts/de.json" with { type: "json" };
-import en from "./texts/en.json" with { type: "json" };
-import es from "./texts/es.json" with { type: "json" };
-import fr from "./texts/fr.json" with { type: "json" };
-import pl from "./texts/pl.json" with { type: "json" };
-
-/** The text for each CLDR plural category of whole numbers. */
-export type Forms = Partial<Record<Intl.LDMLPluralRule, string>>;
-
-export type Texts = {
-  [Key in keyof typeof en]: (typeof en)[Key] extends { one: string } ? Forms : (typeof en)[Key];
-};
-
-/** Written out, because the package's types must not depend on the texts. */
-export type Language = "en" | "de" | "pl" | "fr" | "es" | "cs";
-
-export const languages: Record<Language, Texts> = { en, de, pl, fr, es, cs };
+import { type Forms, type Language, languages, type Texts } from "../domain/languages.ts";
 
 /** A kiosk's visitor chooses a language, which the script keeps in a cookie until it is idle. */
 export function languageFor(preferences: Negotiator, cookie: string | null): Language {
   const [, chosen] = /(?:^|;)\s*language=(\w+)/.exec(cookie ?? "") ?? [];
   const known = Object.keys(languages) as Language[];
   const [best = "en"] = preferences.languages(known) as Language[];
-  return known.find((each) => each === chosen) ?? best;
+  return known.find((code) => code === chosen) ?? best;
 }
 
 export type Translation = ReturnType<typeof translate>;

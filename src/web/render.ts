@@ -1,11 +1,13 @@
 /** Renders views as HTML. All functions are pure. */
+
+import type { Forms } from "../domain/languages.ts";
 import { type AchievementEntry, completeAvatar, MAX_RESULTS, type User } from "../domain/model.ts";
 import { fold } from "../search/fold.ts";
 import type { Meta } from "../snapshot/format/meta.ts";
 import { type Brand, DEFAULT_TITLE } from "./brand.ts";
 import { drawAvatar, drawBadge } from "./drawings.ts";
 import { Html, html } from "./html.ts";
-import { clockOf, type Forms, fill, type Translation } from "./languages.ts";
+import { clockOf, fill, type Translation } from "./languages.ts";
 import { markMatches } from "./mark.ts";
 import type { CompanyView, DriverView, ProblemView, ResultsView, StartView, View } from "./view.ts";
 

@@ -1,8 +1,8 @@
 /** Reads the data of each view from a snapshot. This module never touches HTML. */
+import type { Texts } from "../domain/languages.ts";
 import type { AchievementEntry } from "../domain/model.ts";
 import { spellQuery } from "../search/normalize-query.ts";
 import type { Snapshot } from "../snapshot/read/reload.ts";
-import type { Texts } from "./languages.ts";
 
 export type StartView = ReturnType<typeof readStart>;
 export type ResultsView = ReturnType<typeof readResults> & { query: string };
