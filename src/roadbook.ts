@@ -4,10 +4,11 @@ import type { ChangeLine, EndLine } from "./domain/dataset.ts";
 import { reasonOf } from "./files/errors.ts";
 import { TEMPORARY } from "./files/temporary-folder.ts";
 import { type App, createApp, type FetchHandler, type RequestHandler } from "./http/app.ts";
-import type { Pages } from "./http/context.ts";
-import { createFaultInjector } from "./http/fault-injection.ts";
+import type { AppOptions, Pages } from "./http/context.ts";
+import { createFaultInjector, type FaultInjector } from "./http/fault-injection.ts";
 import { createClients, loopback } from "./limit/client-address.ts";
-import { createLimiter, type Limiter, type LimiterStatus } from "./limit/limiter.ts";
+import type { Limiter, LimiterStatus } from "./limit/limiter.ts";
+import { openLimiter } from "./limit/open-limiter.ts";
 import { createNodeListener, type NodeListener, openListener } from "./server/listen.ts";
 import { takeTurns } from "./server/turns.ts";
 import {
@@ -15,7 +16,6 @@ import {
   type RoadbookOptions,
   readOptions,
 } from "./settings/library-options.ts";
-import type { Groups } from "./settings/serve-flags.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
 import { openReloadableSnapshot, type Replacement } from "./snapshot/read/reload.ts";
@@ -81,124 +81,152 @@ export interface Roadbook extends AsyncDisposable {
  */
 export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook & { app: App }> {
   const values = readOptions(options);
-  return openRoadbook({
-    snapshot: { data: await findSnapshot(values), cacheDir: values.cacheDir },
-    responses: values,
-    page: values,
-    hasPage: values.page === true,
-    limit: values,
-    faults: values,
-    events: values,
-  });
+  const snapshot = await findSnapshot(values);
+  return openRoadbook(values, { snapshot, limiter: await openLimiter(values) });
 }
 
-/** The settings of a server in groups, with the values that only a caller can make. */
-export interface Config extends Pick<Groups, "page" | "faults"> {
-  /** The path or bytes of the snapshot, and the state of its source if it comes from a URL. */
-  snapshot: Groups["snapshot"] & {
-    data: string | Uint8Array;
-    source?: Pick<Source, "status" | "refused"> | undefined;
-  };
-  responses: Groups["responses"] & Pick<LibraryValues, "basePath" | "compress">;
-  hasPage: boolean;
-  limit: Groups["limit"] & Pick<LibraryValues, "clock" | "defaultPeer">;
-  /** Replaces the limiter in memory. The caller must close it. */
-  sharedLimiter?: Limiter | undefined;
-  events: Pick<LibraryValues, "onBug" | "onResponse">;
-}
+/** The parsed values of the options, apart from those that {@link findSnapshot} reads. */
+export type RoadbookValues = Omit<ReturnType<typeof readOptions>, "snapshot" | "dataset" | "demo">;
 
-type OpenRoadbook = Roadbook & { app: App; handler: RequestHandler; refused(): string | undefined };
+/** What only the caller of {@link openRoadbook} can open. */
+interface Opened {
+  /** The path or bytes of the snapshot. */
+  snapshot: string | Uint8Array;
+  /** The state of the snapshot's source, if it comes from a URL. */
+  source?: Pick<Source, "status" | "refused"> | undefined;
+  /** Closed with the Roadbook. Undefined if searches are not limited. */
+  limiter: Limiter | undefined;
+}
 
 /** Like {@link createRoadbook}, but takes values that are parsed already. */
-export async function openRoadbook(config: Config): Promise<OpenRoadbook> {
-  const { responses, limit, events, page, faults } = config;
-  const { data, cacheDir, source } = config.snapshot;
-  const { publicUrl, basePath, cacheMaxAge, compress = true } = responses;
-  const { onBug = (error: unknown) => console.error(error) } = events;
-  const publicPath = publicUrl && new URL(publicUrl).pathname.replace(/\/$/, "");
-  const { searchLimit, searchWindow: windowMs, maxClients, clock } = limit;
-  const injector = faults.faults && createFaultInjector();
-  injector?.replace(faults.faults ?? [], faults.faultSeed);
-  const inMemory = () => createLimiter({ limit: searchLimit, windowMs, maxClients, clock });
-  const limiter = searchLimit > 0 ? (config.sharedLimiter ?? inMemory()) : undefined;
-  const pages = config.hasPage ? await openPages(page) : undefined;
-  const reloadable = await openReloadableSnapshot(data, cacheDir);
-  /** Why a newer snapshot is not served. Anyone can read this, so it names no folder. */
-  const refused = () =>
-    reloadable.refused()?.reason.replaceAll(cacheDir ?? TEMPORARY, "the cache") ??
-    source?.refused();
-  let isClosed = false;
-  const { app, ...handler } = createApp({
-    publicUrl,
-    basePath: basePath ?? publicPath ?? "",
-    cacheMaxAgeSeconds: Math.floor(cacheMaxAge / 1000),
-    compress,
-    page: pages,
-    snapshot: reloadable.current,
-    refused,
-    source: () => source?.status(),
-    isClosed: () => isClosed,
-    clients: createClients({
-      trusted: limit.trustedProxies,
-      unlimited: [...(limit.unlimited ?? []), ...(page.kiosk ? loopback : [])],
-      ipv6Prefix: limit.ipv6Prefix,
-    }),
-    defaultPeer: limit.defaultPeer,
-    searchLimit: limiter && { limiter, windowMs, clock: clock ?? Date.now },
-    faults: injector ? [injector.inject] : [],
-    // Whatever it throws, the client must still get a response.
-    onBug: (...bug) => void (async () => onBug(...bug))().catch(() => {}),
-    onResponse: events.onResponse,
-  });
-  // Some hosts pass more arguments.
-  const fetch: FetchHandler = (request, from) => handler.fetch(request, from);
-  const listening: Listening[] = [];
+export async function openRoadbook(
+  values: RoadbookValues,
+  { snapshot, ...opened }: Opened,
+): Promise<OpenRoadbook> {
+  const pages = values.page ? await openPages(values) : undefined;
+  const reloadable = await openReloadableSnapshot(snapshot, values.cacheDir);
+  return new OpenRoadbook(values, { ...opened, pages, snapshot: reloadable });
+}
 
-  function checkOpen(): void {
-    if (isClosed) throw new Error("this Roadbook is closed; create another with createRoadbook");
+interface Parts extends Omit<Opened, "snapshot"> {
+  pages: Pages | undefined;
+  snapshot: Awaited<ReturnType<typeof openReloadableSnapshot>>;
+}
+
+/** The functions are properties, so programs can pass each on alone, as in `afterAll(roadbook.close)`. */
+export class OpenRoadbook implements Roadbook {
+  readonly app: App;
+  readonly handler: RequestHandler;
+  readonly fetch: FetchHandler;
+  readonly listener: NodeListener;
+  readonly #values: RoadbookValues;
+  readonly #parts: Parts;
+  readonly #injector: FaultInjector | undefined;
+  readonly #listeners: Pick<Listening, "close">[] = [];
+  #isClosed = false;
+
+  constructor(values: RoadbookValues, parts: Parts) {
+    this.#values = values;
+    this.#parts = parts;
+    if (values.faults) {
+      this.#injector = createFaultInjector();
+      this.#injector.replace(values.faults, values.faultSeed);
+    }
+
+    const { app, ...handler } = createApp(this.#appOptions());
+    this.app = app;
+    this.handler = handler;
+    // Some hosts pass more arguments.
+    this.fetch = (request, from) => handler.fetch(request, from);
+    this.listener = createNodeListener(this.fetch);
   }
 
-  async function close(): Promise<void> {
-    isClosed = true;
-    for (const each of listening) await each.close();
-    reloadable.close();
-  }
-
-  return {
-    app,
-    fetch,
-    handler,
-    listener: createNodeListener(fetch),
-    async listen({ port = 0, host = "127.0.0.1" } = {}) {
-      checkOpen();
-      const { origin, close } = await openListener({ host, port }, takeTurns(handler));
-      listening.push({ url: origin, close });
-      return { url: origin, close };
-    },
-    async apply(changes) {
-      checkOpen();
-      const { changeSnapshot } = await import("./snapshot/import/apply.ts");
-      return reloadable.change((snapshot) => changeSnapshot(snapshot, changes));
-    },
-    meta() {
-      const { meta, sha256 } = reloadable.current();
-      return { ...meta, sha256 };
-    },
-    refresh: reloadable.refresh,
-    refused,
-    listFaults: () => injector?.list() ?? [],
-    setFaults(list, seed = faults.faultSeed) {
-      if (!injector) throw new Error("setFaults needs the option faults, even if it is empty");
-      injector.replace(readOptions({ faults: list }).faults ?? [], seed);
-    },
-    resetLimit() {
-      if (limiter && !limiter.reset) throw new Error("the counts are in a shared store");
-      limiter?.reset?.();
-    },
-    limiterStatus: () => limiter?.status(),
-    close,
-    [Symbol.asyncDispose]: close,
+  readonly listen = async ({ port = 0, host = "127.0.0.1" }: ListenOptions = {}) => {
+    this.#requireOpen();
+    const { origin, close } = await openListener({ host, port }, takeTurns(this.handler));
+    this.#listeners.push({ close });
+    return { url: origin, close };
   };
+
+  readonly apply = async (changes: LineSource<ChangeLine | EndLine>): Promise<Meta> => {
+    this.#requireOpen();
+    const { changeSnapshot } = await import("./snapshot/import/apply.ts");
+    return this.#parts.snapshot.change((bytes) => changeSnapshot(bytes, changes));
+  };
+
+  readonly meta = () => {
+    const { meta, sha256 } = this.#parts.snapshot.current();
+    return { ...meta, sha256 };
+  };
+
+  readonly refresh = (isForced = false) => this.#parts.snapshot.refresh(isForced);
+
+  /** Why a newer snapshot is not served. Anyone can read this, so it names no folder. */
+  readonly refused = (): string | undefined => {
+    const { snapshot, source } = this.#parts;
+    const folder = this.#values.cacheDir ?? TEMPORARY;
+    return snapshot.refused()?.reason.replaceAll(folder, "the cache") ?? source?.refused();
+  };
+
+  readonly setFaults = (faults: readonly string[], seed = this.#values.faultSeed): void => {
+    if (!this.#injector) throw new Error("setFaults needs the option faults, even if it is empty");
+    this.#injector.replace(readOptions({ faults }).faults ?? [], seed);
+  };
+
+  readonly listFaults = (): string[] => this.#injector?.list() ?? [];
+
+  readonly resetLimit = (): void => {
+    const { limiter } = this.#parts;
+    if (limiter && !limiter.reset) throw new Error("the counts are in a shared store");
+    limiter?.reset?.();
+  };
+
+  readonly limiterStatus = () => this.#parts.limiter?.status();
+
+  readonly close = async (): Promise<void> => {
+    this.#isClosed = true;
+    for (const listener of this.#listeners) await listener.close();
+    this.#parts.limiter?.close?.();
+    this.#parts.snapshot.close();
+  };
+
+  readonly [Symbol.asyncDispose] = this.close;
+
+  #requireOpen(): void {
+    if (!this.#isClosed) return;
+    throw new Error("this Roadbook is closed; create another with createRoadbook");
+  }
+
+  #appOptions(): AppOptions {
+    const { snapshot, source, pages, limiter } = this.#parts;
+    const { publicUrl, basePath, cacheMaxAge, compress = true, ...values } = this.#values;
+    const { onBug = (error: unknown) => console.error(error), clock = Date.now } = values;
+    const publicPath = publicUrl && new URL(publicUrl).pathname.replace(/\/$/, "");
+    const unlimited = values.unlimited ?? [];
+
+    return {
+      publicUrl,
+      basePath: basePath ?? publicPath ?? "",
+      cacheMaxAgeSeconds: Math.floor(cacheMaxAge / 1000),
+      compress,
+      page: pages,
+      snapshot: () => snapshot.current(),
+      refused: () => this.refused(),
+      source: () => source?.status(),
+      isClosed: () => this.#isClosed,
+      clients: createClients({
+        trusted: values.trustedProxies,
+        unlimited: values.kiosk ? [...unlimited, ...loopback] : unlimited,
+        ipv6Prefix: values.ipv6Prefix,
+      }),
+      defaultPeer: values.defaultPeer,
+      searchLimit: limiter && { limiter, windowMs: values.searchWindow, clock },
+      faults: this.#injector ? [this.#injector.inject] : [],
+      // Whatever it throws, the client must still get a response.
+      onBug: (...bug) => void (async () => onBug(...bug))().catch(() => {}),
+      onResponse: values.onResponse,
+    };
+  }
 }
 
 /** Returns the snapshot's path or bytes. */
@@ -210,9 +238,9 @@ async function findSnapshot({ snapshot, dataset, demo }: LibraryValues) {
   return (await import("./snapshot/import/import.ts")).buildSnapshot(dataset ?? []);
 }
 
-async function openPages({ logo, ...page }: Config["page"]): Promise<Pages> {
+async function openPages({ logo, ...brand }: RoadbookValues): Promise<Pages> {
   const parsed = logo === undefined ? undefined : await readLogo(logo);
-  return { ...page, logo: parsed, assets: await pageAssets() };
+  return { ...brand, logo: parsed, assets: await pageAssets() };
 }
 
 async function readLogo(logo: string | Uint8Array): Promise<Logo> {

@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util";
 import { suggest } from "../domain/suggest.ts";
 import { version } from "../domain/version.ts";
-import { isFlag, readValue, termOf, variableOf } from "../settings/declare.ts";
+import { isFlag, readValue, termOf } from "../settings/declare.ts";
 import { boolean, UsageError } from "../settings/kinds.ts";
 import { type Command, commands } from "./commands.ts";
 import { formatCommandHelp, formatProgramHelp, usageOf, writeHelp } from "./help.ts";
@@ -55,7 +55,7 @@ async function runWith(name: string, command: Command, args: string[]): Promise<
     if (!isNeeded || values[key] !== undefined) continue;
     throw new UsageError(`${termOf(setting)} is missing; ${usage}`);
   }
-  await command.run(values, listUnknownVariables(), process.env.JOURNAL_STREAM);
+  await command.run(values, process.env);
 }
 
 /** No error repeats the value of an unknown flag, which may be a secret. */
@@ -91,11 +91,4 @@ function readArguments(name: string, { settings }: Command, args: string[], usag
     add(rawName, value ?? "1");
   }
   return texts;
-}
-
-/** Lists the variables that look like settings but are not, most likely because of a typo. */
-function listUnknownVariables(): string[] {
-  const settings = Object.values(commands).flatMap(({ settings }) => Object.values(settings));
-  const known = new Set(settings.map(variableOf));
-  return Object.keys(process.env).filter((name) => /^ROADBOOK_/.test(name) && !known.has(name));
 }

@@ -2,7 +2,7 @@
  * Declares every command with its arguments, its flags and its help. A command's code is loaded
  * only when that command runs, so that `--version`, `--help` and `serve` start fast.
  */
-import { declare, type Settings, type Values } from "../settings/declare.ts";
+import { declare, type Settings, type Values, variableOf } from "../settings/declare.ts";
 import * as kinds from "../settings/kinds.ts";
 import { serveSettings } from "../settings/serve-flags.ts";
 import { describeCounts, toLine, writeStdout } from "./output.ts";
@@ -14,8 +14,7 @@ export interface Command<Given extends Settings = Settings> {
   notes?: readonly string[];
   /** Lines for the end of the help, without the program's name. */
   examples: string;
-  /** `journal` is the variable JOURNAL_STREAM. */
-  run(values: Values<Given>, unknownVariables: string[], journal?: string): Promise<void>;
+  run(values: Values<Given>, env: kinds.Environment): Promise<void>;
 }
 
 /** Infers the types of the values for `run`. */
@@ -63,7 +62,11 @@ export const commands: Record<string, Command> = {
     ],
     examples:
       'serve --snapshot community.snapshot --port 8080\nserve --search-limit 0 --fault search:status=503 --admin-port 9090\nserve --kiosk --title "Truck Expo"',
-    run: async (...given) => (await import("./serve.ts")).runServe(...given),
+    async run(values, env) {
+      const { runServe } = await import("./serve.ts");
+      const unknownVariables = listUnknownVariables(env);
+      await runServe(values, { unknownVariables, journal: env.JOURNAL_STREAM });
+    },
   }),
 
   import: command({
@@ -241,3 +244,10 @@ export const commands: Record<string, Command> = {
     },
   }),
 };
+
+/** Lists the variables that look like settings but are not, most likely because of a typo. */
+function listUnknownVariables(env: kinds.Environment): string[] {
+  const settings = Object.values(commands).flatMap(({ settings }) => Object.values(settings));
+  const known = new Set(settings.map(variableOf));
+  return Object.keys(env).filter((name) => /^ROADBOOK_/.test(name) && !known.has(name));
+}

@@ -5,15 +5,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { version } from "../domain/version.ts";
 import { makeTemporaryFolder } from "../files/temporary-folder.ts";
-import type { Metrics } from "../http/metrics.ts";
-import { openRoadbook } from "../roadbook.ts";
+import type { RequestHandler } from "../http/app.ts";
+import type { Metrics, MetricsOptions } from "../http/metrics.ts";
+import { openLimiter } from "../limit/open-limiter.ts";
+import { type OpenRoadbook, openRoadbook } from "../roadbook.ts";
 import { type Listener, openListener, readTls } from "../server/listen.ts";
 import { createLog, type Log, logRequest } from "../server/log.ts";
 import { takeTurns } from "../server/turns.ts";
 import { watchCertificate, watchSnapshot } from "../server/watch.ts";
 import { UsageError } from "../settings/kinds.ts";
-import type { ServeConfig } from "../settings/serve-flags.ts";
-import type { RemoteLocation } from "../snapshot/remote/location.ts";
+import type { ServeValues } from "../settings/serve-flags.ts";
+import type { Source } from "../snapshot/remote/source.ts";
 import { demoSnapshot } from "../web/assets.ts";
 import { endOnSignal, writeStdout } from "./output.ts";
 
@@ -21,31 +23,37 @@ import { endOnSignal, writeStdout } from "./output.ts";
 const BEHIND_PROXY =
   "X-Forwarded-For came from an address that is not trusted, so everybody behind that proxy shares one search budget; if the proxy is yours, name its address with --trusted-proxy";
 
-/** Serves until SIGTERM or SIGINT. `unknownVariables` look like settings, but are not. */
-export async function runServe(
-  config: ServeConfig,
-  unknownVariables: string[],
-  journal: string | undefined,
-): Promise<void> {
-  if ((config.tlsCert === undefined) !== (config.tlsKey === undefined)) {
+/** What the environment says besides the settings. */
+interface Surroundings {
+  /** Variables that look like settings, but are not. */
+  unknownVariables: string[];
+  /** The variable JOURNAL_STREAM. */
+  journal: string | undefined;
+}
+
+/** Serves until SIGTERM or SIGINT. */
+export async function runServe(values: ServeValues, surroundings: Surroundings): Promise<void> {
+  if ((values.tlsCert === undefined) !== (values.tlsKey === undefined)) {
     throw new UsageError("--tls-cert and --tls-key must be given together");
   }
   // Without a handler, SIGHUP would end the process. There is nothing to reload yet.
   process.on("SIGHUP", () => {});
-  const log = createLog(config.logLevel, journal);
-  for (const variable of unknownVariables) {
+  const log = createLog(values.logLevel, surroundings.journal);
+  for (const variable of surroundings.unknownVariables) {
     log.warn({ variable }, "unknown environment variable, ignored");
   }
+
   try {
-    const server = await openServer(config, log);
+    const server = await openServer(values, log);
     // Called before the ready line, because programs may send a signal as soon as they read it.
     const stopSignal = nextSignal();
-    watchSnapshot(server, config.refresh, log);
-    announce(server, config, log);
+    watchSnapshot(server, values.refresh, log);
+    announce(server, values, log);
+
     const [signal] = await stopSignal;
     log.info({ signal }, "stopping");
     // A second signal or the timeout cuts off requests that are still in progress.
-    await server.stop(Promise.race([nextSignal(), sleep(config.shutdownTimeout)]));
+    await server.stop(Promise.race([nextSignal(), sleep(values.shutdownTimeout)]));
     log.info("stopped");
   } finally {
     await log.close();
@@ -54,88 +62,143 @@ export async function runServe(
 
 type Server = Awaited<ReturnType<typeof openServer>>;
 
+/** What the handlers of a server share, and what changes after they have been made. */
+interface State {
+  metrics: Metrics | undefined;
+  isStopping: boolean;
+}
+
 /** Opens the snapshot, the limiter and the ports. */
-async function openServer(config: ServeConfig, log: Logger) {
-  const { host, port, reusePort, adminHost, adminPort, tlsCert: cert, tlsKey: key } = config;
-  const { snapshot, cacheDir } = config;
+async function openServer(values: ServeValues, log: Logger) {
+  const { host, port, reusePort, tlsCert: cert, tlsKey: key } = values;
   const tls = cert && key ? readTls({ cert, key }) : undefined;
-  const certificateEnd = tls && watchCertificate(tls.cert, log);
-  const source = typeof snapshot === "object" ? await openRemote(snapshot, config, log) : undefined;
-  const path = typeof snapshot === "object" ? source?.path : snapshot;
-  const limiter = await openLimiter(config, log);
-  let metrics: Metrics | undefined;
-  let isStopping = false;
-  const roadbook = await openRoadbook({
-    snapshot: { data: path ?? (await demoSnapshot()), cacheDir, source },
-    responses: config,
-    page: config,
-    hasPage: !config.noPage,
-    limit: config,
-    sharedLimiter: limiter,
-    faults: config,
-    events: {
+  const state: State = { metrics: undefined, isStopping: false };
+
+  const { path, source } = await openSnapshotSource(values, log);
+  const roadbook = await openRoadbook(
+    {
+      ...values,
+      page: !values.noPage,
       onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
       onResponse(facts) {
-        metrics?.countResponse(facts);
-        if (config.accessLog) logRequest(log, facts);
+        state.metrics?.countResponse(facts);
+        if (values.accessLog) logRequest(log, facts);
       },
     },
-  });
-  let admin: Listener | undefined;
-  if (adminPort !== undefined) {
-    // Imported only if needed, because the metrics slow down startup.
-    const { createMetrics } = await import("../http/metrics.ts");
-    const { createAdminFetch } = await import("../http/admin.ts");
-    metrics = createMetrics({ ...roadbook, source: source?.status, certificateEnd });
-    const rig = config.faults && roadbook;
-    const isReady = () => !isStopping;
-    const respond = createAdminFetch({ host: adminHost, metrics, isReady, rig });
-    const address = { host: adminHost, port: adminPort, flagPrefix: "--admin-" } as const;
-    admin = await openListener(address, respond);
-  }
-  let isWarned = config.searchLimit === 0;
+    {
+      snapshot: path ?? (await demoSnapshot()),
+      source,
+      limiter: await openLimiter(values, {
+        onDown: (reason) => log.warn({ reason }, "rate limit store down, counting in memory"),
+        onUp: () => log.info("rate limit store up"),
+      }),
+    },
+  );
+
+  const certificateEnd = tls && watchCertificate(tls.cert, log);
+  const admin = await openAdmin(values, { roadbook, source, certificateEnd, state });
+  const warnsOfProxies = values.searchLimit > 0;
   const respond = takeTurns({
     clientOf: roadbook.handler.clientOf,
-    async fetch(request, peer, isRefused) {
-      if (!isWarned && roadbook.handler.hidesClients(request, peer)) {
-        isWarned = true;
-        log.warn(BEHIND_PROXY);
-      }
-      const response = await roadbook.handler.fetch(request, peer, isRefused);
-      // Bun omits it for HEAD.
-      if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
-      if (isStopping) response.headers.set("connection", "close");
-      return response;
-    },
+    fetch: createServerFetch(roadbook.handler, state, warnsOfProxies ? log : undefined),
   });
   const listener = await openListener({ host, port, reusePort, flagPrefix: "--" }, respond, tls);
+
   return {
     roadbook,
     source,
-    metrics,
+    metrics: state.metrics,
     url: listener.origin,
     adminUrl: admin?.origin,
     /** Finishes the requests in progress, or cuts them off as soon as `isOver` resolves. */
     async stop(isOver: Promise<unknown>): Promise<void> {
-      isStopping = true;
+      state.isStopping = true;
       await listener.stop(isOver);
       await admin?.close();
-      limiter?.close();
       await roadbook.close();
     },
   };
 }
 
+/** Finds the path of the snapshot, and downloads one from a URL. Without a path, it is the demo. */
+async function openSnapshotSource({ snapshot, cacheDir, fetchTimeout }: ServeValues, log: Logger) {
+  if (typeof snapshot !== "object") return { path: snapshot, source: undefined };
+  const { openSource } = await import("../snapshot/remote/source.ts");
+  const options = {
+    location: snapshot,
+    folder: cacheDir === undefined ? makeTemporaryFolder().folder : resolve(cacheDir),
+    timeoutMs: fetchTimeout,
+    onDown: (reason: string) => log.error(`${snapshot.name} ${reason}; serving the old snapshot`),
+    onUp: () => log.info(`${snapshot.name} has recovered`),
+  };
+  const source = await endOnSignal(() => openSource(options), ["SIGINT", "SIGTERM"]);
+  return { path: source.path, source };
+}
+
+interface Observed extends Pick<MetricsOptions, "certificateEnd"> {
+  roadbook: OpenRoadbook;
+  source: Source | undefined;
+  state: State;
+}
+
+/** Opens the admin port and begins to measure, if there is one. */
+async function openAdmin(
+  { adminPort: port, adminHost: host, faults }: ServeValues,
+  { roadbook, source, certificateEnd, state }: Observed,
+): Promise<Listener | undefined> {
+  if (port === undefined) return undefined;
+  // Imported only if needed, because the metrics slow down startup.
+  const { createMetrics } = await import("../http/metrics.ts");
+  const { createAdminFetch } = await import("../http/admin.ts");
+  const metrics = createMetrics({ roadbook, source: source?.status, certificateEnd });
+  const isReady = () => !state.isStopping;
+  const respond = createAdminFetch({ host, metrics, isReady, rig: faults && roadbook });
+  state.metrics = metrics;
+  return openListener({ host, port, flagPrefix: "--admin-" }, respond);
+}
+
+/** Responds like `handler`. With a `log`, warns once about a proxy that is not trusted. */
+function createServerFetch(
+  handler: RequestHandler,
+  state: State,
+  log: Logger | undefined,
+): RequestHandler["fetch"] {
+  let isWarned = log === undefined;
+
+  return (request, peer, isRefused) => {
+    if (!isWarned && handler.hidesClients(request, peer)) {
+      isWarned = true;
+      log?.warn(BEHIND_PROXY);
+    }
+    const response = handler.fetch(request, peer, isRefused);
+    // Bun sends an awaited response later, so only these are awaited.
+    const isChanged = request.method === "HEAD" || state.isStopping;
+    return isChanged ? addHeaders(request, response, state) : response;
+  };
+}
+
+async function addHeaders(
+  request: Request,
+  pending: Response | Promise<Response>,
+  { isStopping }: State,
+): Promise<Response> {
+  const response = await pending;
+  // Bun omits it for HEAD.
+  if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
+  if (isStopping) response.headers.set("connection", "close");
+  return response;
+}
+
 /** Says what is served and where: to programs that wait for the server, and to people. */
-function announce({ roadbook, url, adminUrl }: Server, config: ServeConfig, log: Log) {
-  const { snapshot = "the bundled data", faults, faultSeed, searchLimit, searchWindow } = config;
+function announce({ roadbook, url, adminUrl }: Server, values: ServeValues, log: Log) {
+  const { snapshot = "the bundled data", faults, faultSeed, searchLimit, searchWindow } = values;
   const { built_at: builtAt, counts, featured } = roadbook.meta();
   const name = typeof snapshot === "object" ? snapshot.name : snapshot;
   if (faults) {
     const fault = faults.map(({ text }) => text).join(";") || "none";
     log.warn({ fault, faultSeed }, "FAULT INJECTION IS ON: this server is for tests only");
   }
-  if (config.reusePort && config.rateLimitStore === undefined && searchLimit > 0) {
+  if (values.reusePort && values.rateLimitStore === undefined && searchLimit > 0) {
     log.warn("with --reuse-port and no --rate-limit-store, each process allows the whole limit");
   }
   writeStdout(`roadbook listening on ${url}\n`);
@@ -143,37 +206,13 @@ function announce({ roadbook, url, adminUrl }: Server, config: ServeConfig, log:
   if (!log.isLevelEnabled("info")) return;
   const window = searchWindow === 3_600_000 ? "an hour" : `in ${searchWindow / 1000} s`;
   const tips = [
-    config.noPage || `page   ${url}/`,
+    values.noPage || `page   ${url}/`,
     `API    ${url}/users/public/${featured[0] ?? 1}`,
     `docs   ${url}/docs`,
     adminUrl === undefined || `admin  ${adminUrl}/metrics`,
     searchLimit === 0 || `${searchLimit} searches ${window}; --search-limit 0 lifts it`,
   ];
   log.writeToTerminal(tips.map((tip) => (tip === true ? "" : `  ${tip}\n`)).join(""));
-}
-
-async function openRemote(location: RemoteLocation, config: ServeConfig, log: Logger) {
-  const { openSource } = await import("../snapshot/remote/source.ts");
-  const options = {
-    location,
-    folder: config.cacheDir === undefined ? makeTemporaryFolder().folder : resolve(config.cacheDir),
-    timeoutMs: config.fetchTimeout,
-    onDown: (reason: string) => log.error(`${location.name} ${reason}; serving the old snapshot`),
-    onUp: () => log.info(`${location.name} has recovered`),
-  };
-  return endOnSignal(() => openSource(options), ["SIGINT", "SIGTERM"]);
-}
-
-/** Returns undefined if searches are counted in memory, or not at all. */
-async function openLimiter(config: ServeConfig, log: Logger) {
-  const { rateLimitStore: url, searchLimit: limit, searchWindow: windowMs, maxClients } = config;
-  if (url === undefined || limit === 0) return undefined;
-  const { openSharedLimiter } = await import("../limit/redis.ts");
-  return openSharedLimiter({
-    ...{ url, limit, windowMs, maxClients },
-    onDown: (reason) => log.warn({ reason }, "rate limit store down, counting in memory"),
-    onUp: () => log.info("rate limit store up"),
-  });
 }
 
 const nextSignal = () => Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);

@@ -66,6 +66,8 @@ function covers(target: string, endpoint: Endpoint): boolean {
   return target === endpoint.target || (target === "*" && endpoint.target !== "health");
 }
 
+export type FaultInjector = ReturnType<typeof createFaultInjector>;
+
 /** Makes faults that can be replaced. Each has its own random sequence and count. */
 export function createFaultInjector() {
   let drawn: { fault: Fault; random: Random; left: number }[] = [];

@@ -6,10 +6,12 @@ import type { Meta } from "../snapshot/format/meta.ts";
 import type { SourceStatus } from "../snapshot/remote/source.ts";
 import type { ResponseFacts } from "./context.ts";
 
-interface MetricsOptions {
-  meta(): Meta;
-  limiterStatus(): LimiterStatus | undefined;
-  refused(): string | undefined;
+export interface MetricsOptions {
+  roadbook: {
+    meta(): Meta;
+    limiterStatus(): LimiterStatus | undefined;
+    refused(): string | undefined;
+  };
   source: (() => SourceStatus) | undefined;
   certificateEnd: number | undefined;
 }
@@ -23,8 +25,7 @@ const DURATIONS = [0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0
 const MEANINGLESS = /^(?:nodejs_(?:heap_space|active|version)|process_(?:heap|virtual))_/;
 
 /** Metrics are global to the process, so this is called once. */
-export function createMetrics(options: MetricsOptions) {
-  const { meta, limiterStatus, refused, source, certificateEnd } = options;
+export function createMetrics({ roadbook, source, certificateEnd }: MetricsOptions) {
   collectDefaultMetrics();
   for (const { name } of register.getMetricsAsArray()) {
     if (MEANINGLESS.test(name)) register.removeSingleMetric(name);
@@ -48,12 +49,16 @@ export function createMetrics(options: MetricsOptions) {
   for (const decision of ["allowed", "refused"]) decisions.inc({ decision }, 0);
   for (const outcome of ["swapped", "refused"]) replacements.inc({ outcome }, 0);
   gauge("snapshot_built_timestamp_seconds", "When the snapshot was built", () =>
-    toSeconds(meta().built_at),
+    toSeconds(roadbook.meta().built_at),
   );
-  gauge("snapshot_public_users", "Public users in the snapshot", () => meta().counts.public_users);
-  gauge("snapshot_refused", "1 if a newer snapshot is not served", () => refused() !== undefined);
+  gauge("snapshot_public_users", "Public users in the snapshot", () => {
+    return roadbook.meta().counts.public_users;
+  });
+  gauge("snapshot_refused", "1 if a newer snapshot is not served", () => {
+    return roadbook.refused() !== undefined;
+  });
   gauge("search_limit_store_up", "0 while the shared store is unreachable, else 1", () => {
-    return limiterStatus()?.up !== false;
+    return roadbook.limiterStatus()?.up !== false;
   });
   gauge("build_info", "Always 1; the label is the running version", () => 1, { version });
   if (certificateEnd !== undefined) {

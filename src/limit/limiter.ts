@@ -19,6 +19,8 @@ export interface Limiter {
   status(): LimiterStatus;
   /** Forgets all requests. For tests only. A shared limiter does not have this method. */
   reset?(): void;
+  /** Disconnects from the store. Only a shared limiter has this method. */
+  close?(): void;
 }
 
 export interface LimiterStatus {

@@ -25,15 +25,15 @@ const languageCodes = Object.keys(languages) as Language[];
 
 const cidr = kinds.kind("CIDR", "an IP address or CIDR, such as 10.0.0.0/8 or fd00::/8", parseCidr);
 
-/** The settings that `serve` and the library have in common, in groups that the help lists. */
-export const groups = {
-  snapshot: declare("Snapshot", {
+/** The settings that `serve` and the library have in common, under the headings of the help. */
+export const sharedSettings = {
+  ...declare("Snapshot", {
     cacheDir: {
       kind: kinds.text("FOLDER"),
       help: "where to copy a snapshot of over 8 MB; if given, a downloaded one stays there across restarts (default: /var/tmp)",
     },
   }),
-  responses: declare("Responses", {
+  ...declare("Responses", {
     publicUrl: { kind: kinds.baseUrl, help: "base URL in responses (default: from the request)" },
     cacheMaxAge: {
       kind: kinds.maxAge,
@@ -41,7 +41,7 @@ export const groups = {
       help: "how long caches may reuse a response without revalidating it; with 5m, a shared cache may serve a hidden profile for five minutes",
     },
   }),
-  page: declare("Page", {
+  ...declare("Page", {
     kiosk: {
       kind: kinds.boolean,
       help: "run the page as an unattended kiosk: no external links, unlimited searches from loopback addresses",
@@ -70,7 +70,7 @@ export const groups = {
     icons: { kind: kinds.webUrl, help: "base URL of pictures of achievements (default: drawings)" },
     allowIndexing: { kind: kinds.boolean, help: "allow search engines, and serve /sitemap.xml" },
   }),
-  limit: declare("Search limit", {
+  ...declare("Search limit", {
     searchLimit: {
       kind: kinds.integer(0, 1_000_000),
       default: "30",
@@ -99,7 +99,7 @@ export const groups = {
       help: "how many clients to track; when full, a new client replaces the least recently seen one and inherits its count",
     },
   }),
-  faults: declare("Fault injection, for tests", {
+  ...declare("Fault injection, for tests", {
     faults: {
       name: "--fault FAULT",
       kind: kinds.kind("FAULT", "a fault", parseFault),
@@ -108,17 +108,6 @@ export const groups = {
     },
     faultSeed: { kind: kinds.seed, default: "1", help: "random seed, to repeat the same faults" },
   }),
-};
-
-/** The parsed values of each group. */
-export type Groups = { [Name in keyof typeof groups]: Values<(typeof groups)[Name]> };
-
-export const sharedSettings = {
-  ...groups.snapshot,
-  ...groups.responses,
-  ...groups.page,
-  ...groups.limit,
-  ...groups.faults,
 };
 
 /** The flags of `serve`, in the order of the help. */
@@ -165,4 +154,4 @@ export const serveSettings = {
   }),
 };
 
-export type ServeConfig = Values<typeof serveSettings>;
+export type ServeValues = Values<typeof serveSettings>;

@@ -19,8 +19,13 @@ beforeAll(async () => {
     onResponse: (facts) => metrics.countResponse(facts),
   });
   metrics = createMetrics({
-    ...roadbook,
-    ...{ refused: () => undefined, source: undefined, certificateEnd: 0 },
+    roadbook: {
+      meta: () => roadbook.meta(),
+      limiterStatus: () => roadbook.limiterStatus(),
+      refused: () => undefined,
+    },
+    source: undefined,
+    certificateEnd: 0,
   });
   admin = openAdmin(roadbook);
 });

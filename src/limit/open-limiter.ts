@@ -1,0 +1,27 @@
+/** Opens the limiter that the settings ask for: none, in memory, or shared through a store. */
+import { createLimiter, type Limiter } from "./limiter.ts";
+import type { SharedLimiterOptions } from "./redis.ts";
+
+interface LimitValues {
+  /** Searches per window and client; 0 for no limit. */
+  searchLimit: number;
+  /** The length of the window, in milliseconds. */
+  searchWindow: number;
+  maxClients: number;
+  clock?: (() => number) | undefined;
+  /** The URL of a Redis or Valkey server. */
+  rateLimitStore?: string | undefined;
+}
+
+/** `hooks` is needed with a store, and says when the store goes down and comes back. */
+export async function openLimiter(
+  { searchLimit: limit, searchWindow: windowMs, maxClients, clock, rateLimitStore }: LimitValues,
+  hooks: Pick<SharedLimiterOptions, "onDown" | "onUp"> = { onDown() {}, onUp() {} },
+): Promise<Limiter | undefined> {
+  if (limit === 0) return undefined;
+  const options = { limit, windowMs, maxClients, clock };
+  if (rateLimitStore === undefined) return createLimiter(options);
+  // Imported only if needed, because only Bun has a Redis client.
+  const { openSharedLimiter } = await import("./redis.ts");
+  return openSharedLimiter({ ...options, ...hooks, url: rateLimitStore });
+}
