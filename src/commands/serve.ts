@@ -36,6 +36,9 @@ export async function runServe(values: ServeValues, surroundings: Surroundings):
   if ((values.tlsCert === undefined) !== (values.tlsKey === undefined)) {
     throw new UsageError("--tls-cert and --tls-key must be given together");
   }
+  if (values.kiosk && values.noPage) {
+    throw new UsageError("--kiosk and --no-page are mutually exclusive");
+  }
   // Without a handler, SIGHUP would end the process. There is nothing to reload yet.
   process.on("SIGHUP", () => {});
   const log = createLog(values.logLevel, surroundings.journal);

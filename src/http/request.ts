@@ -37,11 +37,14 @@ export const originOf = (url: string): string => URL.parse(url)?.origin ?? LOCAL
 
 /** The origin in X-Forwarded-Proto and -Host, set by a trusted proxy. Ignores malformed values. */
 export function forwardedOriginOf(url: string, headers: Headers): string {
-  const [, scheme = "http", host = "localhost"] = /^(https?):\/\/([^/]*)/.exec(url) ?? [];
+  const [, ownScheme = "http", ownHost = "localhost"] = /^(https?):\/\/([^/]*)/.exec(url) ?? [];
   // The rightmost value of each list counts.
   const proto = /(?:^|,)\s*(https?)\s*$/i.exec(headers.get("x-forwarded-proto") ?? "")?.[1];
-  const name = /(?:^|,)\s*([\w.:[\]-]+)\s*$/.exec(headers.get("x-forwarded-host") ?? "")?.[1];
-  return originOf(`${proto ?? scheme}://${name ?? host}/`);
+  const host = /(?:^|,)\s*([\w.:[\]-]+)\s*$/.exec(headers.get("x-forwarded-host") ?? "")?.[1];
+  const scheme = proto ?? ownScheme;
+  // Not every value of this form is a host, such as one with the port 99999.
+  const forwarded = host === undefined ? null : URL.parse(`${scheme}://${host}/`);
+  return forwarded?.origin ?? originOf(`${scheme}://${ownHost}/`);
 }
 
 /** Elysia starts looking for the path at this index, so a host that ends earlier is replaced. */

@@ -137,7 +137,7 @@ export const serveSettings = {
     accessLog: { kind: kinds.boolean, help: "log requests and client addresses at level info" },
     adminPort: {
       kind: kinds.port,
-      help: "port for /metrics, /live and /ready; 0 picks a free one (default: none)",
+      help: "port for /metrics, /live and /ready; 0 picks a free one, which is adminUrl in the log (default: none)",
     },
     adminHost: {
       kind: kinds.text("ADDRESS"),

@@ -40,6 +40,8 @@ test.each<[string, Record<string, string>, string]>([
   ["--log-level loud", {}, "--log-level must be one of trace, debug, info, warn, error, fatal, s"],
   ["--trusted-proxy ::1 --trusted-proxy 1.0.0.0/33", {}, `--trusted-proxy ${cidr}, got "1.0.0.0/3`],
   ["--tls-cert a.pem", {}, "--tls-cert and --tls-key must be given together"],
+  ["--kiosk --no-page", {}, "--kiosk and --no-page are mutually exclusive"],
+  ["--kiosk", { NO_PAGE: "1" }, "--kiosk and --no-page are mutually exclusive"],
   ["import --to a", {}, `SOURCE is missing; ${importUsage}`],
   ["import a", {}, `--to is missing; ${importUsage}`],
   ["import a b --to c", {}, `too many arguments; ${importUsage}`],

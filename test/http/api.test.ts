@@ -240,6 +240,9 @@ test.each([
   ["https", undefined, "https://internal:3000"],
   [undefined, "[2001:db8::1]:81", "http://[2001:db8::1]:81"],
   ["ftp", "api.example.org/x?", "http://internal:3000"],
+  ["https", "api.example.org:99999", "https://internal:3000"],
+  [undefined, "1.2.3.4.5", "http://internal:3000"],
+  ["https", "[::1]:80:80", "https://internal:3000"],
 ])(
   "a proxy that forwards %p and %p sets the origin to %s, if trusted",
   async (proto, host, origin) => {

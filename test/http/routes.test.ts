@@ -1,5 +1,6 @@
 /** Every route: its path, prefix, caching and limit. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import crypto from "node:crypto";
 import { pageAssets } from "../../src/web/assets.ts";
 import { fixture, openInProcess, type Target } from "../support.ts";
 
@@ -56,6 +57,33 @@ test.each(Object.entries({ ...endpoints, ...others }))(
     }
     const wrong = path in endpoints ? "/v2" : "/api";
     expect((await target.fetch(`${wrong}${path}?q=ann`)).status).toBe(404);
+  },
+);
+
+/** The policy of pages allows images from anywhere, because a dataset's avatars may be anywhere. */
+const pagePolicy = (more: string) =>
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: http:; " +
+  `form-action 'self'; base-uri 'none'; frame-ancestors 'none'${more}`;
+
+test.each([false, true])(
+  "with kiosk: %p, every page and drawing has exactly its content security policy",
+  async (kiosk) => {
+    const site = await openInProcess({ dataset: fixture, page: true, kiosk });
+    for (const path of ["/", "/?q=ann", "/?q=a", "/drivers/42", "/companies/3", "/nope"]) {
+      const response = await site.fetch(path, { headers: { accept: "text/html" } });
+      const [, script = ""] = /<script>(.*?)<\/script>/s.exec(await response.text()) ?? [];
+      const hash = crypto.hash("sha256", script, "base64");
+      const more = `; connect-src 'self'; script-src-elem 'self' 'sha256-${hash}'`;
+      const policy = pagePolicy(kiosk ? more : "");
+      expect([path, script !== ""]).toEqual([path, kiosk]);
+      expect(response.headers.get("content-security-policy")).toBe(policy);
+    }
+    for (const path of ["/avatars/42.svg", "/icons/night-owl.svg", "/favicon.svg"]) {
+      const { headers } = await site.fetch(path);
+      const policy = "default-src 'none'; frame-ancestors 'none'";
+      expect([path, headers.get("content-security-policy")]).toEqual([path, policy]);
+    }
+    await site.close();
   },
 );
 

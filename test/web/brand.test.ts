@@ -94,7 +94,9 @@ test.each([
       expect(page).toContain(`<link rel="icon" href="${file}">`);
       const response = await target.fetch(file);
       expect(response.headers.get("content-type")).toBe(type);
-      expect(response.headers.get("content-security-policy")).toStartWith("default-src 'none'");
+      expect(response.headers.get("content-security-policy")).toBe(
+        "default-src 'none'; frame-ancestors 'none'; style-src 'unsafe-inline'; img-src data:",
+      );
       expect(response.headers.get("cache-control")).toContain("immutable");
       expect(Buffer.from(await response.bytes()).equals(bytes)).toBeTrue();
       await target.close();
