@@ -57,17 +57,11 @@ async function replaceBy<T>(path: string, old: string, write: Write<T>, options:
     // Only the owner can read the new file until it has the permissions of the old one.
     for (const each of [path, work]) fs.writeFileSync(each, "", { flag: "wx", mode: 0o600 });
     const result = await write({ path, work, old });
-    const replaced = fs.statSync(old, { throwIfNoEntry: false });
-    const { uid, gid } = fs.statSync(path);
-    // The unit for imports runs as root but forbids chown, even to the same owner.
-    const isForeign = replaced && (replaced.uid !== uid || replaced.gid !== gid);
-    if (isForeign && process.getuid?.() === 0) fs.chownSync(path, replaced.uid, replaced.gid);
-    fs.chmodSync(path, replaced?.mode ?? 0o666 & ~process.umask());
-    await sync(path);
+    await finish(path, old);
     options.onCommit?.();
     // Asynchronous, because renaming also deletes the old file, which takes 0.2 s for a gigabyte.
     await rename(path, old);
-    await sync(dirname(old));
+    await flushFolder(dirname(old));
     return result;
   } finally {
     discard();
@@ -87,7 +81,23 @@ export async function withReplaceable<T>(target: string, use: (file: string) => 
   }
 }
 
-async function sync(path: string): Promise<void> {
-  await using file = await open(path);
+/** Gives the new file the mode and, if this process is root, the owner of the old one. Flushes it. */
+async function finish(path: string, old: string): Promise<void> {
+  // Windows cannot flush a file that was opened only for reading, and the mode of the old file may
+  // forbid writing.
+  await using file = await open(path, "r+");
+  const replaced = fs.statSync(old, { throwIfNoEntry: false });
+  const { uid, gid } = await file.stat();
+  // The unit for imports runs as root but forbids chown, even to the same owner.
+  const isForeign = replaced && (replaced.uid !== uid || replaced.gid !== gid);
+  if (isForeign && process.getuid?.() === 0) await file.chown(replaced.uid, replaced.gid);
+  await file.chmod(replaced?.mode ?? 0o666 & ~process.umask());
   await file.sync();
+}
+
+/** Makes the rename durable. Windows cannot flush a folder. */
+async function flushFolder(path: string): Promise<void> {
+  if (process.platform === "win32") return;
+  await using folder = await open(path);
+  await folder.sync();
 }

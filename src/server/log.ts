@@ -1,6 +1,6 @@
 /** The log on standard error. If its reader is too slow, lines are dropped, so nothing waits. */
 import { once } from "node:events";
-import { fstatSync } from "node:fs";
+import { fstatSync, type Stats } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import util from "node:util";
 import { type Logger, pino, stdTimeFunctions } from "pino";
@@ -24,10 +24,10 @@ export function logRequest(log: Logger, facts: ResponseFacts): void {
 
 /** systemd sets `journalStream` (JOURNAL_STREAM) to the device and inode of its journal. */
 export function createLog(level: string, journalStream?: string) {
-  const stderr = fstatSync(STDERR);
+  const stderr = statOfStderr();
   // `process.stderr` loads Bun's streams, which slows startup, so it is used only for a terminal.
-  const isTerminal = stderr.isCharacterDevice() && process.stderr.isTTY;
-  const isJournal = journalStream === `${stderr.dev}:${stderr.ino}`;
+  const isTerminal = Boolean(stderr?.isCharacterDevice() && process.stderr.isTTY);
+  const isJournal = stderr && journalStream === `${stderr.dev}:${stderr.ino}`;
   const format = isTerminal ? toReadable : isJournal ? withPriority : (line: string) => line;
   // pino's own destination, but without its hook at exit, which would wait for a stalled reader
   // forever. A write to a full pipe blocks a thread in Bun's pool, but never the event loop.
@@ -60,6 +60,15 @@ export function createLog(level: string, journalStream?: string) {
     writeToTerminal: (text: string) => void (isTerminal && sink.write(text)),
     close: () => Promise.race([flush().catch(() => {}), sleep(CLOSE_MS)]),
   });
+}
+
+/** Undefined if standard error is closed, or if Windows does not say what it is. */
+function statOfStderr(): Stats | undefined {
+  try {
+    return fstatSync(STDERR);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The priorities of syslog, which the journal reads from the start of a line. */

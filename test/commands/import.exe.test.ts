@@ -1,6 +1,6 @@
 /** Imports with the executable: input, output, exit codes, and progress on a terminal. */
 import { expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { chmodSync, chownSync, cpSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { listBeside, makeFile, textOf, user } from "../datasets.ts";
@@ -28,6 +28,25 @@ test("a dataset is read from a file or from standard input, plain or gzip", asyn
   expect(listBeside(join(cwd, "s"))).toEqual(["dataset", "s"]);
   const intact = expect.stringMatching(/^s is intact: built \d{4}-\S+Z, 1 user /);
   expect(await roadbook(["check", "s"], { cwd })).toEqual({ code: 0, stdout: intact, stderr: "" });
+});
+
+test("a user other than root can replace a read-only snapshot, which stays read-only", async () => {
+  const folder = temporaryFolder();
+  chmodSync(folder, 0o755);
+  // The executable may be in a folder that only root can enter.
+  const program = join(folder, "roadbook");
+  cpSync(await executable(), program);
+  const cwd = join(folder, "data");
+  mkdirSync(cwd);
+  const isRoot = process.getuid?.() === 0;
+  const nobody = isRoot ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : [];
+  if (isRoot) chownSync(cwd, 65534, 65534);
+  const importAgain = () =>
+    run([...nobody, program, "import", "-", "--to", "s"], { cwd, stdin: text });
+  expect(await importAgain()).toMatchObject({ code: 0, stderr: "" });
+  chmodSync(join(cwd, "s"), 0o444);
+  expect(await importAgain()).toMatchObject({ code: 0, stderr: "" });
+  expect(statSync(join(cwd, "s")).mode & 0o777).toBe(0o444);
 });
 
 test("errors go to standard error, the exit code is 1, and nothing is written", async () => {

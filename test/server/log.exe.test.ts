@@ -3,7 +3,15 @@ import { describe, expect, test } from "bun:test";
 import { renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeSnapshot, runSql } from "../datasets.ts";
-import { executable, openLogged, readyOrigin, run, temporaryFolder, until } from "../support.ts";
+import {
+  executable,
+  openLogged,
+  readyOrigin,
+  root,
+  run,
+  temporaryFolder,
+  until,
+} from "../support.ts";
 
 interface Line {
   level: string;
@@ -203,6 +211,20 @@ describe.skipIf(process.platform !== "linux")("a log that cannot be written", ()
     for (let times = 0; times < 3; times++) await ask();
     child.kill();
     expect(await child.exited).toBe(0);
+  });
+
+  test("because standard error is closed stops nothing", async () => {
+    // If a program is started with standard error closed, Bun opens /dev/null there.
+    const program = `
+      import { closeSync } from "node:fs";
+      import { createLog } from "./src/server/log.ts";
+      closeSync(2);
+      const log = createLog("info");
+      log.info("lost");
+      await log.close();
+      console.log("alive");`;
+    const outcome = await run([process.execPath, "-e", program], { cwd: root });
+    expect(outcome).toMatchObject({ code: 0, stdout: "alive\n" });
   });
 
   test("because its reader has stalled does not delay responses, and the loss is reported", async () => {
