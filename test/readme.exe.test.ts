@@ -120,7 +120,7 @@ test("the everyday commands work as written", async () => {
   const cwd = await makeProject();
   const succeed = async (command: string) =>
     expect(await run(["sh", "-ec", command], { cwd })).toMatchObject({ code: 0, stderr: "" });
-  const [build, ownData = "", change = "", serveDemo = "", requests = ""] = everyday;
+  const [build, sample = "", ownData = "", change = "", serveDemo = "", requests = ""] = everyday;
   expect(build).toBe("bun run build");
 
   await withServer(serveDemo, { cwd }, async (origin) => {
@@ -133,13 +133,17 @@ test("the everyday commands work as written", async () => {
     }
   });
 
-  mkdirSync(join(cwd, "my-tables"));
-  const rows = "id,public,name,created_at\n42,yes,Ann,2021-05-01 10:00:00\n43,no,,\n";
-  writeFileSync(join(cwd, "my-tables/users.csv"), rows);
+  const [makeTables = "", importTables = "", serveTables = ""] = sample.split("\n");
+  await succeed(makeTables);
+  await succeed(importTables);
+  await withServer(serveTables, { cwd }, async (origin) => {
+    const { snapshot } = await (await fetch(`${origin}/health`)).json();
+    expect(snapshot.counts.users).toBe(100);
+  });
+
   writeFileSync(join(cwd, "dataset.ndjson"), blocks("json")[0] ?? "");
   writeFileSync(join(cwd, "changes.ndjson"), blocks("jsonl")[0] ?? "");
-  const [importTables = "", importDataset = "", serve = ""] = ownData.split("\n");
-  await succeed(importTables);
+  const [importDataset = "", serve = ""] = ownData.split("\n");
   await succeed(importDataset);
   await withServer(serve, { cwd }, async (origin) => {
     const find = async () => (await fetch(`${origin}/search/users?q=lukasz`)).text();

@@ -1,9 +1,10 @@
 /** Parses a command line and runs the command. Only this file reads the environment. */
+import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { suggest } from "../domain/suggest.ts";
 import { version } from "../domain/version.ts";
 import { isFlag, readValue, termOf } from "../settings/declare.ts";
-import { boolean, UsageError } from "../settings/kinds.ts";
+import { boolean, parseBoolean, UsageError } from "../settings/kinds.ts";
 import { type Command, commands } from "./commands.ts";
 import { formatCommandHelp, formatProgramHelp, usageOf, writeHelp } from "./help.ts";
 import { toLine, writeStdout } from "./output.ts";
@@ -11,10 +12,20 @@ import { toLine, writeStdout } from "./output.ts";
 /** Rejects with a {@link UsageError} or with the command's own error, unless it is in JSON. */
 export async function runCommandLine(argv: string[]): Promise<void> {
   const [first = "serve", second = ""] = argv;
-  if (first === "--version") return void writeStdout(`roadbook ${version}\n`);
+  if (/^(?:--version|version|-V)$/.test(first)) return void writeStdout(`roadbook ${version}\n`);
   if (first === "help" && !/^(-|help$|$)/.test(second)) return run(second, ["--help"]);
   if (/^(-h|--help|help)$/.test(first)) return writeHelp(formatProgramHelp());
-  await (first.startsWith("-") ? run("serve", argv) : run(first, argv.slice(1)));
+  if (first.startsWith("-")) return run("serve", argv);
+  if (isPath(first)) return run("serve", ["--snapshot", ...argv]);
+  if (first === "serve" && !/^(?:-|help$|$)/.test(second)) {
+    return run("serve", ["--snapshot", ...argv.slice(1)]);
+  }
+  return run(first, argv.slice(1));
+}
+
+/** Whether the first word is a file to serve. No command has a dot or a slash in its name. */
+function isPath(word: string): boolean {
+  return !Object.hasOwn(commands, word) && (/[./\\]/.test(word) || existsSync(word));
 }
 
 async function run(name: string, args: string[]): Promise<void> {
@@ -23,10 +34,11 @@ async function run(name: string, args: string[]): Promise<void> {
     const advice = suggest(name, Object.keys(commands), "; see roadbook --help");
     throw new UsageError(`unknown command "${name}"${advice}`);
   }
-  if (args.some((text) => text === "-h" || text === "--help")) {
+  const isHelp = args.some((text) => text === "-h" || text === "--help");
+  if (isHelp || (args.length === 1 && args[0] === "help")) {
     return writeHelp(formatCommandHelp(name, command));
   }
-  const isOn = /^(1|true)$/.test(process.env.ROADBOOK_JSON ?? "") || args.includes("--json");
+  const isOn = args.includes("--json") || parseBoolean(process.env.ROADBOOK_JSON ?? "") === true;
   try {
     await runWith(name, command, args);
   } catch (error) {
@@ -51,8 +63,8 @@ async function runWith(name: string, command: Command, args: string[]): Promise<
     }),
   );
   for (const [key, setting] of settings) {
-    const isNeeded = setting.required && values[String(setting.required)] !== true;
-    if (!isNeeded || values[key] !== undefined) continue;
+    const isWaived = setting.waivedBy !== undefined && values[setting.waivedBy] === true;
+    if (!setting.required || isWaived || values[key] !== undefined) continue;
     throw new UsageError(`${termOf(setting)} is missing; ${usage}`);
   }
   await command.run(values, process.env);

@@ -31,10 +31,7 @@ const file = {
 const json = { kind: kinds.boolean, help: "print one JSON object, also for an error" };
 /** The flags of commands that write a dataset. */
 const output = {
-  to: {
-    kind: { ...kinds.target, value: "OUT" },
-    help: "the file to write (default: standard output)",
-  },
+  to: { kind: kinds.output, help: "the file to write; - for standard output (the default)" },
   force: { kind: kinds.boolean, help: "overwrite the target even if it is not a dataset" },
 };
 /** The flags of commands that read lines. */
@@ -79,7 +76,7 @@ export const commands: Record<string, Command> = {
         required: true,
         help: "NDJSON file, - for standard input, folder of CSV files, snapshot, or database URL",
       },
-      to: { kind: kinds.target, required: "dryRun", help: "the snapshot to write" },
+      to: { kind: kinds.target, required: true, waivedBy: "dryRun", help: "the snapshot to write" },
       queries: { kind: kinds.text("FOLDER"), help: "folder of SELECTs for the database SOURCE" },
       timeoutMs: { kind: kinds.time, default: "2m", help: "how long a database server may take" },
       decodeHtml: { kind: kinds.boolean, help: "decode HTML entities in names and descriptions" },
@@ -165,10 +162,11 @@ export const commands: Record<string, Command> = {
       users: { kind: kinds.integer(0, 100_000_000), required: true, help: "how many users" },
       companies: { kind: kinds.integer(0, 50_000_000), help: "how many (default: 1 per 25 users)" },
       seed: { kind: kinds.seed, default: "1", help: "the same numbers give the same dataset" },
+      tables: { kind: kinds.text("FOLDER"), help: "write CSV files, as import reads them" },
       ...output,
     }),
     examples:
-      "seed --users 3000 --to dataset.ndjson\nseed --users 10000 --seed 7 | roadbook import - --to large.snapshot",
+      "seed --users 100 --tables sample-tables\nseed --users 3000 --to dataset.ndjson\nseed --users 10000 --seed 7 | roadbook import - --to large.snapshot",
     run: async (values) => (await import("./export-seed.ts")).runSeed(values),
   }),
 

@@ -1,12 +1,16 @@
-/** `roadbook export` and `roadbook seed` write a dataset to standard output or to a file. */
-import { createWriteStream, existsSync } from "node:fs";
+/** `roadbook export` and `roadbook seed` write a dataset: to standard output, a file or tables. */
+import { createWriteStream, existsSync, mkdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { seedDataset } from "../community/community.ts";
+import { type CommunityOptions, seedDataset } from "../community/community.ts";
 import { withEndLine } from "../domain/dataset.ts";
-import { readFileBytes, readLines } from "../files/input.ts";
+import { readFileBytes, readLines, STANDARD } from "../files/input.ts";
 import { type Paths, replaceFile } from "../files/replace.ts";
+import { UsageError } from "../settings/kinds.ts";
 import { notOverwritten } from "../snapshot/import/overwrite-guard.ts";
 import { exportDataset } from "../snapshot/read/export.ts";
+import { tableNames } from "../tables/columns.ts";
+import { toCsv } from "../tables/write-csv.ts";
 import { chunksOf, endOnSignal, writeStdout } from "./output.ts";
 
 /** Without `to`, the dataset goes to standard output. */
@@ -16,25 +20,60 @@ export async function runExport({ file, ...output }: Output & { file: string }):
   await writeLines(await exportDataset(file), output);
 }
 
-type Seed = { users: number; companies: number | undefined; seed: number };
-
-export async function runSeed({ users, companies, seed, ...output }: Output & Seed): Promise<void> {
-  const size = { users, companies: companies ?? Math.ceil(users / 25) };
-  const lines = seedDataset({ ...size, seed }).map((line) => JSON.stringify(line));
-  await writeLines(withEndLine(lines), output);
+interface Seeding extends Output {
+  users: number;
+  companies: number | undefined;
+  seed: number;
+  /** The folder for CSV files, which are written instead of lines. */
+  tables: string | undefined;
 }
 
-async function writeLines(lines: Iterable<string>, { to, force }: Output): Promise<void> {
-  if (to === undefined) {
+export async function runSeed({ tables, to, force, ...size }: Seeding): Promise<void> {
+  const { users, companies = Math.ceil(users / 25) } = size;
+  const options = { ...size, companies };
+  if (tables === undefined) {
+    const lines = seedDataset(options).map((line) => JSON.stringify(line));
+    return writeLines(withEndLine(lines), { to, force });
+  }
+  if (to !== undefined) throw new UsageError("--to and --tables are mutually exclusive");
+  await writeTables(tables, force, options);
+}
+
+async function writeLines(
+  lines: Iterable<string>,
+  { to = STANDARD, force }: Output,
+): Promise<void> {
+  if (to === STANDARD) {
     for await (const chunk of chunksOf(lines)) if (!writeStdout(chunk)) return;
     return;
   }
-  const fill = async ({ path, old }: Paths) => {
-    if (!force && existsSync(old)) await refuseForeign(old, to);
-    // Opens without creating, because the file must stay gone if a signal has removed it.
-    await pipeline(chunksOf(lines), createWriteStream(path, { flags: "r+" }));
+  const write = async (paths: Paths) => {
+    if (!force && existsSync(paths.old)) await refuseForeign(paths.old, to);
+    await fill(paths, lines);
   };
-  await endOnSignal((onCommit) => replaceFile(to, fill, { onCommit }));
+  await endOnSignal((onCommit) => replaceFile(to, write, { onCommit }));
+}
+
+/** Generates the community anew for each table, so that memory does not grow with its size. */
+async function writeTables(folder: string, force: boolean, options: CommunityOptions) {
+  const files = tableNames.map((table) => ({ table, path: join(folder, `${table}.csv`) }));
+  // Nobody can tell a generated table from one of the operator's.
+  const taken = files.find(({ path }) => statSync(path, { throwIfNoEntry: false })?.size);
+  if (taken && !force) {
+    throw new Error(`${taken.path} exists; choose another folder, or overwrite it with --force`);
+  }
+  mkdirSync(folder, { recursive: true });
+  const writeAll = async () => {
+    for (const { table, path } of files) {
+      await replaceFile(path, (paths) => fill(paths, toCsv(table, seedDataset(options))));
+    }
+  };
+  await endOnSignal(writeAll, { left: `${folder} is incomplete` });
+}
+
+async function fill({ path }: Paths, lines: Iterable<string>): Promise<void> {
+  // Opens without creating, because the file must stay gone if a signal has removed it.
+  await pipeline(chunksOf(lines), createWriteStream(path, { flags: "r+" }));
 }
 
 /** Throws unless the file at `path` is empty or starts like an export. The error names `target`. */

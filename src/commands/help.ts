@@ -10,7 +10,7 @@ type Table = [heading: string, rows: Row[]];
 const COLUMNS = 80;
 export const SUMMARY = "Read-only API server for driver profiles, achievements and name search.";
 export const programNotes = [
-  "Without a command, roadbook serves the bundled data on http://127.0.0.1:3000.",
+  "Without a command, roadbook serves the bundled data on http://127.0.0.1:3000, and roadbook FILE serves a snapshot.",
   "For the flags of a command, run roadbook help COMMAND.",
   "Exit codes: 0 success, 1 failure, 2 usage error.",
 ];

@@ -21,6 +21,7 @@ import {
   type Progress,
   plural,
   startProgress,
+  suggestNext,
   toLine,
   writeSummary,
 } from "./output.ts";
@@ -62,6 +63,7 @@ export async function runImport({ source, to = "", ...options }: Importing) {
   const summary = `${done} ${describeWritten(imported, to && ` to ${to}`)}${left}`;
   const more = { dry_run: options.dryRun === true };
   await finish(to, options, imported, withDetails(summary, imported), more);
+  if (!options.dryRun && !options.json) suggestNext(["--snapshot", to]);
 }
 
 export async function runApply({ changes, to, ...options }: Applying & { changes: string }) {

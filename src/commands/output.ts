@@ -25,19 +25,27 @@ export function writeStdout(text: string): boolean {
   return true;
 }
 
+const ENDING: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
+
+interface EndOptions {
+  signals?: readonly NodeJS.Signals[];
+  /** What a signal leaves behind. */
+  left?: string;
+}
+
 /**
  * Runs `write`. A signal ends the process and so removes unfinished files. Once `write` has called
  * `onCommit`, signals are ignored, because the exit code must say that the file was replaced.
  */
 export async function endOnSignal<T>(
   write: (onCommit: () => void) => Promise<T>,
-  signals: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"],
+  { signals = ENDING, left = "no file was changed" }: EndOptions = {},
 ): Promise<T> {
   let isCommitted = false;
   const end = (signal: NodeJS.Signals) => {
     if (isCommitted) return;
     clearLine();
-    process.stderr.write(`roadbook: ended by ${signal}; no file was changed\n`);
+    process.stderr.write(`roadbook: ended by ${signal}; ${left}\n`);
     process.exit(128 + constants.signals[signal]);
   };
   for (const signal of signals) process.on(signal, end);
@@ -57,6 +65,13 @@ export function writeSummary(text: string): void {
   } catch (error) {
     process.stderr.write(`roadbook: warning: ${reasonOf(error)}\n`);
   }
+}
+
+/** In a terminal, shows the command line to type next. */
+export function suggestNext(args: readonly string[]): void {
+  if (!process.stdout.isTTY) return;
+  const words = args.map((text) => (/^[\w./:-]+$/.test(text) ? text : `'${text}'`));
+  writeSummary(`next: roadbook ${words.join(" ")}\n`);
 }
 
 export const toLine = (outcome: object): string => `${JSON.stringify(outcome)}\n`;

@@ -134,7 +134,7 @@ async function openSnapshotSource({ snapshot, cacheDir, fetchTimeout }: ServeVal
     onDown: (reason: string) => log.error(`${snapshot.name} ${reason}; serving the old snapshot`),
     onUp: () => log.info(`${snapshot.name} has recovered`),
   };
-  const source = await endOnSignal(() => openSource(options), ["SIGINT", "SIGTERM"]);
+  const source = await endOnSignal(() => openSource(options), { signals: ["SIGINT", "SIGTERM"] });
   return { path: source.path, source };
 }
 

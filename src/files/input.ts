@@ -11,8 +11,8 @@ const MAX_LINE_BYTES = 2 ** 20;
 const CHUNK_BYTES = 1 << 18;
 const HEAD_BYTES = 512;
 
-/** Advice, and the beginning of the input in Latin-1, which has a character for each byte. */
-const kinds: Record<string, RegExp> = {
+/** What an input is that cannot be read, with advice, and how it begins in Latin-1. */
+const foreign: Record<string, RegExp> = {
   "a spreadsheet; save each sheet as CSV UTF-8, and import their folder":
     /^(?:PK[^\w\s,;"]|\xd0\xcf)/,
   "a snapshot; give its path to roadbook import": /^SQLite format 3\0.{52}RBOK/s,
@@ -20,9 +20,16 @@ const kinds: Record<string, RegExp> = {
   "compressed with zstd; use zstd -dc FILE | roadbook import -": /^\x28\xb5\x2f\xfd/,
   "in UTF-16; use iconv -f UTF-16 -t UTF-8 FILE": /^(?:\xff\xfe|\xfe\xff|[^\0]\0|\0[^\0])/,
   "a JSON array; use jq -c '.[]' FILE | roadbook import -": /^(?:\xef\xbb\xbf)?\s*\[/,
-  "a CSV file; import its folder, where each file is named after its table, such as users.csv":
+  "JSON over several lines; write one object per line: jq -c . FILE | roadbook import -":
+    /^(?:\xef\xbb\xbf)?\s*\{(?:[^\n}]*[{[,])?\s*\n/,
+  "a CSV file; use roadbook import FOLDER, where each is named after its table, such as users.csv":
     /^(?:\xef\xbb\xbf)?\s*"?[\w\x80-\xff][\w\x80-\xff "'./()-]*[,;\t]/,
 };
+
+/** `start` is in Latin-1, which has a character for each byte. */
+export function findForeign(start: string): string | undefined {
+  return Object.keys(foreign).find((kind) => foreign[kind]?.test(start));
+}
 
 export interface TextLine {
   /** Starts at 1 and counts blank lines. */
@@ -32,17 +39,23 @@ export interface TextLine {
   problem?: string;
 }
 
+const IS_FOLDER =
+  "it is a folder; if it has CSV files, build a snapshot with roadbook import FOLDER --to FILE";
+
 export async function openFile(path: string): Promise<FileHandle> {
   // Without O_NONBLOCK, opening a FIFO could block forever.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  if ((await file.stat()).isFile()) return file;
+  const stats = await file.stat();
+  if (stats.isFile()) return file;
   await file.close();
-  throw new Error("not a regular file");
+  throw new Error(stats.isDirectory() ? IS_FOLDER : "not a regular file");
 }
 
-/** `-` is standard input. */
+/** Stands for standard input or output, where a file can be given. */
+export const STANDARD = "-";
+
 export function openInput(path: string): AsyncIterable<Uint8Array> {
-  return path === "-" ? process.stdin : readFileBytes(path);
+  return path === STANDARD ? process.stdin : readFileBytes(path);
 }
 
 export async function* readFileBytes(path: string): AsyncGenerator<Uint8Array> {
@@ -67,8 +80,8 @@ export async function* decompress(input: AsyncIterable<Uint8Array>): AsyncGenera
   async function* whole() {
     try {
       const start = Buffer.from(head).toString("latin1", 0, HEAD_BYTES);
-      const [advice] = Object.entries(kinds).find(([, pattern]) => pattern.test(start)) ?? [];
-      if (advice !== undefined) throw new Error(`the input is ${advice}`);
+      const kind = findForeign(start);
+      if (kind !== undefined) throw new Error(`the input is ${kind}`);
       bytes += head.length;
       yield head;
       for await (const chunk of { [Symbol.asyncIterator]: () => chunks }) {

@@ -16,8 +16,9 @@ export interface Setting {
   list?: "," | ";";
   /** The default, as an operator would write it. Without one, a setting can be undefined. */
   default?: string;
-  /** `true`, or the property of a switch that lifts the requirement. */
-  required?: true | string;
+  required?: true;
+  /** The property of a switch without which a required setting is not needed. */
+  waivedBy?: string;
   /** The environment variable of an argument. Every flag has one. */
   variable?: string;
 }
@@ -58,7 +59,10 @@ type KindOf<T> = T extends { kind: { convert(given: infer Given): infer Inside }
     : { given: Given; inside: Inside }
   : never;
 export type GivenOf<T> = KindOf<T>["given"];
-type Defined = { default: string } | { required: true } | { kind: typeof kinds.boolean };
+type Defined =
+  | { default: string }
+  | { required: true; waivedBy?: undefined }
+  | { kind: typeof kinds.boolean };
 
 /** The parsed values of settings. */
 export type Values<T> = {

@@ -1,5 +1,6 @@
 /** The kinds of values: how each is read from text, and what the library takes instead. */
 import { parseDuration } from "../domain/time.ts";
+import { STANDARD } from "../files/input.ts";
 
 /** Reports incorrect usage, for which a command exits with 2. The message is for the operator. */
 export class UsageError extends RangeError {
@@ -60,10 +61,17 @@ export const boolean: Kind<boolean, boolean> = {
   takes: "boolean",
   convert: (given) => given,
   parse(text) {
-    if (/^(?:[01]|true|false)$/.test(text)) return text === "1" || text === "true";
-    throw new UsageError("must be 1 or 0");
+    const value = parseBoolean(text);
+    if (value === undefined) throw new UsageError("must be 1 or 0, true or false, yes or no");
+    return value;
   },
 };
+
+/** Returns undefined for any other text. */
+export function parseBoolean(text: string): boolean | undefined {
+  if (/^(?:1|true|yes|on)$/i.test(text)) return true;
+  return /^(?:0|false|no|off)$/i.test(text) ? false : undefined;
+}
 
 export function integer(min: number, max: number): Kind<number, number> {
   const fromText = kind("N", `a whole number from ${min} to ${max}`, (text) => {
@@ -144,9 +152,17 @@ export const pathOrBytes: Kind<string | Uint8Array, string | Uint8Array> = {
 
 export const isUrl = (text: string) => /^[a-z][a-z\d+.-]*:\/\//i.test(text);
 
-/** The path of a file to write. A URL may contain a password. */
+/** The path of a snapshot to write. A URL may contain a password. */
 export const target = kind(
   "FILE",
+  "a file, not a URL or standard output; write a file and upload it, for example with aws s3 cp",
+  (text) => (isUrl(text) || text === STANDARD ? undefined : text),
+  true,
+);
+
+/** The path of a dataset to write, or {@link STANDARD} for standard output. */
+export const output = kind(
+  "OUT",
   "a file, not a URL; write a file and upload it, for example with aws s3 cp",
   (text) => (isUrl(text) ? undefined : text),
   true,

@@ -20,16 +20,20 @@ const tables = {
 } satisfies Record<string, [string[], string[]]>;
 export type TableName = keyof typeof tables;
 
-const names = Object.keys(tables) as TableName[];
+export const tableNames = Object.keys(tables) as TableName[];
+
+export function columnsOf(table: TableName): string[] {
+  return tables[table].flat();
+}
 
 /** Returns the paths of a folder's files, which are named after their tables. */
 export function findTables(folder: string, ending: "csv" | "sql"): Map<TableName, string> {
-  const list = `the files can be ${names.map((name) => `${name}.${ending}`).join(", ")}`;
+  const list = `the files can be ${tableNames.map((name) => `${name}.${ending}`).join(", ")}`;
   const found = new Map<TableName, string>();
   for (const file of readdirSync(folder).sort()) {
     if (!/^[^.].*\.(?:csv|sql)\s*$/i.test(file)) continue;
     const plain = file.replace(/\s/g, "").toLowerCase();
-    const table = names.find((name) => `${name}.${ending}` === plain);
+    const table = tableNames.find((name) => `${name}.${ending}` === plain);
     if (!table) throw new Error(`${folder} has the unknown file ${file}; ${list}`);
     const other = found.get(table);
     if (other !== undefined) throw new Error(`${folder} has both ${basename(other)} and ${file}`);

@@ -1,11 +1,12 @@
 /** The command line in this process: usage errors, the help, and commands that fail. */
 import { afterEach, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { type Command, commands } from "../../src/commands/commands.ts";
 import { formatCommandHelp, formatProgramHelp } from "../../src/commands/help.ts";
-import { maxAge, storeUrl, time, UsageError } from "../../src/settings/kinds.ts";
+import { boolean, maxAge, storeUrl, time, UsageError } from "../../src/settings/kinds.ts";
 import { makeSnapshot } from "../datasets.ts";
 import { fixture, makeCertificate, temporaryFolder } from "../support.ts";
 
@@ -29,6 +30,7 @@ test.each<[string, Record<string, string>, string]>([
   ["-p 1", {}, "unknown flag -p; see roadbook serve --help"],
   ["--access-log=1", {}, "--access-log takes no value"],
   ["-- --port", {}, "too many arguments; usage: roadbook serve [flags]"],
+  ["serve a.snapshot b", {}, "too many arguments; usage: roadbook serve [flags]"],
   ["--port", {}, "--port needs a value; see roadbook serve --help"],
   ["--host --port 1", {}, "--host needs a value; see roadbook serve --help"],
   ["--port 65536", {}, `--port ${port}, got "65536"`],
@@ -45,7 +47,9 @@ test.each<[string, Record<string, string>, string]>([
   ["import --to a", {}, `SOURCE is missing; ${importUsage}`],
   ["import a", {}, `--to is missing; ${importUsage}`],
   ["import a b --to c", {}, `too many arguments; ${importUsage}`],
-  ["import a --to s3://b/c", {}, "--to must be a file, not a URL; write a file and upload it"],
+  ["import a --to s3://b/c", {}, "--to must be a file, not a URL or standard output; write a file"],
+  ["import a --to -", {}, "--to must be a file, not a URL or standard output; write a file"],
+  ["seed --users 1 --to - --tables a", {}, "--to and --tables are mutually exclusive"],
   ["export a --to https://b/c", {}, "--to must be a file, not a URL; write a file and upload it"],
   ["hide --to s", {}, "ID… is missing; usage: roadbook hide ID… --to FILE [flags]"],
   ["hide 1 1,2 --to s", {}, "ID… must be a whole number from 1 to 9007199254740991, got "],
@@ -61,7 +65,7 @@ test.each<[string, Record<string, string>, string]>([
   ["import  --to a", {}, "SOURCE must not be empty"],
   ["--trusted-proxy ::1,", {}, "--trusted-proxy must not be empty"],
   ["", { HOST: "" }, "ROADBOOK_HOST must not be empty"],
-  ["", { ACCESS_LOG: "yes" }, 'ROADBOOK_ACCESS_LOG must be 1 or 0, got "yes"'],
+  ["", { KIOSK: "maybe" }, "ROADBOOK_KIOSK must be 1 or 0, true or false, yes or no, got "],
   ["", { PORT: "1k" }, `ROADBOOK_PORT ${port}, got "1k"`],
   ["", { TRUSTED_PROXY: "10.0.0.0/8,x" }, `ROADBOOK_TRUSTED_PROXY ${cidr}, got "x"`],
   ["import --to s", { DATABASE: "" }, "ROADBOOK_DATABASE must not be empty"],
@@ -105,6 +109,13 @@ test("the help has groups, defaults and the variables of arguments", () => {
   expect(imports).toMatch(/database URL\s+\(variable:\s+ROADBOOK_DATABASE\)/);
 });
 
+test.each([
+  ["1 true yes on YES On", true],
+  ["0 false no off NO Off", false],
+])("in a variable, each of %s is %p", (words, value) => {
+  for (const word of words.split(" ")) expect(boolean.parse(word)).toBe(value);
+});
+
 test("in every flag that takes a time, a number without a unit is in seconds", () => {
   expect([time.parse("90"), time.parse("90ms")]).toEqual([90_000, 90]);
   expect([maxAge.parse("90"), maxAge.parse("5m")]).toEqual([90_000, 300_000]);
@@ -133,6 +144,55 @@ test("serve fails in one line for an unusable address", async () => {
   const inUse = `port ${other.port} on 127.0.0.1 is already in use; choose another with --port`;
   await failsToServe([...snapshot, "--port", String(other.port)]).toThrow(inUse);
   other.stop();
+});
+
+test.each([
+  [
+    "a folder",
+    ".",
+    "cannot be read: it is a folder; if it has CSV files, build a snapshot with roadb",
+  ],
+  [
+    "users.csv",
+    "id,public\n1,1\n",
+    "is not a Roadbook snapshot but a CSV file; use roadbook import",
+  ],
+  [
+    "a dataset",
+    '{"type":"user"}\n',
+    "is a dataset, not a snapshot; build one with roadbook import",
+  ],
+  [
+    "gzip",
+    Bun.gzipSync("x"),
+    "is a dataset, not a snapshot; build one with roadbook import DATASET",
+  ],
+  [
+    "an array",
+    '[{"type":',
+    "is not a Roadbook snapshot but a JSON array; use jq -c '.[]' FILE | road",
+  ],
+  [
+    "pretty JSON",
+    '{\n  "type"',
+    "is a dataset, not a snapshot; build one with roadbook import DATASET",
+  ],
+])("given %s instead of a snapshot, serve names the command that takes it", async (...row) => {
+  const [, content, problem] = row;
+  const folder = temporaryFolder();
+  const path = content === "." ? folder : join(folder, "given.file");
+  if (content !== ".") writeFileSync(path, content);
+  for (const words of [["--snapshot", path], [path], ["serve", path], ["serve", path, "--kiosk"]]) {
+    await expect(runCommandLine(words)).rejects.toThrow(`${path} ${problem}`);
+  }
+});
+
+test("a word with a dot or a slash is a file to serve, and any other an unknown command", async () => {
+  for (const path of ["typo.snapshot", "./typo", "/nowhere/typo"]) {
+    const problem = `${path} cannot be read: no such file or directory`;
+    await expect(runCommandLine([path])).rejects.toThrow(problem);
+  }
+  await expect(runCommandLine(["typo"])).rejects.toThrow('unknown command "typo"');
 });
 
 test("serve fails in one line for an invalid certificate or key", async () => {

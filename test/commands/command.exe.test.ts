@@ -69,12 +69,76 @@ test.each<[string[], number, string | RegExp]>([
   [["help"], 0, formatProgramHelp()],
   [["serve", "--help"], 0, formatCommandHelp("serve", commands.serve as Command)],
   [["help", "check"], 0, formatCommandHelp("check", commands.check as Command)],
+  [["import", "help"], 0, formatCommandHelp("import", commands.import as Command)],
+  [["serve", "help"], 0, formatCommandHelp("serve", commands.serve as Command)],
   [["--version"], 0, /^roadbook \d+\.\d+\.\d+(-dev)?\n$/],
+  [["version"], 0, /^roadbook \d+\.\d+\.\d+(-dev)?\n$/],
+  [["-V"], 0, /^roadbook \d+\.\d+\.\d+(-dev)?\n$/],
 ])("%j exits with %i", async (args, code, text) => {
   const env = { ROADBOOK_PORT: "", ROADBOOK_RATE_LIMIT_STORE: "redis://:x@h" };
   const expected = typeof text === "string" ? text : expect.stringMatching(text);
   const [stdout, stderr] = code === 0 ? [expected, ""] : ["", expected];
   expect(await roadbook(args, { env })).toEqual({ code, stdout, stderr });
+});
+
+test("the sample tables give the same snapshot as the sample dataset, which the executable serves", async () => {
+  const { cwd, sh } = await openShell({});
+  const succeed = async (line: string) => {
+    const { code, stdout, stderr } = await sh(["bash", "-c", `set -o pipefail; ${line}`]);
+    expect([line, code, stderr]).toEqual([line, 0, ""]);
+    return stdout;
+  };
+  await succeed("roadbook seed --users 100 --tables my-tables");
+  const files = "achievements companies roles user_achievements user_roles users".split(" ");
+  expect(readdirSync(join(cwd, "my-tables")).sort()).toEqual(files.map((name) => `${name}.csv`));
+  const summary = await succeed("roadbook import my-tables --to a.snapshot");
+  // Only in a terminal is there a line about what comes next.
+  expect(summary).toBe(
+    "imported 100 users (92 public), 4 companies, 60 achievements, 8 roles to a.snapshot\n",
+  );
+  await succeed("roadbook seed --users 100 --to - | roadbook import - --to b.snapshot");
+  const exported = await succeed("roadbook export a.snapshot --to -");
+  expect(exported).toBe(await succeed("roadbook export b.snapshot"));
+  expect(exported.split("\n").length).toBeGreaterThan(170);
+  for (const words of [["a.snapshot"], ["serve", "a.snapshot"]]) {
+    const { child, origin } = await start([...words, "--port", "0"], {}, cwd);
+    const { snapshot } = await (await fetch(`${origin}/health`)).json();
+    expect(snapshot.counts.users).toBe(100);
+    child.kill();
+    await child.exited;
+  }
+});
+
+test("seed writes no table over a file with data, unless --force is given", async () => {
+  const own = "id,public,name,created_at\n1,1,Ann,2021-05-01\n";
+  const { cwd, sh } = await openShell({ "mine/users.csv": own });
+  const seed = "roadbook seed --users 1 --tables mine".split(" ");
+  const refusal =
+    "roadbook: mine/users.csv exists; choose another folder, or overwrite it with --force\n";
+  expect(await sh(seed)).toEqual({ code: 1, stdout: "", stderr: refusal });
+  expect(readdirSync(join(cwd, "mine"))).toEqual(["users.csv"]);
+  expect(await Bun.file(join(cwd, "mine/users.csv")).text()).toBe(own);
+  expect(await sh([...seed, "--force"])).toEqual({ code: 0, stdout: "", stderr: "" });
+  expect(await Bun.file(join(cwd, "mine/users.csv")).text()).not.toContain("Ann");
+});
+
+test("in a terminal, import ends with the command to type next", async () => {
+  const { sh } = await openShell({ "dataset.ndjson": textOf([user(42, "Ann")]) });
+  const inTerminal = async (line: string) => {
+    const { code, stdout } = await sh(["script", "-qec", line, "/dev/null"], { TERM: "xterm" });
+    expect(code).toBe(0);
+    return stdout;
+  };
+  const line = "roadbook import dataset.ndjson --to";
+  expect(await inTerminal(`${line} a.snapshot`)).toEndWith(
+    "\r\nnext: roadbook --snapshot a.snapshot\r\n",
+  );
+  expect(await inTerminal(`${line} 'my fair'`)).toEndWith(
+    "next: roadbook --snapshot 'my fair'\r\n",
+  );
+  for (const flag of ["--dry-run", "--json"]) {
+    expect(await inTerminal(`${line} a.snapshot ${flag}`)).not.toContain("next: ");
+  }
 });
 
 test("in a terminal, the headings of the help are bold, unless NO_COLOR is set", async () => {

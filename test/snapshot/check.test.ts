@@ -63,7 +63,11 @@ describe("checking or serving is a one-line error for", () => {
       /has schema 99, but this Roadbook reads schema \d+; use a newer Roadbook/,
     ],
     ["a missing file", (path) => `${path}-none`, /cannot be read: no such file or directory/],
-    ["a folder", (path) => join(path, ".."), /cannot be read: not a regular file/],
+    [
+      "a folder",
+      (path) => join(path, ".."),
+      /cannot be read: it is a folder; .* roadbook import FOLDER/,
+    ],
   ];
   test.each(cases)("%s", async (_, spoil, expected) => {
     const path = await makeSnapshot();

@@ -54,6 +54,7 @@ test.each<[string, string | Uint8Array]>([
   ["in UTF-16", Buffer.from(`\ufeff${textOf([ann])}`, "utf16le")],
   ["in UTF-16", Buffer.from(textOf([ann]), "utf16le")],
   ["a JSON array", `\ufeff\n[${JSON.stringify(ann)}]`],
+  ["JSON over several lines", JSON.stringify(ann, null, 2)],
   ["a CSV file", '\ufeff"ID";name\n'],
   ["a CSV file", "Öffentlich-1\tID\n"],
 ])("input that is %s gets one sentence", async (kind, bytes) => {

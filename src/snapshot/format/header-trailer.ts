@@ -8,6 +8,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import zlib from "node:zlib";
 import { reasonOf } from "../../files/errors.ts";
+import { findForeign } from "../../files/input.ts";
 
 /** "RBOK" in ASCII. */
 export const APPLICATION_ID = 0x52424f4b;
@@ -19,6 +20,8 @@ export const CHECKSUM_BYTES = 81;
 export const BLOCK_BYTES = 8192;
 /** CRC-32 takes no time next to SHA-256. A collision costs a download of the whole file. */
 export const BLOCK_HASH_BYTES = 4;
+/** What to do with a dataset that is not yet a snapshot. */
+const BUILD_ONE = "build one with roadbook import DATASET --to FILE";
 /** Small enough that computing the SHA-256 hash of a chunk takes at most 0.7 ms. */
 const CHUNK_BYTES = 1 << 18;
 
@@ -62,9 +65,14 @@ export function parseSizes(bytes: Uint8Array) {
 function findProblem(header: Buffer): string | undefined {
   if (header.length === 0) return "is empty";
   const text = header.toString("latin1");
-  if (text.startsWith("{")) return "is a dataset, not a snapshot; build one with roadbook import";
-  const isOurs = /^SQLite format 3\0.{52}RBOK.{28}/s.test(text);
-  return isOurs ? undefined : "is not a Roadbook snapshot";
+  const isGzip = header[0] === 0x1f && header[1] === 0x8b;
+  if (isGzip || /^(?:\xef\xbb\xbf)?\s*\{/.test(text)) {
+    return `is a dataset, not a snapshot; ${BUILD_ONE}`;
+  }
+  if (/^SQLite format 3\0.{52}RBOK.{28}/s.test(text)) return undefined;
+  const isCut = text.startsWith("SQLite") && text.length < HEADER_BYTES;
+  const kind = isCut ? undefined : findForeign(text);
+  return `is not a Roadbook snapshot${kind === undefined ? "" : ` but ${kind}`}`;
 }
 
 /** Whether the file begins like a snapshot of any schema. Opening a FIFO could end its writer. */
