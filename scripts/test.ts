@@ -1,25 +1,26 @@
 /**
  * `bun run test [FILE…]` runs all tests, or only the given files, in several processes that share
  * one temporary folder. The slowest files begin first, as measured by the last run with
- * `--update-timings`.
+ * `--update-timings`. Only a run of given files prints the names of tests that pass.
  */
 import { constants } from "node:os";
-import { openRunFolder, removeFolder, setTemporaryFolder } from "../test/run-folder.ts";
+import { openRunFolder, removeFolder, setTemporaryFolder, TIMEOUT_MS } from "../test/run-folder.ts";
 
 /** The smallest machine has only two cores, but tests spend half their time waiting. */
 const PROCESSES = 4;
 
 const folder = openRunFolder();
 setTemporaryFolder(folder);
-/** Only ends a test that hangs, because tests on a busy machine take much longer than usual. */
-const TIMEOUT_MS = 120_000;
+const given = process.argv.slice(2);
+const hasFiles = given.some((argument) => !argument.startsWith("-"));
 const flags = [
   "--no-orphans",
   `--parallel=${PROCESSES}`,
   `--timeout=${TIMEOUT_MS}`,
   "--timings=test/timings.json",
+  ...(hasFiles ? [] : ["--dots"]),
 ];
-const tests = Bun.spawn([process.execPath, "test", ...flags, ...process.argv.slice(2)], {
+const tests = Bun.spawn([process.execPath, "test", ...flags, ...given], {
   env: process.env,
   stdio: ["ignore", "inherit", "inherit"],
 });

@@ -3,9 +3,12 @@
  * file creates and removes the folder. It uses `afterAll` and signals, because Bun emits no "exit"
  * event in tests.
  */
-import { afterAll } from "bun:test";
+import { afterAll, setDefaultTimeout } from "bun:test";
 import { constants } from "node:os";
-import { openRunFolder, removeFolder, setTemporaryFolder } from "./run-folder.ts";
+import { openRunFolder, removeFolder, setTemporaryFolder, TIMEOUT_MS } from "./run-folder.ts";
+
+// Bun forgets this after the first file, so several files need `bun run test` or --timeout.
+setDefaultTimeout(TIMEOUT_MS);
 
 if (!process.env.TEST_RUN_FOLDER) {
   const folder = openRunFolder();

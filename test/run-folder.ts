@@ -6,6 +6,9 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+/** Only ends a test that hangs, because tests on a busy machine take much longer than usual. */
+export const TIMEOUT_MS = 120_000;
+
 const NAME = /^roadbook-test-(\d+)$/;
 
 /** Creates the folder for this process and removes the folders of dead processes. */
