@@ -29,7 +29,24 @@ function importsOf(text: string): string[] {
   return [...text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(([, path = ""]) => path);
 }
 
-const filesWith = (pattern: RegExp) => files.filter((file) => pattern.test(texts.get(file) ?? ""));
+/** Returns the first line of a file that matches, with its place. */
+function findLine(file: string, code: RegExp): string | undefined {
+  const text = texts.get(file) ?? "";
+  const before = code.exec(text)?.index;
+  if (before === undefined) return undefined;
+
+  const line = text.slice(0, before).split("\n").length;
+  return `src/${file}:${line}: ${text.split("\n")[line - 1]?.trim()}`;
+}
+
+/** Fails unless all of `allowed`, and no others of `among`, match. Names the line and the cure. */
+function expectOnlyIn(allowed: string[], code: RegExp, cure: string, among = files): void {
+  const matching = among.filter((file) => findLine(file, code) !== undefined);
+  const others = matching.filter((file) => !allowed.includes(file));
+  expect(others.map((file) => `${findLine(file, code)}\n  ${cure}`)).toEqual([]);
+  // Otherwise, the list of allowed files is too long, or the pattern finds nothing.
+  expect(matching).toEqual(allowed);
+}
 
 /** Returns the rule that an import breaks, if any. */
 function brokenRule(file: string, path: string): string | undefined {
@@ -101,22 +118,29 @@ describe("invariants", () => {
   test("only files with a reason prepare statements without drizzle", () => {
     // FTS5 and its tables, and bulk inserts. The files in src/tables read others' tables.
     const search = ["build", "candidates", "change", "fts5-segment", "long-lists"];
-    expect(
-      filesWith(/\.prepare[<(](?!\))/).filter((file) => !/^(sqlite|tables)/.test(file)),
-    ).toEqual([...search.map((name) => `search/${name}.ts`), "snapshot/import/add-records.ts"]);
+    expectOnlyIn(
+      [...search.map((name) => `search/${name}.ts`), "snapshot/import/add-records.ts"],
+      /\.prepare[<(](?!\))/,
+      "query with drizzle, or where that is too slow with prepareText of src/sqlite/driver.ts",
+      files.filter((file) => !/^(sqlite|tables)/.test(file)),
+    );
   });
 
   test("reading a snapshot and responding from it are synchronous", () => {
-    const asynchronous = new Set(filesWith(/\b(?:async|await|Promise)\b/));
     const routes = ["users", "search", "health", "page-files"];
-    for (const file of [
+    const synchronous = [
       ...routes.map((name) => `http/${name}.ts`),
       "snapshot/read/profiles.ts",
       "snapshot/read/results.ts",
       "search/find.ts",
-    ]) {
-      expect([file, texts.has(file), asynchronous.has(file)]).toEqual([file, true, false]);
-    }
+    ];
+    expect(files).toEqual(expect.arrayContaining(synchronous));
+    expectOnlyIn(
+      [],
+      /\b(?:async|await|Promise)\b/,
+      "read the snapshot in one go, or a response could mix two; waiting belongs in another file",
+      synchronous,
+    );
   });
 
   test("no code that reads, searches or renders data reads a clock", () => {
@@ -124,28 +148,47 @@ describe("invariants", () => {
       /\b(?:Date\.now|performance\.now|new Date\(\)|nanoseconds|hrtime|Temporal\.Now|setTimeout|setInterval)\b/;
     expect("const now = Date.now();").toMatch(clock);
     const timeless = /^(?:domain|search|sqlite|snapshot\/read|web)\//;
-    // The scripts of the page need a clock to wait and count down.
-    const found = filesWith(clock).filter((file) => timeless.test(file));
-    expect(found).toEqual(["web/browser.ts", "web/document.ts"]);
+    expectOnlyIn(
+      // The scripts of the page need a clock to wait and count down.
+      ["web/browser.ts", "web/document.ts"],
+      clock,
+      "take the time as a parameter from src/http or src/server, so that the result is repeatable",
+      files.filter((file) => timeless.test(file)),
+    );
     expect(texts.get("web/document.ts")?.replace(RESCUE, "")).not.toMatch(clock);
   });
 
-  test.each<[what: string, code: RegExp, files: string[]]>([
-    ["renames a file", /\brename(?:Sync)?\(/, ["files/replace.ts"]],
-    ["has an error's body", /\bsuccess"?: *false\b/, ["http/result.ts"]],
+  const declares =
+    "declare a setting in src/settings/serve-flags.ts, or take the value as a parameter";
+
+  test.each<[what: string, code: RegExp, allowed: string[], cure: string]>([
+    [
+      "renames a file",
+      /\brename(?:Sync)?\(/,
+      ["files/replace.ts"],
+      "call replaceFile of src/files/replace.ts, which locks, flushes and cleans up",
+    ],
+    [
+      "has an error's body",
+      /\bsuccess"?: *false\b/,
+      ["http/result.ts"],
+      "return fail(code) of src/http/result.ts; src/http/error-codes.ts has the codes",
+    ],
     [
       "makes a Response",
       /\bnew Response\(|\bResponse\.(?:json|redirect|error)\(/,
       ["http/admin.ts", "http/fault-injection.ts", "http/response.ts"],
+      "return an object, or a Content of src/http/result.ts; response.ts makes the Response of it",
     ],
     [
       "reads process.env",
       /process\.env|process\["env"\]|Bun\.env|import\.meta\.env/,
       ["commands/command-line.ts"],
+      declares,
     ],
-    ["imports process.env", /\benv\b[^}]*\} from "(?:node:process|bun)"/, []],
-  ])("code that %s is only in its files", (_, code, expected) => {
-    expect(filesWith(code)).toEqual(expected);
+    ["imports process.env", /\benv\b[^}]*\} from "(?:node:process|bun)"/, [], declares],
+  ])("code that %s is only in its files", (_, code, allowed, cure) => {
+    expectOnlyIn(allowed, code, cure);
   });
 });
 
