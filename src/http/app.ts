@@ -1,6 +1,6 @@
 /** Builds the Elysia app. */
-import { Elysia, ElysiaCustomStatusResponse, type ErrorHandler, NotFoundError } from "elysia";
-import { type AppOptions, createRequestContexts, peerOf } from "./context.ts";
+import { Elysia, type ErrorHandler, NotFoundError } from "elysia";
+import { type AppOptions, peerOf, RequestContexts } from "./context.ts";
 import { docs } from "./docs.ts";
 import type { ErrorCode } from "./error-codes.ts";
 import { health } from "./health.ts";
@@ -9,7 +9,7 @@ import { createPages } from "./pages.ts";
 import { createSearchCounter } from "./rate-limit.ts";
 import { toRoutable } from "./request.ts";
 import { createRespond, preflight } from "./response.ts";
-import { busy, fail } from "./result.ts";
+import { busy, fail, isResult } from "./result.ts";
 import { search } from "./search.ts";
 import { users } from "./users.ts";
 
@@ -23,7 +23,7 @@ export type App = ReturnType<typeof createApp>["app"];
 
 export function createApp(options: AppOptions) {
   const { searchLimit, publicUrl, basePath, isClosed } = options;
-  const contexts = createRequestContexts(options.clients, options.defaultPeer);
+  const contexts = new RequestContexts(options.clients, options.defaultPeer);
   const service = {
     ...options,
     baseUrl: (request: Request) => publicUrl ?? contexts.originOf(request) + basePath,
@@ -62,7 +62,7 @@ export function createApp(options: AppOptions) {
     if (code === "NOT_FOUND") return pages.notFound(request);
     // If validation fails, the `error` of the schema is the error code.
     if (code === "VALIDATION") return fail(error.customError as ErrorCode);
-    if (error instanceof ElysiaCustomStatusResponse) return error;
+    if (isResult(error)) return error;
     options.onBug(error, contexts.of(request).requestId);
     return fail("internal_error");
   }

@@ -68,11 +68,10 @@ export interface SearchLimit {
 }
 
 /**
- * Runs before a handler, and can throw an error in its place or, after validation, return one.
- * Declare a hook that returns a promise `async`: Elysia guesses whether to await others. The type
- * hides what is returned, because typed clients would add it to the responses of every route.
+ * Runs before a handler, and throws the error or the response that a client gets instead. Declare a
+ * hook that returns a promise `async`: Elysia guesses whether to await others.
  */
-export type Hook = (context: Pick<Context, "request" | "route" | "server">) => void;
+export type Hook = (context: Pick<Context, "request" | "route" | "server">) => void | Promise<void>;
 
 /** An address, or a function that is called only when the address is needed. */
 export type Peer = string | (() => string | undefined) | undefined;
@@ -98,46 +97,79 @@ export interface ResponseFacts {
 /** The ids that are safe in logs and headers. */
 export const REQUEST_ID = /^[\w.~+/=:@-]{1,128}$/;
 
-type Sender = { peer: Peer; headers: Headers };
+/** What identifies the client of a request. */
+interface Sender {
+  peer: Peer;
+  headers: Headers;
+}
 
-export type RequestContexts = ReturnType<typeof createRequestContexts>;
+/** What is known of a request apart from the `Request` that Elysia gets. */
+interface RequestContext extends Sender {
+  /** The URL and method as they were sent, which may differ from those that Elysia gets. */
+  url: string;
+  method: string;
+  requestId: string;
+  /** When the request arrived, on the monotonic clock. */
+  startMs: number;
+  /** What the search limit decided. Undefined if the request was not counted. */
+  decision: Decision | undefined;
+}
 
-/** The contexts are keyed by the `Request`, the only object that all hooks share. */
-export function createRequestContexts(clients: Clients, defaultPeer: string | undefined) {
-  const contexts = new WeakMap<Request, ReturnType<typeof start>>();
+/** The context of each request, by its `Request`, the only object that all hooks share. */
+export class RequestContexts {
+  readonly #contexts = new WeakMap<Request, RequestContext>();
+  readonly #clients: Clients;
+  readonly #defaultPeer: Peer;
 
-  /** Elysia gets `request` instead of `sent`. Their URLs and methods may differ. */
-  function start(request: Request, sent = request, peer: Peer = defaultPeer) {
+  constructor(clients: Clients, defaultPeer: string | undefined) {
+    this.#clients = clients;
+    this.#defaultPeer = defaultPeer;
+  }
+
+  /** Elysia gets `request` instead of `sent`. */
+  start(request: Request, sent = request, peer = this.#defaultPeer): RequestContext {
     const { url, method, headers } = sent;
-    const given = (clients.trustsAny && headers.get("x-request-id")) || "";
-    const isSafe = REQUEST_ID.test(given) && isTrusted(peer);
-    const requestId = isSafe ? given : crypto.randomUUID();
-    const startMs = performance.now();
-    const decision = undefined as Decision | undefined;
-    const context = { peer, url, method, headers, requestId, startMs, decision };
-    contexts.set(request, context);
+    const given = (this.#clients.trustsAny && headers.get("x-request-id")) || "";
+    const isSafe = REQUEST_ID.test(given) && this.#isTrusted(peer);
+    const context = {
+      peer,
+      url,
+      method,
+      headers,
+      requestId: isSafe ? given : crypto.randomUUID(),
+      startMs: performance.now(),
+      decision: undefined,
+    };
+    this.#contexts.set(request, context);
     return context;
   }
 
-  /** A request that arrived through a host's app has no context yet, so `of` starts one. */
-  const of = (request: Request) => contexts.get(request) ?? start(request);
-  const isTrusted = (peer: Peer) => clients.trustsAny && clients.trusts(addressOf(peer));
+  /** A request that arrived through a host's app has no context yet, so this starts one. */
+  of(request: Request): RequestContext {
+    return this.#contexts.get(request) ?? this.start(request);
+  }
 
-  return {
-    start,
-    of,
-    clientOf: ({ peer, headers }: Sender): string =>
-      clients.keyOf(addressOf(peer), headers.get("x-forwarded-for")),
-    /** Whether all clients of an untrusted proxy count as one. */
-    hidesClients: ({ peer, headers }: Sender): boolean =>
-      headers.has("x-forwarded-for") && !isTrusted(peer),
-    isUnlimited: ({ peer, headers }: Sender): boolean =>
-      clients.isUnlimited(addressOf(peer), headers.get("x-forwarded-for")),
-    originOf(request: Request): string {
-      const { url, peer, headers } = of(request);
-      return isTrusted(peer) ? forwardedOriginOf(url, headers) : originOf(url);
-    },
-  };
+  clientOf({ peer, headers }: Sender): string {
+    return this.#clients.keyOf(addressOf(peer), headers.get("x-forwarded-for"));
+  }
+
+  /** Whether all clients of an untrusted proxy count as one. */
+  hidesClients({ peer, headers }: Sender): boolean {
+    return headers.has("x-forwarded-for") && !this.#isTrusted(peer);
+  }
+
+  isUnlimited({ peer, headers }: Sender): boolean {
+    return this.#clients.isUnlimited(addressOf(peer), headers.get("x-forwarded-for"));
+  }
+
+  originOf(request: Request): string {
+    const { url, peer, headers } = this.of(request);
+    return this.#isTrusted(peer) ? forwardedOriginOf(url, headers) : originOf(url);
+  }
+
+  #isTrusted(peer: Peer): boolean {
+    return this.#clients.trustsAny && this.#clients.trusts(addressOf(peer));
+  }
 }
 
 /** Requests whose peer is a function that finds no address all count as one client. */

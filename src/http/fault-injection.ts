@@ -75,7 +75,7 @@ export function createFaultInjector() {
   const inject: Hook = async ({ route }) => {
     // The route may have /api, a host program's mount path, or both in front of the template.
     const endpoint = endpoints.find((known) => route.endsWith(known.route));
-    if (!endpoint) return undefined;
+    if (!endpoint) return;
     const due = drawn.filter(({ fault, random, left }) => {
       return left > 0 && covers(fault.target, endpoint) && random.chance(fault.rate);
     });
@@ -83,8 +83,8 @@ export function createFaultInjector() {
     const delayMs = due.reduce((sum, { fault }) => sum + fault.delayMs, 0);
     if (delayMs > 0) await setTimeout(delayMs);
     const ending = due.find(({ fault }) => fault.isClosing || fault.status)?.fault;
-    if (!ending) return undefined;
-    return ending.status ? failWith(endpoint, ending.status) : brokenResponse();
+    if (!ending) return;
+    throw ending.status ? failWith(endpoint, ending.status) : brokenResponse();
   };
 
   return {

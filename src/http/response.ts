@@ -85,15 +85,14 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
     const { status = 200, cache, headers = {} } = content.options;
     const isStored = status < 400 && cache !== undefined && body !== null;
     const coding = isStored && compress ? codingFor(body, requestHeaders) : "identity";
-    if (isStored) content.hash ??= crypto.hash("sha1", body, "base64url");
-    const etag = `"${content.hash}-${coding}"`;
-    const isKnown = isStored && isNoneMatch(requestHeaders.get("if-none-match"), etag);
+    const etag = isStored ? etagOf(content, body, coding) : undefined;
+    const isKnown = etag !== undefined && isNoneMatch(requestHeaders.get("if-none-match"), etag);
     const encoded = isKnown || body === null ? null : encode(content, body, coding);
     const response = new Response(isHead ? null : encoded, {
       status: isKnown ? 304 : status,
       headers: prepared[isStored ? cache : "none"],
     });
-    if (isStored) response.headers.set("etag", etag);
+    if (etag !== undefined) response.headers.set("etag", etag);
     if (encoded !== null) {
       response.headers.set("content-type", type);
       if (coding !== "identity") response.headers.set("content-encoding", coding);
@@ -146,6 +145,11 @@ function encode(content: Content, body: Body, coding: Coding): Body | Blob {
   content.shared ??= {};
   content.shared[coding] ??= new Blob([recode()]);
   return content.shared[coding];
+}
+
+function etagOf(content: Content, body: Body, coding: Coding): string {
+  content.hash ??= crypto.hash("sha1", body, "base64url");
+  return `"${content.hash}-${coding}"`;
 }
 
 /** Whether If-None-Match has `etag`, weak or strong, or is `*`. A malformed tag matches nothing. */

@@ -56,6 +56,12 @@ export function contentOf(value: unknown, cache?: CachePolicy): Content {
   return new Content(JSON_TYPE, JSON.stringify(response), { status: Number(code), headers });
 }
 
+/** Whether a hook has thrown this, to be sent instead of what the handler returns. */
+export function isResult(thrown: unknown): boolean {
+  const kinds = [ElysiaCustomStatusResponse, Content, Response];
+  return kinds.some((kind) => thrown instanceof kind);
+}
+
 type Details = { retry_after?: number };
 
 export function fail<Code extends ErrorCode>(code: Code, details?: Details) {
