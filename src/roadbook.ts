@@ -5,7 +5,7 @@ import { reasonOf } from "./files/errors.ts";
 import { TEMPORARY } from "./files/temporary-folder.ts";
 import { type App, createApp, type FetchHandler, type RequestHandler } from "./http/app.ts";
 import type { AppOptions, Pages } from "./http/context.ts";
-import { createFaultInjector, type FaultInjector } from "./http/fault-injection.ts";
+import { FaultInjector, rejectClosed } from "./http/fault-injection.ts";
 import { createClients, loopback } from "./limit/client-address.ts";
 import type { Limiter, LimiterStatus } from "./limit/limiter.ts";
 import { openLimiter } from "./limit/open-limiter.ts";
@@ -129,7 +129,7 @@ export class OpenRoadbook implements Roadbook {
     this.#values = values;
     this.#parts = parts;
     if (values.faults) {
-      this.#injector = createFaultInjector();
+      this.#injector = new FaultInjector();
       this.#injector.replace(values.faults, values.faultSeed);
     }
 
@@ -137,8 +137,9 @@ export class OpenRoadbook implements Roadbook {
     this.app = app;
     this.handler = handler;
     // Some hosts pass more arguments.
-    this.fetch = (request, from) => handler.fetch(request, from);
-    this.listener = createNodeListener(this.fetch);
+    const fetch: FetchHandler = (request, from) => handler.fetch(request, from);
+    this.fetch = this.#injector ? rejectClosed(fetch) : fetch;
+    this.listener = createNodeListener(fetch);
   }
 
   readonly listen = async ({ port = 0, host = "127.0.0.1" }: ListenOptions = {}) => {
@@ -181,6 +182,9 @@ export class OpenRoadbook implements Roadbook {
     limiter?.reset?.();
   };
 
+  readonly isPublic = (id: number): boolean =>
+    !("missing" in this.#parts.snapshot.current().users.findProfile(id, ""));
+
   readonly limiterStatus = () => this.#parts.limiter?.status();
 
   readonly close = async (): Promise<void> => {
@@ -220,7 +224,12 @@ export class OpenRoadbook implements Roadbook {
         ipv6Prefix: values.ipv6Prefix,
       }),
       defaultPeer: values.defaultPeer,
-      searchLimit: limiter && { limiter, windowMs: values.searchWindow, clock },
+      searchLimit: limiter && {
+        limiter,
+        limit: values.searchLimit,
+        windowMs: values.searchWindow,
+        clock,
+      },
       faults: this.#injector ? [this.#injector.inject] : [],
       // Whatever it throws, the client must still get a response.
       onBug: (...bug) => void (async () => onBug(...bug))().catch(() => {}),

@@ -51,5 +51,6 @@ export async function fetchHealth(base: string, timeoutMs = 5000): Promise<Healt
   const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) }).catch(fail);
   const body = (await response.text().catch(fail)).trim();
   if (response.status === 200 && body.startsWith('{"success":true')) return JSON.parse(body);
-  throw new Error(`${shown} is not a healthy Roadbook (status ${response.status})`);
+  const advice = base.endsWith("/health") ? "; leave /health out of the given URL" : "";
+  throw new Error(`${shown} is not a healthy Roadbook (status ${response.status})${advice}`);
 }

@@ -17,6 +17,7 @@ import { UsageError } from "../settings/kinds.ts";
 import type { ServeValues } from "../settings/serve-flags.ts";
 import type { Source } from "../snapshot/remote/source.ts";
 import { demoSnapshot } from "../web/assets.ts";
+import { listIdleFlags } from "./idle-flags.ts";
 import { endOnSignal, writeStdout } from "./output.ts";
 
 /** Leaves out the address, because it may be a person's. */
@@ -51,6 +52,7 @@ export async function runServe(values: ServeValues, surroundings: Surroundings):
     // Called before the ready line, because programs may send a signal as soon as they read it.
     const stopSignal = nextSignal();
     watchSnapshot(server, values.refresh, log);
+    for (const line of listIdleFlags(values, server.roadbook.isPublic)) log.warn(line);
     announce(server, values, log);
 
     const [signal] = await stopSignal;

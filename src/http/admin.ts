@@ -31,7 +31,7 @@ export function createAdminFetch({ host, metrics, isReady, rig }: AdminOptions) 
     ["/ready", { GET: () => (isReady() ? new Response("ready\n") : notReady()) }],
   ]);
   if (rig) {
-    const PUT = (body: string) => change(() => rig.setFaults(JSON.parse(body)));
+    const PUT = (body: string) => change(() => rig.setFaults(parseList(body)));
     routes.set("/faults", { GET: () => json(rig.listFaults()), PUT });
     routes.set("/search-limit", { DELETE: () => change(rig.resetLimit) });
   }
@@ -71,6 +71,17 @@ async function readBody({ body }: Request): Promise<string | undefined> {
     if (bytes.length > MAX_BODY_BYTES) return undefined;
   }
   return bytes.toString();
+}
+
+/** Throws unless `body` is a list of texts. What is wrong with a text, the parser of faults says. */
+function parseList(body: string): string[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {}
+  const isText = (each: unknown): each is string => typeof each === "string";
+  if (Array.isArray(value) && value.every(isText)) return value;
+  throw new Error('the body must be a JSON list of faults, such as ["search:status=503,times=2"]');
 }
 
 /** Whatever `act` throws is a 400, because the operator's request was wrong. */

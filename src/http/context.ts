@@ -62,6 +62,8 @@ export type CountSearch = (
 
 export interface SearchLimit {
   limiter: Limiter;
+  /** Searches per window and client. */
+  limit: number;
   windowMs: number;
   /** Unix time in milliseconds. */
   clock: () => number;

@@ -3,6 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import { status as respondWith } from "elysia";
 import { createRandom, type Random } from "../community/random.ts";
 import { parseDuration } from "../domain/time.ts";
+import type { FetchHandler } from "./app.ts";
 import type { Hook } from "./context.ts";
 import { type ErrorCode, errors } from "./error-codes.ts";
 import { failLimited } from "./rate-limit.ts";
@@ -25,10 +26,31 @@ const PART =
 const PARTS =
   "close, status=503, delay=200ms, rate=0.1 (above 0, at most 1) or times=2 (at least 1)";
 
-export type Fault = ReturnType<typeof parseFault>;
+export interface Fault {
+  text: string;
+  target: string;
+  status: number | undefined;
+  isClosing: boolean;
+  delayMs: number;
+  rate: number;
+  times: number;
+}
+
+const ALWAYS = { rate: 1, times: Number.POSITIVE_INFINITY };
+
+/** `--fault none`: no request fails, but faults can be set later. */
+export const NO_FAULT: Fault = {
+  text: "none",
+  target: "none",
+  status: undefined,
+  isClosing: false,
+  delayMs: 0,
+  ...ALWAYS,
+};
 
 /** Parses a fault such as `search:status=503,rate=0.1`, or throws a `RangeError`. */
-export function parseFault(text: string) {
+export function parseFault(text: string): Fault {
+  if (text === NO_FAULT.text) return NO_FAULT;
   const [, target = "", list = ""] = /^([^:]*):?(.*)$/s.exec(text) ?? [];
   const covered = endpoints.filter((endpoint) => covers(target, endpoint));
   if (covered.length === 0) {
@@ -52,8 +74,8 @@ export function parseFault(text: string) {
     const problem = `${target} needs a 5xx status or one that the API returns for it`;
     throw wrongPart(`status=${status}`, problem);
   }
-  const rate = Number(given.get("rate") ?? 1);
-  const times = Number(given.get("times") ?? Number.POSITIVE_INFINITY);
+  const rate = Number(given.get("rate") ?? ALWAYS.rate);
+  const times = Number(given.get("times") ?? ALWAYS.times);
   return { text, target, status, isClosing, delayMs, rate, times };
 }
 
@@ -66,36 +88,38 @@ function covers(target: string, endpoint: Endpoint): boolean {
   return target === endpoint.target || (target === "*" && endpoint.target !== "health");
 }
 
-export type FaultInjector = ReturnType<typeof createFaultInjector>;
+/** Holds faults that can be replaced. Each has its own random sequence and count. */
+export class FaultInjector {
+  #drawn: { fault: Fault; random: Random; left: number }[] = [];
 
-/** Makes faults that can be replaced. Each has its own random sequence and count. */
-export function createFaultInjector() {
-  let drawn: { fault: Fault; random: Random; left: number }[] = [];
-
-  const inject: Hook = async ({ route }) => {
+  readonly inject: Hook = async ({ route }) => {
     // The route may have /api, a host program's mount path, or both in front of the template.
     const endpoint = endpoints.find((known) => route.endsWith(known.route));
     if (!endpoint) return;
-    const due = drawn.filter(({ fault, random, left }) => {
+
+    const due = this.#drawn.filter(({ fault, random, left }) => {
       return left > 0 && covers(fault.target, endpoint) && random.chance(fault.rate);
     });
     for (const one of due) one.left--;
+
     const delayMs = due.reduce((sum, { fault }) => sum + fault.delayMs, 0);
     if (delayMs > 0) await setTimeout(delayMs);
+
     const ending = due.find(({ fault }) => fault.isClosing || fault.status)?.fault;
     if (!ending) return;
     throw ending.status ? failWith(endpoint, ending.status) : brokenResponse();
   };
 
-  return {
-    inject,
-    list: () => drawn.map(({ fault }) => fault.text),
-    replace(faults: readonly Fault[], seed: number): void {
-      drawn = faults.map((fault, index) => {
-        return { fault, random: createRandom(seed, index), left: fault.times };
-      });
-    },
-  };
+  list(): string[] {
+    return this.#drawn.map(({ fault }) => fault.text);
+  }
+
+  replace(faults: readonly Fault[], seed: number): void {
+    const effective = faults.filter((fault) => fault !== NO_FAULT);
+    this.#drawn = effective.map((fault, index) => {
+      return { fault, random: createRandom(seed, index), left: fault.times };
+    });
+  }
 }
 
 function codeFor({ tag }: Endpoint, status: number): ErrorCode | undefined {
@@ -110,10 +134,27 @@ function failWith(endpoint: Endpoint, status: number) {
   return respondWith(status, fail(code).response);
 }
 
+const broken = new WeakSet<Response>();
+
 /**
  * Returns a response whose body fails immediately, so that the server closes the connection without
  * responding. The error has no reason, because Bun would print it. A HEAD request gets a 500.
  */
 function brokenResponse(): Response {
-  return new Response(new ReadableStream({ start: (controller) => controller.error() }));
+  const response = new Response(new ReadableStream({ start: (stream) => stream.error() }));
+  broken.add(response);
+  return response;
+}
+
+/**
+ * Rejects for a closed connection, as the global `fetch` does, if the program itself calls it. If a
+ * server calls it, which passes an object as `from`, the server closes the connection.
+ */
+export function rejectClosed(fetch: FetchHandler): FetchHandler {
+  return async (request, from) => {
+    const response = await fetch(request, from);
+    const isServer = typeof from === "object" && from !== null;
+    if (isServer || !broken.has(response)) return response;
+    throw new TypeError("the connection was closed by an injected fault");
+  };
 }

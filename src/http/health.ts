@@ -5,6 +5,7 @@ import { Count, Text, UtcTime } from "../domain/model.ts";
 import { apiVersion, version } from "../domain/version.ts";
 import type { Service } from "./context.ts";
 import { describeOperation } from "./openapi.ts";
+import { errorTypes } from "./result.ts";
 
 export const health = (service: Service) =>
   new Elysia({ strictPath: true }).get(
@@ -22,7 +23,7 @@ export const health = (service: Service) =>
         search_limit: store ? { store, up } : null,
       };
     },
-    { detail: healthOperation, beforeHandle: service.faults },
+    { ...errorTypes.Service, detail: healthOperation, beforeHandle: service.faults },
   );
 
 const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);

@@ -27,7 +27,7 @@ interface Operation {
 const { User, Role, CompanyReference, AchievementEntry, Achievement } = model;
 const { CompanySearchResult, UserSearchResult } = model;
 const users = { User, Role, CompanyReference, AchievementEntry, Achievement };
-const named = { ...users, CompanySearchResult, UserSearchResult, Error: ErrorBody };
+const named = { ...users, CompanySearchResult, UserSearchResult, ApiError: ErrorBody };
 const references = new Map<TSchema, string>(
   Object.entries(named).map(([name, schema]) => [schema, `#/components/schemas/${name}`]),
 );

@@ -40,16 +40,23 @@ export const limitHeaders: Record<string, [meaning: string, value: string | numb
   "X-RateLimit-Reset": ["The Unix time when one more is allowed", 0],
 };
 
+type Policy = Pick<SearchLimit, "limit" | "windowMs" | "clock">;
+
+/** The limit that the headers of an injected 429 show if searches are not limited. */
+const USUAL: Policy = { limit: 30, windowMs: 3_600_000, clock: Date.now };
+
+/** Sets no headers if the search was not counted, unless the fault injector refused it. */
 export function setRateLimitHeaders(
   { status, headers }: Response,
-  { windowMs, clock }: SearchLimit,
-  decision: Decision,
+  { limit, windowMs, clock }: Policy = USUAL,
+  decision: Decision | undefined,
 ): void {
-  const { limit } = decision;
-  // The fault injector can refuse a search that the limit allowed.
-  const isFault = status === 429 && decision.allowed;
-  const remaining = isFault ? 0 : decision.remaining;
-  const resetMs = isFault ? 1000 * Number(headers.get("retry-after")) : decision.resetMs;
+  const isFault = status === 429 && decision?.allowed !== false;
+  const state = isFault
+    ? { remaining: 0, resetMs: 1000 * Number(headers.get("retry-after")) }
+    : decision;
+  if (!state) return;
+  const { remaining, resetMs } = state;
   headers.set("ratelimit-policy", `"search";q=${limit};w=${toSeconds(windowMs)}`);
   headers.set("ratelimit", `"search";r=${remaining};t=${toSeconds(resetMs)}`);
   headers.set("x-ratelimit-limit", String(limit));

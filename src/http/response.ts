@@ -61,7 +61,7 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
       ? responseValue
       : make(contentOf(responseValue, cache), context.headers, isHead);
     response.headers.set("x-request-id", requestId);
-    if (searchLimit && decision) setRateLimitHeaders(response, searchLimit, decision);
+    setRateLimitHeaders(response, searchLimit, decision);
     try {
       onResponse?.({
         requestId,

@@ -65,9 +65,11 @@ export function isResult(thrown: unknown): boolean {
 type Details = { retry_after?: number };
 
 export function fail<Code extends ErrorCode>(code: Code, details?: Details) {
-  const { status: number, message } = errors[code];
-  return status(number, errorBody(code, message, details));
+  const number: StatusOf<Code> = errors[code].status;
+  return status(number, errorBody(code, errors[code].message, details));
 }
+
+type StatusOf<Code extends ErrorCode> = (typeof errors)[Code]["status"];
 
 /** The errors of each kind of route, in addition to those that every route can return. */
 export const ownErrors = {
@@ -76,11 +78,23 @@ export const ownErrors = {
   Service: [],
 } as const;
 
+type CodeOf<Kind extends keyof typeof ownErrors> =
+  | (typeof ownErrors)[Kind][number]
+  | "internal_error"
+  | "unavailable";
+
+type ErrorTypes = {
+  [Kind in keyof typeof ownErrors]: {
+    response: Record<StatusOf<CodeOf<Kind>> | 422, typeof ErrorBody>;
+  };
+};
+
 /**
- * Tells typed clients that a failed validation has the body of every error. Elysia's types give 422
- * another body. Empty at run time, so that Elysia does not validate responses.
+ * Tells typed clients the errors of each kind of route, also those that hooks return. Elysia's types
+ * give 422 another body, although no response has that status. Empty at run time: with schemas,
+ * Elysia would validate responses, and `mapResponse` would get an error without its status.
  */
-export const errorTypes = {} as { response: Record<400 | 422, typeof ErrorBody> };
+export const errorTypes = { Users: {}, Search: {}, Service: {} } as ErrorTypes;
 
 /** The response to a client whose earlier requests are still waiting. */
 export const busy = new Content(JSON_TYPE, JSON.stringify(fail("unavailable").response), {

@@ -14,7 +14,7 @@ export const search = (service: Service) =>
   new Elysia({ strictPath: true })
     .derive(() => ({ cache: "private" as const }))
     .guard({
-      ...errorTypes,
+      ...errorTypes.Search,
       query: Query,
       transform: [...limitHooks(service), normalize],
       beforeHandle: service.faults,

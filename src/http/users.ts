@@ -12,7 +12,11 @@ const UserId = Type.String({ pattern: USER_ID, error: "invalid_user_id" });
 export const users = (service: Service) =>
   new Elysia({ strictPath: true })
     .derive(() => ({ cache: "public" as const }))
-    .guard({ ...errorTypes, params: Type.Object({ userId: UserId }), beforeHandle: service.faults })
+    .guard({
+      ...errorTypes.Users,
+      params: Type.Object({ userId: UserId }),
+      beforeHandle: service.faults,
+    })
     .get(
       "/users/public/:userId",
       ({ request, params }) => {

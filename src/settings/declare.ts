@@ -82,9 +82,7 @@ export function readValue(setting: Setting, texts: string[] | undefined, env: ki
   };
   if (list && given.length > 0) {
     if (!isFlag(setting)) return given.map(parse);
-    const parts = given.flatMap((text) => text.split(list)).map((part) => part.trim());
-    // An empty list differs from no list: with --fault none, faults can be set later.
-    return parts.filter((part) => part !== "none").map(parse);
+    return given.flatMap((text) => text.split(list)).map((part) => parse(part.trim()));
   }
   const last = given.at(-1);
   return last === undefined ? defaultOf(setting) : parse(last);

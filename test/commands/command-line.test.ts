@@ -221,6 +221,18 @@ test.each([
   server.stop(true);
 });
 
+test("health of a URL that ends in /health says that this does not belong there", async () => {
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => new Response("", { status: 404 }),
+  });
+  const url = `http://127.0.0.1:${server.port}/health`;
+  const line = `${url}/health is not a healthy Roadbook (status 404); leave /health out of the given URL`;
+  await expect(runCommandLine(["health", url])).rejects.toThrow(new Error(line));
+  server.stop(true);
+});
+
 test("health and --confirm report that no server responds, without the password", async () => {
   const [url, to] = ["http://user:sesame@127.0.0.1:1", join(temporaryFolder(), "snapshot")];
   const reason = "no response from http://127.0.0.1:1/health: connection refused";

@@ -182,12 +182,16 @@ test("on a test rig, faults are replaced and the search limit is reset", async (
   }
   for (const [body, message] of [
     [["*:close", "search:status=200"], /search needs a 5xx status .*, got "search:status=200"$/],
-    ["*:close", /^faults must be of type array/],
-    [[{ target: "search" }], /a target is search/],
+    ...["*:close", { fault: "*:close" }, null, [{ target: "search" }], ["*:close", 1]].map(
+      (body) =>
+        [body, /^the body must be a JSON list of faults, such as \["search:status=503,/] as const,
+    ),
   ] as const) {
     const error = { code: "invalid_request", message: expect.stringMatching(message) };
     expect(await put(body)).toEqual([400, error]);
   }
+  const text = await admin("/faults", { method: "PUT", body: "*:close" });
+  expect([text.status, await text.text()]).toEqual([400, expect.stringContaining("a JSON list")]);
   expect(await put([])).toEqual([204, null]);
   await reset();
   expect(await statuses()).toEqual([200, 200, 429, 429]);

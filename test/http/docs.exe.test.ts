@@ -93,7 +93,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     (colorScheme, rules) =>
       open(colorScheme, async (page, paths) => {
         // Scalar renders each section when the section is first scrolled into view.
-        for (const name of ["Get a user's achievements", "Search companies by name", "Error"]) {
+        for (const name of ["Get a user's achievements", "Search companies by name", "ApiError"]) {
           await page.getByRole("link", { name }).first().click();
         }
         await page.waitForLoadState("networkidle");

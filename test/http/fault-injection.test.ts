@@ -96,6 +96,7 @@ test.each([
   expect(response.headers.get("cache-control")).toBe("no-store");
   expect(response.headers.get("x-request-id")).toBeString();
   if (path.includes("search")) {
+    expect(response.headers.get("x-ratelimit-limit")).toBe("30");
     const state = status === 429 ? '"search";r=0;t=1' : '"search";r=29';
     expect(response.headers.get("ratelimit")).toContain(state);
   }
@@ -103,6 +104,28 @@ test.each([
   if (status === 429) expect(body.error.retry_after).toBe(1);
   const wait = status === 429 || status === 503 ? "1" : null;
   expect(response.headers.get("retry-after")).toBe(wait);
+});
+
+test.each<[string, RoadbookOptions, string]>([
+  ["without a limit", { searchLimit: 0 }, "q=30;w=3600"],
+  [
+    "for an unlimited client",
+    { searchLimit: 7, searchWindow: "60s", unlimited: ["192.0.2.1"] },
+    "q=7;w=60",
+  ],
+  ["for a counted client", { searchLimit: 7, searchWindow: "60s" }, "q=7;w=60"],
+])("%s, an injected 429 has all headers of the limit, and a 200 has the usual", async (...row) => {
+  const [, options, policy] = row;
+  await using server = await open(["search:status=429,times=1"], options);
+  const { headers } = await server.ask("/search/users?q=no");
+  const resetMs = 1000 * Number(headers.get("x-ratelimit-reset")) - Date.now();
+  expect(headers.get("ratelimit-policy")).toBe(`"search";${policy}`);
+  expect(headers.get("ratelimit")).toBe('"search";r=0;t=1');
+  expect([headers.get("retry-after"), headers.get("x-ratelimit-remaining")]).toEqual(["1", "0"]);
+  expect(resetMs).toBeWithin(-60_000, 2001);
+  const usual = await server.ask("/search/users?q=no");
+  const isCounted = !("unlimited" in options) && options.searchLimit !== 0;
+  expect([usual.status, usual.headers.has("ratelimit")]).toEqual([200, isCounted]);
 });
 
 test("a client over the limit gets a real 429 and no fault", async () => {
@@ -148,12 +171,44 @@ test("setFaults replaces the faults and restarts their random sequence", async (
 });
 
 test("a delayed response is correct", async () => {
-  await using server = await open(["profile:delay=40ms", "profile:delay=30ms"]);
+  // The clock is that of the search limit.
+  const faults = ["profile:delay=40ms", "profile:delay=30ms"];
+  await using server = await open(faults, { clock: () => 0 });
   const start = performance.now();
   const response = await server.ask("/users/public/42");
   // The delays add up to 70 ms, and each timer may fire a millisecond early.
   expect(performance.now() - start).toBeGreaterThan(68);
   expect(await response.text()).toContain("Łukasz Nowak");
+});
+
+test("a fetch of the program itself rejects with an error, as for a connection that is closed", async () => {
+  await using roadbook = await createRoadbook({ dataset: community, faults: ["profile:close"] });
+  const request = new Request("http://roadbook.test/users/public/42");
+  for (const from of [undefined, "192.0.2.1", () => "192.0.2.1"]) {
+    const error = new TypeError("the connection was closed by an injected fault");
+    await expect(Promise.resolve(roadbook.fetch(request, from))).rejects.toThrow(error);
+  }
+  // A host's server closes the connection, and prints nothing.
+  using server = Bun.serve({ port: 0, fetch: roadbook.fetch });
+  await expect(fetch(`${server.url}users/public/42`)).rejects.toThrow(/closed/);
+  expect((await fetch(`${server.url}users/42/achievements`)).status).toBe(200);
+});
+
+test("Bun's fetch repeats a request if a connection that was used before is closed", async () => {
+  await using roadbook = await createRoadbook({ dataset: community, faults: [] });
+  const { url } = await roadbook.listen();
+  expect((await fetch(`${url}/health`)).status).toBe(200);
+  roadbook.setFaults(["profile:close,times=1"]);
+  expect((await fetch(`${url}/users/public/42`)).status).toBe(200);
+  expect(roadbook.listFaults()).toHaveLength(1);
+});
+
+test("faults do not reach the page", async () => {
+  const faults = ["*:status=503", "health:status=503"];
+  await using server = await open(faults, { page: true });
+  for (const path of ["/", "/?q=nowak", "/drivers/42", "/companies/3", "/avatars/42.svg"]) {
+    expect([path, (await server.ask(path)).status]).toEqual([path, 200]);
+  }
 });
 
 test("a closed connection gets no bytes, and the server keeps running", async () => {

@@ -107,4 +107,41 @@ test("Eden infers the types of bodies and errors", async () => {
   expect([missing.status, code]).toEqual([403, "profile_private"]);
   const { error: short } = await api.search.users.get({ query: { q: "a" } });
   expect(short?.value.error.code).toBe("invalid_query");
+
+  await using refusing = await createRoadbook({
+    dataset: fixture,
+    searchLimit: 1,
+    defaultPeer: "192.0.2.1",
+  });
+  const { companies } = treaty(refusing.app).search;
+  const search = () => companies.get({ query: { q: "express" } });
+  await search();
+  const { error: limited } = await search();
+  if (limited?.status !== 429) throw new Error("the second search was not refused");
+  const seconds: number | undefined = limited.value.error.retry_after;
+  expect(seconds).toBe(3600);
+  // These lines compile only if each route has all its errors, and no others but Elysia's 422.
+  const ofSearch: Record<StatusIn<typeof search>, true> = {
+    400: true,
+    422: true,
+    429: true,
+    500: true,
+    503: true,
+  };
+  const profile = () => api.users.public({ userId: 42 }).get();
+  const ofProfile: Record<StatusIn<typeof profile>, true> = {
+    400: true,
+    403: true,
+    404: true,
+    422: true,
+    500: true,
+    503: true,
+  };
+  expect(Object.keys({ ...ofSearch, ...ofProfile })).toHaveLength(7);
 });
+
+/** The statuses of the errors that a request can have, by its type. */
+type StatusIn<Ask extends () => Promise<{ error: unknown }>> =
+  NonNullable<Awaited<ReturnType<Ask>>["error"]> extends { status: infer Status extends number }
+    ? Status
+    : never;

@@ -33,6 +33,12 @@ test("every endpoint describes its parameter and all statuses with a body", () =
   }
 });
 
+test("no schema has the name of a global, which a generated client would hide", () => {
+  const names = Object.keys(document.components?.schemas ?? {});
+  expect(names).toContain("ApiError");
+  expect(names.filter((name) => name in globalThis)).toEqual([]);
+});
+
 test("Redocly with its strictest rules finds no problem", async () => {
   const config = await loadConfig({ configPath: join(root, ".redocly.yaml") });
   const source = JSON.stringify(document);

@@ -96,6 +96,34 @@ test("an untrusted proxy is reported once, unless it is trusted or nothing is co
   }
 });
 
+test("flags that have no effect are each reported once, and others not at all", async () => {
+  const snapshot = await makeSnapshot();
+  const warningsOf = async (words: string[], env = {}) => {
+    const target = await open(["--snapshot", snapshot, ...words], env);
+    await target.fetch("/health");
+    await target.close();
+    return target
+      .lines()
+      .filter(({ level }) => level === "warn")
+      .map(({ msg }) => msg);
+  };
+  const idle = "--access-log --log-level warn --kiosk-idle 3m --featured 43,999";
+  const faults = "--fault none --fault search:status=503 --cache-dir /dev/null/cache";
+  expect(await warningsOf(`${idle} ${faults}`.split(" "))).toEqual([
+    "--access-log logs nothing with --log-level warn, because it logs at level info",
+    "--kiosk-idle has no effect without --kiosk",
+    "--featured has the id of no public driver, so the start page shows none",
+    "--fault none has no effect beside other faults",
+    expect.stringMatching(
+      /^--cache-dir cannot be used, so no snapshot of over 8 MB .*: \/dev\/null/,
+    ),
+    expect.stringContaining("FAULT INJECTION IS ON"),
+  ]);
+  const useful = "--access-log --kiosk --kiosk-idle 3m --featured 43,42 --cache-dir";
+  expect(await warningsOf([...useful.split(" "), temporaryFolder()])).toEqual([]);
+  expect(await warningsOf(["--fault", "none"])).toHaveLength(1);
+});
+
 test("faults in the variable add up, and a warning lists them", async () => {
   const env = { ROADBOOK_FAULT: "profile:status=503; achievements:close" };
   const target = await open(["--fault-seed", "7"], env);

@@ -1,0 +1,40 @@
+/** Finds flags of `serve` that have no effect, for a warning at the start. Changes nothing. */
+import { reasonOf } from "../files/errors.ts";
+import { makeTemporaryFolder } from "../files/temporary-folder.ts";
+import { NO_FAULT } from "../http/fault-injection.ts";
+import { defaultOf } from "../settings/declare.ts";
+import { type ServeValues, serveSettings } from "../settings/serve-flags.ts";
+
+/** Yields a sentence for each. `isPublic` looks a user up in the snapshot that is served. */
+export function* listIdleFlags(
+  values: ServeValues,
+  isPublic: (id: number) => boolean,
+): Generator<string> {
+  const { accessLog, logLevel, kiosk, kioskIdle, featured = [], faults = [], cacheDir } = values;
+  if (accessLog && !/^(?:trace|debug|info)$/.test(logLevel)) {
+    yield `--access-log logs nothing with --log-level ${logLevel}, because it logs at level info`;
+  }
+  if (!kiosk && kioskIdle !== defaultOf(serveSettings.kioskIdle)) {
+    yield "--kiosk-idle has no effect without --kiosk";
+  }
+  if (featured.length > 0 && !featured.some(isPublic)) {
+    yield "--featured has the id of no public driver, so the start page shows none";
+  }
+  if (faults.length > 1 && faults.includes(NO_FAULT)) {
+    yield "--fault none has no effect beside other faults";
+  }
+  const problem = cacheDir === undefined ? undefined : findProblem(cacheDir);
+  if (problem !== undefined) {
+    yield `--cache-dir cannot be used, so no snapshot of over 8 MB can be served: ${problem}`;
+  }
+}
+
+/** Why no file can be written to a folder, which is made if it is missing. */
+function findProblem(folder: string): string | undefined {
+  try {
+    using _ = makeTemporaryFolder(folder);
+    return undefined;
+  } catch (error) {
+    return `${folder}: ${reasonOf(error)}`;
+  }
+}
