@@ -1,6 +1,6 @@
 /** The package's exports: the library, its input and output types, and its errors. */
 import "./server/node-version.ts";
-import type { ChangeLine, DatasetLine, EndLine } from "./domain/dataset.ts";
+import type { ChangeLine, DatasetLine, EndLine, IdsLine } from "./domain/dataset.ts";
 import type {
   AchievementEntry,
   CompanySearchResult,
@@ -11,10 +11,10 @@ import { createRoadbook as create, type Roadbook } from "./roadbook.ts";
 import type { RoadbookOptions } from "./settings/library-options.ts";
 import { type ApplyOptions, applyChanges as applyLines } from "./snapshot/import/apply.ts";
 import { type ImportOptions, importDataset as importLines } from "./snapshot/import/import.ts";
-import type { LineSource } from "./snapshot/import/read-dataset.ts";
+import type { LineSource } from "./snapshot/import/line-source.ts";
 import type { Counted } from "./snapshot/import/write.ts";
 
-export type { ChangeLine, DatasetLine, DeletionLine, EndLine } from "./domain/dataset.ts";
+export type { ChangeLine, DatasetLine, DeletionLine, EndLine, IdsLine } from "./domain/dataset.ts";
 export type {
   Achievement,
   AchievementEntry,
@@ -29,6 +29,7 @@ export type {
   User,
   UserSearchResult,
 } from "./domain/model.ts";
+export type { LineError } from "./domain/record-source.ts";
 export { version } from "./domain/version.ts";
 export type { FetchHandler } from "./http/app.ts";
 export type { Peer, ResponseFacts } from "./http/context.ts";
@@ -43,19 +44,19 @@ export { SnapshotError } from "./snapshot/format/header-trailer.ts";
 export type { Counts, Meta } from "./snapshot/format/meta.ts";
 export { checkSnapshot } from "./snapshot/format/open.ts";
 export type { ApplyOptions } from "./snapshot/import/apply.ts";
+export type { Differences } from "./snapshot/import/compare.ts";
 export type { ImportOptions } from "./snapshot/import/import.ts";
-export { DatasetError, type LineError, type LineErrors } from "./snapshot/import/line-errors.ts";
-export type { Differences } from "./snapshot/import/overwrite-guard.ts";
+export { DatasetError, type LineErrors } from "./snapshot/import/line-errors.ts";
 export type { Counted } from "./snapshot/import/write.ts";
 export { exportDataset } from "./snapshot/read/export.ts";
 export type { Replacement } from "./snapshot/read/reload.ts";
 
 /**
- * The path or bytes of a dataset file (NDJSON, plain or gzip), the path of a folder of CSV files,
- * or lines as objects. For `importDataset` on Bun, also the URL of a database.
+ * The path or bytes of a dataset file (NDJSON, plain or gzip), the path of a snapshot or a folder of
+ * CSV files, or lines as objects. For `importDataset` on Bun, also the URL of a database.
  */
-export type Dataset = LineSource<DatasetLine | EndLine>;
-export type Changes = LineSource<ChangeLine | EndLine>;
+export type Dataset = LineSource<DatasetLine | IdsLine | EndLine>;
+export type Changes = LineSource<ChangeLine | IdsLine | EndLine>;
 
 type Write<Lines, Options> = (lines: Lines, target: string, options?: Options) => Promise<Counted>;
 

@@ -1,6 +1,6 @@
 /** Roadbook as a library: one object that serves a snapshot, a dataset or the demo. */
 import { readFile } from "node:fs/promises";
-import type { ChangeLine, EndLine } from "./domain/dataset.ts";
+import type { ChangeLine, EndLine, IdsLine } from "./domain/dataset.ts";
 import { reasonOf } from "./files/errors.ts";
 import { TEMPORARY } from "./files/temporary-folder.ts";
 import { type App, createApp, type FetchHandler, type RequestHandler } from "./http/app.ts";
@@ -17,7 +17,7 @@ import {
   readOptions,
 } from "./settings/library-options.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
-import type { LineSource } from "./snapshot/import/read-dataset.ts";
+import type { LineSource } from "./snapshot/import/line-source.ts";
 import { openReloadableSnapshot, type Replacement } from "./snapshot/read/reload.ts";
 import type { Source } from "./snapshot/remote/source.ts";
 import { demoSnapshot, pageAssets } from "./web/assets.ts";
@@ -56,7 +56,7 @@ export interface Roadbook extends AsyncDisposable {
    * Applies all changes, or rejects with a `DatasetError` if a line is invalid. Works only for a
    * snapshot in memory. To change a snapshot file, call `applyChanges` and then `refresh`.
    */
-  apply(changes: LineSource<ChangeLine | EndLine>): Promise<Meta>;
+  apply(changes: LineSource<ChangeLine | IdsLine | EndLine>): Promise<Meta>;
   meta(): Meta & { sha256: string };
   /**
    * Serves a new snapshot file if there is one and every byte of it is valid. Resolves to undefined

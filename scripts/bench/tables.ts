@@ -64,7 +64,7 @@ export async function benchTables(folder: string, isQuick: boolean): Promise<voi
   const imports = await alternate(rounds, steps, (source) =>
     runCommand("import", ...source, "--to", target),
   );
-  const reads = await alternate(rounds, sources, ([source, , folder]) =>
+  const reads = await alternate(rounds, sources, ([source = "", , folder]) =>
     timed(async () => {
       await using tables = await openTables(source, { queries: folder });
       for await (const _ of tables?.read() ?? []);

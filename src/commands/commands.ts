@@ -37,7 +37,7 @@ const output = {
 /** The flags of commands that read lines. */
 const reading = {
   expectEnd: { kind: kinds.boolean, help: 'fail unless the last line is {"type":"end","lines":N}' },
-  allowShrink: { kind: kinds.boolean, help: "allow losing most users, companies or achievements" },
+  allowShrink: { kind: kinds.boolean, help: "allow losing most users or most of what they have" },
   maxErrors: { kind: kinds.integer(1, 1_000_000), default: "5", help: "errors to show per kind" },
 };
 /** The flags of commands that write a snapshot. */
@@ -82,9 +82,12 @@ export const commands: Record<string, Command> = {
       decodeHtml: { kind: kinds.boolean, help: "decode HTML entities in names and descriptions" },
       avatarBase: { kind: kinds.webUrl, help: "base URL for avatars that are not http(s) URLs" },
       dryRun: { kind: kinds.boolean, help: "check the dataset and write nothing; needs no --to" },
-      force: { kind: kinds.boolean, help: "overwrite any regular file, and accept a new id map" },
+      force: { kind: kinds.boolean, help: "overwrite any regular file, and accept other ids" },
       skipInvalid: { kind: kinds.boolean, help: "skip most of what is invalid, and report it" },
-      allowReveal: { kind: kinds.boolean, help: "allow most private users to become public" },
+      allowReveal: {
+        kind: kinds.boolean,
+        help: "allow most private users to become public or absent",
+      },
       holdMs: {
         kind: kinds.maxAge,
         default: "1h",

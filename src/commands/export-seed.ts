@@ -7,7 +7,7 @@ import { withEndLine } from "../domain/dataset.ts";
 import { readFileBytes, readLines, STANDARD } from "../files/input.ts";
 import { type Paths, replaceFile } from "../files/replace.ts";
 import { UsageError } from "../settings/kinds.ts";
-import { notOverwritten } from "../snapshot/import/overwrite-guard.ts";
+import { notOverwritten } from "../snapshot/import/target.ts";
 import { exportDataset } from "../snapshot/read/export.ts";
 import { tableNames } from "../tables/columns.ts";
 import { toCsv } from "../tables/write-csv.ts";

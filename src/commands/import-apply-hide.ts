@@ -4,18 +4,15 @@ import { openInput } from "../files/input.ts";
 import type { ReplaceOptions } from "../files/replace.ts";
 import { id, parseNamed, UsageError } from "../settings/kinds.ts";
 import { isSnapshot } from "../snapshot/format/header-trailer.ts";
-import { PREVIOUS_SCHEMA } from "../snapshot/format/open.ts";
 import { type ApplyOptions, applyChanges, hideUsers } from "../snapshot/import/apply.ts";
 import { MAX_HOLD_MS } from "../snapshot/import/hold-takedowns.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { DatasetError, formatErrors, groupErrors } from "../snapshot/import/line-errors.ts";
 import type { Counted } from "../snapshot/import/write.ts";
-import { exportDataset } from "../snapshot/read/export.ts";
 import { findProblem } from "../tables/database.ts";
 import { isFolder } from "../tables/read-tables.ts";
 import { confirmServed } from "./health.ts";
 import {
-  chunksOf,
   describeCounts,
   endOnSignal,
   type Progress,
@@ -44,9 +41,9 @@ export async function runImport({ source, to = "", ...options }: Importing) {
   if (isTables && options.expectEnd) throw new UsageError("--expect-end works only with NDJSON");
   if (options.confirm && options.dryRun) throw new UsageError("a --dry-run cannot be confirmed");
   if ((options.holdMs ?? 0) > MAX_HOLD_MS) throw new UsageError("--hold must be at most 1h");
-  const read = (await isSnapshot(source)) ? readSnapshot : readWithProgress;
+  const isPath = isTables || (await isSnapshot(source));
   const imported = await write("dataset", (hooks, progress) =>
-    importDataset(isTables ? source : read(source, progress), to, {
+    importDataset(isPath ? source : readWithProgress(source, progress), to, {
       ...options,
       onRead: (file, rows) => progress.show(`reading ${file}: ${rows.toLocaleString("en")} rows`),
       onSlow: (file) =>
@@ -78,12 +75,12 @@ export async function runHide({ ids, to, ...options }: Applying & { ids: string[
   const parse = (text: string) => parseNamed("ID…", id, text, () => id.parse(text));
   const given = options.idMap === undefined ? ids.map(parse) : ids;
   const hidden = await write("changes", (hooks) => hideUsers(given, to, { ...options, ...hooks }));
-  const lines = hidden.found.map(({ id, is_public }) => {
-    return `${to}: user ${id} ${is_public ? "is now private" : "was private already"}\n`;
+  const lines = hidden.found.map(({ id, wasPublic }) => {
+    return `${to}: user ${id} ${wasPublic ? "is now private" : "was private already"}\n`;
   });
-  const idsOf = (wasPublic: number) =>
-    hidden.found.filter((user) => user.is_public === wasPublic).map(({ id }) => id);
-  const more = { made_private: idsOf(1), already_private: idsOf(0) };
+  const idsOf = (wasPublic: boolean) =>
+    hidden.found.filter((user) => user.wasPublic === wasPublic).map(({ id }) => id);
+  const more = { made_private: idsOf(true), already_private: idsOf(false) };
   await finish(to, options, hidden, lines.join(""), more);
 }
 
@@ -103,12 +100,6 @@ async function write<T>(
   } finally {
     progress.end();
   }
-}
-
-/** Lists the lines of a snapshot that this release or the one before has written. */
-async function* readSnapshot(path: string): AsyncGenerator<Uint8Array> {
-  const lines = await exportDataset(path, PREVIOUS_SCHEMA);
-  for await (const chunk of chunksOf(lines)) yield Buffer.from(chunk);
 }
 
 async function* readWithProgress(path: string, progress: Progress): AsyncGenerator<Uint8Array> {
@@ -153,6 +144,8 @@ function withDetails(summary: string, counted: Counted): string {
   const { differences, held, notFound, unknownColumns, names } = counted;
   const lines = [summary];
   for (const [what, numbers] of Object.entries(differences ?? {})) {
+    const isUsual = what === "users" || what === "unlocked_achievements";
+    if (!isUsual && Object.values<number>(numbers).every((n) => n === 0)) continue;
     const parts = Object.entries<number>(numbers).map(
       ([how, n]) => `${n.toLocaleString("en")} ${how}`,
     );

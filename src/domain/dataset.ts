@@ -12,6 +12,7 @@ import {
   closedObject,
   Id,
   MAX_ROLES,
+  Mark,
   PrivateUserLine,
   PublicUserLine,
   RoleLine,
@@ -36,6 +37,10 @@ export type DatasetLine =
 const EndLine = closedObject({ type: Type.Literal("end"), lines: Count });
 export type EndLine = Static<typeof EndLine>;
 
+/** The first line of a dataset whose ids are a snapshot's, not keys: the mark of its id map. */
+const IdsLine = closedObject({ type: Type.Literal("ids"), map: Mark });
+export type IdsLine = Static<typeof IdsLine>;
+
 export const recordTypes = ["role", "achievement", "company", "user"] as const;
 
 const DeletionLine = closedObject({
@@ -56,6 +61,7 @@ const shapes = {
   company: TypeCompiler.Compile(CompanyLine),
   publicUser: TypeCompiler.Compile(PublicUserLine),
   privateUser: TypeCompiler.Compile(PrivateUserLine),
+  ids: TypeCompiler.Compile(IdsLine),
   end: TypeCompiler.Compile(EndLine),
   deletion: TypeCompiler.Compile(DeletionLine),
 };
@@ -142,13 +148,19 @@ function cleanField(record: RawRecord, field: string): number {
   return Number(record[field] !== name);
 }
 
-export function validateRecord(record: RawRecord): DatasetLine | EndLine | InvalidLine {
+export function validateRecord(record: RawRecord): DatasetLine | InvalidLine {
   return validate(record, shapeOf(record));
 }
 
-export function validateChange(record: RawRecord): ChangeLine | EndLine | InvalidLine {
+export function validateChange(record: RawRecord): ChangeLine | InvalidLine {
   const isDeletion = "deleted" in record && recordTypes.some((type) => type === record.type);
-  return validate<ChangeLine | EndLine>(record, isDeletion ? shapes.deletion : shapeOf(record));
+  return validate<ChangeLine>(record, isDeletion ? shapes.deletion : shapeOf(record));
+}
+
+/** Validates a line about the whole dataset. Returns undefined for any other line. */
+export function validateMarker(record: RawRecord): IdsLine | EndLine | InvalidLine | undefined {
+  if (record.type === "ids") return validate(record, shapes.ids);
+  return record.type === "end" ? validate(record, shapes.end) : undefined;
 }
 
 export function* withEndLine(lines: Iterable<string>): Generator<string> {
@@ -184,7 +196,7 @@ function listValid<Item>(list: unknown, shape: Shape<Item>, idOf: (item: Item) =
   return list.filter((item) => shape.Check(item) && seen.size < seen.add(idOf(item)).size);
 }
 
-function validate<Valid extends ChangeLine | EndLine>(
+function validate<Valid extends ChangeLine | IdsLine | EndLine>(
   value: RawRecord,
   shape: Shape<Valid> | ValidationError,
 ): Valid | InvalidLine {
@@ -212,11 +224,9 @@ function listErrors(shape: Shape<unknown>, value: unknown, isPrivate: boolean): 
 }
 
 /** Returns the shape required by a line's `type` and `public`, or the error in those fields. */
-function shapeOf(record: RawRecord): Shape<DatasetLine | EndLine> | ValidationError {
+function shapeOf(record: RawRecord): Shape<DatasetLine> | ValidationError {
   const { type, public: isPublic } = record;
-  if (type === "role" || type === "achievement" || type === "company" || type === "end") {
-    return shapes[type];
-  }
+  if (type === "role" || type === "achievement" || type === "company") return shapes[type];
   if (type !== "user") {
     return mustBe("type", '"role", "achievement", "company", "user" or "end"', type);
   }
@@ -225,7 +235,7 @@ function shapeOf(record: RawRecord): Shape<DatasetLine | EndLine> | ValidationEr
   return mustBe("public", "true or false", isPublic);
 }
 
-function listDuplicateIds(line: ChangeLine | EndLine): ValidationError[] {
+function listDuplicateIds(line: ChangeLine | IdsLine | EndLine): ValidationError[] {
   if (!("public" in line && line.public)) return [];
   const { roles = [], achievements = [] } = line;
   const unlocked = achievements.map(({ id }) => id);

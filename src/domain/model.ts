@@ -13,9 +13,16 @@ const MAX_AVATAR = 2048;
 /** Browsers treat `//host` and `/\host` as URLs of another site, so neither is a valid path. */
 const AVATAR = /^([Hh][Tt][Tt][Pp][Ss]?:\/\/[^/\s\p{Cc}]|\/(?![/\\]))[^\s\p{Cc}]*$/u;
 
+const MARK = /^[0-9a-f]{32}$/;
+
 export const Id = integer(`an integer from 1 to ${Number.MAX_SAFE_INTEGER}`, 1);
 export const Count = integer(`an integer from 0 to ${Number.MAX_SAFE_INTEGER}`, 0);
 export const Integer = integer("an integer", Number.MIN_SAFE_INTEGER);
+
+/** Identifies a state of an id map: 16 random digits of the map, and 16 of its last new keys. */
+export const Mark = string("the mark of an id map", { pattern: MARK.source }, (value) =>
+  MARK.test(value),
+);
 
 export const Text = string("a valid Unicode string");
 

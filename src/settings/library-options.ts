@@ -1,8 +1,8 @@
 /** The options of the library: most flags of `serve`, and those that only a program can set. */
-import type { DatasetLine, EndLine } from "../domain/dataset.ts";
+import type { DatasetLine, EndLine, IdsLine } from "../domain/dataset.ts";
 import { suggest } from "../domain/suggest.ts";
 import type { ResponseFacts } from "../http/context.ts";
-import type { LineSource } from "../snapshot/import/read-dataset.ts";
+import type { LineSource } from "../snapshot/import/line-source.ts";
 import { defaultOf, type GivenOf, type Option, type Values } from "./declare.ts";
 import * as kinds from "./kinds.ts";
 import { sharedSettings } from "./serve-flags.ts";
@@ -14,7 +14,7 @@ function option<Given>(takes: string, help: string) {
 
 export const libraryOptions = {
   snapshot: option<string | Uint8Array>("string or object", "the path or bytes of a snapshot"),
-  dataset: option<LineSource<DatasetLine | EndLine>>(
+  dataset: option<LineSource<DatasetLine | IdsLine | EndLine>>(
     "string or object or array",
     "the path or bytes of a dataset (NDJSON, plain or gzip), a folder of CSV files, or lines as objects",
   ),

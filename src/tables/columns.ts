@@ -4,6 +4,7 @@
  */
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
+import type { UnknownColumn } from "../domain/record-source.ts";
 import { findSimilar } from "../domain/suggest.ts";
 
 /** The required and the optional columns of each table. */
@@ -41,13 +42,6 @@ export function findTables(folder: string, ending: "csv" | "sql"): Map<TableName
   }
   if (found.has("users") || found.has("companies")) return found;
   throw new Error(`${folder} has neither users.${ending} nor companies.${ending}; ${list}`);
-}
-
-/** A column that is left out, and the column that was probably meant. */
-export interface UnknownColumn {
-  file: string;
-  column: string;
-  meant?: string | undefined;
 }
 
 export interface Header {

@@ -5,42 +5,22 @@
 import { statSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { type RawRecord, type RecordKey, validateUnlock } from "../domain/dataset.ts";
+import type { Item, LineError, RecordSource, UnknownColumn } from "../domain/record-source.ts";
 import { parseTime } from "../domain/time.ts";
-import {
-  DUPLICATE_ID,
-  mustBeId,
-  toKey,
-  type ValidationError,
-} from "../domain/validation-errors.ts";
+import { DUPLICATE_ID, mustBeId, toKey } from "../domain/validation-errors.ts";
 import { createConverter } from "./cells.ts";
-import { findTables, keyOf, type TableName, type UnknownColumn } from "./columns.ts";
+import { findTables, keyOf, type TableName } from "./columns.ts";
 import { openCsv } from "./csv.ts";
 import { findProblem, openDatabase } from "./database.ts";
-import type { IdMapOptions } from "./id-map.ts";
 import { openTable, type Reporting, type Row, type Source, type Table } from "./queries.ts";
 
-export interface TableOptions extends Reporting, IdMapOptions {
+export interface TableOptions extends Reporting {
+  /** The file that maps ids of any kind to integers. Without it, ids must be integers. */
+  idMap?: string | undefined;
   /** The folder with a SELECT for each table, if the source is a database. */
   queries?: string | undefined;
   /** How long to wait for each page of rows from a database server. */
   timeoutMs?: number | undefined;
-}
-
-/** A record with a valid id. With an id map, its ids are keys. */
-export interface TableRecord {
-  record: RawRecord;
-  /** The line of the record's row in a CSV file. */
-  line: number | undefined;
-  /** The line of the first row with the same id. */
-  first?: unknown;
-}
-
-/** An error in a row that belongs to no record, or in a record. */
-export interface RowError extends ValidationError {
-  /** For example `users.csv, line 12` or `users.sql, id 42`. */
-  place: string;
-  /** The record that a reference does not find. */
-  missing?: { type: RecordType; id: number | string };
 }
 
 /** With `hasKeys`, ids can be of any kind; see {@link toKey}. */
@@ -48,15 +28,16 @@ type TableReaderOptions = Reporting & { hasKeys: boolean };
 
 type RecordType = RecordKey["type"];
 type ListName = (typeof lists)[number];
-type RowProblem = Omit<RowError, "place">;
-type Items = (TableRecord | RowError)[];
+type RowProblem = Omit<LineError, "place">;
 
 const lists = ["roles", "achievements"] as const;
 
 /** How many rows of a list to convert at a time, which takes about a millisecond. */
 const SLICE = 500;
 
-export class TableReader {
+export class TableReader implements RecordSource {
+  /** Tables never have the ids of a snapshot. */
+  readonly numbers = undefined;
   readonly unknownColumns: UnknownColumn[] = [];
   private readonly source: Source;
   private readonly files: ReadonlyMap<TableName, string>;
@@ -80,7 +61,7 @@ export class TableReader {
   }
 
   /** Yields all records, and the errors in all other rows. */
-  async *read(): AsyncGenerator<Items> {
+  async *read(): AsyncGenerator<Item[]> {
     for (const [name, path] of this.files) {
       const table = await openTable(this.source, name, path, this.options);
       this.tables.set(name, table);
@@ -95,7 +76,7 @@ export class TableReader {
     for (const type of ["role", "achievement", "company"] as const) {
       for await (const rows of this.pages(tableOf(type))) yield this.toRecords(type, rows);
     }
-    let users: Items = [];
+    let users: Item[] = [];
     let owners = new Map<unknown, RawRecord>();
     for await (const { list, rows } of readAhead(readAhead(this.userPages()))) {
       if (list) {
@@ -113,11 +94,14 @@ export class TableReader {
   }
 
   /** Adds the row and the column to an error in a record. */
-  locate(error: ValidationError, type: RecordType, { line, id, first }: Row): RowError {
+  locate(error: LineError, first?: number): LineError {
+    const { type, line, id } = error;
+    if (type === undefined || line === undefined) return error;
     const field = error.field.replace(/^company\./, "company_");
     const isRepeated = error.kind === DUPLICATE_ID && first !== undefined;
     const reason = isRepeated ? `${error.reason} (first on line ${first})` : error.reason;
-    return { ...error, field, reason, place: this.placeOf(tableOf(type), line, id) };
+    const place = this.placeOf(tableOf(type), line, id);
+    return { ...error, field, reason, place, line: undefined };
   }
 
   private placeOf(table: TableName, line: unknown, id: unknown): string {
@@ -125,9 +109,11 @@ export class TableReader {
     return `${table}.${ending}, ${ending === "csv" ? `line ${line}` : `${keyOf(table)} ${id}`}`;
   }
 
-  private errorIn(table: TableName, row: Row, error: RowProblem): RowError {
+  private errorIn(table: TableName, row: Row, error: RowProblem): Item {
     const cell = row[keyOf(table)];
-    return { ...error, place: this.placeOf(table, row.line, toKey(cell) ?? cell ?? "NULL") };
+    const place = this.placeOf(table, row.line, toKey(cell) ?? cell ?? "NULL");
+    const type = table === "users" ? "user" : undefined;
+    return { problem: { ...error, type, place }, isFatal: false };
   }
 
   private pages(table: TableName, after?: Row, upTo?: Row) {
@@ -152,14 +138,17 @@ export class TableReader {
     }
   }
 
-  private toRecords(type: RecordType, rows: Row[]): Items {
+  private toRecords(type: RecordType, rows: Row[]): Item[] {
     let first: Row = {};
-    return rows.map((row) => {
+    return rows.map((row): Item => {
       const { company_id, company_role = "Member", ...fields } = this.convert(row);
       const { id } = fields;
       if (!this.isId(id)) return this.errorIn(tableOf(type), row, mustBeId("id", id));
       if (row.id !== first.id) first = row;
-      const lines = { line: row.line as number | undefined, first: first.line };
+      const lines = {
+        line: row.line as number | undefined,
+        first: first.line as number | undefined,
+      };
       // For a private user, the id is enough.
       if (fields.public === false) return { record: { type, id, public: false }, ...lines };
       if (company_id !== undefined) fields.company = { id: company_id, role: company_role };
@@ -185,7 +174,7 @@ export class TableReader {
     for (let at = 0; at < rows.length; at += SLICE) {
       // Lets the database's driver receive a reply and send the next query.
       await setImmediate();
-      yield rows.slice(at, at + SLICE).flatMap((row): RowError[] => {
+      yield rows.slice(at, at + SLICE).flatMap((row): Item[] => {
         const cells = this.convert(row);
         const owner = owners.get(cells.user_id);
         if (owner && owner.public !== true) return [];
@@ -234,10 +223,9 @@ export function isFolder(path: string): boolean {
 
 /** Opens a database or a folder of CSV files. Returns undefined if `source` is something else. */
 export async function openTables(
-  source: unknown,
+  source: string,
   { queries, timeoutMs = 120_000, idMap, ...reporting }: TableOptions,
 ): Promise<TableReader | undefined> {
-  if (typeof source !== "string") return undefined;
   const options = { ...reporting, hasKeys: idMap !== undefined };
   const problem = findProblem(source, queries);
   if (problem !== undefined) throw new Error(`the source ${problem}`);

@@ -195,6 +195,8 @@ test("apply reports what has changed, and what it did not find", async () => {
   expect(differences).toEqual({
     users: { added: 1, removed: 1, made_private: 1, made_public: 1 },
     unlocked_achievements: { before: 1, after: 1 },
+    changed: { names: 1, avatars: 0, companies: 1, roles: 0 },
+    lost: { avatars: 0, companies: 1, roles: 0 },
   });
   expect(notFound).toEqual(["user", "company"].map((type) => ({ type, id: 99 }) as RecordKey));
 });
@@ -214,14 +216,24 @@ test("apply reports five errors of each kind, or more with --max-errors", async 
 });
 
 test("apply removes most users only with --allow-shrink", async () => {
-  const path = await makeSnapshot();
+  const people = Array.from({ length: 20 }, (_, at) => user(at + 1, "Ann"));
+  const path = await makeSnapshot(people);
   const before = stateOf(path);
-  const lines = [gone("user", 42), gone("user", 43)];
-  const error = `${path} would lose 2 of its 3 users; nothing was written`;
+  const lines = people.slice(9).map(({ id }) => gone("user", id));
+  const error = `${path} would lose 11 of its 20 users; nothing was written`;
   await expect(applyChanges(lines, path)).rejects.toThrow(error);
   expect(stateOf(path)).toEqual(before);
   await applyChanges(lines, path, { allowShrink: true });
-  expect(await exported(path)).toBe(await exported(await makeSnapshot(edited(community, lines))));
+  expect(await exported(path)).toBe(await exported(await makeSnapshot(people.slice(0, 9))));
+});
+
+test("apply takes down one of two public users, who has most achievements", async () => {
+  const unlock = { id: 7, tier: 1, unlocked_at: "2024-03-09T17:05:00Z" };
+  const path = await makeSnapshot([
+    ...community.filter(({ id }) => id !== 42),
+    user(42, "A", { achievements: [unlock] }),
+  ]);
+  await applyChanges([hide(42)], path);
 });
 
 test("applying changes to a file that is missing or no intact snapshot is an error", async () => {
@@ -231,7 +243,7 @@ test("applying changes to a file that is missing or no intact snapshot is an err
   writeFileSync(path, bytes);
   for (const [target, reason] of [
     [`${path}-none`, /-none cannot be read: no such file or directory$/],
-    [makeFile(community), /build one with roadbook import$/],
+    [makeFile(community), /build one with roadbook import DATASET --to FILE$/],
     [path, /is damaged: its checksum does not match$/],
   ] as const) {
     await expect(applyChanges([], target)).rejects.toThrow(reason);

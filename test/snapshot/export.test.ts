@@ -15,6 +15,7 @@ import {
   InvalidLine,
   parseObject,
   validateChange,
+  validateMarker,
   validateRecord,
 } from "../../src/domain/dataset.ts";
 import { cleanName } from "../../src/domain/text.ts";
@@ -177,7 +178,7 @@ describe("schema", () => {
     const record = parseObject(text);
     if (record instanceof InvalidLine) return false;
     cleanNames(record);
-    return !(validate(record) instanceof InvalidLine);
+    return !((validateMarker(record) ?? validate(record)) instanceof InvalidLine);
   }
 
   test("accepts exactly the lines and changes that import and apply accept", () => {
@@ -199,6 +200,7 @@ describe("schema", () => {
       { ...achievement, description: "🚛".repeat(500) },
       user(1, "Company", { company: null }),
       ...[0, -1].map((lines) => ({ type: "end", lines })),
+      ...["0123456789abcdef".repeat(2), "0123", null].map((map) => ({ type: "ids", map })),
       ...["end", "user", "role", "driver"].map((type) => ({ type, id: 1, deleted: true })),
       ...["Kept to oneself", ""].map((name) => ({ type: "user", id: 1, public: false, name })),
       { type: "user", id: 1, deleted: true, public: false },

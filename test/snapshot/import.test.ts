@@ -1,5 +1,4 @@
 /** Imports of datasets that are truncated, empty or invalid in some lines. */
-import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +6,7 @@ import { gzipSync, zstdCompressSync } from "node:zlib";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { PublicUserLine } from "../../src/domain/model.ts";
 import { checkSnapshot } from "../../src/snapshot/format/open.ts";
-import { applyChanges } from "../../src/snapshot/import/apply.ts";
+import { applyChanges, hideUsers } from "../../src/snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../../src/snapshot/import/import.ts";
 import { formatErrors } from "../../src/snapshot/import/line-errors.ts";
 import {
@@ -105,6 +104,22 @@ describe("an import that is empty or would change most of the snapshot is an err
   const people = (count: number, from?: number) =>
     list(count, (id) => user(id, `User ${id}`), from);
   const companies = (count: number) => list(count, (id) => ({ ...company, id }));
+  const members = [
+    role,
+    company,
+    ...list(24, (id) => user(id, `U${id}`, { company: { id: 1, role: "x" }, roles: [1] })),
+  ];
+  /** Of these, `count` users have lost what is in `field`. */
+  const without = (field: string, count = 24, all = 24) => [
+    role,
+    company,
+    ...list(all, (id) => ({
+      ...user(id, `U${id}`, { company: { id: 1, role: "x" }, roles: [1] }),
+      ...(id <= count && { [field]: undefined }),
+    })),
+  ];
+  const named = (count: number) =>
+    list(24, (id) => user(id, id <= count ? "Driver" : `User ${id}`));
   const hidden = (count: number, from = 900) =>
     list(count, (id) => ({ type: "user", id, public: false }), from);
   const unlocked = { id: 7, tier: 1, unlocked_at: "2024-03-09T17:05:00Z" };
@@ -132,15 +147,28 @@ describe("an import that is empty or would change most of the snapshot is an err
   );
 
   test.each<[string, object[], object[], string | undefined]>([
-    ["half of the users", people(10), people(5), undefined],
-    ["most users", people(10), people(4), "lose 6 of its 10 users"],
-    ["half of the companies", [ann, ...companies(4)], [ann, ...companies(2)], undefined],
-    ["most companies", [ann, ...companies(4)], [ann, company], "lose 3 of its 4 companies"],
+    ["half of the users", people(24), people(12), undefined],
+    ["most users", people(24), people(11), "lose 13 of its 24 users"],
+    ["ten of ten users", people(10), people(1, 500), undefined],
+    ["all users, but adds others", people(11), people(20, 500), "lose 11 of its 11 users"],
+    ["half of the companies", [ann, ...companies(24)], [ann, ...companies(12)], undefined],
+    ["most companies", [ann, ...companies(24)], [ann, company], "lose 23 of its 24 companies"],
     ["ten of ten private users", hidden(10), people(10, 900), undefined],
     ["half of the private users", hidden(22), revealed(11, 11), undefined],
     ["most private users", hidden(21), revealed(11, 10), "publish 11 of its 21 private users"],
-    ["half of the public users", people(10), [...people(5), ...hidden(5)], undefined],
-    ["most public", people(10), [...people(4), ...hidden(6)], "lose 6 of its 10 public users"],
+    [
+      "most private users, who are absent",
+      [...people(20), ...hidden(11)],
+      people(20),
+      "publish or lose 11 of its 11 private users",
+    ],
+    ["half of the public users", people(24), [...people(12), ...hidden(12)], undefined],
+    [
+      "most public",
+      people(24),
+      [...people(11), ...hidden(13, 12)],
+      "lose 13 of its 24 public users",
+    ],
     ["half of the unlocks", owners(4), [...owners(2), ...people(2, 3)], undefined],
     [
       "most unlocked achievements",
@@ -148,11 +176,18 @@ describe("an import that is empty or would change most of the snapshot is an err
       [...owners(1), ...people(3, 2)],
       "lose 3 of its 4 unlocked achievements",
     ],
-    ["users who were private", hidden(10), hidden(4), "lose 6 of its 10 users"],
-    ["all users, but adds others", people(10), people(10, 500), undefined],
+    ["ten users, with their achievements", owners(10), people(1, 11), undefined],
+    ["one of two users", people(2), people(1), undefined],
+    ["half of the avatars", people(24), without("avatar_url", 12), undefined],
+    ["most avatars", people(24), without("avatar_url", 13), "lose 13 of its 24 avatars"],
+    ["ten of ten avatars", people(10), without("avatar_url", 10, 10), undefined],
+    ["most companies of users", members, without("company"), "lose 24 of its 24 users' companies"],
+    ["most roles of users", members, without("roles"), "lose 24 of its 24 users' roles"],
+    ["most names", people(24), named(13), "give the same name to 13 of its 24 public users"],
+    ["half of the names", people(24), named(12), undefined],
   ])("%s", async (_, old, next, expected) => {
     const target = await makeSnapshot(old);
-    const flag = expected && (expected.startsWith("lose") ? "shrink" : "reveal");
+    const flag = expected && (expected.startsWith("publish") ? "reveal" : "shrink");
     const before = stateOf(target);
     if (expected) {
       await expect(run(next, {}, target)).rejects.toThrow(
@@ -176,26 +211,51 @@ describe("an import that is empty or would change most of the snapshot is an err
     expect((await run(next, options, target)).differences).toEqual({
       users: { added: 1, removed: 2, made_private: 4, made_public: 1 },
       unlocked_achievements: { before: 4, after: 3 },
+      changed: { names: 0, avatars: 0, companies: 0, roles: 0 },
+      lost: { avatars: 0, companies: 0, roles: 0 },
     });
   });
 
-  test("the old counts are read even from another schema version, but not from a damaged file", async () => {
-    const target = await makeSnapshot(people(10));
-    const bytes = readFileSync(target);
-    bytes.writeUInt32BE(99, 60); // user_version
-    writeFileSync(target, bytes);
-    await expect(checkSnapshot(target)).rejects.toThrow("has schema 99");
-    await expect(run(people(4), {}, target)).rejects.toThrow("6 of its 10 users");
-    writeFileSync(target, bytes.subarray(0, 1000));
-    expect((await run([ann], {}, target)).counts.users).toBe(1);
-    const db = new Database(target);
-    const find = db.query<{ rootpage: number }, []>(
-      "SELECT rootpage FROM sqlite_schema WHERE name = 'user'",
-    );
-    const { rootpage = 0 } = find.get() ?? {};
-    db.close();
-    writeFileSync(target, readFileSync(target).fill(0xff, 4096 * (rootpage - 1), 4096 * rootpage));
-    await expect(run([ann], {}, target)).rejects.toThrow("is damaged, so it cannot be compared");
+  test("an import reports whose name, avatar, company or roles have changed", async () => {
+    const target = await makeSnapshot(members);
+    const changed = [
+      role,
+      { ...role, id: 2 },
+      company,
+      { ...company, id: 2 },
+      user(1, "Renamed", { avatar_url: "/new.png", company: { id: 2, role: "x" }, roles: [1, 2] }),
+      user(2, "U2", { avatar_url: null }),
+      user(3, "U3", { company: { id: 1, role: "Owner" }, roles: [1] }),
+      ...members.slice(5),
+    ];
+    expect((await run(changed, {}, target)).differences).toMatchObject({
+      changed: { names: 1, avatars: 2, companies: 3, roles: 2 },
+      lost: { avatars: 1, companies: 1, roles: 1 },
+    });
+  });
+
+  test("a damaged target, or one of a newer version, is replaced only with --force", async () => {
+    const target = await makeSnapshot(people(30));
+    await hideUsers([1], target);
+    const intact = readFileSync(target);
+    const newer = Buffer.from(intact);
+    newer.writeUInt32BE(99, 60); // user_version
+    const flipped = Buffer.from(intact);
+    flipped[intact.length - 200] = 255 - (intact[intact.length - 200] ?? 0);
+    for (const [bytes, problem] of [
+      [newer, "has schema 99, but this Roadbook reads schema"],
+      [intact.subarray(0, intact.length / 2), "is damaged: it has "],
+      [flipped, "is damaged: its checksum does not match"],
+    ] as const) {
+      writeFileSync(target, bytes);
+      const before = stateOf(target);
+      const error = await run(people(30), {}, target).catch(String);
+      expect(error).toStartWith(`Error: ${target} ${problem}`);
+      expect(error).toEndWith("restore it, or import with --force, which forgets its takedowns");
+      expect(stateOf(target)).toEqual(before);
+    }
+    const forced = await run(people(1), { force: true }, target);
+    expect(forced).toMatchObject({ counts: { public_users: 1 }, differences: undefined });
   });
 });
 
@@ -286,6 +346,27 @@ line 9: achievements[1].id: must be an integer from 1 to 9007199254740991, got "
     expect(report).toMatch(/^line \d: /);
     expect(kept).toEqual([role, hidden, expect.objectContaining(bea)]);
     expect(bytes.toString("latin1").toLowerCase()).not.toContain("evelyn");
+  });
+
+  test("is an error if most users are invalid, also in a first import", async () => {
+    const lines = (invalid: number) =>
+      Array.from({ length: 24 }, (_, at) => user(at + 1, at < invalid ? "" : "Ann"));
+    const target = join(temporaryFolder(), "s");
+    await expect(skip(lines(13), {}, target)).rejects.toThrow(
+      "13 of 24 users are invalid, so they would become private or be left out; nothing was written (if",
+    );
+    expect(listBeside(target)).toEqual([]);
+    expect((await skip(lines(12), {}, target)).skipped).toMatchObject({ hidden: 12 });
+    await skip(lines(10).slice(0, 11));
+    expect((await skip(lines(13), { allowShrink: true })).skipped).toMatchObject({ hidden: 13 });
+  });
+
+  test("is an error if most rows of users have no valid id", async () => {
+    const folder = temporaryFolder();
+    const rows = Array.from({ length: 20 }, (_, at) => `${at < 11 ? "x" : at},1,Ann,2024-01-01`);
+    writeFileSync(join(folder, "users.csv"), `id,public,name,created_at\n${rows.join("\n")}`);
+    const importing = importDataset(folder, join(folder, "s"), { skipInvalid: true });
+    await expect(importing).rejects.toThrow("11 of 20 users are invalid");
   });
 
   const bytes = Buffer.from(textOf([role, bea, ann]));
@@ -381,10 +462,11 @@ test("a dry run reports what an import would, and writes nothing", async () => {
   const dryRun = (lines: object[]) => importDataset(lines, target, { dryRun: true });
   expect((await dryRun([role, ann])).counts).toMatchObject({ users: 1, roles: 1 });
   expect(existsSync(target)).toBe(false);
-  await importDataset([ann, bea, user(3, "Eve")], target);
+  const people = Array.from({ length: 12 }, (_, at) => user(at + 1, "Ann"));
+  await importDataset(people, target);
   const before = stateOf(target);
-  await dryRun([ann, bea]);
-  await expect(dryRun([ann])).rejects.toThrow("2 of its 3 users");
+  await dryRun(people.slice(6));
+  await expect(dryRun([ann])).rejects.toThrow("11 of its 12 users");
   await expect(dryRun([{ ...ann, name: "" }])).rejects.toThrow("line 1: name: must be");
   await expect(importDataset([ann], makeFile([ann]), { dryRun: true })).rejects.toThrow("--force");
   expect(stateOf(target)).toEqual(before);

@@ -17,15 +17,19 @@ export interface Meta {
   unlocked: number;
   /** The ids of the twelve public users with the most achievement points, in that order. */
   featured: number[];
+  /** The last mark of the id map with which the snapshot was made; undefined without one. */
+  id_map?: string | undefined;
 }
 
 export type Totals = Pick<Meta, "counts" | "unlocked">;
 
 export function writeMeta(db: Database, facts: Meta): void {
-  const rows = Object.entries(facts).map(([key, fact]) => ({
-    key,
-    value: typeof fact === "string" ? fact : JSON.stringify(fact),
-  }));
+  const rows = Object.entries(facts)
+    .filter(([, fact]) => fact !== undefined)
+    .map(([key, fact]) => ({
+      key,
+      value: typeof fact === "string" ? fact : JSON.stringify(fact),
+    }));
   db.delete(meta).run();
   db.insert(meta).values(rows).run();
 }
@@ -34,10 +38,17 @@ export function readMeta(db: Database): Meta {
   const rows = db.select().from(meta).all();
   const facts = Object.fromEntries(rows.map(({ key, value }) => [key, value]));
   // Older schemas do not store how many achievements are unlocked.
-  const { built_at, roadbook_version, counts, unlocked = countUnlocked(db), featured } = facts;
+  const {
+    built_at,
+    roadbook_version,
+    counts,
+    unlocked = countUnlocked(db),
+    featured,
+    id_map,
+  } = facts;
   if (built_at && roadbook_version && counts && featured) {
     const parsed = { counts: JSON.parse(counts), featured: JSON.parse(featured) };
-    return { built_at, roadbook_version, unlocked: Number(unlocked), ...parsed };
+    return { built_at, roadbook_version, unlocked: Number(unlocked), id_map, ...parsed };
   }
   throw new SnapshotError("is damaged: its metadata is incomplete");
 }

@@ -25,7 +25,7 @@ export type VerifiedDatabase = { db: Database; sha256: string };
 /** Checks every byte, and runs SQLite's own checks, which detect bugs in how it was written. */
 export function checkSnapshot(path: string): Promise<Meta & { sha256: string }> {
   return namingErrors(path, async () => {
-    const { db, sha256 } = await openVerified(path);
+    const { db, sha256 } = await openInPlace(path);
     try {
       const [[result = ""] = []] = db.values<string[]>("PRAGMA integrity_check(1)");
       if (result === "ok") return { ...readMeta(db), sha256 };
@@ -38,7 +38,7 @@ export function checkSnapshot(path: string): Promise<Meta & { sha256: string }> 
 
 /** Checks only the checksum, which it returns, and the schema. Rethrows errors of the system. */
 export async function verifyFile(path: string): Promise<string> {
-  const { db, sha256 } = await openVerified(path);
+  const { db, sha256 } = await openInPlace(path);
   db.$client.close(true);
   return sha256;
 }
@@ -65,7 +65,7 @@ async function openCopy(path: string, bytes: number, copyFolder: string, oldest?
     using temporary = makeTemporaryFolder(copyFolder);
     const copy = join(temporary.folder, "copy");
     await copyIfSpace(path, copy, bytes);
-    return await openVerified(copy, true, oldest);
+    return await openInPlace(copy, oldest, true);
   } catch (error) {
     if (error instanceof SnapshotError) throw error;
     const needs = `needs ${Math.ceil(bytes / 1e6)} MB in ${copyFolder}`;
@@ -74,7 +74,12 @@ async function openCopy(path: string, bytes: number, copyFolder: string, oldest?
   }
 }
 
-async function openVerified(path: string, isMapped = false, oldest?: number) {
+/** Opens the file itself, which must not change while it is open. */
+export async function openInPlace(
+  path: string,
+  oldest?: number,
+  isMapped = false,
+): Promise<VerifiedDatabase> {
   await using file = await openFile(path);
   const { size } = await file.stat();
   parseHeader(await readHeader(file), size);

@@ -6,14 +6,14 @@ import { getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type DatasetLine, type RecordKey, validateRecord } from "../../domain/dataset.ts";
 import { MAX_ACHIEVEMENTS_BYTES, type PublicUserLine } from "../../domain/model.ts";
+import type { LineError } from "../../domain/record-source.ts";
 import { parseTime } from "../../domain/time.ts";
 import { DUPLICATE_ID, type ValidationError } from "../../domain/validation-errors.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
-import { type IdMap, idInSource } from "../../tables/id-map.ts";
 import { countOf } from "../format/meta.ts";
 import { achievement, company, encodeUnlocks, role, type Unlock, user } from "../format/schema.ts";
-import type { LineError } from "./line-errors.ts";
-import type { LineHandler } from "./read-dataset.ts";
+import type { Ids } from "./ids.ts";
+import type { RecordHandler } from "./read-dataset.ts";
 
 /** Limited because the server may hold all definitions in memory. */
 const limits = {
@@ -24,7 +24,7 @@ const limits = {
 /** A record, and the line that refers to it or deletes it. */
 export type Reference = RecordKey & { line: number };
 
-export function createRowWriter(db: Database, idMap?: IdMap) {
+export function createRowWriter(db: Database, ids: Ids) {
   const statements = prepareStatements(db);
   /** The ids of the roles and achievements read so far. */
   const known = { role: new Set<number>(), achievement: new Set<number>() };
@@ -76,7 +76,6 @@ export function createRowWriter(db: Database, idMap?: IdMap) {
   }
 
   const writer = {
-    idMap,
     validate: validateRecord,
     /** The length of the longest list of achievements so far. With infinity, all are checked. */
     longestList: 0,
@@ -89,7 +88,7 @@ export function createRowWriter(db: Database, idMap?: IdMap) {
         ids.add(id);
       }
       if (insert(line, number)) return [];
-      const reason = `duplicate ${type} id ${idInSource(line, idMap)}`;
+      const reason = `duplicate ${type} id ${ids.inSource(line)}`;
       return [{ field: "id", reason, kind: DUPLICATE_ID }];
     },
 
@@ -119,7 +118,7 @@ export function createRowWriter(db: Database, idMap?: IdMap) {
       );
       for (const { line, field, type, id, user } of rows.iterate()) {
         const missing = { type, id };
-        const name = `${type} ${idInSource(missing, idMap)}`;
+        const name = `${type} ${ids.inSource(missing)}`;
         const isDeleted = field === "id";
         const reason = isDeleted ? `${name} is still referenced` : `there is no ${name}`;
         const kind = isDeleted ? "is still referenced" : `there is no ${type}`;
@@ -137,7 +136,7 @@ export function createRowWriter(db: Database, idMap?: IdMap) {
       }
     },
   };
-  return writer satisfies LineHandler<DatasetLine>;
+  return writer satisfies RecordHandler<DatasetLine>;
 }
 
 function prepareStatements(db: Database) {

@@ -4,23 +4,22 @@
  * last reference is removed.
  */
 import { accessSync, constants, copyFileSync } from "node:fs";
-import { sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { type ChangeLine, validateChange } from "../../domain/dataset.ts";
+import { RecordList, type RecordSource } from "../../domain/record-source.ts";
 import { type Paths, type ReplaceOptions, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { type IdMap, idInSource, openIdMap } from "../../tables/id-map.ts";
 import { finishFile, parseHeader } from "../format/header-trailer.ts";
 import { readMeta } from "../format/meta.ts";
-import { namingErrors, verifyFile } from "../format/open.ts";
+import { namingErrors } from "../format/open.ts";
+import { privateUser, user } from "../format/schema.ts";
 import { createRowWriter, nameCompanies, type Reference } from "./add-records.ts";
+import { compare, type GuardOptions } from "./compare.ts";
 import { clearUnused, createForgetting } from "./forget.ts";
-import { compare, refuseOlderMap } from "./overwrite-guard.ts";
-import {
-  type LineHandler,
-  type LineSource,
-  type ReadOptions,
-  readDataset,
-} from "./read-dataset.ts";
+import { type IdOptions, Ids } from "./ids.ts";
+import { type LineOptions, LineReader, type LineSource } from "./line-source.ts";
+import { type ReadOptions, type RecordHandler, readDataset } from "./read-dataset.ts";
+import { describeTarget, verifyTarget } from "./target.ts";
 import {
   type Counted,
   finishDatabase,
@@ -30,76 +29,118 @@ import {
   type WriteOptions,
 } from "./write.ts";
 
-export type ApplyOptions = ReadOptions & ReplaceOptions & Pick<WriteOptions, "builtAtMs">;
+export type ApplyOptions = LineOptions &
+  ReadOptions &
+  GuardOptions &
+  ReplaceOptions &
+  Pick<IdOptions, "idMap"> &
+  Pick<WriteOptions, "builtAtMs">;
 
-/** The lines of a change file, or a function that derives them from the snapshot. */
-type ChangeSource = LineSource | ((db: Database, idMap?: IdMap) => object[]);
+/** Changes, or a function that derives them from the snapshot. */
+type Changes = RecordSource | ((db: Database, ids: Ids) => RecordSource);
 
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
  * if a line is invalid, and with a `SnapshotError` if `target` is not a valid snapshot.
  */
-export async function applyChanges(
-  changes: ChangeSource,
+export function applyChanges(
+  changes: LineSource,
   target: string,
   options: ApplyOptions = {},
 ): Promise<Counted> {
-  const apply = async ({ path, old }: Paths) => {
-    await namingErrors(target, async () => accessSync(old, constants.R_OK));
-    copyFileSync(old, path, constants.COPYFILE_FICLONE);
-    // Verifies the copy rather than the original, which may have changed since it was copied.
-    await namingErrors(target, () => verifyFile(path));
-    using idMap = await openIdMap(options, target);
-    if (idMap) refuseOlderMap(idMap, old, target, options);
-    const counted = await useDatabase(path, async (db) => {
-      const changed = await change(db, changes, options, idMap);
-      const differences = compare(db, old, target, changed, { ...options, allowReveal: true });
-      return { ...changed, differences, held: 0 };
-    });
-    const sha256 = await finishFile(path, clearUnused);
-    // Before the file is replaced, so that no id that was served is lost.
-    idMap?.commit();
-    return { ...counted, sha256 };
-  };
-  return replaceLocked(target, apply, options);
+  return replaceLocked(
+    target,
+    async (paths) => {
+      await using source = await LineReader.open(changes, options);
+      return await writeChanged(source, target, paths, options);
+    },
+    options,
+  );
 }
 
-/** A user as `hideUsers` found it. `is_public` is 1 or 0. */
-type Found = { id: number | string; is_public: number | null };
+async function writeChanged(
+  changes: Changes,
+  name: string,
+  { path, old }: Paths,
+  options: ApplyOptions,
+): Promise<Counted> {
+  await namingErrors(name, async () => accessSync(old, constants.R_OK));
+  copyFileSync(old, path, constants.COPYFILE_FICLONE);
+  // Verifies the copy rather than the original, which may have changed since it was copied.
+  const target = await verifyTarget(path, { path: old, name });
+  const numbers = typeof changes === "function" ? undefined : changes.numbers;
+  const { idMap, waitMs, onWait } = options;
+  using ids = await Ids.open(numbers, target, { idMap, waitMs, onWait });
+  const counted = await useDatabase(path, async (db) => {
+    const source = typeof changes === "function" ? changes(db, ids) : changes;
+    const { changed, ...outcome } = await change(db, source, ids, options);
+    const differences = compare(db, target, outcome, { ...options, allowReveal: true }, changed);
+    return { ...outcome, differences, held: 0 };
+  });
+  const sha256 = await finishFile(path, clearUnused);
+  ids.commit();
+  return { ...counted, sha256 };
+}
+
+/** A user whom `hideUsers` made private or found private, by the id that it was given. */
+interface Found {
+  id: number | string;
+  wasPublic: boolean;
+}
 
 /**
  * Makes users private in the snapshot file `target`, and returns them as they were. Rejects if one
  * of them does not exist. An import keeps to this for an hour, even for those already private.
  */
 export async function hideUsers(
-  ids: readonly (number | string)[],
+  given: readonly (number | string)[],
   target: string,
   options: ApplyOptions = {},
 ): Promise<Counted & { found: Found[] }> {
   let found: Found[] = [];
-  const listChanges = (db: Database, idMap?: IdMap) => {
-    // Each id that is not in the map gets a number that no user has.
-    const idOf = (id: number | string, at: number) => idMap?.find("user", id) ?? -1 - at;
-    const given = new Map(ids.map((id, at) => [idMap ? idOf(id, at) : id, id]));
-    const rows = db.all<Found>(sql`SELECT value AS id, CASE
-        WHEN value IN (SELECT id FROM user) THEN 1
-        WHEN value IN (SELECT id FROM private_user) THEN 0 END AS is_public
-      FROM json_each(${JSON.stringify([...given.keys()])})`);
-    found = rows.map((row) => ({ ...row, id: given.get(row.id) ?? row.id }));
-    const missing = found.filter((user) => user.is_public === null);
-    const list = missing.map(({ id }) => `user ${id}`).join(", ");
-    if (list) throw new Error(`not found in ${target}: ${list}; nothing was written`);
-    return found.map(({ id }) => ({ type: "user", id, public: false }));
+  const listChanges = (db: Database, ids: Ids): RecordSource => {
+    found = findUsers(db, ids, given, target);
+    return new RecordList(found.map(({ id }) => ({ type: "user", id, public: false })));
   };
-  const counted = await applyChanges(listChanges, target, { ...options, allowShrink: true });
+  const guards = { ...options, allowShrink: true };
+  const write = (paths: Paths) => writeChanged(listChanges, target, paths, guards);
+  const counted = await replaceLocked(target, write, options);
   return { ...counted, found };
+}
+
+/** Finds each user once. Throws unless all of them are in the snapshot. */
+function findUsers(
+  db: Database,
+  ids: Ids,
+  given: readonly (number | string)[],
+  target: string,
+): Found[] {
+  const id = sql.placeholder("id");
+  const findPublic = db.select({ id: user.id }).from(user).where(eq(user.id, id)).prepare();
+  const findPrivate = db.select().from(privateUser).where(eq(privateUser.id, id)).prepare();
+  const found = new Map<number, Found>();
+  const missing: string[] = [];
+  for (const name of given) {
+    const id = ids.findUser(name);
+    const wasPublic = id !== undefined && findPublic.get({ id }) !== undefined;
+    if (id !== undefined && (wasPublic || findPrivate.get({ id }) !== undefined)) {
+      found.set(id, found.get(id) ?? { id: name, wasPublic });
+    } else {
+      missing.push(`user ${name}`);
+    }
+  }
+  if (missing.length === 0) return [...found.values()];
+  throw new Error(`not found in ${target}: ${missing.join(", ")}; nothing was written`);
 }
 
 /** Applies changes to the bytes of a snapshot, and returns the bytes of the new snapshot. */
 export function changeSnapshot(snapshot: Uint8Array, changes: LineSource): Promise<Uint8Array> {
   const databaseBytes = parseHeader(snapshot, snapshot.length);
   return useDatabase(snapshot.subarray(0, databaseBytes), async (db) => {
-    await change(db, changes, {});
+    const target = describeTarget(db, { path: "", name: "the snapshot" });
+    await using source = await LineReader.open(changes, {});
+    using ids = await Ids.open(source.numbers, target, {});
+    await change(db, source, ids, {});
     return serializeSnapshot(db);
   });
 }
@@ -107,12 +148,12 @@ export function changeSnapshot(snapshot: Uint8Array, changes: LineSource): Promi
 /** Applies changes to the rows and the name index of a database. */
 async function change(
   db: Database,
-  changes: ChangeSource,
+  source: RecordSource,
+  ids: Ids,
   { builtAtMs = Date.now(), ...options }: ApplyOptions,
-  idMap?: IdMap,
 ) {
   const { featured } = readMeta(db);
-  const writer = createRowWriter(db, idMap);
+  const writer = createRowWriter(db, ids);
   const { forget, forgetNgrams, forgetSeparators } = createForgetting(db, builtAtMs);
   const byId = () => new Map<number, number>();
   /** The line number of each change. */
@@ -120,15 +161,14 @@ async function change(
   const deletions: Reference[] = [];
   const notFound: Counted["notFound"] = [];
 
-  const handler: LineHandler<ChangeLine> = {
+  const handler: RecordHandler<ChangeLine> = {
     validate: validateChange,
-    idMap,
 
     add(line, number) {
       const { type, id } = line;
       const first = lineOf[type].get(id);
       if (first !== undefined) {
-        const reason = `duplicate ${type} id ${idInSource(line, idMap)} (first on line ${first})`;
+        const reason = `duplicate ${type} id ${ids.inSource(line)} (first on line ${first})`;
         return [{ field: "id", reason, kind: "duplicate id" }];
       }
       lineOf[type].set(id, number);
@@ -136,7 +176,7 @@ async function change(
       if (type === "achievement") writer.longestList = Number.POSITIVE_INFINITY;
       const existed = forget(line);
       if (!("deleted" in line)) return writer.add(line, number);
-      if (!existed) notFound.push({ type, id: idInSource(line, idMap) });
+      if (!existed) notFound.push({ type, id: ids.inSource(line) });
       else if (type !== "user") deletions.push({ type, id, line: number });
       return [];
     },
@@ -145,18 +185,19 @@ async function change(
       if (deletions.length > 0) writer.addDeletions(deletions);
       yield* writer.finish();
       // The members' rows hold the names, too.
-      const ids = JSON.stringify([...lineOf.company.keys()]);
-      nameCompanies(db, sql`company_id IN (SELECT value FROM json_each(${ids}))`);
+      const companies = JSON.stringify([...lineOf.company.keys()]);
+      nameCompanies(db, sql`company_id IN (SELECT value FROM json_each(${companies}))`);
     },
   };
 
-  const lines = typeof changes === "function" ? changes(db, idMap) : changes;
-  const read = await readDataset(lines, handler, options);
+  const read = await readDataset(source, handler, ids, options);
   // Anyone can be featured if an achievement or a featured user has changed.
   const isAnyone = lineOf.achievement.size > 0 || featured.some((id) => lineOf.user.has(id));
-  const summary = summarize(db, isAnyone ? undefined : [...featured, ...lineOf.user.keys()]);
+  const summarized = summarize(db, isAnyone ? undefined : [...featured, ...lineOf.user.keys()]);
+  const summary = { ...summarized, id_map: ids.mark() };
   await finishDatabase(db, summary, forgetNgrams(), { builtAtMs });
   forgetSeparators();
   const { counts, unlocked } = summary;
-  return { counts, unlocked, ...read, notFound };
+  const changed = { users: [...lineOf.user.keys()], companies: [...lineOf.company.keys()] };
+  return { counts, unlocked, ...read, notFound, changed };
 }

@@ -5,44 +5,52 @@
 import { eq, gt, sql } from "drizzle-orm";
 import type { Database } from "../../sqlite/driver.ts";
 import { privateUser, takedown, user } from "../format/schema.ts";
-import { readOld } from "./overwrite-guard.ts";
 
 /** How long a takedown is remembered, and so the longest time for which an import can hold it. */
 export const MAX_HOLD_MS = 3_600_000;
 
-/**
- * Keeps the users of recent takedowns in the snapshot at `path` private or deleted, whatever the
- * imported dataset says. Returns for how many users it says otherwise. With another id map, the ids
- * belong to other users, so a takedown is an error.
- */
-export function holdTakedowns(
-  db: Database,
-  path: string,
-  nowMs: number,
-  holdMs = MAX_HOLD_MS,
-  isOtherMap = false,
-) {
+/** `at` is in milliseconds since 1970. A user who is not hidden has been deleted. */
+export interface Takedown {
+  id: number;
+  at: number;
+  isHidden: boolean;
+}
+
+export interface HoldOptions {
+  /** How long to keep to a takedown by `apply` or `hide`. Defaults to an hour, the maximum. */
+  holdMs?: number | undefined;
+  /** The time of the build, which dates takedowns and ends holds. Defaults to now. */
+  builtAtMs?: number | undefined;
+}
+
+/** Lists the recent takedowns in the snapshot that an import will replace. */
+export function listTakedowns(
+  old: Database,
+  { holdMs = MAX_HOLD_MS, builtAtMs = Date.now() }: HoldOptions,
+): Takedown[] {
   // The clock may have been set back since the takedown.
-  const at = sql<number>`min(${takedown.at}, ${nowMs})`;
-  const takedowns = readOld(path, (old) =>
-    old
-      .select({ id: takedown.id, at, hidden: privateUser.id })
-      .from(takedown)
-      .leftJoin(privateUser, eq(privateUser.id, takedown.id))
-      .where(gt(at, nowMs - Math.min(holdMs, MAX_HOLD_MS)))
-      .all(),
-  );
-  if (isOtherMap && takedowns && takedowns.length > 0) {
-    const problem = "takedowns of the last hour cannot be kept with another id map";
-    throw new Error(`${problem}; wait, or import with --hold 0 and hide the users again`);
-  }
+  const at = sql<number>`min(${takedown.at}, ${builtAtMs})`;
+  const rows = old
+    .select({ id: takedown.id, at, hidden: privateUser.id })
+    .from(takedown)
+    .leftJoin(privateUser, eq(privateUser.id, takedown.id))
+    .where(gt(at, builtAtMs - Math.min(holdMs, MAX_HOLD_MS)))
+    .all();
+  return rows.map(({ id, at, hidden }) => ({ id, at, isHidden: hidden !== null }));
+}
+
+/**
+ * Keeps these users private or deleted, whatever the imported dataset says. Returns for how many
+ * users it says otherwise.
+ */
+export function holdTakedowns(db: Database, takedowns: readonly Takedown[]): number {
   let held = 0;
-  for (const { id, at, hidden } of takedowns ?? []) {
+  for (const { id, at, isHidden } of takedowns) {
     const wasPublic = db.delete(user).where(eq(user.id, id)).run().changes > 0;
     const wasPrivate = db.delete(privateUser).where(eq(privateUser.id, id)).run().changes > 0;
-    if (hidden !== null) db.insert(privateUser).values({ id }).run();
+    if (isHidden) db.insert(privateUser).values({ id }).run();
     db.insert(takedown).values({ id, at }).run();
-    if (wasPublic || wasPrivate !== (hidden !== null)) held++;
+    if (wasPublic || wasPrivate !== isHidden) held++;
   }
   return held;
 }

@@ -1,22 +1,8 @@
 /** Groups the errors in a dataset by kind, so that errors of one kind never hide another kind. */
-import type { RecordKey } from "../../domain/dataset.ts";
-import type { ValidationError } from "../../domain/validation-errors.ts";
+import type { LineError } from "../../domain/record-source.ts";
 
 /** The number of kinds is limited because each unknown field name is a kind of its own. */
 const MAX_KINDS = 100;
-
-/** An error, with the type and id of the line's record if they can be read. */
-export interface LineError extends ValidationError {
-  type?: RecordKey["type"] | undefined;
-  /** With an id map, the id in the source. */
-  id?: number | string | undefined;
-  /** Missing if the error is not in a single line of NDJSON. */
-  line?: number | undefined;
-  /** The row of a table: `users.csv, line 12`, or `users.sql, id 42`. */
-  place?: string;
-  /** For a reference to a record that does not exist, the type and id of that record. */
-  missing?: Pick<LineError, "type" | "id">;
-}
 
 /** Counts errors and keeps the first `shown` errors of each kind. */
 export class LineErrors {
@@ -25,6 +11,8 @@ export class LineErrors {
   readonly kinds = new Map<string, { count: number; first: LineError[] }>();
   /** How many users became private because a line about them is invalid. */
   hidden = 0;
+  /** How many users were left out because nobody can read who they are. */
+  leftOut = 0;
   private readonly shown: number;
 
   constructor(shown = 5) {

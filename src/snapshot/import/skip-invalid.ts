@@ -6,16 +6,16 @@ import { eq, sql } from "drizzle-orm";
 import { integer, sqliteTable } from "drizzle-orm/sqlite-core";
 import { type DatasetLine, InvalidLine, salvageUser } from "../../domain/dataset.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import type { IdMap } from "../../tables/id-map.ts";
 import { privateUser, user } from "../format/schema.ts";
 import { createRowWriter, listLongUsers } from "./add-records.ts";
-import type { LineHandler } from "./read-dataset.ts";
+import type { Ids } from "./ids.ts";
+import type { RecordHandler } from "./read-dataset.ts";
 
 /** The users who have lost part of their line. */
 const trimmed = sqliteTable("trimmed", { id: integer().primaryKey() });
 
-export function createSkippingWriter(db: Database, idMap?: IdMap): LineHandler<DatasetLine> {
-  const writer = createRowWriter(db, idMap);
+export function createSkippingWriter(db: Database, ids: Ids): RecordHandler<DatasetLine> {
+  const writer = createRowWriter(db, ids);
   // On disk, unlike a TEMP table, because a bad dataset may trim millions of users.
   db.run(sql`CREATE TABLE trimmed (id INTEGER PRIMARY KEY)`);
   const id = sql.placeholder("id");

@@ -11,17 +11,17 @@ import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { withTrailer } from "../format/header-trailer.ts";
 import { countTotals, type Meta, type Totals, writeMeta } from "../format/meta.ts";
 import { achievement, createIndexes, type Unlock, user } from "../format/schema.ts";
-import type { Differences } from "./overwrite-guard.ts";
+import type { Differences } from "./compare.ts";
 import type { Read } from "./read-dataset.ts";
 
 const MAX_FEATURED = 12;
 
-type Summary = Totals & Pick<Meta, "featured">;
+type Summary = Totals & Pick<Meta, "featured" | "id_map">;
 
 export interface Counted extends Read, Totals {
   /** The checksum of the new snapshot; undefined for a dry run. */
   sha256?: string;
-  /** Undefined if the file is new or replaces a damaged one. */
+  /** Undefined if the file is new or nothing could be compared. */
   differences: Differences | undefined;
   /** How many users an import kept private or deleted, although the dataset says otherwise. */
   held: number;
@@ -86,7 +86,7 @@ export function serializeSnapshot(db: Database): Uint8Array {
  * Counts the rows and lists the users with the most achievement points, highest first, then lowest
  * id. Reads only the users in `among` for this list if it is given, which is much faster.
  */
-export function summarize(db: Database, among?: readonly number[]): Summary {
+export function summarize(db: Database, among?: readonly number[]): Omit<Summary, "id_map"> {
   const definitions = db.select().from(achievement).all();
   const pointsOf = new Map(definitions.map(({ id, points }) => [id, points]));
   const isAmong = sql`${user.id} IN (SELECT value FROM json_each(${sql.placeholder("ids")}))`;

@@ -1,59 +1,20 @@
 /** Lists the dataset in a snapshot. A list that is imported and exported again stays the same. */
-import { eq, getTableColumns } from "drizzle-orm";
-import { type DatasetLine, withEndLine } from "../../domain/dataset.ts";
-import { formatTime } from "../../domain/time.ts";
-import { type Database, prepareText } from "../../sqlite/driver.ts";
+import { type IdsLine, withEndLine } from "../../domain/dataset.ts";
+import { readMeta } from "../format/meta.ts";
 import { openPrivate, type VerifiedDatabase } from "../format/open.ts";
-import { achievement, company, privateUser, role, type Unlock, user } from "../format/schema.ts";
+import { listRecords } from "../format/records.ts";
 
 /** Lists the lines as JSON. Throws a `SnapshotError` if the snapshot at `path` cannot be read. */
-export async function exportDataset(path: string, oldest?: number): Promise<Iterable<string>> {
-  return withEndLine(listLines(await openPrivate(path, undefined, oldest)));
+export async function exportDataset(path: string): Promise<Iterable<string>> {
+  return withEndLine(listLines(await openPrivate(path)));
 }
 
 function* listLines({ db }: VerifiedDatabase): Generator<string> {
   try {
+    const { id_map: map } = readMeta(db);
+    if (map !== undefined) yield JSON.stringify({ type: "ids", map } satisfies IdsLine);
     for (const line of listRecords(db)) yield JSON.stringify(line);
   } finally {
     db.$client.close(true);
   }
-}
-
-function* listRecords(db: Database): Generator<DatasetLine> {
-  for (const row of db.select().from(role).orderBy(role.id).all()) yield { type: "role", ...row };
-  for (const row of db.select().from(achievement).orderBy(achievement.id).all()) {
-    const { id, name, description, icon, type: kind, tier, points } = row;
-    yield { type: "achievement", id, name, description, icon, kind, tier, points };
-  }
-  const companies = db.select().from(company).orderBy(company.id);
-  for (const row of prepareText(db, companies).iterate()) yield { type: "company", ...row };
-  for (const row of prepareText(db, selectUsers(db)).iterate()) yield lineOfUser(row);
-}
-
-/** Selects all users. Of private ones, there is only the id. */
-function selectUsers(db: Database) {
-  const publicIds = db.select({ id: user.id }).from(user);
-  const ids = publicIds.unionAll(db.select().from(privateUser)).as("ids");
-  const users = db.select({ ...getTableColumns(user), id: ids.id }).from(ids);
-  return users.leftJoin(user, eq(user.id, ids.id)).orderBy(ids.id);
-}
-
-type UserRow = ReturnType<ReturnType<typeof selectUsers>["all"]>[number];
-
-function lineOfUser({ id, name, company_id, company_role, ...row }: UserRow): DatasetLine {
-  if (name === null) return { type: "user", id, public: false };
-  const unlocks: Unlock[] = JSON.parse(row.achievements ?? "[]");
-  return {
-    type: "user",
-    id,
-    public: true,
-    name,
-    avatar_url: row.avatar_url,
-    created_at: formatTime(row.created_at ?? 0),
-    company: company_id === null ? null : { id: company_id, role: company_role ?? "" },
-    roles: JSON.parse(row.roles ?? "[]"),
-    achievements: unlocks
-      .sort(([a], [b]) => a - b)
-      .map(([id, tier, unlockedAt]) => ({ id, tier, unlocked_at: formatTime(unlockedAt) })),
-  };
 }

@@ -1,0 +1,47 @@
+/** Reads the records of a snapshot of this release or the one before. */
+import { setImmediate } from "node:timers/promises";
+import type { Item, LineError, RecordSource } from "../../domain/record-source.ts";
+import { readMeta } from "../format/meta.ts";
+import { openPrivate, PREVIOUS_SCHEMA, type VerifiedDatabase } from "../format/open.ts";
+import { listRecords } from "../format/records.ts";
+
+const BATCH = 500;
+
+export class SnapshotReader implements RecordSource {
+  readonly numbers: RecordSource["numbers"];
+  readonly unknownColumns = [];
+  readonly #path: string;
+  readonly #db: VerifiedDatabase["db"];
+
+  private constructor(path: string, db: VerifiedDatabase["db"]) {
+    this.#path = path;
+    this.#db = db;
+    this.numbers = { map: readMeta(db).id_map };
+  }
+
+  static async open(path: string): Promise<SnapshotReader> {
+    const { db } = await openPrivate(path, undefined, PREVIOUS_SCHEMA);
+    return new SnapshotReader(path, db);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#db.$client.close(true);
+  }
+
+  async *read(): AsyncGenerator<Iterable<Item>> {
+    let batch: Item[] = [];
+    for (const record of listRecords(this.#db)) {
+      batch.push({ record });
+      if (batch.length < BATCH) continue;
+      yield batch;
+      batch = [];
+      // Handles signals.
+      await setImmediate();
+    }
+    yield batch;
+  }
+
+  locate(error: LineError): LineError {
+    return { ...error, line: undefined, place: this.#path };
+  }
+}

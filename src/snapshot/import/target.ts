@@ -1,0 +1,78 @@
+/** Reads what a command must know about the snapshot that it replaces, after verifying its bytes. */
+import { existsSync } from "node:fs";
+import type { Database } from "../../sqlite/driver.ts";
+import { isSnapshot, SnapshotError } from "../format/header-trailer.ts";
+import { readMeta, type Totals } from "../format/meta.ts";
+import { namingErrors, openInPlace, PREVIOUS_SCHEMA } from "../format/open.ts";
+import { type HoldOptions, listTakedowns, type Takedown } from "./hold-takedowns.ts";
+
+/** The snapshot that will be replaced. */
+export interface Target extends Totals {
+  /** The path as the command was given it, for messages. */
+  name: string;
+  path: string;
+  /** The mark of the id map with which the snapshot was made, if any. */
+  mark: string | undefined;
+  isOfOlderRelease: boolean;
+  /** The takedowns to hold. */
+  takedowns: Takedown[];
+}
+
+/** `what` is the kind of file that the command writes, such as "a Roadbook snapshot". */
+export function notOverwritten(target: string, what: string): string {
+  return `${target} exists and is not ${what}; choose another --to, or overwrite it with --force`;
+}
+
+/**
+ * Reads the snapshot at `path`, if there is one. Throws if the file is something else or is damaged,
+ * because an import could then undo takedowns. With `force`, such a file is treated as missing.
+ */
+export async function readTarget(
+  path: string,
+  name: string,
+  options: HoldOptions & { force?: boolean | undefined },
+): Promise<Target | undefined> {
+  if (!existsSync(path)) return undefined;
+  if (!(await isSnapshot(path))) {
+    if (options.force) return undefined;
+    throw new Error(notOverwritten(name, "a Roadbook snapshot"));
+  }
+  try {
+    return await verifyTarget(path, { path, name }, options, PREVIOUS_SCHEMA);
+  } catch (error) {
+    if (!(error instanceof SnapshotError)) throw error;
+    if (options.force) return undefined;
+    const advice = "restore it, or import with --force, which forgets its takedowns";
+    throw new Error(`${error.message}; ${advice}`);
+  }
+}
+
+/** Verifies the bytes of `file`, which is the snapshot itself or a copy, and reads it. */
+export function verifyTarget(
+  file: string,
+  place: Pick<Target, "name" | "path">,
+  options: HoldOptions = {},
+  oldest?: number,
+): Promise<Target> {
+  return namingErrors(place.name, async () => {
+    const { db } = await openInPlace(file, oldest);
+    try {
+      return describeTarget(db, place, options);
+    } finally {
+      db.$client.close(true);
+    }
+  });
+}
+
+/** Reads a snapshot whose bytes have been verified. */
+export function describeTarget(
+  db: Database,
+  place: Pick<Target, "name" | "path">,
+  options: HoldOptions = {},
+): Target {
+  const { counts, unlocked, id_map: mark } = readMeta(db);
+  const [[schema] = []] = db.values<[number]>("PRAGMA user_version");
+  const isOfOlderRelease = schema === PREVIOUS_SCHEMA;
+  const takedowns = isOfOlderRelease ? [] : listTakedowns(db, options);
+  return { ...place, counts, unlocked, mark, isOfOlderRelease, takedowns };
+}
