@@ -2,7 +2,17 @@
  * The parts of an executable that others wrote: npm packages, Bun, and the libraries that Bun
  * links. Formats them as the text of `roadbook licences`, and as a CycloneDX list for a release.
  */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { Enums, Models, Serialize, Spec } from "@cyclonedx/cyclonedx-library";
@@ -40,8 +50,12 @@ export async function listExecutableParts(): Promise<Part[]> {
 /** Returns the packages that modules with these absolute paths are from, and those of the assets. */
 export async function listParts(modules: readonly string[]): Promise<Part[]> {
   const folders = new Set(modules.flatMap(folderOf));
-  const pictures = [readPackage(findPackage("@expo-google-fonts/noto-sans")), readRenderer()];
-  const parts = [...[...folders].map(readPackage), ...(await listDocsParts()), ...pictures];
+  const parts = [
+    ...[...folders].map(readPackage),
+    ...(await listDocsParts()),
+    readPackage(join(root, "node_modules/@expo-google-fonts/noto-sans")),
+    readRenderer(),
+  ];
   // The same version may be installed in several folders.
   const packages = new Map(parts.map((part) => [`${part.name} ${part.version}`, part]));
   return [...packages].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, part]) => part);
@@ -58,9 +72,12 @@ function folderOf(file: string): string[] {
  * @scalar/icons. A licence is read from the installed version of a package.
  */
 async function listDocsParts(): Promise<Part[]> {
-  const file = join(root, "node_modules/@scalar/api-reference/dist/browser/standalone.js");
+  const folder = installDocsPackages();
+  const file = join(folder, "node_modules/@scalar/api-reference/dist/browser/standalone.js");
   if (!gunzipSync(await docsScript()).equals(readFileSync(file))) {
-    throw new Error("@scalar/api-reference and its plugin for Fastify must have the same version");
+    throw new Error(
+      "@scalar/api-reference (scripts/release/scalar) and @scalar/fastify-api-reference must have the same version",
+    );
   }
   const { sources }: { sources: string[] } = JSON.parse(readFileSync(`${file}.map`, "utf8"));
   const versions = new Map<string, string | undefined>([["@phosphor-icons/core", undefined]]);
@@ -70,20 +87,56 @@ async function listDocsParts(): Promise<Part[]> {
     versions.set(name?.replace("+", "/") ?? `@scalar/${folder}`, version);
   }
   return [...versions].map(([name, version]) => {
-    const part = readPackage(findPackage(name));
+    const part = readPackage(findPackage(name, folder));
     return { ...part, version: version ?? part.version };
   });
 }
 
-/** Finds a package at the top of node_modules, or else below another of Scalar's packages. */
-function findPackage(name: string): string {
-  const top = join(root, "node_modules", name);
-  if (existsSync(join(top, "package.json"))) return top;
-  const [nested] = new Glob(`node_modules/**/node_modules/${name}/package.json`).scanSync(root);
-  if (nested === undefined) {
-    throw new Error(`${name} is part of the docs page; add it to devDependencies for its licence`);
+/**
+ * Installs the packages of the docs page, which take 280 MB, so that only those who build download
+ * them. Returns their folder, which is named after the lock file. Builds may run at the same time.
+ */
+function installDocsPackages(): string {
+  const pinned = join(import.meta.dir, "scalar");
+  const cache = join(root, "node_modules/.cache");
+  const hash = createHash("sha256")
+    .update(readFileSync(join(pinned, "bun.lock")))
+    .digest("hex");
+  const installed = join(cache, `roadbook-docs-${hash.slice(0, 12)}`);
+  if (existsSync(installed)) return installed;
+
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, ".roadbook-docs-"));
+  try {
+    for (const file of ["package.json", "bun.lock"])
+      copyFileSync(join(pinned, file), join(folder, file));
+    const install = [process.execPath, "install", "--frozen-lockfile", "--silent"];
+    const { success } = Bun.spawnSync(install, {
+      cwd: folder,
+      stdio: ["ignore", "inherit", "inherit"],
+    });
+    if (!success) throw new Error("cannot install the packages in scripts/release/scalar");
+    renameSync(folder, installed);
+  } catch (error) {
+    // Another build was faster.
+    if (!existsSync(installed)) throw error;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
-  return dirname(join(root, nested));
+  return installed;
+}
+
+/** Finds a package of the docs page at the top of node_modules, or else below another package. */
+function findPackage(name: string, folder: string): string {
+  const top = join(folder, "node_modules", name);
+  if (existsSync(join(top, "package.json"))) return top;
+  const [nested] = new Glob(`node_modules/**/node_modules/${name}/package.json`).scanSync(folder);
+  if (nested === undefined) {
+    throw new Error(
+      `${name} is part of the docs page; add it to scripts/release/scalar/package.json for its licence`,
+    );
+  }
+  return dirname(join(folder, nested));
 }
 
 function readPackage(folder: string): Part {
@@ -102,7 +155,7 @@ function readPackage(folder: string): Part {
 
 /** The package lists no crates. These are the licences of those that its panic messages name. */
 function readRenderer(): Part {
-  const part = readPackage(findPackage("@resvg/resvg-wasm"));
+  const part = readPackage(join(root, "node_modules/@resvg/resvg-wasm"));
   return { ...part, licence: `${part.licence}; its crates: MIT, Apache-2.0, BSD-3-Clause, zlib` };
 }
 
