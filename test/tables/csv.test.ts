@@ -204,6 +204,19 @@ test.each(["\r\n", "\r\r\n"])("lines may end in %j, also in quotes", async (end)
   }
 });
 
+test("an empty field of CSV is missing, quoted or not, although NDJSON allows an empty text", async () => {
+  const row = '7,Night Owl,"",,time,1,25\n';
+  const files = { "achievements.csv": `id,name,description,icon,kind,tier,points\n${row}` };
+  expect(await errorsOf({ ...files, "users.csv": users + ann })).toBe(
+    "achievements.csv, line 2: description: is missing (achievement 7)\n" +
+      "achievements.csv, line 2: icon: is missing (achievement 7)",
+  );
+  const texts = { name: "Night Owl", description: "", icon: "", kind: "" };
+  const achievement = { type: "achievement" as const, id: 7, ...texts, tier: 1, points: 25 };
+  const company = { type: "company" as const, id: 3, name: "Acme", member_count: 1 };
+  await importDataset([achievement, company], join(temporaryFolder(), "snapshot"));
+});
+
 test("a carriage return within a line is white space", async () => {
   const { records } = await importFiles({ "users.csv": `${users}"1\r","1",A\rB,"1710003900\r"\r` });
   expect(records).toEqual([user(1, "A B")]);

@@ -17,7 +17,7 @@ import { type Meta, readMeta } from "./meta.ts";
 /** The schema of the release before this one, 0.1.0, which `import` reads. */
 export const PREVIOUS_SCHEMA = 6;
 /** A file of up to this size is read into memory. A larger file is copied and mapped. */
-export const MAX_BYTES_IN_MEMORY = 8 * 2 ** 20;
+export const MAX_BYTES_IN_MEMORY = 8_000_000;
 
 /** The caller must close `db`. */
 export type VerifiedDatabase = { db: Database; sha256: string };
