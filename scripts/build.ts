@@ -20,7 +20,13 @@ import { demoDataset } from "../src/community/community.ts";
 import { importDataset } from "../src/library.ts";
 import { DEMO_SNAPSHOT, LICENCES, makeAssets } from "../src/web/assets.ts";
 import { formatLicences, listExecutableParts } from "./release/parts.ts";
-import { findRuntime, isWindows, type Platform, platforms } from "./release/platforms.ts";
+import {
+  fileNameOf,
+  findRuntime,
+  isWindows,
+  type Platform,
+  platforms,
+} from "./release/platforms.ts";
 
 const root = join(import.meta.dir, "..");
 
@@ -44,8 +50,10 @@ const { values } = parseArgs({
     target: { type: "string" },
     /** Bundle this dataset instead of the demo data. */
     dataset: { type: "string" },
-    /** Build for every platform, compress each executable, and write SHA256SUMS. */
-    all: { type: "boolean" },
+    /** Build for every platform into this folder. */
+    all: { type: "string" },
+    /** With --all, compress each executable, and write SHA256SUMS. */
+    compress: { type: "boolean" },
   },
 });
 const target = platforms.find((platform) => platform === values.target);
@@ -53,24 +61,26 @@ if (values.target !== undefined && !target) {
   throw new Error(`--target must be one of ${platforms.join(", ")}, got "${values.target}"`);
 }
 const outfile = resolve(values.outfile);
-mkdirSync(dirname(outfile), { recursive: true });
-const folder = mkdtempSync(join(dirname(outfile), ".build-"));
+const out = values.all === undefined ? dirname(outfile) : resolve(values.all);
+mkdirSync(out, { recursive: true });
+const folder = mkdtempSync(join(out, ".build-"));
 
 try {
   const files = await writeEmbedded();
-  if (values.all) {
-    const built: string[] = [];
-    for (const platform of platforms) {
-      const file = `${outfile}-${platform}${isWindows(platform) ? ".exe" : ""}`;
-      await compile(file, files, platform);
-      built.push(file);
-    }
-    await packFiles(built);
-  } else {
-    await compile(outfile, files, target);
-  }
+  if (values.all === undefined) await compile(outfile, files, target);
+  else await buildAll(files);
 } finally {
   rmSync(folder, { recursive: true, force: true });
+}
+
+async function buildAll(embedded: string[]): Promise<void> {
+  const built: string[] = [];
+  for (const platform of platforms) {
+    const file = join(out, fileNameOf(platform));
+    await compile(file, embedded, platform);
+    built.push(file);
+  }
+  if (values.compress) await packFiles(built);
 }
 
 async function writeEmbedded(): Promise<string[]> {
@@ -133,10 +143,7 @@ async function compile(file: string, embedded: string[], platform?: Platform): P
   process.stdout.write(`built ${file}\n`);
 }
 
-/**
- * Writes a compressed copy beside each file, and SHA256SUMS for `sha256sum --check`. All files must
- * be in the same folder.
- */
+/** Writes a compressed copy beside each file, and SHA256SUMS for `sha256sum --check`. */
 async function packFiles(files: string[]): Promise<void> {
   const sums: Record<string, string> = {};
   for (const file of files) {
@@ -149,5 +156,5 @@ async function packFiles(files: string[]): Promise<void> {
   }
   const names = Object.keys(sums).sort();
   const lines = names.map((name) => `${sums[name]}  ${name}\n`);
-  writeFileSync(join(dirname(files[0] ?? ""), "SHA256SUMS"), lines.join(""));
+  writeFileSync(join(out, "SHA256SUMS"), lines.join(""));
 }

@@ -21,6 +21,10 @@ export type Platform = (typeof platforms)[number];
 
 export const isWindows = (platform: Platform) => platform.startsWith("windows");
 
+/** The name of the executable in a release. */
+export const fileNameOf = (platform: Platform) =>
+  `roadbook-${platform}${isWindows(platform) ? ".exe" : ""}`;
+
 const cache = join(import.meta.dir, "../../node_modules/.cache/roadbook-runtimes");
 
 /** Returns the path of Bun for a platform. The first call downloads 400 MB, for all platforms. */
