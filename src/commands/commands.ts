@@ -62,7 +62,8 @@ export const commands: Record<string, Command> = {
     async run(values, env) {
       const { runServe } = await import("./serve.ts");
       const unknownVariables = listUnknownVariables(env);
-      await runServe(values, { unknownVariables, journal: env.JOURNAL_STREAM });
+      const isAwaited = Boolean(env.NOTIFY_SOCKET);
+      await runServe(values, { unknownVariables, journal: env.JOURNAL_STREAM, isAwaited });
     },
   }),
 

@@ -11,6 +11,7 @@ import { openLimiter } from "../limit/open-limiter.ts";
 import { type OpenRoadbook, openRoadbook } from "../roadbook.ts";
 import { type Listener, openListener, readTls } from "../server/listen.ts";
 import { createLog, type Log, logRequest } from "../server/log.ts";
+import { notifyReady } from "../server/notify.ts";
 import { takeTurns } from "../server/turns.ts";
 import { watchCertificate, watchSnapshot } from "../server/watch.ts";
 import { UsageError } from "../settings/kinds.ts";
@@ -30,6 +31,8 @@ interface Surroundings {
   unknownVariables: string[];
   /** The variable JOURNAL_STREAM. */
   journal: string | undefined;
+  /** Whether systemd has set NOTIFY_SOCKET. */
+  isAwaited: boolean;
 }
 
 /** Serves until SIGTERM or SIGINT. */
@@ -54,6 +57,7 @@ export async function runServe(values: ServeValues, surroundings: Surroundings):
     watchSnapshot(server, values.refresh, log);
     for (const line of listIdleFlags(values, server.roadbook.isPublic)) log.warn(line);
     announce(server, values, log);
+    if (surroundings.isAwaited) void reportReady(log);
 
     const [signal] = await stopSignal;
     log.info({ signal }, "stopping");
@@ -192,6 +196,12 @@ async function addHeaders(
   if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
   if (isStopping) response.headers.set("connection", "close");
   return response;
+}
+
+async function reportReady(log: Logger): Promise<void> {
+  const problem = await notifyReady();
+  const advice = "it will take the start for failed; use Type=exec";
+  if (problem) log.warn(`cannot tell systemd that the server is ready: ${problem}; ${advice}`);
 }
 
 /** Says what is served and where: to programs that wait for the server, and to people. */

@@ -6,6 +6,7 @@ import { expect, test } from "bun:test";
 import {
   chmodSync,
   cpSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -20,7 +21,6 @@ import {
   codeBlocks,
   executable,
   findFreePort,
-  fixture,
   isRequired,
   openExecutable,
   root,
@@ -80,110 +80,122 @@ test("where the guide has commands that no test runs, it says so", () => {
   }
 });
 
-test.if(tryProgram("caddy"))("five commands set up a server with HTTPS", async () => {
-  const [commands = ""] = blocks("sh");
-  expect(commands.split("\n")).toHaveLength(5);
+test.if(tryProgram("caddy"))(
+  "the commands set up a server with HTTPS, and end with proof",
+  async () => {
+    const [commands = ""] = blocks("sh");
+    const typed = commands.split("\n");
+    const [onMachine = "", fromOutside = ""] = typed.splice(-2);
 
-  const here = temporaryFolder();
-  mkdirSync(join(here, "dist"));
-  cpSync(await executable(), join(here, "dist/roadbook"));
-  cpSync(join(root, "scripts"), join(here, "scripts"), { recursive: true });
-  cpSync(fixture, join(here, "dataset.ndjson"));
-  const vps = temporaryFolder();
-  for (const folder of ["root", "usr/local/bin", "etc/systemd/system", "etc/caddy", "var/lib"]) {
-    mkdirSync(join(vps, folder), { recursive: true });
-  }
-  const path = makePrograms({
-    scp: `for last; do :; done; [ "$last" = root@api.example.org: ] || exit 1
-            while [ $# -gt 1 ]; do cp -p "$1" ${vps}/root/ || exit 1; shift; done`,
-    ssh: `[ "$1" = root@api.example.org ] && cd ${vps}/root &&
-            exec sh -c "$(echo "$2" | sed -E 's#(/usr/local|/etc|/var/lib|/var/cache)/#${vps}\\1/#g')"`,
-    "apt-get": "exit 0",
-    systemctl: `echo "$@" >> ${vps}/systemctl`,
-  });
-  const env = { PATH: `${path}:${vps}/usr/local/bin:${process.env.PATH}` };
-  const type = async (command: string) =>
-    expect(await run(["bash", "-ec", command], { cwd: here, env })).toMatchObject({
-      code: 0,
-      stderr: "",
-    });
-  await type(commands);
-  expect(readFileSync(join(vps, "systemctl"), "utf8")).toBe(
-    "enable --now roadbook roadbook-health.timer\nreload caddy\n",
-  );
-  const health = ["roadbook-health.service", "roadbook-health.timer"];
-  expect(readdirSync(join(vps, "etc/systemd/system"))).toEqual(expect.arrayContaining(health));
-
-  const unit = readUnit(join(vps, "etc/systemd/system/roadbook.service"));
-  const onVps = (text: string) => text.replace(/^(?=\/(usr|var))/, vps);
-  const settings = readFileSync(join(vps, "etc/roadbook.conf"), "utf8").trim().split("=");
-  const [port, https, http] = [findFreePort(), findFreePort(), findFreePort()];
-  const start = () =>
-    spawnServer(["sh", "-c", `exec ${onVps(unit.command)} --port ${port}`], {
-      env: Object.fromEntries([...unit.env.map(([name, text]) => [name, onVps(text)]), settings]),
-    });
-  let server = await start();
-
-  const caddyfile = readFileSync(join(vps, "etc/caddy/Caddyfile"), "utf8")
-    .replace("api.example.org {", `https://localhost:${https} {\n\ttls internal`)
-    .replace("3000", String(port));
-  const options = `{\nadmin off\nskip_install_trust\nhttp_port ${http}\nhttps_port ${https}\n}\n`;
-  writeFileSync(join(vps, "Caddyfile"), options + caddyfile);
-  const caddy = Bun.spawn(["caddy", "run", "--config", "Caddyfile"], {
-    cwd: vps,
-    env: { ...process.env, HOME: vps, XDG_DATA_HOME: vps, XDG_CONFIG_HOME: vps },
-    stdout: "ignore",
-    stderr: "ignore",
-  });
-  const curl = async (from: string, path: string) => {
-    const words = ["-sk", "-i", "--http1.1", "--interface", from];
-    return (await run(["curl", ...words, `https://localhost:${https}${path}`])).stdout;
-  };
-  await until(() => curl("127.0.0.1", "/health"));
-  expect(await curl("127.0.0.1", "/users/public/42")).toContain("Łukasz Nowak");
-  const remaining = async (from: string) =>
-    /^x-ratelimit-remaining: (\d+)/im.exec(await curl(from, "/search/users?q=no"))?.[1];
-  // Clients behind the proxy are counted separately.
-  expect(await remaining("127.0.0.2")).toBe("29");
-  expect(await remaining("127.0.0.2")).toBe("28");
-  expect(await remaining("127.0.0.3")).toBe("29");
-  expect(await curl("127.0.0.1", "/users/public/45")).toContain(
-    '"https://api.example.org/avatars/45.png"',
-  );
-
-  const user = `https://localhost:${https}/users/public/42`;
-  const getStatus = async () => (await fetch(user, { tls: { rejectUnauthorized: false } })).status;
-  const onServer = (line: string) => type(`ssh root@api.example.org '${line}'`);
-  const restart = async () => {
-    await server.close();
-    server = await start();
-    await getStatus();
-  };
-  const [backup = "", before = "", upgrade = "", wayBack = "", , removal = ""] = blocks("bash");
-  const isCurrent: boolean[] = [];
-  const hasOld = await makeOldVersion(join(vps, "root/old"));
-  const statuses = await underLoad(getStatus, async () => {
-    for (const line of backup.split("\n")) await onServer(line);
-    await onServer("install old /usr/local/bin/roadbook");
-    await onServer("roadbook import backup.ndjson --to /var/lib/roadbook.snapshot");
-    await restart();
-    for (const line of before.split("\n")) await onServer(line);
-    for (const line of [upgrade, wayBack]) {
-      expect(line).toEndWith("systemctl restart roadbook");
-      await onServer(line);
-      await restart();
-      isCurrent.push((await curl("127.0.0.1", "/health")).includes(`"version":"${current}"`));
+    const here = temporaryFolder();
+    mkdirSync(join(here, "dist"));
+    cpSync(await executable(), join(here, "dist/roadbook"));
+    cpSync(join(root, "scripts"), join(here, "scripts"), { recursive: true });
+    const vps = temporaryFolder();
+    for (const folder of ["root", "usr/local/bin", "etc/systemd/system", "etc/caddy", "var/lib"]) {
+      mkdirSync(join(vps, folder), { recursive: true });
     }
-  });
-  expect([...statuses]).toEqual([200]);
-  expect(isCurrent).toEqual([true, !hasOld]);
-  caddy.kill();
-  await caddy.exited;
-  expect(await server.close()).toBe(0);
-  for (const line of removal.split("\n")) await onServer(line);
-  const left = readdirSync(vps, { recursive: true, encoding: "utf8" });
-  expect(left.filter((path) => /^(?:etc|usr|var).*roadbook/.test(path))).toEqual([]);
-});
+    const path = makePrograms({
+      scp: `for last; do :; done; [ "$1 $last" = "-r root@api.example.org:" ] || exit 1
+            while shift && [ $# -gt 1 ]; do cp -rp "$1" ${vps}/root/ || exit 1; done`,
+      ssh: `[ "$1" = root@api.example.org ] && cd ${vps}/root &&
+            exec sh -c "$(echo "$2" | sed -E 's#(/usr/local|/etc|/var/lib|/var/cache)/#${vps}\\1/#g')"`,
+      "apt-get": "exit 0",
+      systemctl: `echo "$@" >> ${vps}/systemctl`,
+    });
+    const env = { PATH: `${path}:${vps}/usr/local/bin:${process.env.PATH}` };
+    const type = async (command: string) =>
+      expect(await run(["bash", "-ec", command], { cwd: here, env })).toMatchObject({
+        code: 0,
+        stderr: "",
+      });
+    await type(typed.join("\n"));
+    expect(readFileSync(join(vps, "systemctl"), "utf8")).toBe(
+      "enable --now roadbook roadbook-health.timer\nreload caddy\n",
+    );
+    const health = ["roadbook-health.service", "roadbook-health.timer"];
+    expect(readdirSync(join(vps, "etc/systemd/system"))).toEqual(expect.arrayContaining(health));
+
+    const unit = readUnit(join(vps, "etc/systemd/system/roadbook.service"));
+    const onVps = (text: string) => text.replace(/^(?=\/(usr|var))/, vps);
+    const settings = readFileSync(join(vps, "etc/roadbook.conf"), "utf8").trim().split("=");
+    const [port, https, http] = [findFreePort(), findFreePort(), findFreePort()];
+    const start = () =>
+      spawnServer(["sh", "-c", `exec ${onVps(unit.command)} --port ${port}`], {
+        env: Object.fromEntries([...unit.env.map(([name, text]) => [name, onVps(text)]), settings]),
+      });
+    let server = await start();
+
+    const caddyfile = readFileSync(join(vps, "etc/caddy/Caddyfile"), "utf8")
+      .replace("api.example.org {", `https://localhost:${https} {\n\ttls internal`)
+      .replace("3000", String(port));
+    const options = `{\nadmin off\nskip_install_trust\nhttp_port ${http}\nhttps_port ${https}\n}\n`;
+    writeFileSync(join(vps, "Caddyfile"), options + caddyfile);
+    const caddy = Bun.spawn(["caddy", "run", "--config", "Caddyfile"], {
+      cwd: vps,
+      env: { ...process.env, HOME: vps, XDG_DATA_HOME: vps, XDG_CONFIG_HOME: vps },
+      stdout: "ignore",
+      stderr: "ignore",
+    });
+    const curl = async (from: string, path: string) => {
+      const words = ["-sk", "-i", "--http1.1", "--interface", from];
+      return (await run(["curl", ...words, `https://localhost:${https}${path}`])).stdout;
+    };
+    const reach = fromOutside
+      .replace("https://api.example.org", `https://localhost:${https}`)
+      .replace("curl", "curl --insecure --silent");
+    for (const proof of [
+      onMachine.replace(/health'$/, `health http://127.0.0.1:${port}'`),
+      reach,
+    ]) {
+      const { code, stdout } = await run(["bash", "-ec", proof], { cwd: here, env });
+      expect([code, JSON.parse(stdout).snapshot.counts.users]).toEqual([0, 100]);
+    }
+    const remaining = async (from: string) =>
+      /^x-ratelimit-remaining: (\d+)/im.exec(await curl(from, "/search/users?q=no"))?.[1];
+    // Clients behind the proxy are counted separately.
+    expect(await remaining("127.0.0.2")).toBe("29");
+    expect(await remaining("127.0.0.2")).toBe("28");
+    expect(await remaining("127.0.0.3")).toBe("29");
+    expect(await curl("127.0.0.1", "/users/public/2")).toContain(
+      '"https://api.example.org/avatars/2.svg"',
+    );
+
+    const user = `https://localhost:${https}/users/public/2`;
+    const getStatus = async () =>
+      (await fetch(user, { tls: { rejectUnauthorized: false } })).status;
+    const onServer = (line: string) => type(`ssh root@api.example.org '${line}'`);
+    const restart = async () => {
+      await server.close();
+      server = await start();
+      await getStatus();
+    };
+    const [backup = "", before = "", upgrade = "", wayBack = "", , removal = ""] = blocks("bash");
+    const isCurrent: boolean[] = [];
+    const hasOld = await makeOldVersion(join(vps, "root/old"));
+    const statuses = await underLoad(getStatus, async () => {
+      for (const line of backup.split("\n")) await onServer(line);
+      await onServer("install old /usr/local/bin/roadbook");
+      await onServer("roadbook import backup.ndjson --to /var/lib/roadbook.snapshot");
+      await restart();
+      for (const line of before.split("\n")) await onServer(line);
+      for (const line of [upgrade, wayBack]) {
+        expect(line).toEndWith("systemctl restart roadbook");
+        await onServer(line);
+        await restart();
+        isCurrent.push((await curl("127.0.0.1", "/health")).includes(`"version":"${current}"`));
+      }
+    });
+    expect([...statuses]).toEqual([200]);
+    expect(isCurrent).toEqual([true, !hasOld]);
+    caddy.kill();
+    await caddy.exited;
+    expect(await server.close()).toBe(0);
+    for (const line of removal.split("\n")) await onServer(line);
+    const left = readdirSync(vps, { recursive: true, encoding: "utf8" });
+    expect(left.filter((path) => /^(?:etc|usr|var).*roadbook/.test(path))).toEqual([]);
+  },
+);
 
 test.if(hasNginx || isRequired)(
   "nginx forwards the client's address and the requested host, and holds requests during a restart",
@@ -300,6 +312,84 @@ test.if(tryProgram("systemd-analyze"))("systemd finds no problems in the units",
     ]);
   }
 });
+
+test("serve tells systemd when it is ready, or says why it cannot", async () => {
+  const said = join(temporaryFolder(), "said");
+  const env = { NOTIFY_SOCKET: "/run/systemd/notify", ROADBOOK_LOG_LEVEL: "warn" };
+  for (const [script, expected] of [
+    [`echo "$@" > ${said}`, ""],
+    ["exit 1", "cannot tell systemd that the server is ready: systemd-notify ended with 1"],
+    [undefined, "cannot tell systemd that the server is ready: "],
+  ] as const) {
+    let log = "";
+    const PATH = script === undefined ? "/nowhere" : makePrograms({ "systemd-notify": script });
+    const target = await openExecutable([], (text) => (log += text), {
+      ...env,
+      PATH: `${PATH}:/bin`,
+    });
+    await until(() => (expected === "" ? existsSync(said) : log.includes(expected)));
+    await target.close();
+    if (expected === "") expect(log).toBe("");
+  }
+  expect(readFileSync(said, "utf8")).toBe("--ready\n");
+});
+
+// A manager for a user, in namespaces of its own, reads the unit as the one for the system does.
+const alone = ["unshare", "--mount", "--pid", "--fork", "--mount-proc", "--cgroup", "--kill-child"];
+const hasSystemd =
+  existsSync("/lib/systemd/systemd") &&
+  Bun.which("unshare") !== null &&
+  Bun.spawnSync([...alone, "mount", "-t", "tmpfs", "tmpfs", "/run"], { stderr: "ignore" }).success;
+if (!hasSystemd) console.warn("skipped: systemd cannot run here in namespaces of its own");
+
+test.if(hasSystemd)(
+  "systemd waits for the server, and does not restart it for a wrong variable",
+  async () => {
+    const folder = temporaryFolder();
+    const port = String(findFreePort());
+    const conf = join(folder, "roadbook.conf");
+    const snapshot = await makeSnapshot();
+    const program = await executable();
+    // Without the lines that only the manager of the system can do.
+    const unit = readDeploy("roadbook.service")
+      .replaceAll("/usr/local/bin/roadbook", program)
+      .replaceAll("/var/lib/roadbook.snapshot", snapshot)
+      .replaceAll("/var/cache/roadbook", join(folder, "cache"))
+      .replaceAll("/etc/roadbook.conf", conf)
+      .split(/^(?:DynamicUser|CacheDirectory)=.*\n|^ProtectSystem=(?:.*\n)*?(?=\[Install)/m)
+      .join("");
+    mkdirSync(join(folder, "systemd/user"), { recursive: true });
+    writeFileSync(join(folder, "systemd/user/roadbook.service"), unit);
+    writeFileSync(
+      join(folder, "script"),
+      `mount --make-rprivate / && mount -t tmpfs tmpfs /run && mkdir -p /run/systemd/system /run/user/0
+    export XDG_RUNTIME_DIR=/run/user/0 XDG_CONFIG_HOME=${folder}
+    /lib/systemd/systemd --user 2> /dev/null &
+    until systemctl --user list-units > /dev/null 2>&1; do sleep 0.1; done
+    try() {
+      echo "$2" > ${conf}
+      systemctl --user restart roadbook 2> /dev/null; echo "$1: $?"
+      curl -s http://127.0.0.1:${port}/health | head -c 15; echo
+      systemctl --user show roadbook -p ActiveState -p ExecMainStatus | sort | xargs
+    }
+    try good ROADBOOK_PORT=${port}
+    try wrong ROADBOOK_PORT=abc
+    try missing ROADBOOK_SNAPSHOT=/nowhere
+    until systemctl --user show roadbook -p NRestarts | grep -q '=[1-9]'; do sleep 0.1; done
+    echo restarted`,
+    );
+    const env = { PATH: "/usr/bin:/bin", HOME: folder };
+    const { stdout } = await run([...alone, "bash", join(folder, "script")], { env });
+    expect(stdout.split("\n")).toEqual([
+      ...["good: 0", '{"success":true', "ActiveState=active ExecMainStatus=0"],
+      // A wrong setting is an error at once, and the unit stays failed.
+      ...["wrong: 1", "", "ActiveState=failed ExecMainStatus=2"],
+      // Anything else may pass, such as a missing snapshot, so systemd tries again.
+      ...["missing: 1", "", "ActiveState=activating ExecMainStatus=1"],
+      ...["restarted", ""],
+    ]);
+  },
+);
 
 test("roadbook@.service differs from roadbook.service in four lines", () => {
   const linesOf = (unit: string) => readDeploy(unit).split(/^#.*\n|\n/m);
