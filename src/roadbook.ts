@@ -6,7 +6,7 @@ import { TEMPORARY } from "./files/temporary-folder.ts";
 import { type App, createApp, type FetchHandler, type RequestHandler } from "./http/app.ts";
 import type { AppOptions, Pages } from "./http/context.ts";
 import { FaultInjector, rejectClosed } from "./http/fault-injection.ts";
-import { createClients, loopback } from "./limit/client-address.ts";
+import { Clients, loopback } from "./limit/client-address.ts";
 import type { Limiter, LimiterStatus } from "./limit/limiter.ts";
 import { openLimiter } from "./limit/open-limiter.ts";
 import { createNodeListener, type NodeListener, openListener } from "./server/listen.ts";
@@ -218,7 +218,7 @@ export class OpenRoadbook implements Roadbook {
       refused: () => this.refused(),
       source: () => source?.status(),
       isClosed: () => this.#isClosed,
-      clients: createClients({
+      clients: new Clients({
         trusted: values.trustedProxies,
         unlimited: values.kiosk ? [...unlimited, ...loopback] : unlimited,
         ipv6Prefix: values.ipv6Prefix,

@@ -1,44 +1,82 @@
 /**
- * `bun scripts/bench/attacker.ts ORIGIN ATTACK` sends requests as fast as one address can, until it
+ * `bun scripts/bench/attacker.ts ORIGIN ATTACK` sends requests as fast as one customer can, until it
  * is killed. bench/hostile.ts measures another client meanwhile.
  */
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 
 export const PROFILE = "/users/public/42";
+const PICTURE = "/avatars/N.png";
+const RESULTS = "/?q=anna";
 
-const pipeline = (path: string, times: number) => () => send(requestFor(path).repeat(times), 1);
-const keepAlive = (path: string, header?: string) => () =>
-  send(requestFor(path, header), Number.POSITIVE_INFINITY);
-const reconnect = (path: string) => () => send(requestFor(path, "Connection: close\r\n"), 1);
-const leave = (path: string) => () => send(requestFor(path), 0);
+/** The address of the attacker, which the servers of the bench trust as a proxy. */
+export const ATTACKER = "127.0.0.2";
 
-/** How many connections an attack keeps open, and what each of them does. */
-export const attacks: Record<string, [connections: number, attack: () => void]> = {
-  none: [0, () => {}],
-  "none, over TLS": [0, () => {}],
-  "1 connection requests a profile": [1, keepAlive(PROFILE)],
-  "100 connections pipeline 500 OpenAPI documents": [100, pipeline("/docs/json", 500)],
-  "50 connections pipeline 1,000 pages of results": [50, pipeline("/?q=anna", 1000)],
-  "50 connections pipeline 5,000 profiles": [50, pipeline(PROFILE, 5000)],
-  "1,000 connections request the OpenAPI document": [1000, keepAlive("/docs/json")],
-  "200 connections request a profile": [200, keepAlive(PROFILE)],
-  "200 connections request the page of a driver": [200, keepAlive("/drivers/46")],
-  "200 connections request a page of results": [200, keepAlive("/?q=anna")],
-  "200 clients open a connection per profile": [200, reconnect(PROFILE)],
-  "200 clients request a page of results and leave": [200, leave("/?q=anna")],
-  "200 clients request all achievements and leave": [200, leave("/drivers/42?achievements=all")],
-  "200 clients request a sitemap and leave": [200, leave("/sitemaps/0.xml")],
-  "300 clients connect over TLS and leave": [300, leave(PROFILE)],
+interface Attack {
+  connections: number;
+  /** The path of each request. N stands for a number that differs each time. */
+  path: string;
+  /** What a connection does: send so many requests at once, or one after another, or just leave. */
+  does: number | "repeat" | "leave";
+  /** A further header line. N stands for the number of the connection. */
+  header?: string;
+}
+
+const repeat = (connections: number, path: string, header = ""): Attack => {
+  return { connections, path, header, does: "repeat" };
+};
+const pipeline = (connections: number, path: string, times: number): Attack => {
+  return { connections, path, does: times };
+};
+const leave = (connections: number, path: string): Attack => {
+  return { connections, path, does: "leave" };
+};
+
+/** All connections belong to one IPv6 /48 behind a proxy, each to another /64. */
+const network = (connections: number, path: string) =>
+  repeat(connections, path, "X-Forwarded-For: 2001:db8:1:N::1\r\n");
+
+const reconnect: Attack = {
+  connections: 200,
+  path: PROFILE,
+  does: 1,
+  header: "Connection: close\r\n",
+};
+
+export const attacks: Record<string, Attack> = {
+  none: repeat(0, "/"),
+  "none, over TLS": repeat(0, "/"),
+  "1 connection requests a profile": repeat(1, PROFILE),
+  "100 connections pipeline 500 OpenAPI documents": pipeline(100, "/docs/json", 500),
+  "50 connections pipeline 1,000 pages of results": pipeline(50, RESULTS, 1000),
+  "50 connections pipeline 5,000 profiles": pipeline(50, PROFILE, 5000),
+  "1,000 connections request the OpenAPI document": repeat(1000, "/docs/json"),
+  "200 connections request a profile": repeat(200, PROFILE),
+  "200 connections request the page of a driver": repeat(200, "/drivers/46"),
+  "200 connections request a page of results": repeat(200, RESULTS),
+  "200 connections request the site's picture": repeat(200, "/sign.png"),
+  "200 connections request drawn pictures": repeat(200, PICTURE),
+  "1,000 connections request drawn pictures": repeat(1000, PICTURE),
+  "250 clients of a /48 request drawn pictures": network(250, PICTURE),
+  "1,000 clients of a /48 request drawn pictures": network(1000, PICTURE),
+  "3,000 clients of a /48 request drawn pictures": network(3000, PICTURE),
+  "3,000 clients of a /48 request a page of results": network(3000, RESULTS),
+  "3,000 clients of a /48 request a profile": network(3000, PROFILE),
+  "200 clients open a connection per profile": reconnect,
+  "200 clients request a page of results and leave": leave(200, RESULTS),
+  "200 clients request drawn pictures and leave": leave(200, PICTURE),
+  "200 clients request all achievements and leave": leave(200, "/drivers/42?achievements=all"),
+  "200 clients request a sitemap and leave": leave(200, "/sitemaps/0.xml"),
+  "300 clients connect over TLS and leave": leave(300, PROFILE),
 };
 for (const name of ["Accept", "Accept-Encoding", "Accept-Language", "If-None-Match", "Cookie"]) {
   const header = `${name}: ${'"a";q=1,'.repeat(1800)}\r\n`;
-  attacks[`200 connections send a giant ${name}`] = [200, keepAlive("/drivers/46", header)];
+  attacks[`200 connections send a giant ${name}`] = repeat(200, "/drivers/46", header);
 }
 
 const [origin = "", name = ""] = process.argv.slice(2);
-const [connections = 0, attack = () => {}] = attacks[name] ?? [];
-for (let opened = 0; opened < connections; opened++) attack();
+const attack = attacks[name];
+for (let at = 0; attack && at < attack.connections; at++) send(attack, at);
 
 /** `from` is the client's own address. */
 export function open(origin: string, from: string): Socket {
@@ -47,32 +85,34 @@ export function open(origin: string, from: string): Socket {
   return protocol === "https:" ? connectTls({ socket, rejectUnauthorized: false }) : socket;
 }
 
-function requestFor(path: string, header = ""): string {
-  return `GET ${path} HTTP/1.1\r\nHost: a.example\r\n${header}\r\n`;
-}
-
-/**
- * Sends `text` on a connection `times` times, one after the other, then on a new connection. With
- * zero times, sends it once and closes the connection at once.
- */
-function send(text: string, times: number): void {
-  let left = times;
-  let missing = 0;
-  const socket = open(origin, "127.0.0.2");
+/** Opens a connection that does what the attack says, and another one whenever it is closed. */
+function send(attack: Attack, at: number): void {
+  const { path, does } = attack;
+  const header = attack.header?.replace("N", at.toString(16)) ?? "";
+  const socket = open(origin, ATTACKER);
   const write = () => {
-    left--;
-    socket.write(text, () => times === 0 && socket.destroy());
+    const text = requestFor(path, header).repeat(typeof does === "number" ? does : 1);
+    socket.write(text, () => does === "leave" && socket.destroy());
   };
   socket.on(origin.startsWith("https:") ? "secureConnect" : "connect", write);
+
+  let missing = 0;
   socket.on("data", (chunk) => {
-    // Only with keep-alive does it matter where a response ends.
-    if (times === 1) return;
+    // Otherwise, it does not matter where a response ends.
+    if (does !== "repeat") return;
     if (missing <= 0) missing = lengthOf(chunk.toString("latin1"));
     missing -= chunk.length;
-    if (missing <= 0 && left > 0) write();
+    if (missing <= 0) write();
   });
   socket.on("error", () => {});
-  socket.on("close", () => setTimeout(send, 1, text, times));
+  socket.on("close", () => setTimeout(send, 1, attack, at));
+}
+
+let requests = 0;
+
+function requestFor(path: string, header: string): string {
+  requests++;
+  return `GET ${path.replace("N", `${requests}`)} HTTP/1.1\r\nHost: a.example\r\n${header}\r\n`;
 }
 
 /** The length of the response that begins with `text`, which must contain the whole head. */

@@ -1,6 +1,6 @@
 /** The options of the app, the service that its routes share, and the context of each request. */
 import type { Context } from "elysia";
-import type { Clients } from "../limit/client-address.ts";
+import type { Client, Clients } from "../limit/client-address.ts";
 import type { Decision, Limiter } from "../limit/limiter.ts";
 import type { Snapshot } from "../snapshot/read/reload.ts";
 import type { SourceStatus } from "../snapshot/remote/source.ts";
@@ -151,8 +151,8 @@ export class RequestContexts {
     return this.#contexts.get(request) ?? this.start(request);
   }
 
-  clientOf({ peer, headers }: Sender): string {
-    return this.#clients.keyOf(addressOf(peer), headers.get("x-forwarded-for"));
+  clientOf({ peer, headers }: Sender): Client {
+    return this.#clients.clientOf(addressOf(peer), headers.get("x-forwarded-for"));
   }
 
   /** Whether all clients of an untrusted proxy count as one. */

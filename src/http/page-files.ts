@@ -45,11 +45,13 @@ export function pageFiles(service: Service) {
     const { title, accent = DEFAULT_ACCENT, language = "en", logo } = page;
     const { texts, formatCount } = translationIn(language);
     // The last picture is kept, because drawing takes as long as hundreds of requests.
-    let sign: { count: string; bytes: ReturnType<typeof drawSign> } | undefined;
+    let sign: { count: string; content: Promise<Content> } | undefined;
     routes.get("/sign.png", () => {
       const count = formatCount(snapshot().meta.counts.public_users, texts.driverCount);
-      if (sign?.count !== count) sign = { count, bytes: drawSign(title, count, accent, logo) };
-      return sign.bytes.then(png);
+      if (sign?.count !== count) {
+        sign = { count, content: drawSign(title, count, accent, logo).then(sharedPng) };
+      }
+      return sign.content;
     });
   }
   return page?.allowIndexing ? routes.use(sitemap(service)) : routes;
@@ -84,6 +86,8 @@ function sitemap({ snapshot, baseUrl }: Service) {
 const file = (type: string, body: Body, headers = {}) =>
   new Content(type, body, { cache: "public", headers });
 const png = (bytes: Body) => file("image/png", bytes);
+const sharedPng = (bytes: Body) =>
+  new Content("image/png", bytes, { cache: "public", isShared: true });
 const svg = (text: string) =>
   file("image/svg+xml; charset=utf-8", text, { "content-security-policy": DRAWING_POLICY });
 const xml = ({ text }: Html) =>

@@ -10,7 +10,7 @@ export const createSearchCounter =
     context.peer ??= server?.requestIP?.(request)?.address;
     // A request without a peer comes from the program that embeds Roadbook.
     if (context.peer === undefined || contexts.isUnlimited(context)) return undefined;
-    context.decision = await limiter.consume(contexts.clientOf(context));
+    context.decision = await limiter.consume(contexts.clientOf(context).key);
     return context.decision;
   };
 

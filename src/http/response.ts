@@ -72,7 +72,7 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
         status: response.status,
         search: decision && (decision.allowed ? "allowed" : "refused"),
         durationMs: performance.now() - startMs,
-        client: () => contexts.clientOf(context),
+        client: () => contexts.clientOf(context).key,
       });
     } catch (error) {
       options.onBug(error, requestId);

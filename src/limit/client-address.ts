@@ -13,70 +13,111 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 /** The addresses of the server's own machine. */
 export const loopback = ["127.0.0.0/8", "::1/128"].map((text) => ipaddr.parseCIDR(text));
 
-interface ClientOptions {
+interface ClientsOptions {
   /** Proxies whose X-Forwarded-For is believed. */
   trusted?: Cidr[] | undefined;
   unlimited?: Cidr[] | undefined;
   ipv6Prefix: number;
 }
 
-export type Clients = ReturnType<typeof createClients>;
+export interface Client {
+  /** An IPv4 address, an IPv6 network such as `2001:db8:1:2::/64`, or "unknown". */
+  key: string;
+  /** All that one customer may own: an IPv4 address or an IPv6 /48. */
+  network: string;
+}
+
+/** A client's address, or a proxy's on the way to the server. */
+interface Hop extends Client {
+  isTrusted: boolean;
+  isUnlimited: boolean;
+}
+
+/** Providers give a customer an IPv6 network of at most this size, which has 65,536 of 64 bits. */
+const CUSTOMER_BITS = 48;
+/** Stands for all clients without an address. */
+const UNKNOWN: Client = { key: "unknown", network: "unknown" };
 
 /**
- * In the functions returned, `peer` is the address at the other end of the connection, if it is
- * known, and `forwardedFor` is the X-Forwarded-For header, with multiple lines joined by commas.
+ * In its methods, `peer` is the address at the other end of the connection, if it is known, and
+ * `forwardedFor` is the X-Forwarded-For header, with multiple lines joined by commas.
  */
-export function createClients({ trusted = [], unlimited = [], ipv6Prefix }: ClientOptions) {
-  /** Reads an address as proxies write it: `1.2.3.4:567`, `[::1]:80`, `fe80::1%eth0`. */
-  function readHop(text: string) {
-    const [, host = text] = /^\[(.*)\](?::\d+)?$/.exec(text) ?? /^([\d.]+):\d+$/.exec(text) ?? [];
-    const bare = host.replace(/%.*/, "");
-    // Without isIP, `1` and `0x7f.1` would be addresses, too.
-    if (!isIP(bare)) return false;
-    // Unwraps IPv4-mapped IPv6.
-    const address = ipaddr.process(bare);
-    const isIn = (networks: Cidr[]) =>
-      ipaddr.subnetMatch(address, { in: networks }, "out") === "in";
-    const network = () => ipaddr.IPv6.networkAddressFromCIDR(`${address}/${ipv6Prefix}`);
-    const key = address.kind() === "ipv4" ? `${address}` : `${network()}/${ipv6Prefix}`;
-    return { key, trusted: isIn(trusted), unlimited: isIn(unlimited) };
-  }
-  type Hop = ReturnType<typeof readHop>;
-  // Reading an IPv6 address takes 10 µs.
-  const hops = new LRUCache<string, Hop>({ max: 4096, memoMethod: readHop });
-  /** Returns undefined if `text` is not an address. */
-  const findHop = (text = "") => hops.memo(text) || undefined;
+export class Clients {
+  readonly trustsAny: boolean;
+  readonly #trusted: Cidr[];
+  readonly #unlimited: Cidr[];
+  readonly #ipv6Prefix: number;
+  /** Kept, because reading an IPv6 address takes 10 µs. False for a text that is not an address. */
+  readonly #hops: LRUCache<string, Hop | false>;
 
-  function findClient(peer: string | undefined, forwardedFor: string | null) {
-    let hop = findHop(peer);
-    const entries = hop?.trusted ? (forwardedFor ?? "").split(/[\s,]+/).filter(Boolean) : [];
-    while (hop?.trusted) {
-      const previous = findHop(entries.pop());
+  constructor({ trusted = [], unlimited = [], ipv6Prefix }: ClientsOptions) {
+    this.trustsAny = trusted.length > 0;
+    this.#trusted = trusted;
+    this.#unlimited = unlimited;
+    this.#ipv6Prefix = ipv6Prefix;
+    this.#hops = new LRUCache({ max: 4096, memoMethod: (text: string) => this.#readHop(text) });
+  }
+
+  clientOf(peer: string | undefined, forwardedFor: string | null): Client {
+    return this.#findClient(peer, forwardedFor) ?? UNKNOWN;
+  }
+
+  /**
+   * Whether the client's address is exempt from the limit. Never true behind an untrusted proxy,
+   * because all clients of that proxy have its address.
+   */
+  isUnlimited(peer: string | undefined, forwardedFor: string | null): boolean {
+    if (this.#unlimited.length === 0) return false;
+    if (forwardedFor !== null && !this.trusts(peer)) return false;
+    return this.#findClient(peer, forwardedFor)?.isUnlimited ?? false;
+  }
+
+  trusts(peer: string | undefined): boolean {
+    return this.#findHop(peer)?.isTrusted === true;
+  }
+
+  #findClient(peer: string | undefined, forwardedFor: string | null): Hop | undefined {
+    let hop = this.#findHop(peer);
+    const entries = hop?.isTrusted ? (forwardedFor ?? "").split(/[\s,]+/).filter(Boolean) : [];
+    while (hop?.isTrusted) {
+      const previous = this.#findHop(entries.pop());
       if (previous === undefined) break;
       hop = previous;
     }
     return hop;
   }
 
-  return {
-    /**
-     * Returns the key under which to count a client: an IPv4 address, an IPv6 network such as
-     * `2001:db8:1:2::/64`, or "unknown" if the peer has no address.
-     */
-    keyOf: (peer: string | undefined, forwardedFor: string | null): string =>
-      findClient(peer, forwardedFor)?.key ?? "unknown",
-    /**
-     * Whether the client's address is exempt from the limit. Never true behind an untrusted proxy,
-     * because all clients of that proxy have its address.
-     */
-    isUnlimited(peer: string | undefined, forwardedFor: string | null): boolean {
-      if (unlimited.length === 0) return false;
-      if (forwardedFor !== null && !findHop(peer)?.trusted) return false;
-      return findClient(peer, forwardedFor)?.unlimited ?? false;
-    },
-    trustsAny: trusted.length > 0,
-    trusts: (peer: string | undefined) => findHop(peer)?.trusted === true,
-  };
+  /** Returns undefined if `text` is not an address. */
+  #findHop(text = ""): Hop | undefined {
+    return this.#hops.memo(text) || undefined;
+  }
+
+  /** Reads an address as proxies write it: `1.2.3.4:567`, `[::1]:80`, `fe80::1%eth0`. */
+  #readHop(text: string): Hop | false {
+    const [, host = text] = /^\[(.*)\](?::\d+)?$/.exec(text) ?? /^([\d.]+):\d+$/.exec(text) ?? [];
+    const bare = host.replace(/%.*/, "");
+    // Without isIP, `1` and `0x7f.1` would be addresses, too.
+    if (!isIP(bare)) return false;
+    // Unwraps IPv4-mapped IPv6.
+    const address = ipaddr.process(bare);
+    return {
+      key: networkOf(address, this.#ipv6Prefix),
+      // No client may belong to several networks.
+      network: networkOf(address, Math.min(CUSTOMER_BITS, this.#ipv6Prefix)),
+      isTrusted: isIn(address, this.#trusted),
+      isUnlimited: isIn(address, this.#unlimited),
+    };
+  }
+}
+
+/** Returns an IPv4 address itself, or the network of `bits` bits of an IPv6 address. */
+function networkOf(address: Address, bits: number): string {
+  if (address.kind() === "ipv4") return address.toString();
+  return `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/${bits}`)}/${bits}`;
+}
+
+function isIn(address: Address, networks: Cidr[]): boolean {
+  return ipaddr.subnetMatch(address, { in: networks }, "out") === "in";
 }
 
 /** Parses a network, such as `10.0.0.0/8` or `2001:db8::/32`, or a single address. */

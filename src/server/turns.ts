@@ -1,12 +1,14 @@
 /**
  * Lets clients take turns. The server reads the requests of many connections in one tick of the
  * event loop, while timers, signals and other clients wait. So once a tick has lasted some
- * milliseconds, further requests wait in a line per client, and are taken from each line in turn.
+ * milliseconds, further requests wait, and are served in turn: a network (all that one customer may
+ * own) after another, and within each, a client after another.
  * Bun closes a connection, without a response, if it has pipelined a request behind a waiting one.
  */
 import { setImmediate as nextTick } from "node:timers/promises";
 import type { FetchHandler, RequestHandler } from "../http/app.ts";
 import { isApiPath } from "../http/request.ts";
+import type { Client } from "../limit/client-address.ts";
 
 const BUDGET_MS = 2;
 /** Waiting requests get only a part of a tick, so that others are read soon. */
@@ -14,85 +16,187 @@ const WAITING_BUDGET_MS = BUDGET_MS / 2;
 const REFUSING_BUDGET_MS = BUDGET_MS / 4;
 /** Further requests of the same client are refused. */
 const MAX_WAITING = 200;
-/** After two ticks, the socket has been read once more, which shows if the client has left. */
-const TICKS_TO_NOTICE = 2;
 
-interface Waiting {
-  /** The tick in which the request arrived. */
-  tick: number;
-  serve(): Promise<Response> | Response | undefined;
+type Handler = Pick<RequestHandler, "fetch" | "clientOf">;
+
+/** Returns a handler that calls `handler.fetch`, at once or in a later tick. */
+export function takeTurns(handler: Handler): FetchHandler {
+  const turns = new Turns(handler);
+  return (request, from) => turns.respond(request, from);
 }
 
-/** Returns a handler that calls `fetch`, at once or in a later tick. */
-export function takeTurns({
-  fetch,
-  clientOf,
-}: Pick<RequestHandler, "fetch" | "clientOf">): FetchHandler {
-  /** In the order of the clients' turns. No line is empty. */
-  const lines = new Map<string, Waiting[]>();
-  const refused: Waiting[] = [];
-  let tick = 0;
-  let startMs = 0;
-  /** Resolves at the end of the current tick. Undefined if the tick is not watched. */
-  let ended: Promise<void> | undefined;
-  let isServing = false;
+interface Waiting extends Pick<PromiseWithResolvers<Response>, "resolve" | "reject"> {
+  request: Request;
+  from: unknown;
+  client: Client;
+  isRefused: boolean;
+}
 
-  const isWithin = (budgetMs: number) => performance.now() - startMs <= budgetMs;
-  const isRipe = (waiting: Waiting | undefined): waiting is Waiting =>
-    waiting !== undefined && tick - waiting.tick >= TICKS_TO_NOTICE;
+class Turns {
+  readonly #handler: Handler;
+  #tick = new Tick();
+  readonly #arrivals = new Arrivals();
+  readonly #queues = new Queues();
+  readonly #refused: Waiting[] = [];
+  /** How many requests of each client wait for a turn or for their response. */
+  readonly #pending = new Map<string, number>();
+  #isServing = false;
 
-  function watch(): Promise<void> {
-    startMs = performance.now();
-    ended = nextTick().then(() => {
-      ended = undefined;
-    });
-    return ended;
+  constructor(handler: Handler) {
+    this.#handler = handler;
   }
 
-  async function serveLines(): Promise<void> {
-    isServing = true;
-    for (let end = ended ?? watch(); lines.size > 0 || refused.length > 0; ) {
-      await end;
-      tick++;
-      end = watch();
-      while (isRipe(refused[0]) && isWithin(REFUSING_BUDGET_MS)) refused.shift()?.serve();
-      // A line that is set again during the iteration is visited again.
-      for (const [client, line] of lines) {
-        const [first] = line;
-        if (!isRipe(first)) continue;
-        line.shift();
-        lines.delete(client);
-        if (line.length > 0) lines.set(client, line);
-        // A response that waits for a store must not hold up all lines. Bun handles rejections.
-        await Promise.race([first.serve(), end]).catch(() => {});
-        if (ended !== end || !isWithin(WAITING_BUDGET_MS)) break;
-      }
-    }
-    isServing = false;
-  }
-
-  return (request, from) => {
+  respond(request: Request, from: unknown): Response | Promise<Response> {
     // A page may cost more than a tick, so it waits until it is known that its client has stayed.
-    if (isApiPath(request.url)) {
-      // Watching costs time, so it begins at most once in a whole budget.
-      const isNew = !isWithin(BUDGET_MS) && !ended;
-      if (isNew) watch();
-      if (isNew || isWithin(BUDGET_MS)) return fetch(request, from);
-    }
-    const client = clientOf(request, from);
-    const line = lines.get(client) ?? [];
-    const isRefused = line.length >= MAX_WAITING;
-    const { promise, resolve, reject } = Promise.withResolvers<Response>();
-    const serve = () => {
-      // Bun sends nothing and logs nothing if the connection is gone.
-      if (request.signal.aborted) return void reject(request.signal.reason);
-      const response = fetch(request, from, isRefused);
-      resolve(response);
-      return response;
-    };
-    (isRefused ? refused : line).push({ tick, serve });
-    lines.set(client, line);
-    if (!isServing) void serveLines();
+    if (isApiPath(request.url) && this.#isInTime()) return this.#handler.fetch(request, from);
+    return this.#wait(request, from);
+  }
+
+  #isInTime(): boolean {
+    if (this.#tick.isWithin(BUDGET_MS)) return true;
+    if (!this.#tick.isOver) return false;
+    // Watching a tick costs time, so it begins at most once in a whole budget.
+    this.#tick = new Tick();
+    return true;
+  }
+
+  #wait(request: Request, from: unknown): Promise<Response> {
+    const client = this.#handler.clientOf(request, from);
+    const pending = this.#pending.get(client.key) ?? 0;
+    const isRefused = pending >= MAX_WAITING;
+    if (!isRefused) this.#pending.set(client.key, pending + 1);
+
+    const { promise, ...settle } = Promise.withResolvers<Response>();
+    this.#arrivals.add({ request, from, client, isRefused, ...settle });
+    if (!this.#isServing) void this.#serveAll();
     return promise;
-  };
+  }
+
+  async #serveAll(): Promise<void> {
+    this.#isServing = true;
+    if (this.#tick.isOver) this.#tick = new Tick();
+    while (this.#arrivals.size + this.#refused.length + this.#queues.size > 0) {
+      await this.#tick.end;
+      this.#tick = new Tick();
+      for (const waiting of this.#arrivals.takeRipe()) {
+        if (waiting.isRefused) this.#refused.push(waiting);
+        else this.#queues.add(waiting);
+      }
+      this.#refuse();
+      await this.#serveTick();
+    }
+    this.#isServing = false;
+  }
+
+  #refuse(): void {
+    while (this.#tick.isWithin(REFUSING_BUDGET_MS)) {
+      const waiting = this.#refused.shift();
+      if (!waiting) return;
+      void this.#serve(waiting);
+    }
+  }
+
+  /** Serves at least one request, so that none waits forever behind what else a tick has to do. */
+  async #serveTick(): Promise<void> {
+    const tick = this.#tick;
+    do {
+      const waiting = this.#queues.next();
+      if (!waiting) return;
+      // A response that waits for a store must not hold up all others.
+      await Promise.race([this.#serve(waiting), tick.end]);
+    } while (!tick.isOver && tick.isWithin(WAITING_BUDGET_MS));
+  }
+
+  async #serve({ request, from, client, isRefused, resolve, reject }: Waiting): Promise<void> {
+    try {
+      // Bun sends nothing and logs nothing if the connection is gone.
+      request.signal.throwIfAborted();
+      resolve(await this.#handler.fetch(request, from, isRefused));
+    } catch (error) {
+      reject(error);
+    }
+    if (!isRefused) this.#finish(client);
+  }
+
+  #finish({ key }: Client): void {
+    const others = (this.#pending.get(key) ?? 0) - 1;
+    if (others > 0) this.#pending.set(key, others);
+    else this.#pending.delete(key);
+  }
+}
+
+/** The tick of the event loop in which it is made. */
+class Tick {
+  readonly #startMs = performance.now();
+  readonly end: Promise<void>;
+  isOver = false;
+
+  constructor() {
+    this.end = nextTick().then(() => {
+      this.isOver = true;
+    });
+  }
+
+  isWithin(budgetMs: number): boolean {
+    return performance.now() - this.#startMs <= budgetMs;
+  }
+}
+
+/** Holds requests back until their sockets have been read again, which shows who has left. */
+class Arrivals {
+  /** By tick, oldest first. After two ticks, each socket has been read once more. */
+  readonly #ticks: Waiting[][] = [[], []];
+  size = 0;
+
+  add(waiting: Waiting): void {
+    this.#ticks.at(-1)?.push(waiting);
+    this.size++;
+  }
+
+  /** Called once in each tick. */
+  takeRipe(): Waiting[] {
+    this.#ticks.push([]);
+    const ripe = this.#ticks.shift() ?? [];
+    this.size -= ripe.length;
+    return ripe;
+  }
+}
+
+/** The waiting requests of each client of each network, both in the order of their turns. */
+class Queues {
+  /** No network and no queue is empty. */
+  readonly #networks = new Map<string, Map<string, Waiting[]>>();
+  size = 0;
+
+  add(waiting: Waiting): void {
+    const { network, key } = waiting.client;
+    const queues = this.#networks.get(network) ?? new Map<string, Waiting[]>();
+    const queue = queues.get(key) ?? [];
+    queue.push(waiting);
+    queues.set(key, queue);
+    this.#networks.set(network, queues);
+    this.size++;
+  }
+
+  /** Removes and returns the request whose turn it is. Its client and network go to the end. */
+  next(): Waiting | undefined {
+    const [first] = this.#networks;
+    if (!first) return undefined;
+    const [network, queues] = first;
+    const waiting = takeFrom(queues);
+    this.#networks.delete(network);
+    if (queues.size > 0) this.#networks.set(network, queues);
+    this.size--;
+    return waiting;
+  }
+}
+
+function takeFrom(queues: Map<string, Waiting[]>): Waiting | undefined {
+  const [first] = queues;
+  if (!first) return undefined;
+  const [key, queue] = first;
+  const waiting = queue.shift();
+  queues.delete(key);
+  if (queue.length > 0) queues.set(key, queue);
+  return waiting;
 }

@@ -1,14 +1,12 @@
 /** Draws avatars, badges, the icon and the sign of link previews, always with the same bytes. */
-import { setImmediate } from "node:timers/promises";
-import type { Resvg } from "@resvg/resvg-wasm";
 import anyAscii from "any-ascii";
 import { languages } from "../domain/languages.ts";
 import type { Achievement } from "../domain/model.ts";
 import { fold } from "../search/fold.ts";
-import { readAsset } from "./assets.ts";
 import paths from "./badges.json" with { type: "json" };
 import { type Logo, textColourOn } from "./brand.ts";
 import { type Html, html } from "./html.ts";
+import { drawPng, findBox } from "./png.ts";
 
 /** Patterns behind the initials: hills, lanes, tunnels and so on, in a 64×64 view box. */
 const patterns = [
@@ -84,71 +82,50 @@ function drawRoad(accent: string): Html {
 }
 
 /** An avatar for link previews. Few programs that show those can show an SVG. */
-export async function drawAvatarPng(id: number, name: string) {
-  parser ??= loadParser();
-  const parse = await parser;
-  return toPng(await parse(drawAvatar(id, spellOut(name))));
-}
+export const drawAvatarPng = (id: number, name: string) => drawPng(drawAvatar(id, spellOut(name)));
 
 /** The smallest size that most programs show in full width. A broken logo is left out. */
 export async function drawSign(title: string, count: string, accent: string, logo?: Logo) {
-  parser ??= loadParser();
-  const parse = await parser;
-  const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="600" height="315">';
-  const frame = (content: Html) => parse(`${svg}${content.text}</svg>`);
-  /** Scales content to fit into a box. Undefined if nothing of it is visible. */
-  const fit = async (content: Html, maxWidth: number, maxHeight: number) => {
-    const box = (await frame(content)).getBBox();
-    if (!box) return undefined;
-    const scale = Math.min(maxWidth / box.width, maxHeight / box.height);
-    const scaled = html`<g transform="scale(${scale}) translate(${-box.x} ${-box.y})">${content}</g>`;
-    return { width: box.width * scale, height: box.height * scale, scaled };
-  };
   // A title that does not fit into two lines is cut.
   const lines = (spellOut(title).match(/\S.{0,23}(?!\S)|\S{24}/gu) ?? []).slice(0, 2);
   const tspans = lines.map((line, at) => html`<tspan x="0" y="${at * 115}">${line}</tspan>`);
   const name = await fit(html`<text font-size="100">${tspans}</text>`, 516, 84);
-  const { type, bytes = [] } = logo ?? {};
-  const image = html`<image href="data:${type};base64,${Buffer.from(bytes).toString("base64")}"/>`;
-  const icon = await fit(logo ? image : drawRoad(accent), 300, 76);
-  const [tileWidth, tileHeight] = [16 + (icon?.width ?? 0), 16 + (icon?.height ?? 0)];
-  // A logo of any colour differs from grey.
-  const tile = html`<rect x="42" y="42" width="${tileWidth}" height="${tileHeight}" rx="8" fill="#b4bac0"/>
-    <g transform="translate(50 50)">${icon?.scaled}</g>`;
+  const icon = await fit(logo ? embed(logo) : drawRoad(accent), 300, 76);
   const colour = textColourOn(accent);
   const sign = html`<rect width="600" height="315" fill="${accent}"/>
     <rect x="15" y="15" width="570" height="285" rx="16" fill="none" stroke="${colour}" stroke-width="6"/>
-    ${logo && icon ? tile : html`<g transform="translate(42 42)">${icon?.scaled}</g>`}
+    ${logo && icon ? drawTile(icon) : html`<g transform="translate(42 42)">${icon?.scaled}</g>`}
     <g transform="translate(42 ${228 - (name?.height ?? 0)})" fill="${colour}">${name?.scaled}</g>
     <text x="42" y="271" font-size="26" fill="${colour}">${spellOut(count)}</text>`;
-  return toPng(await frame(sign));
+  return drawPng(frame(sign));
 }
 
-/** Loaded when first needed, because most servers never draw a PNG. */
-let parser: ReturnType<typeof loadParser> | undefined;
+const frame = (content: Html) =>
+  `<svg xmlns="http://www.w3.org/2000/svg" width="600" height="315">${content.text}</svg>`;
 
-async function loadParser() {
-  const [wasm, font] = await Promise.all([
-    readAsset("resvg.wasm.asset"),
-    readAsset("font.ttf.asset"),
-  ]);
-  const { initWasm, Resvg } = await import("@resvg/resvg-wasm");
-  await initWasm(wasm);
-  // The first drawings take tens of milliseconds each, so others are served in between.
-  return async (svg: string) => {
-    await setImmediate();
-    return new Resvg(svg, { font: { fontBuffers: [font] } });
-  };
+interface Fitted {
+  width: number;
+  height: number;
+  scaled: Html;
 }
 
-/** Frees the pixels, which the garbage collector does not count. */
-async function toPng(drawing: InstanceType<typeof Resvg>): Promise<Uint8Array<ArrayBuffer>> {
-  const image = drawing.render();
-  await setImmediate();
-  const png = new Uint8Array(image.asPng());
-  image.free();
-  drawing.free();
-  return png;
+/** Scales content to fit into a box. Undefined if nothing of it is visible. */
+async function fit(content: Html, maxWidth: number, maxHeight: number) {
+  const box = await findBox(frame(content));
+  if (!box) return undefined;
+  const scale = Math.min(maxWidth / box.width, maxHeight / box.height);
+  const scaled = html`<g transform="scale(${scale}) translate(${-box.x} ${-box.y})">${content}</g>`;
+  return { width: box.width * scale, height: box.height * scale, scaled };
+}
+
+function embed({ type, bytes }: Logo): Html {
+  return html`<image href="data:${type};base64,${Buffer.from(bytes).toString("base64")}"/>`;
+}
+
+/** A logo of any colour differs from the grey of the tile. */
+function drawTile({ width, height, scaled }: Fitted): Html {
+  return html`<rect x="42" y="42" width="${16 + width}" height="${16 + height}" rx="8" fill="#b4bac0"/>
+    <g transform="translate(50 50)">${scaled}</g>`;
 }
 
 /** Writes letters that the font lacks in Latin letters, and drops other symbols that it lacks. */
