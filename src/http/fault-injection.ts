@@ -5,18 +5,12 @@ import { createRandom, type Random } from "../community/random.ts";
 import { parseDuration } from "../domain/time.ts";
 import type { FetchHandler } from "./app.ts";
 import type { Hook } from "./context.ts";
+import { type Endpoint, endpoints } from "./endpoints.ts";
 import { type ErrorCode, errors } from "./error-codes.ts";
 import { failLimited } from "./rate-limit.ts";
 import { busy, fail, ownErrors } from "./result.ts";
 
-const endpoints = [
-  { route: "/search/companies", target: "search", tag: "Search" },
-  { route: "/search/users", target: "search", tag: "Search" },
-  { route: "/users/public/:userId", target: "profile", tag: "Users" },
-  { route: "/users/:userId/achievements", target: "achievements", tag: "Users" },
-  { route: "/health", target: "health", tag: "Service" },
-] as const;
-type Endpoint = (typeof endpoints)[number];
+const all = Object.values(endpoints);
 
 /** The `Retry-After` of an injected 429. It is short enough to wait for in a test. */
 const RETRY_AFTER_MS = 1000;
@@ -52,7 +46,7 @@ export const NO_FAULT: Fault = {
 export function parseFault(text: string): Fault {
   if (text === NO_FAULT.text) return NO_FAULT;
   const [, target = "", list = ""] = /^([^:]*):?(.*)$/s.exec(text) ?? [];
-  const covered = endpoints.filter((endpoint) => covers(target, endpoint));
+  const covered = all.filter((endpoint) => covers(target, endpoint));
   if (covered.length === 0) {
     throw wrongPart(target, "a target is search, profile, achievements, health or *");
   }
@@ -94,7 +88,7 @@ export class FaultInjector {
 
   readonly inject: Hook = async ({ route }) => {
     // The route may have /api, a host program's mount path, or both in front of the template.
-    const endpoint = endpoints.find((known) => route.endsWith(known.route));
+    const endpoint = all.find((known) => route.endsWith(known.path));
     if (!endpoint) return;
 
     const due = this.#drawn.filter(({ fault, random, left }) => {

@@ -4,12 +4,13 @@ import { Elysia } from "elysia";
 import { Count, Text, UtcTime } from "../domain/model.ts";
 import { apiVersion, version } from "../domain/version.ts";
 import type { Service } from "./context.ts";
+import { endpoints } from "./endpoints.ts";
 import { describeOperation } from "./openapi.ts";
 import { errorTypes } from "./result.ts";
 
 export const health = (service: Service) =>
   new Elysia({ strictPath: true }).get(
-    "/health",
+    endpoints.getHealth.path,
     () => {
       const { sha256, meta } = service.snapshot();
       const { store, up } = service.searchLimit?.limiter.status() ?? {};
@@ -47,6 +48,5 @@ const healthOperation = describeOperation({
   summary: "Get the state of the service",
   description:
     "Returns the versions, the snapshot being served, and why a newer one is not served.",
-  tag: "Service",
   success,
 });

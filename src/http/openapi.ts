@@ -4,6 +4,7 @@ import type { DocumentDecoration } from "elysia";
 import examples from "../../data/examples.json" with { type: "json" };
 import * as model from "../domain/model.ts";
 import { REQUEST_ID } from "./context.ts";
+import { endpoints } from "./endpoints.ts";
 import { ErrorBody, type ErrorCode, errors } from "./error-codes.ts";
 import { limitHeaders } from "./rate-limit.ts";
 import { commonHeaders } from "./response.ts";
@@ -14,11 +15,9 @@ export const ORIGIN = "http://origin.invalid";
 
 interface Operation {
   /** data/examples.json has the demo's response to each operation. */
-  operationId: keyof typeof examples;
+  operationId: keyof typeof endpoints & keyof typeof examples;
   summary: string;
   description: string;
-  /** Searches count against the limit. A service route is not cached and not under /api. */
-  tag: keyof typeof ownErrors;
   /** `example` is a value that exists in the demo. */
   parameter?: { in: "path" | "query"; schema: TSchema; example: unknown; [field: string]: unknown };
   success: Record<string, TSchema>;
@@ -68,9 +67,13 @@ const headers = {
 };
 
 export function describeOperation(operation: Operation): DocumentDecoration {
-  const { operationId, summary, description, tag, parameter } = operation;
+  const { operationId, summary, description, parameter } = operation;
+  const { tag } = endpoints[operationId];
   const detail = {
-    ...{ operationId, summary, description, tags: [tag] },
+    operationId,
+    summary,
+    description,
+    tags: [tag],
     ...(tag === "Service" && { servers: [{ url: ORIGIN }] }),
     ...(parameter && {
       parameters: [{ ...parameter, required: true, schema: toOpenApi(parameter.schema) }],
@@ -85,7 +88,8 @@ export function describeOperation(operation: Operation): DocumentDecoration {
  * 304 and 431 are left out, because they have no body, which would make the data and the error
  * optional in generated types. A client sees a 304 only if it sets If-None-Match itself.
  */
-function responsesOf({ operationId, success, tag }: Operation) {
+function responsesOf({ operationId, success }: Operation) {
+  const { tag } = endpoints[operationId];
   const common = { ...headers.common, ...(tag === "Search" && headers.limit) };
   const coded = tag === "Service" ? common : { ...common, ...headers.validator, ...headers.coding };
   const body = Type.Object({ success: Type.Literal(true), ...success });

@@ -27,10 +27,6 @@ export function preferencesIn(headers: Headers, name: string): Negotiator {
   return new Negotiator({ headers: { [name]: headers.get(name)?.slice(0, 1000) } });
 }
 
-/** Whether the path may be one of the API, under any base path. */
-export const isApiPath = (url: string): boolean =>
-  /\/(?:users|search|health)(?:\/|$)/.test(pathOf(url));
-
 const LOCAL_ORIGIN = "http://localhost";
 
 export const originOf = (url: string): string => URL.parse(url)?.origin ?? LOCAL_ORIGIN;

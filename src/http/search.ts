@@ -4,6 +4,7 @@ import { Elysia } from "elysia";
 import { CompanySearchResult, MAX_RESULTS, UserSearchResult } from "../domain/model.ts";
 import { normalizeQuery, SEARCHABLE, spellQuery } from "../search/normalize-query.ts";
 import type { Service } from "./context.ts";
+import { endpoints } from "./endpoints.ts";
 import { describeOperation } from "./openapi.ts";
 import { limitHooks } from "./rate-limit.ts";
 import { errorTypes } from "./result.ts";
@@ -20,7 +21,7 @@ export const search = (service: Service) =>
       beforeHandle: service.faults,
     })
     .get(
-      "/search/companies",
+      endpoints.searchCompanies.path,
       ({ query }) => {
         const companies = service.snapshot().search.listCompanies(spellQuery(query.q));
         return { success: true as const, companies };
@@ -28,7 +29,7 @@ export const search = (service: Service) =>
       { detail: searchCompaniesOperation },
     )
     .get(
-      "/search/users",
+      endpoints.searchUsers.path,
       ({ request, query }) => {
         const { search } = service.snapshot();
         const users = search.listUsers(spellQuery(query.q), service.baseUrl(request));
@@ -52,7 +53,6 @@ const q = {
 } as const;
 
 const searchCompaniesOperation = describeOperation({
-  tag: "Search",
   operationId: "searchCompanies",
   summary: "Search companies by name",
   description: `Returns at most ${MAX_RESULTS} companies: best match first, then the largest.`,
@@ -61,7 +61,6 @@ const searchCompaniesOperation = describeOperation({
 });
 
 const searchUsersOperation = describeOperation({
-  tag: "Search",
   operationId: "searchUsers",
   summary: "Search users by name",
   description: `Returns at most ${MAX_RESULTS} public users: best match first, then short names.`,

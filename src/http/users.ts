@@ -3,6 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { AchievementEntry, Id, User } from "../domain/model.ts";
 import type { Service } from "./context.ts";
+import { endpoints } from "./endpoints.ts";
 import { describeOperation } from "./openapi.ts";
 import { USER_ID } from "./request.ts";
 import { errorTypes, fail } from "./result.ts";
@@ -18,7 +19,7 @@ export const users = (service: Service) =>
       beforeHandle: service.faults,
     })
     .get(
-      "/users/public/:userId",
+      endpoints.getPublicUser.path,
       ({ request, params }) => {
         const id = Number(params.userId);
         const user = service.snapshot().users.findProfile(id, service.baseUrl(request));
@@ -27,7 +28,7 @@ export const users = (service: Service) =>
       { detail: publicUserOperation },
     )
     .get(
-      "/users/:userId/achievements",
+      endpoints.listUserAchievements.path,
       ({ params }) => {
         const json = service.snapshot().users.findAchievements(Number(params.userId));
         return typeof json === "string" ? toBody(json) : fail(json.missing);
@@ -42,7 +43,6 @@ function toBody(achievements: string) {
 }
 
 const common = {
-  tag: "Users",
   parameter: {
     in: "path",
     name: "userId",

@@ -7,7 +7,7 @@
  */
 import { setImmediate as nextTick } from "node:timers/promises";
 import type { FetchHandler, RequestHandler } from "../http/app.ts";
-import { isApiPath } from "../http/request.ts";
+import { isApiPath } from "../http/endpoints.ts";
 import type { Client } from "../limit/client-address.ts";
 
 const BUDGET_MS = 2;
