@@ -193,28 +193,33 @@ describe("invariants", () => {
 });
 
 describe("documents", () => {
-  const documents = ["README.md", "ARCHITECTURE.md", ".github/CONTRIBUTING.md"];
-  const folders = ["domain", "search", "snapshot", "limit", "http"];
+  const top = ["README", "ARCHITECTURE", "CHANGELOG", ".github/CONTRIBUTING", ".github/SECURITY"];
+  const documents = [
+    ...top.map((name) => `${name}.md`),
+    ...allFiles.filter((file) => file.endsWith(".md")),
+  ];
 
-  const guide = ["README", "database", "machines", "kiosk"];
-  const pages = guide.map((page) => `scripts/deploy/${page}.md`);
+  test.each(documents)("%s has no broken links to files and headings", (document) => {
+    const text = readFileSync(join(root, document), "utf8");
+    const broken = [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)].filter(
+      ([, path = "", heading]) => {
+        const file = path ? join(root, dirname(document), path) : join(root, document);
+        if (!existsSync(file) || heading === undefined) return !existsSync(file);
+        const headings = readFileSync(file, "utf8").match(/^#+ .*$/gm) ?? [];
+        const slugs = headings.map((line) => line.replace(/^#+ |[^\w\s-]/g, ""));
+        return !slugs.some((slug) => slug.toLowerCase().replaceAll(" ", "-") === heading);
+      },
+    );
+    expect(broken.map(([link]) => link)).toEqual([]);
+  });
 
-  test.each([...documents, ...pages, ...folders.map((folder) => `src/${folder}/README.md`)])(
-    "%s has no broken links to files and headings",
-    (document) => {
-      const text = readFileSync(join(root, document), "utf8");
-      const broken = [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)].filter(
-        ([, path = "", heading]) => {
-          const file = path ? join(root, dirname(document), path) : join(root, document);
-          if (!existsSync(file) || heading === undefined) return !existsSync(file);
-          const headings = readFileSync(file, "utf8").match(/^#+ .*$/gm) ?? [];
-          const slugs = headings.map((line) => line.replace(/^#+ |[^\w\s-]/g, ""));
-          return !slugs.some((slug) => slug.toLowerCase().replaceAll(" ", "-") === heading);
-        },
-      );
-      expect(broken.map(([link]) => link)).toEqual([]);
-    },
-  );
+  test("every file of code begins with a comment that says what it is for", () => {
+    const silent = allFiles.filter((file) => {
+      const isCode = /(?<!\.d)\.m?ts$/.test(file);
+      return isCode && !/^(?:#!.*\n)?\/\*\*/.test(readFileSync(join(root, file), "utf8"));
+    });
+    expect(silent).toEqual([]);
+  });
 
   test("every file that ARCHITECTURE.md names exists", () => {
     const named = [...architecture.matchAll(/`((?:[\w@-]+\/)*[\w.-]+\.(?:ts|json))`/g)].map(
