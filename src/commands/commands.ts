@@ -5,6 +5,7 @@
 import { declare, type Settings, type Values, variableOf } from "../settings/declare.ts";
 import * as kinds from "../settings/kinds.ts";
 import { serveSettings } from "../settings/serve-flags.ts";
+import { dateOrders } from "../tables/date-order.ts";
 import { describeCounts, toLine, writeStdout } from "./output.ts";
 
 export interface Command<Given extends Settings = Settings> {
@@ -80,6 +81,10 @@ export const commands: Record<string, Command> = {
       to: { kind: kinds.target, required: true, waivedBy: "dryRun", help: "the snapshot to write" },
       queries: { kind: kinds.text("FOLDER"), help: "folder of SELECTs for the database SOURCE" },
       timeoutMs: { kind: kinds.time, default: "2m", help: "how long a database server may take" },
+      dates: {
+        kind: kinds.oneOf("dmy|mdy", dateOrders),
+        help: "read 5/6/2021 in CSV files as 5 June or as May 6 (default: other dates show it)",
+      },
       decodeHtml: { kind: kinds.boolean, help: "decode HTML entities in names and descriptions" },
       avatarBase: { kind: kinds.webUrl, help: "base URL for avatars that are not http(s) URLs" },
       dryRun: { kind: kinds.boolean, help: "check the dataset and write nothing; needs no --to" },

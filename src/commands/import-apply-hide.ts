@@ -33,12 +33,18 @@ interface Reporting {
 type Importing = ImportOptions & Reporting & { source: string; to: string | undefined };
 type Applying = ApplyOptions & Reporting & { to: string };
 
+const NEEDLESS_MAP =
+  "the ids of all users are integers: with --id-map they get other numbers, so {id} in --driver-link is not theirs; to keep them, leave --id-map out, and give roles, companies and achievements numbers in the queries\n";
+
 /** `source` is a file, a folder of CSV files, `-` for standard input, or a database's URL. */
 export async function runImport({ source, to = "", ...options }: Importing) {
   const problem = findProblem(source, options.queries);
   if (problem !== undefined) throw new UsageError(`SOURCE ${problem}`);
   const isTables = options.queries !== undefined || isFolder(source);
   if (isTables && options.expectEnd) throw new UsageError("--expect-end works only with NDJSON");
+  if (options.dates && (options.queries !== undefined || !isTables)) {
+    throw new UsageError("--dates works only with CSV files");
+  }
   if (options.confirm && options.dryRun) throw new UsageError("a --dry-run cannot be confirmed");
   if ((options.holdMs ?? 0) > MAX_HOLD_MS) throw new UsageError("--hold must be at most 1h");
   const isPath = isTables || (await isSnapshot(source));
@@ -59,7 +65,10 @@ export async function runImport({ source, to = "", ...options }: Importing) {
   const left = skipped.count > 0 ? `, skipped ${plural(skipped.count, "error")}${hidden}` : "";
   const summary = `${done} ${describeWritten(imported, to && ` to ${to}`)}${left}`;
   const more = { dry_run: options.dryRun === true };
-  await finish(to, options, imported, withDetails(summary, imported), more);
+  // Beside an older snapshot that was made with the map, it can no longer be left out.
+  const isNeedless = imported.hasNeedlessMap && imported.differences === undefined;
+  const details = withDetails(summary, imported) + (isNeedless ? NEEDLESS_MAP : "");
+  await finish(to, options, imported, details, { ...more, needless_id_map: isNeedless });
   if (!options.dryRun && !options.json) suggestNext(["--snapshot", to]);
 }
 
@@ -122,11 +131,12 @@ async function finish(
   if (!json) writeSummary(summary);
   if (confirm) await confirmServed(to, confirm, waitMs);
   if (!json) return;
-  const { sha256 = null, counts, differences = null, held, cleaned, names, skipped } = counted;
+  const { sha256 = null, counts, differences = null, held, skipped } = counted;
+  const { cleaned, names, times } = counted;
   const { count, hidden: users_made_private } = skipped;
   const outcome = {
     ...{ snapshot: to || null, sha256, ...more, counts, differences, held },
-    ...{ not_found: counted.notFound, names: { cleaned, ...names } },
+    ...{ not_found: counted.notFound, names: { cleaned, ...names }, times: { odd: times } },
     unknown_columns: counted.unknownColumns,
     skipped: { count, users_made_private, groups: groupErrors(skipped) },
     seconds: Number((performance.now() / 1000).toFixed(3)),
@@ -141,7 +151,7 @@ function describeWritten({ counts, cleaned }: Counted, where = ""): string {
 
 /** Adds lines for the differences from the old snapshot, and for what looks wrong. */
 function withDetails(summary: string, counted: Counted): string {
-  const { differences, held, notFound, unknownColumns, names } = counted;
+  const { differences, held, notFound, unknownColumns, names, times } = counted;
   const lines = [summary];
   for (const [what, numbers] of Object.entries(differences ?? {})) {
     const isUsual = what === "users" || what === "unlocked_achievements";
@@ -160,11 +170,16 @@ function withDetails(summary: string, counted: Counted): string {
     lines.push(`${file}: left out the unknown column "${printable(column)}"${question}`);
   }
   for (const [problem, { count, example = "" }, advice] of [
-    ["HTML entities", names.entities, "; import --decode-html decodes them"],
-    ["text possibly read in the wrong encoding", names.misread, ""],
+    ["HTML entities in", names.entities, "; import --decode-html decodes them"],
+    ["text possibly read in the wrong encoding in", names.misread, ""],
+    ["text that means no value as", names.placeholders, ""],
   ] as const) {
     const found = `${plural(count, "name")}, such as "${printable(example)}"`;
-    if (count > 0) lines.push(`${problem} in ${found}${advice}`);
+    if (count > 0) lines.push(`${problem} ${found}${advice}`);
+  }
+  if (times.count > 0) {
+    const example = `such as "${printable(times.example ?? "")}"`;
+    lines.push(`before 1990 or in the future: ${plural(times.count, "time")}, ${example}`);
   }
   return `${lines.join("\n")}\n`;
 }

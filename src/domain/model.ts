@@ -61,7 +61,7 @@ const Avatar = string(
     isText(value, MAX_AVATAR) && AVATAR.test(value) && (value[0] === "/" || URL.canParse(value)),
 );
 
-const AvatarOrNull = Type.Union([Avatar, Type.Null()], {
+export const AvatarOrNull = Type.Union([Avatar, Type.Null()], {
   description: `null, or ${Avatar.description}`,
 });
 

@@ -1,6 +1,6 @@
 /** Builds the error messages for invalid lines of a dataset, which quote the invalid value. */
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
-import { Id, isText, Timestamp } from "./model.ts";
+import { AvatarOrNull, Id, isText, Timestamp } from "./model.ts";
 
 /** An error in one field, or in the whole line if `field` is empty. */
 export interface ValidationError {
@@ -53,26 +53,61 @@ export function toKey(value: unknown): string | undefined {
 /** Says what an invalid id or time looks like, and what to do about it. */
 function adviseOn(expected: string, value: unknown): string {
   if (expected === Id.description) return adviseOnId(value);
-  if (expected !== Timestamp.description) return "";
-  const number = Number.isFinite(value) ? Number(value) : Number.NaN;
-  if (number < 1e8) return "; it looks like a spreadsheet's own date";
-  if (number >= 1e11) return "; it looks like milliseconds";
-  return /^\d+\/\d+\/\d/.test(String(value)) ? "; nobody can say which is the month" : "";
+  if (expected === Timestamp.description) return adviseOnTime(value);
+  if (value instanceof FormulaError) return FORMULA_ADVICE;
+  const isAvatar = expected === AvatarOrNull.description && typeof value === "string";
+  return isAvatar && !/^[a-z]+:|^\s*$/i.test(value) ? RELATIVE_ADVICE : "";
 }
 
-function adviseOnId(id: unknown): string {
-  const isRounded = typeof id === "number" && id > Number.MAX_SAFE_INTEGER;
-  if (isRounded || (typeof id === "string" && ROUNDED.test(id.trim()))) {
-    return "; it looks like a number that a spreadsheet has rounded";
+const FORMULA_ADVICE = "; it is an error of a formula in a spreadsheet";
+const RELATIVE_ADVICE = "; --avatar-base URL says what a relative one belongs to";
+
+/** Has slashes, or a year of two digits. */
+const UNCLEAR_DATE = /\d\/\d|^\d\d?[.-]\d\d?[.-]\d\d(?!\d)/;
+
+function adviseOnTime(value: unknown): string {
+  const number = Number.isFinite(value) ? Number(value) : Number.NaN;
+  if (number >= 1e11) return "; it looks like milliseconds";
+  if (number >= 10_000 && number < 100_000) {
+    return "; it looks like a spreadsheet's own date: format the column as 2021-05-31";
   }
-  const isLarge = typeof id === "bigint" && id > 0;
-  if (!isLarge && typeof id !== "string") return "";
+  if (isFormulaError(value)) return FORMULA_ADVICE;
+  const isDate = number < 1e8 || UNCLEAR_DATE.test(String(value));
+  return isDate ? "; write it as 2021-05-31" : "";
+}
+
+const QUOTES = "\"'“”„‘’«»";
+const QUOTED = new RegExp(`^[${QUOTES}]+\\s*\\d+\\s*[${QUOTES}]+$`);
+/** Such as 1,234, 1.234, 1 234 and 1'234. */
+const SEPARATED = /^\d{1,3}(?:[.,'’\s]\d{3})+$/;
+
+function adviseOnId(id: unknown): string {
+  if (typeof id === "bigint") return id > 0 ? adviseOnKey(id) : "";
+  if (typeof id === "number") return id > Number.MAX_SAFE_INTEGER ? ROUNDED_ADVICE : "";
+  if (typeof id !== "string") return "";
+  const text = id.trim();
+  if (ROUNDED.test(text)) return ROUNDED_ADVICE;
+  if (/^\d+$/.test(text) && !Number.isSafeInteger(Number(text))) return adviseOnKey(BigInt(text));
+  if (/^\d+$/.test(text) || QUOTED.test(text)) return "; remove the quotes";
+  if (SEPARATED.test(text)) return "; remove the separator";
+  if (/^[-+\d.,]+$/.test(text)) return "";
+  return adviseOnKey(text);
+}
+
+const ROUNDED_ADVICE = "; it looks like a number that a spreadsheet has rounded";
+
+/** Advises on an id that only an id map takes, unless it looks as if the row were no record. */
+function adviseOnKey(id: bigint | string): string {
   if (toKey(id) === undefined) {
     return `; with --id-map FILE, it can be text of 1 to ${MAX_KEY_LENGTH} code points`;
   }
-  const isSteam = isLarge && id >= FIRST_STEAM_ID && id < FIRST_STEAM_ID + 2n ** 32n;
-  const other = isSteam ? `, or subtract ${FIRST_STEAM_ID} from Steam ids` : "";
-  return `; such ids need --id-map FILE${other}`;
+  const isSteam = typeof id === "bigint" && id >= FIRST_STEAM_ID && id < FIRST_STEAM_ID + 2n ** 32n;
+  if (isSteam) {
+    return `; such ids need --id-map FILE, or subtract ${FIRST_STEAM_ID} from Steam ids`;
+  }
+  const isWord = typeof id === "string" && !/[\d_@-]/.test(id);
+  if (isWord) return "; remove the row if it is a total or a note; ids of text need --id-map FILE";
+  return "; such ids need --id-map FILE";
 }
 
 /**
@@ -107,7 +142,22 @@ export function printable(text: string, maxLength = MAX_FIELD_LENGTH): string {
   return short.toWellFormed().replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, toCode);
 }
 
+/** What a spreadsheet shows in place of a value that it cannot compute. */
+export function isFormulaError(value: unknown): boolean {
+  return /^\s*#(?:REF!|N\/A|NAME\?|VALUE!|DIV\/0!|NUM!|NULL!)\s*$/.test(String(value));
+}
+
+/** Takes the place of such a text where any other text would be valid. */
+export class FormulaError {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 function formatValue(value: unknown): string {
+  if (value instanceof FormulaError) return formatValue(value.text);
   if (Array.isArray(value)) return `an array of ${value.length} elements`;
   if (value instanceof Uint8Array) return "bytes that are not text";
   if (typeof value === "object" && value !== null) return "an object";

@@ -6,15 +6,29 @@ import { isUtf8 } from "node:buffer";
 import type { RawRecord } from "../domain/dataset.ts";
 import { languages } from "../domain/languages.ts";
 import { formatTime, parseTime } from "../domain/time.ts";
-import { toKey } from "../domain/validation-errors.ts";
+import { FormulaError, isFormulaError, toKey } from "../domain/validation-errors.ts";
+import type { DateOrder } from "./date-order.ts";
 
-/** Returns what converts a row. With `hasKeys`, ids can be of any kind; see {@link toKey}. */
-export function createConverter(hasKeys: boolean): (row: RawRecord) => RawRecord {
+/** What only the cells of CSV files have. */
+export interface CsvCells {
+  /** The order of day and month in a column, if it has dates such as 5/31/2021. */
+  orderOf(column: string): DateOrder | undefined;
+}
+
+/**
+ * Returns what converts a row. With `hasKeys`, ids can be of any kind; see {@link toKey}. `csv` is
+ * undefined for a database.
+ */
+export function createConverter(
+  hasKeys: boolean,
+  csv: CsvCells | undefined,
+): (row: RawRecord) => RawRecord {
   const toId = (cell: unknown) => (hasKeys ? toKey(cell) : undefined) ?? toInteger(cell);
   const converters: Partial<Record<string, (cell: unknown) => unknown>> = {
     public: toPublic,
-    created_at: toTime,
-    unlocked_at: toTime,
+    created_at: (cell) => toTime(cell, csv?.orderOf("created_at")),
+    unlocked_at: (cell) => toTime(cell, csv?.orderOf("unlocked_at")),
+    name: (cell) => (csv ? withoutFormula(toText(cell)) : toText(cell)),
     avatar_url: toOptionalText,
     company_role: toOptionalText,
     // 0 stands for no company.
@@ -70,14 +84,25 @@ function toOptionalText(cell: unknown): unknown {
   return trimmed(toText(cell)) || undefined;
 }
 
+/** In a database, this text can be somebody's name. */
+function withoutFormula(text: unknown): unknown {
+  return isFormulaError(text) ? new FormulaError(String(text)) : text;
+}
+
 const SECONDS = /^-?\d{1,100}(?:[.,]\d*)?$/;
 const DOTTED = /^(\d\d?)\. ?(\d\d?)\. ?(\d{4})/;
+const YEAR_FIRST = /^(\d{4})\/(\d\d?)\/(\d\d?)(?!\d)/;
+const SLASHED = /^(\d\d?)\/(\d\d?)\/(\d{4})(?:,(?= )|(?!\d))/;
+const TWELVE_HOURS = / +(0?[1-9]|1[0-2])((?::\d\d){1,2}) ?([AP])M$/i;
 const TIME =
   /^([\d-]{10})(?:[T ] *(\d\d?):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?)? ?(?:Z|([+-]\d\d):?(\d\d)?)?$/i;
 const two = (digits: string) => digits.padStart(2, "0");
 
-/** Reads dates such as 31.5.2021, with or without a time of day and a zone, and Unix seconds. */
-export function toTime(cell: unknown): unknown {
+/**
+ * Reads dates such as 31.5.2021, with or without a time of day and a zone, and Unix seconds. Dates
+ * such as 5/31/2021 need the order of day and month.
+ */
+export function toTime(cell: unknown, order?: DateOrder): unknown {
   if (cell instanceof Date) {
     const year = cell.getUTCFullYear();
     // MySQL's dates without a month or a day become invalid.
@@ -90,11 +115,30 @@ export function toTime(cell: unknown): unknown {
     const seconds = Number(text.replace(",", "."));
     return seconds >= 1e8 && seconds < 1e11 ? formatTime(seconds) : seconds;
   }
-  const iso = text.replace(DOTTED, (_, day, month, year) => `${year}-${two(month)}-${two(day)}`);
+  const isSlashed = order !== undefined && SLASHED.test(text);
+  const iso = isSlashed ? fromSlashes(text, order) : yearFirst(text);
   const [, date, hour = "00", minute = "00", second = "00", sign = "+00", rest = "00"] =
     TIME.exec(iso) ?? [];
   const time = `${date}T${two(hour)}:${minute}:${second}${sign}:${rest}`;
   return parseTime(time) === undefined ? value || undefined : time;
+}
+
+function yearFirst(text: string): string {
+  return text
+    .replace(DOTTED, (_, day, month, year) => `${year}-${two(month)}-${two(day)}`)
+    .replace(YEAR_FIRST, (_, year, month, day) => `${year}-${two(month)}-${two(day)}`);
+}
+
+/** Reads a date with slashes. Its time of day may have twelve hours, as in 9:05 PM. */
+function fromSlashes(text: string, order: DateOrder): string {
+  return text
+    .replace(SLASHED, (_, first, second, year) => {
+      const [day, month] = order === "dmy" ? [first, second] : [second, first];
+      return `${year}-${two(month)}-${two(day)}`;
+    })
+    .replace(TWELVE_HOURS, (_, hours, rest, half) => {
+      return ` ${(Number(hours) % 12) + (/p/i.test(half) ? 12 : 0)}${rest}`;
+    });
 }
 
 /** Removes the space around text, and returns undefined for null. */

@@ -54,7 +54,7 @@ export interface Header {
 export function readHeader(file: string, table: TableName, header: readonly string[]): Header {
   const [required, optional]: [string[], string[]] = tables[table];
   const known = [...required, ...optional];
-  const titles = header.map((title) => title.trim().toLowerCase());
+  const titles = header.map((title) => title.trim().toLowerCase().replace(/\s+/g, "_"));
   const double = titles.find((name, at) => known.includes(name) && titles.indexOf(name) < at);
   if (double !== undefined) throw new Error(`${file}: the column "${double}" occurs twice`);
   const absent = known.filter((name) => !titles.includes(name));

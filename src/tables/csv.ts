@@ -3,24 +3,30 @@ import { pipeline } from "node:stream/promises";
 import { CsvError, parse } from "csv-parse";
 import { sqlite } from "#sqlite";
 import { toKey } from "../domain/validation-errors.ts";
+import { reasonOf } from "../files/errors.ts";
 import { readFileBytes } from "../files/input.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import { toInteger } from "./cells.ts";
 import { type Header, keyOf, readHeader, type TableName } from "./columns.ts";
+import { DateColumn, type DateOrder } from "./date-order.ts";
 import type { Row, Source } from "./queries.ts";
 
 const MAX_ROW_BYTES = 2 ** 20;
 const MAX_FIELDS = 1000;
 
-/** With `hasKeys`, ids are kept as text. */
-export function openCsv(hasKeys: boolean): Source {
+/** With `hasKeys`, ids are kept as text. `dates` is the order of days and months, if it is known. */
+export function openCsv(hasKeys: boolean, dates?: DateOrder): Source {
   // An empty path stands for a temporary file, which SQLite deletes.
   const { $client } = sqlite.openWritable("");
   $client.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
+  const orders = new Map<string, DateOrder | undefined>();
+  const onDates = (column: string, found: DateColumn) =>
+    orders.set(column, dates ?? found.decide());
   return {
     ending: "csv",
     dialect: "sqlite",
-    load: (table, path) => load($client, table, path, hasKeys ? toKey : toInteger),
+    load: (table, path) => load($client, table, path, hasKeys ? toKey : toInteger, onDates),
+    csv: { orderOf: (column) => orders.get(column) },
     run: async (sql) => ({ rows: $client.prepare<Row>(sql).all(), columns: [] }),
     [Symbol.asyncDispose]: async () => $client.close(),
   };
@@ -31,12 +37,15 @@ async function load(
   table: TableName,
   path: string,
   toId: (cell: unknown) => unknown,
+  onDates: (column: string, found: DateColumn) => void,
 ): Promise<Header> {
   const file = `${table}.csv`;
   const key = keyOf(table);
   let width = 0;
   let header: Header | undefined;
   let insert: ReturnType<Sqlite["prepare"]> | undefined;
+  /** The columns with times. */
+  const dated = new Map<string, DateColumn>();
   /** The line on which the last record ends. */
   let lines = 0;
 
@@ -48,6 +57,7 @@ async function load(
       width = cells.findLastIndex((name) => name.trim() !== "") + 1;
       header = readHeader(file, table, cells.slice(0, width));
       const columns = [...header.places.keys()];
+      for (const name of columns) if (name.endsWith("_at")) dated.set(name, new DateColumn());
       db.exec(`CREATE TABLE ${table} (${columns}, line)`);
       insert = db.prepare(`INSERT INTO ${table} VALUES (${columns.map(() => "?")}, ?)`);
       return;
@@ -57,6 +67,7 @@ async function load(
       throw problem(`${counts} (a field with a separator must be quoted)`);
     }
     const values = Array.from(header.places, ([name, at]) => {
+      dated.get(name)?.add(cells[at] ?? "", lines + 1);
       const id = name === key && toId(cells[at]);
       return typeof id === "number" || typeof id === "string" ? id : cells[at] || null;
     });
@@ -90,6 +101,13 @@ async function load(
     throw error instanceof CsvError ? problem(bad) : error;
   }
   if (!header) throw new Error(`${file} is empty; its first line must name the columns`);
+  for (const [name, found] of dated) {
+    try {
+      onDates(name, found);
+    } catch (error) {
+      throw new Error(`${file}: ${name}: ${reasonOf(error)}`);
+    }
+  }
   // The index has all columns, so that a page is read from one place. Rows with the same id are in
   // the order of their lines.
   const others = [...header.places.keys()].filter((name) => name !== key);

@@ -20,6 +20,9 @@ export function findProblem(source: string, queries: string | undefined): string
   const { host, pathname, search, hash } = URL.parse(source) ?? {};
   // A password with / ? or # would end the host.
   const isServer = host && !`${pathname}${search}${hash}`.includes("@");
+  if (isServer && /^m/i.test(source) && /^\/?$/.test(pathname ?? "")) {
+    return "must name the database, as in mysql://reader@127.0.0.1/platform";
+  }
   if (isDatabase && (isServer || /^sqlite:./i.test(source))) return undefined;
   return `must be ${URLS}; write special characters in a password as %XX, such as %23 for #`;
 }

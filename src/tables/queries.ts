@@ -5,6 +5,7 @@
 import { isUtf8 } from "node:buffer";
 import { setImmediate } from "node:timers/promises";
 import { readFileBytes } from "../files/input.ts";
+import type { CsvCells } from "./cells.ts";
 import { type Header, keyOf, readHeader, type TableName } from "./columns.ts";
 
 /** The cells of a row by column. `line` is the line in a CSV file. */
@@ -15,6 +16,8 @@ export interface Source extends AsyncDisposable {
   readonly ending: "csv" | "sql";
   readonly dialect: "sqlite" | "postgres" | "mysql";
   load?(table: TableName, path: string): Promise<Header>;
+  /** Only of CSV files. Complete once all of them are loaded. */
+  csv?: CsvCells;
   run(sql: string): Promise<{ rows: Row[]; columns: string[] }>;
 }
 

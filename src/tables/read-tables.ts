@@ -12,6 +12,7 @@ import { createConverter } from "./cells.ts";
 import { findTables, keyOf, type TableName } from "./columns.ts";
 import { openCsv } from "./csv.ts";
 import { findProblem, openDatabase } from "./database.ts";
+import type { DateOrder } from "./date-order.ts";
 import { openTable, type Reporting, type Row, type Source, type Table } from "./queries.ts";
 
 export interface TableOptions extends Reporting {
@@ -19,6 +20,8 @@ export interface TableOptions extends Reporting {
   idMap?: string | undefined;
   /** The folder with a SELECT for each table, if the source is a database. */
   queries?: string | undefined;
+  /** The order of day and month in CSV files, where a column does not show it. */
+  dates?: DateOrder | undefined;
   /** How long to wait for each page of rows from a database server. */
   timeoutMs?: number | undefined;
 }
@@ -53,7 +56,7 @@ export class TableReader implements RecordSource {
     this.source = source;
     this.files = files;
     this.options = options;
-    this.convert = createConverter(options.hasKeys);
+    this.convert = createConverter(options.hasKeys, source.csv);
   }
 
   [Symbol.asyncDispose](): PromiseLike<void> {
@@ -191,13 +194,13 @@ export class TableReader implements RecordSource {
     owner[name] ??= new Map();
     const list = owner[name] as Map<unknown, unknown>;
     const type = name === "roles" ? "role" : "achievement";
-    const { [`${type}_id`]: id, tier, unlocked_at } = cells;
+    const { [`${type}_id`]: id, user_id: _, ...reached } = cells;
     if (!this.known[type].has(id)) return [this.explainMissing(type, id)];
     if (type === "role") {
       list.set(id, id);
       return [];
     }
-    const unlock = { id, tier, unlocked_at };
+    const unlock = { id, ...reached };
     const errors = validateUnlock(unlock);
     if (errors.length === 0 && isBetter(unlock, list.get(id) as Row | undefined))
       list.set(id, unlock);
@@ -224,14 +227,14 @@ export function isFolder(path: string): boolean {
 /** Opens a database or a folder of CSV files. Returns undefined if `source` is something else. */
 export async function openTables(
   source: string,
-  { queries, timeoutMs = 120_000, idMap, ...reporting }: TableOptions,
+  { queries, timeoutMs = 120_000, idMap, dates, ...reporting }: TableOptions,
 ): Promise<TableReader | undefined> {
   const options = { ...reporting, hasKeys: idMap !== undefined };
   const problem = findProblem(source, queries);
   if (problem !== undefined) throw new Error(`the source ${problem}`);
   if (queries === undefined) {
     if (!isFolder(source)) return undefined;
-    return new TableReader(openCsv(options.hasKeys), findTables(source, "csv"), options);
+    return new TableReader(openCsv(options.hasKeys, dates), findTables(source, "csv"), options);
   }
   if (!isFolder(queries)) throw new Error(`${queries} is not a folder`);
   const files = findTables(queries, "sql");

@@ -80,7 +80,12 @@ test("with --json, each command prints one object, also for an error", async () 
     ...{ snapshot: "s", sha256: expect.stringMatching(/^[0-9a-f]{64}$/), dry_run: false },
     counts: { roles: 0, achievements: 0, companies: 0, users: 3, public_users: 2 },
     ...{ differences: null, held: 0, not_found: [], unknown_columns: [] },
-    names: { cleaned: 0, entities: { count: 0 }, misread: { count: 0 } },
+    names: {
+      ...{ cleaned: 0, entities: { count: 0 } },
+      ...{ misread: { count: 0 }, placeholders: { count: 0 } },
+    },
+    times: { odd: { count: 0 } },
+    needless_id_map: false,
     skipped: { count: 1, users_made_private: 1, groups: [{ count: 1, first: [error] }] },
     seconds: expect.any(Number),
   };
@@ -101,6 +106,31 @@ test("with --json, each command prints one object, also for an error", async () 
   ] as [string, number, object, object[]?][]) {
     expect(await json(words, input)).toMatchObject([code, outcome]);
   }
+});
+
+test("the report of an import shows what is odd, with an example, and a map that is not needed", async () => {
+  const cwd = temporaryFolder();
+  const rows = ["1,1,NULL,1970-01-01", "2,1,Bo,31/05/2021", "3,1,Tom &amp; Jerry,2999-05-31"];
+  await Bun.write(join(cwd, "t/users.csv"), `id,public,name,Created At\n${rows.join("\n")}\n`);
+  const report = async (...flags: string[]) => {
+    const { code, stdout } = await roadbook(["import", "t", "--to", "s", ...flags], { cwd });
+    expect(code).toBe(0);
+    return stdout.trim().split("\n");
+  };
+  const odd = [
+    'HTML entities in 1 name, such as "Tom &amp; Jerry"; import --decode-html decodes them',
+    'text that means no value as 1 name, such as "NULL"',
+    'before 1990 or in the future: 2 times, such as "1970-01-01T00:00:00+00:00"',
+  ];
+  const [, ...lines] = await report("--dry-run");
+  expect(lines).toEqual(odd);
+  const needless = expect.stringMatching(
+    /^the ids of all users are integers: with --id-map they get other numbers, so \{id\} .* leave --id-map out/,
+  );
+  expect((await report("--dry-run", "--id-map", "m")).slice(1)).toEqual([...odd, needless]);
+  // From then on, the map is needed.
+  await report("--id-map", "m");
+  expect((await report("--id-map", "m")).join()).not.toContain("leave --id-map out");
 });
 
 test("import --skip-invalid lists what it skipped and exits with 0", async () => {

@@ -97,6 +97,25 @@ describe("an error quotes the invalid value, and says what to do about ids that 
     ['{"type":"role", "id": 175928847299117063}', "got 175928847299117063", fix],
     [{ ...user, id: "3f2504e0" }, 'got "3f2504e0"', fix],
     [{ ...user, id: "1.76E+17" }, 'got "1.76E+17"; it looks like a number that a spreadsheet'],
+    [{ ...user, id: "175928847299117063" }, 'got "175928847299117063"', fix],
+    [{ ...user, id: "76561198012345678" }, 'got "76561198012345678"', steam],
+    [{ ...user, id: "anna_k" }, 'got "anna_k"', fix],
+    ...["1", '"1"', "'12'", "„7“"].map(
+      (id) => [{ ...user, id }, "; remove the quotes"] as [object, string],
+    ),
+    ...["1,234", "1.234", "1 234", "1'234", "1,234,567", "1\u00a0234"].map(
+      (id) => [{ ...user, id }, "; remove the separator"] as [object, string],
+    ),
+    ...["Total", "Summe"].map(
+      (id) =>
+        [
+          { ...user, id },
+          "; remove the row if it is a total or a note; ids of text need --id-map FILE",
+        ] as [object, string],
+    ),
+    [{ ...user, avatar_url: "a.png" }, 'got "a.png"; --avatar-base URL says what a relative one'],
+    [{ ...user, created_at: "#REF!" }, 'got "#REF!"; it is an error of a formula in a spreadsheet'],
+    [{ ...user, created_at: "5/1/2021" }, 'got "5/1/2021"; write it as 2021-05-31'],
     [{ ...user, roles: ["x".repeat(101)] }, "with --id-map FILE, it can be text of 1 to 100 code"],
     [{ ...user, company: { id: 2 ** 60, role: "x" } }, "got 1152921504606847000", fix],
     ["ERROR 1045 (28000)", 'must be a valid JSON object, got "ERROR 1045 (28000)"'],
@@ -220,8 +239,9 @@ test.each([false, true])(
   async (decodeHtml) => {
     const html = ["AT&T", "Tom &amp; Jerry", "&#x141;&nbsp; &amp;lt;", "&copy", "a&b;"];
     const misread = ["Å\u0081ukasz", "JosÃ©", "Jos\ufffd Łuk"];
+    const empty = ["NULL", "null", " undefined ", "#N/A", "Null", "Mr NULL", "#1"];
     const fine = ["Łukasz", "José", "Ãngela", "Ã“scar Ł", "Ã", "naïve ©"];
-    const people = [...html, ...misread, ...fine].map((name, at) => ({
+    const people = [...html, ...misread, ...empty, ...fine].map((name, at) => ({
       ...user,
       id: at + 3,
       name,
@@ -234,7 +254,9 @@ test.each([false, true])(
     const lines = [described, company, role, hidden, invalid, ...people];
     const { names } = await importDataset(lines, target, options);
     const entities = decodeHtml ? { count: 0 } : { count: 2, example: "Tom &amp; Jerry" };
-    expect(names).toEqual({ entities, misread: { count: 3, example: "Å\u0081ukasz" } });
+    const misreadNames = { count: 3, example: "Å\u0081ukasz" };
+    const placeholders = { count: 4, example: "NULL" };
+    expect(names).toEqual({ entities, misread: misreadNames, placeholders });
     const decoded = ["Tom & Jerry", "Ł &lt;", "<3"];
     const written = decodeHtml ? decoded : ["Tom &amp; Jerry", "&#x141;&nbsp; &amp;lt;", "&lt;3"];
     const text = await exported(target);

@@ -90,7 +90,23 @@ test("a folder of CSV files becomes the same records as NDJSON", async () => {
 
 test("--avatar-base resolves avatars in NDJSON, too", async () => {
   const target = join(temporaryFolder(), "snapshot");
-  const avatars = { "a b.png": "img/a%20b.png", "/c.png": "c.png", "?h=1": "img/?h=1" };
+  const avatars = {
+    "a b.png": "img/a%20b.png",
+    "/c.png": "c.png",
+    "?h=1": "img/?h=1",
+    "100% 47.jpg": "img/100%25%2047.jpg",
+    "a?b.jpg": "img/a%3Fb.jpg",
+    "a?b?c.jpeg": "img/a%3Fb%3Fc.jpeg",
+    "x#1.jpg": "img/x%231.jpg",
+    "50%ab.jpg": "img/50%25ab.jpg",
+    // These are escaped already, or have a query.
+    "100%25%2047.jpg": "img/100%25%2047.jpg",
+    "x%231.jpg": "img/x%231.jpg",
+    "%C5%81.png": "img/%C5%81.png",
+    "avatar.php?u=5&name=a.jpg": "img/avatar.php?u=5&name=a.jpg",
+    "l/0/1.jpg?1710003900": "img/l/0/1.jpg?1710003900",
+    "1.png?v=1.2": "img/1.png?v=1.2",
+  };
   const users = Object.keys(avatars).map((avatar_url, at) => user(at + 1, "Ann", { avatar_url }));
   await importDataset(users, target, { avatarBase: "https://cdn.example/img/" });
   const text = await exported(target);
@@ -147,6 +163,7 @@ five,1,Five,0,,
 const MAX = Number.MAX_SAFE_INTEGER;
 const ids = `must be an integer from 1 to ${MAX}`;
 const map = "; such ids need --id-map FILE";
+const word = "; remove the row if it is a total or a note; ids of text need --id-map FILE";
 const time =
   "must be an RFC 3339 time on a real date, with Z or an offset, such as 2024-03-09T17:05:00Z";
 
@@ -155,23 +172,23 @@ test("errors name the file, the line and the column, and are grouped", async () 
     "users.csv, line 8: id: is missing",
     `user_roles.csv, line 5: user_id: ${ids}, got -1`,
     "user_roles.csv, line 3: role_id: there is no role 99",
-    `user_roles.csv, line 6: role_id: ${ids}, got "x"${map}`,
+    `user_roles.csv, line 6: role_id: ${ids}, got "x"${word}`,
     "user_roles.csv, line 8: role_id: is missing",
     "user_roles.csv, line 4: user_id: there is no user 99",
     "user_achievements.csv, line 4: user_id: there is no user 1000",
     `user_achievements.csv, line 3: tier: must be an integer from 0 to ${MAX}, got "many"`,
     `user_achievements.csv, line 5: unlocked_at: ${time}, got "2024-02-30 00:00:00"`,
     `users.csv, line 7: id: ${ids}, got 0`,
+    `users.csv, line 11: id: ${ids}, got "5.5"`,
     'users.csv, line 2: public: must be true or false, got "maybe" (user 1)',
     "users.csv, line 3: public: is missing (user 2)",
     "users.csv, line 4: name: is missing (user 3)",
     `users.csv, line 4: created_at: ${time}, got "2024-02-30 17:05:00" (user 3)`,
     `users.csv, line 5: created_at: ${time}, got "yesterday" (user 4)`,
-    'users.csv, line 12: avatar_url: must be null, or an http(s) URL or a path of at most 2048 code points, got "x.png" (user 6)',
+    'users.csv, line 12: avatar_url: must be null, or an http(s) URL or a path of at most 2048 code points, got "x.png"; --avatar-base URL says what a relative one belongs to (user 6)',
     "users.csv, line 14: id: duplicate user id 7 (first on line 13)",
-    `users.csv, line 11: id: ${ids}, got "5.5"${map}`,
-    `users.csv, line 10: id: ${ids}, got "five"${map}`,
     `users.csv, line 9: id: ${ids}, got 76561197960265729${map}, or subtract 76561197960265728 from Steam ids`,
+    `users.csv, line 10: id: ${ids}, got "five"${word}`,
   ]);
 });
 
@@ -255,17 +272,133 @@ test.each([
 });
 
 test.each([
-  ["44317", "44317; it looks like a spreadsheet's own date"],
-  ["44317,5", "44317.5; it looks like a spreadsheet's own date"],
+  ["44317", "44317; it looks like a spreadsheet's own date: format the column as 2021-05-31"],
+  ["44317,5", "44317.5; it looks like a spreadsheet's own date: format the column as 2021-05-31"],
+  ["20210531", "20210531; write it as 2021-05-31"],
+  ["2021", "2021; write it as 2021-05-31"],
+  ["#VALUE!", '"#VALUE!"; it is an error of a formula in a spreadsheet'],
   ["1710003900000", "1710003900000; it looks like milliseconds"],
-  ["5/1/2021 9:00", '"5/1/2021 9:00"; nobody can say which is the month'],
+  ["5/13/21", '"5/13/21"; write it as 2021-05-31'],
+  ["13/13/2021", '"13/13/2021"; write it as 2021-05-31'],
   ["0000-00-00 00:00:00", '"0000-00-00 00:00:00"'],
   ["31.2.2021", '"31.2.2021"'],
-  ["01.05.21", '"01.05.21"'],
+  ["01.05.21", '"01.05.21"; write it as 2021-05-31'],
   ["2021-05-31 9:05 PM", '"2021-05-31 9:05 PM"'],
 ])("%j is not a time", async (text, expected) => {
   const message = await errorsOf({ "users.csv": `${users}1,1,Ann,"${text}"\n` });
   expect(message).toBe(`users.csv, line 2: created_at: ${time}, got ${expected} (user 1)`);
+});
+
+const [may, june] = ["2021-05-06T00:00:00Z", "2021-06-05T00:00:00Z"];
+const choose = "say which comes first with --dates dmy or --dates mdy";
+/** Imports users who have these dates, and returns the times or the error. */
+async function timesOf(dates: string[], options: ImportOptions = {}) {
+  const rows = dates.map((date, at) => `${at + 1},1,Ann,"${date}"`).join("\n");
+  const imported = importFiles({ "users.csv": `${users}${rows}\n` }, options);
+  return imported.then(
+    ({ records }) => records.map(({ created_at }) => created_at),
+    ({ message }: Error) => message,
+  );
+}
+
+test.each<[string, string[], string[]]>([
+  ["Excel in the US", ["5/6/2021", "5/13/2021 14:30"], [may, "2021-05-13T14:30:00Z"]],
+  ["Access in the US", ["5/6/2021", "5/13/2021 2:30:05 PM"], [may, "2021-05-13T14:30:05Z"]],
+  [
+    "a US form",
+    ["12/31/2021, 12:05 AM", "1/1/2021 12:05pm"],
+    ["2021-12-31T00:05:00Z", "2021-01-01T12:05:00Z"],
+  ],
+  ["Excel in the UK", ["05/06/2021", "31/05/2021 09:05"], [june, "2021-05-31T09:05:00Z"]],
+  [
+    "Excel in France",
+    ["05/06/2021 9:05:59", "31/05/2021"],
+    ["2021-06-05T09:05:59Z", "2021-05-31T00:00:00Z"],
+  ],
+  [
+    "a zone",
+    ["05/06/2021 09:05 +02:00", "31/05/2021"],
+    ["2021-06-05T07:05:00Z", "2021-05-31T00:00:00Z"],
+  ],
+  ["Japan", ["2021/5/6", "2021/05/31 9:05"], [may, "2021-05-31T09:05:00Z"]],
+  [
+    "several formats",
+    ["5/6/2021", "2021-05-06", "6.5.2021", "5/13/2021"],
+    [may, may, may, "2021-05-13T00:00:00Z"],
+  ],
+])("in a CSV file, the dates of a column show which number is the month: %s", async (...row) => {
+  const [, dates, times] = row;
+  expect(await timesOf(dates)).toEqual(times);
+});
+
+test("dates that do not show which number is the month need --dates", async () => {
+  const dates = ["2021-05-06", "5/6/2021", "6/6/2021"];
+  const unclear = "users.csv: created_at: nothing shows which number is the month, as in line 3";
+  expect(await timesOf(dates)).toBe(`${unclear}; ${choose}`);
+  expect(await timesOf(dates, { skipInvalid: true })).toBe(`${unclear}; ${choose}`);
+  expect(await timesOf(dates, { dates: "mdy" })).toEqual([may, may, "2021-06-06T00:00:00Z"]);
+  expect(await timesOf(dates, { dates: "dmy" })).toEqual([may, june, "2021-06-06T00:00:00Z"]);
+
+  const both = ["5/13/2021", "5/6/2021", "31/05/2021"];
+  const conflict = "users.csv: created_at: line 4 has the day first, and line 2 the month";
+  expect(await timesOf(both)).toBe(`${conflict}; correct one of them, or ${choose}`);
+  const got = `users.csv, line 2: created_at: ${time}, got "5/13/2021"; write it as 2021-05-31 (user 1)`;
+  expect(await timesOf(both, { dates: "dmy" })).toBe(got);
+});
+
+test("each column of times decides on its own, and no message quotes a date", async () => {
+  const unlocked = "user_id,achievement_id,tier,unlocked_at\n7,7,1,05/06/2021\n";
+  const files = { ...community, "user_achievements.csv": unlocked };
+  const unclear = "user_achievements.csv: unlocked_at: nothing shows which number is the month";
+  expect(await errorsOf(files)).toBe(`${unclear}, as in line 2; ${choose}`);
+  const clear = { ...files, "user_achievements.csv": `${unlocked}7,7,0,31/05/2021\n` };
+  const { records } = await importFiles(clear, { avatarBase: "https://a.example" });
+  const achievements = [{ id: 7, tier: 1, unlocked_at: june }];
+  expect(records).toContainEqual(expect.objectContaining({ id: 7, type: "user", achievements }));
+});
+
+test("in a query, a date with slashes is an error, unless it begins with the year", () => {
+  expect(toTime("31/05/2021")).toBe("31/05/2021");
+  expect(toTime("2021/5/31 9:05")).toBe("2021-05-31T09:05:00+00:00");
+});
+
+test("a formula's error in a spreadsheet is no name, and becomes nobody's", async () => {
+  const errors = ["#REF!", "#N/A", "#NAME?", "#VALUE!", "#DIV/0!"];
+  const rows = errors.map((name, at) => `${at + 2},1,${name},2021-05-31\n`).join("");
+  const files = { "users.csv": users + ann + rows };
+  const name = "name: must be a non-blank string of 1 to 200 code points";
+  expect((await errorsOf(files)).split("\n")).toEqual(
+    errors.map((text, at) => {
+      return `users.csv, line ${at + 3}: ${name}, got "${text}"; it is an error of a formula in a spreadsheet (user ${at + 2})`;
+    }),
+  );
+  const { records } = await importFiles(files, { skipInvalid: true });
+  expect(records).toEqual([user(1, "Ann"), ...errors.map((_, at) => private_(at + 2))]);
+});
+
+test("times before 1990 or in the future are reported, but not those of private users", async () => {
+  const builtAtMs = Date.parse("2024-06-01T12:00:00Z");
+  const dates = ["1989-12-31 23:59:59", "1990-01-01", "2024-06-02 12:00:00", "2024-06-02 12:00:01"];
+  const rows = dates.map((date, at) => `${at + 1},1,Ann,${date}\n`).join("");
+  const folder = makeFolder({
+    ...community,
+    "users.csv": `${users}${rows}9,0,Eve,1970-01-01\n7,1,Ann,2024-01-01\n42,1,Ann,never\n`,
+    "user_achievements.csv":
+      "user_id,achievement_id,tier,unlocked_at\n7,7,1,1970-01-01\n9,7,1,1970-01-01\n",
+    "user_roles.csv": "user_id,role_id\n",
+  });
+  const target = join(temporaryFolder(), "snapshot");
+  const { times } = await importDataset(folder, target, { builtAtMs, skipInvalid: true });
+  expect(times).toEqual({ count: 3, example: "1989-12-31T23:59:59+00:00" });
+});
+
+test("an empty tier or time of an unlocked achievement is missing", async () => {
+  const rows = "7,7,,2021-05-31\n7,7,1,\n";
+  const unlocked = `user_id,achievement_id,tier,unlocked_at\n${rows}`;
+  expect(await errorsOf({ ...community, "user_achievements.csv": unlocked })).toContain(
+    "user_achievements.csv, line 2: tier: is missing\n" +
+      "user_achievements.csv, line 3: unlocked_at: is missing",
+  );
 });
 
 test("an integer may have decimals of zeros, but no separator of thousands", () => {
@@ -283,11 +416,11 @@ test.each([
 ])("a file of %s", async (_, start, separator, end, yes, no, time, id) => {
   const text = (...rows: string[][]) =>
     start + rows.map((row) => row.join(separator) + end).join("");
-  const header = [" ID", "Public ", "NAME", "Created_At", "Company_Id", "Avatar", ""];
+  const header = [" ID", "Public ", "NAME", "Created  At", "Company_Id", "Avatar", ""];
   const ann = [id, `${yes} `, " Ann ", `${time} `, "0", "x", ""];
   const folder = makeFolder({
     " Users .CSV ": text(header, ann, ["8", no, "", "", "", "", ""]),
-    "COMPANIES.csv": text(["Id", "Name", "Member Count"], ["3", "Acme", "x"]),
+    "COMPANIES.csv": text(["Id", "Name", "Member Cnt"], ["3", "Acme", "x"]),
   });
   const target = join(temporaryFolder(), "snapshot");
   const { unknownColumns } = await importDataset(folder, target);
@@ -297,7 +430,7 @@ test.each([
   expect(people.map((line) => JSON.parse(line))).toEqual(expected);
   expect(unknownColumns).toEqual([
     { file: "users.csv", column: "Avatar", meant: "avatar_url" },
-    { file: "companies.csv", column: "Member Count", meant: "member_count" },
+    { file: "companies.csv", column: "Member Cnt", meant: "member_count" },
   ]);
 });
 

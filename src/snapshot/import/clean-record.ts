@@ -5,40 +5,59 @@
 import { isUtf8 } from "node:buffer";
 import { decodeHTMLStrict } from "entities/decode";
 import { cleanNames, type RawRecord } from "../../domain/dataset.ts";
+import { formatTime } from "../../domain/time.ts";
+import { isFormulaError } from "../../domain/validation-errors.ts";
 
 export interface CleaningOptions {
   /** Base URL for avatars that are not http(s) URLs. */
   avatarBase?: string | undefined;
   /** Whether to decode HTML entities in names and descriptions. */
   decodeHtml?: boolean | undefined;
+  /** The time of the build, which shows what is in the future. Defaults to now. */
+  builtAtMs?: number | undefined;
 }
 
-/** Names that may be wrong in the source. Those of private users and invalid records do not count. */
-export interface OddNames {
+const DAY = 86_400;
+/** How programs write that there is no value. Some people have such a name. */
+const PLACEHOLDER = /^\s*(?:NULL|null|undefined)\s*$/;
+/** Most names are not judged, because they contain nothing of this. */
+const MAY_BE_ODD = /[&#\x80-\xff\ufffd]|^\s*(?:NULL|null|undefined)\s*$/;
+
+/** Texts that may be wrong in the source. Those of private users and invalid records do not count. */
+export interface OddTexts {
   count: number;
   /** The first of them. */
   example?: string;
 }
 
-/** A name, and the count to which it belongs if its record is valid. */
-type Finding = [odd: OddNames, name: string];
+/** A text, and the count to which it belongs if its record is valid. */
+type Finding = readonly [odd: OddTexts, text: string];
 
 const NONE: readonly Finding[] = [];
 
 export class RecordCleaner {
   /** How many names had invisible characters or extra white space. */
   cleaned = 0;
-  /** Names with HTML entities, and names with U+FFFD or that look like UTF-8 read as Latin-1. */
-  readonly names = { entities: { count: 0 } as OddNames, misread: { count: 0 } as OddNames };
+  /** Names with HTML entities, with U+FFFD or like UTF-8 read as Latin-1, and such as NULL. */
+  readonly names = {
+    entities: { count: 0 } as OddTexts,
+    misread: { count: 0 } as OddTexts,
+    placeholders: { count: 0 } as OddTexts,
+  };
+  /** Times before 1990 or in the future. */
+  readonly times: OddTexts = { count: 0 };
   readonly #options: CleaningOptions;
+  /** Later times are in the future in every time zone. */
+  readonly #tomorrow: string;
 
   constructor(options: CleaningOptions) {
     this.#options = options;
+    this.#tomorrow = formatTime(Math.floor((options.builtAtMs ?? Date.now()) / 1000) + DAY);
   }
 
   /** Cleans a record. Returns the names in it that look odd, for {@link count}. */
   clean(record: RawRecord): readonly Finding[] {
-    const found = this.#decodeNames(record);
+    const found = this.#judgeTimes(record, this.#decodeNames(record));
     this.cleaned += cleanNames(record);
     const { avatarBase } = this.#options;
     if (avatarBase !== undefined) resolveAvatar(record, avatarBase);
@@ -58,7 +77,7 @@ export class RecordCleaner {
     for (const field of ["description", "name", "role"]) {
       const owner = field === "role" ? Object(record.company) : record;
       const text = owner[field];
-      if (typeof text !== "string" || !/[&\x80-\xff\ufffd]/.test(text)) continue;
+      if (typeof text !== "string" || !MAY_BE_ODD.test(text)) continue;
       const decoded = decodeHTMLStrict(text);
       if (this.#options.decodeHtml) owner[field] = decoded;
       const isPrivate = record.type === "user" && record.public !== true;
@@ -72,6 +91,27 @@ export class RecordCleaner {
     const isLatin = /[\x80-\xff]/.test(name) && !/[^\0-\xff]/.test(name);
     const isMisread = isLatin && isUtf8(Buffer.from(name, "latin1"));
     if (isMisread || name.includes("\ufffd")) yield [this.names.misread, name];
+    if (PLACEHOLDER.test(name) || isFormulaError(name)) yield [this.names.placeholders, name];
+  }
+
+  /** Adds the odd times of a public user to what has been found. */
+  #judgeTimes(
+    { public: isPublic, created_at, achievements }: RawRecord,
+    found: readonly Finding[],
+  ) {
+    if (isPublic !== true) return found;
+    let all = found;
+    if (this.#isOddTime(created_at)) all = [...all, [this.times, created_at] as const];
+    for (const unlock of Array.isArray(achievements) ? achievements : []) {
+      const time = unlock?.unlocked_at;
+      if (this.#isOddTime(time)) all = [...all, [this.times, time] as const];
+    }
+    return all;
+  }
+
+  /** Compares texts, which is exact to a day, because times may have an offset. */
+  #isOddTime(time: unknown): time is string {
+    return typeof time === "string" && (time < "1990" || time > this.#tomorrow);
   }
 }
 
@@ -79,5 +119,23 @@ export class RecordCleaner {
 function resolveAvatar(record: RawRecord, base: string): void {
   const { avatar_url: avatar } = record;
   if (typeof avatar !== "string" || /^https?:\/\//i.test(avatar)) return;
-  record.avatar_url = URL.parse(avatar, base)?.href ?? avatar;
+  record.avatar_url = URL.parse(escapeFileName(avatar), base)?.href ?? avatar;
+}
+
+/**
+ * Escapes what a file name may contain and means something else in a URL, such as `100% a?b#1.jpg`.
+ * A text that is escaped already stays, and so does a query, such as `?v=2` or `?1710003900`.
+ */
+function escapeFileName(path: string): string {
+  const escaped = isEscaped(path) ? path : path.replaceAll("%", "%25");
+  return escaped.replaceAll("#", "%23").replace(/\?(?=[^=]*\.[a-z]\w{1,4}$)/gi, "%3F");
+}
+
+function isEscaped(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -28,6 +28,8 @@ export class Ids implements Disposable {
   readonly #map: IdMap | undefined;
   /** Set if the source has numbers. */
   readonly #numbers: Numbers;
+  /** Whether the key of every user so far would be a valid id without a map. */
+  #areIntegers: boolean | undefined;
 
   private constructor(map: IdMap | undefined, numbers?: Numbers) {
     this.#map = map;
@@ -62,7 +64,16 @@ export class Ids implements Disposable {
 
   /** Replaces the keys in a record by numbers. */
   translate(record: RawRecord): void {
-    if (!this.#numbers) this.#map?.translate(record);
+    if (this.#numbers || !this.#map) return;
+    if (record.type === "user" && this.#areIntegers !== false) {
+      this.#areIntegers = isInteger(record.id);
+    }
+    this.#map.translate(record);
+  }
+
+  /** Whether the map has replaced numbers of users that needed no map. */
+  hasNeedlessMap(): boolean {
+    return this.#areIntegers === true;
   }
 
   /** Returns the id of a user, which a command names as the source does. */
@@ -79,6 +90,12 @@ export class Ids implements Disposable {
   commit(): void {
     this.#map?.commit();
   }
+}
+
+/** Whether a key, which tables have as text, is a valid id. */
+function isInteger(key: unknown): boolean {
+  const isDecimal = typeof key === "number" || (typeof key === "string" && /^[1-9]\d*$/.test(key));
+  return isDecimal && Number.isSafeInteger(Number(key)) && Number(key) > 0;
 }
 
 /**

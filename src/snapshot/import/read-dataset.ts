@@ -35,8 +35,10 @@ export interface ReadOptions extends CleaningOptions {
 }
 
 /** The report on a dataset that has been read. */
-export interface Read extends Pick<RecordCleaner, "cleaned" | "names"> {
+export interface Read extends Pick<RecordCleaner, "cleaned" | "names" | "times"> {
   unknownColumns: readonly UnknownColumn[];
+  /** Whether all ids of users are integers, although they were translated by an id map. */
+  hasNeedlessMap: boolean;
   skipped: LineErrors;
 }
 
@@ -69,8 +71,10 @@ export async function readDataset<Parsed extends RecordKey>(
   }
   for (const error of handler.finish()) report.addProblem(error, false);
   if (report.errors.count > 0) throw new DatasetError(report.errors);
-  const { cleaned, names } = cleaner;
-  return { cleaned, names, unknownColumns: source.unknownColumns, skipped: report.skipped };
+  const { cleaned, names, times } = cleaner;
+  const { unknownColumns } = source;
+  const hasNeedlessMap = ids.hasNeedlessMap();
+  return { cleaned, names, times, unknownColumns, hasNeedlessMap, skipped: report.skipped };
 }
 
 /** Collects errors and adds where they are. Skips them if the handler can. */
