@@ -45,11 +45,12 @@ export function pageFiles(service: Service) {
     const { title, accent = DEFAULT_ACCENT, language = "en", logo } = page;
     const { texts, formatCount } = translationIn(language);
     // The last picture is kept, because drawing takes as long as hundreds of requests.
+    // Declared async, because Elysia would not await the promise of another function.
     let sign: { count: string; content: Promise<Content> } | undefined;
-    routes.get("/sign.png", () => {
+    routes.get("/sign.png", async () => {
       const count = formatCount(snapshot().meta.counts.public_users, texts.driverCount);
       if (sign?.count !== count) {
-        sign = { count, content: drawSign(title, count, accent, logo).then(sharedPng) };
+        sign = { count, content: drawSign(title, count, accent, logo).then(png) };
       }
       return sign.content;
     });
@@ -86,8 +87,6 @@ function sitemap({ snapshot, baseUrl }: Service) {
 const file = (type: string, body: Body, headers = {}) =>
   new Content(type, body, { cache: "public", headers });
 const png = (bytes: Body) => file("image/png", bytes);
-const sharedPng = (bytes: Body) =>
-  new Content("image/png", bytes, { cache: "public", isShared: true });
 const svg = (text: string) =>
   file("image/svg+xml; charset=utf-8", text, { "content-security-policy": DRAWING_POLICY });
 const xml = ({ text }: Html) =>

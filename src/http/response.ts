@@ -84,7 +84,9 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
     const { type, body } = content;
     const { status = 200, cache, headers = {} } = content.options;
     const isStored = status < 400 && cache !== undefined && body !== null;
-    const coding = isStored && compress ? codingFor(body, requestHeaders) : "identity";
+    // A PNG is compressed already.
+    const isCompressible = isStored && compress && type !== "image/png";
+    const coding = isCompressible ? codingFor(body, requestHeaders) : "identity";
     const etag = isStored ? etagOf(content, body, coding) : undefined;
     const isKnown = etag !== undefined && isNoneMatch(requestHeaders.get("if-none-match"), etag);
     const encoded = isKnown || body === null ? null : encode(content, body, coding);
