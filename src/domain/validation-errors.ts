@@ -94,6 +94,8 @@ function adviseOnId(id: unknown): string {
   return adviseOnKey(text);
 }
 
+/** Such as Total. Keys have digits, or are in lower case. */
+const WORD = /^\p{Lu}[\p{L}\p{M}\s.:]*$/u;
 const ROUNDED_ADVICE = "; it looks like a number that a spreadsheet has rounded";
 
 /** Advises on an id that only an id map takes, unless it looks as if the row were no record. */
@@ -105,8 +107,7 @@ function adviseOnKey(id: bigint | string): string {
   if (isSteam) {
     return `; such ids need --id-map FILE, or subtract ${FIRST_STEAM_ID} from Steam ids`;
   }
-  const isWord = typeof id === "string" && !/[\d_@-]/.test(id);
-  if (isWord) return "; remove the row if it is a total or a note; ids of text need --id-map FILE";
+  if (typeof id === "string" && WORD.test(id)) return "; remove the row if it is a total or a note; ids of text need --id-map FILE";
   return "; such ids need --id-map FILE";
 }
 

@@ -163,7 +163,6 @@ five,1,Five,0,,
 const MAX = Number.MAX_SAFE_INTEGER;
 const ids = `must be an integer from 1 to ${MAX}`;
 const map = "; such ids need --id-map FILE";
-const word = "; remove the row if it is a total or a note; ids of text need --id-map FILE";
 const time =
   "must be an RFC 3339 time on a real date, with Z or an offset, such as 2024-03-09T17:05:00Z";
 
@@ -172,7 +171,7 @@ test("errors name the file, the line and the column, and are grouped", async () 
     "users.csv, line 8: id: is missing",
     `user_roles.csv, line 5: user_id: ${ids}, got -1`,
     "user_roles.csv, line 3: role_id: there is no role 99",
-    `user_roles.csv, line 6: role_id: ${ids}, got "x"${word}`,
+    `user_roles.csv, line 6: role_id: ${ids}, got "x"${map}`,
     "user_roles.csv, line 8: role_id: is missing",
     "user_roles.csv, line 4: user_id: there is no user 99",
     "user_achievements.csv, line 4: user_id: there is no user 1000",
@@ -188,7 +187,7 @@ test("errors name the file, the line and the column, and are grouped", async () 
     'users.csv, line 12: avatar_url: must be null, or an http(s) URL or a path of at most 2048 code points, got "x.png"; --avatar-base URL says what a relative one belongs to (user 6)',
     "users.csv, line 14: id: duplicate user id 7 (first on line 13)",
     `users.csv, line 9: id: ${ids}, got 76561197960265729${map}, or subtract 76561197960265728 from Steam ids`,
-    `users.csv, line 10: id: ${ids}, got "five"${word}`,
+    `users.csv, line 10: id: ${ids}, got "five"${map}`,
   ]);
 });
 
