@@ -15,9 +15,8 @@ import { confirmServed } from "./health.ts";
 import {
   describeCounts,
   endOnSignal,
-  type Progress,
+  Progress,
   plural,
-  startProgress,
   suggestNext,
   toLine,
   writeSummary,
@@ -98,7 +97,7 @@ async function write<T>(
   input: string,
   run: (hooks: ReplaceOptions, progress: Progress) => Promise<T>,
 ): Promise<T> {
-  const progress = startProgress();
+  const progress = new Progress();
   const onWait = () => progress.show("waiting for another command to finish writing");
   try {
     return await endOnSignal((onCommit) => run({ onCommit, onWait }, progress));
@@ -135,8 +134,15 @@ async function finish(
   const { cleaned, names, times } = counted;
   const { count, hidden: users_made_private } = skipped;
   const outcome = {
-    ...{ snapshot: to || null, sha256, ...more, counts, differences, held },
-    ...{ not_found: counted.notFound, names: { cleaned, ...names }, times: { odd: times } },
+    snapshot: to || null,
+    sha256,
+    ...more,
+    counts,
+    differences,
+    held,
+    not_found: counted.notFound,
+    names: { cleaned, ...names },
+    times: { odd: times },
     unknown_columns: counted.unknownColumns,
     skipped: { count, users_made_private, groups: groupErrors(skipped) },
     seconds: Number((performance.now() / 1000).toFixed(3)),

@@ -92,36 +92,40 @@ function clearLine(): void {
   if (process.stderr.isTTY) process.stderr.write("\r\u001b[K");
 }
 
-export type Progress = ReturnType<typeof startProgress>;
+/** How often to write what a command is doing, off a terminal. */
+const PROGRESS_MS = 30_000;
 
 /** Shows on a terminal what a command is doing. Elsewhere, writes that every 30 seconds. */
-export function startProgress() {
-  const { isTTY } = process.stderr;
-  let [text, writtenAt] = ["reading", Date.now()];
-  const writeLine = () => {
-    if (isTTY || Date.now() - writtenAt < 30_000) return;
-    writtenAt = Date.now();
-    process.stderr.write(`roadbook: ${text}\n`);
-  };
+export class Progress {
+  readonly #isTerminal = process.stderr.isTTY;
   // For long queries. Reading a SQLite file blocks timers, so `show` looks at the clock, too.
-  const timer = setInterval(writeLine, 1000).unref();
-  return {
-    show(next: string): void {
-      if (next === text) return;
-      text = next;
-      clearLine();
-      if (isTTY) process.stderr.write(text);
-      writeLine();
-    },
-    warn(line: string): void {
-      clearLine();
-      process.stderr.write(`roadbook: ${line}\n${isTTY ? text : ""}`);
-    },
-    end(): void {
-      clearInterval(timer);
-      clearLine();
-    },
-  };
+  readonly #timer = setInterval(() => this.#writeLine(), 1000).unref();
+  #text = "reading";
+  #writtenAtMs = Date.now();
+
+  show(text: string): void {
+    if (text === this.#text) return;
+    this.#text = text;
+    clearLine();
+    if (this.#isTerminal) process.stderr.write(text);
+    this.#writeLine();
+  }
+
+  warn(line: string): void {
+    clearLine();
+    process.stderr.write(`roadbook: ${line}\n${this.#isTerminal ? this.#text : ""}`);
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+    clearLine();
+  }
+
+  #writeLine(): void {
+    if (this.#isTerminal || Date.now() - this.#writtenAtMs < PROGRESS_MS) return;
+    this.#writtenAtMs = Date.now();
+    process.stderr.write(`roadbook: ${this.#text}\n`);
+  }
 }
 
 /** Joins lines to chunks of some 64 KB. */

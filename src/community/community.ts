@@ -47,8 +47,9 @@ const demoUsers = new Map(
 export function* seedDataset(options: CommunityOptions): Generator<DatasetLine> {
   const community = createCommunity(options);
   for (const { id, name, hierarchy } of data.roles) yield { type: "role", id, name, hierarchy };
-  for (const { id, name, description, icon, kind, tier, points } of achievements)
+  for (const { id, name, description, icon, kind, tier, points } of achievements) {
     yield { type: "achievement", id, name, description, icon, kind, tier, points };
+  }
   for (let index = 0; index < options.companies; index++) yield community.company(index);
   for (let index = 0; index < options.users; index++) yield community.user(index);
 }
@@ -82,53 +83,65 @@ export function createCommunity(options: CommunityOptions) {
       const given = isDemo ? demoUsers.get(id) : undefined;
       const isPrivate = given ? given.public === false : random.chance(PRIVATE_SHARE);
       if (isPrivate) return { type: "user", id, public: false };
+
       const seat = seats.find(seatOf(index));
       // Users with higher ids joined later, and the number of new users per year grows.
       const share = (index / users) * (1.6 - 0.6 * (index / users));
       const joined = OPENING + Math.floor((CLOSING - OPENING - DAY) * share) + random.below(3600);
+
       let company = given?.company ?? null;
       if (seat && !given) {
         const place = seat.place + (givenCompanies[seat.company]?.isOwned ? 1 : 0);
         const role = place === 0 ? owner : random.pick(place < 4 ? lead : staff);
         company = { id: seat.company + 1, role };
       }
+
+      // The order of these lines is part of every seed.
+      const employer = company ? nameOf(company.id - 1) : undefined;
+      const name = given?.name ?? drawUserName(random, employer);
+      const roles = given?.roles ?? drawRoles(random);
+      const isActive = given !== undefined || random.chance(0.5);
+      const until = isActive ? CLOSING : joined + (CLOSING - joined) * random.next();
+      const eagerness = given?.eagerness ?? 4 * random.next() * random.next();
+      const isOwner = company?.role === owner;
+      const achievements = drawUnlocks(random, { joined, until, eagerness, isOwner });
+
       return {
         type: "user",
         id,
         public: true,
-        name: given?.name ?? drawUserName(random, company ? nameOf(company.id - 1) : undefined),
+        name,
         avatar_url: null,
         created_at: formatTime(joined),
         company,
-        roles:
-          given?.roles ??
-          data.roles.filter(({ rarity }) => random.chance(rarity / 100)).map(({ id }) => id),
-        achievements: drawUnlocks(random, {
-          joined,
-          until:
-            given || random.chance(0.5) ? CLOSING : joined + (CLOSING - joined) * random.next(),
-          eagerness: given?.eagerness ?? 4 * random.next() * random.next(),
-          isOwner: company?.role === owner,
-        }),
+        roles,
+        achievements,
       };
     },
   };
 }
 
+function drawRoles(random: Random): number[] {
+  return data.roles.filter(({ rarity }) => random.chance(rarity / 100)).map(({ id }) => id);
+}
+
 /** A company gets 1.6 times as many seats each time its id can be divided by two. */
 function createSeats(companies: number, members: number) {
   const classes: { id: number; count: number; size: number }[] = [];
-  for (let id = 1, size = 1; id <= companies; id *= 2, size *= 1.6)
+  for (let id = 1, size = 1; id <= companies; id *= 2, size *= 1.6) {
     classes.push({ id, count: Math.floor((companies + id) / (2 * id)), size });
+  }
   const total = classes.reduce((sum, { count, size }) => sum + count * size, 0);
   for (const each of classes) each.size = Math.floor((each.size * members) / total);
+
   return {
     sizeOf: (company: number) => classes.findLast(({ id }) => (company + 1) % id === 0)?.size ?? 0,
     find(seat: number): { company: number; place: number } | undefined {
       let rest = seat;
       for (const { id, count, size } of classes) {
-        if (rest < count * size)
+        if (rest < count * size) {
           return { company: id * (2 * Math.floor(rest / size) + 1) - 1, place: rest % size };
+        }
         rest -= count * size;
       }
       return undefined;
@@ -149,7 +162,7 @@ interface Career {
   /** Unix seconds, like all times here. */
   joined: number;
   until: number;
-  /** How likely the driver is to unlock achievements: 1 is the average. */
+  /** How likely the user is to unlock achievements: 1 is the average. */
   eagerness: number;
   isOwner: boolean;
 }
@@ -169,16 +182,19 @@ function drawUnlocks(random: Random, { joined, until, eagerness, isOwner }: Care
     const isFirst = id === 1;
     const previous = times[after ?? (isFirst ? 0 : 1)];
     if (previous === undefined || (owner && !isOwner)) continue;
+
     // Eagerness already counted for the required achievement, so it must not count again here.
     const share = after
       ? rarity / (achievements[after - 1]?.rarity ?? 100)
       : (rarity / 100) * Math.max(eagerness, isFirst ? 1 : 0);
     if (!random.chance(share)) continue;
+
     const from = previous + (points * points * DAY) / 100;
     const at = years
       ? joined + years * YEAR
       : drawDay(random, from, until, points, on) + drawSecond(random, hours);
     if (at < from || at >= until) continue;
+
     times[id] = at;
     const tier = once || random.chance(0.7) ? 1 : 2 + random.below(2);
     unlocks.push({ id, tier, unlocked_at: formatTime(at) });

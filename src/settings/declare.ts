@@ -10,7 +10,7 @@ export interface Setting {
   name: string;
   /** The heading in the help. */
   group: string;
-  kind: kinds.Kind<unknown, never>;
+  kind: kinds.TextKind<unknown>;
   help: string;
   /** Allows several values: arguments, repeated flags, text with this separator, or an array. */
   list?: "," | ";";
@@ -24,10 +24,6 @@ export interface Setting {
 }
 
 type Row = Omit<Setting, "name" | "group"> & { name?: string };
-export type Option = Pick<Setting, "list" | "default"> & {
-  kind: Pick<Setting["kind"], "takes" | "isSecret" | "convert">;
-};
-
 export type Settings = Record<string, Setting>;
 
 /** Declares flags and arguments. A flag's name follows from its property, unless the row has one. */
@@ -57,7 +53,7 @@ type KindOf<T> = T extends { kind: { convert(given: infer Given): infer Inside }
   ? T extends { list: string }
     ? { given: readonly Given[]; inside: Inside[] }
     : { given: Given; inside: Inside }
-  : never;
+  : { given: never; inside: unknown };
 export type GivenOf<T> = KindOf<T>["given"];
 type Defined =
   | { default: string }
@@ -88,8 +84,8 @@ export function readValue(setting: Setting, texts: string[] | undefined, env: ki
   return last === undefined ? defaultOf(setting) : parse(last);
 }
 
-/** Returns the value of a setting that the caller left out. */
-export function defaultOf({ kind, default: text }: Option): unknown {
-  if (text !== undefined) return kind.convert(text as never);
+/** Returns the value of a setting that was left out. */
+export function defaultOf({ kind, default: text }: Pick<Setting, "kind" | "default">): unknown {
+  if (text !== undefined) return kind.parse(text);
   return kind === kinds.boolean ? false : undefined;
 }

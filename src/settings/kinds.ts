@@ -9,8 +9,8 @@ export class UsageError extends RangeError {
 
 export type Environment = Record<string, string | undefined>;
 
-/** A kind of value: `Given` is what the library takes, and `Inside` is what the code uses. */
-export interface Kind<Inside, Given = string> {
+/** How a value is read from the text of a flag, a variable or a default. */
+export interface TextKind<Inside> {
   /** The name of the value in the help. A kind without one is set by the flag alone. */
   value?: string;
   /** The type that the library takes, such as `string or object`. */
@@ -19,15 +19,19 @@ export interface Kind<Inside, Given = string> {
   isSecret?: boolean;
   /** All possible values, if they are few. */
   choices?: readonly string[];
-  convert(given: Given): Inside;
-  /** Parses a flag, a variable or a default. `env` has the credentials for a location. */
+  /** `env` has the credentials for a location. */
   parse(text: string, env?: Environment): Inside;
+}
+
+/** A kind of value: `Given` is what the library takes, and `Inside` is what the code uses. */
+export interface Kind<Inside, Given = string> extends TextKind<Inside> {
+  convert(given: Given): Inside;
 }
 
 /** Makes a parser's error, such as "must be 1 or 0", name the setting and end with the value. */
 export function parseNamed<Inside>(
   name: string,
-  { isSecret }: Pick<Kind<unknown, never>, "isSecret">,
+  { isSecret }: Pick<TextKind<unknown>, "isSecret">,
   value: unknown,
   parse: () => Inside,
 ): Inside {

@@ -3,7 +3,7 @@ import type { DatasetLine, EndLine, IdsLine } from "../domain/dataset.ts";
 import { suggest } from "../domain/suggest.ts";
 import type { ResponseFacts } from "../http/context.ts";
 import type { LineSource } from "../snapshot/import/line-source.ts";
-import { defaultOf, type GivenOf, type Option, type Values } from "./declare.ts";
+import { defaultOf, type GivenOf, type Setting, type Values } from "./declare.ts";
 import * as kinds from "./kinds.ts";
 import { sharedSettings } from "./serve-flags.ts";
 
@@ -37,6 +37,12 @@ export const libraryOptions = {
   onResponse: option<(facts: ResponseFacts) => void>("function", "called for every response"),
 };
 
+/** What an option and a setting have in common. `convert` gets only what `takes` names. */
+interface Option {
+  kind: Pick<kinds.TextKind<unknown>, "takes" | "isSecret"> & { convert(given: never): unknown };
+  list?: Setting["list"];
+}
+
 type Options<T> = { [Name in keyof T]?: GivenOf<T[Name]> | undefined };
 
 /**
@@ -60,15 +66,16 @@ export function readOptions(
     if (Object.hasOwn(known, name)) continue;
     throw new TypeError(`unknown option ${name}${suggest(name, Object.keys(known))}`);
   }
+  const defaults: Record<string, Setting> = sharedSettings;
   const values = Object.entries(known).map(([name, option]) => {
-    return [name, readOption(name, option, given[name])];
+    const setting = defaults[name];
+    if (given[name] !== undefined) return [name, readOption(name, option, given[name])];
+    return [name, setting && defaultOf(setting)];
   });
   return Object.fromEntries(values);
 }
 
-function readOption(name: string, option: Option, given: unknown): unknown {
-  if (given === undefined) return defaultOf(option);
-  const { kind, list } = option;
+function readOption(name: string, { kind, list }: Option, given: unknown): unknown {
   const type = Array.isArray(given) ? "array" : typeof given;
   const takes = list ? "array" : kind.takes;
   if (!takes.split(" or ").includes(type)) {
