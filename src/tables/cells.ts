@@ -124,9 +124,10 @@ export function toTime(cell: unknown, order?: DateOrder): unknown {
 }
 
 function yearFirst(text: string): string {
-  return text
-    .replace(DOTTED, (_, day, month, year) => `${year}-${two(month)}-${two(day)}`)
-    .replace(YEAR_FIRST, (_, year, month, day) => `${year}-${two(month)}-${two(day)}`);
+  if (text.includes("/")) {
+    return text.replace(YEAR_FIRST, (_, year, month, day) => `${year}-${two(month)}-${two(day)}`);
+  }
+  return text.replace(DOTTED, (_, day, month, year) => `${year}-${two(month)}-${two(day)}`);
 }
 
 /** Reads a date with slashes. Its time of day may have twelve hours, as in 9:05 PM. */

@@ -13,7 +13,7 @@ export class DateColumn {
   readonly #lines: Partial<Record<DateOrder | "both", number>> = {};
 
   add(cell: string, line: number): void {
-    const [, first, second] = SLASHED.exec(cell) ?? [];
+    const [, first, second] = (cell.includes("/") && SLASHED.exec(cell)) || [];
     if (first === undefined) return;
     const isDay = Number(first) > 12;
     const isSecondDay = Number(second) > 12;
