@@ -14,12 +14,21 @@ interface DocumentOptions extends Pick<PageContext, "brand" | "baseUrl" | "meta"
   logoPath: string | undefined;
 }
 
-/** Until a kiosk's own script runs, this one reloads the page, but only once it would load. */
+/**
+ * Until a kiosk's own script runs, this one reloads the page, but only once it would load. After the
+ * idle time, it removes what a visitor has seen.
+ */
 export const RESCUE = `{
   const timer = setInterval(() => {
-    fetch(location, { signal: AbortSignal.timeout(20000), headers: { accept: "text/html" } })
+    const { idle = 60000, base = "" } = document.querySelector("script[src]")?.dataset ?? {};
+    if (performance.now() > idle && location.pathname + location.search !== base + "/") {
+      document.body?.replaceChildren();
+      history.replaceState(null, "", base + "/");
+    }
+    const signal = AbortSignal.timeout(20000);
+    fetch(location, { signal, headers: { accept: "text/html" }, cache: "reload" })
       .then((response) => response.text())
-      .then((page) => /class="moment"/.test(page) && location.reload())
+      .then((page) => /"kiosk">.*<[/]html>[^<]*$/s.test(page) && location.reload())
       .catch(() => {});
   }, 30000);
   addEventListener("kiosk", () => clearInterval(timer));
@@ -42,8 +51,11 @@ export function renderDocument(options: DocumentOptions): string {
 <meta name="color-scheme" content="light dark">
 ${!allowIndexing && html`<meta name="robots" content="noindex">`}
 ${kiosk && html`<script>${new Html(RESCUE)}</script>`}
-<title>${rendered.name} · ${title}</title>
-${renderPreview(rendered, texts, options)}
+<title>${!kiosk && `${rendered.name} · `}${title}</title>
+${
+  // A kiosk keeps its head, so nothing of what a visitor looks at may be there.
+  !kiosk && renderPreview(rendered, texts, options)
+}
 <link rel="icon" href="${logoPath ?? "/favicon.svg"}">
 <link rel="stylesheet" href="${stylePath}">
 <script src="${scriptPath}" defer data-base="${basePath}" data-idle="${kiosk && kioskIdle}"></script>
@@ -65,14 +77,14 @@ ${renderPreview(rendered, texts, options)}
   </form>
   ${kiosk && renderKeys(options, texts)}
 </header>
-<main id="view">${rendered.main}</main>
+<main id="view"${kiosk && html` tabindex="0"`}>${rendered.main}</main>
 ${
   !kiosk &&
   html`<footer>${links.map(
     ({ text, url }) => html`<a href="${new URL(url, baseUrl).href}">${text}</a>`,
   )}<a href="/docs">${texts.api}</a></footer>`
 }
-${kiosk && html`<p class="moment" role="status" hidden>${texts.oneMoment}</p>`}
+${kiosk && renderNotices(texts)}
 </body>
 </html>
 `;
@@ -101,15 +113,23 @@ function renderKeys({ view, language, brand }: DocumentOptions, texts: Texts): H
   const keys = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ1234567890"].map(
     (key) => html`<button type="button" value="${key.toLowerCase()}">${key}</button>`,
   );
+  // On the start page, the link is not there, but keeps its place.
+  const current = view.kind === "start" && html` aria-current="page"`;
+  const buttons = Object.entries(languages).map(
+    ([code, { languageName }]) =>
+      html`<button type="button" lang="${code}" aria-pressed="${String(code === language)}">${languageName}</button>`,
+  );
   return html`<div class="keys">${keys}
     <button type="button" value=" " aria-label="${texts.spaceKey}">␣</button>
     <button type="button" value="" aria-label="${texts.backspaceKey}">⌫</button></div>
-  <div class="bar">${view.kind !== "start" && html`<a href="/">${texts.backToStart}</a>`}${
-    brand.language === undefined &&
-    Object.entries(languages).map(
-      ([code, { languageName }]) =>
-        html`<button type="button" lang="${code}" aria-pressed="${String(code === language)}">${languageName}</button>`,
-    )
-  }</div>
-  ${view.kind === "start" && view.needsScriptHint() && html`<p class="hint">${texts.scriptHint}</p>`}`;
+  <div class="bar"><a href="/" aria-label="${texts.backToStart}"${current}>${texts.start}</a>${
+    brand.language === undefined && buttons
+  }</div>`;
+}
+
+/** What a kiosk says while a page does not come, and before it starts over. */
+function renderNotices(texts: Texts): Html {
+  const [before = "", after = ""] = texts.startingOver.split("{seconds}");
+  return html`<p class="moment" role="status" hidden>${texts.oneMoment}</p>
+<p class="soon" role="alert" hidden>${before}<b aria-hidden="true"></b>${after} <button type="button">${texts.stay}</button></p>`;
 }

@@ -37,7 +37,8 @@ export function renderView(view: View, context: PageContext): Rendered {
   return view.kind === "driver" ? renderDriver(view, context) : renderProblem(view, context);
 }
 
-function renderStart({ featured }: StartView, context: PageContext): Rendered {
+function renderStart(view: StartView, context: PageContext): Rendered {
+  const { featured } = view;
   const { brand, texts, formatCount, meta } = context;
   const drivers = formatCount(meta.counts.public_users, texts.driverCount);
   const found = `${drivers}, ${formatCount(meta.counts.companies, texts.companyCount)}`;
@@ -50,6 +51,7 @@ function renderStart({ featured }: StartView, context: PageContext): Rendered {
     path: "/",
     main: html`<h1>${heading}</h1>
     <p class="counts">${found}</p>
+    ${brand.kiosk && view.needsScriptHint() && html`<p class="hint">${texts.scriptHint}</p>`}
     ${cards.length > 0 && html`<h2>${texts.featured}</h2><ul class="cards">${cards}</ul>`}`,
   };
 }

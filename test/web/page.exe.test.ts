@@ -11,7 +11,14 @@ import { fixture, until } from "../support.ts";
 
 if (!tryBrowser) console.warn("Chromium is missing, so the tests of the page are skipped");
 
-const sizes = { phone: [320, 640], desktop: [1280, 800], kiosk: [1080, 1920] } as const;
+const sizes = {
+  phone: [320, 640],
+  desktop: [1280, 800],
+  /** A standing kiosk, a lying one, and the display of a Raspberry Pi. */
+  kiosk: [1080, 1920],
+  lying: [1920, 1080],
+  small: [800, 480],
+} as const;
 const PATIENCE_MS = 60_000;
 
 let browser: Browser | undefined;
@@ -132,6 +139,12 @@ const onlyFor =
 const edit = (change: (html: string) => string) =>
   onlyFor(/\/\d*$|\?q=/, async (response) => new Response(change(await response.text()), response));
 const halve = edit((html) => html.slice(0, html.length / 2));
+const rename = (html: string) => html.replace(/page-\w{12}/g, "page-0123456789ab");
+/** Version 0.1.0 has no notices, no second script, and a script that this version does not know. */
+const turnOld = edit((html) =>
+  rename(html).replace(/<script>.*?<\/script>|<p class="(?:moment|soon)".*?<\/p>/gs, ""),
+);
+const oldScript = 'document.body.dataset.release = "0.1.0";';
 
 /** Failures of a server or proxy, when a kiosk loads its first page ("at first") or later. */
 const faults: Record<string, Fault> = {
@@ -144,7 +157,9 @@ const faults: Record<string, Fault> = {
   "no script at first": onlyFor(/js$/, missing),
   "a hanging script at first": onlyFor(/js$/, hang),
   "no style sheet at first": onlyFor(/css$/, missing),
-  "another version": edit((html) => html.replace(/page-\w{12}/g, "page-0123456789ab")),
+  "another version": edit(rename),
+  "another version without its script": (response, path) =>
+    path.endsWith(".js") ? missing() : edit(rename)(response, path),
 };
 
 describe.skipIf(!tryBrowser)("in a browser", () => {
@@ -188,7 +203,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
       await page.goto(`${origin}/?q=nowak`);
       await searchFor(page, "baltic");
       const timer = page.getByRole("timer");
-      expect(await timer.textContent()).toMatch(/^Next search in (60:00|59:59)\.$/);
+      expect(await timer.textContent()).toMatch(/^Next search in (60:00|59:\d\d)\.$/);
       // The script counts from when it runs, which is before the page has loaded.
       await page.waitForLoadState();
       await page.clock.runFor(61_000);
@@ -299,6 +314,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     { kiosk: true, kioskIdle: "90s", size: "kiosk", searchLimit: 0, kind: "with clock" },
     async ({ page, origin, apply, pauseServer }) => {
       const highlighted = page.locator(".card.lit");
+      const main = page.locator("main");
       // A touch starts the time again. The clock also runs by itself, so there is time to spare.
       await page.goto(`${origin}/drivers/42`);
       await page.clock.fastForward(60_000);
@@ -313,21 +329,26 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         await page.waitForURL("**/?q=nowak");
         await page.getByRole("link", { name: "Łukasz Nowak", exact: true }).click();
         await page.waitForURL("**/drivers/42");
-        await page.evaluate(() => scrollTo(0, 9999));
+        await main.evaluate((element) => element.scrollTo(0, 9999));
         await page.getByRole("searchbox").fill("x");
         const resume = isDown && (await pauseServer());
         const failed = resume && page.waitForEvent("requestfailed");
         await page.clock.fastForward(91_000);
         if (resume) {
           await failed;
-          expect(page.url()).toBe(`${origin}/drivers/42`);
+          // Nothing of the visit is left, even before the start page can be loaded.
+          expect(page.url()).toBe(`${origin}/`);
+          expect(await main.innerHTML()).toBe("");
+          expect(await page.content()).not.toMatch(/nowak/i);
+          await page.clock.runFor(2000);
+          await page.locator(".moment").waitFor();
           resume();
           await page.clock.fastForward(11_000);
         }
         await highlighted.waitFor();
         await page.getByRole("heading", { name: "Who is on the road" }).waitFor();
         const state = await page.evaluate(() => ({
-          y: scrollY,
+          y: document.querySelector("main")?.scrollTop,
           typed: document.querySelector("input")?.value,
           path: location.pathname + location.search,
           entries: history.length,
@@ -365,8 +386,10 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     "a kiosk comes back within 90 seconds from %s, and then does what was tapped last",
     async (name) => {
       const shown = { kiosk: true, size: "kiosk", kind: "with clock" } as const;
-      const options = { ...shown, searchLimit: 0, compress: false };
-      const [isFirst, isAway] = [name.endsWith("at first"), !name.startsWith("another")];
+      // Nobody touches it for almost two minutes.
+      const options = { ...shown, kioskIdle: "10m", searchLimit: 0, compress: false };
+      const isFirst = name.endsWith("at first");
+      const isAway = !["another version", "another clock"].includes(name);
       await open(options, async ({ page, origin, requested, pauseServer, breakServer }) => {
         if (!isFirst) await page.goto(origin);
         breakServer(faults[name]);
@@ -377,6 +400,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         else {
           const drivers = isAway ? ["Anna Nowak", "Łukasz Nowak"] : ["Łukasz Nowak"];
           for (const name of drivers) await page.getByRole("link", { name, exact: true }).click();
+          if (!isAway) await page.waitForURL("**/drivers/42");
           await page.clock.runFor(2000);
           if (isAway) await page.getByText("One moment…").waitFor();
         }
@@ -384,9 +408,13 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         if (isAway) breakServer();
         resume?.();
         await page.context().setOffline(false);
-        await page.clock.runFor(80_000);
+        // In steps with time for a response, because the clock also rules timeouts.
+        for (let at = 0; at < 80; at += 10) {
+          await page.clock.runFor(10_000);
+          await (await fetch(`${origin}/health`)).text();
+        }
         if (!isFirst) await page.waitForURL("**/drivers/42");
-        await page.locator("#q:focus").waitFor();
+        if (isFirst) await page.locator("#q:focus").waitFor();
         await until(() => page.evaluate(() => document.styleSheets.length === 1));
         expect(await page.getByText("One moment…").isVisible()).toBeFalse();
         for (const name of ["A", "N"]) {
@@ -396,13 +424,155 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         await page.waitForURL("**/?q=an");
         await page.getByRole("link", { name: "Anna Nowak" }).waitFor();
         const isOther = requested.includes("/assets/page-0123456789ab.js");
-        expect(isOther).toBe(name === "another version");
-        // Ignores the failed requests, which the browser logs.
-        const logged = /^Failed to load resource|MIME type/;
+        expect(isOther).toBe(name.startsWith("another version"));
+        // Ignores failed requests, which the browser logs, and what a script misses in half a page.
+        const logged = /^Failed to load resource|MIME type|^\.soon$/;
         expect(problems.splice(0).filter((text) => !logged.test(text))).toEqual([]);
       });
     },
     PATIENCE_MS,
+  );
+
+  testPage(
+    "a kiosk gives way to the page of version 0.1.0, and does not keep the last visitor's",
+    { kiosk: true, kioskIdle: "90s", size: "kiosk", kind: "with clock", compress: false },
+    async ({ page, origin, breakServer }) => {
+      await page.goto(`${origin}/drivers/42`);
+      breakServer((response, path) =>
+        path === "/assets/page-0123456789ab.js" ? new Response(oldScript) : turnOld(response, path),
+      );
+      await page.clock.fastForward(91_000);
+      await page.locator('[data-release="0.1.0"]').waitFor();
+      expect(page.url()).toBe(`${origin}/`);
+      expect(await page.content()).not.toMatch(/"(moment|soon)"/);
+      await page.getByRole("heading", { name: "Who is on the road" }).waitFor();
+      // The script of this version has ended.
+      await page.evaluate(() => document.querySelector("main")?.append("still here"));
+      await page.clock.fastForward(200_000);
+      expect(await page.getByText("still here").isVisible()).toBeTrue();
+    },
+  );
+
+  testPage(
+    "a kiosk whose script never loads removes what a visitor has seen, too",
+    { kiosk: true, kioskIdle: "90s", size: "kiosk", kind: "with clock" },
+    async ({ page, origin, breakServer }) => {
+      breakServer(onlyFor(/js$/, missing));
+      await page.goto(`${origin}/drivers/42`);
+      await page.getByRole("heading", { name: "Łukasz Nowak" }).waitFor();
+      await page.clock.runFor(125_000);
+      await page.waitForURL(`${origin}/`);
+      expect(await page.getByRole("article").count()).toBe(0);
+      breakServer();
+      await page.clock.runFor(30_000);
+      await page.locator("#q:focus").waitFor();
+    },
+  );
+
+  testPage(
+    "before a kiosk starts over, it says so and lets the visitor stay",
+    { kiosk: true, kioskIdle: "90s", size: "small", kind: "with clock" },
+    async ({ page, origin }) => {
+      const bar = page.getByRole("alert");
+      await page.goto(`${origin}/drivers/42`);
+      // More than ten seconds are left.
+      await page.clock.runFor(75_000);
+      expect(await bar.isVisible()).toBeFalse();
+      await page.clock.runFor(8000);
+      expect(await bar.textContent()).toMatch(/^Starting over in \d … Stay here$/);
+      expect(await bar.isVisible()).toBeTrue();
+      await page.getByRole("button", { name: "Stay here" }).click();
+      expect(await bar.isVisible()).toBeFalse();
+      await page.clock.runFor(70_000);
+      expect(page.url()).toBe(`${origin}/drivers/42`);
+      await page.clock.runFor(25_000);
+      await page.waitForURL(`${origin}/`);
+      await page.clock.runFor(85_000);
+      expect(await bar.isVisible()).toBeFalse();
+    },
+  );
+
+  /** The boxes of what visitors touch, rounded to whole pixels. */
+  const boxesOf = (page: Page, selector: string) =>
+    page.$$eval(selector, (elements) =>
+      elements.map((element) => {
+        const { x, y, width, height } = element.getBoundingClientRect();
+        return [x, y, width, height].map(Math.round).join();
+      }),
+    );
+
+  test.each(["kiosk", "lying", "small"] as const)(
+    "on a kiosk (%s), every control keeps its place, in sight and in reach of a hand",
+    (size) =>
+      open(
+        { kiosk: true, size, searchLimit: 0, demo: true, dataset: undefined },
+        async (opened) => {
+          const { page, origin } = opened;
+          const [width, height] = sizes[size];
+          const controls =
+            size === "small" ? ".plate, #q, .bar a" : ".plate, form, .keys *, .bar a";
+          await page.goto(origin);
+          const start = await boxesOf(page, controls);
+          const languages = await boxesOf(page, ".bar button");
+          for (const name of ["A", "N"])
+            await page.getByRole("button", { name, exact: true }).click();
+          await page.waitForURL("**/?q=an");
+          expect(await boxesOf(page, controls)).toEqual(start);
+          await page.goto(`${origin}/drivers/42`);
+          await page.locator("main").evaluate((element) => element.scrollTo(0, 99_999));
+          expect(await boxesOf(page, controls)).toEqual(start);
+          expect(await boxesOf(page, ".bar button")).toEqual(languages);
+          for (const box of [...start, ...languages]) {
+            const [x = 0, y = 0, wide = 0, high = 0] = box.split(",").map(Number);
+            expect(Math.min(x, y, width - x - wide, height - y - high)).toBeGreaterThanOrEqual(0);
+          }
+          // On a totem, the keys are in the lower half.
+          const keys = await boxesOf(page, ".keys *");
+          if (size === "kiosk")
+            for (const box of keys) expect(Number(box.split(",")[1])).toBeGreaterThan(height / 2);
+          // The languages are in one row, which ends where the row of keys ends.
+          expect(new Set(languages.map((box) => box.split(",")[1])).size).toBe(1);
+        },
+      ),
+    PATIENCE_MS,
+  );
+
+  testPage(
+    "on a small kiosk, the keys fold away after a search and come back at a tap on the field",
+    { kiosk: true, size: "small", searchLimit: 0, kind: "with clock" },
+    async ({ page, origin }) => {
+      const keys = page.locator(".keys");
+      const bottomOf = async (text: string) => {
+        const box = await page.getByText(text, { exact: true }).first().boundingBox();
+        return (box?.y ?? 0) + (box?.height ?? 0);
+      };
+      await page.goto(origin);
+      expect(await keys.isVisible()).toBeTrue();
+      for (const name of ["N", "O", "W"])
+        await page.getByRole("button", { name, exact: true }).click();
+      await page.clock.runFor(1000);
+      await page.getByRole("link", { name: "Anna Nowak" }).waitFor();
+      // While the visitor types, a result is in sight above the keys.
+      const top = (await keys.boundingBox())?.y ?? 0;
+      expect((await page.locator(".board a").first().boundingBox())?.y).toBeLessThan(top - 40);
+      await page.getByRole("button", { name: "Search" }).click();
+      expect(await keys.isVisible()).toBeFalse();
+      await page.getByRole("searchbox").click();
+      expect(await keys.isVisible()).toBeTrue();
+      // So does a pause, or a tap on what was found.
+      await page.getByRole("button", { name: "A", exact: true }).click();
+      await page.clock.runFor(5000);
+      expect(await keys.isVisible()).toBeFalse();
+      await page.goto(`${origin}/drivers/42`);
+      expect(await keys.isVisible()).toBeFalse();
+      expect(await bottomOf("Achievements")).toBeLessThan(480);
+      const bar = await page.locator(".bar").boundingBox();
+      expect(await page.locator(".badges li").first().boundingBox()).toMatchObject({
+        y: expect.any(Number),
+      });
+      const badge = (await page.locator(".badges li").first().boundingBox())?.y ?? 0;
+      expect(badge).toBeLessThan((bar?.y ?? 0) - 20);
+    },
   );
 
   const paths = ["/", "/?q=nowak", "/?q=zzzzqq", "/drivers/42", "/companies/3"];
@@ -423,6 +593,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
             overflow: document.documentElement.scrollWidth - innerWidth,
             small: [...document.querySelectorAll("a:not(.skip), button, input")]
               .map((element) => element.closest(".card, .board li") ?? element)
+              .filter((element) => element.checkVisibility())
               .filter((element) => element.getBoundingClientRect().height < 44)
               .map((element) => element.outerHTML),
           }));

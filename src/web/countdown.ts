@@ -1,0 +1,21 @@
+/** The script of a page that says when the next search is allowed. */
+/// <reference lib="dom" />
+import { clockOf } from "./languages.ts";
+
+let timer: ReturnType<typeof setInterval> | undefined;
+
+/** Counts down to the next search on the page that is shown, if it is a refusal. */
+export function countDown(): void {
+  clearInterval(timer);
+  const wait = document.querySelector<HTMLElement>(".wait");
+  if (!wait) return;
+  const again = wait.nextElementSibling as HTMLElement;
+  // The wall clock, because other clocks may stop while the device sleeps.
+  const until = Date.now() + 1000 * Number(wait.dataset.seconds);
+  timer = setInterval(() => {
+    const left = Math.max(0, Math.ceil((until - Date.now()) / 1000));
+    wait.textContent = String(wait.dataset.text).replace("{time}", clockOf(left));
+    wait.hidden = left === 0;
+    again.hidden = left > 0;
+  }, 1000);
+}

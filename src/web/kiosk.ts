@@ -1,0 +1,241 @@
+/** The script of a kiosk: idle time, keys, languages, and pages that come in place of each other. */
+/// <reference lib="dom" />
+
+/** How long a driver is highlighted. */
+const HIGHLIGHT_MS = 8000;
+/** After how long a page is requested again. */
+const RETRY_MS = 10_000;
+/** After how long a visitor reads that a page is on its way. */
+const NOTICE_MS = 1000;
+/** How long a visitor pauses who waits for results. */
+const TYPING_MS = 350;
+/** How long a visitor pauses who reads results. */
+const READING_MS = 4000;
+/** How long a visitor reads that the kiosk is about to start over. */
+const WARNING_MS = 10_000;
+
+/** A kiosk's page of any release. A proxy may send half of it, or a page of its own. */
+const WHOLE_PAGE = /"kiosk">.*<\/html>\s*$/s;
+/** The script and the style sheet of a page. Their names differ between releases. */
+const ASSETS = "script[src],[rel=stylesheet]";
+
+type Key = HTMLButtonElement | HTMLAnchorElement;
+
+/**
+ * A kiosk does not navigate, because no script could return from a proxy's error page. It fetches
+ * the next page, and shows it in place of this one once it is known to be complete and Roadbook's.
+ */
+export class Kiosk {
+  readonly #idleMs: number;
+  readonly #onShow: () => void;
+  readonly #timers: Record<string, ReturnType<typeof setTimeout>> = {};
+  /** The text in the field, which stays until the visitor leaves the search. */
+  #typed: string | undefined;
+  #isIdle = true;
+  #deadline = 0;
+  #attempt: AbortController | undefined;
+
+  /** `onShow` is called for each page but the first. */
+  constructor(idleMs: number, onShow: () => void) {
+    this.#idleMs = idleMs;
+    this.#onShow = onShow;
+    this.#use(this.#isStart);
+    this.#watchIdle();
+    this.#listen();
+    this.#enter();
+    this.#timers.idle = setInterval(() => this.#watchIdle(), 1000);
+  }
+
+  get #field(): HTMLInputElement {
+    return find("#q");
+  }
+
+  get #start(): string {
+    return find<HTMLAnchorElement>(".plate").href;
+  }
+
+  get #isStart(): boolean {
+    return location.href === this.#start;
+  }
+
+  #wait(name: string, ms: number, act: () => void): void {
+    this.#stop(name);
+    this.#timers[name] = setTimeout(act, ms);
+  }
+
+  #stop(...names: string[]): void {
+    for (const name of names) clearTimeout(this.#timers[name]);
+  }
+
+  #listen(): void {
+    const use = () => this.#use();
+    const cancel = () => false;
+    /** If one returns false, the browser does nothing else. */
+    const handlers: Partial<GlobalEventHandlers> = {
+      oncontextmenu: cancel,
+      ondragstart: cancel,
+      onauxclick: cancel,
+      onpointerdown: use,
+      onwheel: use,
+      onkeydown: ({ ctrlKey, metaKey, altKey, key }) => {
+        use();
+        if (key.length === 1) this.#field.focus();
+        // Blocks shortcuts such as Ctrl+T. Browsers allow that only if started with --app.
+        return !(ctrlKey || metaKey || altKey || /^F\d/.test(key));
+      },
+      oninput: () => {
+        use();
+        this.#onTyped();
+      },
+      onclick: ({ target }) => {
+        this.#watchIdle();
+        const key = (target as Element).closest<Key>("a:not(.skip), .top [type=button]");
+        if (key) this.#press(key);
+        return !key;
+      },
+      // Keeps the focus in the field.
+      onmousedown: ({ target }) => !(target as Element).closest(".keys"),
+      onsubmit: () => {
+        this.#search();
+        // On a small screen, the keys are visible only while the field has the focus.
+        this.#field.blur();
+        return false;
+      },
+    };
+    Object.assign(document, handlers);
+  }
+
+  #press(key: Key): void {
+    const field = this.#field;
+    if ("href" in key) this.#leave(key.href);
+    else if (key.lang) {
+      setLanguage(key.lang);
+      this.#go(location.href);
+    } else {
+      field.value = key.value ? field.value + key.value : field.value.slice(0, -1);
+      field.focus();
+      this.#onTyped();
+    }
+  }
+
+  #onTyped(): void {
+    const { value, defaultValue } = this.#field;
+    this.#typed = value;
+    this.#wait("search", TYPING_MS, () => {
+      const text = value.trim();
+      if (text !== defaultValue.trim() && [...text].length !== 1) this.#search();
+    });
+    this.#wait("reading", READING_MS, () => this.#isStart || this.#field.blur());
+  }
+
+  #search(): void {
+    this.#stop("search");
+    const { value: q, form } = this.#field;
+    if (q.trim() === "") this.#leave();
+    else this.#go(`${form?.action}?${new URLSearchParams({ q })}`);
+  }
+
+  #leave(url = this.#start): void {
+    this.#stop("search");
+    this.#typed = undefined;
+    this.#go(url);
+  }
+
+  /** Until the server sends the page, this one stays. */
+  #go(url: string): void {
+    this.#attempt?.abort();
+    this.#attempt = new AbortController();
+    this.#wait("retry", RETRY_MS, () => this.#go(url));
+    this.#wait("notice", NOTICE_MS, () => {
+      find(".moment").hidden = this.#isIdle && find("main").hasChildNodes();
+    });
+    this.#show(url, this.#attempt.signal).catch(() => {});
+  }
+
+  async #show(url: string, signal: AbortSignal): Promise<void> {
+    const headers = { accept: "text/html" };
+    const response = await fetch(url, { signal, headers, cache: "reload" });
+    const text = await response.text();
+    if (!WHOLE_PAGE.test(text)) return;
+    const page = new DOMParser().parseFromString(text, "text/html");
+    const isSame = assetsOf(page) === assetsOf(document) && document.styleSheets[0];
+    if (!isSame) return this.#giveWay(url, page, signal, text);
+    this.#stop("retry", "notice");
+    history.replaceState(null, "", url);
+    document.documentElement.lang = page.documentElement.lang;
+    const isTyping = document.activeElement === this.#field;
+    document.body.replaceWith(page.body);
+    this.#onShow();
+    this.#enter(isTyping);
+  }
+
+  /** Gives the window to the script of another release, if there is one: no page goes without. */
+  async #giveWay(url: string, page: Document, signal: AbortSignal, text: string): Promise<void> {
+    for (const { src, href } of page.querySelectorAll<HTMLScriptElement & HTMLLinkElement>(ASSETS))
+      if (!(await fetch(src ?? href, { signal })).ok) return;
+    this.#stop(...Object.keys(this.#timers));
+    history.replaceState(null, "", url);
+    document.open();
+    document.write(text);
+    document.close();
+  }
+
+  #enter(isTyping = false): void {
+    const field = this.#field;
+    // Letters typed while this page was loading.
+    const text = this.#typed ?? field.defaultValue;
+    field.value = "";
+    // A new value moves the cursor to its end.
+    field.value = text;
+    if (isTyping || this.#isStart) field.focus();
+    this.#onTyped();
+    this.#highlight();
+  }
+
+  #highlight(): void {
+    this.#wait("turn", HIGHLIGHT_MS, () => this.#highlight());
+    if (!this.#isIdle) return;
+    const last = document.querySelector(".lit");
+    const next = last?.nextElementSibling ?? document.querySelector(".card");
+    for (const card of [last, next]) card?.classList.toggle("lit");
+  }
+
+  /** The clock is one that does not jump. */
+  #use(isIdle = false): void {
+    this.#isIdle = isIdle;
+    this.#deadline = performance.now() + this.#idleMs;
+  }
+
+  #watchIdle(): void {
+    const left = this.#deadline - performance.now();
+    if (left <= 0) this.#startOver();
+    find(".soon").hidden = this.#isIdle || left > WARNING_MS;
+    find(".soon b").textContent = (left / 1000).toFixed();
+  }
+
+  /** Removes what the visitor has seen at once, even if the start page cannot be had. */
+  #startOver(): void {
+    this.#use(true);
+    setLanguage("");
+    this.#field.value = "";
+    if (!this.#isStart) find("main").replaceChildren();
+    history.replaceState(null, "", this.#start);
+    this.#leave();
+  }
+}
+
+/** Throws if the page, which may be half a page, has no such element. */
+function find<Found extends HTMLElement>(selector: string): Found {
+  const found = document.querySelector<Found>(selector);
+  if (!found) throw new Error(selector);
+  return found;
+}
+
+function assetsOf(page: Document): string {
+  return Array.from(page.querySelectorAll(ASSETS), ({ outerHTML }) => outerHTML).join();
+}
+
+function setLanguage(language: string): void {
+  // biome-ignore lint/suspicious/noDocumentCookie: The Cookie Store API needs HTTPS.
+  document.cookie = `language=${language};path=/`;
+}
