@@ -45,7 +45,7 @@ export function pageFiles(service: Service) {
     const { title, accent = DEFAULT_ACCENT, language = "en", logo } = page;
     const { texts, formatCount } = translationIn(language);
     // The last picture is kept, because drawing takes as long as hundreds of requests.
-    // Declared async, because Elysia would not await the promise of another function.
+    // Declared async, because Elysia would not wait for the promise of another function.
     let sign: { count: string; content: Promise<Content> } | undefined;
     routes.get("/sign.png", async () => {
       const count = formatCount(snapshot().meta.counts.public_users, texts.driverCount);
