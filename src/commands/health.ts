@@ -1,8 +1,8 @@
 /** Asks a running server for its health, for `roadbook health` and for `--confirm`. */
-import { open } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { networkReasonOf, reasonOf } from "../files/errors.ts";
 import type { HealthBody } from "../http/health.ts";
+import { readChecksum } from "../snapshot/format/header-trailer.ts";
 import { writeStdout } from "./output.ts";
 
 const NOT_SERVED = "the server does not serve the newest snapshot, which ";
@@ -24,7 +24,8 @@ export async function confirmServed(path: string, url: string, waitMs: number): 
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => (endMs = 0));
   for (;;) {
     const leftMs = Math.ceil(endMs - performance.now());
-    const reason = await findDifference(path, url, Math.max(leftMs, 100)).catch(reasonOf);
+    // The last request has time for a response, which says why.
+    const reason = await findDifference(path, url, Math.max(leftMs, 1000)).catch(reasonOf);
     if (reason === undefined) return;
     const problem = `${path} was written, but not confirmed: ${reason}`;
     if (performance.now() >= endMs) throw new Error(problem);
@@ -35,9 +36,7 @@ export async function confirmServed(path: string, url: string, waitMs: number): 
 /** Returns undefined if the server has the SHA-256 at the end of the file, whoever wrote it last. */
 async function findDifference(path: string, url: string, waitMs: number) {
   const { snapshot, refused_replacement: reason } = await fetchHealth(url, Math.min(waitMs, 5000));
-  await using file = await open(path);
-  const { buffer } = await file.read(Buffer.alloc(64), 0, 64, (await file.stat()).size - 65);
-  if (snapshot.sha256 === buffer.toString("latin1")) return undefined;
+  if (snapshot.sha256 === (await readChecksum(path))) return undefined;
   return reason ? NOT_SERVED + reason : `the server serves a snapshot of ${snapshot.built_at}`;
 }
 
@@ -50,7 +49,19 @@ export async function fetchHealth(base: string, timeoutMs = 5000): Promise<Healt
   };
   const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) }).catch(fail);
   const body = (await response.text().catch(fail)).trim();
-  if (response.status === 200 && body.startsWith('{"success":true')) return JSON.parse(body);
+  const health = response.status === 200 ? parseHealth(body) : undefined;
+  if (health) return health;
   const advice = base.endsWith("/health") ? "; leave /health out of the given URL" : "";
   throw new Error(`${shown} is not a healthy Roadbook (status ${response.status})${advice}`);
+}
+
+/** Returns undefined for what another program responds. */
+function parseHealth(body: string): HealthBody | undefined {
+  try {
+    const health: Partial<HealthBody> | null = JSON.parse(body);
+    const isOurs = health?.success === true && typeof health.snapshot?.sha256 === "string";
+    return isOurs ? (health as HealthBody) : undefined;
+  } catch {
+    return undefined;
+  }
 }

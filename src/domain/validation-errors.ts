@@ -21,9 +21,12 @@ const MAX_KEY_LENGTH = 100;
 const ROUNDED = /^-?\d(?:[.,]\d+)?E\+\d+$/i;
 const FIRST_STEAM_ID = 76561197960265728n;
 
-/** The error for a line that is not an object. Quotes it unless it may be a private user's. */
-export function notAnObject(text: string): ValidationError {
-  return mustBe("", "a valid JSON object", /[[{"]/.test(text) ? undefined : text.trim());
+/** The error for a line that is not an object. It may be a private user's, so it is not quoted. */
+export function notAnObject(value: unknown): ValidationError {
+  const reason = "must be a valid JSON object";
+  if (value === undefined) return { field: "", reason };
+  const kind = Array.isArray(value) ? "an array" : value === null ? "null" : `a ${typeof value}`;
+  return { field: "", reason: `${reason}, got ${kind}` };
 }
 
 /** The error for a field with an invalid `value`, which is not quoted if it is undefined. */
@@ -114,27 +117,36 @@ function adviseOnKey(id: bigint | string): string {
 
 /**
  * Yields the messages for an error that TypeBox found. For an object in a union, these are the
- * errors of the object branch. If `isPrivate` is set, only `id` and `deleted` are quoted.
+ * errors of the object branch. If `isPrivate` is set, only `id` and `deleted` are quoted, and the
+ * names of unknown fields are left out.
  */
 export function* explain(error: ValueError, isPrivate: boolean): Generator<ValidationError> {
   const { path, type, schema, value } = error;
-  const field = path
-    .slice(1)
-    .replace(/\/(\d+)(?=\/|$)/g, "[$1]")
-    .replaceAll("/", ".")
-    .replaceAll("~1", "/")
-    .replaceAll("~0", "~");
+  const field = nameField(path);
+  const parent = nameField(path.slice(0, path.lastIndexOf("/")));
   const expected = schema.description ?? "of the right shape";
   const hasObjectBranch = type === ValueErrorType.Union && schema.anyOf[0].type === "object";
   if (type === ValueErrorType.ObjectRequiredProperty) yield { field, reason: "is missing" };
   else if (type === ValueErrorType.ObjectAdditionalProperties) {
-    yield { field, reason: "is not a known field" };
+    // A broken line can have the name of a person where a field should be.
+    if (isPrivate) yield { field: parent, reason: "has a field that is not known" };
+    else yield { field, reason: "is not a known field" };
   } else if (hasObjectBranch && typeof value === "object") {
     for (const inner of error.errors[0] ?? []) yield* explain(inner, isPrivate);
   } else {
     const isQuoted = !isPrivate || field === "id" || field === "deleted";
     yield mustBe(field, expected, isQuoted ? value : undefined);
   }
+}
+
+/** Returns a JSON Pointer as it would be written in JavaScript. */
+function nameField(path: string): string {
+  return path
+    .slice(1)
+    .replace(/\/(\d+)(?=\/|$)/g, "[$1]")
+    .replaceAll("/", ".")
+    .replaceAll("~1", "/")
+    .replaceAll("~0", "~");
 }
 
 /** Makes text safe to print: truncates long text and escapes control characters. */

@@ -15,28 +15,32 @@ export interface CsvCells {
   orderOf(column: string): DateOrder | undefined;
 }
 
-/**
- * Returns what converts a row. With `hasKeys`, ids can be of any kind; see {@link toKey}. `csv` is
- * undefined for a database.
- */
-export function createConverter(
-  hasKeys: boolean,
-  csv: CsvCells | undefined,
-): (row: RawRecord) => RawRecord {
+/** Where cells come from. */
+export interface CellOrigin {
+  readonly dialect: "sqlite" | "postgres" | "mysql";
+  /** Only of CSV files. Complete once all of them are loaded. */
+  readonly csv?: CsvCells;
+}
+
+/** Returns what converts a row. With `hasKeys`, ids can be of any kind; see {@link toKey}. */
+export function createConverter(hasKeys: boolean, { dialect, csv }: CellOrigin) {
+  // Only MySQL sends a bit as a byte.
+  const isOpaque = (cell: unknown) => cell instanceof Uint8Array && dialect !== "mysql";
   const toId = (cell: unknown) => (hasKeys ? toKey(cell) : undefined) ?? toInteger(cell);
+  const isNone = (cell: unknown) => !toInteger(cell) && !(hasKeys && cell instanceof Uint8Array);
   const converters: Partial<Record<string, (cell: unknown) => unknown>> = {
-    public: toPublic,
+    public: (cell) => (isOpaque(cell) ? cell : toPublic(cell)),
     created_at: (cell) => toTime(cell, csv?.orderOf("created_at")),
     unlocked_at: (cell) => toTime(cell, csv?.orderOf("unlocked_at")),
     name: (cell) => (csv ? withoutFormula(toText(cell)) : toText(cell)),
     avatar_url: toOptionalText,
     company_role: toOptionalText,
     // 0 stands for no company.
-    company_id: (cell) => (toInteger(cell) ? toId(cell) : undefined),
+    company_id: (cell) => (isNone(cell) ? undefined : toId(cell)),
   };
   for (const name of ["id", "user_id", "role_id", "achievement_id"]) converters[name] = toId;
   for (const name of ["hierarchy", "tier", "points", "member_count"]) converters[name] = toInteger;
-  return (row) => {
+  return (row: RawRecord): RawRecord => {
     const fields: RawRecord = {};
     for (const name in row) {
       if (name === "line") continue;
@@ -53,7 +57,7 @@ const DECIMAL = /^(?!-?[1-9]\d{0,2}[.,]000$)(-?\d{1,100})(?:[.,]0*)?$/;
 
 /** Returns undefined for null and for empty text. An integer beyond 2^53 becomes a bigint. */
 export function toInteger(cell: unknown): unknown {
-  const value = trimmed(cell);
+  const value = trimmed(decoded(cell));
   const [, digits] = DECIMAL.exec(String(value)) ?? [];
   if (digits === undefined) return value === "" ? undefined : value;
   return Number.isSafeInteger(Number(digits)) ? Number(digits) : BigInt(digits);
@@ -72,11 +76,15 @@ export function toPublic(cell: unknown): unknown {
   return FALSE.includes(text) ? false : value;
 }
 
-/** Returns undefined for null. MySQL's binary strings are decoded. */
+/** Returns undefined for null. */
 function toText(cell: unknown): unknown {
   if (typeof cell === "number" || typeof cell === "bigint") return String(cell);
-  if (cell instanceof Uint8Array && isUtf8(cell)) return Buffer.from(cell).toString();
-  return cell ?? undefined;
+  return decoded(cell) ?? undefined;
+}
+
+/** Decodes bytes that are text, such as MySQL's binary strings. */
+function decoded(cell: unknown): unknown {
+  return cell instanceof Uint8Array && isUtf8(cell) ? Buffer.from(cell).toString() : cell;
 }
 
 /** Like {@link toText}, but trims text, and returns undefined if it is empty. */
@@ -109,7 +117,7 @@ export function toTime(cell: unknown, order?: DateOrder): unknown {
     if (Number.isNaN(year)) return "0000-00-00";
     return year >= 0 && year <= 9999 ? formatTime(cell.getTime() / 1000) : String(cell);
   }
-  const value = trimmed(cell);
+  const value = trimmed(decoded(cell));
   const text = String(value);
   if (SECONDS.test(text)) {
     const seconds = Number(text.replace(",", "."));

@@ -2,7 +2,7 @@
  * The six tables that an operator provides as CSV files or as SELECTs, with their columns. Checks
  * the names of files and columns, and never reads a row.
  */
-import { readdirSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { UnknownColumn } from "../domain/record-source.ts";
 import { findSimilar } from "../domain/suggest.ts";
@@ -38,7 +38,10 @@ export function findTables(folder: string, ending: "csv" | "sql"): Map<TableName
     if (!table) throw new Error(`${folder} has the unknown file ${file}; ${list}`);
     const other = found.get(table);
     if (other !== undefined) throw new Error(`${folder} has both ${basename(other)} and ${file}`);
-    found.set(table, join(folder, file));
+    const path = join(folder, file);
+    // Reading a FIFO could take forever, and meanwhile a takedown would wait for the lock.
+    if (!statSync(path).isFile()) throw new Error(`${path} is not a regular file`);
+    found.set(table, path);
   }
   if (found.has("users") || found.has("companies")) return found;
   throw new Error(`${folder} has neither users.${ending} nor companies.${ending}; ${list}`);
@@ -65,9 +68,15 @@ export function readHeader(file: string, table: TableName, header: readonly stri
   });
   const missing = required.find((name) => absent.includes(name));
   if (missing !== undefined) {
+    const list = `the columns can be ${known.join(", ")}`;
+    if (absent.length === known.length) {
+      // The first line may be somebody's row, so it is not quoted.
+      throw new Error(`${file} does not begin with the names of columns; ${list}`);
+    }
     const others = unknown.map(({ column }) => `"${column}"`).join(", ") || "none";
-    const list = `the columns can be ${known.join(", ")}; unknown columns: ${others}`;
-    throw new Error(`${file}: the column "${missing}" is missing; ${list}`);
+    throw new Error(
+      `${file}: the column "${missing}" is missing; ${list}; unknown columns: ${others}`,
+    );
   }
   const present = known.filter((name) => titles.includes(name));
   return { places: new Map(present.map((name) => [name, titles.indexOf(name)])), unknown };

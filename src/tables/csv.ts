@@ -115,23 +115,30 @@ async function load(
   return header;
 }
 
-/** Returns the most frequent separator of the first line. */
+/** Returns the most frequent separator of the first line that is not blank. */
 function findDelimiter(text: string): string {
-  const [header = ""] = text.split("\n", 1);
+  const header = text.split("\n").find((line) => /[^\s,;"]/.test(line)) ?? "";
   const count = (delimiter: string) => header.split(delimiter).length;
   return [",", ";", "\t"].reduce((best, other) => (count(other) > count(best) ? other : best));
 }
 
-/** Decodes UTF-8 and drops a BOM. csv-parse counts a CR as a line, so CRs are dropped or spaces. */
+/**
+ * Decodes UTF-8 and drops a BOM. Lines then end with a line feed: csv-parse would count each CR as a
+ * line. If the first line ends with a CR alone, all lines do; otherwise such a CR is a space.
+ */
 async function* decode(file: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const utf8 = new TextDecoder("utf-8", { fatal: true });
   let held = "";
+  let loneReturn: string | undefined;
   try {
     for await (const chunk of bytes) {
       const text = held + utf8.decode(chunk, { stream: true });
+      const whole = text.replace(/\r+$/, "");
       // Belongs to what follows.
-      held = text.endsWith("\r") ? "\r" : "";
-      yield text.replace(/\r(?=.)/g, " ").replaceAll("\r", "");
+      held = text.slice(whole.length);
+      const [end] = /\r+\n|\r|\n/.exec(whole) ?? [];
+      if (end !== undefined) loneReturn ??= end === "\r" ? "\n" : " ";
+      yield whole.replace(/\r+\n/g, "\n").replaceAll("\r", loneReturn ?? " ");
     }
     yield utf8.decode();
   } catch (error) {

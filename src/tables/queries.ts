@@ -5,19 +5,16 @@
 import { isUtf8 } from "node:buffer";
 import { setImmediate } from "node:timers/promises";
 import { readFileBytes } from "../files/input.ts";
-import type { CsvCells } from "./cells.ts";
+import type { CellOrigin } from "./cells.ts";
 import { type Header, keyOf, readHeader, type TableName } from "./columns.ts";
 
 /** The cells of a row by column. `line` is the line in a CSV file. */
 export type Row = Record<string, unknown>;
 
 /** A database, or a temporary one with the rows of CSV files. All queries see the same data. */
-export interface Source extends AsyncDisposable {
+export interface Source extends AsyncDisposable, CellOrigin {
   readonly ending: "csv" | "sql";
-  readonly dialect: "sqlite" | "postgres" | "mysql";
   load?(table: TableName, path: string): Promise<Header>;
-  /** Only of CSV files. Complete once all of them are loaded. */
-  csv?: CsvCells;
   run(sql: string): Promise<{ rows: Row[]; columns: string[] }>;
 }
 
@@ -126,8 +123,7 @@ async function openSelect(
   const bytes = Buffer.concat(await Array.fromAsync(readFileBytes(path)));
   if (!isUtf8(bytes)) throw new Error(`${file} is not valid UTF-8`);
   const text = new TextDecoder().decode(bytes);
-  // The line break ends a comment on the last line.
-  const from = `(${text.replace(LAST_SEMICOLON, "")}\n)`;
+  const from = `(${trimQuery(text, dialect)})`;
   const { columns } = await run(`SELECT * FROM ${from} AS q WHERE 1 = 0`);
   const header = readHeader(file, name, columns);
   if (columns.every((column, at) => header.places.get(column) === at)) return { header, from };
@@ -137,8 +133,26 @@ async function openSelect(
   return { header, from: `(SELECT ${known} FROM ${from} AS written)` };
 }
 
-/** A semicolon, which is an error in a subquery, if only comments and semicolons follow. */
-const LAST_SEMICOLON = /;(?:[\s;]|(?:--|#)[^\n]*(?:\n|$)|\/\*(?:(?!\*\/).)*\*\/)*$/s;
+/**
+ * The parts of a query: what can be left out after its end (comments, semicolons and white space,
+ * in group 1), and what cannot. In quotes, a semicolon or a comment means nothing.
+ */
+const parts: Record<Source["dialect"], RegExp> = {
+  sqlite: /(--[^\n]*|\/\*.*?(?:\*\/|$)|[\s;])|'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|./gs,
+  mysql:
+    /(--(?=\s|$)[^\n]*|#[^\n]*|\/\*.*?\*\/|[\s;])|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|./gs,
+  postgres:
+    /(--[^\n]*|\/\*.*?\*\/|[\s;])|\bE'(?:[^'\\]|\\.|'')*'|'[^']*'|"[^"]*"|\$(\w*)\$.*?\$\2\$|./gis,
+};
+
+/** Removes what follows the query, because a semicolon is an error in a subquery. */
+function trimQuery(text: string, dialect: Source["dialect"]): string {
+  let end = 0;
+  for (const { 0: part, 1: omitted, index } of text.matchAll(parts[dialect])) {
+    if (omitted === undefined) end = index + part.length;
+  }
+  return text.slice(0, end);
+}
 
 /**
  * Writes an id, as the database returned it, into the text of a query. The database compares this

@@ -56,7 +56,7 @@ export class TableReader implements RecordSource {
     this.source = source;
     this.files = files;
     this.options = options;
-    this.convert = createConverter(options.hasKeys, source.csv);
+    this.convert = createConverter(options.hasKeys, source);
   }
 
   [Symbol.asyncDispose](): PromiseLike<void> {

@@ -234,6 +234,17 @@ test.each([
   server.stop(true);
 });
 
+test("--confirm says that a server is not Roadbook", async () => {
+  const respond = () => new Response('{"success":true,"snapshot":null}');
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: respond });
+  const url = `http://127.0.0.1:${server.port}`;
+  const to = join(temporaryFolder(), "snapshot");
+  const words = ["import", fixture, "--to", to, "--wait", "1ms", "--confirm", url];
+  const problem = `not confirmed: ${url}/health is not a healthy Roadbook (status 200)`;
+  await expect(runCommandLine(words)).rejects.toThrow(problem);
+  server.stop(true);
+});
+
 test("health of a URL that ends in /health says that this does not belong there", async () => {
   const server = Bun.serve({
     port: 0,

@@ -1,12 +1,20 @@
 /** Import and apply write all or nothing, one after another, and say why in one line. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { copyFileSync, linkSync, mkdirSync, readFileSync, statfsSync, symlinkSync } from "node:fs";
+import {
+  copyFileSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  statfsSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { lock } from "../../src/files/lock.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
 import { checkSnapshot } from "../../src/snapshot/format/open.ts";
-import { applyChanges } from "../../src/snapshot/import/apply.ts";
+import { applyChanges, hideUsers } from "../../src/snapshot/import/apply.ts";
 import { importDataset } from "../../src/snapshot/import/import.ts";
 import {
   bytesOf,
@@ -18,6 +26,7 @@ import {
   makeSnapshot,
   stateOf,
   textOf,
+  user,
 } from "../datasets.ts";
 import { openInProcess, run, temporaryFolder, until } from "../support.ts";
 
@@ -155,6 +164,34 @@ describe.skipIf(!trial)("on a disk that is", () => {
     await Promise.all([runCommandLine([...takedown, "1m"]), until(isServed)]);
     expect(await statusOf()).toBe(403);
     await roadbook.close();
+  });
+
+  test("full or read-only, an id map is named, and a user with a known key can be hidden", async () => {
+    const disk = (await mount("size=1m")) ?? "";
+    disks.push(disk);
+    const idMap = join(disk, "ids");
+    const target = join(temporaryFolder(), "snapshot");
+    const people = (count: number) =>
+      Array.from({ length: count }, (_, at) => ({ ...user(1, "Ann"), id: `key ${at}` }));
+    await importDataset(people(10), target, { idMap });
+    writeFileSync(join(disk, "filler"), Buffer.alloc(statfsSync(disk).bfree * 4096));
+    for (const [option, reason] of [
+      ["rw", "database or disk is full"],
+      ["ro", "attempt to write a readonly database"],
+    ] as const) {
+      await run(["mount", "-o", `remount,${option}`, disk]);
+      const before = stateOf(target);
+      await importDataset(people(10), target, { idMap, dryRun: true });
+      // So many keys are written before the map is committed.
+      for (const count of [11, 100_000]) {
+        const importing = importDataset(people(count), target, { idMap });
+        await expect(importing).rejects.toThrow(new Error(`cannot write ${idMap}: ${reason}`));
+        expect(stateOf(target)).toEqual(before);
+      }
+      const { found } = await hideUsers(["key 3"], target, { idMap });
+      expect(found).toHaveLength(1);
+      await importDataset(people(10), target, { idMap });
+    }
   });
 
   test("read-only, every writer prints one line", async () => {

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { formatTime, parseTime } from "../../src/domain/time.ts";
 import { type ImportOptions, importDataset } from "../../src/snapshot/import/import.ts";
 import { formatErrors } from "../../src/snapshot/import/line-errors.ts";
-import { toInteger, toPublic, toTime } from "../../src/tables/cells.ts";
+import { createConverter, toInteger, toPublic, toTime } from "../../src/tables/cells.ts";
 import { exported } from "../datasets.ts";
-import { temporaryFolder } from "../support.ts";
+import { run, temporaryFolder } from "../support.ts";
 
 type Files = Record<string, string | Uint8Array>;
 
@@ -238,6 +238,56 @@ test("a carriage return within a line is white space", async () => {
   expect(records).toEqual([user(1, "A B")]);
   const expected = `users.csv, line 2: id: ${ids}, got "1 2"${map}`;
   expect(await errorsOf({ "users.csv": `${users}"1\r2",1,Ann,0\n` })).toBe(expected);
+});
+
+test("lines may end in a carriage return alone, as in old spreadsheets", async () => {
+  const text = `${users}1,1,"A\nB",2021-05-31\n2,0,Secret,\n3,1,C,2021-05-31\n`;
+  const { records } = await importFiles({ "users.csv": text.replaceAll("\n", "\r") });
+  expect(records).toMatchObject([{ name: "A B" }, { id: 2, public: false }, { name: "C" }]);
+});
+
+test("a first line without the names of columns may be a private row, and is not quoted", async () => {
+  const error = await errorsOf({ "users.csv": "43,0,Secret,2021-05-31\n" });
+  expect(error).toStartWith(
+    "users.csv does not begin with the names of columns; the columns can be",
+  );
+  expect(error).not.toContain("Secret");
+});
+
+test.each(["\n", "\r\n \n", ";;;\n", "sep=;\n", "\n\n\n\n"])(
+  "after the first line %j, the header names the columns and shows the separator",
+  async (start) => {
+    const text = `${start}id;public;name;created_at\n1;1;Nowak, Jan;2021-05-31\n`;
+    const { records } = await importFiles({ "users.csv": text });
+    expect(records).toMatchObject([{ id: 1, name: "Nowak, Jan" }]);
+  },
+);
+
+test("a FIFO is an error, because reading it could take forever", async () => {
+  const folder = temporaryFolder();
+  await run(["mkfifo", join(folder, "users.csv")]);
+  const importing = importDataset(folder, join(folder, "s"));
+  await expect(importing).rejects.toThrow("users.csv is not a regular file");
+});
+
+test("bytes are text, except in public", () => {
+  const bytes = (text: string) => Buffer.from(text);
+  const row = {
+    id: bytes("7"),
+    public: bytes("\u0001"),
+    name: bytes("Ann"),
+    member_count: bytes("5"),
+    created_at: bytes("2021-05-31"),
+    company_id: bytes("0"),
+  };
+  const read = { id: 7, name: "Ann", member_count: 5, created_at: "2021-05-31T00:00:00+00:00" };
+  expect(createConverter(false, { dialect: "sqlite" })(row)).toEqual({
+    ...read,
+    public: row.public,
+  });
+  expect(createConverter(false, { dialect: "mysql" })(row)).toEqual({ ...read, public: true });
+  const keys = { ...read, id: "37", company_id: "30", public: true };
+  expect(createConverter(true, { dialect: "mysql" })(row)).toEqual(keys);
 });
 
 const yes = "1 true T yes Y on WAHR ja Vrai oui PRAWDA tak VERDADERO SÍ pravda ano";

@@ -114,6 +114,14 @@ export function withTrailer(database: Uint8Array): Uint8Array {
   return Buffer.concat([database, list, checksumLine(sha256)]);
 }
 
+/** Reads the checksum at the end of a file, without verifying it. */
+export async function readChecksum(path: string): Promise<string> {
+  await using file = await open(path);
+  const at = (await file.stat()).size - CHECKSUM_BYTES;
+  const { buffer } = await file.read(Buffer.alloc(CHECKSUM_BYTES), 0, CHECKSUM_BYTES, at);
+  return /[\da-f]{64}/.exec(buffer.toString("latin1"))?.[0] ?? "";
+}
+
 export async function verifyChecksum(source: FileHandle | Uint8Array, size: number) {
   const hash = createHash("sha256");
   for await (const chunk of readChunks(source, 0, size - CHECKSUM_BYTES)) hash.update(chunk);
