@@ -32,7 +32,7 @@ test("two builds have the same bytes, without the project's path, and serve the 
 test("an invalid dataset fails the build, which leaves no executable", async () => {
   const { code, stderr, outfile } = await build(join(root, "package.json"));
   expect([code, existsSync(outfile)]).toEqual([1, false]);
-  expect(stderr).toContain("line 1");
+  expect(stderr).toContain("one object per line");
 });
 
 test("the smoke test of a release passes for the executable, and fails for another program", async () => {
