@@ -20,62 +20,23 @@ export function openCsv(hasKeys: boolean, dates?: DateOrder): Source {
   const { $client } = sqlite.openWritable("");
   $client.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
   const orders = new Map<string, DateOrder | undefined>();
-  const onDates = (column: string, found: DateColumn) =>
-    orders.set(column, dates ?? found.decide());
   return {
     ending: "csv",
     dialect: "sqlite",
-    load: (table, path) => load($client, table, path, hasKeys ? toKey : toInteger, onDates),
+    async load(name, path) {
+      const table = new CsvTable($client, name, hasKeys ? toKey : toInteger);
+      await readRecords(table, path);
+      return table.finish(orders, dates);
+    },
     csv: { orderOf: (column) => orders.get(column) },
     run: async (sql) => ({ rows: $client.prepare<Row>(sql).all(), columns: [] }),
     [Symbol.asyncDispose]: async () => $client.close(),
   };
 }
 
-async function load(
-  db: Sqlite,
-  table: TableName,
-  path: string,
-  toId: (cell: unknown) => unknown,
-  onDates: (column: string, found: DateColumn) => void,
-): Promise<Header> {
-  const file = `${table}.csv`;
-  const key = keyOf(table);
-  let width = 0;
-  let header: Header | undefined;
-  let insert: ReturnType<Sqlite["prepare"]> | undefined;
-  /** The columns with times. */
-  const dated = new Map<string, DateColumn>();
-  /** The line on which the last record ends. */
-  let lines = 0;
-
-  function add(cells: string[]): void {
-    if (cells.every((cell) => cell.trim() === "")) return;
-    if (!header) {
-      // Tells Excel the separator, which findDelimiter has found in this line.
-      if (/^sep=.?$/i.test(cells.join(""))) return;
-      width = cells.findLastIndex((name) => name.trim() !== "") + 1;
-      header = readHeader(file, table, cells.slice(0, width));
-      const columns = [...header.places.keys()];
-      for (const name of columns) if (name.endsWith("_at")) dated.set(name, new DateColumn());
-      db.exec(`CREATE TABLE ${table} (${columns}, line)`);
-      insert = db.prepare(`INSERT INTO ${table} VALUES (${columns.map(() => "?")}, ?)`);
-      return;
-    }
-    if (cells.length < width || cells.slice(width).some((cell) => cell !== "")) {
-      const counts = `has ${cells.length} fields, but the header has ${width}`;
-      throw problem(`${counts} (a field with a separator must be quoted)`);
-    }
-    const values = Array.from(header.places, ([name, at]) => {
-      dated.get(name)?.add(cells[at] ?? "", lines + 1);
-      const id = name === key && toId(cells[at]);
-      return typeof id === "number" || typeof id === "string" ? id : cells[at] || null;
-    });
-    insert?.run(...values, lines + 1);
-  }
-
-  const problem = (reason: string) => new Error(`${file}, line ${lines + 1}: ${reason}`);
-  const texts = decode(file, readFileBytes(path));
+/** Adds the records of a file to its table. */
+async function readRecords(table: CsvTable, path: string): Promise<void> {
+  const texts = decode(table.file, readFileBytes(path));
   const { value: start = "" } = await texts.next();
   const parser = parse({
     delimiter: findDelimiter(start),
@@ -85,34 +46,105 @@ async function load(
     // The size of a record does not count its separators, and each field takes memory.
     cast(cell: string, { index }) {
       if (index < MAX_FIELDS) return cell;
-      throw problem("has more than 1,000 fields");
+      throw table.problem("has more than 1,000 fields");
     },
-    on_record(cells: string[], context) {
-      add(cells);
-      lines = context.lines;
+    on_record(cells: string[], { lines }) {
+      table.add(cells, lines);
       return null;
     },
   });
   parser.write(start);
+
   try {
     await pipeline(texts, parser.resume());
   } catch (error) {
     const bad = "a quote is misplaced or never closed, or the record is longer than 1 MiB";
-    throw error instanceof CsvError ? problem(bad) : error;
+    throw error instanceof CsvError ? table.problem(bad) : error;
   }
-  if (!header) throw new Error(`${file} is empty; its first line must name the columns`);
-  for (const [name, found] of dated) {
-    try {
-      onDates(name, found);
-    } catch (error) {
-      throw new Error(`${file}: ${name}: ${reasonOf(error)}`);
+}
+
+/** The table that the records of a file become. The first record names its columns. */
+class CsvTable {
+  readonly file: string;
+  readonly #db: Sqlite;
+  readonly #name: TableName;
+  readonly #key: string;
+  readonly #toId: (cell: unknown) => unknown;
+  readonly #dates = new Map<string, DateColumn>();
+  #header: Header | undefined;
+  #width = 0;
+  #insert: ReturnType<Sqlite["prepare"]> | undefined;
+  /** The line on which the last record ends. */
+  #lines = 0;
+
+  constructor(db: Sqlite, name: TableName, toId: (cell: unknown) => unknown) {
+    this.file = `${name}.csv`;
+    this.#db = db;
+    this.#name = name;
+    this.#key = keyOf(name);
+    this.#toId = toId;
+  }
+
+  /** Adds a record that ends on the line `end`. */
+  add(cells: string[], end: number): void {
+    const isBlank = cells.every((cell) => cell.trim() === "");
+    if (!isBlank && this.#header) this.#addRow(cells, this.#header);
+    else if (!isBlank) this.#addHeader(cells);
+    this.#lines = end;
+  }
+
+  /** An error in the record that is being read. */
+  problem(reason: string): Error {
+    return new Error(`${this.file}, line ${this.#lines + 1}: ${reason}`);
+  }
+
+  /** Decides the order of dates in each column, unless it is `known`, and adds it to `orders`. */
+  finish(orders: Map<string, DateOrder | undefined>, known: DateOrder | undefined): Header {
+    if (!this.#header) {
+      throw new Error(`${this.file} is empty; its first line must name the columns`);
     }
+    for (const [name, dates] of this.#dates) {
+      try {
+        orders.set(name, known ?? dates.decide());
+      } catch (error) {
+        throw new Error(`${this.file}: ${name}: ${reasonOf(error)}`);
+      }
+    }
+    // The index has all columns, so that a page is read from one place. Rows with the same id are
+    // in the order of their lines.
+    const others = [...this.#header.places.keys()].filter((name) => name !== this.#key);
+    const indexed = [this.#key, "line", ...others];
+    this.#db.exec(`CREATE INDEX ${this.#name}_by_id ON ${this.#name} (${indexed})`);
+    return this.#header;
   }
-  // The index has all columns, so that a page is read from one place. Rows with the same id are in
-  // the order of their lines.
-  const others = [...header.places.keys()].filter((name) => name !== key);
-  db.exec(`CREATE INDEX ${table}_by_id ON ${table} (${[key, "line", ...others]})`);
-  return header;
+
+  #addHeader(cells: string[]): void {
+    // Tells Excel the separator, which findDelimiter has found in this line.
+    if (/^sep=.?$/i.test(cells.join(""))) return;
+    this.#width = cells.findLastIndex((name) => name.trim() !== "") + 1;
+    this.#header = readHeader(this.file, this.#name, cells.slice(0, this.#width));
+
+    const columns = [...this.#header.places.keys()];
+    for (const name of columns) if (name.endsWith("_at")) this.#dates.set(name, new DateColumn());
+    this.#db.exec(`CREATE TABLE ${this.#name} (${columns}, line)`);
+    const places = columns.map(() => "?");
+    this.#insert = this.#db.prepare(`INSERT INTO ${this.#name} VALUES (${places}, ?)`);
+  }
+
+  #addRow(cells: string[], header: Header): void {
+    if (cells.length < this.#width || cells.slice(this.#width).some((cell) => cell !== "")) {
+      const counts = `has ${cells.length} fields, but the header has ${this.#width}`;
+      throw this.problem(`${counts} (a field with a separator must be quoted)`);
+    }
+    const line = this.#lines + 1;
+    const values = Array.from(header.places, ([name, at]) => {
+      const cell = cells[at] ?? "";
+      this.#dates.get(name)?.add(cell, line);
+      const id = name === this.#key && this.#toId(cell);
+      return typeof id === "number" || typeof id === "string" ? id : cell || null;
+    });
+    this.#insert?.run(...values, line);
+  }
 }
 
 /** Returns the most frequent separator of the first line that is not blank. */
