@@ -108,11 +108,12 @@ Debian has the full texts of common licences in /usr/share/common-licenses.
       level: 9,
     }),
     // Bun keeps the program behind its own code, so the executable cannot be stripped, and Bun
-    // links its libraries statically.
+    // links its libraries statically. Only the timer runs the health check.
     "usr/share/lintian/overrides/roadbook": `roadbook: embedded-library
 roadbook: unstripped-binary-or-object
 roadbook: hardening-no-pie
 roadbook: hardening-no-relro
+roadbook: no-manual-page *roadbook-health.sh*
 `,
     "DEBIAN/control": `Package: roadbook
 Version: ${debVersion}
@@ -131,17 +132,8 @@ Description: ${description.replace(/^A |,.*$/g, "")}
  /var/lib/roadbook.snapshot, then enable roadbook and roadbook-health.timer.
 `,
     "DEBIAN/conffiles": "/etc/roadbook.conf\n",
-    "DEBIAN/postinst": hook("systemctl daemon-reload"),
-    "DEBIAN/prerm": hook(
-      `systemctl disable roadbook-health.timer roadbook-import.timer roadbook.service roadbook@.service
-  systemctl stop roadbook-health.timer roadbook-import.timer roadbook.service 'roadbook@*.service'`,
-      '[ "$1" = remove ] || exit 0\n',
-    ),
-    "DEBIAN/postrm": hook("systemctl daemon-reload"),
+    "DEBIAN/postinst": read("scripts/release/debian/postinst"),
+    "DEBIAN/prerm": read("scripts/release/debian/prerm"),
+    "DEBIAN/postrm": read("scripts/release/debian/postrm"),
   };
-}
-
-/** A maintainer script, which does nothing under `dpkg --root` or if systemd is not running. */
-function hook(command: string, before = ""): string {
-  return `#!/bin/sh\nset -e\n${before}if [ -z "$DPKG_ROOT" ] && [ -d /run/systemd/system ]; then\n  ${command}\nfi\n`;
 }

@@ -3,7 +3,16 @@
  * package. Also tests the manual page.
  */
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { formatManPage } from "../../scripts/release/man.ts";
@@ -11,8 +20,10 @@ import { commands } from "../../src/commands/commands.ts";
 import { version } from "../../src/domain/version.ts";
 import { isFlag, termOf, variableOf } from "../../src/settings/declare.ts";
 import {
+  codeBlocks,
   executable,
   fixture,
+  isRequired,
   roadbook,
   root,
   run,
@@ -81,6 +92,9 @@ test.if(tryProgram("dpkg-deb"))(
       "/usr/share/lintian/overrides/roadbook",
       "/usr/share/man/man1/roadbook.1.gz",
       "/usr/share/zsh/vendor-completions/_roadbook",
+      "/var/lib/systemd/deb-systemd-helper-enabled/roadbook-health.timer.dsh-also",
+      "/var/lib/systemd/deb-systemd-helper-enabled/roadbook-import.timer.dsh-also",
+      "/var/lib/systemd/deb-systemd-helper-enabled/roadbook.service.dsh-also",
     ]);
     const licences = readFileSync(join(machine, "usr/share/doc/roadbook/licences.gz"));
     expect(gunzipSync(licences).toString()).toBe((await roadbook(["licences"])).stdout);
@@ -109,6 +123,73 @@ test.if(tryProgram("dpkg-deb"))(
     // The snapshot and its lock file belong to the operator, so they are not removed.
     const lock = join(dirname(setting), `.${basename(setting)}.lock`);
     expect(listFiles(machine)).toEqual([lock, setting]);
+  },
+);
+
+/**
+ * Runs a script as root in a copy of this machine that is lost afterwards. `files` is /mnt there.
+ * systemctl only notes its arguments in /mnt/calls, unless it enables units, which needs no systemd.
+ */
+function runInCopy(files: string, script: string) {
+  const systemctl = `#!/bin/sh
+    case $1 in enable) exec /usr/bin/systemctl --root=/ "$@" ;; esac
+    echo "$@" >> /mnt/calls\n`;
+  writeFileSync(join(files, "systemctl"), systemctl);
+  chmodSync(join(files, "systemctl"), 0o755);
+  const enter = `
+    mount -t tmpfs none "$1"
+    mkdir "$1/changes" "$1/work" "$1/copy"
+    mount -t overlay -o "lowerdir=/,upperdir=$1/changes,workdir=$1/work" overlay "$1/copy"
+    for each in /proc /dev; do mount --rbind "$each" "$1/copy$each"; done
+    mount --bind "$2" "$1/copy/mnt"
+    exec chroot "$1/copy" sh -ec "
+      rm -f /usr/sbin/policy-rc.d
+      mkdir -p /run/systemd/system
+      cp /mnt/systemctl /usr/local/bin
+      $3"`;
+  return run(["unshare", "--mount", "sh", "-ec", enter, "sh", temporaryFolder(), files, script]);
+}
+
+const canCopy =
+  tryProgram("systemctl") && Bun.spawnSync(["unshare", "--mount", "true"]).exitCode === 0;
+if (!canCopy && isRequired) throw new Error("upgrades cannot be tested: mounts are forbidden");
+
+test.if(canCopy)(
+  "an upgrade restarts the servers if it can read their snapshot, and purging removes all links",
+  async () => {
+    const files = temporaryFolder();
+    cpSync(await executable(), join(files, "program"));
+    const script = join(temporaryFolder(), "roadbook");
+    writeFileSync(script, '#!/bin/sh\nexec /mnt/program "$@"\n');
+    cpSync(await buildDeb(script), join(files, "roadbook.deb"));
+    const old = readFileSync(join(root, "test/fixtures/schema-6.snapshot.gz"));
+    writeFileSync(join(files, "old.snapshot"), gunzipSync(old));
+    const inCopy = async (script: string) => {
+      const outcome = await runInCopy(files, script);
+      expect([outcome.code, outcome.stderr]).toEqual([0, ""]);
+      const calls = join(files, "calls");
+      const called = existsSync(calls) ? readFileSync(calls, "utf8").split("\n") : [];
+      return { printed: outcome.stdout, called };
+    };
+    const install = "dpkg --no-triggers --install /mnt/roadbook.deb";
+    const before = `${install}; cp /mnt/old.snapshot /var/lib/roadbook.snapshot
+      systemctl enable --quiet roadbook roadbook@1 roadbook-health.timer; : > /mnt/calls`;
+    const restart = "try-restart roadbook.service roadbook@*.service";
+
+    const refused = await inCopy(`${before}; ${install}`);
+    expect(refused.printed).toContain("this version cannot read /var/lib/roadbook.snapshot");
+    expect(refused.called).not.toContain(restart);
+
+    const guide = readFileSync(join(root, "scripts/deploy/README.md"), "utf8");
+    const [, section = ""] = /^\*\*With the package(.*?)^## /ms.exec(guide) ?? [];
+    const [typed = ""] = codeBlocks(section, "bash");
+    const upgraded = await inCopy(`${before}; ${install}; ${typed}; ${install}`);
+    expect(upgraded.called).toEqual(expect.arrayContaining(["restart roadbook", restart]));
+
+    const find = "find /etc /usr /var -name '*roadbook*' ! -path '/var/lib/dpkg/info/*'";
+    const { printed } = await inCopy(`${before}; dpkg --purge roadbook >/dev/null; ${find}`);
+    const added = printed.split("\n").filter((line) => line.startsWith("/"));
+    expect(added).toEqual(["/var/lib/roadbook.snapshot"]);
   },
 );
 

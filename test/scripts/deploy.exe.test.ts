@@ -170,7 +170,8 @@ test.if(tryProgram("caddy"))(
       server = await start();
       await getStatus();
     };
-    const [backup = "", before = "", upgrade = "", wayBack = "", , removal = ""] = blocks("bash");
+    const [backup = "", before = "", upgrade = "", wayBack = ""] = blocks("bash");
+    const removal = blocks("bash").at(-1) ?? "";
     const isCurrent: boolean[] = [];
     const hasOld = await makeOldVersion(join(vps, "root/old"));
     const statuses = await underLoad(getStatus, async () => {
