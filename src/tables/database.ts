@@ -64,6 +64,7 @@ async function explainFailure(url: string, error: unknown, timeoutMs: number): P
 async function openSqlite(path: string): Promise<Source> {
   const { Database } = await import("bun:sqlite");
   const db = new Database(path, { readonly: true, safeIntegers: true });
+  db.run("PRAGMA cache_size = -32768");
   db.run("BEGIN");
   return {
     ending: "sql",

@@ -31,100 +31,188 @@ const ROWS_PER_PAGE = 20_000;
 /** A page of a query that uses an index takes a few milliseconds. */
 const SLOW_MS = 500;
 
-export type Table = Awaited<ReturnType<typeof openTable>>;
+/** The rows of an operator's query or CSV file. */
+export class Table {
+  readonly file: string;
+  readonly header: Header;
+  readonly #source: Source;
+  /** What follows FROM. */
+  readonly #from: string;
+  /** The column that identifies a row, or the user of the row. */
+  readonly #column: "id" | "user_id";
+  readonly #reporting: Reporting;
+  /** How many rows with an id are still to be read. */
+  #unread = 0;
+  #isSlow = false;
 
-export async function openTable(
-  source: Source,
-  name: TableName,
-  path: string,
-  { onRead, onSlow }: Reporting,
-) {
-  const file = `${name}.${source.ending}`;
-  const column = keyOf(name);
-  const key = `q.${column}`;
-  const size = column === "id" ? USERS_PER_PAGE : ROWS_PER_PAGE;
-  const literalOf = (id: unknown) => formatLiteral(source.dialect, id);
-  const run = (sql: string) =>
-    source.run(sql).catch((error) => {
-      throw new Error(`${file}: ${error.message}`);
-    });
-  const loaded = await source.load?.(name, path);
-  const { header, from } = loaded
-    ? { header: loaded, from: name }
-    : await openSelect(file, name, path, source.dialect, run);
-  let [unread, isSlow] = [0, false];
+  private constructor(
+    source: Source,
+    name: TableName,
+    { header, from }: Selected,
+    reporting: Reporting,
+  ) {
+    this.file = `${name}.${source.ending}`;
+    this.header = header;
+    this.#source = source;
+    this.#from = from;
+    this.#column = keyOf(name);
+    this.#reporting = reporting;
+  }
 
-  async function query(rest: string, columns = "*"): Promise<Row[]> {
+  static async open(
+    source: Source,
+    name: TableName,
+    path: string,
+    reporting: Reporting,
+  ): Promise<Table> {
+    const loaded = await source.load?.(name, path);
+    const selected = loaded ? { header: loaded, from: name } : await openSelect(source, name, path);
+    return new Table(source, name, selected, reporting);
+  }
+
+  async query(rest: string, columns = "*"): Promise<Row[]> {
     // Handles signals, because SQLite's queries are synchronous.
     await setImmediate();
-    return (await run(`SELECT ${columns} FROM ${from} AS q ${rest}`)).rows;
+    const sql = `SELECT ${columns} FROM ${this.#from} AS q ${rest}`;
+    return (await runNaming(this.#source, this.file, sql)).rows;
   }
 
   /** Counts the rows, and lists those without an id, which the pages leave out. */
-  async function listWithoutId(): Promise<Row[]> {
-    unread = Number((await query("", `COUNT(${key}) AS total`))[0]?.total);
-    return query(`WHERE ${key} IS NULL`);
+  async listWithoutId(): Promise<Row[]> {
+    const [counted] = await this.query("", `COUNT(q.${this.#column}) AS total`);
+    this.#unread = Number(counted?.total);
+    return this.query(`WHERE q.${this.#column} IS NULL`);
   }
 
   /**
    * Yields the rows whose id is above that of `after` and at most that of `upTo`, in the database's
    * order of their ids. Rows whose ids are equal for the database are in the same page.
    */
-  async function* pages(after?: Row, upTo?: Row): AsyncGenerator<Row[]> {
-    let start = after ? `${key} > ${literalOf(after.id)}` : `${key} IS NOT NULL`;
-    const end = upTo ? ` AND ${key} <= ${literalOf(upTo.id)}` : "";
+  async *pages(after?: Row, upTo?: Row): AsyncGenerator<Row[]> {
+    const isById = this.#column === "id";
+    const size = isById ? USERS_PER_PAGE : ROWS_PER_PAGE;
+    const key = `q.${this.#column}`;
+    const end = upTo ? ` AND ${key} <= ${this.#literalOf(upTo.id)}` : "";
+    let start = after ? `${key} > ${this.#literalOf(after.id)}` : `${key} IS NOT NULL`;
     let count = 0;
     for (let isFull = true; isFull; ) {
-      if (column === "id") onRead?.(file, count);
-      const began = performance.now();
-      // The ids are in the text, because with parameters, MariaDB reads whole tables.
-      let rows = await query(`WHERE ${start}${end} ORDER BY ${key} LIMIT ${size + 1}`);
-      if (!loaded && !isSlow && performance.now() - began > SLOW_MS) {
-        isSlow = true;
-        onSlow?.(file);
-      }
+      if (isById) this.#reporting.onRead?.(this.file, count);
+      const rows = await this.#readPage(`WHERE ${start}${end} ORDER BY ${key}`, size + 1);
       isFull = rows.length > size;
-      const [next] = rows.splice(size);
-      const last = literalOf(rows.at(-1)?.[column]);
-      // A collation can equate ids that differ, such as a and A, so only the database can tell.
-      if (next && (typeof next[column] === "string" || literalOf(next[column]) === last)) {
-        const ties = await query(`WHERE ${key} = ${last}`);
-        const tied = new Set(ties.map((row) => literalOf(row[column])));
-        const untied = rows.findLastIndex((row) => !tied.has(literalOf(row[column]))) + 1;
-        rows = [...rows.slice(0, untied), ...ties];
-      }
-      count += rows.length;
-      unread -= rows.length;
-      check(unread >= 0);
-      if (rows.length > 0) yield rows;
-      start = `${key} > ${last}`;
+      const page = isFull ? await this.#withTies(rows) : rows;
+      count += page.length;
+      this.#unread -= page.length;
+      if (this.#unread < 0) throw this.misordered();
+      if (page.length > 0) yield page;
+      start = `${key} > ${this.#literalOf(page.at(-1)?.[this.#column])}`;
     }
-    if (column === "id") onRead?.(file, count);
+    if (isById) this.#reporting.onRead?.(this.file, count);
   }
 
-  /** Throws if the pages do not have the same rows as the table. */
-  function check(isPossible: boolean): void {
-    if (isPossible) return;
-    const advice = "CAST it to the same type in all queries";
-    throw new Error(`${file}: ${column} is not sorted as it is compared; ${advice}`);
+  /** Lists the rows with one of these ids, which the query may have with another type. */
+  async listByIds(ids: readonly unknown[], example: unknown): Promise<Row[]> {
+    const literals = ids.flatMap((id) => {
+      const like = convertLike(id, example);
+      return like === undefined ? [] : [this.#literalOf(like)];
+    });
+    return literals.length === 0 ? [] : this.query(`WHERE q.id IN (${literals})`);
   }
 
-  return { header, query, listWithoutId, pages, finish: () => check(unread <= 0) };
+  /** Throws if the pages did not have all rows. */
+  finish(): void {
+    if (this.#unread > 0) throw this.misordered();
+  }
+
+  /** The error for ids that the database sorts or compares in two ways. */
+  misordered(): Error {
+    const { dialect, ending } = this.#source;
+    const cast = (column: string) => casts[dialect].replace("?", column);
+    if (this.#column === "id") {
+      return new Error(`${this.file}: id is not sorted as it is compared; write ${cast("id")}`);
+    }
+    const problem = `user_id is not compared like id in users.${ending}`;
+    return new Error(
+      `${this.file}: ${problem}; write ${cast("user_id")} here and ${cast("id")} there`,
+    );
+  }
+
+  async #readPage(condition: string, limit: number): Promise<Row[]> {
+    const began = performance.now();
+    // The ids are in the text, because with parameters, MariaDB reads whole tables.
+    const rows = await this.query(`${condition} LIMIT ${limit}`).catch((error) => {
+      const isMisordered = this.#column === "user_id" && INCOMPARABLE.test(error.message);
+      throw isMisordered ? this.misordered() : error;
+    });
+    const isSlow = performance.now() - began > SLOW_MS;
+    if (isSlow && !this.#isSlow && this.#source.ending === "sql") {
+      this.#isSlow = true;
+      this.#reporting.onSlow?.(this.file);
+    }
+    return rows;
+  }
+
+  /**
+   * Replaces the last row, which begins the next page, and those equal to the one before it by all
+   * rows that are equal. A collation can equate ids that differ, such as a and A, so only the
+   * database can tell.
+   */
+  async #withTies(rows: Row[]): Promise<Row[]> {
+    const column = this.#column;
+    const next = rows.at(-1)?.[column];
+    const page = rows.slice(0, -1);
+    const last = this.#literalOf(page.at(-1)?.[column]);
+    if (typeof next !== "string" && this.#literalOf(next) !== last) return page;
+    const ties = await this.query(`WHERE q.${column} = ${last}`);
+    const tied = new Set(ties.map((row) => this.#literalOf(row[column])));
+    const untied = page.findLastIndex((row) => !tied.has(this.#literalOf(row[column]))) + 1;
+    return [...page.slice(0, untied), ...ties];
+  }
+
+  #literalOf(id: unknown): string {
+    return formatLiteral(this.#source.dialect, id);
+  }
 }
 
-/** Reads a SELECT. Returns what follows FROM, with the names of columns as they are known here. */
-async function openSelect(
-  file: string,
-  name: TableName,
-  path: string,
-  dialect: Source["dialect"],
-  run: Source["run"],
-) {
+/** What PostgreSQL and MySQL say of types and collations that they do not compare. */
+const INCOMPARABLE = /operator does not exist|illegal mix of collations/i;
+
+/** Makes a column text that is compared by its bytes. */
+const casts: Record<Source["dialect"], string> = {
+  sqlite: "CAST(? AS TEXT) COLLATE BINARY",
+  mysql: "CAST(? AS CHAR) COLLATE utf8mb4_bin",
+  postgres: 'CAST(? AS text) COLLATE "C"',
+};
+
+/** Returns an id with the type of another one, or undefined if it cannot have that type. */
+function convertLike(id: unknown, example: unknown): unknown {
+  const text = String(id);
+  if (typeof example === "string") return text;
+  if (example instanceof Uint8Array) return Buffer.from(text, "hex");
+  return /^-?\d{1,100}$/.test(text) ? BigInt(text) : undefined;
+}
+
+async function runNaming(source: Source, file: string, sql: string) {
+  try {
+    return await source.run(sql);
+  } catch (error) {
+    throw new Error(`${file}: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** The header of a query, and what follows FROM, with the names of columns as they are known here. */
+interface Selected {
+  header: Header;
+  from: string;
+}
+
+async function openSelect(source: Source, name: TableName, path: string): Promise<Selected> {
+  const { dialect, ending } = source;
+  const file = `${name}.${ending}`;
   const bytes = Buffer.concat(await Array.fromAsync(readFileBytes(path)));
   if (!isUtf8(bytes)) throw new Error(`${file} is not valid UTF-8`);
   const text = new TextDecoder().decode(bytes);
   const from = `(${trimQuery(text, dialect)})`;
-  const { columns } = await run(`SELECT * FROM ${from} AS q WHERE 1 = 0`);
+  const { columns } = await runNaming(source, file, `SELECT * FROM ${from} AS q WHERE 1 = 0`);
   const header = readHeader(file, name, columns);
   if (columns.every((column, at) => header.places.get(column) === at)) return { header, from };
   const quote = dialect === "mysql" ? "`" : '"';

@@ -13,7 +13,7 @@ import { findTables, keyOf, type TableName } from "./columns.ts";
 import { openCsv } from "./csv.ts";
 import { findProblem, openDatabase } from "./database.ts";
 import type { DateOrder } from "./date-order.ts";
-import { openTable, type Reporting, type Row, type Source, type Table } from "./queries.ts";
+import { type Reporting, type Row, type Source, Table } from "./queries.ts";
 
 export interface TableOptions extends Reporting {
   /** The file that maps ids of any kind to integers. Without it, ids must be integers. */
@@ -37,63 +37,50 @@ const lists = ["roles", "achievements"] as const;
 
 /** How many rows of a list to convert at a time, which takes about a millisecond. */
 const SLICE = 500;
+/** Enough to find out why so many users are missing. */
+const MAX_MISSING = 100;
 
 export class TableReader implements RecordSource {
   /** Tables never have the ids of a snapshot. */
   readonly numbers = undefined;
   readonly unknownColumns: UnknownColumn[] = [];
-  private readonly source: Source;
-  private readonly files: ReadonlyMap<TableName, string>;
-  private readonly options: TableReaderOptions;
-  private readonly convert: (row: Row) => RawRecord;
-  private readonly tables = new Map<TableName, Table>();
+  readonly #source: Source;
+  readonly #files: ReadonlyMap<TableName, string>;
+  readonly #options: TableReaderOptions;
+  readonly #convert: (row: Row) => RawRecord;
+  readonly #tables = new Map<TableName, Table>();
   /** The ids of the roles and achievements. */
-  private readonly known = { role: new Set<unknown>(), achievement: new Set<unknown>() };
+  readonly #known = { role: new Set<unknown>(), achievement: new Set<unknown>() };
   /** The number of users by company id. */
-  private readonly members = new Map<unknown, number>();
+  readonly #members = new Map<unknown, number>();
+  /** Some ids in the lists that no user in their range has. */
+  readonly #missing = { roles: new Set<unknown>(), achievements: new Set<unknown>() };
+  /** The last row of users. */
+  #lastUser: Row | undefined;
 
   constructor(source: Source, files: ReadonlyMap<TableName, string>, options: TableReaderOptions) {
-    this.source = source;
-    this.files = files;
-    this.options = options;
-    this.convert = createConverter(options.hasKeys, source);
+    this.#source = source;
+    this.#files = files;
+    this.#options = options;
+    this.#convert = createConverter(options.hasKeys, source);
   }
 
   [Symbol.asyncDispose](): PromiseLike<void> {
-    return this.source[Symbol.asyncDispose]();
+    return this.#source[Symbol.asyncDispose]();
   }
 
   /** Yields all records, and the errors in all other rows. */
   async *read(): AsyncGenerator<Item[]> {
-    for (const [name, path] of this.files) {
-      const table = await openTable(this.source, name, path, this.options);
-      this.tables.set(name, table);
-      this.unknownColumns.push(...table.header.unknown);
-    }
-    for (const [name, table] of this.tables) {
-      const rows = await table.listWithoutId();
-      yield rows.map((row) => this.errorIn(name, row, mustBeId(keyOf(name), undefined)));
-    }
-    await this.countMembers();
+    await this.#openTables();
+    yield* this.#readWithoutId();
+    await this.#countMembers();
     // A user is written with the name of the company, so companies come before users.
     for (const type of ["role", "achievement", "company"] as const) {
-      for await (const rows of this.pages(tableOf(type))) yield this.toRecords(type, rows);
+      for await (const rows of this.#pages(tableOf(type))) yield this.#toRecords(type, rows);
     }
-    let users: Item[] = [];
-    let owners = new Map<unknown, RawRecord>();
-    for await (const { list, rows } of readAhead(readAhead(this.userPages()))) {
-      if (list) {
-        yield* this.addToLists(list, owners, rows);
-        continue;
-      }
-      for (const owner of owners.values()) finishLists(owner);
-      yield users;
-      users = this.toRecords("user", rows);
-      const records = users.filter((item) => "record" in item).map(({ record }) => record);
-      // If an id is repeated, the first row counts.
-      owners = new Map(records.reverse().map((record) => [record.id, record]));
-    }
-    for (const table of this.tables.values()) table.finish();
+    yield* this.#readUsers();
+    await this.#checkComparison();
+    for (const table of this.#tables.values()) table.finish();
   }
 
   /** Adds the row and the column to an error in a record. */
@@ -103,50 +90,73 @@ export class TableReader implements RecordSource {
     const field = error.field.replace(/^company\./, "company_");
     const isRepeated = error.kind === DUPLICATE_ID && first !== undefined;
     const reason = isRepeated ? `${error.reason} (first on line ${first})` : error.reason;
-    const place = this.placeOf(tableOf(type), line, id);
+    const place = this.#placeOf(tableOf(type), line, id);
     return { ...error, field, reason, place, line: undefined };
   }
 
-  private placeOf(table: TableName, line: unknown, id: unknown): string {
-    const { ending } = this.source;
-    return `${table}.${ending}, ${ending === "csv" ? `line ${line}` : `${keyOf(table)} ${id}`}`;
+  async #openTables(): Promise<void> {
+    for (const [name, path] of this.#files) {
+      const table = await Table.open(this.#source, name, path, this.#options);
+      this.#tables.set(name, table);
+      this.unknownColumns.push(...table.header.unknown);
+    }
   }
 
-  private errorIn(table: TableName, row: Row, error: RowProblem): Item {
-    const cell = row[keyOf(table)];
-    const place = this.placeOf(table, row.line, toKey(cell) ?? cell ?? "NULL");
-    const type = table === "users" ? "user" : undefined;
-    return { problem: { ...error, type, place }, isFatal: false };
+  async *#readWithoutId(): AsyncGenerator<Item[]> {
+    for (const [name, table] of this.#tables) {
+      const rows = await table.listWithoutId();
+      yield rows.map((row) => this.#errorIn(name, row, mustBeId(keyOf(name), undefined)));
+    }
   }
 
-  private pages(table: TableName, after?: Row, upTo?: Row) {
-    return this.tables.get(table)?.pages(after, upTo) ?? [];
+  /** Yields each page of users when the rows of their lists have been added. */
+  async *#readUsers(): AsyncGenerator<Item[]> {
+    let users: Item[] = [];
+    let owners = new Map<unknown, RawRecord>();
+    // A database server works on the next page and its lists meanwhile.
+    for await (const { list, rows } of readAhead(this.#userPages(), 2)) {
+      if (list) {
+        yield* this.#addToLists(list, owners, rows);
+        continue;
+      }
+      for (const owner of owners.values()) finishLists(owner);
+      yield users;
+      users = this.#toRecords("user", rows);
+      const records = users.filter((item) => "record" in item).map(({ record }) => record);
+      // If an id is repeated, the first row counts.
+      owners = new Map(records.reverse().map((record) => [record.id, record]));
+    }
   }
 
   /** Yields each page of users before the rows of their lists, and at last the rows of nobody. */
-  private async *userPages(): AsyncGenerator<{ rows: Row[]; list?: ListName }> {
+  async *#userPages(): AsyncGenerator<{ rows: Row[]; list?: ListName }> {
     let after: Row | undefined;
-    for await (const rows of this.pages("users")) {
+    for await (const rows of this.#pages("users")) {
       yield { rows };
-      yield* this.listPages(after, rows.at(-1));
+      yield* this.#listPages(after, rows.at(-1));
       after = rows.at(-1);
     }
+    this.#lastUser = after;
     yield { rows: [] };
-    yield* this.listPages(after);
+    yield* this.#listPages(after);
   }
 
-  private async *listPages(after: Row | undefined, upTo?: Row) {
+  async *#listPages(after: Row | undefined, upTo?: Row) {
     for (const list of lists) {
-      for await (const rows of this.pages(`user_${list}`, after, upTo)) yield { list, rows };
+      for await (const rows of this.#pages(`user_${list}`, after, upTo)) yield { list, rows };
     }
   }
 
-  private toRecords(type: RecordType, rows: Row[]): Item[] {
+  #pages(table: TableName, after?: Row, upTo?: Row) {
+    return this.#tables.get(table)?.pages(after, upTo) ?? [];
+  }
+
+  #toRecords(type: RecordType, rows: Row[]): Item[] {
     let first: Row = {};
     return rows.map((row): Item => {
-      const { company_id, company_role = "Member", ...fields } = this.convert(row);
+      const { company_id, company_role = "Member", ...fields } = this.#convert(row);
       const { id } = fields;
-      if (!this.isId(id)) return this.errorIn(tableOf(type), row, mustBeId("id", id));
+      if (!this.#isId(id)) return this.#errorIn(tableOf(type), row, mustBeId("id", id));
       if (row.id !== first.id) first = row;
       const lines = {
         line: row.line as number | undefined,
@@ -155,68 +165,103 @@ export class TableReader implements RecordSource {
       // For a private user, the id is enough.
       if (fields.public === false) return { record: { type, id, public: false }, ...lines };
       if (company_id !== undefined) fields.company = { id: company_id, role: company_role };
-      if (type === "company") fields.member_count ??= this.members.get(id) ?? 0;
-      if (type === "role" || type === "achievement") this.known[type].add(id);
+      if (type === "company") fields.member_count ??= this.#members.get(id) ?? 0;
+      if (type === "role" || type === "achievement") this.#known[type].add(id);
       return { record: { type, ...fields }, ...lines };
     });
   }
 
   /** Counts how many users each company has. */
-  private async countMembers(): Promise<void> {
-    const users = this.tables.get("users");
+  async #countMembers(): Promise<void> {
+    const users = this.#tables.get("users");
     if (!users?.header.places.has("company_id")) return;
     const columns = "q.company_id AS company_id, COUNT(*) AS members";
     for (const row of await users.query("GROUP BY q.company_id", columns)) {
-      const id = this.convert(row).company_id;
-      this.members.set(id, (this.members.get(id) ?? 0) + Number(row.members));
+      const id = this.#convert(row).company_id;
+      this.#members.set(id, (this.#members.get(id) ?? 0) + Number(row.members));
     }
   }
 
   /** Adds rows to the lists of their public owners. Yields the errors in the rows. */
-  private async *addToLists(name: ListName, owners: Map<unknown, RawRecord>, rows: Row[]) {
+  async *#addToLists(list: ListName, owners: Map<unknown, RawRecord>, rows: Row[]) {
     for (let at = 0; at < rows.length; at += SLICE) {
       // Lets the database's driver receive a reply and send the next query.
       await setImmediate();
       yield rows.slice(at, at + SLICE).flatMap((row): Item[] => {
-        const cells = this.convert(row);
+        const cells = this.#convert(row);
         const owner = owners.get(cells.user_id);
         if (owner && owner.public !== true) return [];
         const errors = owner
-          ? this.addElement(name, owner, cells)
-          : [this.explainMissing("user", cells.user_id)];
-        return errors.map((error) => this.errorIn(`user_${name}`, row, error));
+          ? this.#addElement(list, owner, cells)
+          : [this.#explainOwner(list, cells.user_id)];
+        return errors.map((error) => this.#errorIn(`user_${list}`, row, error));
       });
     }
   }
 
   /** Adds a row to a list, or returns the errors in the row. */
-  private addElement(name: ListName, owner: RawRecord, cells: RawRecord): RowProblem[] {
+  #addElement(name: ListName, owner: RawRecord, cells: RawRecord): RowProblem[] {
     owner[name] ??= new Map();
     const list = owner[name] as Map<unknown, unknown>;
     const type = name === "roles" ? "role" : "achievement";
     const { [`${type}_id`]: id, user_id: _, ...reached } = cells;
-    if (!this.known[type].has(id)) return [this.explainMissing(type, id)];
+    if (!this.#known[type].has(id)) return [this.#explainMissing(type, id)];
     if (type === "role") {
       list.set(id, id);
       return [];
     }
     const unlock = { id, ...reached };
     const errors = validateUnlock(unlock);
-    if (errors.length === 0 && isBetter(unlock, list.get(id) as Row | undefined))
-      list.set(id, unlock);
+    const isAdded = errors.length === 0 && isBetter(unlock, list.get(id) as Row | undefined);
+    if (isAdded) list.set(id, unlock);
     return errors;
   }
 
-  private isId(value: unknown): value is number | string {
-    if (this.options.hasKeys) return toKey(value) !== undefined;
-    return Number.isSafeInteger(value) && Number(value) > 0;
+  /**
+   * Throws if a user who was not found is in the table of users, because the database then compares
+   * the columns with the ids of users in different ways.
+   */
+  async #checkComparison(): Promise<void> {
+    const users = this.#tables.get("users");
+    if (!users || !this.#lastUser) return;
+    for (const list of lists) {
+      const missing = this.#missing[list];
+      if (missing.size === 0) continue;
+      // An id that the column cannot have is an error for some servers, and that of nobody.
+      const found = await users.listByIds([...missing], this.#lastUser.id).catch(() => []);
+      const isThere = found.some((row) => missing.has(this.#convert(row).id));
+      if (isThere) throw this.#tables.get(`user_${list}`)?.misordered();
+    }
   }
 
-  private explainMissing(type: RecordType, id: unknown): RowProblem {
+  #explainOwner(list: ListName, id: unknown): RowProblem {
+    const missing = this.#missing[list];
+    if (this.#isId(id) && missing.size < MAX_MISSING) missing.add(id);
+    return this.#explainMissing("user", id);
+  }
+
+  #explainMissing(type: RecordType, id: unknown): RowProblem {
     const field = `${type}_id`;
-    if (!this.isId(id)) return mustBeId(field, id);
+    if (!this.#isId(id)) return mustBeId(field, id);
     const kind = `there is no ${type}`;
     return { field, reason: `${kind} ${id}`, kind, missing: { type, id } };
+  }
+
+  #errorIn(table: TableName, row: Row, error: RowProblem): Item {
+    const cell = row[keyOf(table)];
+    const place = this.#placeOf(table, row.line, toKey(cell) ?? cell ?? "NULL");
+    const type = table === "users" ? "user" : undefined;
+    return { problem: { ...error, type, place }, isFatal: false };
+  }
+
+  #placeOf(table: TableName, line: unknown, id: unknown): string {
+    const { ending } = this.#source;
+    return `${table}.${ending}, ${ending === "csv" ? `line ${line}` : `${keyOf(table)} ${id}`}`;
+  }
+
+  #isId(value: unknown): value is number | string {
+    if (this.#options.hasKeys) return toKey(value) !== undefined;
+    return Number.isSafeInteger(value) && Number(value) > 0;
   }
 }
 
@@ -241,13 +286,20 @@ export async function openTables(
   return new TableReader(await openDatabase(source, timeoutMs), files, options);
 }
 
-/** Requests each item while the one before is used, so that a database server works meanwhile. */
-async function* readAhead<Item>(items: AsyncGenerator<Item>): AsyncGenerator<Item> {
-  let next = items.next();
-  for (let result = await next; !result.done; result = await next) {
-    next = items.next();
-    // An error is thrown where `next` is awaited.
+/** Requests so many items ahead of the one that is used. */
+async function* readAhead<Item>(items: AsyncGenerator<Item>, count: number): AsyncGenerator<Item> {
+  const requested: Promise<IteratorResult<Item>>[] = [];
+  const request = () => {
+    const next = items.next();
+    // An error is thrown where the item is awaited.
     next.catch(() => {});
+    requested.push(next);
+  };
+  for (let at = 0; at < count; at++) request();
+  for (;;) {
+    const result = await requested.shift();
+    if (!result || result.done) return;
+    request();
     yield result.value;
   }
 }

@@ -61,3 +61,52 @@ test("bytes in a database are text", async () => {
   expect(text).toContain('"member_count":5}');
   expect(text).toContain('{"type":"user","id":7,"public":true,"name":"Ann"');
 });
+
+describe("two columns of ids that the database compares differently are one error", () => {
+  const numbers = Array.from({ length: 1500 }, (_, at) => at + 1);
+  const values = (literalOf: (n: number) => string) =>
+    numbers.map((n) => `(${literalOf(n)})`).join();
+  const make = (type: string, other: string, literalOf: (n: number) => string) => `
+    CREATE TABLE person (id ${type}); INSERT INTO person VALUES ${values(literalOf)};
+    CREATE TABLE has (user_id ${other}, role_id); CREATE TABLE got (user_id ${other});
+    INSERT INTO has SELECT id, 1 FROM person; INSERT INTO got SELECT id FROM person`;
+  const queries = {
+    users: "SELECT id, 1 AS public, 'Ann' AS name, '2021-05-31' AS created_at FROM person",
+    roles: "SELECT 1 AS id, 'Driver' AS name, 1 AS hierarchy",
+    user_roles: "SELECT * FROM has",
+  };
+  const mixed = (n: number) => (n % 2 ? `'AB${n}'` : `'ab${n - 1}c'`);
+  const text = (n: number) => `'${n}'`;
+  const advice =
+    "user_roles.sql: user_id is not compared like id in users.sql; write CAST(user_id AS TEXT) COLLATE BINARY here and CAST(id AS TEXT) COLLATE BINARY there";
+
+  test.each([
+    ["INTEGER", "TEXT", String],
+    ["TEXT", "INTEGER", text],
+    ["TEXT", "TEXT COLLATE NOCASE", mixed],
+    ["TEXT COLLATE NOCASE", "TEXT", mixed],
+  ])("%s beside %s", async (type, other, literalOf) => {
+    const statements = make(type, other, literalOf);
+    const idMap = join(temporaryFolder(), "ids");
+    const importing = importTables(statements, queries, { idMap });
+    await expect(importing).rejects.toThrow(new Error(advice));
+    if (literalOf !== mixed)
+      await expect(importTables(statements, queries)).rejects.toThrow(advice);
+    const cured = {
+      ...queries,
+      users: queries.users.replace("id,", "CAST(id AS TEXT) COLLATE BINARY AS id,"),
+      user_roles: "SELECT CAST(user_id AS TEXT) COLLATE BINARY AS user_id, role_id FROM has",
+    };
+    const exported = await importTables(statements, cured, { idMap });
+    expect(exported.match(/"roles":\[1\]/g)).toHaveLength(numbers.length);
+  });
+
+  test("users who do not exist are reported as such", async () => {
+    const statements = `${make("TEXT", "TEXT", text)}; DELETE FROM person WHERE id > '2'`;
+    const idMap = join(temporaryFolder(), "ids");
+    const importing = importTables(statements, queries, { idMap });
+    await expect(importing).rejects.toThrow(
+      "user_roles.sql, user_id 20: user_id: there is no user 20",
+    );
+  });
+});
