@@ -127,7 +127,7 @@ describe("invariants", () => {
   });
 
   test("reading a snapshot and responding from it are synchronous", () => {
-    const routes = ["users", "search", "health", "page-files"];
+    const routes = ["users", "search", "health"];
     const synchronous = [
       ...routes.map((name) => `http/${name}.ts`),
       "snapshot/read/profiles.ts",
