@@ -1,12 +1,12 @@
 /** Files that pages refer to: drawings, link previews, and what search engines read. */
 import { Elysia } from "elysia";
 import { DEFAULT_ACCENT } from "../web/brand.ts";
-import { drawAvatar, drawAvatarPng, drawBadge, drawFavicon, drawSign } from "../web/drawings.ts";
+import { drawAvatar, drawAvatarPng, drawBadge, drawFavicon } from "../web/drawings.ts";
 import { Html, html } from "../web/html.ts";
-import { translationIn } from "../web/languages.ts";
 import type { Service } from "./context.ts";
 import { parseUserId } from "./request.ts";
 import { type Body, Content, fail } from "./result.ts";
+import { sign } from "./sign.ts";
 
 /** A drawing consists of shapes and text only. */
 const DRAWING_POLICY = "default-src 'none'; frame-ancestors 'none'";
@@ -41,20 +41,7 @@ export function pageFiles(service: Service) {
         : `User-agent: *\nDisallow: /\n\n${PREVIEWS}\nAllow: /`;
       return file("text/plain; charset=utf-8", `${rules}\n`);
     });
-  if (page) {
-    const { title, accent = DEFAULT_ACCENT, language = "en", logo } = page;
-    const { texts, formatCount } = translationIn(language);
-    // The last picture is kept, because drawing takes as long as hundreds of requests.
-    // Declared async, because Elysia would not wait for the promise of another function.
-    let sign: { count: string; content: Promise<Content> } | undefined;
-    routes.get("/sign.png", async () => {
-      const count = formatCount(snapshot().meta.counts.public_users, texts.driverCount);
-      if (sign?.count !== count) {
-        sign = { count, content: drawSign(title, count, accent, logo).then(png) };
-      }
-      return sign.content;
-    });
-  }
+  if (page) routes.use(sign(service, page));
   return page?.allowIndexing ? routes.use(sitemap(service)) : routes;
 }
 
