@@ -159,7 +159,7 @@ async function openAdmin(
   // Imported only if needed, because the metrics slow down startup.
   const { createMetrics } = await import("../http/metrics.ts");
   const { createAdminFetch } = await import("../http/admin.ts");
-  const metrics = createMetrics({ roadbook, source: source?.status, certificateEnd });
+  const metrics = createMetrics({ roadbook, source, certificateEnd });
   const isReady = () => !state.isStopping;
   const respond = createAdminFetch({ host, metrics, isReady, rig: faults && roadbook });
   state.metrics = metrics;

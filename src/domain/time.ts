@@ -21,8 +21,11 @@ const CYCLE_SECONDS = 146_097 * 86_400;
 export function parseTime(text: string): number | undefined {
   if (!RFC3339.test(text)) return undefined;
   const year = 100 * twoDigits(text, 0) + twoDigits(text, 2) + CYCLE_YEARS;
-  const [month, day] = [twoDigits(text, 5) - 1, twoDigits(text, 8)];
-  const [hour, minute, second] = [twoDigits(text, 11), twoDigits(text, 14), twoDigits(text, 17)];
+  const month = twoDigits(text, 5) - 1;
+  const day = twoDigits(text, 8);
+  const hour = twoDigits(text, 11);
+  const minute = twoDigits(text, 14);
+  const second = twoDigits(text, 17);
   const localMs = Date.UTC(year, month, day, hour, minute, second);
   if (day > 28 && new Date(localMs).getUTCDate() !== day) return undefined;
   const end = text.length;

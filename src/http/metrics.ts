@@ -12,7 +12,7 @@ export interface MetricsOptions {
     limiterStatus(): LimiterStatus | undefined;
     refused(): string | undefined;
   };
-  source: (() => SourceStatus) | undefined;
+  source: { status(): SourceStatus } | undefined;
   certificateEnd: number | undefined;
 }
 
@@ -65,9 +65,13 @@ export function createMetrics({ roadbook, source, certificateEnd }: MetricsOptio
     gauge("tls_certificate_expiry_timestamp_seconds", "When it expires", () => certificateEnd);
   }
   if (source) {
-    gauge("snapshot_source_up", "1 if the last fetch succeeded", () => source().error === null);
+    gauge(
+      "snapshot_source_up",
+      "1 if the last fetch succeeded",
+      () => source.status().error === null,
+    );
     gauge("snapshot_source_last_success_timestamp_seconds", "Last successful fetch", () =>
-      toSeconds(source().last_success),
+      toSeconds(source.status().last_success),
     );
   }
 

@@ -162,7 +162,8 @@ function listenError(error: unknown, { host, port, flagPrefix }: ListenAddress):
 
 /** If the files cannot be used, throws an error whose message is for the operator. */
 export function readTls(paths: Record<"cert" | "key", string>) {
-  const [cert, key] = [read(paths.cert), read(paths.key)];
+  const cert = read(paths.cert);
+  const key = read(paths.key);
   try {
     if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return { cert, key };
   } catch {

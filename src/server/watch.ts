@@ -27,7 +27,8 @@ export function watchSnapshot(
   fetchEveryMs: number,
   log: Logger,
 ): void {
-  let [waitMs, retryAtMs] = [RETRY_MS, 0];
+  let waitMs = RETRY_MS;
+  let retryAtMs = 0;
   const retryAfter = (ms: number) => {
     waitMs = Math.min(ms, MAX_RETRY_MS);
     retryAtMs = performance.now() + waitMs;

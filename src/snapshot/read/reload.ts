@@ -60,7 +60,8 @@ export async function openReloadableSnapshot(source: string | Uint8Array, copyFo
     else {
       // Reads are synchronous, so no read of the old snapshot can be in progress.
       snapshot.close();
-      [snapshot, refused] = [next, undefined];
+      snapshot = next;
+      refused = undefined;
     }
     return next.meta;
   }

@@ -11,7 +11,7 @@ import { requireSpace } from "../../files/temporary-folder.ts";
 import { HEADER_BYTES, parseSizes, SnapshotError } from "../format/header-trailer.ts";
 import { verifyFile } from "../format/open.ts";
 import { downloadBlocks, ReplacedError, readEnd } from "./download-blocks.ts";
-import { createGet, type RemoteLocation, type Reply } from "./location.ts";
+import { createGet, type Get, type RemoteLocation, type Reply } from "./location.ts";
 
 export interface SourceOptions {
   location: RemoteLocation;
@@ -30,102 +30,146 @@ export interface SourceStatus {
   error: string | null;
 }
 
-export type Source = Awaited<ReturnType<typeof openSource>>;
-
 /** If the download fails or is slow, uses the copy that an earlier process left in the folder. */
-export async function openSource({ location, folder, timeoutMs, onDown, onUp }: SourceOptions) {
-  const { name: url } = location;
-  const id = createHash("sha256").update(url).digest("hex").slice(0, 16);
+export async function openSource(options: SourceOptions): Promise<Source> {
+  const { location, folder, timeoutMs } = options;
+  const id = createHash("sha256").update(location.name).digest("hex").slice(0, 16);
   const path = join(folder, `${id}.snapshot`);
-  let hasCopy = await verifyFile(path).then(Boolean, () => false);
-  /** The version of the snapshot that was last received, and why it is refused, if it is. */
-  let etag: string | null = null;
-  let refused: SnapshotError | undefined;
-  let last_success: string | null = null;
-  let failure: { reason: string; isReceived: boolean } | undefined;
-  let lastAttempt = Promise.resolve();
+  const hasCopy = await verifyFile(path).then(Boolean, () => false);
+  const source = new Source(path, hasCopy, options);
 
-  async function attempt(): Promise<void> {
+  const first = source.refresh();
+  // A slow download need not delay the start if there is a copy.
+  await (hasCopy ? Promise.race([first, sleep(timeoutMs / 10)]) : first);
+  source.requireCopy();
+  return source;
+}
+
+/** Why the last attempt failed. */
+interface Failure {
+  reason: string;
+  /** Whether a snapshot was received, but cannot be served. */
+  isReceived: boolean;
+}
+
+export class Source {
+  /** The copy of the last good snapshot. */
+  readonly path: string;
+  readonly #options: SourceOptions;
+  readonly #get: Get;
+  #hasCopy: boolean;
+  /** The version of the snapshot that was last received. */
+  #etag: string | null = null;
+  /** Why that version is refused, if it is. */
+  #refused: SnapshotError | undefined;
+  #lastSuccess: string | null = null;
+  #failure: Failure | undefined;
+  #lastAttempt = Promise.resolve();
+
+  constructor(path: string, hasCopy: boolean, options: SourceOptions) {
+    this.path = path;
+    this.#hasCopy = hasCopy;
+    this.#options = options;
+    this.#get = createGet(options.location, options.timeoutMs);
+  }
+
+  /** Requests the snapshot once, after any other request. Never rejects. */
+  refresh(): Promise<void> {
+    this.#lastAttempt = this.#lastAttempt.then(() => this.#attempt());
+    return this.#lastAttempt;
+  }
+
+  async poll(everyMs: number): Promise<never> {
+    for (;;) {
+      // Servers that were started together must not send their requests at the same time.
+      await sleep(everyMs * (1 - Math.random() / 5));
+      await this.refresh();
+    }
+  }
+
+  requireCopy(): void {
+    if (this.#hasCopy) return;
+    throw new Error(`${this.#options.location.name} ${this.#failure?.reason}`);
+  }
+
+  /** Why the snapshot at the source cannot be served, if it was received. */
+  refused(): string | undefined {
+    return this.#failure?.isReceived ? this.#failure.reason : undefined;
+  }
+
+  status(): SourceStatus {
+    return {
+      url: this.#options.location.name,
+      last_success: this.#lastSuccess,
+      error: this.#failure?.reason ?? null,
+    };
+  }
+
+  async #attempt(): Promise<void> {
+    const { folder, onDown, onUp } = this.#options;
     const now = formatTime(Math.floor(Date.now() / 1000));
     try {
-      await download();
-      if (failure) onUp();
-      [last_success, failure] = [now, undefined];
+      await this.#download();
+      if (this.#failure) onUp();
+      this.#lastSuccess = now;
+      this.#failure = undefined;
     } catch (error) {
       // Anyone can read the reason, so it must not contain the path of the copy.
       const reason = reasonOfFailure(error).replaceAll(folder, "the cache");
-      if (hasCopy && reason !== failure?.reason) onDown(reason);
-      failure = { reason, isReceived: error instanceof SnapshotError || isFileSystemError(error) };
+      if (this.#hasCopy && reason !== this.#failure?.reason) onDown(reason);
+      const isReceived = error instanceof SnapshotError || isFileSystemError(error);
+      this.#failure = { reason, isReceived };
     }
   }
-
-  const get = createGet(location, timeoutMs);
 
   /** `tries` is how often the source may replace the snapshot before the whole file is needed. */
-  async function download(tries = 3): Promise<void> {
-    const own = hasCopy && tries > 0 ? await readEnd(path).catch(() => undefined) : undefined;
-    const reply = await get({ ...(etag && { "if-none-match": etag }), ...own?.headers });
-    if (!own || reply.status === 200 || reply.status === 304) return await downloadAll(reply);
+  async #download(tries = 3): Promise<void> {
+    const mayHaveBlocks = this.#hasCopy && tries > 0;
+    const own = mayHaveBlocks ? await readEnd(this.path).catch(() => undefined) : undefined;
+    const validator = this.#etag === null ? {} : { "if-none-match": this.#etag };
+    const reply = await this.#get({ ...validator, ...own?.headers });
+    if (!own || reply.status === 200 || reply.status === 304) return this.#downloadAll(reply);
     try {
-      await downloadBlocks(reply, own, get, replaceCopy);
-      [etag, refused] = [reply.headers.get("etag"), undefined];
+      await downloadBlocks(reply, own, this.#get, (write) => this.#replaceCopy(write));
+      this.#etag = reply.headers.get("etag");
+      this.#refused = undefined;
     } catch (error) {
       // Whatever is wrong with the blocks, the whole file may be fine.
-      return await download(error instanceof ReplacedError ? tries - 1 : 0);
+      return this.#download(error instanceof ReplacedError ? tries - 1 : 0);
     }
   }
 
-  async function downloadAll({ status, headers, body }: Reply): Promise<void> {
-    if (status === 304 && etag !== null) {
-      if (refused) throw refused;
+  async #downloadAll({ status, headers, body }: Reply): Promise<void> {
+    if (status === 304 && this.#etag !== null) {
+      if (this.#refused) throw this.#refused;
       return;
     }
     // A 206 has only a part of the snapshot, and a 204 has none.
     if (status !== 200) throw new Error(`responded with ${status}`);
-    refused = undefined;
+    this.#refused = undefined;
     try {
-      await replaceCopy(async ({ path }) => {
+      await this.#replaceCopy(async ({ path }) => {
         // Opens the file without creating it, because a signal may have removed it by now.
-        await pipeline(bound(body, folder), createWriteStream(path, { flags: "r+" }));
+        const file = createWriteStream(path, { flags: "r+" });
+        await pipeline(bound(body, this.#options.folder), file);
       });
-      hasCopy = true;
+      this.#hasCopy = true;
     } catch (error) {
       if (!(error instanceof SnapshotError)) throw error;
-      refused = error;
+      this.#refused = error;
     }
-    etag = headers.get("etag");
-    if (refused) throw refused;
+    this.#etag = headers.get("etag");
+    if (this.#refused) throw this.#refused;
   }
 
-  async function replaceCopy(write: (paths: Paths) => Promise<void>): Promise<void> {
+  async #replaceCopy(write: (paths: Paths) => Promise<void>): Promise<void> {
     // The folder may have been removed by a program that cleans up temporary files.
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    await replaceLocked(path, async (paths) => {
+    mkdirSync(this.#options.folder, { recursive: true, mode: 0o700 });
+    await replaceLocked(this.path, async (paths) => {
       await write(paths);
       await verifyFile(paths.path);
     });
   }
-
-  const refresh = () => (lastAttempt = lastAttempt.then(attempt));
-
-  const first = refresh();
-  // A slow download need not delay the start if there is a copy.
-  await (hasCopy ? Promise.race([first, sleep(timeoutMs / 10)]) : first);
-  if (!hasCopy) throw new Error(`${url} ${failure?.reason}`);
-  return {
-    path,
-    refresh,
-    async poll(everyMs: number): Promise<never> {
-      for (;;) {
-        // Servers that were started together must not send their requests at the same time.
-        await sleep(everyMs * (1 - Math.random() / 5));
-        await refresh();
-      }
-    },
-    /** Why the snapshot at the source cannot be served, if it was received. */
-    refused: () => (failure?.isReceived ? failure.reason : undefined),
-    status: (): SourceStatus => ({ url, last_success, error: failure?.reason ?? null }),
-  };
 }
 
 function reasonOfFailure(error: unknown): string {
@@ -136,7 +180,8 @@ function reasonOfFailure(error: unknown): string {
 /** Yields no more than the snapshot's header declares, which must fit on the disk of `folder`. */
 async function* bound(body: AsyncIterable<Uint8Array>, folder: string): AsyncGenerator<Uint8Array> {
   let head = Buffer.alloc(0);
-  let [received, size] = [0, Number.POSITIVE_INFINITY];
+  let received = 0;
+  let size = Number.POSITIVE_INFINITY;
   for await (const chunk of body) {
     if (head.length < HEADER_BYTES) {
       head = Buffer.concat([head, chunk]);
