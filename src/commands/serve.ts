@@ -18,6 +18,7 @@ import { UsageError } from "../settings/kinds.ts";
 import type { ServeValues } from "../settings/serve-flags.ts";
 import type { Source } from "../snapshot/remote/source.ts";
 import { demoSnapshot } from "../web/assets.ts";
+import { shadeAccent } from "../web/brand.ts";
 import { listIdleFlags } from "./idle-flags.ts";
 import { endOnSignal, writeStdout } from "./output.ts";
 
@@ -216,6 +217,7 @@ function announce({ roadbook, url, adminUrl }: Server, values: ServeValues, log:
   if (values.reusePort && values.rateLimitStore === undefined && searchLimit > 0) {
     log.warn("with --reuse-port and no --rate-limit-store, each process allows the whole limit");
   }
+  if (values.accent !== undefined && !values.noPage) warnOfShades(values.accent, log);
   writeStdout(`roadbook listening on ${url}\n`);
   log.info({ version, snapshot: name, builtAt, counts, url, adminUrl }, "ready");
   if (!log.isLevelEnabled("info")) return;
@@ -228,6 +230,18 @@ function announce({ roadbook, url, adminUrl }: Server, values: ServeValues, log:
     searchLimit === 0 || `${searchLimit} searches ${window}; --search-limit 0 lifts it`,
   ];
   log.writeToTerminal(tips.map((tip) => (tip === true ? "" : `  ${tip}\n`)).join(""));
+}
+
+/** Says where the accent would hardly be visible. */
+function warnOfShades(accent: string, log: Log): void {
+  for (const mode of ["light", "dark"] as const) {
+    const shown = shadeAccent(accent, mode);
+    if (shown === accent) continue;
+    log.warn(
+      { accent, shown },
+      `--accent is hardly visible in ${mode} mode, so it is shaded there`,
+    );
+  }
 }
 
 const nextSignal = () => Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);

@@ -26,7 +26,10 @@ export function drawUserName(random: Random, company: CompanyName | undefined): 
     company && random.chance(0.85) && languages.find(({ code }) => code === company.language);
   const language = own || random.pick(byShare);
   const pattern = random.pick(random.chance(data.handleShare) ? language.handles : language.users);
-  const name = draw(random, pattern, random.chance(0.22) ? language.women : language.men);
+  const drawn = draw(random, pattern, random.chance(0.22) ? language.women : language.men);
+  // Most communities let only one user have a handle, so the others add digits.
+  const isTaken = pattern.length === 1 && random.chance(0.9);
+  const name = isTaken ? `${drawn}${10 + random.below(90)}` : drawn;
   if (!company?.tag || random.chance(0.4)) return name;
   const style = random.next();
   if (style < 0.75) return `[${company.tag}] ${name}`;

@@ -2,6 +2,8 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { apiVersion } from "../domain/version.ts";
 import { docsScript } from "../web/assets.ts";
+import { DEFAULT_TITLE } from "../web/brand.ts";
+import { html } from "../web/html.ts";
 import type { Service } from "./context.ts";
 import { components, ORIGIN } from "./openapi.ts";
 import { Content, JSON_TYPE } from "./result.ts";
@@ -57,8 +59,12 @@ async function renderReference({ publicUrl, basePath, page }: Service, documente
   });
   const app = new Elysia().use(plugin).use(documented);
   const read = async (path: string) => (await app.handle(new Request(ORIGIN + path))).text();
-  const html = (await read("/docs"))
+  const title = html`<title>API · ${page?.title ?? DEFAULT_TITLE}</title>`;
+  const needsScript = html`<noscript>This reference needs JavaScript. The API is also described by an <a href="${basePath}/docs/json">OpenAPI document</a>.</noscript>`;
+  const text = (await read("/docs"))
     .replace("<html>", '<html lang="en">')
+    .replace(/<title>.*?<\/title>/, () => title.text)
+    .replace("<body>", () => `<body>${needsScript.text}`)
     .replace(' data-url="undefined"', "")
     // The policy forbids inline scripts, and even white space counts as one.
     .replace(/>\s+<\/script>/, "></script>");
@@ -69,7 +75,7 @@ async function renderReference({ publicUrl, basePath, page }: Service, documente
     `font-src 'self' data:; connect-src ${servers}; ` +
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
   const headers = { "content-security-policy": policy };
-  const reference = new Content("text/html; charset=utf-8", html, { ...shared, headers });
+  const reference = new Content("text/html; charset=utf-8", text, { ...shared, headers });
   return { page: reference, document: await read("/docs/json") };
 }
 

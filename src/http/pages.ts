@@ -1,15 +1,17 @@
 /** The routes of the pages for people. A page of results counts as one search. */
 import crypto from "node:crypto";
 import { Elysia } from "elysia";
+import type { Language } from "../domain/languages.ts";
 import type { Decision } from "../limit/limiter.ts";
 import { normalizeQuery, SEARCHABLE } from "../search/normalize-query.ts";
 import { styleOf } from "../web/brand.ts";
 import { RESCUE, renderDocument } from "../web/document.ts";
 import { languageFor } from "../web/languages.ts";
-import { readCompany, readDriver, readResults, readStart, type View } from "../web/view.ts";
+import type { View } from "../web/view.ts";
 import type { Pages, Service } from "./context.ts";
 import { errors } from "./error-codes.ts";
 import { toSeconds } from "./rate-limit.ts";
+import { readCompany, readDriver, readResults, readStart } from "./read-views.ts";
 import { parseUserId, pathOf, preferencesIn, withoutBase } from "./request.ts";
 import { type Body, Content, fail } from "./result.ts";
 
@@ -27,80 +29,114 @@ const LOGO_POLICY =
   "default-src 'none'; frame-ancestors 'none'; style-src 'unsafe-inline'; img-src data:";
 
 /** Returns the routes, and the response to a request for an unknown path. */
-export function createPages({ page, countSearch, snapshot, basePath, baseUrl }: Service) {
+export function createPages(service: Service) {
+  const { page, basePath } = service;
   if (!page) {
     const headers = { location: `${basePath}/docs` };
     const toDocs = new Content("", null, { status: 302, headers });
     const routes = new Elysia({ strictPath: true }).get("/", () => toDocs);
     return { routes, notFound: () => fail("route_not_found") };
   }
-  const { findAsset, ...paths } = nameAssets(page);
-
-  const show = (request: Request, view: View): Content => {
-    const cookie = page.kiosk ? request.headers.get("cookie") : null;
-    const language =
-      page.language ?? languageFor(preferencesIn(request.headers, "accept-language"), cookie);
-    const shown = { view, language, brand: page, meta: snapshot().meta };
-    const html = renderDocument({ ...shown, ...paths, basePath, baseUrl: baseUrl(request) });
-    const { problem, waitSeconds } = view.kind === "problem" ? view : {};
-    // Loading a page that counts as a search again, as with Back, would count as another one.
-    const isCounted = view.kind === "results" || view.kind === "company";
-    return new Content("text/html; charset=utf-8", html, {
-      // A page that asks for more letters is not an error.
-      status: problem === undefined || problem === "invalid_query" ? 200 : errors[problem].status,
-      cache: "private",
-      headers: {
-        vary: `accept, accept-encoding, accept-language${page.kiosk ? ", cookie" : ""}`,
-        "content-security-policy": page.kiosk ? KIOSK_POLICY : PAGE_POLICY,
-        "content-language": language,
-        "referrer-policy": "same-origin",
-        ...(isCounted && { "cache-control": "private, max-age=60" }),
-        ...(waitSeconds !== undefined && { "retry-after": String(waitSeconds) }),
-      },
-    });
+  const renderer = new PageRenderer(page, service);
+  return {
+    routes: createRoutes(page, service, renderer),
+    notFound(request: Request) {
+      // In another app, the path still has the prefix.
+      const isApi = /^\/api(\/|$)/.test(withoutBase(pathOf(request.url), basePath));
+      if (isApi) return fail("route_not_found");
+      return renderer.respond(request, { kind: "problem", problem: "route_not_found" });
+    },
   };
+}
 
-  /** On an error, a client that does not prefer HTML gets the API's JSON. */
-  const respond = (request: Request, view: View) => {
-    if (view.kind !== "problem" || prefersPage(request)) return show(request, view);
-    return fail(view.problem, view.waitSeconds ? { retry_after: view.waitSeconds } : {});
-  };
-
-  const routes = new Elysia({ strictPath: true })
+function createRoutes(page: Pages, service: Service, renderer: PageRenderer) {
+  const { countSearch, snapshot, baseUrl } = service;
+  return new Elysia({ strictPath: true })
     .get("/", async ({ request, server }) => {
       const query = normalizeQuery(parametersOf(request)?.getAll("q").at(-1) ?? "");
       const base = baseUrl(request);
-      if (query === "") return show(request, readStart(snapshot(), base, page.featured));
+      if (query === "") return renderer.show(request, readStart(snapshot(), base, page.featured));
       if (!SEARCHABLE.test(query))
-        return show(request, { kind: "problem", problem: "invalid_query", query });
+        return renderer.show(request, { kind: "problem", problem: "invalid_query", query });
       const decision = await countSearch?.(request, server);
-      if (decision?.allowed === false) return show(request, limited(decision, query));
-      return show(request, { ...readResults(snapshot(), query, base), query });
+      if (decision?.allowed === false) return renderer.show(request, limited(decision, query));
+      return renderer.show(request, readResults(snapshot(), query, base));
     })
     .get("/companies/:companyId", async ({ request, params, server }) => {
       const decision = await countSearch?.(request, server);
-      if (decision?.allowed === false) return respond(request, limited(decision));
+      if (decision?.allowed === false) return renderer.respond(request, limited(decision));
       const id = parseUserId(params.companyId) ?? 0;
       const after = parseUserId(parametersOf(request)?.get("after") ?? "") ?? 0;
-      return respond(request, readCompany(snapshot(), id, after, baseUrl(request)));
+      return renderer.respond(request, readCompany(snapshot(), id, after, baseUrl(request)));
     })
     .get("/drivers/:driverId", ({ request, params }) => {
       const id = parseUserId(params.driverId);
       if (id === undefined && !prefersPage(request)) return fail("invalid_user_id");
       const showsAll = parametersOf(request)?.get("achievements") === "all";
-      return respond(request, readDriver(snapshot(), id ?? 0, showsAll, baseUrl(request)));
+      return renderer.respond(request, readDriver(snapshot(), id ?? 0, showsAll, baseUrl(request)));
     })
-    .get("/assets/:file", ({ params }) => findAsset(params.file) ?? fail("route_not_found"));
+    .get("/assets/:file", ({ params }) => renderer.assets.find(params.file));
+}
 
-  return {
-    routes,
-    notFound(request: Request) {
-      // In another app, the path still has the prefix.
-      const isApi = /^\/api(\/|$)/.test(withoutBase(pathOf(request.url), basePath));
-      if (isApi) return fail("route_not_found");
-      return respond(request, { kind: "problem", problem: "route_not_found" });
-    },
-  };
+class PageRenderer {
+  readonly assets: AssetFiles;
+  readonly #page: Pages;
+  readonly #service: Service;
+  /** A kiosk's visitor chooses a language, which a cookie holds. */
+  readonly #vary: string;
+
+  constructor(page: Pages, service: Service) {
+    this.#page = page;
+    this.#service = service;
+    this.#vary = `accept, accept-encoding, accept-language${page.kiosk ? ", cookie" : ""}`;
+    this.assets = new AssetFiles(page);
+  }
+
+  show(request: Request, view: View): Content {
+    const { snapshot, basePath, baseUrl } = this.#service;
+    const { kiosk } = this.#page;
+    const language = this.#languageOf(request);
+    const html = renderDocument({
+      view,
+      language,
+      brand: this.#page,
+      meta: snapshot().meta,
+      basePath,
+      baseUrl: baseUrl(request),
+      ...this.assets.paths,
+    });
+    const headers: Record<string, string> = {
+      vary: this.#vary,
+      "content-security-policy": kiosk ? KIOSK_POLICY : PAGE_POLICY,
+      "content-language": language,
+      "referrer-policy": "same-origin",
+    };
+    // Loading a page that counts as a search again, as with Back, would count as another one.
+    if (view.kind === "results" || view.kind === "company")
+      headers["cache-control"] = "private, max-age=60";
+    if (view.kind === "problem" && view.waitSeconds !== undefined)
+      headers["retry-after"] = String(view.waitSeconds);
+    const options = { status: statusOf(view), cache: "private", headers } as const;
+    return new Content("text/html; charset=utf-8", html, options);
+  }
+
+  /** On an error, a client that does not prefer HTML gets the API's JSON. */
+  respond(request: Request, view: View) {
+    if (view.kind !== "problem" || prefersPage(request)) return this.show(request, view);
+    return fail(view.problem, view.waitSeconds ? { retry_after: view.waitSeconds } : {});
+  }
+
+  #languageOf({ headers }: Request): Language {
+    const { language, kiosk } = this.#page;
+    const cookie = kiosk ? headers.get("cookie") : null;
+    return language ?? languageFor(preferencesIn(headers, "accept-language"), cookie);
+  }
+}
+
+function statusOf(view: View): number {
+  // A page that asks for more letters is not an error.
+  if (view.kind !== "problem" || view.problem === "invalid_query") return 200;
+  return errors[view.problem].status;
 }
 
 const limited = ({ resetMs }: Decision, query = ""): View => {
@@ -110,25 +146,37 @@ const limited = ({ resetMs }: Decision, query = ""): View => {
 /** The part of a file's name that differs between versions of the script and the style sheet. */
 const VERSIONED = /^page-[0-9a-f]{12}(-[0-9a-f]{6})?(?=\.(css|js)$)/;
 
-/** Returns the paths of the assets, and the content of each by its file name. */
-function nameAssets({ assets: { script, style }, accent, logo }: Pages) {
-  const files = new Map<string, Content>();
-  const add = (file: string, type: string, body: Body, headers = {}) => {
+/** The script, the style sheet and the logo, by the names of their files. */
+class AssetFiles {
+  readonly paths: { scriptPath: string; stylePath: string; logoPath: string | undefined };
+  readonly #files = new Map<string, Content>();
+
+  constructor({ assets: { script, style }, accent, logo }: Pages) {
+    const styleFile = style.file.replace(".css", accent ? `-${accent.slice(1)}.css` : ".css");
+    const styleText = style.text + (accent ? styleOf(accent) : "");
+    this.paths = {
+      scriptPath: this.#add(script.file, "text/javascript; charset=utf-8", script.text),
+      stylePath: this.#add(styleFile, "text/css; charset=utf-8", styleText),
+      // An SVG opened directly is a document and could run scripts, so the policy forbids scripts.
+      logoPath:
+        logo &&
+        this.#add(logo.file, logo.type, logo.bytes, { "content-security-policy": LOGO_POLICY }),
+    };
+  }
+
+  /** A file of another version is the current one. */
+  find(file: string) {
+    const found = this.#files.get(file) ?? this.#files.get(file.replace(VERSIONED, "/"));
+    return found ?? fail("route_not_found");
+  }
+
+  #add(file: string, type: string, body: Body, headers = {}): string {
     // For a page of another version. No file name in a request contains a slash.
-    files.set(file.replace(VERSIONED, "/"), new Content(type, body, { isShared: true }));
-    files.set(file, new Content(type, body, { cache: "immutable", isShared: true, headers }));
+    this.#files.set(file.replace(VERSIONED, "/"), new Content(type, body, { isShared: true }));
+    const own = { cache: "immutable", isShared: true, headers } as const;
+    this.#files.set(file, new Content(type, body, own));
     return `/assets/${file}`;
-  };
-  const styleFile = style.file.replace(".css", accent ? `-${accent.slice(1)}.css` : ".css");
-  const styleText = style.text + (accent ? styleOf(accent) : "");
-  return {
-    findAsset: (file: string) => files.get(file) ?? files.get(file.replace(VERSIONED, "/")),
-    scriptPath: add(script.file, "text/javascript; charset=utf-8", script.text),
-    stylePath: add(styleFile, "text/css; charset=utf-8", styleText),
-    // An SVG opened directly is a document and could run scripts, so the policy forbids scripts.
-    logoPath:
-      logo && add(logo.file, logo.type, logo.bytes, { "content-security-policy": LOGO_POLICY }),
-  };
+  }
 }
 
 /** A client that accepts any type, as most programs do, gets JSON. */

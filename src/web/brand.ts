@@ -21,35 +21,88 @@ export interface Brand {
 
 export type Logo = ReturnType<typeof parseLogo>;
 
+type Mode = "light" | "dark";
+
+/** The background of the page, as in style.css. */
+const PAPER = { light: "#ffffff", dark: "#101214" };
+
+/**
+ * An accent of less contrast to the background vanishes, and is shaded. Yellow, which is 1.6 on
+ * white, stands out by its colour, as on road signs.
+ */
+const MIN_CONTRAST = { light: 1.5, dark: 3 };
+
+/** What WCAG 2 asks of parts of a page that are not text. */
+const SHADED_CONTRAST = 3;
+
 /** The colour of text on `accent`, with at least the contrast of 4.5 of WCAG 2 level AA. */
 export function textColourOn(accent: string): string {
-  const [red = 0, green = 0, blue = 0] = [...Buffer.from(accent.slice(1), "hex")].map((byte) => {
-    const value = byte / 255;
-    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
-  });
-  const luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  const luminance = luminanceOf(accent);
   if (luminance > 0.207) return "#141414";
   return luminance < 0.183 ? "#ffffff" : "#000000";
 }
 
+/** The accent in a mode: shaded until it is visible if it would not be. */
+export function shadeAccent(accent: string, mode: Mode): string {
+  if (contrastOf(accent, PAPER[mode]) >= MIN_CONTRAST[mode]) return accent;
+  const ink = mode === "light" ? 0 : 255;
+  const bytes = [...Buffer.from(accent.slice(1), "hex")];
+  for (let share = 0.01; share < 1; share += 0.01) {
+    const mixed = bytes.map((byte) => Math.round(byte + (ink - byte) * share));
+    const colour = `#${Buffer.from(mixed).toString("hex")}`;
+    if (contrastOf(colour, PAPER[mode]) >= SHADED_CONTRAST) return colour;
+  }
+  return accent;
+}
+
 export function styleOf(accent: string): string {
-  return `:root{--accent:${accent};--on-accent:${textColourOn(accent)}}`;
+  const light = shadeAccent(accent, "light");
+  const dark = shadeAccent(accent, "dark");
+  if (light === dark) return declareAccent(light);
+  return `${declareAccent(light)}@media(prefers-color-scheme:dark){${declareAccent(dark)}}`;
+}
+
+function declareAccent(colour: string): string {
+  return `:root{--accent:${colour};--on-accent:${textColourOn(colour)}}`;
+}
+
+function contrastOf(colour: string, background: string): number {
+  const ratio = (luminanceOf(colour) + 0.05) / (luminanceOf(background) + 0.05);
+  return Math.max(ratio, 1 / ratio);
+}
+
+/** Relative luminance as WCAG 2 defines it. */
+function luminanceOf(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = [...Buffer.from(colour.slice(1), "hex")].map((byte) => {
+    const value = byte / 255;
+    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
 /** Throws a `RangeError` whose message continues a sentence that begins with the logo's name. */
 export function parseLogo(bytes: Uint8Array) {
   if (bytes.length > 256 * 1024)
     throw new RangeError("is larger than 256 KB, the maximum for a logo");
-  const isPng = PNG_START.equals(bytes.subarray(0, PNG_START.length));
-  if (!isPng && !SVG_START.test(new TextDecoder().decode(bytes))) {
-    throw new RangeError("is neither an SVG nor a PNG");
+  if (PNG_START.equals(bytes.subarray(0, PNG_START.length)))
+    return logoOf(bytes, "png", "image/png");
+  const [, root] = SVG_ROOT.exec(new TextDecoder().decode(bytes)) ?? [];
+  if (root === undefined) throw new RangeError("is neither an SVG nor a PNG");
+  if (!/\sviewBox\s*=/.test(root)) {
+    throw new RangeError(
+      'has no viewBox, so browsers cannot scale it: add viewBox="0 0 WIDTH HEIGHT" to its <svg> tag',
+    );
   }
-  const [kind, type] = isPng ? ["png", "image/png"] : ["svg", "image/svg+xml"];
+  return logoOf(bytes, "svg", "image/svg+xml");
+}
+
+function logoOf(bytes: Uint8Array, kind: string, type: string) {
   const file = `logo-${crypto.hash("sha256", bytes).slice(0, 12)}.${kind}`;
   // Copies the bytes, because the caller might change them after clients have cached the file.
   return { file, type, bytes: bytes.slice() };
 }
 
 const PNG_START = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
-/** An optional XML prolog and the root tag of an SVG. */
-const SVG_START = /^(?:\s|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>[]*(?:\[[^\]]*\]\s*)?>)*<svg[\s/>]/s;
+/** An optional XML prolog, and the attributes of the root tag of an SVG. */
+const SVG_ROOT =
+  /^(?:\s|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>[]*(?:\[[^\]]*\]\s*)?>)*<svg(?=[\s/>])((?:"[^"]*"|'[^']*'|[^"'>])*)>/s;

@@ -33,7 +33,11 @@ function monogramOf(name: string): string {
   const words = name.normalize("NFC").split(/[\s._|[\](){}-]+/u);
   const letters = words.flatMap((word) => /[\p{L}\p{N}]\p{M}*/u.exec(word)?.[0] ?? []);
   const [first = "?", ...others] = letters.map((letter) => letter.toUpperCase());
-  return first + (others.at(-1) ?? "");
+  const last = others.at(-1);
+  if (last === undefined) return first;
+  // Letters of these scripts would join into a word.
+  const joins = /[\p{Script=Arabic}\p{Script=Syriac}]/u.test(first);
+  return joins ? `${first}\u200c${last}` : first + last;
 }
 
 /** Each is lines in a 24×24 view box, and folded beginnings of words in any of the languages. */
@@ -45,32 +49,49 @@ const symbols = (Object.keys(paths) as (keyof typeof paths)[]).map((name) => {
   };
 });
 
-/** Chosen by the achievement's name, or else by its kind. */
-function symbolOf(...texts: string[]): string | undefined {
-  const folded = texts.map((text) => fold(text).replaceAll("_", " "));
-  return folded.flatMap((text) => symbols.find(({ words }) => words.test(text))?.path ?? [])[0];
+function symbolOf(text: string): string | undefined {
+  const folded = fold(text).replaceAll("_", " ");
+  return symbols.find(({ words }) => words.test(folded))?.path;
+}
+
+/** A symbol for the name, or else the points, with a symbol for the kind if there is one. */
+function drawMotif({ name, type, points }: Medal): Html {
+  const own = symbolOf(name);
+  if (own) return drawSymbol(own, 16.4, 1.3);
+  const number = compactNumbers.format(points);
+  const kind = symbolOf(type);
+  if (kind) return html`${drawSymbol(kind, 20, 1, 13)}${drawNumber(number, 46, 13)}`;
+  const size = Math.min(17, 36 / number.length);
+  return html`<circle cx="32" cy="32" r="16.5" fill="none" stroke="#fff" stroke-width="2.8"/>${drawNumber(number, 32.5, size)}`;
+}
+
+/** Lines of `path` in a box whose upper left corner is at `x` and `y`. */
+function drawSymbol(path: string, x: number, scale: number, y = x): Html {
+  return html`<path d="${path}" transform="translate(${x} ${y}) scale(${scale})" fill="none" stroke="#fff" stroke-width="2.2" stroke-linecap="round" stroke-linejoin="round"/>`;
+}
+
+function drawNumber(number: string, y: number, size: number): Html {
+  return html`<text x="32" y="${y}" text-anchor="middle" dominant-baseline="central" font-family="system-ui,'Noto Sans',sans-serif" font-size="${size}" font-weight="800" fill="#fff">${number}</text>`;
 }
 
 /** Rim colours by tier: bronze, silver, gold, and two for higher tiers. */
 const rims = ["#a8703f", "#8f989f", "#d9a400", "#2a9d8f", "#7b5ea7"];
 
+type Medal = Pick<Achievement, "name" | "type" | "tier" | "points">;
+
 /** A badge without a symbol is the background of a picture, which may be transparent. */
-export function drawBadge(
-  { name, type, tier, points }: Pick<Achievement, "name" | "type" | "tier" | "points">,
-  hasSymbol = true,
-): string {
+export function drawBadge(medal: Medal, hasSymbol = true): string {
+  const { type, tier } = medal;
   const hue = [...type].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 360, 0);
   const rim = rims[Math.min(Math.max(tier, 1), rims.length) - 1] ?? "";
-  const path = hasSymbol && symbolOf(name, type);
-  const number = compactNumbers.format(points);
-  const symbol = path
-    ? html`<path d="${path}" transform="translate(16.4 16.4) scale(1.3)" fill="none" stroke="#fff" stroke-width="2.2" stroke-linecap="round" stroke-linejoin="round"/>`
-    : html`<circle cx="32" cy="32" r="16.5" fill="none" stroke="#fff" stroke-width="2.8"/><text x="32" y="32.5" text-anchor="middle" dominant-baseline="central" font-family="system-ui,'Noto Sans',sans-serif" font-size="${Math.min(17, 36 / number.length)}" font-weight="800" fill="#fff">${number}</text>`;
-  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="128" height="128"><path d="M32 2L58 17V47L32 62L6 47V17Z" fill="${rim}" stroke="${rim}" stroke-width="4" stroke-linejoin="round"/><path d="M32 7L53.5 19.5V44.5L32 57L10.5 44.5V19.5Z" fill="hsl(${hue} 45% 24%)"/><path d="M32 7L53.5 19.5V44.5Z" fill="hsl(${hue} 45% 30%)"/>${hasSymbol && symbol}</svg>`
+  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="128" height="128"><path d="M32 2L58 17V47L32 62L6 47V17Z" fill="${rim}" stroke="${rim}" stroke-width="4" stroke-linejoin="round"/><path d="M32 7L53.5 19.5V44.5L32 57L10.5 44.5V19.5Z" fill="hsl(${hue} 45% 24%)"/><path d="M32 7L53.5 19.5V44.5Z" fill="hsl(${hue} 45% 30%)"/>${hasSymbol && drawMotif(medal)}</svg>`
     .text;
 }
 
-const compactNumbers = new Intl.NumberFormat("en", { notation: "compact" });
+const compactNumbers = new Intl.NumberFormat("en", {
+  notation: "compact",
+  maximumSignificantDigits: 3,
+});
 
 export function drawFavicon(accent: string): string {
   return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect x="2" y="2" width="60" height="60" rx="14" fill="${accent}"/>${drawRoad(accent)}</svg>`

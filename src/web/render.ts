@@ -1,7 +1,12 @@
 /** Renders views as HTML. All functions are pure. */
-
 import type { Forms } from "../domain/languages.ts";
-import { type AchievementEntry, completeAvatar, MAX_RESULTS, type User } from "../domain/model.ts";
+import {
+  type AchievementEntry,
+  type CompanySearchResult,
+  completeAvatar,
+  MAX_RESULTS,
+  type User,
+} from "../domain/model.ts";
 import { fold } from "../search/fold.ts";
 import type { Meta } from "../snapshot/format/meta.ts";
 import { type Brand, DEFAULT_TITLE } from "./brand.ts";
@@ -28,7 +33,8 @@ export interface Rendered {
 }
 
 /** Longer lists of achievements are cut, so that the link below leads to more than a few. */
-const [MAX_ACHIEVEMENTS, NEWEST_ACHIEVEMENTS] = [40, 24];
+const MAX_ACHIEVEMENTS = 40;
+const NEWEST_ACHIEVEMENTS = 24;
 
 export function renderView(view: View, context: PageContext): Rendered {
   if (view.kind === "start") return renderStart(view, context);
@@ -38,11 +44,15 @@ export function renderView(view: View, context: PageContext): Rendered {
 }
 
 function renderStart(view: StartView, context: PageContext): Rendered {
-  const { featured } = view;
+  const { drivers, companies } = view;
   const { brand, texts, formatCount, meta } = context;
-  const drivers = formatCount(meta.counts.public_users, texts.driverCount);
-  const found = `${drivers}, ${formatCount(meta.counts.companies, texts.companyCount)}`;
-  const cards = featured.map((user) => renderCard(user, user.company?.name, context));
+  const counts = [formatCount(meta.counts.public_users, texts.driverCount)];
+  if (meta.counts.companies > 0)
+    counts.push(formatCount(meta.counts.companies, texts.companyCount));
+  const found = counts.join(", ");
+  const details = tellApart(drivers, (user) => user.company?.name, context);
+  const cards = drivers.map((user, at) => renderCard(user, details[at], context));
+  const rows = companies.map((company) => renderCompanyRow(company, company.name, context));
   const heading =
     brand.title === DEFAULT_TITLE ? texts.title : fill(texts.driversOf, { title: brand.title });
   return {
@@ -52,7 +62,9 @@ function renderStart(view: StartView, context: PageContext): Rendered {
     main: html`<h1>${heading}</h1>
     <p class="counts">${found}</p>
     ${brand.kiosk && view.needsScriptHint() && html`<p class="hint">${texts.scriptHint}</p>`}
-    ${cards.length > 0 && html`<h2>${texts.featured}</h2><ul class="cards">${cards}</ul>`}`,
+    ${cards.length > 0 && html`<h2>${texts.featured}</h2><ul class="cards">${cards}</ul>`}
+    ${meta.counts.public_users === 0 && html`<p class="hint">${texts.nobodyPublic}</p>`}
+    <div class="boards">${rows.length > 0 && renderBoard(texts.companies, rows)}</div>`,
   };
 }
 
@@ -63,14 +75,14 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
     length < MAX_RESULTS ? formatCount(length, forms) : fill(most, { count: MAX_RESULTS });
   const driverCount = countOf(drivers, texts.driverCount, texts.firstDrivers);
   const found = `${driverCount}, ${countOf(companies, texts.companyCount, texts.firstCompanies)}`;
-  const renderRow = (path: string, name: string, detail: string | null) =>
-    html`<p><a href="${path}">${markMatches(name, queries)}</a> <span>${detail}</span></p>`;
-  const driverRows = drivers.map((each) => {
-    const row = renderRow(`/drivers/${each.id}`, each.name, each.company);
-    return html`${renderAvatar(each, context)}${row}`;
+  const details = tellApart(drivers, (driver) => driver.company ?? undefined, context);
+  const driverRows = drivers.map((driver, at) => {
+    const name = markMatches(driver.name, queries);
+    const row = renderRow(`/drivers/${driver.id}`, name, details[at]);
+    return html`${renderAvatar(driver, context)}${row}`;
   });
-  const companyRows = companies.map(({ id, name, member_count }) =>
-    renderRow(`/companies/${id}`, name, formatCount(member_count, texts.members)),
+  const companyRows = companies.map((company) =>
+    renderCompanyRow(company, markMatches(company.name, queries), context),
   );
   const boards = [
     { heading: texts.drivers, rows: driverRows },
@@ -89,11 +101,44 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
       html`<div class="problem"><h2>${texts.problems.nothing}</h2><p>${texts.advice.nothing}</p></div>
       ${renderButton("/", texts.otherDrivers)}`
     }
-    <div class="boards">${boards.map(
-      ({ heading, rows }) => html`<section><h2>${heading}</h2>
-      <ul class="board">${rows.map((row) => html`<li>${row}</li>`)}</ul></section>`,
+    <div class="boards">${boards.map(({ heading, rows }) =>
+      renderBoard(heading, rows, rows.length === MAX_RESULTS && texts.moreResults),
     )}</div>`,
   };
+}
+
+function renderBoard(heading: string, rows: Html[], note?: string | false): Html {
+  return html`<section><h2>${heading}</h2>
+      <ul class="board">${rows.map((row) => html`<li>${row}</li>`)}</ul>
+      ${note && html`<p class="hint">${note}</p>`}</section>`;
+}
+
+function renderRow(path: string, name: Html | string, detail: string | undefined): Html {
+  return html`<p><a href="${path}">${name}</a> <span>${detail}</span></p>`;
+}
+
+function renderCompanyRow(
+  { id, member_count }: CompanySearchResult,
+  name: Html | string,
+  { texts, formatCount }: PageContext,
+): Html {
+  return renderRow(`/companies/${id}`, name, formatCount(member_count, texts.members));
+}
+
+/** Describes each driver by the company, or else the year of joining; those who look alike by both. */
+function tellApart<Driver extends Pick<User, "name" | "created_at">>(
+  drivers: readonly Driver[],
+  companyOf: (driver: Driver) => string | undefined,
+  { texts }: PageContext,
+): string[] {
+  const looks = drivers.map((driver) => JSON.stringify([driver.name, companyOf(driver)]));
+  return drivers.map((driver, at) => {
+    const company = companyOf(driver);
+    const since = fill(texts.since, { year: driver.created_at.slice(0, 4) });
+    const isAlone = looks.indexOf(looks[at] ?? "") === looks.lastIndexOf(looks[at] ?? "");
+    if (company === undefined) return since;
+    return isAlone ? company : `${company} · ${since}`;
+  });
 }
 
 function renderDriver(view: DriverView, context: PageContext): Rendered {
@@ -137,9 +182,14 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
 }
 
 function renderCompany(view: CompanyView, context: PageContext): Rendered {
-  const { company, drivers, after, next } = view;
-  const { texts, brand, formatCount } = context;
-  const members = formatCount(company.member_count, texts.members);
+  const { company, drivers, publicMembers: shown, after, next } = view;
+  const { texts, brand, formatCount, formatNumber } = context;
+  const count = formatCount(company.member_count, texts.members);
+  // The number of members is the platform's own, and may be lower.
+  const isPart = shown !== undefined && shown < company.member_count;
+  const members = isPart
+    ? fill(texts.publicMembers, { members: count, count: formatNumber(shown) })
+    : count;
   const path = `/companies/${company.id}`;
   const cards = drivers.map((driver) => renderCard(driver, driver.role ?? "", context));
   return {
@@ -162,8 +212,6 @@ function renderAchievement(entry: AchievementEntry, context: PageContext): Html 
   const reached = tiers > 1 && tiers >= tier ? texts.tierOf : texts.tier;
   const picture = brand.icons ? URL.parse(icon, brand.icons.replace(/\/*$/, "/"))?.href : undefined;
   const details = [
-    // Kinds are often identifiers, such as night_drive.
-    type.replaceAll("_", " ").replace(/^./su, (letter) => letter.toUpperCase()),
     fill(reached, { tier, tiers }),
     formatCount(points, texts.points),
     html`<time datetime="${unlocked_at}">${formatDate(unlocked_at)}</time>`,
@@ -172,7 +220,7 @@ function renderAchievement(entry: AchievementEntry, context: PageContext): Html 
   const parts = details.map((detail, at) => html`<span><i>${at > 0 && "· "}</i>${detail}</span> `);
   return html`<li>
     ${renderPicture("badge", drawBadge({ name, type, tier, points }, !picture), picture)}
-    <div><h3>${name}</h3><p>${description}</p><p class="dots quiet">${parts}</p></div></li>`;
+    <div><h3>${name} <small lang="">${type}</small></h3><p>${description}</p><p class="dots quiet">${parts}</p></div></li>`;
 }
 
 function renderProblem(view: ProblemView, { texts }: PageContext): Rendered {

@@ -48,6 +48,17 @@ describe("without a terminal, each event is one line of JSON", () => {
     }
   });
 
+  test("an accent that would vanish in one of the modes", async () => {
+    const target = await open(["--accent", "#fffdf0"]);
+    const { level, accent, shown } = await target.find(({ msg }) => msg.startsWith("--accent"));
+    expect({ level, accent, shown }).toEqual({
+      level: "warn",
+      accent: "#fffdf0",
+      shown: "#94938b",
+    });
+    await target.close();
+  });
+
   test("a new snapshot and a rejected snapshot", async () => {
     const snapshot = await makeSnapshot();
     const target = await open(["--snapshot", snapshot]);

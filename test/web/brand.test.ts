@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { textColourOn } from "../../src/web/brand.ts";
+import { shadeAccent, textColourOn } from "../../src/web/brand.ts";
 import { drawAvatarPng } from "../../src/web/drawings.ts";
 import { community } from "../datasets.ts";
 import { openInProcess, temporaryFolder } from "../support.ts";
@@ -11,26 +11,46 @@ import { openInProcess, temporaryFolder } from "../support.ts";
 const svg = `<?xml version="1.0"?>
 <!-- <svg> -->
 <!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "svg11.dtd" [ <!ENTITY ns "x"> ]>
-<svg xmlns="http://www.w3.org/2000/svg"/>`;
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"/>`;
 const png = Buffer.from(await drawAvatarPng(1, "Ann"));
 
 const open = (options: object) => openInProcess({ dataset: community, page: true, ...options });
 
+const luminanceOf = (colour: string) => {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const value = Number(`0x${colour.slice(at, at + 2)}`) / 255;
+    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.05 + 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+};
+const contrastOf = (colour: string, other: string) => {
+  const ratio = luminanceOf(colour) / luminanceOf(other);
+  return Math.max(ratio, 1 / ratio);
+};
+
+const colour = fc
+  .integer({ min: 0x1000000, max: 0x1ffffff })
+  .map((number) => `#${number.toString(16).slice(1)}`);
+
 test("text has a contrast of at least 4.5 on any accent colour", () => {
-  const luminanceOf = (colour: string) => {
-    const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
-      const value = Number(`0x${colour.slice(at, at + 2)}`) / 255;
-      return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
-    });
-    return 0.05 + 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-  };
-  const colour = fc.integer({ min: 0x1000000, max: 0x1ffffff });
-  const holds = fc.property(colour, (number) => {
-    const accent = `#${number.toString(16).slice(1)}`;
-    const ratio = luminanceOf(textColourOn(accent)) / luminanceOf(accent);
-    return Math.max(ratio, 1 / ratio) >= 4.5;
+  const holds = fc.property(colour, (accent) => contrastOf(textColourOn(accent), accent) >= 4.5);
+  fc.assert(holds, { numRuns: 2000 });
+});
+
+test("an accent that would vanish is shaded to a contrast of 3, and another stays", () => {
+  const holds = fc.property(colour, (accent) => {
+    for (const [mode, paper, minimum] of [
+      ["light", "#ffffff", 1.5],
+      ["dark", "#101214", 3],
+    ] as const) {
+      const shown = shadeAccent(accent, mode);
+      const contrast = contrastOf(shown, paper);
+      if (contrastOf(accent, paper) >= minimum) expect(shown).toBe(accent);
+      else expect([contrast >= 3, contrast < 3.2]).toEqual([true, true]);
+    }
   });
   fc.assert(holds, { numRuns: 2000 });
+  expect(shadeAccent("#ffc61a", "light")).toBe("#ffc61a");
 });
 
 test("a custom name replaces Roadbook in the title and on the sign", async () => {
@@ -51,7 +71,10 @@ test("a custom colour changes the icon, and the style sheet's content and file n
     /href="(\/assets\/page[^"]+css)"/.exec(await (await target.fetch("/")).text())?.[1] ?? "";
   expect(await styleOf(dark)).not.toBe(await styleOf(plain));
   const style = await (await dark.fetch(await styleOf(dark))).text();
-  expect(style).toEndWith(":root{--accent:#0a3d62;--on-accent:#ffffff}");
+  expect(style).toEndWith(
+    ":root{--accent:#0a3d62;--on-accent:#ffffff}" +
+      "@media(prefers-color-scheme:dark){:root{--accent:#3d6683;--on-accent:#ffffff}}",
+  );
   expect(await (await dark.fetch("/favicon.svg")).text()).toContain('fill="#0a3d62"');
   expect(await (await plain.fetch("/favicon.svg")).text()).toContain('fill="#ffc61a"');
   await Promise.all([plain.close(), dark.close()]);
@@ -109,6 +132,10 @@ const large = Buffer.alloc(256 * 1024 + 1);
 test.each([
   [{ logo: none }, `${none} cannot be read: no such file or directory`],
   [{ logo: Buffer.from("<html><svg>") }, "the logo is neither an SVG nor a PNG"],
+  [
+    { logo: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" title="a > viewBox"/>') },
+    'the logo has no viewBox, so browsers cannot scale it: add viewBox="0 0 WIDTH HEIGHT" to its',
+  ],
   [{ logo: large }, "the logo is larger than 256 KB, the maximum for a logo"],
   [{ accent: "green" }, 'accent must be a colour such as #0a7d4f, got "green"'],
 ])("%p is rejected: %s", async (options, message) => {

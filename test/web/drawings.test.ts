@@ -19,6 +19,8 @@ describe("an avatar", () => {
     ["[TAG] max_power", "TP"],
     ["Jean-Luc van der Berg", "JB"],
     ["Γιώργος Βλάχος", "ΓΒ"],
+    ["محمد عبد الله", "م\u200cا"],
+    ["יוסי כהן", "יכ"],
     ["❤️", "?"],
     ["<b>", "B"],
   ])("of %s shows %s", (name, monogram) => {
@@ -43,9 +45,17 @@ describe("a badge", () => {
   test("without a known word is a medal with the points", () => {
     const numberOn = (points: number) => {
       const medal = drawBadge({ name: "Unwrapped", type: "ideal", tier: 1, points });
-      return />(\w+)<\/text>/.exec(medal)?.[1];
+      return />([\w.]+)<\/text>/.exec(medal)?.[1];
     };
-    expect([0, 250, 12_345].map(numberOn)).toEqual(["0", "250", "12K"]);
+    expect([0, 250, 12_345].map(numberOn)).toEqual(["0", "250", "12.3K"]);
+  });
+
+  test("with a known word only in its kind shows the points, too", () => {
+    const medal = { name: "Unwrapped", type: "night_drive", tier: 1 };
+    const [few, many] = [5, 500].map((points) => drawBadge({ ...medal, points }));
+    expect(few).toContain(`<path d="${symbols.moon}"`);
+    expect(few).toContain(">5</text>");
+    expect(many).toBe(few?.replace(">5</text>", ">500</text>"));
   });
 
   test("differs by type and tier, and has a rim at any tier", () => {

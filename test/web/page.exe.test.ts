@@ -7,6 +7,7 @@ import type { Browser, Page, Route } from "playwright-core";
 import { createRoadbook, type Roadbook } from "../../src/roadbook.ts";
 import type { RoadbookOptions } from "../../src/settings/library-options.ts";
 import { launchBrowser, listViolations, tryBrowser } from "../browser.ts";
+import { user } from "../datasets.ts";
 import { fixture, until } from "../support.ts";
 
 if (!tryBrowser) console.warn("Chromium is missing, so the tests of the page are skipped");
@@ -572,6 +573,122 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
       });
       const badge = (await page.locator(".badges li").first().boundingBox())?.y ?? 0;
       expect(badge).toBeLessThan((bar?.y ?? 0) - 20);
+    },
+  );
+
+  test.each(["kiosk", "lying", "small", "desktop"] as const)(
+    "results (%s) are set in one size, and names in a row stand at one height",
+    (size) =>
+      open({ kiosk: size !== "desktop", size, searchLimit: 0 }, async ({ page, origin, apply }) => {
+        const without = { ...user(46, "Nobody"), company: null };
+        await apply([without, { type: "company", id: 9, name: "Nobody & Sons", member_count: 1 }]);
+        await page.goto(`${origin}/?q=no`);
+        const fontSizes = await page.$$eval(".board a", (links) =>
+          links.map((link) => getComputedStyle(link).fontSize),
+        );
+        expect(fontSizes.length).toBeGreaterThan(3);
+        expect(new Set(fontSizes).size).toBe(1);
+        // Each driver has a second line, so that the first ones are level.
+        const heights = await page.$$eval(".board .avatar", (avatars) =>
+          avatars.map((avatar) => {
+            const name = avatar.nextElementSibling?.querySelector("a")?.getBoundingClientRect();
+            return Math.round((name?.y ?? 0) - avatar.getBoundingClientRect().y);
+          }),
+        );
+        expect(new Set(heights).size).toBe(1);
+      }),
+    PATIENCE_MS,
+  );
+
+  testPage(
+    "a 4K screen is used from side to side, and grows the text",
+    {},
+    async ({ page, origin }) => {
+      await page.goto(`${origin}/?q=nowak`);
+      const measure = () =>
+        page.evaluate(() => ({
+          share: document.body.offsetWidth / innerWidth,
+          size: Number.parseFloat(getComputedStyle(document.body).fontSize),
+        }));
+      await page.setViewportSize({ width: 1920, height: 1080 });
+      const { size } = await measure();
+      await page.setViewportSize({ width: 3840, height: 2160 });
+      const large = await measure();
+      expect(large.share).toBeGreaterThan(0.7);
+      expect(large.size).toBeGreaterThan(1.4 * size);
+    },
+  );
+
+  testPage(
+    "after a long company, the role is on the company's last line",
+    { size: "phone" },
+    async ({ page, origin, apply }) => {
+      await apply([{ type: "company", id: 3, name: "Baltic Express ".repeat(8), member_count: 1 }]);
+      for (const width of [320, 390, 640, 1280]) {
+        await page.setViewportSize({ width, height: 800 });
+        await page.goto(`${origin}/drivers/42`);
+        const [company, comma] = await page.locator(".sign p").evaluate((line) => {
+          const range = document.createRange();
+          const text = [...line.childNodes].find((node) => node.textContent === ", ");
+          if (text) range.setStart(text, 0);
+          if (text) range.setEnd(text, 1);
+          const lines = [...(line.querySelector("bdi")?.getClientRects() ?? [])];
+          return [lines.at(-1)?.bottom, range.getBoundingClientRect().bottom];
+        });
+        expect(Math.round(comma ?? 0)).toBe(Math.round(company ?? 1));
+      }
+    },
+  );
+
+  test.each(["#ffffff", "#fffdf0", "#000000", undefined])(
+    "with the accent %s, rules and keys stand out from the page in both modes",
+    (accent) =>
+      open({ kiosk: true, accent, size: "kiosk", searchLimit: 0 }, async ({ page, origin }) => {
+        await page.goto(`${origin}/?q=nowak`);
+        for (const colorScheme of ["light", "dark"] as const) {
+          await page.emulateMedia({ colorScheme });
+          const contrasts = await page.evaluate(() => {
+            const luminanceOf = (colour: string) => {
+              const [red = 0, green = 0, blue = 0] = (colour.match(/\d+/g) ?? []).map((text) => {
+                const value = Number(text) / 255;
+                return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+              });
+              return 0.05 + 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+            };
+            const paper = luminanceOf(getComputedStyle(document.body).backgroundColor);
+            const contrastOf = (
+              selector: string,
+              property: "backgroundColor" | "borderTopColor",
+            ) => {
+              const element = document.querySelector(selector);
+              const ratio = element ? luminanceOf(getComputedStyle(element)[property]) / paper : 1;
+              return Math.max(ratio, 1 / ratio);
+            };
+            return {
+              rule: contrastOf("h2", "borderTopColor"),
+              plate: contrastOf(".plate", "backgroundColor"),
+              mark: contrastOf("mark", "backgroundColor"),
+              key: contrastOf(".keys button", "borderTopColor"),
+            };
+          });
+          expect(contrasts.key).toBeGreaterThanOrEqual(3);
+          // Yellow stands out by its colour.
+          const minimum = accent || colorScheme === "dark" ? 3 : 1.5;
+          for (const contrast of [contrasts.rule, contrasts.plate, contrasts.mark])
+            expect(contrast).toBeGreaterThanOrEqual(minimum);
+        }
+      }),
+    PATIENCE_MS,
+  );
+
+  testPage(
+    "without JavaScript, the docs point to the document",
+    { kind: "without script", title: "Nord" },
+    async ({ page, origin }) => {
+      await page.goto(`${origin}/docs`);
+      expect(await page.title()).toBe("API · Nord");
+      await page.getByRole("link", { name: "OpenAPI document" }).click();
+      await page.waitForURL("**/docs/json");
     },
   );
 

@@ -24,7 +24,7 @@ test.each([
   ["/", "Who is on the road", `${find} 2 drivers, 2 companies.`],
   ["/?q=%C5%82u+%26", "Results for “łu &amp;”", "0 drivers, 0 companies"],
   ["/drivers/42", "Łukasz Nowak", "Baltic Express, Owner · Member since May 1, 2021"],
-  ["/companies/3?after=9", "Baltic Express", "41 members · Club"],
+  ["/companies/3?after=9", "Baltic Express", "41 members, 2 with a public profile · Club"],
 ])("%s has its own URL, title and description", async (path, title, description) => {
   const url = `https://example.org/rb${path}`;
   expect(await tagsOf(path, { publicUrl: "https://example.org/rb", title: "Club" })).toMatchObject({

@@ -39,7 +39,15 @@ const results: ResultsView = {
   kind: "results",
   query: "trans",
   queries: ["trans"],
-  drivers: [{ id: 1, name: "Jan", avatar_url: "https://a.example/1.png", company: "Trans" }],
+  drivers: [
+    {
+      id: 1,
+      name: "Jan",
+      avatar_url: "https://a.example/1.png",
+      company: "Trans",
+      created_at: "2021-05-01T10:00:00Z",
+    },
+  ],
   companies: [{ id: 7, name: "Jan Trans", member_count: 2 }],
 };
 
@@ -93,7 +101,9 @@ test("a driver has a heading, a company, and drawings in the page itself", async
 test("a driver's page shows up to 40 achievements, or else the newest 24 and a link to all", () => {
   const html = render(driver);
   expect(html.match(/<h3>/g)).toHaveLength(24);
-  expect(html).toContain("<span><i></i>Night drive</span> <span><i>· </i>Tier 2 of 3</span>");
+  // The kind is in the language of the data, so it stands apart from the page's own words.
+  expect(html).toContain('<h3>Owl 0 <small lang="">night_drive</small></h3>');
+  expect(html).toContain("<span><i></i>Tier 2 of 3</span> <span><i>· </i>2 points</span>");
   expect(html).toContain('href="/rb/drivers/42?achievements=all">Show all 41 achievements<');
   expect(html).toContain("<dd>82</dd>");
   const all = render({ ...driver, showsAll: true });
@@ -200,7 +210,7 @@ test("a company's page shows 24 public drivers by id, and each of its pages is a
   ] as const) {
     const { facts, body } = await get(path, accept);
     expect(facts).toEqual([200, "private, max-age=60", left]);
-    expect(body).toContain("<h1>Nord</h1><p>70 members</p>");
+    expect(body).toContain("<h1>Nord</h1><p>70 members, 30 with a public profile</p>");
     expect(body.includes('"/companies/3?after=47">More drivers<')).toBe(left === "4");
     found.push(...[...body.matchAll(/href="\/drivers\/(\d+)"/g)].map(([, id = ""]) => id));
   }
@@ -214,6 +224,76 @@ test("a company's page shows 24 public drivers by id, and each of its pages is a
   await target.close();
 });
 
+test("a company whose members are all public, or more than it says, only says how many", async () => {
+  const company = { id: 3, role: "Member" };
+  const dataset = [
+    { type: "company", id: 3, name: "Nord", member_count: 1 },
+    ...[1, 2].map((id) => user(id, "Jan", { company })),
+  ];
+  expect(await load("/companies/3", { dataset })).toContain("<h1>Nord</h1><p>1 member</p>");
+});
+
+test("drivers of the same name differ by company, else by the year of joining, or by both", async () => {
+  const company = { id: 3, role: "Member" };
+  const dataset = [
+    { type: "company", id: 3, name: "Nord", member_count: 2 },
+    { type: "company", id: 4, name: "Süd", member_count: 1 },
+    user(1, "Jan"),
+    user(2, "Jan", { created_at: "2014-12-31T23:59:59Z" }),
+    user(3, "Jan", { company: { id: 4, role: "Owner" } }),
+    user(4, "Jan", { company, created_at: "2016-01-01T00:00:00Z" }),
+    user(5, "Jan", { company, created_at: "2019-01-01T00:00:00Z" }),
+  ];
+  const expected = [
+    "Member since 2021",
+    "Member since 2014",
+    "Süd",
+    "Nord · Member since 2016",
+    "Nord · Member since 2019",
+  ];
+  for (const path of ["/", "/?q=jan"]) {
+    const page = await load(path, { dataset });
+    const rows = page.matchAll(/href="\/drivers\/\d">.*?<\/a> <span>(.*?)<\/span>/g);
+    expect([...rows].map(([, detail]) => detail)).toEqual(expected);
+  }
+});
+
+test("a start page without public drivers lists the largest companies, or says that nobody is public", async () => {
+  const nobody = { type: "user", id: 1, public: false };
+  const companies = Array.from({ length: 13 }, (_, at) => ({
+    type: "company",
+    id: at + 1,
+    name: `Nord ${at + 1}`,
+    member_count: at,
+  }));
+  const page = await load("/", { dataset: [nobody, ...companies] });
+  const listed = [...page.matchAll(/href="\/companies\/(\d+)"/g)].map(([, id]) => Number(id));
+  expect(listed).toEqual([13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2]);
+  expect(page).toContain("Nobody has a public profile yet.");
+  const empty = await load("/", { dataset: [nobody] });
+  expect(empty).toContain('<p class="counts">0 drivers</p>');
+  expect(empty).toContain("Nobody has a public profile yet.");
+  // Featured drivers may all have become private.
+  expect(await load("/", { featured: [43] })).toContain('href="/companies/3"');
+});
+
+test("a kiosk's page has nothing about a driver in its head, which outlives the visit", async () => {
+  const [head = ""] = (await load("/drivers/42", { kiosk: true })).split("</head>");
+  expect(head).not.toMatch(/nowak|drivers|baltic/i);
+  expect(head).toContain("<title>Roadbook</title>");
+});
+
+test("headers of an address that is not trusted never show on a page", async () => {
+  const headers = {
+    accept: "text/html",
+    "x-forwarded-for": "203.0.113.9",
+    "x-forwarded-host": "evil.example",
+    "x-forwarded-proto": "gopher",
+  };
+  for (const path of ["/", "/?q=nowak", "/drivers/42", "/drivers/43", "/nowhere", "/docs"])
+    expect(await load(path, {}, headers)).not.toMatch(/evil|203\.0\.113|gopher|forwarded/i);
+});
+
 test("ten results are called the first ten, and empty lists have no heading", () => {
   const { drivers, companies } = results;
   const found = (few: number, many: number) =>
@@ -224,6 +304,11 @@ test("ten results are called the first ten, and empty lists have no heading", ()
     });
   expect(found(9, 1)).toContain(">9 drivers, 1 company<");
   expect(found(10, 10)).toContain(">First 10 drivers, first 10 companies<");
+  // It cannot know whether there are more.
+  const note = /There may be more than these ten\. More letters narrow it down\./g;
+  expect(
+    [found(9, 9), found(10, 9), found(10, 10)].map((page) => page.match(note)?.length),
+  ).toEqual([undefined, 1, 2]);
   expect(found(1, 0).match(/<h2>/g)).toHaveLength(1);
   expect(found(0, 0)).toContain("<h2>Nobody by that name</h2>");
 });
@@ -288,7 +373,15 @@ test("queries and names are never interpreted as markup", () => {
   const html = render({
     ...results,
     query: "<script>alert(1)</script>",
-    drivers: [{ id: 1, name: "<img onerror=x>", avatar_url, company: "<b>" }],
+    drivers: [
+      {
+        id: 1,
+        name: "<img onerror=x>",
+        avatar_url,
+        company: "<b>",
+        created_at: "2021-05-01T10:00:00Z",
+      },
+    ],
     companies: [{ id: 1, name: "<i>", member_count: 2 }],
   });
   expect(html).not.toMatch(/<script>|<img onerror|"onload=|<b>&|<i>/);

@@ -1,7 +1,13 @@
 /** Reads users with their achievements, companies with their drivers, and ids for the sitemap. */
-import { and, eq, getTableColumns, gt, sql } from "drizzle-orm";
+import { and, count, desc, eq, getTableColumns, gt, sql } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
-import { compareRoles, completeAvatar, type Role, type User } from "../../domain/model.ts";
+import {
+  type CompanySearchResult,
+  compareRoles,
+  completeAvatar,
+  type Role,
+  type User,
+} from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
 import type { NameKind } from "../../search/tables.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
@@ -77,20 +83,35 @@ export function openUsers(db: Database) {
 export function openCompanies(db: Database) {
   const readCompany = db.select().from(company).where(eq(company.id, id)).prepare();
   const { name, avatar_url, company_role } = user;
-  const readDrivers = db
+  const readUsers = db
     .select({ id: user.id, name, avatar_url, role: company_role })
     .from(user)
     .where(and(eq(user.company_id, id), gt(user.id, sql.placeholder("after"))))
     .orderBy(user.id)
     .limit(sql.placeholder("limit"))
     .prepare();
+  const counted = db.select({ id: user.id }).from(user).where(eq(user.company_id, id));
+  const readCount = db
+    .select({ count: count() })
+    .from(counted.limit(sql.placeholder("limit")).as("counted"))
+    .prepare();
+  const readLargest = db
+    .select()
+    .from(company)
+    .orderBy(desc(company.member_count), company.id)
+    .limit(sql.placeholder("limit"))
+    .prepare();
   return {
     find: (id: number) => readCompany.get({ id }),
-    /** Lists up to `limit` public drivers of a company whose ids are above `after`, by id. */
-    listDrivers: (id: number, after: number, limit: number, baseUrl: string) =>
-      readDrivers.all({ id, after, limit }).map((driver) => ({
-        ...driver,
-        avatar_url: completeAvatar(driver.id, driver.avatar_url, baseUrl),
+    /** Reads all companies, which takes milliseconds if there are tens of thousands. */
+    listLargest: (limit: number): CompanySearchResult[] => readLargest.all({ limit }),
+    /** Counts the public users of a company, but at most up to `limit`. */
+    countUsers: (id: number, limit: number): number => readCount.get({ id, limit })?.count ?? 0,
+    /** Lists up to `limit` public users of a company whose ids are above `after`, by id. */
+    listUsers: (id: number, after: number, limit: number, baseUrl: string) =>
+      readUsers.all({ id, after, limit }).map((user) => ({
+        ...user,
+        avatar_url: completeAvatar(user.id, user.avatar_url, baseUrl),
       })),
     sitemap: openIdPages(db, "company"),
   };

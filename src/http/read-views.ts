@@ -1,0 +1,68 @@
+/** Reads what a page shows from a snapshot. */
+import type { AchievementEntry } from "../domain/model.ts";
+import { spellQuery } from "../search/normalize-query.ts";
+import type { Snapshot } from "../snapshot/read/reload.ts";
+import type { CompanyView, DriverView, ProblemView, ResultsView, StartView } from "../web/view.ts";
+
+const DRIVERS_PER_PAGE = 24;
+const COMPANIES_AT_START = 12;
+/** Counting more public members would delay other requests. */
+const MAX_COUNTED = 10_000;
+
+/** Leaves out featured users who have become private. */
+export function readStart(data: Snapshot, baseUrl: string, ids?: readonly number[]): StartView {
+  const { meta, users, companies, search } = data;
+  const drivers = (ids ?? meta.featured).flatMap((id) => {
+    const user = users.findProfile(id, baseUrl);
+    return "missing" in user ? [] : [user];
+  });
+  return {
+    kind: "start",
+    drivers,
+    companies: drivers.length === 0 ? companies.listLargest(COMPANIES_AT_START) : [],
+    needsScriptHint: search.hasLatinSpellings,
+  };
+}
+
+/** `query` is a text whose white space is collapsed. */
+export function readResults(data: Snapshot, query: string, baseUrl: string): ResultsView {
+  const { search, users } = data;
+  const queries = spellQuery(query);
+  const drivers = search.listUsers(queries, baseUrl).flatMap((found) => {
+    const user = users.findProfile(found.id, baseUrl);
+    return "missing" in user ? [] : [{ ...found, created_at: user.created_at }];
+  });
+  return { kind: "results", query, queries, drivers, companies: search.listCompanies(queries) };
+}
+
+/** Nobody has the id 0. */
+export function readDriver(
+  { users }: Snapshot,
+  id: number,
+  showsAll: boolean,
+  baseUrl: string,
+): DriverView | ProblemView {
+  const user = users.findProfile(id, baseUrl);
+  if ("missing" in user) return { kind: "problem", problem: user.missing };
+  const text = users.findAchievements(user.id);
+  const achievements: AchievementEntry[] = typeof text === "string" ? JSON.parse(text) : [];
+  return { kind: "driver", user, achievements, showsAll };
+}
+
+/** Shows the users whose ids are above `after`. No company has the id 0. */
+export function readCompany(
+  { companies }: Snapshot,
+  id: number,
+  after: number,
+  baseUrl: string,
+): CompanyView | ProblemView {
+  const company = companies.find(id);
+  if (!company) return { kind: "problem", problem: "route_not_found" };
+  // One more shows whether there is another page.
+  const found = companies.listUsers(id, after, DRIVERS_PER_PAGE + 1, baseUrl);
+  const drivers = found.slice(0, DRIVERS_PER_PAGE);
+  const next = found.length > drivers.length ? drivers.at(-1)?.id : undefined;
+  const counted = companies.countUsers(id, MAX_COUNTED);
+  const publicMembers = counted < MAX_COUNTED ? counted : undefined;
+  return { kind: "company", company, drivers, publicMembers, after, next };
+}
