@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { networkReasonOf, reasonOf } from "../files/errors.ts";
 import type { HealthBody } from "../http/health.ts";
+import { toUrlHost } from "../http/request.ts";
 import { readChecksum } from "../snapshot/format/header-trailer.ts";
 import { writeStdout } from "./output.ts";
 
@@ -11,7 +12,7 @@ type Server = { url: string | undefined; host: string; port: number };
 
 /** Without `url`, checks a server on this machine that serves http. */
 export async function runHealth({ url, host, port }: Server): Promise<void> {
-  const local = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const local = `http://${toUrlHost(host)}:${port}`;
   const health = await fetchHealth(url ?? local);
   const reason = health.refused_replacement;
   if (reason) process.stderr.write(`roadbook: warning: ${NOT_SERVED}${reason}\n`);

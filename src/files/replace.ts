@@ -4,6 +4,7 @@ import { open, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isFileSystemError, reasonOf } from "./errors.ts";
 import { type LockOptions, lock, waitForLock } from "./lock.ts";
+import { makeTemporaryFolder, removeLeftovers } from "./temporary-folder.ts";
 
 /** `old` may be missing but is no symbolic link. The others are empty, and `work` is deleted. */
 export type Paths = Record<"path" | "work" | "old", string>;
@@ -16,20 +17,29 @@ export interface ReplaceOptions extends LockOptions {
 
 /**
  * Calls `write`, then moves the new file to `target` or, if that is a symbolic link, to the file it
- * leads to. The new file gets the mode of the old one and, if this process is root, its owner.
+ * leads to. The new file gets the mode of the old one and, if this process is root, its owner. If
+ * the process is killed, the next call for a file in the same folder removes what is left.
  */
 export function replaceFile<T>(target: string, write: Write<T>, options: ReplaceOptions = {}) {
-  return withReplaceable(target, (old) =>
-    replaceBy(hiddenBeside(old, `${process.pid}.new`), old, write, options),
-  );
+  return withReplaceable(target, async (old) => {
+    await removeLeftovers(dirname(old));
+    using temporary = makeTemporaryFolder(dirname(old));
+    return await replaceBy(join(temporary.folder, "new"), old, write, options);
+  });
 }
 
 /** For one writer at a time, which removes what a killed one left, because the names are fixed. */
 export function replaceLocked<T>(target: string, write: Write<T>, options: ReplaceOptions = {}) {
   return withReplaceable(target, async (old) => {
-    using _lock = await waitForLock(target, () => lock(hiddenBeside(old, "lock")), options);
+    using _lock = await waitForLock(target, () => lock(lockBeside(old)), options);
     return await replaceBy(hiddenBeside(old, "new"), old, write, options);
   });
+}
+
+/** Whether the file is missing, and no other process can be making it. */
+export function isUnknown(target: string): boolean {
+  const isMissing = fs.lstatSync(target, { throwIfNoEntry: false }) === undefined;
+  return isMissing && !fs.existsSync(lockBeside(target));
 }
 
 /** Follows symbolic links. The file may be missing, but its folder must be writable. */
@@ -61,13 +71,15 @@ async function replaceBy<T>(path: string, old: string, write: Write<T>, options:
     options.onCommit?.();
     // Asynchronous, because renaming also deletes the old file, which takes 0.2 s for a gigabyte.
     await rename(path, old);
-    await flushFolder(dirname(old));
+    flushFolder(dirname(old));
     return result;
   } finally {
     discard();
     process.off("exit", discard);
   }
 }
+
+const lockBeside = (file: string) => hiddenBeside(file, "lock");
 
 const hiddenBeside = (file: string, ending: string) =>
   join(dirname(file), `.${basename(file)}.${ending}`);
@@ -95,9 +107,10 @@ async function finish(path: string, old: string): Promise<void> {
   await file.sync();
 }
 
-/** Makes the rename durable. Windows cannot flush a folder. */
-async function flushFolder(path: string): Promise<void> {
+/** Makes the renames in a folder durable. Windows cannot flush a folder. */
+export function flushFolder(path: string): void {
   if (process.platform === "win32") return;
-  await using folder = await open(path);
-  await folder.sync();
+  const folder = fs.openSync(path, "r");
+  fs.fsyncSync(folder);
+  fs.closeSync(folder);
 }

@@ -11,7 +11,8 @@ import { lock } from "./lock.ts";
 /** Unlike /tmp, /var/tmp is never in memory. */
 export const TEMPORARY = existsSync("/var/tmp") ? "/var/tmp" : tmpdir();
 /** A folder holds these two. The lock is taken first, so a folder with both has been locked. */
-const [LOCK, FILES] = ["in-use-by-roadbook", "files"];
+const LOCK = "in-use-by-roadbook";
+const FILES = "files";
 
 /** Makes a folder that only this user can open. It is removed at exit, if not before. */
 export function makeTemporaryFolder(parent = TEMPORARY) {
@@ -19,14 +20,8 @@ export function makeTemporaryFolder(parent = TEMPORARY) {
   // Not awaited, because removing files must not delay a start.
   void removeLeftovers(parent);
   const outer = mkdtempSync(join(parent, "roadbook-"));
-  let held: Disposable | undefined;
-  try {
-    held = lock(join(outer, LOCK));
-  } catch {
-    // This file system has no locks, so nobody can take the folder for a leftover.
-  }
   const folder = join(outer, FILES);
-  mkdirSync(folder);
+  const held = lockIfPossible(join(outer, LOCK));
   const remove = () => {
     process.off("exit", remove);
     try {
@@ -37,7 +32,23 @@ export function makeTemporaryFolder(parent = TEMPORARY) {
     held?.[Symbol.dispose]();
   };
   process.on("exit", remove);
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    // On a disk that is full, an empty folder would take what others free.
+    remove();
+    throw error;
+  }
   return { folder, [Symbol.dispose]: remove };
+}
+
+function lockIfPossible(path: string): Disposable | undefined {
+  try {
+    return lock(path);
+  } catch {
+    // This file system has no locks, so nobody can take the folder for a leftover.
+    return undefined;
+  }
 }
 
 /** Copies a file of `bytes` and needs no space for it if the file system can share its blocks. */

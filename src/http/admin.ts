@@ -4,7 +4,7 @@
  */
 import { reasonOf } from "../files/errors.ts";
 import type { Metrics } from "./metrics.ts";
-import { pathOf } from "./request.ts";
+import { pathOf, toUrlHost } from "./request.ts";
 import { errorBody, JSON_TYPE } from "./result.ts";
 
 interface AdminOptions {
@@ -58,7 +58,7 @@ export function createAdminFetch({ host, metrics, isReady, rig }: AdminOptions) 
 
 /** Returns the values of `Host` to respond to, without ports. Undefined means all. */
 function findHosts(host: string): string[] | undefined {
-  const name = URL.parse(`http://${host.includes(":") ? `[${host}]` : host}`)?.hostname ?? host;
+  const name = URL.parse(`http://${toUrlHost(host)}`)?.hostname ?? host;
   if (name === "localhost") return [name, "127.0.0.1", "[::1]"];
   return /^(127(\.\d+){3}|\[::(1|ffff:7f..:\w+)\])$/.test(name) ? [name, "localhost"] : undefined;
 }

@@ -19,6 +19,9 @@ export function pathOf(url: string): string {
   return url.slice(start, query < 0 ? undefined : query);
 }
 
+/** A host as it stands in a URL, where an IPv6 address has brackets. */
+export const toUrlHost = (host: string): string => (host.includes(":") ? `[${host}]` : host);
+
 export const withoutBase = (path: string, basePath: string): string =>
   `${path}/`.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path;
 

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import ipaddr from "ipaddr.js";
 import { codeOf, reasonOf } from "../files/errors.ts";
 import type { FetchHandler } from "../http/app.ts";
+import { toUrlHost } from "../http/request.ts";
 
 interface Server {
   origin: string;
@@ -90,7 +91,7 @@ const listenOnNode: Listen = async ({ host, port, reusePort = false }, respond, 
   const { port: actualPort } = server.address() as AddressInfo;
   const scheme = tls ? "https" : "http";
   return {
-    origin: `${scheme}://${host.includes(":") ? `[${host}]` : host}:${actualPort}`,
+    origin: `${scheme}://${toUrlHost(host)}:${actualPort}`,
     async drain() {
       server.close();
       // A connection becomes idle after its response.

@@ -160,7 +160,7 @@ export const isUrl = (text: string) => /^[a-z][a-z\d+.-]*:\/\//i.test(text);
 export const target = kind(
   "FILE",
   "a file, not a URL or standard output; write a file and upload it, for example with aws s3 cp",
-  (text) => (isUrl(text) || text === STANDARD ? undefined : text),
+  (text) => (isUrl(text) || text === STANDARD ? undefined : requireUtf8(text)),
   true,
 );
 
@@ -168,9 +168,15 @@ export const target = kind(
 export const output = kind(
   "OUT",
   "a file, not a URL; write a file and upload it, for example with aws s3 cp",
-  (text) => (isUrl(text) ? undefined : text),
+  (text) => (isUrl(text) ? undefined : requireUtf8(text)),
   true,
 );
+
+/** JavaScript replaces other bytes in a path, so the file would be written under another name. */
+function requireUtf8(path: string): string {
+  if (!path.includes("\ufffd")) return path;
+  throw new UsageError("must be UTF-8; choose another name for the file");
+}
 
 /** The URL of a Redis or Valkey server, which may contain a password. */
 export const storeUrl = kind(

@@ -4,7 +4,7 @@
  * which a snapshot recognises its map; see snapshot/import/ids.ts.
  */
 import { randomBytes } from "node:crypto";
-import { appendFileSync, existsSync } from "node:fs";
+import { appendFileSync, rmSync, statSync } from "node:fs";
 import { sqlite } from "#sqlite";
 import { type RawRecord, type RecordKey, recordTypes } from "../domain/dataset.ts";
 import { toKey } from "../domain/validation-errors.ts";
@@ -23,13 +23,17 @@ export class IdMap implements Disposable {
   readonly path: string;
   /** Whether there was no file, so that this map is in memory. */
   readonly isMissing: boolean;
+  /** Whether this process has made the file. */
+  readonly #isNew: boolean;
   readonly #db: Sqlite;
   readonly #statements: Record<Kind, Statements>;
   #hasNewKeys = false;
+  #isCommitted = false;
 
-  private constructor(path: string, isMissing: boolean, db: Sqlite) {
+  private constructor(path: string, db: Sqlite, file: { isMissing: boolean; isNew: boolean }) {
     this.path = path;
-    this.isMissing = isMissing;
+    this.isMissing = file.isMissing;
+    this.#isNew = file.isNew;
     this.#db = db;
     const pairs = recordTypes.map((kind) => [kind, prepareStatements(db, kind)]);
     this.#statements = Object.fromEntries(pairs) as Record<Kind, Statements>;
@@ -42,18 +46,25 @@ export class IdMap implements Disposable {
   static async open(path: string, creates: boolean, options: LockOptions = {}): Promise<IdMap> {
     let db: Sqlite | undefined;
     try {
-      // The file has the keys of private users. A failed import leaves an empty file, because
-      // another import may be waiting for its lock.
+      const isNew = creates && fileAt(path) === undefined;
+      // The file has the keys of private users.
       if (creates) appendFileSync(path, "", { mode: 0o600 });
-      const isMissing = !existsSync(path);
+      const file = fileAt(path);
+      const isMissing = file === undefined;
       db = sqlite.openWritable(isMissing ? ":memory:" : path).$client;
       db.exec("PRAGMA busy_timeout = 0; PRAGMA cache_size = -32768; PRAGMA synchronous = EXTRA");
       const client = db;
-      await waitForLock(path, () => tryBegin(client), options);
+      // Another import that had the lock may have failed and removed the file that it had made.
+      const isGone = () => fileAt(path) !== file;
+      await waitForLock(path, () => isGone() || tryBegin(client), options);
+      if (isGone()) {
+        db.close();
+        return await IdMap.open(path, creates, options);
+      }
       // Somebody who looks up an id can delay the commit.
       db.exec("PRAGMA busy_timeout = 10000");
       createTables(db);
-      return new IdMap(path, isMissing, db);
+      return new IdMap(path, db, { isMissing, isNew });
     } catch (error) {
       db?.close();
       if (isFileSystemError(error)) throw cannotWrite(path, error);
@@ -63,6 +74,12 @@ export class IdMap implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    try {
+      // A failed import leaves no empty file. Others that wait for its lock notice.
+      if (this.#isNew && !this.#isCommitted) rmSync(this.path);
+    } catch {
+      // Windows cannot remove a file that is open.
+    }
     this.#db.close();
   }
 
@@ -119,6 +136,7 @@ export class IdMap implements Disposable {
 
   commit(): void {
     this.#writing(() => this.#db.exec("COMMIT"));
+    this.#isCommitted = true;
   }
 
   #lastMark(): string | undefined {
@@ -161,6 +179,9 @@ export class IdMap implements Disposable {
     }
   }
 }
+
+/** Returns the number by which the system knows the file. Undefined if there is none. */
+const fileAt = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino;
 
 function prepareStatements(db: Sqlite, kind: Kind) {
   return {

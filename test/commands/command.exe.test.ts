@@ -291,3 +291,14 @@ test.each([
   expect(await child.exited).toBe(0);
   socket.destroy();
 });
+
+test("a name that is not UTF-8 is refused, because the file would get another one", async () => {
+  const folder = temporaryFolder();
+  for (const words of ["seed --users 1", "import -", "apply -", "hide 1"]) {
+    const line = `${await executable()} ${words} --to "$(printf '%s/\\377' ${folder})"`;
+    const { code, stderr } = await run(["sh", "-c", line]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("--to must be UTF-8; choose another name for the file");
+  }
+  expect(readdirSync(folder)).toEqual([]);
+});

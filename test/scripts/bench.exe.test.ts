@@ -17,7 +17,7 @@ test("a bench runs, --help lists it, and an unknown bench is a usage error", asy
   ];
   expect([unknown.code, unknown.stderr]).toEqual([2, `unknown bench "nothing"\n${help.stdout}`]);
   expect(help.stdout).toContain("\n  start ");
-  expect(quick.stdout).toMatch(/^\| Roadbook, demo \| [\d.]+ \|/m);
+  expect(quick.stdout).toMatch(/^\| Roadbook, demo \| [\d.,]+ \|/m);
 });
 
 test("the floor responds with the same status, headers and body as Roadbook", async () => {

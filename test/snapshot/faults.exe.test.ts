@@ -1,7 +1,7 @@
 /** A snapshot survives writers that are killed or stopped, and endless lines. */
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { basename, dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { createRandom } from "../../src/community/random.ts";
@@ -15,9 +15,10 @@ import {
   makeSeeded,
   makeSnapshot,
   stateOf,
+  succeed,
 } from "../datasets.ts";
 import { runs } from "../runs.ts";
-import { executable, megabytesOf, run, until } from "../support.ts";
+import { executable, megabytesOf, run, temporaryFolder, until } from "../support.ts";
 
 test("a killed writer leaves the snapshot intact, and the next one removes its files", async () => {
   const { dataset, snapshot: target } = await makeSeeded(2000);
@@ -57,13 +58,32 @@ test.each([
       stderr: "pipe",
     });
     // The temporary file might exist only briefly, so the polling interval is short.
-    while (!readdirSync(dirname(target)).some((name) => name.endsWith(".new"))) await Bun.sleep(1);
+    while (!readdirSync(dirname(target)).some(isUnfinished)) await Bun.sleep(1);
     child.kill(signal);
     const line = `roadbook: ended by ${signal}; no file was changed\n`;
     expect([await child.exited, await new Response(child.stderr).text()]).toEqual([code, line]);
     expect(stateOf(target)).toEqual(before);
   },
 );
+
+test("the next export into a folder removes what a killed one left there", async () => {
+  const { snapshot } = await makeSeeded(2000);
+  const folder = temporaryFolder();
+  const target = join(folder, "export.ndjson");
+  const seed = [await executable(), "seed", "--users", "3000000", "--to", target];
+  const child = Bun.spawn(seed, { stdout: "ignore" });
+  await until(() => readdirSync(folder).some(isUnfinished));
+  child.kill("SIGKILL");
+  await child.exited;
+  expect(readdirSync(folder)).toHaveLength(1);
+  await succeed(["export", snapshot, "--to", target]);
+  expect(readdirSync(folder)).toEqual(["export.ndjson"]);
+});
+
+/** Whether a writer makes its new file under this name, or in a folder with this name. */
+function isUnfinished(name: string): boolean {
+  return name.endsWith(".new") || name.startsWith("roadbook-");
+}
 
 const hasStrace = Bun.which("strace") !== null;
 if (!hasStrace) console.warn("skipped: flushing to disk, because strace is not installed");

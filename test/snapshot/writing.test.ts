@@ -4,6 +4,7 @@ import {
   copyFileSync,
   linkSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   statfsSync,
   symlinkSync,
@@ -12,6 +13,7 @@ import {
 import { join } from "node:path";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { lock } from "../../src/files/lock.ts";
+import { makeTemporaryFolder } from "../../src/files/temporary-folder.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
 import { checkSnapshot } from "../../src/snapshot/format/open.ts";
 import { applyChanges, hideUsers } from "../../src/snapshot/import/apply.ts";
@@ -70,6 +72,20 @@ test.each(writers)(
   },
 );
 
+test.each([
+  ["apply", makeFile([])],
+  ["hide", "1"],
+])(
+  "%s of a file that does not exist is one line, and leaves no lock",
+  async (command, argument) => {
+    const folder = temporaryFolder();
+    const target = join(folder, "snapshot");
+    const running = runCommandLine([command, argument, "--to", target]);
+    await expect(running).rejects.toThrow(`${target} cannot be read: no such file or directory`);
+    expect(readdirSync(folder)).toEqual([]);
+  },
+);
+
 test.each(["import", "apply", "export"])(
   "%s never loses the data of a source that is its target, even through a link",
   async (command) => {
@@ -111,7 +127,8 @@ describe.skipIf(!trial)("on a disk that is", () => {
     seeded = await makeSeeded(3000);
   });
   afterAll(async () => {
-    for (const disk of disks) await run(["umount", disk]);
+    // Lazily, because a test that failed may still have files open.
+    for (const disk of disks) await run(["umount", "--lazy", disk]);
   });
 
   async function expectRejected(bytes: number, option: string, reason: RegExp): Promise<void> {
@@ -146,16 +163,16 @@ describe.skipIf(!trial)("on a disk that is", () => {
     const { size } = Bun.file(snapshot);
     const disk = (await mount(`size=${Math.round(1.5 * size)}`)) ?? "";
     disks.push(disk);
-    const roadbook = await createRoadbook({ snapshot, cacheDir: disk });
+    await using roadbook = await createRoadbook({ snapshot, cacheDir: disk });
     const { url } = await roadbook.listen();
     const statusOf = async () => (await fetch(`${url}/users/public/1`)).status;
     const before = statfsSync(disk).bfree;
     const takedown = ["hide", "1", "--to", snapshot, "--confirm", url, "--wait"];
     const stale = "not confirmed: the server serves a snapshot of 20";
-    await expect(runCommandLine([...takedown, "1ms"])).rejects.toThrow(stale);
+    await expect(runCommandLine([...takedown, "1s"])).rejects.toThrow(stale);
     await roadbook.refresh();
     const full = /cannot be copied \(needs \d+ MB in the cache\): no space left on device \(\d+ MB/;
-    await expect(runCommandLine([...takedown, "1ms"])).rejects.toThrow(full);
+    await expect(runCommandLine([...takedown, "1s"])).rejects.toThrow(full);
     await runCommandLine(["health", url]);
     expect([await statusOf(), statfsSync(disk).bfree]).toEqual([200, before]);
     await run(["mount", "-o", `remount,size=${4 * size}`, disk]);
@@ -163,7 +180,6 @@ describe.skipIf(!trial)("on a disk that is", () => {
     const isServed = () => roadbook.refresh();
     await Promise.all([runCommandLine([...takedown, "1m"]), until(isServed)]);
     expect(await statusOf()).toBe(403);
-    await roadbook.close();
   });
 
   test("full or read-only, an id map is named, and a user with a known key can be hidden", async () => {
@@ -192,6 +208,14 @@ describe.skipIf(!trial)("on a disk that is", () => {
       expect(found).toHaveLength(1);
       await importDataset(people(10), target, { idMap });
     }
+  });
+
+  test("without inodes, a temporary folder that cannot be filled is removed", async () => {
+    // The disk itself takes one, the folder and its lock two.
+    const disk = (await mount("size=1m,nr_inodes=3")) ?? "";
+    disks.push(disk);
+    expect(() => makeTemporaryFolder(disk)).toThrow("no space left on device");
+    expect(readdirSync(disk)).toEqual([]);
   });
 
   test("read-only, every writer prints one line", async () => {

@@ -8,7 +8,7 @@ import { applyChanges, hideUsers } from "../../src/snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../../src/snapshot/import/import.ts";
 import { IdMap } from "../../src/tables/id-map.ts";
 import { exported, makeFile, makeSnapshot, textOf } from "../datasets.ts";
-import { temporaryFolder } from "../support.ts";
+import { temporaryFolder, until } from "../support.ts";
 
 type Row = Record<string, unknown>;
 type Day = Record<"users" | "companies" | "roles" | "user_roles", Row[]>;
@@ -172,8 +172,8 @@ test.each<[object, string]>([
   const user = { ...line, ...("id" in line && line.id === ann.id && { id: uuid(2) }) };
   const { error, idMap } = await importKeys([ann, user, { ...owl, tier: 1, points: 1 }]);
   expect(error).toContain(expected);
-  // No id was given away.
-  expect(readFileSync(idMap)).toBeEmpty();
+  // No id was given away, and no empty map is left.
+  expect(existsSync(idMap)).toBe(false);
 });
 
 test("a dry run adds no key, and creates no map", async () => {
@@ -206,6 +206,24 @@ test("imports into two snapshots take turns with their map", async () => {
   });
   await Promise.all(importing);
   expect(readMap(idMap).size).toBe(100);
+});
+
+test("an import that waits for another one that fails makes the map that the other removes", async () => {
+  const idMap = join(temporaryFolder(), "ids");
+  const end = Promise.withResolvers<void>();
+  async function* failing() {
+    // The map is opened as soon as the first bytes show what the input is.
+    yield Buffer.from(`${JSON.stringify(ann)}\n${" \n".repeat(1000)}`);
+    await end.promise;
+    yield Buffer.from("{}\n");
+  }
+  const first = importDataset(failing(), join(temporaryFolder(), "a"), { idMap });
+  await until(() => existsSync(idMap));
+  const options = { idMap, onWait: end.resolve };
+  const second = importDataset([ann], join(temporaryFolder(), "b"), options);
+  await expect(first).rejects.toThrow("type");
+  await second;
+  expect(readMap(idMap).size).toBe(1);
 });
 
 test.each<[string, unknown[], boolean]>([

@@ -7,7 +7,7 @@ import { accessSync, constants, copyFileSync } from "node:fs";
 import { eq, sql } from "drizzle-orm";
 import { type ChangeLine, validateChange } from "../../domain/dataset.ts";
 import { RecordList, type RecordSource } from "../../domain/record-source.ts";
-import { type Paths, type ReplaceOptions, replaceLocked } from "../../files/replace.ts";
+import { isUnknown, type Paths, type ReplaceOptions, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { finishFile, parseHeader } from "../format/header-trailer.ts";
 import { readMeta } from "../format/meta.ts";
@@ -48,14 +48,21 @@ export function applyChanges(
   target: string,
   options: ApplyOptions = {},
 ): Promise<Counted> {
-  return replaceLocked(
-    target,
-    async (paths) => {
-      await using source = await LineReader.open(changes, options);
-      return await writeChanged(source, target, paths, options);
-    },
-    options,
-  );
+  const write = async (paths: Paths) => {
+    await using source = await LineReader.open(changes, options);
+    return await writeChanged(source, target, paths, options);
+  };
+  return replaceExisting(target, write, options);
+}
+
+async function replaceExisting(
+  target: string,
+  write: (paths: Paths) => Promise<Counted>,
+  options: ApplyOptions,
+): Promise<Counted> {
+  // The lock file beside a name that was mistyped would stay. A first import may have one, too.
+  if (isUnknown(target)) await namingErrors(target, async () => accessSync(target));
+  return replaceLocked(target, write, options);
 }
 
 async function writeChanged(
@@ -104,7 +111,7 @@ export async function hideUsers(
   };
   const guards = { ...options, allowShrink: true };
   const write = (paths: Paths) => writeChanged(listChanges, target, paths, guards);
-  const counted = await replaceLocked(target, write, options);
+  const counted = await replaceExisting(target, write, options);
   return { ...counted, found };
 }
 
