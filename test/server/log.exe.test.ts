@@ -54,7 +54,7 @@ describe("without a terminal, each event is one line of JSON", () => {
     expect({ level, accent, shown }).toEqual({
       level: "warn",
       accent: "#fffdf0",
-      shown: "#94938b",
+      shown: "#96958e",
     });
     await target.close();
   });
