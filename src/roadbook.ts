@@ -18,7 +18,11 @@ import {
 } from "./settings/library-options.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import type { LineSource } from "./snapshot/import/line-source.ts";
-import { openReloadableSnapshot, type Replacement } from "./snapshot/read/reload.ts";
+import {
+  openReloadableSnapshot,
+  type ReloadableSnapshot,
+  type Replacement,
+} from "./snapshot/read/reload.ts";
 import type { Source } from "./snapshot/remote/source.ts";
 import { demoSnapshot, pageAssets } from "./web/assets.ts";
 import { type Logo, parseLogo } from "./web/brand.ts";
@@ -110,7 +114,7 @@ export async function openRoadbook(
 
 interface Parts extends Omit<Opened, "snapshot"> {
   pages: Pages | undefined;
-  snapshot: Awaited<ReturnType<typeof openReloadableSnapshot>>;
+  snapshot: ReloadableSnapshot;
 }
 
 /** The functions are properties, so programs can pass each on alone, as in `afterAll(roadbook.close)`. */

@@ -44,55 +44,83 @@ export interface LimiterOptions {
 /** How many expired clients a decision drops: more than the one client that it may add. */
 const MAX_DROPPED = 2;
 
-export function createLimiter(options: LimiterOptions) {
-  const { limit, windowMs, maxClients, clock = () => performance.now() } = options;
-  /**
-   * The times of each client's allowed requests, oldest first. The cache has a `maxSize` instead of
-   * a `max`, because `max` would preallocate memory.
-   */
-  const clients = new LRUCache<string, number[]>({ maxSize: maxClients, sizeCalculation: () => 1 });
+export class MemoryLimiter implements Limiter {
+  readonly #limit: number;
+  readonly #windowMs: number;
+  readonly #maxClients: number;
+  readonly #clock: () => number;
+  /** The times of each client's allowed requests, oldest first. */
+  readonly #clients: LRUCache<string, number[]>;
   /** Stands still while the clock is behind, so setting the clock back frees nothing. */
-  let now = Number.NEGATIVE_INFINITY;
+  #now = Number.NEGATIVE_INFINITY;
 
-  const isExpired = (time: number) => now - time >= windowMs;
+  constructor({ limit, windowMs, maxClients, clock = () => performance.now() }: LimiterOptions) {
+    this.#limit = limit;
+    this.#windowMs = windowMs;
+    this.#maxClients = maxClients;
+    this.#clock = clock;
+    // With `max` instead of `maxSize`, the cache would preallocate memory.
+    this.#clients = new LRUCache({ maxSize: maxClients, sizeCalculation: () => 1 });
+  }
+
+  consume(client: string): Decision {
+    const times = this.#recentTimesOf(client);
+    const allowed = times.length < this.#limit;
+    if (allowed) times.push(this.#now);
+    return { ...this.#decisionFrom(times), allowed };
+  }
+
+  /** Decides without counting a request, but still adds the client and marks it as seen. */
+  peek(client: string): Decision {
+    return this.#decisionFrom(this.#recentTimesOf(client));
+  }
+
+  reset(): void {
+    this.#clients.clear();
+  }
+
+  status(): LimiterStatus {
+    return { store: "memory", up: true, clients: this.#clients.size };
+  }
 
   /** Returns a client's times in the window, oldest first, and marks the client as just seen. */
-  function recentTimesOf(client: string): number[] {
-    now = Math.max(now, Math.floor(clock()));
-    for (let i = 0; i < MAX_DROPPED; i++) {
-      const [leastRecent] = clients.rvalues();
-      // A client that was only peeked at has no times, and is dropped as well.
-      if (!leastRecent?.slice(-1).every(isExpired)) break;
-      clients.pop();
-    }
-    let times = clients.get(client);
+  #recentTimesOf(client: string): number[] {
+    this.#now = Math.max(this.#now, Math.floor(this.#clock()));
+    this.#dropExpired();
+    let times = this.#clients.get(client);
     if (times === undefined) {
-      // At the maximum, a new client inherits the times of the least recently seen one. JavaScriptCore
-      // would allocate `[]` as large as earlier arrays: 200 bytes for a single timestamp.
-      times = (clients.size === maxClients && clients.pop()) || Array.of<number>();
-      clients.set(client, times);
+      times = this.#inherit();
+      this.#clients.set(client, times);
     }
-    const kept = times.findIndex((time) => !isExpired(time));
+    const kept = times.findIndex((time) => !this.#isExpired(time));
     if (kept !== 0) times.splice(0, kept < 0 ? times.length : kept);
     return times;
   }
 
-  function decisionFrom(times: readonly number[]): Decision {
-    const [oldest = now] = times;
-    const remaining = limit - times.length;
-    return { allowed: remaining > 0, limit, remaining, resetMs: oldest + windowMs - now };
+  #dropExpired(): void {
+    for (let i = 0; i < MAX_DROPPED; i++) {
+      const [leastRecent] = this.#clients.rvalues();
+      // A client that was only peeked at has no times, and is dropped as well.
+      if (!leastRecent?.slice(-1).every((time) => this.#isExpired(time))) return;
+      this.#clients.pop();
+    }
   }
 
-  return {
-    consume(client: string): Decision {
-      const times = recentTimesOf(client);
-      const allowed = times.length < limit;
-      if (allowed) times.push(now);
-      return { ...decisionFrom(times), allowed };
-    },
-    /** Decides without counting a request, but still adds the client and marks it as seen. */
-    peek: (client: string): Decision => decisionFrom(recentTimesOf(client)),
-    reset: () => clients.clear(),
-    status: (): LimiterStatus => ({ store: "memory", up: true, clients: clients.size }),
-  };
+  /** Returns the times of a new client: at the maximum, those of the least recently seen one. */
+  #inherit(): number[] {
+    const inherited = this.#clients.size === this.#maxClients ? this.#clients.pop() : undefined;
+    // JavaScriptCore would allocate `[]` as large as earlier arrays: 200 bytes for one timestamp.
+    return inherited ?? Array.of<number>();
+  }
+
+  #isExpired(time: number): boolean {
+    return this.#now - time >= this.#windowMs;
+  }
+
+  #decisionFrom(times: readonly number[]): Decision {
+    const [oldest = this.#now] = times;
+    const remaining = this.#limit - times.length;
+    const resetMs = oldest + this.#windowMs - this.#now;
+    return { allowed: remaining > 0, limit: this.#limit, remaining, resetMs };
+  }
 }

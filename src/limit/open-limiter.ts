@@ -1,5 +1,5 @@
 /** Opens the limiter that the settings ask for: none, in memory, or shared through a store. */
-import { createLimiter, type Limiter } from "./limiter.ts";
+import { type Limiter, MemoryLimiter } from "./limiter.ts";
 import type { SharedLimiterOptions } from "./redis.ts";
 
 interface LimitValues {
@@ -20,7 +20,7 @@ export async function openLimiter(
 ): Promise<Limiter | undefined> {
   if (limit === 0) return undefined;
   const options = { limit, windowMs, maxClients, clock };
-  if (rateLimitStore === undefined) return createLimiter(options);
+  if (rateLimitStore === undefined) return new MemoryLimiter(options);
   // Imported only if needed, because only Bun has a Redis client.
   const { openSharedLimiter } = await import("./redis.ts");
   return openSharedLimiter({ ...options, ...hooks, url: rateLimitStore });

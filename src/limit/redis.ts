@@ -4,7 +4,13 @@
  */
 import { RedisClient } from "bun";
 import { codeOf } from "../files/errors.ts";
-import { createLimiter, type Decision, type LimiterOptions } from "./limiter.ts";
+import {
+  type Decision,
+  type Limiter,
+  type LimiterOptions,
+  type LimiterStatus,
+  MemoryLimiter,
+} from "./limiter.ts";
 import script from "./window.lua" with { type: "text" };
 
 export interface SharedLimiterOptions extends LimiterOptions {
@@ -19,81 +25,99 @@ export interface SharedLimiterOptions extends LimiterOptions {
   retryMs?: number;
 }
 
+const DEADLINE_MS = 50;
+const CONNECT_MS = 1000;
+const RETRY_MS = 1000;
+
 const UNEXPECTED = "unexpected reply from the store";
 
 /** A wait may exceed the window by as much as the store's clock was set back. */
 const MAX_LAG_MS = 86_400_000;
 
 /** Opens a limiter. If the store does not decide within a second, it starts in memory. */
-export async function openSharedLimiter({
-  url,
-  onDown,
-  onUp,
-  deadlineMs = 50,
-  connectMs = 1000,
-  retryMs = 1000,
-  ...options
-}: SharedLimiterOptions) {
-  const { limit, windowMs } = options;
-  const memory = createLimiter(options);
+export async function openSharedLimiter(options: SharedLimiterOptions): Promise<SharedLimiter> {
+  const limiter = new SharedLimiter(options);
+  await limiter.connect();
+  return limiter;
+}
+
+class SharedLimiter implements Limiter {
+  readonly #options: SharedLimiterOptions;
+  readonly #deadlineMs: number;
+  readonly #memory: MemoryLimiter;
   /** Undefined while the store is down. */
-  let store: RedisClient | undefined;
-  let retryTimer: Timer | undefined;
-  let isClosed = false;
+  #store: RedisClient | undefined;
+  #retryTimer: Timer | undefined;
+  #isClosed = false;
+
+  constructor(options: SharedLimiterOptions) {
+    this.#options = options;
+    this.#deadlineMs = options.deadlineMs ?? DEADLINE_MS;
+    this.#memory = new MemoryLimiter(options);
+  }
+
+  consume(client: string): Decision | Promise<Decision> {
+    const store = this.#store;
+    if (store === undefined) return this.#memory.consume(client);
+    const { limit, windowMs } = this.#options;
+    return consumeBoth(this.#memory, client, async (isCounted) => {
+      try {
+        const decision = decide(store, client, { limit, windowMs, isCounted });
+        return await within(this.#deadlineMs, decision);
+      } catch (error) {
+        this.#drop(store, reasonOf(error));
+        return undefined;
+      }
+    });
+  }
+
+  status(): LimiterStatus {
+    return { ...this.#memory.status(), store: "redis", up: this.#store !== undefined };
+  }
+
+  /** Any later decisions are made in memory. */
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#retryTimer);
+    if (this.#store) this.#drop(this.#store, "closed");
+  }
 
   /** Opens a new connection, because one that hangs may never report an error. */
-  async function connect(isRetry: boolean): Promise<void> {
+  async connect(isRetry = false): Promise<void> {
+    const { url, onDown, onUp, connectMs = CONNECT_MS } = this.#options;
     const candidate = new RedisClient(url, { autoReconnect: false });
-    candidate.onclose = () => drop(candidate, "the connection was closed");
+    candidate.onclose = () => this.#drop(candidate, "the connection was closed");
     // The probe never reaches its limit, so it is always counted, which proves write access. With a
     // wrong password, a command fails only if it is sent before the connection is open.
     const probe = { limit: 1_000_000, windowMs: 1, isCounted: true };
     try {
       await within(connectMs, decide(candidate, "probe", probe));
-      await within(deadlineMs, decide(candidate, "probe", probe));
+      await within(this.#deadlineMs, decide(candidate, "probe", probe));
     } catch (error) {
       candidate.close();
       if (!isRetry) onDown(reasonOf(error));
-      return retryLater();
+      return this.#retryLater();
     }
-    if (isClosed) return candidate.close();
-    store = candidate;
+    if (this.#isClosed) return candidate.close();
+    this.#store = candidate;
     onUp();
   }
 
   /** Has an effect only once per connection, even if many decisions fail at the same time. */
-  function drop(failed: RedisClient, reason: string): undefined {
-    if (failed !== store) return;
-    store = undefined;
+  #drop(failed: RedisClient, reason: string): void {
+    if (failed !== this.#store) return;
+    this.#store = undefined;
     // Closing rejects all pending decisions, so that none of them waits for its own deadline.
     failed.close();
-    if (!isClosed) onDown(reason);
-    retryLater();
+    if (!this.#isClosed) this.#options.onDown(reason);
+    this.#retryLater();
   }
 
-  function retryLater(): void {
-    if (!isClosed) retryTimer = setTimeout(connect, retryMs, true).unref();
+  #retryLater(): void {
+    if (this.#isClosed) return;
+    const { retryMs = RETRY_MS } = this.#options;
+    this.#retryTimer = setTimeout(() => this.connect(true), retryMs).unref();
   }
-
-  await connect(false);
-  return {
-    consume(client: string): Decision | Promise<Decision> {
-      const asked = store;
-      if (asked === undefined) return memory.consume(client);
-      return consumeBoth(memory, client, (isCounted) =>
-        within(deadlineMs, decide(asked, client, { limit, windowMs, isCounted })).catch((error) =>
-          drop(asked, reasonOf(error)),
-        ),
-      );
-    },
-    status: () => ({ ...memory.status(), store: "redis" as const, up: store !== undefined }),
-    /** Any later decisions are made in memory. */
-    close() {
-      isClosed = true;
-      clearTimeout(retryTimer);
-      if (store) drop(store, "closed");
-    },
-  };
 }
 
 /**
@@ -103,7 +127,7 @@ export async function openSharedLimiter({
  * undefined if the store is down, and never rejects.
  */
 export async function consumeBoth(
-  memory: ReturnType<typeof createLimiter>,
+  memory: MemoryLimiter,
   client: string,
   ask: (isCounted: boolean) => Promise<Decision | undefined>,
 ): Promise<Decision> {

@@ -1,7 +1,7 @@
 /** The in-memory limiter is exact and bounded, as src/limit/README.md says. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createLimiter, type Decision, type LimiterOptions } from "../../src/limit/limiter.ts";
+import { type Decision, type LimiterOptions, MemoryLimiter } from "../../src/limit/limiter.ts";
 import { runs } from "../runs.ts";
 import { until } from "../support.ts";
 
@@ -10,7 +10,7 @@ type WindowOptions = Omit<LimiterOptions, "clock">;
 /** Returns a function that decides at a given time, and the number of tracked clients. */
 function createWindow(options: WindowOptions) {
   let nowMs = 0;
-  const limiter = createLimiter({ ...options, clock: () => nowMs });
+  const limiter = new MemoryLimiter({ ...options, clock: () => nowMs });
   const decide = (client: string, atMs: number, isPeek = false): Decision => {
     nowMs = atMs;
     return isPeek ? limiter.peek(client) : limiter.consume(client);
@@ -142,7 +142,7 @@ describe("bounded", () => {
 });
 
 test("the default clock advances", async () => {
-  const limiter = createLimiter({ limit: 1, windowMs: 100, maxClients: 1 });
+  const limiter = new MemoryLimiter({ limit: 1, windowMs: 100, maxClients: 1 });
   expect(limiter.consume("a").allowed).toBe(true);
   expect(limiter.consume("a").allowed).toBe(false);
   expect(limiter.status()).toEqual({ store: "memory", up: true, clients: 1 });

@@ -1,7 +1,7 @@
 /** The shared limiter with a broken store. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createLimiter, type Decision } from "../../src/limit/limiter.ts";
+import { type Decision, MemoryLimiter } from "../../src/limit/limiter.ts";
 import { consumeBoth, openSharedLimiter } from "../../src/limit/redis.ts";
 import { runs } from "../runs.ts";
 
@@ -117,7 +117,7 @@ describe("decisions made by memory and a store together", () => {
       fc.asyncProperty(fc.scheduler(), setup, async (scheduler, { arrivals, ...options }) => {
         const { limit, maxClients } = options;
         let [nowMs, highestMs] = [0, Number.NEGATIVE_INFINITY];
-        const memory = createLimiter({ ...options, windowMs, clock: () => nowMs });
+        const memory = new MemoryLimiter({ ...options, windowMs, clock: () => nowMs });
         const allowed: { client: string; atMs: number }[] = [];
         const decisions: Promise<Decision>[] = [];
         const settle = async () => {
@@ -171,7 +171,7 @@ describe("decisions made by memory and a store together", () => {
     ["memory at its limit", 3, [2, 99], { allowed: false, remaining: 0, resetMs: 60 }],
   ])("with %s, the stricter decision is reported", async (_, used, shared, reported) => {
     let nowMs = 0;
-    const memory = createLimiter({ limit: 3, windowMs, maxClients: 1, clock: () => nowMs });
+    const memory = new MemoryLimiter({ limit: 3, windowMs, maxClients: 1, clock: () => nowMs });
     for (let i = 0; i < used; i++) memory.consume("a");
     nowMs = 40;
     const ask = async () => shared && decisionOf(3, ...shared);
@@ -179,7 +179,7 @@ describe("decisions made by memory and a store together", () => {
   });
 
   test("a request that memory or the store refuses is not counted in the other", async () => {
-    const memory = createLimiter({ limit: 1, windowMs, maxClients: 1, clock: () => 0 });
+    const memory = new MemoryLimiter({ limit: 1, windowMs, maxClients: 1, clock: () => 0 });
     const counted: boolean[] = [];
     const ask = (left: number) => async (isCounted: boolean) => {
       counted.push(isCounted);

@@ -26,78 +26,118 @@ export function snapshotOf({ db, sha256 }: VerifiedDatabase) {
   return { meta: readMeta(db), sha256, ...parts, close: () => db.$client.close(true) };
 }
 
-export async function openReloadableSnapshot(source: string | Uint8Array, copyFolder?: string) {
-  const findSource = () => (typeof source === "string" ? findIdentity(source) : "");
+export async function openReloadableSnapshot(
+  source: string | Uint8Array,
+  copyFolder?: string,
+): Promise<ReloadableSnapshot> {
   // Found before the file is opened, so that a replacement in between is noticed.
-  let identity = findSource();
-  let snapshot = await openSnapshot(source, copyFolder);
-  let refused: SnapshotError | undefined;
-  let isClosed = false;
-  let lastTask: Promise<unknown> = Promise.resolve();
+  const identity = findIdentity(source);
+  const snapshot = await openSnapshot(source, copyFolder);
+  return new ReloadableSnapshot(snapshot, identity, source, copyFolder);
+}
 
-  function enqueue<T>(task: () => Promise<T>): Promise<T> {
-    const result = lastTask.then(task);
-    lastTask = result.catch(() => {});
+export class ReloadableSnapshot {
+  #snapshot: Snapshot;
+  /** The path or bytes of the snapshot. */
+  #source: string | Uint8Array;
+  /** Of the file that was last opened or refused. */
+  #identity: string;
+  readonly #copyFolder: string | undefined;
+  #refused: SnapshotError | undefined;
+  #isClosed = false;
+  #lastTask: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    snapshot: Snapshot,
+    identity: string,
+    source: string | Uint8Array,
+    copyFolder: string | undefined,
+  ) {
+    this.#snapshot = snapshot;
+    this.#identity = identity;
+    this.#source = source;
+    this.#copyFolder = copyFolder;
+  }
+
+  /** The snapshot to read from, until the next await: it may be closed after that. */
+  current(): Snapshot {
+    return this.#snapshot;
+  }
+
+  refused(): SnapshotError | undefined {
+    return this.#refused;
+  }
+
+  /**
+   * Opens the file if it has changed, or was refused and `isForced` is set. Resolves to undefined
+   * unless there is a new snapshot or the first error of a file, which may still be written.
+   */
+  refresh(isForced = false): Promise<Replacement | undefined> {
+    return this.#enqueue(() => this.#check(isForced));
+  }
+
+  /** Replaces a snapshot in memory with the result of passing its bytes to `transform`. */
+  change(transform: (bytes: Uint8Array) => Promise<Uint8Array>): Promise<Meta> {
+    return this.#enqueue(async () => {
+      if (typeof this.#source === "string") {
+        throw new TypeError("for a snapshot file, call applyChanges and then refresh");
+      }
+      const bytes = await transform(this.#source);
+      const meta = this.#swap(await openSnapshot(bytes));
+      this.#source = bytes;
+      return meta;
+    });
+  }
+
+  /** Running tasks have no further effect. */
+  close(): void {
+    if (!this.#isClosed) this.#snapshot.close();
+    this.#isClosed = true;
+  }
+
+  /** Runs one task after another. */
+  #enqueue<T>(task: () => Promise<T>): Promise<T> {
+    const result = this.#lastTask.then(task);
+    this.#lastTask = result.catch(() => {});
     return result;
   }
 
-  async function check(isForced: boolean): Promise<Replacement | undefined> {
-    const before = identity;
-    identity = findSource();
-    if (isClosed || (identity === before && !(refused && isForced))) return undefined;
+  async #check(isForced: boolean): Promise<Replacement | undefined> {
+    const before = this.#identity;
+    this.#identity = findIdentity(this.#source);
+    const isRetry = this.#refused !== undefined && isForced;
+    if (this.#isClosed || (this.#identity === before && !isRetry)) return undefined;
     try {
-      const meta = swap(await openSnapshot(source, copyFolder));
-      return isClosed ? undefined : { meta };
+      const meta = this.#swap(await openSnapshot(this.#source, this.#copyFolder));
+      return this.#isClosed ? undefined : { meta };
     } catch (error) {
-      const isKnown = refused && fileOf(identity) === fileOf(before);
-      refused = snapshotError(source, error);
-      return isKnown ? undefined : { refused };
+      const isKnown = this.#refused && fileOf(this.#identity) === fileOf(before);
+      this.#refused = snapshotError(this.#source, error);
+      return isKnown ? undefined : { refused: this.#refused };
     }
   }
 
-  function swap(next: Snapshot): Meta {
-    if (isClosed) next.close();
-    else {
-      // Reads are synchronous, so no read of the old snapshot can be in progress.
-      snapshot.close();
-      snapshot = next;
-      refused = undefined;
+  #swap(next: Snapshot): Meta {
+    if (this.#isClosed) {
+      next.close();
+      return next.meta;
     }
+    // Reads are synchronous, so no read of the old snapshot can be in progress.
+    this.#snapshot.close();
+    this.#snapshot = next;
+    this.#refused = undefined;
     return next.meta;
   }
-
-  return {
-    /** The snapshot to read from, until the next await: it may be closed after that. */
-    current: () => snapshot,
-    refused: () => refused,
-    /**
-     * Opens the file if it has changed, or was refused and `isForced` is set. Resolves to undefined
-     * unless there is a new snapshot or the first error of a file, which may still be written.
-     */
-    refresh: (isForced = false) => enqueue(() => check(isForced)),
-    /** Replaces a snapshot in memory with the result of passing its bytes to `transform`. */
-    change: (transform: (bytes: Uint8Array) => Promise<Uint8Array>): Promise<Meta> =>
-      enqueue(async () => {
-        if (typeof source === "string") {
-          throw new TypeError("for a snapshot file, call applyChanges and then refresh");
-        }
-        const bytes = await transform(source);
-        const meta = swap(await openSnapshot(bytes));
-        source = bytes;
-        return meta;
-      }),
-    /** Running tasks have no further effect. */
-    close(): void {
-      if (!isClosed) snapshot.close();
-      isClosed = true;
-    },
-  };
 }
 
-/** Changes when the file is replaced, written to or moved. An error code if there is no file. */
-function findIdentity(path: string): string {
+/**
+ * Changes when the file is replaced, written to or moved. An error code if there is no file, and
+ * empty for a snapshot in memory.
+ */
+function findIdentity(source: string | Uint8Array): string {
+  if (typeof source !== "string") return "";
   try {
-    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
+    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(source, { bigint: true });
     return [dev, ino, size, mtimeNs, ctimeNs].join();
   } catch (error) {
     return codeOf(error);
