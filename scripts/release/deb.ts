@@ -85,7 +85,7 @@ async function listFiles(): Promise<Record<string, string | Uint8Array>> {
     "usr/share/fish/vendor_completions.d/roadbook.fish": completionScripts.fish,
     "usr/share/man/man1/roadbook.1.gz": gzipSync(formatManPage(date), { level: 9 }),
     ...Object.fromEntries(
-      ["README", "database", "machines", "kiosk"].map((page) => [
+      ["README", "database", "takedown", "machines", "kiosk"].map((page) => [
         `${documents}/${page}.md`,
         read(`scripts/deploy/${page}.md`),
       ]),

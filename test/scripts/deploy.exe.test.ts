@@ -37,6 +37,8 @@ if (!hasNginx) console.warn("nginx is missing: skipping its configuration");
 
 const readDeploy = (name: string) => readFileSync(join(root, "scripts/deploy", name), "utf8");
 const guide = readDeploy("README.md");
+const guidePages = ["README", "database", "takedown", "machines", "kiosk"].map((name) => `${name}.md`);
+const takedown = readDeploy("takedown.md");
 const blocks = (language: string, page = guide) => codeBlocks(page, language);
 
 /** Creates a folder of shell scripts to put at the front of PATH. */
@@ -72,7 +74,7 @@ async function makeOldVersion(path: string): Promise<boolean> {
 }
 
 test("where the guide has commands that no test runs, it says so", () => {
-  for (const page of ["README.md", "database.md", "machines.md", "kiosk.md"]) {
+  for (const page of guidePages) {
     // Tests run the blocks in sh, bash and the languages of web processes.
     for (const [block] of readDeploy(page).matchAll(/^```(?:text|sql)$.*?^```\n\n.*?\n/gms)) {
       expect(block).toMatch(/\n_.*(?:ried by hand|Untested|A test ).*\n$/);
@@ -462,11 +464,11 @@ test("a web process hides a user in the folder that the guide makes for it", asy
   cpSync(await makeSnapshot(), onVps("/var/lib/roadbook.snapshot"));
   const isRoot = process.getuid?.() === 0;
   const systemctl = makePrograms({ systemctl: "exit 0" });
-  const prepare = blocks("bash").find((text) => text.startsWith("install -d")) ?? "";
+  const prepare = blocks("bash", takedown).find((text) => text.startsWith("install -d")) ?? "";
   const text = onVps(isRoot ? prepare : prepare.replaceAll("-o www-data -g www-data", ""));
   const env = { PATH: `${systemctl}:/usr/bin:/bin` };
   expect((await run(["bash", "-ec", text], { env })).stderr).toBe("");
-  const snapshot = onVps(/^Environment=ROADBOOK_TO=(.*)$/m.exec(guide)?.[1] ?? "");
+  const snapshot = onVps(/^Environment=ROADBOOK_TO=(.*)$/m.exec(takedown)?.[1] ?? "");
   expect(readFileSync(onVps("/etc/roadbook.conf"), "utf8")).toBe(`ROADBOOK_SNAPSHOT=${snapshot}\n`);
 
   const server = await openExecutable(["--snapshot", snapshot]);
@@ -486,7 +488,7 @@ test("a web process hides a user in the folder that the guide makes for it", asy
     if (!tryProgram(name)) continue;
     const importing = [program, ..."import dataset --hold 0 --to".split(" "), snapshot];
     expect(await runAs("www-data", importing)).toMatchObject({ code: 0, stderr: "" });
-    const hide = [name, flag, `${begin}\n${onVps(blocks(language)[0] ?? "")}`];
+    const hide = [name, flag, `${begin}\n${onVps(blocks(language, takedown)[0] ?? "")}`];
     expect(await runAs("www-data", hide)).toMatchObject({ code: 0, stderr: "" });
     // The server runs as yet another user.
     const { stdout } = await runAs("65534", [program, "export", snapshot]);
