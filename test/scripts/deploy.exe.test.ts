@@ -37,7 +37,9 @@ if (!hasNginx) console.warn("nginx is missing: skipping its configuration");
 
 const readDeploy = (name: string) => readFileSync(join(root, "scripts/deploy", name), "utf8");
 const guide = readDeploy("README.md");
-const guidePages = ["README", "database", "takedown", "machines", "kiosk"].map((name) => `${name}.md`);
+const guidePages = ["README", "database", "takedown", "machines", "kiosk"].map(
+  (name) => `${name}.md`,
+);
 const takedown = readDeploy("takedown.md");
 const blocks = (language: string, page = guide) => codeBlocks(page, language);
 
