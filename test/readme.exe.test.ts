@@ -4,7 +4,6 @@ import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Setting } from "../src/settings/declare.ts";
-import { readOptions } from "../src/settings/library-options.ts";
 import { serveSettings } from "../src/settings/serve-flags.ts";
 import {
   codeBlocks,
@@ -200,11 +199,4 @@ test("the most common flags are flags of serve", () => {
   const flags = Object.values<Setting>(serveSettings).map(({ name }) => name.split(" ")[0]);
   expect(common.length).toBeGreaterThan(5);
   expect(flags).toEqual(expect.arrayContaining(common));
-});
-
-test("every option that scripts/package/README.md lists exists", async () => {
-  const rows = (await readFile("scripts/package/README.md")).match(/^\| `\w+`.*? \|/gm) ?? [];
-  const names = rows.flatMap((cell) => cell.match(/\w+/g) ?? []);
-  expect(names.length).toBeGreaterThan(10);
-  for (const name of names) expect(() => readOptions({ [name]: undefined })).not.toThrow();
 });
