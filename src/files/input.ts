@@ -110,46 +110,63 @@ export async function* decompress(input: AsyncIterable<Uint8Array>): AsyncGenera
 
 /** Yields the non-blank lines of `bytes` in batches. Ignores a byte order mark. */
 export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TextLine[]> {
-  const utf8 = new TextDecoder("utf-8", { fatal: true });
-  let number = 0;
-  /** The unfinished line. Once the line is too long, further bytes are counted but not kept. */
-  let parts: Uint8Array[] = [];
-  let size = 0;
-
-  function keep(part: Uint8Array): void {
-    if (size <= MAX_LINE_BYTES) parts.push(part);
-    size += part.length;
-  }
-
-  function finish(): TextLine | undefined {
-    // Joins the parts only once per line, because chunks may be as small as a single byte.
-    const line = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
-    [parts, size] = [[], 0];
-    number++;
-    let problem = `is longer than ${MAX_LINE_BYTES / 2 ** 20} MiB`;
-    if (line.length <= MAX_LINE_BYTES) {
-      try {
-        const text = utf8.decode(line);
-        return text.trim() === "" ? undefined : { number, text };
-      } catch {
-        problem = "is not valid UTF-8; convert the file, for example with iconv";
-      }
-    }
-    return { number, text: "", problem };
-  }
-
+  const splitter = new LineSplitter();
   for await (const chunk of bytes) {
+    const lines = splitter.split(chunk);
+    if (lines.length > 0) yield lines;
+  }
+  const last = splitter.finish();
+  if (last) yield [last];
+}
+
+class LineSplitter {
+  readonly #utf8 = new TextDecoder("utf-8", { fatal: true });
+  #number = 0;
+  /** The unfinished line. Once the line is too long, further bytes are counted but not kept. */
+  #parts: Uint8Array[] = [];
+  #size = 0;
+
+  /** Returns the non-blank lines that end in this chunk. */
+  split(chunk: Uint8Array): TextLine[] {
     const lines: TextLine[] = [];
     let from = 0;
     for (let to = chunk.indexOf(10); to >= 0; to = chunk.indexOf(10, from)) {
-      keep(chunk.subarray(from, to));
-      const line = finish();
+      this.#keep(chunk.subarray(from, to));
+      const line = this.#endLine();
       if (line) lines.push(line);
       from = to + 1;
     }
-    keep(chunk.subarray(from));
-    if (lines.length > 0) yield lines;
+    this.#keep(chunk.subarray(from));
+    return lines;
   }
-  const line = size > 0 && finish();
-  if (line) yield [line];
+
+  /** Returns what follows the last line feed, unless it is blank. */
+  finish(): TextLine | undefined {
+    return this.#size > 0 ? this.#endLine() : undefined;
+  }
+
+  #keep(part: Uint8Array): void {
+    if (this.#size <= MAX_LINE_BYTES) this.#parts.push(part);
+    this.#size += part.length;
+  }
+
+  #endLine(): TextLine | undefined {
+    // Joins the parts only once per line, because chunks may be as small as a single byte.
+    const [first] = this.#parts;
+    const line = this.#parts.length === 1 && first ? first : Buffer.concat(this.#parts);
+    this.#parts = [];
+    this.#size = 0;
+    this.#number++;
+    const number = this.#number;
+    if (line.length > MAX_LINE_BYTES) {
+      return { number, text: "", problem: `is longer than ${MAX_LINE_BYTES / 2 ** 20} MiB` };
+    }
+    try {
+      const text = this.#utf8.decode(line);
+      return text.trim() === "" ? undefined : { number, text };
+    } catch {
+      const problem = "is not valid UTF-8; convert the file, for example with iconv";
+      return { number, text: "", problem };
+    }
+  }
 }

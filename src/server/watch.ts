@@ -22,38 +22,54 @@ interface Watched {
 }
 
 /** Looks for a new snapshot regularly and on SIGHUP, and switches to it. */
-export function watchSnapshot(
-  { roadbook, metrics, source }: Watched,
-  fetchEveryMs: number,
-  log: Logger,
-): void {
-  let waitMs = RETRY_MS;
-  let retryAtMs = 0;
-  const retryAfter = (ms: number) => {
-    waitMs = Math.min(ms, MAX_RETRY_MS);
-    retryAtMs = performance.now() + waitMs;
-  };
-  const refresh = async (isForced: boolean) => {
-    try {
-      const isRetry = performance.now() >= retryAtMs;
-      if (isRetry) retryAfter(2 * waitMs);
-      const replacement = await roadbook.refresh(isForced || isRetry);
-      if (!replacement) return;
-      metrics?.countReplacement("meta" in replacement ? "swapped" : "refused");
-      if ("meta" in replacement) {
-        const { built_at: builtAt, counts } = replacement.meta;
-        log.info({ builtAt, counts }, "serving a new snapshot");
-      } else {
-        log.error(`${replacement.refused.message}; serving the old snapshot`);
-        retryAfter(RETRY_MS);
-      }
-    } catch (error) {
-      log.error({ err: error }, "bug");
-    }
-  };
-  setInterval(refresh, REFRESH_MS, false);
-  process.on("SIGHUP", () => Promise.all([source?.refresh(), refresh(true)]));
+export function watchSnapshot(watched: Watched, fetchEveryMs: number, log: Logger): void {
+  const { source } = watched;
+  const watcher = new SnapshotWatcher(watched, log);
+  setInterval(() => watcher.refresh(false), REFRESH_MS);
+  process.on("SIGHUP", () => Promise.all([source?.refresh(), watcher.refresh(true)]));
   void source?.poll(fetchEveryMs);
+}
+
+class SnapshotWatcher {
+  readonly #watched: Watched;
+  readonly #log: Logger;
+  /** How long the next retry of a refused file waits, and when it is due. */
+  #waitMs = RETRY_MS;
+  #retryAtMs = 0;
+
+  constructor(watched: Watched, log: Logger) {
+    this.#watched = watched;
+    this.#log = log;
+  }
+
+  /** Never rejects. */
+  async refresh(isForced: boolean): Promise<void> {
+    try {
+      const isRetry = performance.now() >= this.#retryAtMs;
+      if (isRetry) this.#retryAfter(2 * this.#waitMs);
+      const replacement = await this.#watched.roadbook.refresh(isForced || isRetry);
+      if (replacement) this.#report(replacement);
+    } catch (error) {
+      this.#log.error({ err: error }, "bug");
+    }
+  }
+
+  #report(replacement: Replacement): void {
+    const { metrics } = this.#watched;
+    metrics?.countReplacement("meta" in replacement ? "swapped" : "refused");
+    if ("meta" in replacement) {
+      const { built_at: builtAt, counts } = replacement.meta;
+      this.#log.info({ builtAt, counts }, "serving a new snapshot");
+    } else {
+      this.#log.error(`${replacement.refused.message}; serving the old snapshot`);
+      this.#retryAfter(RETRY_MS);
+    }
+  }
+
+  #retryAfter(ms: number): void {
+    this.#waitMs = Math.min(ms, MAX_RETRY_MS);
+    this.#retryAtMs = performance.now() + this.#waitMs;
+  }
 }
 
 /** Warns every day from 14 days before the certificate expires. Returns that time in seconds. */
