@@ -1,21 +1,13 @@
 /**
- * Measures requests per second under full load, and the processor time per request, which depends
- * less on other load on the machine. The executable runs with the rate limit, metrics and all
+ * Measures the processor time per request under full load, which depends less on other load on the
+ * machine than requests per second do. The executable runs with the rate limit, metrics and all
  * headers. It is compared with the floor, which rivals/floor.ts defines, and with typical
  * implementations. Each request picks a random user of a large snapshot. Needs wrk.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run, temporaryFolder } from "../../test/support.ts";
-import {
-  alternate,
-  format,
-  formatRounds,
-  median,
-  type Options,
-  processorSecondsOf,
-  tableOf,
-} from "./measure.ts";
+import { alternate, formatRounds, type Options, processorSecondsOf, tableOf } from "./measure.ts";
 import {
   buildSnapshot,
   FLOOR,
@@ -67,7 +59,7 @@ export async function benchHttp({ users, isQuick }: Options): Promise<void> {
   );
   const rivals = await openRivals(users);
   const names = [ROADBOOK, FLOOR, ...Object.keys(rivals)];
-  const [costRows, speedRows]: [string[][], string[][]] = [[], []];
+  const costRows: string[][] = [];
   for (const [name, load] of Object.entries(loads)) {
     const servers = { [ROADBOOK]: roadbook, [FLOOR]: floor, ...(load.isConditional ? {} : rivals) };
     const isSearch = load.paths[0]?.startsWith("/search");
@@ -76,23 +68,22 @@ export async function benchHttp({ users, isQuick }: Options): Promise<void> {
       const connections = isScan ? SCAN_CONNECTIONS : CONNECTIONS;
       return measure(server, load, connections, isQuick ? 1 : SECONDS);
     });
-    const costs = (server: string) => results(server).map(({ microseconds }) => microseconds);
-    const ratios = costs(ROADBOOK).map((cost, round) => (costs(FLOOR)[round] ?? Number.NaN) / cost);
-    const speeds = (server: string) => results(server).map(({ perSecond }) => perSecond);
+    const ratios = results(ROADBOOK).map(
+      (cost, round) => (results(FLOOR)[round] ?? Number.NaN) / cost,
+    );
     costRows.push([
       name,
-      ...names.map((server) => formatRounds(costs(server))),
+      ...names.map((server) => formatRounds(results(server))),
       formatRounds(ratios),
     ]);
-    speedRows.push([name, ...names.map((server) => format(median(speeds(server))))]);
   }
   const columns = names.map((server) => `${server}:`);
   console.log(tableOf(["µs of processor time", ...columns, "floor ÷ Roadbook:"], costRows));
-  console.log(`\n${tableOf(["requests per second", ...columns], speedRows)}`);
 }
 
 let runs = 0;
 
+/** Returns the microseconds of processor time per request. */
 async function measure({ origin, pid }: Server, load: Load, connections: number, seconds: number) {
   const file = join(temporaryFolder(), "load.lua");
   writeFileSync(file, createScript(load, runs++));
@@ -104,8 +95,7 @@ async function measure({ origin, pid }: Server, load: Load, connections: number,
   if (code !== 0 || !(requests > 0) || /Non-2xx or 3xx/.test(stdout))
     throw new Error(`wrk: ${stdout}${stderr}`);
   await untilIdle(pid);
-  const perSecond = Number(/Requests\/sec: +([\d.]+)/.exec(stdout)?.[1]);
-  return { perSecond, microseconds: (spent * 1e6) / requests };
+  return (spent * 1e6) / requests;
 }
 
 /** A slow server keeps working for disconnected clients, which would slow the next measurement. */

@@ -13,7 +13,7 @@ import { benchStart } from "./start.ts";
 import { benchTakedown } from "./takedown.ts";
 
 const benches: Record<string, { run: (options: Options) => Promise<void>; summary: string }> = {
-  http: { run: benchHttp, summary: "processor time per request, requests per second (needs wrk)" },
+  http: { run: benchHttp, summary: "processor time per request (needs wrk)" },
   search: { run: benchSearch, summary: "response time of each kind of query" },
   start: { run: benchStart, summary: "time until ready, and memory a second later" },
   import: { run: benchImport, summary: "time and memory of import, apply, check and export" },
