@@ -13,7 +13,7 @@ import { type Listener, openListener, readTls } from "../server/listen.ts";
 import { createLog, type Log, logRequest } from "../server/log.ts";
 import { notifyReady } from "../server/notify.ts";
 import { takeTurns } from "../server/turns.ts";
-import { watchCertificate, watchSnapshot } from "../server/watch.ts";
+import { watchCertificate, watchOpenFiles, watchSnapshot } from "../server/watch.ts";
 import { UsageError } from "../settings/kinds.ts";
 import type { ServeValues } from "../settings/serve-flags.ts";
 import type { Source } from "../snapshot/remote/source.ts";
@@ -56,6 +56,7 @@ export async function runServe(values: ServeValues, surroundings: Surroundings):
     // Called before the ready line, because programs may send a signal as soon as they read it.
     const stopSignal = nextSignal();
     watchSnapshot(server, values.refresh, log);
+    watchOpenFiles(log);
     for (const line of listIdleFlags(values, server.roadbook.isPublic)) log.warn(line);
     announce(server, values, log);
     if (surroundings.isAwaited) void reportReady(log);
@@ -126,6 +127,7 @@ async function openServer(values: ServeValues, log: Logger) {
       await listener.stop(isOver);
       await admin?.close();
       await roadbook.close();
+      source?.[Symbol.dispose]();
     },
   };
 }

@@ -16,8 +16,11 @@ export interface LockOptions {
 
 const RETRY_MS = 100;
 
-/** Undefined if it is held. If the file were deleted, two processes could lock different files. */
-export function lock(path: string): Disposable | undefined {
+/**
+ * Undefined if it is held, unless all its holders share it. If the file were deleted, two processes
+ * could lock different files.
+ */
+export function lock(path: string, { isShared = false } = {}): Disposable | undefined {
   const existing = lstatSync(path, { throwIfNoEntry: false });
   // A link could make root create a file anywhere.
   if (existing?.isSymbolicLink()) throw new Error(`${path} must not be a symbolic link`);
@@ -26,7 +29,8 @@ export function lock(path: string): Disposable | undefined {
     // Lets every user who may write to the folder use the lock file.
     if (!existing) chmodSync(path, statSync(dirname(path)).mode & 0o666);
     // Writes nothing, not even a journal, because the transaction is never committed.
-    $client.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
+    $client.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY");
+    $client.exec(isShared ? "BEGIN; SELECT 1 FROM sqlite_schema" : "BEGIN EXCLUSIVE");
     return { [Symbol.dispose]: () => $client.close() };
   } catch (error) {
     $client.close();

@@ -1,9 +1,11 @@
 /**
- * Looks for new snapshots while the server runs, and for the end of its certificate. This decides
- * when; `snapshot/read/reload.ts` compares the files and switches.
+ * Looks for new snapshots while the server runs, for the end of its certificate, and whether it may
+ * open more files. This decides when; `snapshot/read/reload.ts` compares the files and switches.
  */
 import { X509Certificate } from "node:crypto";
+import { open } from "node:fs/promises";
 import type { Logger } from "pino";
+import { codeOf } from "../files/errors.ts";
 import type { Metrics } from "../http/metrics.ts";
 import type { Replacement } from "../snapshot/read/reload.ts";
 import type { Source } from "../snapshot/remote/source.ts";
@@ -14,6 +16,10 @@ const REFRESH_MS = 200;
 const RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
 const DAY_MS = 86_400_000;
+const LIMIT_CHECK_MS = 1000;
+const QUIET_MS = 60_000;
+const TOO_MANY_FILES =
+  "the limit of open files is reached, so new connections must wait; raise it with LimitNOFILE in the unit or ulimit -n";
 
 interface Watched {
   roadbook: { refresh(isForced: boolean): Promise<Replacement | undefined> };
@@ -70,6 +76,23 @@ class SnapshotWatcher {
     this.#waitMs = Math.min(ms, MAX_RETRY_MS);
     this.#retryAtMs = performance.now() + this.#waitMs;
   }
+}
+
+/** Warns once when the limit of open files is reached, and again only after a quiet minute. */
+export function watchOpenFiles(log: Logger): void {
+  let reachedAtMs = Number.NEGATIVE_INFINITY;
+  const look = async () => {
+    try {
+      await using _file = await open(process.execPath);
+    } catch (error) {
+      // Bun reports nothing when it cannot accept a connection.
+      if (!["EMFILE", "ENFILE"].includes(codeOf(error))) return;
+      const isNew = performance.now() - reachedAtMs > QUIET_MS;
+      reachedAtMs = performance.now();
+      if (isNew) log.warn(TOO_MANY_FILES);
+    }
+  };
+  setInterval(look, LIMIT_CHECK_MS);
 }
 
 /** Warns every day from 14 days before the certificate expires. Returns that time in seconds. */

@@ -46,6 +46,22 @@ test("a lock has one holder at a time, and the empty lock file stays after the r
   expect([readdirSync(folder), statSync(path).size]).toEqual([[".x.lock"], 0]);
 });
 
+test("a lock that is shared has several holders, and no other holder meanwhile", () => {
+  const path = join(temporaryFolder(), ".x.lock");
+  const share = () => lock(path, { isShared: true });
+  {
+    using first = share();
+    using second = share();
+    expect([first !== undefined, second !== undefined, lock(path)]).toEqual([
+      true,
+      true,
+      undefined,
+    ]);
+  }
+  using held = lock(path);
+  expect([held !== undefined, share()]).toEqual([true, undefined]);
+});
+
 test("the lock of a killed process is released", async () => {
   const path = join(temporaryFolder(), ".x.lock");
   const program = "const held = lock(path); console.log(1); setInterval(() => held, 1000);";

@@ -15,6 +15,7 @@ import { runCommandLine } from "../../src/commands/command-line.ts";
 import { lock } from "../../src/files/lock.ts";
 import { makeTemporaryFolder } from "../../src/files/temporary-folder.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
+import { SCHEMA_VERSION } from "../../src/snapshot/format/header-trailer.ts";
 import { checkSnapshot } from "../../src/snapshot/format/open.ts";
 import { applyChanges, hideUsers } from "../../src/snapshot/import/apply.ts";
 import { importDataset } from "../../src/snapshot/import/import.ts";
@@ -85,6 +86,19 @@ test.each([
     expect(readdirSync(folder)).toEqual([]);
   },
 );
+
+test("an import does not replace a snapshot of a newer version, except by force", async () => {
+  const target = await makeSnapshot();
+  const bytes = readFileSync(target);
+  bytes.writeUInt32BE(SCHEMA_VERSION + 1, 60);
+  writeFileSync(target, bytes);
+  const words = ["import", makeFile(community), "--to", target];
+  const problem = `${target} has schema ${SCHEMA_VERSION + 1}, but this Roadbook reads schema`;
+  await expect(runCommandLine(words)).rejects.toThrow(problem);
+  expect(readFileSync(target)).toEqual(bytes);
+  await runCommandLine([...words, "--force"]);
+  expect((await checkSnapshot(target)).counts.users).toBe(3);
+});
 
 test.each(["import", "apply", "export"])(
   "%s never loses the data of a source that is its target, even through a link",

@@ -1,7 +1,5 @@
 /** Keeps a local copy of a snapshot on another machine. Only a valid download replaces it. */
-import { createHash } from "node:crypto";
 import { createWriteStream, mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { formatTime } from "../../domain/time.ts";
@@ -10,6 +8,7 @@ import { type Paths, replaceLocked } from "../../files/replace.ts";
 import { requireSpace } from "../../files/temporary-folder.ts";
 import { HEADER_BYTES, parseSizes, SnapshotError } from "../format/header-trailer.ts";
 import { verifyFile } from "../format/open.ts";
+import { CachedCopy } from "./cached-copies.ts";
 import { downloadBlocks, ReplacedError, readEnd } from "./download-blocks.ts";
 import { createGet, type Get, type RemoteLocation, type Reply } from "./location.ts";
 
@@ -33,10 +32,10 @@ export interface SourceStatus {
 /** If the download fails or is slow, uses the copy that an earlier process left in the folder. */
 export async function openSource(options: SourceOptions): Promise<Source> {
   const { location, folder, timeoutMs } = options;
-  const id = createHash("sha256").update(location.name).digest("hex").slice(0, 16);
-  const path = join(folder, `${id}.snapshot`);
-  const hasCopy = await verifyFile(path).then(Boolean, () => false);
-  const source = new Source(path, hasCopy, options);
+  const copy = new CachedCopy(folder, location.name);
+  await copy.use();
+  const hasCopy = await verifyFile(copy.path).then(Boolean, () => false);
+  const source = new Source(copy, hasCopy, options);
 
   const first = source.refresh();
   // A slow download need not delay the start if there is a copy.
@@ -52,9 +51,10 @@ interface Failure {
   isReceived: boolean;
 }
 
-export class Source {
-  /** The copy of the last good snapshot. */
+export class Source implements Disposable {
+  /** The path of the copy of the last good snapshot. */
   readonly path: string;
+  readonly #copy: CachedCopy;
   readonly #options: SourceOptions;
   readonly #get: Get;
   #hasCopy: boolean;
@@ -66,8 +66,9 @@ export class Source {
   #failure: Failure | undefined;
   #lastAttempt = Promise.resolve();
 
-  constructor(path: string, hasCopy: boolean, options: SourceOptions) {
-    this.path = path;
+  constructor(copy: CachedCopy, hasCopy: boolean, options: SourceOptions) {
+    this.path = copy.path;
+    this.#copy = copy;
     this.#hasCopy = hasCopy;
     this.#options = options;
     this.#get = createGet(options.location, options.timeoutMs);
@@ -103,6 +104,10 @@ export class Source {
       last_success: this.#lastSuccess,
       error: this.#failure?.reason ?? null,
     };
+  }
+
+  [Symbol.dispose](): void {
+    this.#copy[Symbol.dispose]();
   }
 
   async #attempt(): Promise<void> {
@@ -169,6 +174,8 @@ export class Source {
       await write(paths);
       await verifyFile(paths.path);
     });
+    // Their servers may have ended since.
+    await this.#copy.removeOthers();
   }
 }
 

@@ -1,9 +1,9 @@
 /** The local copy of a downloaded snapshot: when it is replaced, and how failures are reported. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { checkSnapshot } from "../../../src/snapshot/format/open.ts";
 import { parseWebLocation, type RemoteLocation } from "../../../src/snapshot/remote/location.ts";
 import {
@@ -281,4 +281,28 @@ test("without a local copy, a failing source or cache is an error that contains 
   writeFileSync(file, "");
   const unwritable = open({ folder: join(file, "cache") });
   await expect(unwritable).rejects.toThrow(/^http:\S+ cannot be cached: not a directory$/);
+});
+
+test("the copy of a URL that no server uses any more is removed, and no other file", async () => {
+  const folder = temporaryFolder();
+  const openAt = (name: string) => open({ folder, location: locate(`${origin}/${name}`) });
+  writeFileSync(join(folder, "notes.snapshot"), "of another program");
+  const old = await openAt("old");
+  const other = await openAt("other");
+  writeFileSync(join(dirname(old.path), `.${basename(old.path)}.new`), "of a killed download");
+  const listCopies = () => readdirSync(folder).filter((name) => !name.endsWith(".lock"));
+  expect(listCopies()).toHaveLength(4);
+
+  // Its server has ended.
+  old[Symbol.dispose]();
+  const next = await openAt("next");
+  const kept = [other.path, next.path].map((path) => basename(path));
+  expect(listCopies().sort()).toEqual(["notes.snapshot", ...kept].sort());
+
+  // The server of the next one notices it with the next snapshot.
+  other[Symbol.dispose]();
+  respond = serve(second);
+  await next.refresh();
+  expect(listCopies().sort()).toEqual(["notes.snapshot", basename(next.path)].sort());
+  expect(await usersIn(next)).toBe(3);
 });
