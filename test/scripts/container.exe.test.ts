@@ -147,6 +147,20 @@ test("the server responds to the Kubernetes probes and knows every setting", asy
   });
 });
 
+test("the compose file has the health check of the Containerfile, and each image has a full version", () => {
+  const containerfile = deploy("Containerfile");
+  const pattern = /^HEALTHCHECK --interval=(\S+) --timeout=(\S+) --start-period=(\S+) CMD (.*)$/m;
+  const [, interval, timeout, start_period, words = ""] = pattern.exec(containerfile) ?? [];
+  const services = at(Bun.YAML.parse(deploy("compose.yaml")), "services");
+  const test = ["CMD", ...JSON.parse(words)];
+  expect(at(services, "roadbook.healthcheck")).toEqual({ test, interval, timeout, start_period });
+  expect(at(services, "caddy.depends_on.roadbook.condition")).toBe("service_healthy");
+  const used = `${containerfile}${deploy("compose.yaml")}`.matchAll(/(?:FROM |image: )(\S+\/\S+)/g);
+  const images = [...used].map(([, image]) => image);
+  expect(images).toHaveLength(3);
+  for (const image of images) expect(image).toMatch(/:\d+(?:\.\d+)+(?:-slim)?$/);
+});
+
 test("the server knows every setting in the compose file", async () => {
   const services = at(Bun.YAML.parse(deploy("compose.yaml")), "services");
   const environmentOf = (service: string) =>
