@@ -3,6 +3,7 @@
  * JavaScript compiled by tsc and bundled by rolldown, one declaration file per entry point, the
  * assets, and a package.json derived from the project's package.json.
  */
+import { hash } from "node:crypto";
 import {
   chmodSync,
   copyFileSync,
@@ -12,7 +13,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import packageJson from "../package.json" with { type: "json" };
 import { describe, sentenceOf } from "../src/commands/help.ts";
@@ -22,7 +23,8 @@ import { libraryOptions } from "../src/settings/library-options.ts";
 import { serveSettings } from "../src/settings/serve-flags.ts";
 import { buildSnapshot } from "../src/snapshot/import/import.ts";
 import { DEMO_SNAPSHOT, LICENCES, makeAssets } from "../src/web/assets.ts";
-import { formatBom, formatLicences, listParts } from "./release/parts.ts";
+import { formatBom, formatLicences, listParts, type Part } from "./release/parts.ts";
+import { webAddress } from "./release/version.ts";
 
 const root = join(import.meta.dir, "..");
 const tools = join(import.meta.dir, "package");
@@ -35,8 +37,11 @@ const compiled = mkdtempSync(join(root, ".package-"));
 const entryPoints = { library: "src/library", elysia: "src/elysia" };
 /** Modules that are imported by path, or that must run before anything else is imported. */
 const modules = {
-  ...{ bin: "src/main", "node-version": "src/server/node-version" },
-  ...{ "sqlite/bun": "src/sqlite/bun", "sqlite/node": "src/sqlite/node" },
+  bin: "src/main",
+  "require-runtime": "src/server/require-runtime",
+  "commands/require-runtime": "src/commands/require-runtime",
+  "sqlite/bun": "src/sqlite/bun",
+  "sqlite/node": "src/sqlite/node",
 };
 /**
  * The packages that are not bundled. An app is mounted in another only if both use the same copy of
@@ -48,6 +53,8 @@ const dependencies = ["@sinclair/typebox", "better-sqlite3"] as const;
 const tested = { ...packageJson.dependencies, ...packageJson.devDependencies };
 
 rmSync(out, { recursive: true, force: true });
+// The modes of files are part of the tarball, and must not depend on the user who builds it.
+process.umask(0o022);
 try {
   run(["node_modules/.bin/tsc", "-p", tools, "--outDir", compiled]);
   // tsc copies only JSON.
@@ -58,11 +65,17 @@ try {
   const bin = join(out, "lib/bin.js");
   writeFileSync(bin, `#!/usr/bin/env node\n${readFileSync(bin, "utf8")}`);
   chmodSync(bin, 0o755);
-  await writeAssets(bundled);
-  for (const file of ["LICENSE", "CHANGELOG.md"]) copyFileSync(join(root, file), join(out, file));
-  copyFileSync(join(tools, "README.md"), join(out, "README.md"));
-  writeFileSync(join(out, "package.json"), `${JSON.stringify(createManifest(), null, 2)}\n`);
+  const parts = await listParts(bundled);
+  await writeAssets(parts);
+  for (const path of ["LICENSE", "CHANGELOG.md", "scripts/package/README.md"]) {
+    writeFileSync(join(out, basename(path)), readFileSync(join(root, path)));
+  }
+  const manifest = createManifest();
+  writeFileSync(join(out, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
   run([process.execPath, "pm", "pack", "--quiet", "--destination", ".."], out);
+  const tarball = join(out, `../${manifest.name}-${manifest.version}.tgz`);
+  const sha256 = hash("sha256", readFileSync(tarball));
+  writeFileSync(`${tarball}.cdx.json`, formatBom({ name: basename(tarball), sha256 }, parts));
 } finally {
   rmSync(compiled, { recursive: true, force: true });
 }
@@ -130,13 +143,12 @@ function addHelp(file: string): void {
   writeFileSync(file, text);
 }
 
-async function writeAssets(bundled: string[]): Promise<void> {
+async function writeAssets(parts: readonly Part[]): Promise<void> {
   mkdirSync(join(out, "assets"));
   // A release fixes the build time, so that the package is reproducible.
   const { SOURCE_DATE_EPOCH: seconds } = process.env;
   const builtAtMs = seconds ? Number(seconds) * 1000 : undefined;
   const demo = await buildSnapshot(demoDataset(), { builtAtMs });
-  const parts = await listParts(bundled);
   const files = {
     ...(await makeAssets()),
     [DEMO_SNAPSHOT]: demo,
@@ -149,7 +161,7 @@ async function writeAssets(bundled: string[]): Promise<void> {
 }
 
 function createManifest() {
-  const { name, version, description, license, author, homepage, repository } = packageJson;
+  const { name, version, description, license, author, repository } = packageJson;
   return {
     name,
     version,
@@ -157,11 +169,11 @@ function createManifest() {
     keywords: ["api", "search", "sqlite", "test-rig", "mock-server"],
     license,
     author,
-    homepage,
+    homepage: webAddress,
     repository,
     type: packageJson.type,
     // Modules that have side effects when they are imported.
-    sideEffects: ["./lib/bin.js", "./lib/node-version.js"],
+    sideEffects: ["./lib/bin.js", "./lib/require-runtime.js", "./lib/commands/require-runtime.js"],
     bin: { roadbook: "./lib/bin.js" },
     engines: { node: ">=22.15", bun: `>=${packageJson.engines.bun}` },
     files: ["lib", "types", "assets", "CHANGELOG.md"],

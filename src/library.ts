@@ -1,5 +1,5 @@
 /** The package's exports: the library, its input and output types, and its errors. */
-import "./server/node-version.ts";
+import "./server/require-runtime.ts";
 import type { ChangeLine, DatasetLine, EndLine, IdsLine } from "./domain/dataset.ts";
 import type {
   AchievementEntry,

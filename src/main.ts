@@ -1,5 +1,5 @@
 /** Runs the command line. Exits with 0 on success, 1 on failure and 2 on incorrect usage. */
-import "./server/node-version.ts";
+import "./commands/require-runtime.ts";
 import { exitCodeOf, runCommandLine } from "./commands/command-line.ts";
 
 runCommandLine(process.argv.slice(2)).then(

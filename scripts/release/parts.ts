@@ -23,8 +23,10 @@ import { docsScript } from "../../src/web/assets.ts";
 
 export interface Part {
   name: string;
-  /** Bun does not say which versions of its libraries it links. */
+  /** Undefined for a library in Bun whose version Bun does not say. */
   version: string | undefined;
+  /** Whether it is an npm package, and not a library in Bun. */
+  isPackage: boolean;
   /** An SPDX expression, or a description. */
   licence: string;
   /** The licence files of the part; empty if it has none. */
@@ -147,6 +149,7 @@ function readPackage(folder: string): Part {
   return {
     name,
     version,
+    isPackage: true,
     licence: license?.type ?? license ?? "unknown",
     text: files.map((file) => readFileSync(join(folder, file), "utf8").trim()).join("\n\n"),
     url: homepage ?? `https://www.npmjs.com/package/${name}`,
@@ -169,18 +172,43 @@ function listRuntimeParts(): Part[] {
   const text = readFileSync(join(folder, "docs/project/license.mdx"), "utf8");
   // The rows of its tables: "| [`name`](url) | licence |".
   const rows = text.matchAll(/^\| *([^|]*\[`?([^\]`]+)`?\]\(([^)]+)\)[^|]*?) *\| *([^|]+?) *\|$/gm);
-  const libraries = [...rows].map(([, , name = "", url = "", licence = ""]) => ({
-    ...{ name, url, version: undefined, text: "" },
-    licence: licence.replace(/\[([^\]]+)\]\([^)]+\)/g, "$1"),
-  }));
-  const webkit = {
-    ...{ name: "JavaScriptCore and WebKit", version: undefined, text: "" },
-    licence: "LGPL 2.0 or later",
-    url: "https://github.com/oven-sh/WebKit",
-  };
-  const bun = { name: "bun", version: types.version, licence: "MIT", url: "https://bun.sh" };
+  const listed = [...rows].map(([, , name = "", url = "", licence = ""]) => {
+    return makeLibrary(name, licence.replace(/\[([^\]]+)\]\([^)]+\)/g, "$1"), url);
+  });
   const notes = text.replace(/^---.*?---\s*/s, "# Bun\n\n");
-  return [{ ...bun, text: notes }, webkit, ...libraries];
+  return [
+    { ...makeLibrary("bun", "MIT", "https://bun.sh"), text: notes, isPackage: true },
+    makeLibrary(
+      "JavaScriptCore and WebKit",
+      "LGPL 2.0 or later",
+      "https://github.com/oven-sh/WebKit",
+    ),
+    makeLibrary("llhttp", "MIT", "https://github.com/nodejs/llhttp"),
+    makeLibrary("Zig's standard library", "MIT", "https://github.com/oven-sh/zig"),
+    ...listed,
+  ];
+}
+
+/** The names in process.versions, where they differ. */
+const namesInVersions: Record<string, string> = {
+  "JavaScriptCore and WebKit": "webkit",
+  "Zig's standard library": "zig",
+  "c-ares": "ares",
+  libicu: "icu",
+  libuv: "uv",
+  "lol-html": "lolhtml",
+  "ls-hpack": "lshpack",
+  picohttp: "picohttpparser",
+  uSockets: "usockets",
+  uWebsockets: "uwebsockets",
+  "zlib-ng": "zlib",
+};
+
+/** A library in Bun, whose version is a number or the commit that Bun was built with. */
+function makeLibrary(name: string, licence: string, url: string): Part {
+  const versions: Record<string, string | undefined> = process.versions;
+  const version = versions[namesInVersions[name] ?? name];
+  return { name, version, isPackage: false, licence, text: "", url };
 }
 
 /** The standard licences of parts that have no file with the text of their licence. */
@@ -223,13 +251,16 @@ export function formatBom(file: { name: string; sha256?: string }, parts: readon
     ),
   });
   for (const part of parts) {
-    const { name, version, licence } = part;
-    const id = version === undefined ? name : `pkg:npm/${name.replace("@", "%40")}@${version}`;
+    const { name, version, isPackage, licence } = part;
+    const type = isPackage ? "npm" : "generic";
+    const path = name.split("/").map(encodeURIComponent).join("/");
+    const id = `pkg:${type}/${path}${version === undefined ? "" : `@${version}`}`;
     const license = spdx[licence] ? Models.SpdxLicense : Models.NamedLicense;
     bom.components.add(
       new Models.Component(Enums.ComponentType.Library, name, {
         bomRef: id,
-        ...(version !== undefined && { version, purl: id }),
+        purl: id,
+        ...(version !== undefined && { version }),
         licenses: new Models.LicenseRepository([new license(licence)]),
       }),
     );

@@ -1,7 +1,7 @@
 /**
  * `bun scripts/release/sbom.ts FILE…` writes a CycloneDX list of the parts of each executable or
- * Debian package beside it, with `.cdx.json` added to the name. The npm package contains its own
- * list, and the workflow's build action makes the list of the image.
+ * Debian package beside it, with `.cdx.json` added to the name. scripts/package.ts
+ * makes that of the npm package, and the workflow's build action makes the list of the image.
  */
 import { hash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";

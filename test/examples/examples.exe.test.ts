@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { makeSnapshot } from "../datasets.ts";
 import {
   executable,
@@ -28,6 +28,8 @@ const runtimes = {
   node24: `node-${platform}@24.21.0`,
   deno: `@deno/${platform}-glibc@2.9.6`,
 };
+
+const fixedTime = { SOURCE_DATE_EPOCH: "1700000000" };
 
 const readme = await Bun.file(join(root, "scripts/package/README.md")).text();
 const sections = readme.split(/^## /m);
@@ -85,7 +87,8 @@ describe.if(isRequired)("the package", () => {
     packed = join(temporaryFolder(), "package");
     folder = temporaryFolder();
     const pack = [process.execPath, "scripts/package.ts", "--out", packed];
-    expect(await run(pack, { cwd: root })).toMatchObject({ code: 0 });
+    const env = { ...process.env, ...fixedTime };
+    expect(await run(pack, { cwd: root, env })).toMatchObject({ code: 0 });
     const [name = ""] = readdirSync(dirname(packed)).filter((file) => file.endsWith(".tgz"));
     tarball = join(dirname(packed), name);
     cpSync(import.meta.dir, folder, { recursive: true });
@@ -170,11 +173,38 @@ describe.if(isRequired)("the package", () => {
   );
 
   test("the command and the library say that Node.js is too old", async () => {
-    const sentence = "Roadbook needs Node.js 22.15 or later; this is v20.20.2\n";
+    const sentence = "Roadbook needs Node.js 22.15.0 or later; this is 20.20.2\n";
     const command = await inFolder([node("node20"), tool("roadbook"), "--version"]);
-    expect([command.code, command.stderr]).toEqual([1, expect.stringContaining(sentence)]);
+    expect([command.code, command.stderr]).toEqual([1, `roadbook: ${sentence}`]);
     const program = "import('roadbook').catch(({ message }) => console.log(message))";
     expect(await succeed([node("node20"), "-e", program])).toBe(sentence);
+  });
+
+  test("on a system that is too old for better-sqlite3, the error names the library", async () => {
+    const modules = join(folder, "node_modules");
+    const addon = join(modules, `better-sqlite3/prebuilds/${platform}.node`);
+    const compiled = readFileSync(addon, "latin1");
+    // As long as the version that it needs, and newer than all.
+    await Bun.write(addon, Buffer.from(compiled.replace(/GLIBC_2\.34/g, "GLIBC_9.99"), "latin1"));
+    const { code, stderr } = await inFolder([node("node24"), tool("roadbook"), "--port", "0"]);
+    await Bun.write(addon, Buffer.from(compiled, "latin1"));
+    expect([code, stderr]).toEqual([
+      1,
+      "roadbook: the snapshot cannot be read: this system is too old for better-sqlite3, which needs glibc 9.99; use Roadbook's executable, which needs glibc 2.17\n",
+    ]);
+  });
+
+  test("the tarball has the same bytes whatever the umask, and a list of its parts has its hash", async () => {
+    const again = join(temporaryFolder(), "package");
+    const pack = [process.execPath, "scripts/package.ts", "--out", again];
+    const { code } = await run(["sh", "-c", 'umask 077 && exec "$@"', "sh", ...pack], {
+      cwd: root,
+      env: { ...process.env, ...fixedTime },
+    });
+    const bytes = readFileSync(join(dirname(again), basename(tarball)));
+    expect([code, bytes.equals(readFileSync(tarball))]).toEqual([0, true]);
+    const list = readFileSync(`${tarball}.cdx.json`, "utf8");
+    expect(list).toContain(new Bun.CryptoHasher("sha256").update(bytes).digest("hex"));
   });
 
   test.each(["node22", "node24"] as const)("the command works on %s", async (name) => {
