@@ -6,10 +6,11 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } fro
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
-import { author, description, homepage, version } from "../../package.json" with { type: "json" };
+import { author, description, version } from "../../package.json" with { type: "json" };
 import { completionScripts } from "../../src/commands/completion.ts";
 import { formatManPage } from "./man.ts";
 import { formatLicences, listExecutableParts } from "./parts.ts";
+import { owner, webAddress } from "./version.ts";
 
 const root = join(import.meta.dir, "../..");
 const { values } = parseArgs({
@@ -31,6 +32,7 @@ const seconds = Number(
 );
 // For dpkg, 0.2.0~dev comes before 0.2.0.
 const debVersion = version.replace("-", "~");
+const maintainer = `${author} <${owner}@users.noreply.github.com>`;
 const folder = mkdtempSync(join(resolve(values.to), ".deb-"));
 try {
   const deb = join(resolve(values.to), `roadbook_${debVersion}_${values.architecture}.deb`);
@@ -96,7 +98,7 @@ async function listFiles(): Promise<Record<string, string | Uint8Array>> {
 
   * CHANGELOG.md lists the changes.
 
- -- ${author}  ${date.toUTCString().replace("GMT", "+0000")}
+ -- ${maintainer}  ${date.toUTCString().replace("GMT", "+0000")}
 `,
       { level: 9 },
     ),
@@ -118,8 +120,8 @@ roadbook: no-manual-page *roadbook-health.sh*
     "DEBIAN/control": `Package: roadbook
 Version: ${debVersion}
 Architecture: ${values.architecture}
-Maintainer: ${author}
-Homepage: ${homepage}
+Maintainer: ${maintainer}
+Homepage: ${webAddress}
 Installed-Size: ${Math.ceil(statSync(values.executable).size / 1024)}
 Depends: libc6 (>= 2.17)
 Suggests: caddy
