@@ -36,6 +36,7 @@ export function docs(service: Service, documented: AnyElysia) {
 async function renderReference({ publicUrl, basePath, page }: Service, documented: AnyElysia) {
   // Loaded on demand, because most servers never serve the reference.
   const { swagger } = await import("@elysiajs/swagger");
+  const name = page?.title ?? DEFAULT_TITLE;
   const plugin = swagger({
     path: "/docs",
     specPath: "/docs/json",
@@ -55,11 +56,11 @@ async function renderReference({ publicUrl, basePath, page }: Service, documente
       hideClientButton: true,
       defaultOpenAllTags: true,
     } as object,
-    documentation: documentation as object,
+    documentation: { ...documentation, info: { ...documentation.info, title: name } } as object,
   });
   const app = new Elysia().use(plugin).use(documented);
   const read = async (path: string) => (await app.handle(new Request(ORIGIN + path))).text();
-  const title = html`<title>API · ${page?.title ?? DEFAULT_TITLE}</title>`;
+  const title = html`<title>API · ${name}</title>`;
   const needsScript = html`<noscript>This reference needs JavaScript. The API is also described by an <a href="${basePath}/docs/json">OpenAPI document</a>.</noscript>`;
   const text = (await read("/docs"))
     .replace("<html>", '<html lang="en">')

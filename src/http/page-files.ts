@@ -49,7 +49,8 @@ export function pageFiles(service: Service) {
 function sitemap({ snapshot, baseUrl }: Service) {
   return new Elysia({ strictPath: true })
     .get("/sitemap.xml", ({ request }) => {
-      const [base, { users, companies }] = [baseUrl(request), snapshot()];
+      const base = baseUrl(request);
+      const { users, companies } = snapshot();
       const files = [
         ...users.sitemap.listPages(),
         ...companies.sitemap.listPages().map((page) => `companies-${page}`),

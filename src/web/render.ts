@@ -61,8 +61,8 @@ function renderStart(view: StartView, context: PageContext): Rendered {
     path: "/",
     main: html`<h1>${heading}</h1>
     <p class="counts">${found}</p>
-    ${brand.kiosk && view.needsScriptHint() && html`<p class="hint">${texts.scriptHint}</p>`}
     ${cards.length > 0 && html`<h2>${texts.featured}</h2><ul class="cards">${cards}</ul>`}
+    ${brand.kiosk && view.needsScriptHint() && html`<p class="hint">${texts.scriptHint}</p>`}
     ${meta.counts.public_users === 0 && html`<p class="hint">${texts.nobodyPublic}</p>`}
     <div class="boards">${rows.length > 0 && renderBoard(texts.companies, rows)}</div>`,
   };
