@@ -5,7 +5,6 @@ import type { Snapshot } from "../snapshot/read/reload.ts";
 import type { CompanyView, DriverView, ProblemView, ResultsView, StartView } from "../web/view.ts";
 
 const DRIVERS_PER_PAGE = 24;
-const COMPANIES_AT_START = 12;
 /** Counting more public members would delay other requests. */
 const MAX_COUNTED = 10_000;
 
@@ -19,7 +18,7 @@ export function readStart(data: Snapshot, baseUrl: string, ids?: readonly number
   return {
     kind: "start",
     drivers,
-    companies: drivers.length === 0 ? companies.listLargest(COMPANIES_AT_START) : [],
+    companies: drivers.length === 0 ? companies.listLargest() : [],
     needsScriptHint: search.hasLatinSpellings,
   };
 }

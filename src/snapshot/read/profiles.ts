@@ -17,6 +17,8 @@ export type Missing = { missing: "profile_private" | "user_not_found" };
 
 /** A page of the sitemap covers this many ranks, between which there are gaps. */
 const PAGE_RANKS = sql.raw("5000");
+/** How many companies {@link openCompanies} lists by size. */
+const LARGEST_COMPANIES = 12;
 const id = sql.placeholder("id");
 
 export function openUsers(db: Database) {
@@ -99,12 +101,13 @@ export function openCompanies(db: Database) {
     .select()
     .from(company)
     .orderBy(desc(company.member_count), company.id)
-    .limit(sql.placeholder("limit"))
+    .limit(LARGEST_COMPANIES)
     .prepare();
+  let largest: CompanySearchResult[] | undefined;
   return {
     find: (id: number) => readCompany.get({ id }),
-    /** Reads all companies, which takes milliseconds if there are tens of thousands. */
-    listLargest: (limit: number): CompanySearchResult[] => readLargest.all({ limit }),
+    /** Kept, because reading tens of thousands of companies takes milliseconds. */
+    listLargest: (): CompanySearchResult[] => (largest ??= readLargest.all()),
     /** Counts the public users of a company, but at most up to `limit`. */
     countUsers: (id: number, limit: number): number => readCount.get({ id, limit })?.count ?? 0,
     /** Lists up to `limit` public users of a company whose ids are above `after`, by id. */
