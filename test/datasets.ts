@@ -14,7 +14,6 @@ import type { PublicUserLine } from "../src/domain/model.ts";
 import { spellQuery } from "../src/search/normalize-query.ts";
 import { finishFile } from "../src/snapshot/format/header-trailer.ts";
 import { MAX_BYTES_IN_MEMORY } from "../src/snapshot/format/open.ts";
-import { clearUnused } from "../src/snapshot/import/forget.ts";
 import { importDataset } from "../src/snapshot/import/import.ts";
 import { exportDataset } from "../src/snapshot/read/export.ts";
 import type { Snapshot } from "../src/snapshot/read/reload.ts";
@@ -97,7 +96,7 @@ export async function runSql(path: string, sql: string): Promise<void> {
   const db = sqlite.openWritable(path).$client;
   db.exec(sql);
   db.close();
-  await finishFile(path, clearUnused);
+  await finishFile(path);
 }
 
 /** Writes lines to a file in a new folder. Returns the file's path. */

@@ -1,4 +1,4 @@
-/** Cleans text of invisible characters, and counts code points. */
+/** Cleans text of invisible characters, and counts and cuts by code points. */
 const INVISIBLE = /(?![\p{White_Space}\u200c\u200d])[\p{Cc}\p{Cf}]/gu;
 /** Matches control and format characters, and white space except single spaces between words. */
 const MAY_BE_UNCLEAN = /[\p{Cc}\p{Cf}]|(?! )\p{Z}|^ | $| {2}/u;
@@ -23,4 +23,11 @@ export function codePointsOf(text: string): number {
   let count = 0;
   for (const _ of text) count++;
   return count;
+}
+
+export function firstCodePoints(text: string, count: number): string {
+  if (text.length <= count) return text;
+  return Array.from(text.slice(0, 2 * count))
+    .slice(0, count)
+    .join("");
 }

@@ -51,9 +51,11 @@ function sitemap({ snapshot, baseUrl }: Service) {
     .get("/sitemap.xml", ({ request }) => {
       const base = baseUrl(request);
       const { users, companies } = snapshot();
+      const pagesOf = (count: number, prefix: string) =>
+        Array.from({ length: count }, (_, page) => `${prefix}${page}`);
       const files = [
-        ...users.sitemap.listPages(),
-        ...companies.sitemap.listPages().map((page) => `companies-${page}`),
+        ...pagesOf(users.sitemap.countPages(), ""),
+        ...pagesOf(companies.sitemap.countPages(), "companies-"),
       ];
       const sitemaps = files.map(
         (file) => html`<sitemap><loc>${base}/sitemaps/${file}.xml</loc></sitemap>\n`,

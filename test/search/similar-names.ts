@@ -2,10 +2,10 @@
  * Indexes names, and declares sets of names with long texts in common, which a naive search would
  * all compare with a query.
  */
-import { buildNameIndex } from "../../src/search/build.ts";
 import { NameSearch } from "../../src/search/find.ts";
+import { spell } from "../../src/search/fold.ts";
+import { buildNameIndex, type NameKind } from "../../src/search/name-index.ts";
 import { spellQuery } from "../../src/search/normalize-query.ts";
-import type { NameKind } from "../../src/search/tables.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";
 import type { Sqlite } from "../../src/sqlite/driver.ts";
@@ -15,11 +15,11 @@ export interface SimilarNames {
   count: number;
   name(at: number): string;
   queries: string[];
-  /** Queries that read all names: each has their n-grams, in another order or spelling. */
+  /** Queries that are compared with all names: each has their n-grams, in another order. */
   worst?: string[];
 }
 
-/** Scattered, so that the ranks of companies do not follow their ids. */
+/** Scattered, so that the order of companies does not follow their ids. */
 export const membersOf = (index: number) => (index * 7919) % 600;
 
 /** Adds `count` users or companies with the ids 1, 2, 3 and so on. */
@@ -29,28 +29,31 @@ export function fillNames(
   count: number,
 ): void {
   const addUser = db.prepare(
-    "INSERT INTO user (id, name, roles, created_at, achievements) VALUES (?, ?, '[]', 0, '[]')",
+    `INSERT INTO user (id, name, folded, roles, created_at, achievements)
+      VALUES (?, ?, ?, '[]', 0, '[]')`,
   );
-  const addCompany = db.prepare("INSERT INTO company VALUES (?, ?, ?)");
+  const addCompany = db.prepare(
+    "INSERT INTO company (id, name, folded, member_count) VALUES (?, ?, ?, ?)",
+  );
   for (let at = 0; at < count; at++) {
-    if (kind === "user") addUser.run(at + 1, name(at));
-    else addCompany.run(at + 1, name(at), membersOf(at));
+    const id = at + 1;
+    const text = name(at);
+    if (kind === "user") addUser.run(id, text, spell(text));
+    else addCompany.run(id, text, spell(text), membersOf(at));
   }
 }
 
-/** Opens a search that returns ids instead of ranks. */
-export function openIds(db: Sqlite, kind: NameKind = "user", counting = db) {
-  const search = new NameSearch(counting, kind);
-  const findId = db.prepare<{ id: number }>(`SELECT id FROM ${kind}_name WHERE rank = ?`);
-  return (query: string) => search.find(spellQuery(query)).map((rank) => findId.get(rank)?.id ?? 0);
+export function openSearch(db: Sqlite, kind: NameKind = "user") {
+  const search = new NameSearch(db, kind);
+  return (query: string) => search.find(spellQuery(query));
 }
 
-export function openNames(names: string[], kind: NameKind = "user", longShare?: number) {
+export function openNames(names: string[], kind: NameKind = "user") {
   const db = sqlite.openWritable(":memory:").$client;
   createSchema(db);
   fillNames(db, { kind, name: (at) => names[at] ?? "" }, names.length);
-  for (const _ of buildNameIndex(db, kind, longShare));
-  return { db, find: openIds(db, kind), close: () => db.close() };
+  for (const _ of buildNameIndex(db, kind));
+  return { db, find: openSearch(db, kind), close: () => db.close() };
 }
 
 const number = (at: number) => String(at).padStart(6, "0");

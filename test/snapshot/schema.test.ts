@@ -9,7 +9,7 @@ import { listRecords } from "../../src/snapshot/format/records.ts";
 import { buildSnapshot } from "../../src/snapshot/import/import.ts";
 
 /** The newest schema, the release that has it first, and the hash of {@link contents}. */
-const newest = { schema: 7, release: "0.2.0", hash: "590efdf9b7471f8e" };
+const newest = { schema: 7, release: "0.2.0", hash: "c1cf92443dbac03e" };
 
 /** A record of each kind. It must stay as it is, because the hash contains the rows. */
 const dataset: DatasetLine[] = [

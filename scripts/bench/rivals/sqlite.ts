@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { fold } from "../../../src/search/fold.ts";
-import type { NameKind } from "../../../src/search/tables.ts";
+import type { NameKind } from "../../../src/search/name-index.ts";
 import { temporaryFolder } from "../../../test/support.ts";
 
 /** Searches the names of a snapshot and returns up to ten results. */
@@ -13,12 +13,14 @@ export interface Finder {
   close(): unknown;
 }
 
-/** Reads the names in rank order, which puts shorter names first. */
-const NAMES = "SELECT rank, folded FROM user_name ORDER BY rank";
+/** Lists the names in the order of results within a tier. */
+const listNames = (kind: NameKind) =>
+  `SELECT row_number() OVER (ORDER BY ${kind === "user" ? "length(folded)" : "-member_count"}, id)
+    AS rank, folded FROM ${kind}`;
 
 export function readNames(snapshot: string): { rank: number; folded: string }[] {
   using db = new Database(snapshot, { readonly: true });
-  return db.query<{ rank: number; folded: string }, []>(NAMES).all();
+  return db.query<{ rank: number; folded: string }, []>(listNames("user")).all();
 }
 
 /** Sorts by tiers 1, 2 and 4 of src/search/README.md. Within a tier, names are sorted by `rank`. */
@@ -31,19 +33,16 @@ export function patternsOf(query: string): { $q: string; $prefix: string; $like:
 }
 
 export function openLike(snapshot: string, kind: NameKind = "user"): Finder {
-  const db = new Database(snapshot, { readonly: true });
+  const db = openCopy(snapshot, kind, "TABLE name (rank INTEGER PRIMARY KEY, folded TEXT)");
   const find = db.query(
-    `SELECT rank FROM ${kind}_name WHERE folded LIKE $like ESCAPE '\\' ORDER BY ${TIERS}, rank LIMIT 10`,
+    `SELECT rank FROM name WHERE folded LIKE $like ESCAPE '\\' ORDER BY ${TIERS}, rank LIMIT 10`,
   );
   return { find: (query) => find.all(patternsOf(query)), close: () => db.close() };
 }
 
 export function openTrigram(snapshot: string): Finder {
-  const db = new Database(join(temporaryFolder(), "trigram"));
-  db.run("PRAGMA journal_mode = OFF");
-  db.run("CREATE VIRTUAL TABLE name USING fts5(folded, tokenize = 'trigram')");
-  db.run("ATTACH ? AS snapshot", [snapshot]);
-  db.run(`INSERT INTO name (rowid, folded) ${NAMES}`);
+  const table = "VIRTUAL TABLE name USING fts5(folded, tokenize = 'trigram')";
+  const db = openCopy(snapshot, "user", table);
   const select = db.query(
     `SELECT rowid FROM name WHERE name MATCH $match ORDER BY ${TIERS}, rowid LIMIT 10`,
   );
@@ -55,4 +54,14 @@ export function openTrigram(snapshot: string): Finder {
     },
     close: () => db.close(),
   };
+}
+
+/** Copies the names to the table `name` of another database, which `declaration` declares. */
+function openCopy(snapshot: string, kind: NameKind, declaration: string): Database {
+  const db = new Database(join(temporaryFolder(), "names"));
+  db.run("PRAGMA journal_mode = OFF");
+  db.run(`CREATE ${declaration}`);
+  db.run("ATTACH ? AS snapshot", [snapshot]);
+  db.run(`INSERT INTO name (rowid, folded) ${listNames(kind)}`);
+  return db;
 }

@@ -9,6 +9,7 @@ import { setImmediate } from "node:timers/promises";
 import zlib from "node:zlib";
 import { reasonOf } from "../../files/errors.ts";
 import { findForeign } from "../../files/input.ts";
+import { clearUnused } from "./unused-space.ts";
 
 /** "RBOK" in ASCII. */
 export const APPLICATION_ID = 0x52424f4b;
@@ -84,18 +85,16 @@ export async function isSnapshot(path: string): Promise<boolean> {
   return findProblem(Buffer.from(await readHeader(file))) === undefined;
 }
 
-/** Changes the pages that begin at the offset `from`. Returns whether it did. */
-type Edit = (pages: Uint8Array, from: number) => boolean;
-
-/** Edits all pages, and writes the trailer. Returns the checksum. */
-export async function finishFile(path: string, edit: Edit): Promise<string> {
+/** Clears unused space on all pages, and writes the trailer. Returns the checksum. */
+export async function finishFile(path: string): Promise<string> {
   await using file = await open(path, "r+");
   const { databaseBytes } = parseSizes(await readHeader(file));
   const hash = createHash("sha256");
   const blocks: Buffer[] = [];
   let at = 0;
   for await (const chunk of readChunks(file, 0, databaseBytes)) {
-    if (edit(chunk, at)) await file.write(chunk, 0, chunk.length, at);
+    const hasChanged = clearUnused(chunk, at === 0 ? HEADER_BYTES : 0);
+    if (hasChanged) await file.write(chunk, 0, chunk.length, at);
     hash.update(chunk);
     blocks.push(hashBlocks(chunk));
     at += chunk.length;

@@ -11,7 +11,8 @@ export function* listRecords(db: Database): Generator<DatasetLine> {
     const { id, name, description, icon, type: kind, tier, points } = row;
     yield { type: "achievement", id, name, description, icon, kind, tier, points };
   }
-  const companies = db.select().from(company).orderBy(company.id);
+  const { id, name, member_count } = company;
+  const companies = db.select({ id, name, member_count }).from(company).orderBy(company.id);
   for (const row of prepareText(db, companies).iterate()) yield { type: "company", ...row };
   for (const row of prepareText(db, selectUsers(db)).iterate()) yield lineOfUser(row);
 }
@@ -20,7 +21,9 @@ export function* listRecords(db: Database): Generator<DatasetLine> {
 function selectUsers(db: Database) {
   const publicIds = db.select({ id: user.id }).from(user);
   const ids = publicIds.unionAll(db.select().from(privateUser)).as("ids");
-  const users = db.select({ ...getTableColumns(user), id: ids.id }).from(ids);
+  // The snapshots of older releases have no folded names.
+  const { folded, ...columns } = getTableColumns(user);
+  const users = db.select({ ...columns, id: ids.id }).from(ids);
   return users.leftJoin(user, eq(user.id, ids.id)).orderBy(ids.id);
 }
 

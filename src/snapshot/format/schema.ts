@@ -1,7 +1,7 @@
 /** The tables of a snapshot. Fields are named as their columns, as `prepareText` asks. */
 import { getTableConfig, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { formatTime } from "../../domain/time.ts";
-import { createNameTables, nameKinds } from "../../search/tables.ts";
+import { createNameIndexes } from "../../search/name-index.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { APPLICATION_ID, SCHEMA_VERSION } from "./header-trailer.ts";
 
@@ -27,6 +27,8 @@ export const company = sqliteTable("company", {
   id: integer().primaryKey(),
   name: text().notNull(),
   member_count: integer().notNull(),
+  /** All spellings of the name. */
+  folded: text().notNull(),
 });
 
 export const privateUser = sqliteTable("private_user", { id: integer().primaryKey() });
@@ -47,6 +49,8 @@ export function encodeUnlocks(unlocks: Unlock[], definitionOf: (id: number) => s
 export const user = sqliteTable("user", {
   id: integer().primaryKey(),
   name: text().notNull(),
+  /** All spellings of the name. */
+  folded: text().notNull(),
   avatar_url: text(),
   company_id: integer(),
   company_name: text(),
@@ -58,13 +62,27 @@ export const user = sqliteTable("user", {
   achievements: text().notNull(),
 });
 
+/** The first id on each page of the sitemap. */
+export const userPage = sqliteTable("user_page", { first_id: integer().primaryKey() });
+export const companyPage = sqliteTable("company_page", { first_id: integer().primaryKey() });
+
 /** When a change hid or deleted a user, in milliseconds since 1970; see import/hold-takedowns.ts. */
 export const takedown = sqliteTable("takedown", {
   id: integer().primaryKey(),
   at: integer().notNull(),
 });
 
-const tables = [meta, role, achievement, company, privateUser, takedown, user];
+const tables = [
+  meta,
+  role,
+  achievement,
+  company,
+  privateUser,
+  takedown,
+  user,
+  userPage,
+  companyPage,
+];
 
 export function createSchema(db: Sqlite): void {
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
@@ -76,7 +94,7 @@ export function createSchema(db: Sqlite): void {
     );
     db.exec(`CREATE TABLE ${name} (${parts.join(", ")}) STRICT`);
   }
-  for (const kind of nameKinds) createNameTables(db, kind);
+  createNameIndexes(db);
 }
 
 /** Creates the indexes of a database with rows, which takes less time than keeping them up. */

@@ -9,6 +9,7 @@ import { MAX_ACHIEVEMENTS_BYTES, type PublicUserLine } from "../../domain/model.
 import type { LineError } from "../../domain/record-source.ts";
 import { parseTime } from "../../domain/time.ts";
 import { DUPLICATE_ID, type ValidationError } from "../../domain/validation-errors.ts";
+import { spell } from "../../search/fold.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { countOf } from "../format/meta.ts";
 import { achievement, company, encodeUnlocks, role, type Unlock, user } from "../format/schema.ts";
@@ -36,7 +37,9 @@ export function createRowWriter(db: Database, ids: Ids) {
     if (line.type === "achievement") {
       return addAchievement.run({ ...line, type: line.kind }).changes > 0;
     }
-    if (line.type === "company") return addCompany.run(line).changes > 0;
+    if (line.type === "company") {
+      return addCompany.run({ ...line, folded: spell(line.name) }).changes > 0;
+    }
     if (line.public) return insertUser(line, number);
     return addPrivateUser.run(line.id, line.id).changes > 0;
   }
@@ -51,6 +54,7 @@ export function createRowWriter(db: Database, ids: Ids) {
     const added = addUser.run(
       id,
       line.name,
+      spell(line.name),
       line.avatar_url ?? null,
       company?.id ?? null,
       companyName ?? null,
@@ -151,8 +155,9 @@ function prepareStatements(db: Database) {
     addCompany: prepareInsert(db, company),
     // Not in drizzle, which takes 3 s longer for a million users.
     addUser: db.$client.prepare(`INSERT INTO user
-      (id, name, avatar_url, company_id, company_name, company_role, roles, created_at, achievements)
-      SELECT ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM private_user WHERE id = ?)
+      (id, name, folded, avatar_url, company_id, company_name, company_role, roles, created_at,
+        achievements)
+      SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM private_user WHERE id = ?)
       ON CONFLICT DO NOTHING`),
     addPrivateUser: db.$client.prepare(`INSERT INTO private_user
       SELECT ? WHERE NOT EXISTS (SELECT 1 FROM user WHERE id = ?) ON CONFLICT DO NOTHING`),

@@ -15,7 +15,7 @@ import { namingErrors } from "../format/open.ts";
 import { privateUser, user } from "../format/schema.ts";
 import { createRowWriter, nameCompanies, type Reference } from "./add-records.ts";
 import { compare, type GuardOptions } from "./compare.ts";
-import { clearUnused, createForgetting } from "./forget.ts";
+import { Removals } from "./forget.ts";
 import { type IdOptions, Ids } from "./ids.ts";
 import { type LineOptions, LineReader, type LineSource } from "./line-source.ts";
 import { type ReadOptions, type RecordHandler, readDataset } from "./read-dataset.ts";
@@ -84,7 +84,7 @@ async function writeChanged(
     const differences = compare(db, target, outcome, { ...options, allowReveal: true }, changed);
     return { ...outcome, differences, held: 0 };
   });
-  const sha256 = await finishFile(path, clearUnused);
+  const sha256 = await finishFile(path);
   ids.commit();
   return { ...counted, sha256 };
 }
@@ -161,7 +161,7 @@ async function change(
 ) {
   const { featured } = readMeta(db);
   const writer = createRowWriter(db, ids);
-  const { forget, forgetNgrams, forgetSeparators } = createForgetting(db, builtAtMs);
+  const removals = new Removals(db, builtAtMs);
   const byId = () => new Map<number, number>();
   /** The line number of each change. */
   const lineOf = { role: byId(), achievement: byId(), company: byId(), user: byId() };
@@ -181,7 +181,7 @@ async function change(
       lineOf[type].set(id, number);
       // A definition may make any user's list too long.
       if (type === "achievement") writer.longestList = Number.POSITIVE_INFINITY;
-      const existed = forget(line);
+      const existed = removals.remove(line);
       if (!("deleted" in line)) return writer.add(line, number);
       if (!existed) notFound.push({ type, id: ids.inSource(line) });
       else if (type !== "user") deletions.push({ type, id, line: number });
@@ -202,8 +202,8 @@ async function change(
   const isAnyone = lineOf.achievement.size > 0 || featured.some((id) => lineOf.user.has(id));
   const summarized = summarize(db, isAnyone ? undefined : [...featured, ...lineOf.user.keys()]);
   const summary = { ...summarized, id_map: ids.mark() };
-  await finishDatabase(db, summary, forgetNgrams(), { builtAtMs });
-  forgetSeparators();
+  removals.finish();
+  finishDatabase(db, summary, builtAtMs);
   const { counts, unlocked } = summary;
   const changed = { users: [...lineOf.user.keys()], companies: [...lineOf.company.keys()] };
   return { counts, unlocked, ...read, notFound, changed };

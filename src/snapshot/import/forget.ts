@@ -1,91 +1,116 @@
 /**
- * Forgets a person. This is all that hiding or deleting a user must clear from a snapshot, in order:
+ * Forgets what a change removes from a snapshot, so that no byte of the file shows it:
  *
- * 1. `createForgetting`: from now on, SQLite and FTS5 overwrite what they delete with zeros.
- * 2. `forget`, for each user: the name in the index and the profile. The time of the takedown stays
- *    until the first change or import after an hour (hold-takedowns.ts).
- * 3. `forgetNgrams`, after the last user: the n-grams that no other name has.
- * 4. `forgetSeparators`, when FTS5 has written its pages: n-grams that it keeps to find a page.
- * 5. `clearUnused`, when the file is written: copies of rows that SQLite has moved to another page.
+ * 1. While a database is written (`useDatabase`), SQLite overwrites what it deletes with zeros. So
+ *    does FTS5, whose tables say so (search/name-index.ts).
+ * 2. `Removals` removes the records, and then their names from the index. The time of a takedown
+ *    stays until the first change or import after an hour (hold-takedowns.ts).
+ * 3. `forgetRemains`, which `finishDatabase` calls for all writers, removes what is left after that.
+ * 4. `finishFile` clears the space that pages no longer use, where SQLite leaves copies of rows.
  */
 import { eq, lte, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { ChangeLine } from "../../domain/dataset.ts";
-import { openNameChanges } from "../../search/change.ts";
-import { renewSeparators } from "../../search/fts5-segment.ts";
-import type { NameKind } from "../../search/tables.ts";
-import type { Database } from "../../sqlite/driver.ts";
-import { HEADER_BYTES } from "../format/header-trailer.ts";
+import { NameChanges, type NameKind, nameKinds } from "../../search/name-index.ts";
+import type { Database, Sqlite } from "../../sqlite/driver.ts";
 import { achievement, company, privateUser, role, takedown, user } from "../format/schema.ts";
 import { MAX_HOLD_MS } from "./hold-takedowns.ts";
 
-const kinds = ["user", "company"] as const;
 const id = sql.placeholder("id");
 
-/** `nowMs` is the time of the takedowns. */
-export function createForgetting(db: Database, nowMs: number) {
-  db.$client.exec("PRAGMA secure_delete = ON");
-  const names = {
-    user: openNameChanges(db.$client, "user"),
-    company: openNameChanges(db.$client, "company"),
-  };
-  const expiredMs = nowMs - MAX_HOLD_MS;
-  db.delete(takedown).where(lte(takedown.at, expiredMs)).run();
-  const begin = db.insert(takedown).values({ id, at: nowMs }).prepare();
-  const end = db.delete(takedown).where(eq(takedown.id, id)).prepare();
-  const prepare = (table: SQLiteTable) => db.delete(table).where(sql`id = ${id}`).prepare();
-  const deletions = {
-    role: [prepare(role)],
-    achievement: [prepare(achievement)],
-    company: [prepare(company)],
-    user: [prepare(user), prepare(privateUser)],
-  };
+/** Removes the records that the lines of a change file replace or delete. */
+export class Removals {
+  readonly #names: NameChanges;
+  readonly #deletions;
+  readonly #beginTakedown;
+  readonly #endTakedown;
 
-  return {
-    /** Removes the record that `line` replaces or deletes. Returns whether there was one. */
-    forget(line: ChangeLine): boolean {
-      const { type, id } = line;
-      if (type === "user") {
-        // A takedown also counts if the user has not been imported yet. A repeated one begins again.
-        end.run({ id });
-        if (!("public" in line && line.public)) begin.run({ id });
-      }
-      if (type === "user" || type === "company") names[type].change(id);
-      return deletions[type].some((deletion) => deletion.run({ id }).changes > 0);
-    },
-    /** Updates the name indexes to the new rows. Returns those that must be rebuilt instead. */
-    forgetNgrams: (): NameKind[] => kinds.filter((kind) => !names[kind].finish()),
-    forgetSeparators(): void {
-      for (const kind of kinds) renewSeparators(db.$client, `${kind}_ngram`);
-    },
-  };
+  /** `nowMs` is the time of the takedowns. */
+  constructor(db: Database, nowMs: number) {
+    db.delete(takedown)
+      .where(lte(takedown.at, nowMs - MAX_HOLD_MS))
+      .run();
+    const prepare = (table: SQLiteTable) => db.delete(table).where(sql`id = ${id}`).prepare();
+    this.#names = new NameChanges(db.$client);
+    this.#beginTakedown = db.insert(takedown).values({ id, at: nowMs }).prepare();
+    this.#endTakedown = db.delete(takedown).where(eq(takedown.id, id)).prepare();
+    this.#deletions = {
+      role: [prepare(role)],
+      achievement: [prepare(achievement)],
+      company: [prepare(company)],
+      user: [prepare(user), prepare(privateUser)],
+    };
+  }
+
+  /** Removes the record that `line` replaces or deletes. Returns whether there was one. */
+  remove(line: ChangeLine): boolean {
+    const { type, id } = line;
+    if (type === "user") {
+      // A takedown also counts if the user has not been imported yet. A repeated one begins again.
+      this.#endTakedown.run({ id });
+      if (!("public" in line && line.public)) this.#beginTakedown.run({ id });
+    }
+    if (type === "user" || type === "company") this.#names.note(type, id);
+    return this.#deletions[type].some((deletion) => deletion.run({ id }).changes > 0);
+  }
+
+  /** Brings the name indexes in line with the records, all of which must have been written. */
+  finish(): void {
+    this.#names.finish();
+  }
 }
 
-/** SQLite's default, which no snapshot changes. */
-const PAGE_BYTES = 4096;
-/** The types of B-tree pages, and the lengths of their headers. */
-const btreeHeaders: Record<number, number> = { 2: 12, 5: 12, 10: 8, 13: 8 };
-const zeros = Buffer.alloc(PAGE_BYTES);
+/** Removes from a committed database what is left of deleted records. */
+export function forgetRemains(db: Database): void {
+  for (const kind of nameKinds) renewSeparators(db.$client, kind);
+}
+
+/** The id of a page is this times the number of its segment, plus the number of the page. */
+const PAGES_PER_SEGMENT = 2 ** 37;
+
+interface Separated {
+  segid: number;
+  pgno: number;
+  separator: Uint8Array;
+  page: Uint8Array;
+}
 
 /**
- * Fills the space between the cell pointers and the cells of each B-tree page with zeros, because
- * SQLite leaves copies of moved rows there, even with `secure_delete`. `pages` begins at the offset
- * `from` in the file. Returns whether anything has changed.
+ * After a "secure-delete" of the first term on a page, FTS5 keeps the first letters of that term as
+ * the separator from the page before. FTS5 writes its pages when it commits. Their format is defined
+ * by ext/fts5/fts5_index.c in SQLite's source code.
  */
-export function clearUnused(pages: Uint8Array, from: number): boolean {
-  let hasChanged = false;
-  for (let at = 0; at < pages.length; at += PAGE_BYTES) {
-    const page = Buffer.from(pages.buffer, pages.byteOffset + at, PAGE_BYTES);
-    const start = from + at === 0 ? HEADER_BYTES : 0;
-    // An overflow or free page begins with a page number, whose first byte is 0 in any file that
-    // is smaller than 64 GB.
-    const headerBytes = btreeHeaders[page[start] ?? 0];
-    if (headerBytes === undefined) continue;
-    const cells = page.readUInt16BE(start + 3);
-    const unused = page.subarray(start + headerBytes + 2 * cells, page.readUInt16BE(start + 5));
-    if (unused.equals(zeros.subarray(0, unused.length))) continue;
-    unused.fill(0);
-    hasChanged = true;
+function renewSeparators(db: Sqlite, kind: NameKind): void {
+  const table = `${kind}_ngram`;
+  const pages = db.prepare<Separated>(
+    `SELECT segid, pgno, CAST(term AS BLOB) AS separator, block AS page
+      FROM ${table}_idx JOIN ${table}_data ON id = segid * ${PAGES_PER_SEGMENT} + pgno / 2`,
+  );
+  const renew = db.prepare(
+    `UPDATE ${table}_idx SET term = ? WHERE segid = ? AND CAST(term AS BLOB) = ? AND pgno = ?`,
+  );
+  const stale: (Omit<Separated, "page"> & { first: Buffer })[] = [];
+  for (const { page, ...row } of pages.iterate()) {
+    const first = firstTermOn(Buffer.from(page));
+    if (!first.subarray(0, row.separator.length).equals(row.separator))
+      stale.push({ ...row, first });
   }
-  return hasChanged;
+  for (const { segid, pgno, separator, first } of stale) {
+    // The whole term sorts after the term before it, too.
+    renew.run(first, segid, separator, pgno);
+  }
+}
+
+/** The lists of a page are followed by the offset of each term. A term begins with its length. */
+function firstTermOn(page: Buffer): Buffer {
+  const offset = readVarint(page, page.readUInt16BE(2)).value;
+  const { value: length, end } = readVarint(page, offset);
+  return page.subarray(end, end + length);
+}
+
+/** Page offsets and term lengths take at most two bytes. */
+function readVarint(bytes: Buffer, at: number) {
+  const first = bytes[at] ?? 0;
+  if (first < 0x80) return { value: first, end: at + 1 };
+  return { value: (first - 0x80) * 0x80 + (bytes[at + 1] ?? 0), end: at + 2 };
 }

@@ -13,7 +13,6 @@ import { checkSnapshot } from "../format/open.ts";
 import { createSchema } from "../format/schema.ts";
 import { createRowWriter } from "./add-records.ts";
 import { compare, type GuardOptions, refuseMostlyInvalid } from "./compare.ts";
-import { clearUnused } from "./forget.ts";
 import { type HoldOptions, holdTakedowns } from "./hold-takedowns.ts";
 import { type IdOptions, Ids } from "./ids.ts";
 import type { LineSource } from "./line-source.ts";
@@ -24,6 +23,7 @@ import { readTarget, type Target } from "./target.ts";
 import {
   type Counted,
   finishDatabase,
+  indexNames,
   serializeSnapshot,
   summarize,
   useDatabase,
@@ -83,13 +83,14 @@ async function writeImport(
     if (options.dryRun) return outcome;
     const { counts, unlocked, featured } = outcome;
     const summary = { counts, unlocked, featured, id_map: ids.mark() };
-    await finishDatabase(db, summary, ["company", "user"], options);
+    await indexNames(db, options);
+    finishDatabase(db, summary, options.builtAtMs);
     // Copies rows, not pages, so freed pages, which may hold deleted data, are left behind.
     db.run(sql`VACUUM INTO ${path}`);
     return outcome;
   });
   if (options.dryRun) return counted;
-  await finishFile(path, clearUnused);
+  await finishFile(path);
   const { sha256 } = await checkSnapshot(path);
   ids.commit();
   return { ...counted, sha256 };
@@ -123,7 +124,8 @@ export async function buildSnapshot(
   return await useDatabase(":memory:", async (db) => {
     await fill(db, source, ids, {});
     const summary = { ...summarize(db), id_map: ids.mark() };
-    await finishDatabase(db, summary, ["company", "user"], options);
+    await indexNames(db, options);
+    finishDatabase(db, summary, options.builtAtMs);
     return serializeSnapshot(db);
   });
 }

@@ -5,16 +5,18 @@ import { sqlite } from "#sqlite";
 import type { RecordKey } from "../../domain/dataset.ts";
 import { formatTime } from "../../domain/time.ts";
 import { version } from "../../domain/version.ts";
-import { buildNameIndex } from "../../search/build.ts";
-import type { NameKind } from "../../search/tables.ts";
-import { type Database, prepareText } from "../../sqlite/driver.ts";
+import { buildNameIndex, nameKinds } from "../../search/name-index.ts";
+import { type Database, prepareText, type Sqlite } from "../../sqlite/driver.ts";
 import { withTrailer } from "../format/header-trailer.ts";
-import { countTotals, type Meta, type Totals, writeMeta } from "../format/meta.ts";
+import { countOf, countTotals, type Meta, type Totals, writeMeta } from "../format/meta.ts";
 import { achievement, createIndexes, type Unlock, user } from "../format/schema.ts";
 import type { Differences } from "./compare.ts";
+import { forgetRemains } from "./forget.ts";
 import type { Read } from "./read-dataset.ts";
 
 const MAX_FEATURED = 12;
+/** Listing this many takes 1 ms. */
+const IDS_PER_PAGE = 5000;
 
 type Summary = Totals & Pick<Meta, "featured" | "id_map">;
 
@@ -49,31 +51,49 @@ export async function useDatabase<T>(
     // A killed process must not leave a journal file, which SQLite would later apply to another
     // database. `journal_mode = OFF` would also work, but Bun's SQLite silently ignores it.
     db.$client.exec(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;
-      PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768; BEGIN`);
+      PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768; PRAGMA secure_delete = ON; BEGIN`);
     return await use(db);
   } finally {
     db.$client.close();
   }
 }
 
-/** Adds the metadata and the name indexes in `staleIndexes` to a database with rows, and commits. */
-export async function finishDatabase(
-  db: Database,
-  summary: Summary,
-  staleIndexes: readonly NameKind[],
-  { builtAtMs = Date.now(), onIndexed }: WriteOptions,
-): Promise<void> {
-  const built_at = formatTime(Math.floor(builtAtMs / 1000));
-  writeMeta(db, { built_at, roadbook_version: version, ...summary });
-  createIndexes(db.$client);
-  for (const kind of staleIndexes) {
-    for (const share of buildNameIndex(db.$client, kind)) {
-      if (kind === "user") onIndexed?.(share);
+/** Builds the name indexes of a database with rows. */
+export async function indexNames(db: Database, { onIndexed }: WriteOptions): Promise<void> {
+  const users = countOf(db, user);
+  for (const kind of nameKinds) {
+    for (const done of buildNameIndex(db.$client, kind)) {
+      if (kind === "user") onIndexed?.(done / users);
       // Lets the event loop handle pending signals.
       await setImmediate();
     }
   }
+}
+
+/** Adds what follows from the rows of a database, and commits. */
+export function finishDatabase(db: Database, summary: Summary, builtAtMs = Date.now()): void {
+  const built_at = formatTime(Math.floor(builtAtMs / 1000));
+  writeMeta(db, { built_at, roadbook_version: version, ...summary });
+  createIndexes(db.$client);
+  divideSitemap(db.$client);
   db.$client.exec("COMMIT");
+  forgetRemains(db);
+}
+
+/** Notes the first id on each page of the sitemap. */
+function divideSitemap(db: Sqlite): void {
+  for (const kind of nameKinds) {
+    const listed =
+      kind === "user" ? "" : "AND EXISTS (SELECT 1 FROM user WHERE company_id = company.id)";
+    const findId = (after: string, offset: number) =>
+      `(SELECT id FROM ${kind} WHERE id > ${after} ${listed} ORDER BY id LIMIT 1 OFFSET ${offset})`;
+    db.exec(`DELETE FROM ${kind}_page;
+      INSERT INTO ${kind}_page
+        WITH RECURSIVE page (id) AS (
+          SELECT ${findId("0", 0)}
+          UNION ALL SELECT ${findId("page.id", IDS_PER_PAGE - 1)} FROM page WHERE page.id IS NOT NULL)
+        SELECT id FROM page WHERE id IS NOT NULL`);
+  }
 }
 
 /** Returns a database in memory as the bytes of a snapshot file. */

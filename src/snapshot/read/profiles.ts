@@ -1,5 +1,5 @@
 /** Reads users with their achievements, companies with their drivers, and ids for the sitemap. */
-import { and, count, desc, eq, getTableColumns, gt, sql } from "drizzle-orm";
+import { and, between, count, eq, exists, getTableColumns, gt, sql } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
 import {
   type CompanySearchResult,
@@ -9,22 +9,32 @@ import {
   type User,
 } from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
-import type { NameKind } from "../../search/tables.ts";
+import type { NameKind } from "../../search/name-index.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
-import { achievement, company, encodeUnlocks, privateUser, role, user } from "../format/schema.ts";
+import {
+  achievement,
+  company,
+  companyPage,
+  encodeUnlocks,
+  privateUser,
+  role,
+  user,
+  userPage,
+} from "../format/schema.ts";
 
 export type Missing = { missing: "profile_private" | "user_not_found" };
 
-/** A page of the sitemap covers this many ranks, between which there are gaps. */
-const PAGE_RANKS = sql.raw("5000");
 /** How many companies {@link openCompanies} lists by size. */
 const LARGEST_COMPANIES = 12;
 const id = sql.placeholder("id");
 
 export function openUsers(db: Database) {
-  const { achievements, ...profile } = getTableColumns(user);
+  const { achievements, folded, ...profile } = getTableColumns(user);
   const readUser = prepareText(db, db.select(profile).from(user).where(eq(user.id, id)));
-  const readUnlocks = db.select({ achievements }).from(user).where(eq(user.id, id)).prepare();
+  const readUnlocks = prepareText(
+    db,
+    db.select({ achievements }).from(user).where(eq(user.id, id)),
+  );
   const readPrivate = db.select().from(privateUser).where(eq(privateUser.id, id)).prepare();
   const readRole = db.select().from(role).where(eq(role.id, id)).prepare();
   const readAchievement = db.select().from(achievement).where(eq(achievement.id, id)).prepare();
@@ -73,7 +83,7 @@ export function openUsers(db: Database) {
     findName: (id: number): string | Missing => readUser.get(id)?.name ?? missing(id),
     /** Returns the unlocked achievements, newest first, as a JSON array. */
     findAchievements(id: number): string | Missing {
-      const row = readUnlocks.get({ id });
+      const row = readUnlocks.get(id);
       return row ? encodeUnlocks(JSON.parse(row.achievements), definitionOf) : missing(id);
     },
     /** If several achievements have this icon, returns the one with the lowest id. */
@@ -83,7 +93,8 @@ export function openUsers(db: Database) {
 }
 
 export function openCompanies(db: Database) {
-  const readCompany = db.select().from(company).where(eq(company.id, id)).prepare();
+  const { folded, ...fields } = getTableColumns(company);
+  const readCompany = db.select(fields).from(company).where(eq(company.id, id)).prepare();
   const { name, avatar_url, company_role } = user;
   const readUsers = db
     .select({ id: user.id, name, avatar_url, role: company_role })
@@ -98,16 +109,15 @@ export function openCompanies(db: Database) {
     .from(counted.limit(sql.placeholder("limit")).as("counted"))
     .prepare();
   const readLargest = db
-    .select()
-    .from(company)
-    .orderBy(desc(company.member_count), company.id)
+    .select(fields)
+    .from(sql`company_rank`)
+    .innerJoin(company, eq(company.id, sql`company_rank.id`))
+    .orderBy(sql`company_rank.rank`)
     .limit(LARGEST_COMPANIES)
     .prepare();
-  let largest: CompanySearchResult[] | undefined;
   return {
     find: (id: number) => readCompany.get({ id }),
-    /** Kept, because reading tens of thousands of companies takes milliseconds. */
-    listLargest: (): CompanySearchResult[] => (largest ??= readLargest.all()),
+    listLargest: (): CompanySearchResult[] => readLargest.all(),
     /** Counts the public users of a company, but at most up to `limit`. */
     countUsers: (id: number, limit: number): number => readCount.get({ id, limit })?.count ?? 0,
     /** Lists up to `limit` public users of a company whose ids are above `after`, by id. */
@@ -122,31 +132,38 @@ export function openCompanies(db: Database) {
 
 /** Lists the ids of public users, or of companies that have one, in pages for the sitemap. */
 function openIdPages(db: Database, kind: NameKind) {
-  const names = sql.identifier(`${kind}_name`);
+  const { records, pages, listed } = {
+    user: { records: user, pages: userPage, listed: undefined },
+    company: { records: company, pages: companyPage, listed: hasUser(db) },
+  }[kind];
+  const countPages = db.select({ pages: count() }).from(pages).prepare();
   const page = sql.placeholder("page");
-  const listed =
-    kind === "user" ? sql`TRUE` : sql`EXISTS (SELECT 1 FROM user WHERE company_id = ${names}.id)`;
-  const readNext = db
-    .select({ page: sql<number>`rank / ${PAGE_RANKS}` })
-    .from(sql`${names}`)
-    .where(sql`rank >= ${page} * ${PAGE_RANKS} AND ${listed}`)
-    .orderBy(sql`rank`)
+  const readFirst = db
+    .select({ id: pages.first_id })
+    .from(pages)
+    .orderBy(pages.first_id)
     .limit(1)
+    .offset(page)
     .prepare();
   // One value, because thousands of rows would take several times as much memory.
   const readIds = db
-    .select({ ids: sql<string>`json_group_array(id ORDER BY rank)` })
-    .from(sql`${names}`)
-    .where(
-      sql`rank >= ${page} * ${PAGE_RANKS} AND rank < (${page} + 1) * ${PAGE_RANKS} AND ${listed}`,
-    )
+    .select({ ids: sql<string>`json_group_array(${records.id} ORDER BY ${records.id})` })
+    .from(records)
+    .where(and(between(records.id, sql.placeholder("from"), sql.placeholder("to")), listed))
     .prepare();
-  const findPage = (page: number) => readNext.get({ page })?.page;
   return {
-    /** Finds each page from the previous one, because reading all ranks would take too long. */
-    *listPages(): Generator<number> {
-      for (let at = findPage(0); at !== undefined; at = findPage(at + 1)) yield at;
+    countPages: (): number => countPages.get()?.pages ?? 0,
+    /** Lists the ids on a page. The first page is 0. */
+    listIds(page: number): number[] {
+      const first = readFirst.get({ page });
+      const next = readFirst.get({ page: page + 1 });
+      if (!first) return [];
+      const to = next ? next.id - 1 : Number.MAX_SAFE_INTEGER;
+      return JSON.parse(readIds.get({ from: first.id, to })?.ids ?? "[]");
     },
-    listIds: (page: number): number[] => JSON.parse(readIds.get({ page })?.ids ?? "[]"),
   };
+}
+
+function hasUser(db: Database) {
+  return exists(db.select({ id: user.id }).from(user).where(eq(user.company_id, company.id)));
 }

@@ -1,0 +1,152 @@
+/**
+ * Creates, fills and changes the name indexes: for each kind of names, an FTS5 table that lists them
+ * under their n-grams. The row ids are in the order of results within a tier, so the first ten
+ * names that FTS5 finds are the best ten.
+ */
+import type { Sqlite } from "../sqlite/driver.ts";
+import { ngramsOf } from "./ngrams.ts";
+
+export const nameKinds = ["user", "company"] as const;
+export type NameKind = (typeof nameKinds)[number];
+
+/** Longer names count as this long, so that a length and an id fit into a row id, which has 63 bits. */
+const MAX_LENGTH = 1000;
+const ID_BITS = 53;
+
+/**
+ * How to get from a row of the FTS5 table to the record. The row id of a user is the length of the
+ * name and then the id. That of a company is its rank, because a number of members and an id do not
+ * fit into one row id.
+ */
+export const joinRecords: Record<NameKind, string> = {
+  user: `user_ngram AS ngram
+    CROSS JOIN user AS record ON record.id = ngram.rowid & ${2 ** ID_BITS - 1}`,
+  company: `company_ngram AS ngram
+    CROSS JOIN company_rank AS ranked ON ranked.rank = ngram.rowid
+    CROSS JOIN company AS record ON record.id = ranked.id`,
+};
+
+/** The number of code points of the first spelling. Line feeds separate spellings. */
+const LENGTH = `min(instr(folded || char(10), char(10)) - 1, ${MAX_LENGTH})`;
+
+/** A name that the index lists. Row ids are passed in two parts, because they are no safe integers. */
+interface Entry {
+  high: number;
+  low: number;
+  folded: string;
+}
+
+const listEntries: Record<NameKind, string> = {
+  user: `SELECT ${LENGTH} AS high, id AS low, folded FROM user`,
+  company: "SELECT 0 AS high, rank AS low, folded FROM company_rank JOIN company USING (id)",
+};
+
+/**
+ * FTS5's ascii tokenizer treats every byte above 127 as part of a word. With these characters as
+ * token characters too, it never splits an n-gram.
+ */
+const PUNCTUATION = " !\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
+
+/**
+ * How much FTS5 collects before it writes a segment. With 64 MB, indexing a million names takes a
+ * fifth longer, because the lists no longer fit into the processor's cache.
+ */
+const HASH_BYTES = 8 * 2 ** 20;
+
+/** Creates the tables of both indexes. */
+export function createNameIndexes(db: Sqlite): void {
+  db.exec(
+    "CREATE TABLE company_rank (rank INTEGER PRIMARY KEY NOT NULL, id INTEGER NOT NULL) STRICT",
+  );
+  const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
+  const tokenizer = quote(`ascii tokenchars ${quote(PUNCTUATION)}`);
+  for (const kind of nameKinds) {
+    const table = `${kind}_ngram`;
+    // Only lists of row ids, without texts, positions and sizes: a search needs nothing else.
+    db.exec(`CREATE VIRTUAL TABLE ${table} USING fts5(ngrams, content='', columnsize=0,
+      contentless_delete=0, detail=none, tokenize=${tokenizer})`);
+    // With secure-delete, FTS5 removes a name from its lists instead of noting that it is gone.
+    db.exec(`INSERT INTO ${table} (${table}, rank) VALUES
+      ('secure-delete', 1), ('automerge', 0), ('hashsize', ${HASH_BYTES})`);
+  }
+}
+
+/** An import pauses after this many names, so that it notices signals. */
+const STEP_NAMES = 1 << 13;
+
+/** Fills the index of a kind of names. Yields how many names are done after each step. */
+export function* buildNameIndex(db: Sqlite, kind: NameKind): Generator<number, void> {
+  if (kind === "company") rankCompanies(db);
+  const { add } = prepareChanges(db, kind);
+  const entries = db.prepare<Entry>(`${listEntries[kind]} ORDER BY high, low`);
+  let done = 0;
+  for (const entry of entries.iterate()) {
+    add(entry);
+    if (++done % STEP_NAMES === 0) yield done;
+  }
+  db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram) VALUES ('optimize')`);
+}
+
+function rankCompanies(db: Sqlite): void {
+  db.exec(`DELETE FROM company_rank;
+    INSERT INTO company_rank (rank, id)
+      SELECT row_number() OVER (ORDER BY member_count DESC, id), id FROM company`);
+}
+
+/** Both functions must be called in the order of row ids: otherwise each call writes a segment. */
+function prepareChanges(db: Sqlite, kind: NameKind) {
+  const table = `${kind}_ngram`;
+  const rowId = `(? << ${ID_BITS}) | ?`;
+  const insert = db.prepare(`INSERT INTO ${table} (rowid, ngrams) VALUES (${rowId}, ?)`);
+  const remove = db.prepare(
+    `INSERT INTO ${table} (${table}, rowid, ngrams) VALUES ('delete', ${rowId}, ?)`,
+  );
+  return {
+    add: ({ high, low, folded }: Entry) => insert.run(high, low, ngramsOf(folded)),
+    remove: ({ high, low, folded }: Entry) => remove.run(high, low, ngramsOf(folded)),
+  };
+}
+
+/** Brings the indexes in line with changed records. */
+export class NameChanges {
+  readonly #db: Sqlite;
+  readonly #findUser;
+  /** The users that change, as they were; undefined if there was none with this id. */
+  readonly #users = new Map<number, Entry | undefined>();
+  #hasCompany = false;
+
+  constructor(db: Sqlite) {
+    this.#db = db;
+    this.#findUser = db.prepare<Entry>(`${listEntries.user} WHERE id = ?`);
+  }
+
+  /** Must be called once per record, before it is added, changed or removed. */
+  note(kind: NameKind, id: number): void {
+    if (kind === "company") this.#hasCompany = true;
+    else this.#users.set(id, this.#findUser.get(id) ?? undefined);
+  }
+
+  /** Must be called after all records have changed. */
+  finish(): void {
+    const removed: Entry[] = [];
+    const added: Entry[] = [];
+    for (const [id, before] of this.#users) {
+      const after = this.#findUser.get(id) ?? undefined;
+      if (before?.folded === after?.folded) continue;
+      if (before) removed.push(before);
+      if (after) added.push(after);
+    }
+    const { add, remove } = prepareChanges(this.#db, "user");
+    for (const entry of removed.sort(byRowId)) remove(entry);
+    for (const entry of added.sort(byRowId)) add(entry);
+    if (this.#hasCompany) this.#rebuildCompanies();
+  }
+
+  /** Companies are few, and one more member can move a company past many others. */
+  #rebuildCompanies(): void {
+    this.#db.exec("INSERT INTO company_ngram (company_ngram) VALUES ('delete-all')");
+    for (const _ of buildNameIndex(this.#db, "company"));
+  }
+}
+
+const byRowId = (a: Entry, b: Entry) => a.high - b.high || a.low - b.low;
