@@ -153,11 +153,11 @@ export class IdMap implements Disposable {
   }
 
   #toId(kind: Kind, value: unknown): unknown {
+    const { cached, find } = this.#statements[kind];
+    const known = cached.get(value);
+    if (known !== undefined) return known;
     const key = toKey(value);
     if (key === undefined) return value;
-    const { cached, find } = this.#statements[kind];
-    const known = cached.get(key);
-    if (known !== undefined) return known;
     const id = find.get(key)?.id ?? this.#add(kind, key);
     if (id === undefined || kind === "user") return id;
     if (cached.size === MAX_CACHED) cached.clear();
@@ -186,7 +186,7 @@ const fileAt = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino;
 function prepareStatements(db: Sqlite, kind: Kind) {
   return {
     /** The ids of keys that many records refer to. */
-    cached: new Map<string, number>(),
+    cached: new Map<unknown, number>(),
     find: db.prepare<{ id: number }>(`SELECT id FROM ${kind} WHERE key = ?`),
     add: db.prepare<{ id: number }>(`INSERT INTO ${kind} (key) VALUES (?) RETURNING id`),
     findKey: db.prepare<{ key: string }>(`SELECT key FROM ${kind} WHERE id = ?`),
