@@ -1,6 +1,6 @@
 /** Builds the error messages for invalid lines of a dataset, which quote the invalid value. */
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
-import { AvatarOrNull, Id, isText, Timestamp } from "./model.ts";
+import { AvatarOrNull, Id, isText, PublicUserLine, Timestamp } from "./model.ts";
 
 /** An error in one field, or in the whole line if `field` is empty. */
 export interface ValidationError {
@@ -134,7 +134,8 @@ export function* explain(error: ValueError, isPrivate: boolean): Generator<Valid
   if (type === ValueErrorType.ObjectRequiredProperty) yield { field, reason: "is missing" };
   else if (type === ValueErrorType.ObjectAdditionalProperties) {
     // A broken line can have the name of a person where a field should be.
-    if (isPrivate) yield { field: parent, reason: "has a field that is not known" };
+    const isHidden = isPrivate && !Object.hasOwn(PublicUserLine.properties, field);
+    if (isHidden) yield { field: parent, reason: "has a field that is not known" };
     else yield { field, reason: "is not a known field" };
   } else if (hasObjectBranch && typeof value === "object") {
     for (const inner of error.errors[0] ?? []) yield* explain(inner, isPrivate);

@@ -115,7 +115,7 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
     const lines = splitter.split(chunk);
     if (lines.length > 0) yield lines;
   }
-  const last = splitter.finish();
+  const last = splitter.end();
   if (last) yield [last];
 }
 
@@ -126,13 +126,13 @@ class LineSplitter {
   #parts: Uint8Array[] = [];
   #size = 0;
 
-  /** Returns the non-blank lines that end in this chunk. */
+  /** Returns the lines that end in this chunk. */
   split(chunk: Uint8Array): TextLine[] {
     const lines: TextLine[] = [];
     let from = 0;
     for (let to = chunk.indexOf(10); to >= 0; to = chunk.indexOf(10, from)) {
       this.#keep(chunk.subarray(from, to));
-      const line = this.#endLine();
+      const line = this.#finish();
       if (line) lines.push(line);
       from = to + 1;
     }
@@ -140,9 +140,9 @@ class LineSplitter {
     return lines;
   }
 
-  /** Returns what follows the last line feed, unless it is blank. */
-  finish(): TextLine | undefined {
-    return this.#size > 0 ? this.#endLine() : undefined;
+  /** Returns the last line if it does not end with a line feed. */
+  end(): TextLine | undefined {
+    return this.#size > 0 ? this.#finish() : undefined;
   }
 
   #keep(part: Uint8Array): void {
@@ -150,10 +150,10 @@ class LineSplitter {
     this.#size += part.length;
   }
 
-  #endLine(): TextLine | undefined {
+  #finish(): TextLine | undefined {
     // Joins the parts only once per line, because chunks may be as small as a single byte.
-    const [first] = this.#parts;
-    const line = this.#parts.length === 1 && first ? first : Buffer.concat(this.#parts);
+    const [only] = this.#parts;
+    const line = this.#parts.length === 1 && only ? only : Buffer.concat(this.#parts);
     this.#parts = [];
     this.#size = 0;
     this.#number++;

@@ -25,8 +25,11 @@ export function openCsv(hasKeys: boolean, dates?: DateOrder): Source {
     dialect: "sqlite",
     async load(name, path) {
       const table = new CsvTable($client, name, hasKeys ? toKey : toInteger);
-      await readRecords(table, path);
-      return table.finish(orders, dates);
+      const header = await table.load(path);
+      for (const [column, found] of table.dated) {
+        orders.set(column, dates ?? decideDates(`${name}.csv: ${column}`, found));
+      }
+      return header;
     },
     csv: { orderOf: (column) => orders.get(column) },
     run: async (sql) => ({ rows: $client.prepare<Row>(sql).all(), columns: [] }),
@@ -34,116 +37,112 @@ export function openCsv(hasKeys: boolean, dates?: DateOrder): Source {
   };
 }
 
-/** Adds the records of a file to its table. */
-async function readRecords(table: CsvTable, path: string): Promise<void> {
-  const texts = decode(table.file, readFileBytes(path));
-  const { value: start = "" } = await texts.next();
-  const parser = parse({
-    delimiter: findDelimiter(start),
-    max_record_size: MAX_ROW_BYTES,
-    record_delimiter: "\n",
-    relax_column_count: true,
-    // The size of a record does not count its separators, and each field takes memory.
-    cast(cell: string, { index }) {
-      if (index < MAX_FIELDS) return cell;
-      throw table.problem("has more than 1,000 fields");
-    },
-    on_record(cells: string[], { lines }) {
-      table.add(cells, lines);
-      return null;
-    },
-  });
-  parser.write(start);
-
+function decideDates(place: string, found: DateColumn): DateOrder | undefined {
   try {
-    await pipeline(texts, parser.resume());
+    return found.decide();
   } catch (error) {
-    const bad = "a quote is misplaced or never closed, or the record is longer than 1 MiB";
-    throw error instanceof CsvError ? table.problem(bad) : error;
+    throw new Error(`${place}: ${reasonOf(error)}`);
   }
 }
 
-/** The table that the records of a file become. The first record names its columns. */
+/** Loads one file into a table of the database. */
 class CsvTable {
-  readonly file: string;
+  /** The columns with times. */
+  readonly dated = new Map<string, DateColumn>();
   readonly #db: Sqlite;
   readonly #name: TableName;
-  readonly #key: string;
   readonly #toId: (cell: unknown) => unknown;
-  readonly #dates = new Map<string, DateColumn>();
   #header: Header | undefined;
-  #width = 0;
   #insert: ReturnType<Sqlite["prepare"]> | undefined;
+  /** The number of columns up to the last one with a name. */
+  #width = 0;
   /** The line on which the last record ends. */
   #lines = 0;
 
   constructor(db: Sqlite, name: TableName, toId: (cell: unknown) => unknown) {
-    this.file = `${name}.csv`;
     this.#db = db;
     this.#name = name;
-    this.#key = keyOf(name);
     this.#toId = toId;
   }
 
-  /** Adds a record that ends on the line `end`. */
-  add(cells: string[], end: number): void {
-    const isBlank = cells.every((cell) => cell.trim() === "");
-    if (!isBlank && this.#header) this.#addRow(cells, this.#header);
-    else if (!isBlank) this.#addHeader(cells);
-    this.#lines = end;
-  }
-
-  /** An error in the record that is being read. */
-  problem(reason: string): Error {
-    return new Error(`${this.file}, line ${this.#lines + 1}: ${reason}`);
-  }
-
-  /** Decides the order of dates in each column, unless it is `known`, and adds it to `orders`. */
-  finish(orders: Map<string, DateOrder | undefined>, known: DateOrder | undefined): Header {
-    if (!this.#header) {
-      throw new Error(`${this.file} is empty; its first line must name the columns`);
+  async load(path: string): Promise<Header> {
+    const file = `${this.#name}.csv`;
+    const texts = decode(file, readFileBytes(path));
+    const { value: start = "" } = await texts.next();
+    const parser = this.#createParser(findDelimiter(start));
+    parser.write(start);
+    try {
+      await pipeline(texts, parser.resume());
+    } catch (error) {
+      const bad = "a quote is misplaced or never closed, or the record is longer than 1 MiB";
+      throw error instanceof CsvError ? this.#problem(bad) : error;
     }
-    for (const [name, dates] of this.#dates) {
-      try {
-        orders.set(name, known ?? dates.decide());
-      } catch (error) {
-        throw new Error(`${this.file}: ${name}: ${reasonOf(error)}`);
-      }
-    }
-    // The index has all columns, so that a page is read from one place. Rows with the same id are
-    // in the order of their lines.
-    const others = [...this.#header.places.keys()].filter((name) => name !== this.#key);
-    const indexed = [this.#key, "line", ...others];
-    this.#db.exec(`CREATE INDEX ${this.#name}_by_id ON ${this.#name} (${indexed})`);
-    return this.#header;
+    const header = this.#header;
+    if (!header) throw new Error(`${file} is empty; its first line must name the columns`);
+    // The index has all columns, so that a page is read from one place. Rows with the same id are in
+    // the order of their lines.
+    const key = keyOf(this.#name);
+    const others = [...header.places.keys()].filter((name) => name !== key);
+    this.#db.exec(
+      `CREATE INDEX ${this.#name}_by_id ON ${this.#name} (${[key, "line", ...others]})`,
+    );
+    return header;
   }
 
-  #addHeader(cells: string[]): void {
+  #createParser(delimiter: string) {
+    return parse({
+      delimiter,
+      max_record_size: MAX_ROW_BYTES,
+      record_delimiter: "\n",
+      relax_column_count: true,
+      // The size of a record does not count its separators, and each field takes memory.
+      cast: (cell: string, { index }) => {
+        if (index < MAX_FIELDS) return cell;
+        throw this.#problem("has more than 1,000 fields");
+      },
+      on_record: (cells: string[], context) => {
+        // Spreadsheets write empty rows, too.
+        if (cells.some((cell) => cell.trim() !== "")) this.#add(cells);
+        this.#lines = context.lines;
+        return null;
+      },
+    });
+  }
+
+  #add(cells: string[]): void {
+    if (this.#header) this.#addRow(cells, this.#header);
     // Tells Excel the separator, which findDelimiter has found in this line.
-    if (/^sep=.?$/i.test(cells.join(""))) return;
-    this.#width = cells.findLastIndex((name) => name.trim() !== "") + 1;
-    this.#header = readHeader(this.file, this.#name, cells.slice(0, this.#width));
-
-    const columns = [...this.#header.places.keys()];
-    for (const name of columns) if (name.endsWith("_at")) this.#dates.set(name, new DateColumn());
-    this.#db.exec(`CREATE TABLE ${this.#name} (${columns}, line)`);
-    const places = columns.map(() => "?");
-    this.#insert = this.#db.prepare(`INSERT INTO ${this.#name} VALUES (${places}, ?)`);
+    else if (!/^sep=.?$/i.test(cells.join(""))) this.#header = this.#createTable(cells);
   }
 
-  #addRow(cells: string[], header: Header): void {
+  #createTable(titles: string[]): Header {
+    this.#width = titles.findLastIndex((title) => title.trim() !== "") + 1;
+    const header = readHeader(`${this.#name}.csv`, this.#name, titles.slice(0, this.#width));
+    const columns = [...header.places.keys()];
+    for (const name of columns) if (name.endsWith("_at")) this.dated.set(name, new DateColumn());
+    this.#db.exec(`CREATE TABLE ${this.#name} (${columns}, line)`);
+    const values = columns.map(() => "?");
+    this.#insert = this.#db.prepare(`INSERT INTO ${this.#name} VALUES (${values}, ?)`);
+    return header;
+  }
+
+  #addRow(cells: string[], { places }: Header): void {
     if (cells.length < this.#width || cells.slice(this.#width).some((cell) => cell !== "")) {
       const counts = `has ${cells.length} fields, but the header has ${this.#width}`;
-      throw this.problem(`${counts} (a field with a separator must be quoted)`);
+      throw this.#problem(`${counts} (a field with a separator must be quoted)`);
     }
+    const key = keyOf(this.#name);
     const line = this.#lines + 1;
-    const values = Array.from(header.places, ([name, at]) => {
-      const cell = cells[at] ?? "";
-      this.#dates.get(name)?.add(cell, line);
-      const id = name === this.#key && this.#toId(cell);
-      return typeof id === "number" || typeof id === "string" ? id : cell || null;
+    const values = Array.from(places, ([name, at]) => {
+      this.dated.get(name)?.add(cells[at] ?? "", line);
+      const id = name === key && this.#toId(cells[at]);
+      return typeof id === "number" || typeof id === "string" ? id : cells[at] || null;
     });
     this.#insert?.run(...values, line);
+  }
+
+  #problem(reason: string): Error {
+    return new Error(`${this.#name}.csv, line ${this.#lines + 1}: ${reason}`);
   }
 }
 

@@ -25,14 +25,81 @@ const limits = {
 /** A record, and the line that refers to it or deletes it. */
 export type Reference = RecordKey & { line: number };
 
-export function createRowWriter(db: Database, ids: Ids) {
-  const statements = prepareStatements(db);
+export class RowWriter implements RecordHandler<DatasetLine> {
+  /** The length of the longest list of achievements so far. With infinity, all are checked. */
+  longestList = 0;
+  readonly validate = validateRecord;
+  readonly #db: Database;
+  readonly #ids: Ids;
+  readonly #statements: ReturnType<typeof prepareStatements>;
   /** The ids of the roles and achievements read so far. */
-  const known = { role: new Set<number>(), achievement: new Set<number>() };
+  readonly #known = { role: new Set<number>(), achievement: new Set<number>() };
+
+  constructor(db: Database, ids: Ids) {
+    this.#db = db;
+    this.#ids = ids;
+    this.#statements = prepareStatements(db);
+  }
+
+  add(line: DatasetLine, number: number): ValidationError[] {
+    const { type, id } = line;
+    if (type === "role" || type === "achievement") {
+      const ids = this.#known[type];
+      if (ids.size >= limits[type].max && !ids.has(id)) return [tooMany(type)];
+      ids.add(id);
+    }
+    if (this.#insert(line, number)) return [];
+    const reason = `duplicate ${type} id ${this.#ids.inSource(line)}`;
+    return [{ field: "id", reason, kind: DUPLICATE_ID }];
+  }
+
+  /** Has `finish` yield an error for each user that still refers to one of these records. */
+  addDeletions(deletions: Reference[]): void {
+    // MATERIALIZED and CROSS have SQLite look each reference up in an index of the deletions.
+    this.#db.run(sql`WITH deletion AS MATERIALIZED (SELECT
+        value ->> 'type' AS type, value ->> 'id' AS id, value ->> 'line' AS line
+        FROM json_each(${JSON.stringify(deletions)}))
+      INSERT INTO pending SELECT line, 'id', type, id, user FROM
+      (SELECT 'company' AS type, company_id AS id, id AS user FROM user
+        UNION ALL SELECT 'role', value, user.id FROM user, json_each(roles)
+        UNION ALL SELECT 'achievement', value ->> 0, user.id FROM user, json_each(achievements))
+      CROSS JOIN deletion USING (type, id)`);
+  }
+
+  /** Yields an error for each reference to a missing record and for each exceeded limit. */
+  *finish(): Generator<LineError> {
+    nameCompanies(this.#db, sql`id IN (SELECT user FROM pending WHERE type = 'company')`);
+    const rows = this.#db.$client.prepare<Reference & { field: string; user: number }>(
+      `SELECT line, field, type, id, user FROM pending
+        WHERE NOT CASE type
+          WHEN 'role' THEN id IN (SELECT id FROM role)
+          WHEN 'company' THEN id IN (SELECT id FROM company)
+          ELSE id IN (SELECT id FROM achievement) END
+        ORDER BY line, rowid`,
+    );
+    for (const { line, field, type, id, user } of rows.iterate()) {
+      const missing = { type, id };
+      const name = `${type} ${this.#ids.inSource(missing)}`;
+      const isDeleted = field === "id";
+      const reason = isDeleted ? `${name} is still referenced` : `there is no ${name}`;
+      const kind = isDeleted ? "is still referenced" : `there is no ${type}`;
+      yield { line, field, reason, kind, type: "user", id: user, missing };
+    }
+    this.#db.$client.exec("DROP TABLE pending");
+    // When a change file is applied, the old and new rows together may exceed the limit.
+    for (const type of ["role", "achievement"] as const) {
+      if (countOf(this.#db, limits[type].table) > limits[type].max) yield tooMany(type);
+    }
+    for (const { id, name, bytes } of listLongUsers(this.#db, this.longestList)) {
+      const kind = `must take at most ${MAX_ACHIEVEMENTS_BYTES / 1024} KB in a response`;
+      const reason = `${kind}, got ${Math.ceil(bytes / 1024)} KB for ${JSON.stringify(name)}`;
+      yield { field: "achievements", reason, kind, type: "user", id };
+    }
+  }
 
   /** Writes the row for a line. Returns false if the line's id is already taken. */
-  function insert(line: DatasetLine, number: number): boolean {
-    const { addRole, addAchievement, addCompany, addPrivateUser } = statements;
+  #insert(line: DatasetLine, number: number): boolean {
+    const { addRole, addAchievement, addCompany, addPrivateUser } = this.#statements;
     if (line.type === "role") return addRole.run(line).changes > 0;
     if (line.type === "achievement") {
       return addAchievement.run({ ...line, type: line.kind }).changes > 0;
@@ -40,13 +107,13 @@ export function createRowWriter(db: Database, ids: Ids) {
     if (line.type === "company") {
       return addCompany.run({ ...line, folded: spell(line.name) }).changes > 0;
     }
-    if (line.public) return insertUser(line, number);
+    if (line.public) return this.#insertUser(line, number);
     return addPrivateUser.run(line.id, line.id).changes > 0;
   }
 
-  function insertUser(line: PublicUserLine, number: number): boolean {
+  #insertUser(line: PublicUserLine, number: number): boolean {
     const { id, company, roles = [], achievements = [] } = line;
-    const { addUser, addPending, findCompany } = statements;
+    const { addUser, addPending, findCompany } = this.#statements;
     const companyName = company && findCompany.get(company.id)?.name;
     const unlocks = achievements
       .map(({ id, tier, unlocked_at }): Unlock => [id, tier, parseTime(unlocked_at) ?? 0])
@@ -65,82 +132,19 @@ export function createRowWriter(db: Database, ids: Ids) {
       id,
     );
     if (added.changes === 0) return false;
-    writer.longestList = Math.max(writer.longestList, unlocks.length);
+    this.longestList = Math.max(this.longestList, unlocks.length);
     if (company && companyName === undefined) {
       addPending.run(number, "company.id", "company", company.id, id);
     }
     for (const [at, role] of roles.entries()) {
-      if (!known.role.has(role)) addPending.run(number, `roles[${at}]`, "role", role, id);
+      if (!this.#known.role.has(role)) addPending.run(number, `roles[${at}]`, "role", role, id);
     }
     for (const [at, unlock] of achievements.entries()) {
-      if (known.achievement.has(unlock.id)) continue;
+      if (this.#known.achievement.has(unlock.id)) continue;
       addPending.run(number, `achievements[${at}].id`, "achievement", unlock.id, id);
     }
     return true;
   }
-
-  const writer = {
-    validate: validateRecord,
-    /** The length of the longest list of achievements so far. With infinity, all are checked. */
-    longestList: 0,
-
-    add(line: DatasetLine, number: number): ValidationError[] {
-      const { type, id } = line;
-      if (type === "role" || type === "achievement") {
-        const ids = known[type];
-        if (ids.size >= limits[type].max && !ids.has(id)) return [tooMany(type)];
-        ids.add(id);
-      }
-      if (insert(line, number)) return [];
-      const reason = `duplicate ${type} id ${ids.inSource(line)}`;
-      return [{ field: "id", reason, kind: DUPLICATE_ID }];
-    },
-
-    /** Has `finish` yield an error for each user that still refers to one of these records. */
-    addDeletions(deletions: Reference[]): void {
-      // MATERIALIZED and CROSS have SQLite look each reference up in an index of the deletions.
-      db.run(sql`WITH deletion AS MATERIALIZED (SELECT
-          value ->> 'type' AS type, value ->> 'id' AS id, value ->> 'line' AS line
-          FROM json_each(${JSON.stringify(deletions)}))
-        INSERT INTO pending SELECT line, 'id', type, id, user FROM
-        (SELECT 'company' AS type, company_id AS id, id AS user FROM user
-          UNION ALL SELECT 'role', value, user.id FROM user, json_each(roles)
-          UNION ALL SELECT 'achievement', value ->> 0, user.id FROM user, json_each(achievements))
-        CROSS JOIN deletion USING (type, id)`);
-    },
-
-    /** Yields an error for each reference to a missing record and for each exceeded limit. */
-    *finish(): Generator<LineError> {
-      nameCompanies(db, sql`id IN (SELECT user FROM pending WHERE type = 'company')`);
-      const rows = db.$client.prepare<Reference & { field: string; user: number }>(
-        `SELECT line, field, type, id, user FROM pending
-          WHERE NOT CASE type
-            WHEN 'role' THEN id IN (SELECT id FROM role)
-            WHEN 'company' THEN id IN (SELECT id FROM company)
-            ELSE id IN (SELECT id FROM achievement) END
-          ORDER BY line, rowid`,
-      );
-      for (const { line, field, type, id, user } of rows.iterate()) {
-        const missing = { type, id };
-        const name = `${type} ${ids.inSource(missing)}`;
-        const isDeleted = field === "id";
-        const reason = isDeleted ? `${name} is still referenced` : `there is no ${name}`;
-        const kind = isDeleted ? "is still referenced" : `there is no ${type}`;
-        yield { line, field, reason, kind, type: "user", id: user, missing };
-      }
-      db.$client.exec("DROP TABLE pending");
-      // When a change file is applied, the old and new rows together may exceed the limit.
-      for (const type of ["role", "achievement"] as const) {
-        if (countOf(db, limits[type].table) > limits[type].max) yield tooMany(type);
-      }
-      for (const { id, name, bytes } of listLongUsers(db, writer.longestList)) {
-        const kind = `must take at most ${MAX_ACHIEVEMENTS_BYTES / 1024} KB in a response`;
-        const reason = `${kind}, got ${Math.ceil(bytes / 1024)} KB for ${JSON.stringify(name)}`;
-        yield { field: "achievements", reason, kind, type: "user", id };
-      }
-    },
-  };
-  return writer satisfies RecordHandler<DatasetLine>;
 }
 
 function prepareStatements(db: Database) {

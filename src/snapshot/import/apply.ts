@@ -5,7 +5,6 @@
  */
 import { accessSync, constants, copyFileSync } from "node:fs";
 import { eq, sql } from "drizzle-orm";
-import { type ChangeLine, validateChange } from "../../domain/dataset.ts";
 import { RecordList, type RecordSource } from "../../domain/record-source.ts";
 import { isUnknown, type Paths, type ReplaceOptions, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
@@ -13,12 +12,12 @@ import { finishFile, parseHeader } from "../format/header-trailer.ts";
 import { readMeta } from "../format/meta.ts";
 import { namingErrors } from "../format/open.ts";
 import { privateUser, user } from "../format/schema.ts";
-import { createRowWriter, nameCompanies, type Reference } from "./add-records.ts";
+import { ChangeWriter } from "./change-writer.ts";
 import { compare, type GuardOptions } from "./compare.ts";
 import { Removals } from "./forget.ts";
 import { type IdOptions, Ids } from "./ids.ts";
 import { type LineOptions, LineReader, type LineSource } from "./line-source.ts";
-import { type ReadOptions, type RecordHandler, readDataset } from "./read-dataset.ts";
+import { type ReadOptions, readDataset } from "./read-dataset.ts";
 import { describeTarget, verifyTarget } from "./target.ts";
 import {
   type Counted,
@@ -160,44 +159,10 @@ async function change(
   { builtAtMs = Date.now(), ...options }: ApplyOptions,
 ) {
   const { featured } = readMeta(db);
-  const writer = createRowWriter(db, ids);
   const removals = new Removals(db, builtAtMs);
-  const byId = () => new Map<number, number>();
-  /** The line number of each change. */
-  const lineOf = { role: byId(), achievement: byId(), company: byId(), user: byId() };
-  const deletions: Reference[] = [];
-  const notFound: Counted["notFound"] = [];
-
-  const handler: RecordHandler<ChangeLine> = {
-    validate: validateChange,
-
-    add(line, number) {
-      const { type, id } = line;
-      const first = lineOf[type].get(id);
-      if (first !== undefined) {
-        const reason = `duplicate ${type} id ${ids.inSource(line)} (first on line ${first})`;
-        return [{ field: "id", reason, kind: "duplicate id" }];
-      }
-      lineOf[type].set(id, number);
-      // A definition may make any user's list too long.
-      if (type === "achievement") writer.longestList = Number.POSITIVE_INFINITY;
-      const existed = removals.remove(line);
-      if (!("deleted" in line)) return writer.add(line, number);
-      if (!existed) notFound.push({ type, id: ids.inSource(line) });
-      else if (type !== "user") deletions.push({ type, id, line: number });
-      return [];
-    },
-
-    *finish() {
-      if (deletions.length > 0) writer.addDeletions(deletions);
-      yield* writer.finish();
-      // The members' rows hold the names, too.
-      const companies = JSON.stringify([...lineOf.company.keys()]);
-      nameCompanies(db, sql`company_id IN (SELECT value FROM json_each(${companies}))`);
-    },
-  };
-
-  const read = await readDataset(source, handler, ids, options);
+  const writer = new ChangeWriter(db, ids, removals);
+  const read = await readDataset(source, writer, ids, options);
+  const { lineOf, notFound } = writer;
   // Anyone can be featured if an achievement or a featured user has changed.
   const isAnyone = lineOf.achievement.size > 0 || featured.some((id) => lineOf.user.has(id));
   const summarized = summarize(db, isAnyone ? undefined : [...featured, ...lineOf.user.keys()]);

@@ -11,14 +11,14 @@ import type { Database } from "../../sqlite/driver.ts";
 import { finishFile } from "../format/header-trailer.ts";
 import { checkSnapshot } from "../format/open.ts";
 import { createSchema } from "../format/schema.ts";
-import { createRowWriter } from "./add-records.ts";
+import { RowWriter } from "./add-records.ts";
 import { compare, type GuardOptions, refuseMostlyInvalid } from "./compare.ts";
 import { type HoldOptions, holdTakedowns } from "./hold-takedowns.ts";
 import { type IdOptions, Ids } from "./ids.ts";
 import type { LineSource } from "./line-source.ts";
 import { openSource, type SourceOptions } from "./open-source.ts";
 import { type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
-import { createSkippingWriter } from "./skip-invalid.ts";
+import { SkippingWriter } from "./skip-invalid.ts";
 import { readTarget, type Target } from "./target.ts";
 import {
   type Counted,
@@ -132,6 +132,6 @@ export async function buildSnapshot(
 
 function fill(db: Database, source: RecordSource, ids: Ids, options: ImportOptions): Promise<Read> {
   createSchema(db.$client);
-  const createWriter = options.skipInvalid ? createSkippingWriter : createRowWriter;
-  return readDataset(source, createWriter(db, ids), ids, options);
+  const writer = options.skipInvalid ? new SkippingWriter(db, ids) : new RowWriter(db, ids);
+  return readDataset(source, writer, ids, options);
 }

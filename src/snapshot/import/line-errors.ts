@@ -13,10 +13,10 @@ export class LineErrors {
   hidden = 0;
   /** How many users were left out because nobody can read who they are. */
   leftOut = 0;
-  private readonly shown: number;
+  readonly #shown: number;
 
   constructor(shown = 5) {
-    this.shown = shown;
+    this.#shown = shown;
   }
 
   add(error: LineError): void {
@@ -27,7 +27,7 @@ export class LineErrors {
     if (found.count === 0 && this.kinds.size === MAX_KINDS) return;
     this.kinds.set(key, found);
     found.count++;
-    if (found.first.length < this.shown) found.first.push(error);
+    if (found.first.length < this.#shown) found.first.push(error);
   }
 }
 
@@ -58,8 +58,8 @@ export function formatErrors(errors: LineErrors): string {
     texts.push(...first.map(format));
     rest -= count;
     const more = count - first.length;
-    const [others, all] = [more, count].map((number) => number.toLocaleString("en"));
-    if (more > 0) texts.push(`  … and ${others} more like this (${all} in all)`);
+    const all = count.toLocaleString("en");
+    if (more > 0) texts.push(`  … and ${more.toLocaleString("en")} more like this (${all} in all)`);
   }
   if (rest > 0) texts.push(`… and ${rest.toLocaleString("en")} errors of other kinds`);
   return texts.join("\n");

@@ -4,55 +4,75 @@
  */
 import { eq, sql } from "drizzle-orm";
 import { integer, sqliteTable } from "drizzle-orm/sqlite-core";
-import { type DatasetLine, InvalidLine, salvageUser } from "../../domain/dataset.ts";
+import {
+  type DatasetLine,
+  InvalidLine,
+  type RecordKey,
+  salvageUser,
+  validateRecord,
+} from "../../domain/dataset.ts";
+import type { LineError } from "../../domain/record-source.ts";
+import type { ValidationError } from "../../domain/validation-errors.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { privateUser, user } from "../format/schema.ts";
-import { createRowWriter, listLongUsers } from "./add-records.ts";
+import { listLongUsers, RowWriter } from "./add-records.ts";
 import type { Ids } from "./ids.ts";
+import type { LineErrors } from "./line-errors.ts";
 import type { RecordHandler } from "./read-dataset.ts";
 
 /** The users who have lost part of their line. */
 const trimmed = sqliteTable("trimmed", { id: integer().primaryKey() });
 
-export function createSkippingWriter(db: Database, ids: Ids): RecordHandler<DatasetLine> {
-  const writer = createRowWriter(db, ids);
-  // On disk, unlike a TEMP table, because a bad dataset may trim millions of users.
-  db.run(sql`CREATE TABLE trimmed (id INTEGER PRIMARY KEY)`);
-  const id = sql.placeholder("id");
-  const trim = db.insert(trimmed).values({ id }).onConflictDoNothing().prepare();
-  const remove = db.delete(user).where(eq(user.id, id)).prepare();
-  const hide = db.insert(privateUser).values({ id }).onConflictDoNothing().prepare();
+export class SkippingWriter implements RecordHandler<DatasetLine> {
+  readonly validate = validateRecord;
+  readonly #db: Database;
+  readonly #writer: RowWriter;
+  readonly #statements: ReturnType<typeof prepareStatements>;
 
-  return {
-    ...writer,
+  constructor(db: Database, ids: Ids) {
+    this.#db = db;
+    this.#writer = new RowWriter(db, ids);
+    this.#statements = prepareStatements(db);
+  }
 
-    skip({ type, id }, invalid, number, skipped) {
-      if (type !== "user") return "";
-      const rest = invalid instanceof InvalidLine && salvageUser(invalid);
-      if (rest && writer.add(rest, number).length === 0) {
-        trim.run({ id });
-        return "; the rest of the user is kept";
-      }
-      const first = sql`SELECT 1 FROM trimmed WHERE id = ${id}
-        UNION ALL SELECT 1 FROM private_user WHERE id = ${id}`;
-      const isPublic = "public" in invalid && invalid.public;
-      // A second public line matters only if there is something wrong with the first.
-      if (isPublic && db.all(first).length === 0) return "";
-      remove.run({ id });
-      skipped.hidden += Number(hide.run({ id }).changes);
-      return "; the user becomes private";
-    },
+  add(line: DatasetLine, number: number): ValidationError[] {
+    return this.#writer.add(line, number);
+  }
 
-    *finish() {
-      for (const error of writer.finish()) {
-        if (error.missing) trim.run({ id: error.id });
-        yield error;
-      }
-      for (const { id, fitting } of listLongUsers(db, writer.longestList)) {
-        db.run(sql`UPDATE user SET achievements = ${JSON.stringify(fitting)} WHERE id = ${id}`);
-      }
-      // The name of a missing company is already null, because there was none to copy.
-      db.$client.exec(`
+  skip(
+    { type, id }: RecordKey,
+    invalid: DatasetLine | InvalidLine,
+    number: number,
+    skipped: LineErrors,
+  ): string {
+    if (type !== "user") return "";
+    const { trim, remove, hide } = this.#statements;
+    const rest = invalid instanceof InvalidLine && salvageUser(invalid);
+    if (rest && this.#writer.add(rest, number).length === 0) {
+      trim.run({ id });
+      return "; the rest of the user is kept";
+    }
+    const first = sql`SELECT 1 FROM trimmed WHERE id = ${id}
+      UNION ALL SELECT 1 FROM private_user WHERE id = ${id}`;
+    const isPublic = "public" in invalid && invalid.public;
+    // A second public line matters only if there is something wrong with the first.
+    if (isPublic && this.#db.all(first).length === 0) return "";
+    remove.run({ id });
+    skipped.hidden += Number(hide.run({ id }).changes);
+    return "; the user becomes private";
+  }
+
+  *finish(): Generator<LineError> {
+    for (const error of this.#writer.finish()) {
+      if (error.missing) this.#statements.trim.run({ id: error.id });
+      yield error;
+    }
+    for (const { id, fitting } of listLongUsers(this.#db, this.#writer.longestList)) {
+      const achievements = JSON.stringify(fitting);
+      this.#db.run(sql`UPDATE user SET achievements = ${achievements} WHERE id = ${id}`);
+    }
+    // The name of a missing company is already null, because there was none to copy.
+    this.#db.$client.exec(`
       UPDATE user SET
         (company_id, company_role) =
           (SELECT company_id, company_role WHERE company_id IN (SELECT id FROM company)),
@@ -63,6 +83,16 @@ export function createSkippingWriter(db: Database, ids: Ids): RecordHandler<Data
         WHERE id IN (SELECT id FROM trimmed);
       DROP TABLE trimmed;
     `);
-    },
+  }
+}
+
+function prepareStatements(db: Database) {
+  // On disk, unlike a TEMP table, because a bad dataset may trim millions of users.
+  db.run(sql`CREATE TABLE trimmed (id INTEGER PRIMARY KEY)`);
+  const id = sql.placeholder("id");
+  return {
+    trim: db.insert(trimmed).values({ id }).onConflictDoNothing().prepare(),
+    remove: db.delete(user).where(eq(user.id, id)).prepare(),
+    hide: db.insert(privateUser).values({ id }).onConflictDoNothing().prepare(),
   };
 }
