@@ -133,7 +133,7 @@ export function parseObject(text: string): RawRecord | InvalidLine {
     value = HAS_LONG_NUMBER.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
   } catch {}
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isObject ? (value as RawRecord) : new InvalidLine([notAnObject(value)]);
+  return isObject ? (value as RawRecord) : new InvalidLine([notAnObject(text)]);
 }
 
 /** Cleans the names in a record. Returns how many of them have changed. */

@@ -22,11 +22,9 @@ const ROUNDED = /^-?\d(?:[.,]\d+)?E\+\d+$/i;
 const FIRST_STEAM_ID = 76561197960265728n;
 
 /** The error for a line that is not an object. It may be a private user's, so it is not quoted. */
-export function notAnObject(value: unknown): ValidationError {
+export function notAnObject(text: string): ValidationError {
   const reason = "must be a valid JSON object";
-  if (value === undefined) return { field: "", reason };
-  const kind = Array.isArray(value) ? "an array" : value === null ? "null" : `a ${typeof value}`;
-  return { field: "", reason: `${reason}, got ${kind}` };
+  return { field: "", reason: /[[{"]/.test(text) ? reason : `${reason}, got plain text` };
 }
 
 /** The error for a field with an invalid `value`, which is not quoted if it is undefined. */
