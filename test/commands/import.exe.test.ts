@@ -147,6 +147,37 @@ line 3: roles[0]: there is no role 1 (user 1)
   });
 });
 
+test("with ROADBOOK_ID_MAP, a person stays hidden through a backup, an upgrade and a lost map", async () => {
+  const cwd = temporaryFolder();
+  const people = [5, 6, 7].map((id) => user(id, `Person ${id}`));
+  writeFileSync(join(cwd, "all.ndjson"), textOf(people));
+  const env = { ROADBOOK_ID_MAP: join(cwd, "ids") };
+  const inFolder = (line: string, more = env) =>
+    roadbook(line.split(" "), { cwd, env: { TMPDIR: cwd, ...more } });
+  const steps = [
+    "import all.ndjson --to s",
+    "export s --to before.ndjson",
+    "hide 6 --to s",
+    "export s --to backup.ndjson",
+    "import backup.ndjson --to s",
+    "import s --to s",
+    "import before.ndjson --to s",
+    "import all.ndjson --to s",
+  ];
+  for (const line of steps) {
+    expect([line, await inFolder(line)]).toMatchObject([line, { code: 0, stderr: "" }]);
+  }
+  const without = await inFolder("import all.ndjson --to s", {
+    ROADBOOK_ID_MAP: join(cwd, "none"),
+  });
+  expect(without).toMatchObject({
+    code: 1,
+    stderr: `roadbook: ${join(cwd, "none")} does not exist, but s was made with an id map; restore it, or start again with import --force\n`,
+  });
+  const { stdout } = await inFolder("export s");
+  expect(stdout).toMatch(/"Person 5".*\n\{"type":"user","id":2,"public":false\}\n.*"Person 7"/);
+});
+
 test("import reports names that look wrong", async () => {
   const stdin = textOf([user(1, "Tom &amp; Jerry"), user(2, "Å\u0081ukasz"), user(3, " Eve")]);
   const { stdout } = await roadbook(["import", "-", "--to", "s"], { stdin });
