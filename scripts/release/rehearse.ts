@@ -3,7 +3,7 @@
  * the version and its tag, runs each step of the release workflow that needs no account, prints the
  * others, and ends with a table of where the executables work. Needs what .ci/run needs.
  */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -24,59 +24,32 @@ const clone = join(folder, "clone");
 const startMs = performance.now();
 
 try {
-  run("clone", ["git", "clone", "--quiet", root, clone], root);
+  run("clone", `git clone --quiet "${root}" "${clone}"`, root);
   if (current !== version) {
-    run("set the version", ["bun", "scripts/release/version.ts", "set", version]);
-    const author = ["-c", "user.name=Rehearsal", "-c", "user.email=rehearsal@localhost"];
-    run("commit", [
-      "git",
-      ...author,
-      "commit",
-      "--quiet",
-      "--all",
-      "--message",
-      `Release ${version}`,
-    ]);
+    const author = "-c user.name=Rehearsal -c user.email=rehearsal@localhost";
+    run("set the version", `bun scripts/release/version.ts set ${version}`);
+    run("commit", `git ${author} commit --quiet --all --message 'Release ${version}'`);
   }
-  run("tag", ["git", "tag", "--force", tag]);
-  run("check the tag", ["bun", "scripts/release/version.ts", "check", tag]);
-  if (!values["skip-tests"]) run("test", [".ci/run"]);
-  run("build twice", ["scripts/release/run"]);
-  run("lint the Debian packages", ["bash", "-c", "scripts/release/lint dist/*.deb"]);
-  run("pack for npm", [
-    "bash",
-    "-c",
-    "npm publish --dry-run --silent --access public ./dist/*.tgz",
-  ]);
-  writeFileSync(
-    join(clone, "notes.md"),
-    run("notes", ["bun", "scripts/release/version.ts", "notes", version]),
-  );
+  run("tag", `git tag --force ${tag}`);
+  run("check the tag", `bun scripts/release/version.ts check ${tag}`);
+  if (!values["skip-tests"]) run("test", ".ci/run");
+  run("build twice", "scripts/release/run");
+  run("lint the Debian packages", "scripts/release/lint dist/*.deb");
+  run("pack for npm", "npm publish --dry-run --silent --access public ./dist/*.tgz");
+  run("notes", `bun scripts/release/version.ts notes ${version}`);
   await printOthers();
-  run("execute", ["bun", "scripts/release/execute.ts", "dist"], clone, {
-    ROADBOOK_REQUIRE_ALL: "1",
-  });
+  run("execute", "ROADBOOK_REQUIRE_ALL=1 bun scripts/release/execute.ts dist");
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Runs a command, and shows and returns what it prints. Throws if it fails. */
-function run(
-  step: string,
-  command: string[],
-  cwd = clone,
-  env: Record<string, string> = {},
-): string {
+/** Runs a command of the shell, which prints what it does. Throws if it fails. */
+function run(step: string, command: string, cwd = clone): void {
   const minutes = ((performance.now() - startMs) / 60_000).toFixed(1);
   process.stdout.write(`== ${minutes} min: ${step}\n`);
-  const { success, stdout } = Bun.spawnSync(command, {
-    cwd,
-    env: { ...process.env, ...env },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  process.stdout.write(stdout);
-  if (!success) throw new Error(`${command.join(" ")} failed`);
-  return stdout.toString();
+  const stdio = ["ignore", "inherit", "inherit"] as const;
+  const { success } = Bun.spawnSync(["bash", "-ec", command], { cwd, stdio: [...stdio] });
+  if (!success) throw new Error(`${command} failed`);
 }
 
 interface Job {
