@@ -12,7 +12,7 @@ import { fileNameOf, type Platform } from "./platforms.ts";
 /** What smoke reports, in its order. */
 const steps = ["started", "four endpoints", "import", "apply", "hide", "stopped"];
 /** Only ends an emulator that hangs. */
-const TIMEOUT_MS = 600_000;
+const TIMEOUT_MS = 1_800_000;
 /** From Apple's mach-o/loader.h. */
 const MACH_O = 0xfeedfacf;
 const MACH_O_EXECUTABLE = 2;
