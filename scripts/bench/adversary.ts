@@ -8,7 +8,7 @@ import type { DatasetLine } from "../../src/domain/dataset.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
 import { NameSearch } from "../../src/search/find.ts";
 import { buildNameIndex } from "../../src/search/name-index.ts";
-import { spellQuery } from "../../src/search/normalize-query.ts";
+import { normalizeQuery, spellQuery } from "../../src/search/normalize-query.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
 import { DEFAULT_ACCENT } from "../../src/web/brand.ts";
 import { drawSign } from "../../src/web/drawings.ts";
@@ -99,9 +99,9 @@ async function searchSimilar(title: string, alike: SimilarNames, isQuick: boolea
   const like = openLike(path, kind);
   for (const query of [...queries, ...worst]) {
     const [searches, scans]: [number[], number[]] = [[], []];
-    names.find(spellQuery(query));
+    names.find(spellQuery(normalizeQuery(query)));
     while (searches.length < SEARCHES)
-      searches.push(await timed(() => names.find(spellQuery(query))));
+      searches.push(await timed(() => names.find(spellQuery(normalizeQuery(query)))));
     while (scans.length < SCANS) scans.push(await timed(() => like.find(query)));
     const ratio = format(median(scans) / median(searches));
     const figures = `${format(median(searches))} of ${format(median(scans))} ms`;

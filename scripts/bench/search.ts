@@ -7,7 +7,7 @@
 import { sqlite } from "#sqlite";
 import { createRandom } from "../../src/community/random.ts";
 import { NameSearch } from "../../src/search/find.ts";
-import { spellQuery } from "../../src/search/normalize-query.ts";
+import { normalizeQuery, spellQuery } from "../../src/search/normalize-query.ts";
 import { connect } from "./connection.ts";
 import { format, median, type Options, quantile, tableOf, timed } from "./measure.ts";
 import { openPostgres } from "./rivals/postgres.ts";
@@ -54,7 +54,10 @@ export async function benchSearch({ users, isQuick }: Options): Promise<void> {
   const floor = await openFloor(roadbook, Object.values(kinds).flat().map(searchPath));
   const db = sqlite.openImmutable(snapshot).$client;
   const names = new NameSearch(db, "user");
-  const index: Finder = { find: (query) => names.find(spellQuery(query)), close: () => db.close() };
+  const index: Finder = {
+    find: (query) => names.find(spellQuery(normalizeQuery(query))),
+    close: () => db.close(),
+  };
   const finders: Record<string, Finder> = {
     [ROADBOOK]: await openHttp(roadbook.origin),
     [FLOOR]: await openHttp(floor.origin),

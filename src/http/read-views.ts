@@ -23,7 +23,7 @@ export function readStart(data: Snapshot, baseUrl: string, ids?: readonly number
   };
 }
 
-/** `query` is a text whose white space is collapsed. */
+/** `query` is normalized. */
 export function readResults(data: Snapshot, query: string, baseUrl: string): ResultsView {
   const { search, users } = data;
   const queries = spellQuery(query);

@@ -8,27 +8,32 @@ export const SEARCHABLE = /^.{2}/su;
 /** In NFC. A longer query finds nothing. */
 const MAX_QUERY_CODE_POINTS = 400;
 
+/** How many marks a letter composes with at most. */
+const MAX_COMPOSED_MARKS = 3;
+
+/** Enough to see at the first step that a run of marks is too long. */
+const STEP_CODE_POINTS = 500;
+
 /** Collapses white space, converts to NFC, and cuts a query that is too long to find anything. */
 export function normalizeQuery(text: string): string {
-  return compose(collapseSpaces(text));
+  const query = collapseSpaces(text);
+  // Converting a run of marks takes quadratic time, so a long query is converted only as far as is
+  // needed to see that it is too long.
+  for (let count = STEP_CODE_POINTS; ; count += STEP_CODE_POINTS) {
+    const start = firstCodePoints(query, count);
+    const composed = start.normalize("NFC");
+    // What follows can still change the last letter.
+    const isTooLong = hasCodePoints(composed, MAX_QUERY_CODE_POINTS + 1 + MAX_COMPOSED_MARKS);
+    if (isTooLong || start === query) return firstCodePoints(composed, MAX_QUERY_CODE_POINTS + 1);
+  }
 }
 
 /**
- * Returns the distinct spellings of a query whose white space is collapsed, or none if it is too
- * long or folding drops all of it.
+ * Returns the distinct spellings of a normalized query, or none if it is too long or folding drops
+ * all of it.
  */
 export function spellQuery(query: string): string[] {
-  const composed = compose(query);
-  if (hasCodePoints(composed, MAX_QUERY_CODE_POINTS + 1)) return [];
-  const spellings = foldDistinct([composed, toLatin(composed)]);
+  if (hasCodePoints(query, MAX_QUERY_CODE_POINTS + 1)) return [];
+  const spellings = foldDistinct([query, toLatin(query)]);
   return spellings[0] === "" ? [] : spellings;
-}
-
-/**
- * Converts to NFC, which takes quadratic time for a run of marks. So a query that is too long is cut
- * before: a letter composes with up to three marks.
- */
-function compose(query: string): string {
-  const start = firstCodePoints(query, 4 * MAX_QUERY_CODE_POINTS + 1);
-  return firstCodePoints(start.normalize("NFC"), MAX_QUERY_CODE_POINTS + 1);
 }

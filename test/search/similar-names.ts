@@ -5,7 +5,7 @@
 import { NameSearch } from "../../src/search/find.ts";
 import { spell } from "../../src/search/fold.ts";
 import { buildNameIndex, type NameKind } from "../../src/search/name-index.ts";
-import { spellQuery } from "../../src/search/normalize-query.ts";
+import { normalizeQuery, spellQuery } from "../../src/search/normalize-query.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";
 import type { Sqlite } from "../../src/sqlite/driver.ts";
@@ -45,7 +45,7 @@ export function fillNames(
 
 export function openSearch(db: Sqlite, kind: NameKind = "user") {
   const search = new NameSearch(db, kind);
-  return (query: string) => search.find(spellQuery(query));
+  return (query: string) => search.find(spellQuery(normalizeQuery(query)));
 }
 
 export function openNames(names: string[], kind: NameKind = "user") {

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { spell } from "../../src/search/fold.ts";
-import { spellQuery } from "../../src/search/normalize-query.ts";
+import { normalizeQuery, spellQuery } from "../../src/search/normalize-query.ts";
 import { hasWords, tierOf, wordsOf } from "../../src/search/tiers.ts";
 import { searchAsWritten, spellingsAsWritten } from "../oracle.ts";
 import { root } from "../support.ts";
@@ -17,7 +17,7 @@ test("the table has 18 queries", () => expect(examples.length).toBe(18));
 
 test.each(examples)("query %s, name %s: tier %s", (query, name, tier) => {
   const spellings = spell(name);
-  const tiers = spellQuery(query).flatMap((folded) => {
+  const tiers = spellQuery(normalizeQuery(query)).flatMap((folded) => {
     const words = wordsOf(folded);
     return tierOf(spellings, folded) ?? (words.length > 0 && hasWords(spellings, words) ? 5 : []);
   });
