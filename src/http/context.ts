@@ -106,7 +106,7 @@ interface Sender {
 }
 
 /** What is known of a request apart from the `Request` that Elysia gets. */
-interface RequestContext extends Sender {
+export interface RequestContext extends Sender {
   /** The URL and method as they were sent, which may differ from those that Elysia gets. */
   url: string;
   method: string;

@@ -2,7 +2,7 @@
 import crypto from "node:crypto";
 import zlib from "node:zlib";
 import { apiVersion } from "../domain/version.ts";
-import type { AppOptions, RequestContexts } from "./context.ts";
+import type { AppOptions, RequestContext, RequestContexts } from "./context.ts";
 import { limitHeaders, setRateLimitHeaders } from "./rate-limit.ts";
 import { preferencesIn, withoutBase } from "./request.ts";
 import {
@@ -48,11 +48,12 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
   const { searchLimit, compress, page, basePath, onResponse } = options;
   const prepared = prepareHeaders(options.cacheMaxAgeSeconds);
 
+  // Without a call after an arrow or `return`: Elysia would await the handlers of all routes.
   return function respond({ request, responseValue, route, cache }: Handled) {
     // In a host app, Elysia first passes on the result of the host's own `onError`.
     if (responseValue === undefined) return undefined;
     const context = contexts.of(request);
-    const { requestId, method, decision, startMs } = context;
+    const { requestId, method, decision } = context;
     const isHead = method === "HEAD" && request.method === "GET";
     // Only a fault that closes the connection returns a `Response`, which is sent unchanged. For
     // HEAD, Bun would send its headers before closing the connection, so HEAD gets an error.
@@ -62,14 +63,19 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
       : make(contentOf(responseValue, cache), context.headers, isHead);
     response.headers.set("x-request-id", requestId);
     setRateLimitHeaders(response, searchLimit, decision);
+    if (onResponse) report(context, route, response.status);
+    return response;
+  };
+
+  function report(context: RequestContext, route: string | undefined, status: number): void {
+    const { requestId, method, decision, startMs } = context;
+    const path = route?.endsWith("/*") ? undefined : route;
     try {
       onResponse?.({
         requestId,
         method,
-        route: route?.endsWith("/*")
-          ? undefined
-          : route && withoutBase(route, basePath).replace(/^\/api\//, "/"),
-        status: response.status,
+        route: path && withoutBase(path, basePath).replace(/^\/api\//, "/"),
+        status,
         search: decision && (decision.allowed ? "allowed" : "refused"),
         durationMs: performance.now() - startMs,
         client: () => contexts.clientOf(context).key,
@@ -77,8 +83,7 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
     } catch (error) {
       options.onBug(error, requestId);
     }
-    return response;
-  };
+  }
 
   function make(content: Content, requestHeaders: Headers, isHead: boolean): Response {
     const { type, body } = content;
