@@ -11,6 +11,7 @@ import { alternate, formatRounds, type Options, processorSecondsOf, tableOf } fr
 import {
   buildSnapshot,
   FLOOR,
+  openBeside,
   openFloor,
   openRivals,
   openRoadbook,
@@ -39,7 +40,8 @@ interface Load {
   isConditional?: boolean;
 }
 
-export async function benchHttp({ users, isQuick }: Options): Promise<void> {
+export async function benchHttp(options: Options): Promise<void> {
+  const { users, isQuick } = options;
   if (!Bun.which("wrk")) throw new Error("wrk is not on the PATH (apt-get install wrk)");
   const { profiles, achievements, twoLetters, fiveLetters } = samplePaths(users);
   const loads: Record<string, Load> = {
@@ -57,14 +59,15 @@ export async function benchHttp({ users, isQuick }: Options): Promise<void> {
     roadbook,
     Object.values(loads).flatMap(({ paths }) => paths),
   );
+  const own = { [ROADBOOK]: roadbook, ...(await openBeside(options, FLAGS)), [FLOOR]: floor };
   const rivals = await openRivals(users);
-  const names = [ROADBOOK, FLOOR, ...Object.keys(rivals)];
+  const names = [...Object.keys(own), ...Object.keys(rivals)];
   const costRows: string[][] = [];
   for (const [name, load] of Object.entries(loads)) {
-    const servers = { [ROADBOOK]: roadbook, [FLOOR]: floor, ...(load.isConditional ? {} : rivals) };
+    const servers: Record<string, Server> = load.isConditional ? own : { ...own, ...rivals };
     const isSearch = load.paths[0]?.startsWith("/search");
     const results = await alternate(isQuick ? 1 : ROUNDS, servers, (server) => {
-      const isScan = isSearch && server !== roadbook && server !== floor;
+      const isScan = isSearch && Object.values(rivals).includes(server);
       const connections = isScan ? SCAN_CONNECTIONS : CONNECTIONS;
       return measure(server, load, connections, isQuick ? 1 : SECONDS);
     });

@@ -4,16 +4,18 @@
  * for the same users.
  */
 import { once } from "node:events";
-import { createWriteStream, rmSync, statSync, writeFileSync } from "node:fs";
+import { createWriteStream, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { finished } from "node:stream/promises";
+import { crc32 } from "node:zlib";
 import { createRandom, type Random } from "../../src/community/random.ts";
 import { fold } from "../../src/search/fold.ts";
-import { temporaryFolder } from "../../test/support.ts";
+import { BLOCK_BYTES } from "../../src/snapshot/format/header-trailer.ts";
+import { executable, temporaryFolder } from "../../test/support.ts";
 import { alternate, format, formatRounds, type Options, tableOf, timed } from "./measure.ts";
 import { openPostgres } from "./rivals/postgres.ts";
 import { makeTables } from "./rivals/tables.ts";
-import { generateLines, runCommand, writeDataset } from "./server.ts";
+import { generateLines, runCommand, runProgram, writeDataset } from "./server.ts";
 import { benchTables } from "./tables.ts";
 
 const ROUNDS = 3;
@@ -42,34 +44,21 @@ const hardNames: Record<
   "repeated letters": { count: 100_000, name: (_, index) => "a".repeat(190) + index },
 };
 
-export async function benchImport({ users, isQuick }: Options): Promise<void> {
+export async function benchImport({ users, isQuick, beside }: Options): Promise<void> {
   const folder = temporaryFolder();
   const at = (name: string) => join(folder, name);
   await writeDataset(users, at("dataset"));
-  let nextId = 1;
-  const apply = (count: number) => {
-    const lines = Array.from(
-      { length: count },
-      () => `{"type":"user","id":${nextId++},"public":false}\n`,
-    );
-    writeFileSync(at("changes"), lines.join(""));
-    return runCommand("apply", at("changes"), "--to", at("snapshot"), "--allow-shrink");
-  };
   const steps = {
-    import: () => runCommand("import", at("dataset"), "--to", at("snapshot")),
-    "apply, one user goes private": () => apply(1),
-    "apply, a thousand users go private": () => apply(CHANGES),
-    check: () => runCommand("check", at("snapshot")),
-    export: () => runCommand("export", at("snapshot"), "--to", at("export")),
+    ...stepsOf(await executable(), "", folder),
+    ...(beside === undefined ? {} : stepsOf(beside, ", beside", folder)),
   };
-  await steps.import();
+  for (const [name, step] of Object.entries(steps)) if (name.startsWith("import")) await step();
   const results = await alternate(isQuick ? 1 : ROUNDS, steps, (step) => step());
   const rows = Object.keys(steps).map((name) => [
     name,
-    ...(["seconds", "processorSeconds", "peakMegabytes"] as const).map((figure) =>
-      formatRounds(results(name).map((result) => result[figure])),
+    ...(["seconds", "processorSeconds", "peakMegabytes", "megabytes", "changed"] as const).map(
+      (figure) => formatRounds(results(name).flatMap((result) => result[figure] ?? [])),
     ),
-    name === "import" ? formatRounds([statSync(at("snapshot")).size / 1e6]) : "",
   ]);
 
   const generateMs = await timed(() => generateLines(users).forEach(() => {}));
@@ -81,18 +70,67 @@ export async function benchImport({ users, isQuick }: Options): Promise<void> {
     "",
     "",
     formatRounds([tablesMegabytes]),
+    "",
   ]);
-  const postgres = await openPostgres(at("snapshot"));
+  const postgres = await openPostgres(at(SNAPSHOT));
   if (postgres) {
     const seconds = formatRounds([postgres.buildMs / 1000]);
-    rows.push(["PostgreSQL, names only, pg_trgm", seconds, "", "", ""]);
+    rows.push(["PostgreSQL, names only, pg_trgm", seconds, "", "", "", ""]);
     await postgres.close();
   } else console.error("PostgreSQL is skipped: it is not installed");
-  const figures = ["seconds:", "processor seconds:", "peak, MB:", "file, MB:"];
+  const figures = ["seconds:", "processor seconds:", "peak, MB:", "file, MB:", "changed, MB:"];
   console.log(tableOf(["", ...figures], rows));
   await benchTables(folder, isQuick);
   await importHardNames(folder, isQuick);
   rmSync(folder, { recursive: true });
+}
+
+const SNAPSHOT = "snapshot";
+
+interface Step {
+  seconds: number;
+  processorSeconds: number;
+  peakMegabytes: number;
+  /** The size of the file, if the step makes one. */
+  megabytes?: number;
+  /** The size of the blocks that a change changes, which is what a replica downloads. */
+  changed?: number;
+}
+
+/** What the executable `program` is measured with. `ending` ends the titles and the file names. */
+function stepsOf(program: string, ending: string, folder: string) {
+  const snapshot = join(folder, SNAPSHOT + ending);
+  const run = (...args: string[]): Promise<Step> => runProgram(program, ...args);
+  let nextId = 1;
+  const apply = async (count: number): Promise<Step> => {
+    const lines = Array.from(
+      { length: count },
+      () => `{"type":"user","id":${nextId++},"public":false}\n`,
+    );
+    writeFileSync(`${snapshot}.changes`, lines.join(""));
+    const before = hashBlocks(snapshot);
+    const step = await run("apply", `${snapshot}.changes`, "--to", snapshot, "--allow-shrink");
+    const after = hashBlocks(snapshot);
+    const changed = after.filter((hash, block) => hash !== before[block]).length;
+    return { ...step, changed: (changed * BLOCK_BYTES) / 1e6 };
+  };
+  return {
+    [`import${ending}`]: async (): Promise<Step> => {
+      const step = await run("import", join(folder, "dataset"), "--to", snapshot);
+      return { ...step, megabytes: statSync(snapshot).size / 1e6 };
+    },
+    [`apply, one user goes private${ending}`]: () => apply(1),
+    [`apply, a thousand users go private${ending}`]: () => apply(CHANGES),
+    [`check${ending}`]: () => run("check", snapshot),
+    [`export${ending}`]: () => run("export", snapshot, "--to", `${snapshot}.export`),
+  };
+}
+
+function hashBlocks(path: string): number[] {
+  const bytes = readFileSync(path);
+  return Array.from({ length: Math.ceil(bytes.length / BLOCK_BYTES) }, (_, block) =>
+    crc32(bytes.subarray(block * BLOCK_BYTES, (block + 1) * BLOCK_BYTES)),
+  );
 }
 
 /** Prints the peak memory use while importing the hard names, next to the documented bound. */

@@ -1,4 +1,5 @@
 /** `bun run bench NAME` runs a benchmark and prints its results. No result counts as a failure. */
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { benchAdversary } from "./adversary.ts";
 import { benchGrowth } from "./growth.ts";
@@ -25,7 +26,7 @@ const benches: Record<string, { run: (options: Options) => Promise<void>; summar
 };
 
 const sizeNames = Object.keys(sizes);
-const usage = `usage: bun run bench NAME [--size ${sizeNames.join("|")}] [--quick] [--hours N]
+const usage = `usage: bun run bench NAME [--size ${sizeNames.join("|")}] [--quick] [--hours N] [--beside FILE]
 
 ${Object.entries(benches)
   .map(([name, { summary }]) => `  ${name.padEnd(10)} ${summary}`)
@@ -33,7 +34,8 @@ ${Object.entries(benches)
 
   --size     number of users in the invented community (default 1M)
   --quick    1k users and one short round, to check that the bench works
-  --hours    how long a soak lasts, such as 24 or 0.05 (default 1)`;
+  --hours    how long a soak lasts, such as 24 or 0.05 (default 1)
+  --beside   another roadbook executable, measured in turn by http, search and import`;
 
 process.exit(await main());
 
@@ -46,6 +48,7 @@ async function main(): Promise<number> {
         size: { type: "string" },
         quick: { type: "boolean", default: false },
         hours: { type: "string", default: "1" },
+        beside: { type: "string" },
         help: { type: "boolean", short: "h" },
       },
       allowPositionals: true,
@@ -61,7 +64,8 @@ async function main(): Promise<number> {
     const users = sizes[size];
     if (!users) throw new Error(`--size must be one of ${sizeNames.join(", ")}, got "${size}"`);
     const hours = values.quick ? 0.002 : Number(values.hours);
-    options = { size, users, isQuick: values.quick, hours };
+    const beside = values.beside && resolve(values.beside);
+    options = { size, users, isQuick: values.quick, hours, beside };
   } catch (error) {
     console.error(`${(error as Error).message}\n${usage}`);
     return 2;

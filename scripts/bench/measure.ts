@@ -10,6 +10,8 @@ export interface Options {
   /** Run one short round of everything, to check that the bench works. */
   isQuick: boolean;
   hours: number;
+  /** The path of another executable, such as that of the release before, to measure beside. */
+  beside: string | undefined;
 }
 
 /** Returns the middle value, or the mean of the two middle values. */
@@ -80,6 +82,7 @@ export function format(value: number): string {
 
 /** Formats the median of the rounds, followed by their minimum and maximum. */
 export function formatRounds(values: number[]): string {
+  if (values.length === 0) return "";
   const [min, max] = [Math.min(...values), Math.max(...values)].map(format);
   return values.length > 1 ? `${format(median(values))} (${min}–${max})` : format(median(values));
 }

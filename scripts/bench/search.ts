@@ -16,6 +16,7 @@ import {
   buildSnapshot,
   createUserSampler,
   FLOOR,
+  openBeside,
   openFloor,
   openRivals,
   openRoadbook,
@@ -47,7 +48,8 @@ const common = "an er in on ar el en al or is ra ni ka mi lo ta to ma eran tokam
   " ",
 );
 
-export async function benchSearch({ users, isQuick }: Options): Promise<void> {
+export async function benchSearch(options: Options): Promise<void> {
+  const { users, isQuick } = options;
   const snapshot = await buildSnapshot(users);
   const kinds = sampleQueries(users, isQuick ? 20 : QUERIES);
   const roadbook = await openRoadbook(["--snapshot", snapshot, "--search-limit", "0"]);
@@ -60,10 +62,13 @@ export async function benchSearch({ users, isQuick }: Options): Promise<void> {
   };
   const finders: Record<string, Finder> = {
     [ROADBOOK]: await openHttp(roadbook.origin),
-    [FLOOR]: await openHttp(floor.origin),
   };
-  for (const [name, { origin }] of Object.entries(await openRivals(users)))
-    finders[name] = await openHttp(origin);
+  const others = {
+    ...(await openBeside(options, ["--search-limit", "0"])),
+    [FLOOR]: floor,
+    ...(await openRivals(users)),
+  };
+  for (const [name, { origin }] of Object.entries(others)) finders[name] = await openHttp(origin);
   const postgres = await openPostgres(snapshot);
   if (postgres) finders["PostgreSQL, pg_trgm"] = postgres;
   else console.error("PostgreSQL is skipped: it is not installed");

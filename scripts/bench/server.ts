@@ -1,10 +1,9 @@
 /** Starts and stops the servers being compared, and makes their data from the same community. */
-import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createCommunity, seedDataset } from "../../src/community/community.ts";
 import { createRandom, type Random } from "../../src/community/random.ts";
-import { SCHEMA_VERSION } from "../../src/snapshot/format/header-trailer.ts";
 import {
   executable,
   megabytesOf,
@@ -13,6 +12,7 @@ import {
   type Target,
   temporaryFolder,
 } from "../../test/support.ts";
+import type { Options } from "./measure.ts";
 import type { FloorContent } from "./rivals/floor.ts";
 import { addTrigrams, makeTables } from "./rivals/tables.ts";
 
@@ -47,20 +47,28 @@ export async function writeDataset(users: number, dataset: string): Promise<void
   await runCommand("seed", "--users", `${users}`, "--to", dataset);
 }
 
-/** Returns the path of the community's snapshot, which is imported once and kept for later runs. */
-export async function buildSnapshot(users: number): Promise<string> {
-  const path = join(tmpdir(), `roadbook-bench-schema-${SCHEMA_VERSION}-${users}.snapshot`);
+/**
+ * Returns the path of the community's snapshot as an executable imports it, which happens once: the
+ * file is kept for later runs of the same executable.
+ */
+export async function buildSnapshot(users: number, program?: string): Promise<string> {
+  const importer = program ?? (await executable());
+  const build = Bun.hash(readFileSync(importer)).toString(36);
+  const path = join(tmpdir(), `roadbook-bench-${users}-${build}.snapshot`);
   if (existsSync(path)) return path;
   const dataset = join(temporaryFolder(), "dataset");
   await writeDataset(users, dataset);
-  await runCommand("import", dataset, "--to", path);
+  await runProgram(importer, "import", dataset, "--to", path);
   rmSync(dataset);
   return path;
 }
 
 /** Runs the executable until it exits, and throws if it fails. */
 export async function runCommand(...args: string[]) {
-  const program = await executable();
+  return runProgram(await executable(), ...args);
+}
+
+export async function runProgram(program: string, ...args: string[]) {
   const start = performance.now();
   const child = Bun.spawn([program, ...args], { stdout: "ignore", stderr: "inherit" });
   // VmHWM is polled, because resourceUsage().maxRSS is at least the memory of this process.
@@ -88,7 +96,16 @@ export async function openRoadbook(args: string[]) {
   return server;
 }
 
+/** Starts the other executable, if there is one, with the snapshot that it has imported. */
+export async function openBeside({ beside, users }: Options, flags: string[]) {
+  if (beside === undefined) return {};
+  const snapshot = await buildSnapshot(users, beside);
+  const command = [beside, "serve", "--port", "0", "--snapshot", snapshot, ...flags];
+  return { [BESIDE]: await openServer(command) };
+}
+
 export const ROADBOOK = "Roadbook";
+export const BESIDE = "Roadbook, beside";
 export const FLOOR = "floor";
 
 export const generateLines = (users: number) => seedDataset(communityOptions(users));
