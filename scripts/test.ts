@@ -4,6 +4,7 @@
  * `--update-timings`. Only a run of given files prints the names of tests that pass.
  */
 import { constants } from "node:os";
+import { join } from "node:path";
 import { openRunFolder, removeFolder, setTemporaryFolder, TIMEOUT_MS } from "../test/run-folder.ts";
 
 /** The smallest machine has only two cores, but tests spend half their time waiting. */
@@ -20,6 +21,17 @@ const flags = [
   "--timings=test/timings.json",
   ...(hasFiles ? [] : ["--dots"]),
 ];
+// Built before the first test, because Bun ends a test that takes too long with all that it started.
+const needsExecutable = !hasFiles || given.some((argument) => argument.includes(".exe."));
+if (needsExecutable && !process.env.ROADBOOK_BIN) {
+  const outfile = join(folder, "roadbook");
+  const build = Bun.spawnSync([process.execPath, "scripts/build.ts", "--outfile", outfile]);
+  if (!build.success) {
+    removeFolder(folder);
+    throw new Error(build.stderr.toString());
+  }
+  process.env.ROADBOOK_BIN = outfile;
+}
 const tests = Bun.spawn([process.execPath, "test", ...flags, ...given], {
   env: process.env,
   stdio: ["ignore", "inherit", "inherit"],
