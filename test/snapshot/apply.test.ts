@@ -1,6 +1,6 @@
 /** `apply` has the same result as importing the changed dataset, or leaves the file as it was. */
 import { describe, expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { seedDataset } from "../../src/community/community.ts";
@@ -225,6 +225,17 @@ test("apply removes most users only with --allow-shrink", async () => {
   expect(stateOf(path)).toEqual(before);
   await applyChanges(lines, path, { allowShrink: true });
   expect(await exported(path)).toBe(await exported(await makeSnapshot(people.slice(0, 9))));
+});
+
+test("a snapshot gets smaller when most of its users are gone", async () => {
+  const people = Array.from({ length: 2000 }, (_, at) => user(at + 1, `Driver ${at}`));
+  const path = await makeSnapshot(people);
+  const before = statSync(path).size;
+  const lines = people.slice(500).map(({ id }) => gone("user", id));
+  await applyChanges(lines, path, { allowShrink: true });
+  expect(statSync(path).size).toBeLessThan((2 / 3) * before);
+  await checkSnapshot(path);
+  expect(await exported(path)).toBe(await exported(await makeSnapshot(people.slice(0, 500))));
 });
 
 test("apply takes down one of two public users, who has most achievements", async () => {

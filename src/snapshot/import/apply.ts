@@ -3,7 +3,7 @@
  * copy. References are checked after the last line, so a record may be deleted before or after its
  * last reference is removed.
  */
-import { accessSync, constants, copyFileSync } from "node:fs";
+import { accessSync, constants, copyFileSync, statSync } from "node:fs";
 import { eq, sql } from "drizzle-orm";
 import { RecordList, type RecordSource } from "../../domain/record-source.ts";
 import { isUnknown, type Paths, type ReplaceOptions, replaceLocked } from "../../files/replace.ts";
@@ -21,7 +21,9 @@ import { type ReadOptions, readDataset } from "./read-dataset.ts";
 import { describeTarget, verifyTarget } from "./target.ts";
 import {
   type Counted,
+  copyRows,
   finishDatabase,
+  hasManyFreePages,
   serializeSnapshot,
   summarize,
   useDatabase,
@@ -67,7 +69,7 @@ async function replaceExisting(
 async function writeChanged(
   changes: Changes,
   name: string,
-  { path, old }: Paths,
+  { path, work, old }: Paths,
   options: ApplyOptions,
 ): Promise<Counted> {
   await namingErrors(name, async () => accessSync(old, constants.R_OK));
@@ -81,8 +83,10 @@ async function writeChanged(
     const source = typeof changes === "function" ? changes(db, ids) : changes;
     const { changed, ...outcome } = await change(db, source, ids, options);
     const differences = compare(db, target, outcome, { ...options, allowReveal: true }, changed);
+    if (hasManyFreePages(db)) copyRows(db, work);
     return { ...outcome, differences, held: 0 };
   });
+  if (statSync(work).size > 0) copyFileSync(work, path, constants.COPYFILE_FICLONE);
   const sha256 = await finishFile(path);
   ids.commit();
   return { ...counted, sha256 };

@@ -1,5 +1,4 @@
 /** Builds a snapshot from a dataset, whose records are written in batches as they are read. */
-import { sql } from "drizzle-orm";
 import type { RecordSource } from "../../domain/record-source.ts";
 import {
   type Paths,
@@ -22,6 +21,7 @@ import { SkippingWriter } from "./skip-invalid.ts";
 import { readTarget, type Target } from "./target.ts";
 import {
   type Counted,
+  copyRows,
   finishDatabase,
   indexNames,
   serializeSnapshot,
@@ -85,8 +85,7 @@ async function writeImport(
     const summary = { counts, unlocked, featured, id_map: ids.mark() };
     await indexNames(db, options);
     finishDatabase(db, summary, options.builtAtMs);
-    // Copies rows, not pages, so freed pages, which may hold deleted data, are left behind.
-    db.run(sql`VACUUM INTO ${path}`);
+    copyRows(db, path);
     return outcome;
   });
   if (options.dryRun) return counted;

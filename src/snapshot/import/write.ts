@@ -15,6 +15,8 @@ import { forgetRemains } from "./forget.ts";
 import type { Read } from "./read-dataset.ts";
 
 const MAX_FEATURED = 12;
+/** If fewer pages are free, a change leaves the other blocks as they are. */
+const MAX_FREE_SHARE = 1 / 8;
 /** Listing this many takes 1 ms. */
 const IDS_PER_PAGE = 5000;
 
@@ -94,6 +96,19 @@ function divideSitemap(db: Sqlite): void {
           UNION ALL SELECT ${findId("page.id", IDS_PER_PAGE - 1)} FROM page WHERE page.id IS NOT NULL)
         SELECT id FROM page WHERE id IS NOT NULL`);
   }
+}
+
+/** Copies rows, not pages, so free pages and what they may hold are left behind. */
+export function copyRows(db: Database, path: string): void {
+  db.run(sql`VACUUM INTO ${path}`);
+}
+
+/** Whether so many pages are free that they should not be copied with each further change. */
+export function hasManyFreePages(db: Database): boolean {
+  const [[free = 0, all = 0] = []] = db.values<number[]>(
+    "SELECT freelist_count, page_count FROM pragma_freelist_count, pragma_page_count",
+  );
+  return free > all * MAX_FREE_SHARE;
 }
 
 /** Returns a database in memory as the bytes of a snapshot file. */
