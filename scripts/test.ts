@@ -24,13 +24,13 @@ const flags = [
 // Built before the first test, because Bun ends a test that takes too long with all that it started.
 const needsExecutable = !hasFiles || given.some((argument) => argument.includes(".exe."));
 if (needsExecutable && !process.env.ROADBOOK_BIN) {
-  const outfile = join(folder, "roadbook");
+  // Where `executable` of test/support.ts looks.
+  const outfile = join(folder, "executable/roadbook");
   const build = Bun.spawnSync([process.execPath, "scripts/build.ts", "--outfile", outfile]);
   if (!build.success) {
     removeFolder(folder);
     throw new Error(build.stderr.toString());
   }
-  process.env.ROADBOOK_BIN = outfile;
 }
 const tests = Bun.spawn([process.execPath, "test", ...flags, ...given], {
   env: process.env,
