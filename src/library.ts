@@ -32,9 +32,10 @@ export type {
 export type { LineError } from "./domain/record-source.ts";
 export { version } from "./domain/version.ts";
 export type { FetchHandler } from "./http/app.ts";
-export type { Peer, ResponseFacts } from "./http/context.ts";
 export type { ErrorBody, ErrorCode } from "./http/error-codes.ts";
 export type { HealthBody } from "./http/health.ts";
+export type { ResponseFacts } from "./http/hooks.ts";
+export type { Peer } from "./http/peer.ts";
 export type { LimiterStatus } from "./limit/limiter.ts";
 export type { Listening, ListenOptions, Roadbook } from "./roadbook.ts";
 export { fold } from "./search/fold.ts";

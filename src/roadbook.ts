@@ -4,7 +4,7 @@ import type { ChangeLine, EndLine, IdsLine } from "./domain/dataset.ts";
 import { reasonOf } from "./files/errors.ts";
 import { TEMPORARY } from "./files/temporary-folder.ts";
 import { type App, createApp, type FetchHandler, type RequestHandler } from "./http/app.ts";
-import type { AppOptions, Pages } from "./http/context.ts";
+import type { AppOptions, Pages } from "./http/app-options.ts";
 import { FaultInjector, rejectClosed } from "./http/fault-injection.ts";
 import { Clients, loopback } from "./limit/client-address.ts";
 import type { Limiter, LimiterStatus } from "./limit/limiter.ts";

@@ -1,13 +1,15 @@
 /** Builds the Elysia app. */
 import { Elysia, type ErrorHandler, NotFoundError } from "elysia";
-import { type AppOptions, peerOf, RequestContexts } from "./context.ts";
+import type { AppOptions } from "./app-options.ts";
 import { docs } from "./docs.ts";
 import type { ErrorCode } from "./error-codes.ts";
 import { health } from "./health.ts";
 import { pageFiles } from "./page-files.ts";
 import { createPages } from "./pages.ts";
+import { peerOf } from "./peer.ts";
 import { createSearchCounter } from "./rate-limit.ts";
 import { toRoutable } from "./request.ts";
+import { RequestContexts } from "./request-context.ts";
 import { createRespond, preflight } from "./response.ts";
 import { busy, fail, isResult } from "./result.ts";
 import { search } from "./search.ts";

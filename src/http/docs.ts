@@ -4,7 +4,7 @@ import { apiVersion } from "../domain/version.ts";
 import { docsScript } from "../web/assets.ts";
 import { DEFAULT_TITLE } from "../web/brand.ts";
 import { html } from "../web/html.ts";
-import type { Service } from "./context.ts";
+import type { Service } from "./app-options.ts";
 import { components, ORIGIN } from "./openapi.ts";
 import { Content, JSON_TYPE } from "./result.ts";
 

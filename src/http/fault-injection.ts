@@ -4,9 +4,9 @@ import { status as respondWith } from "elysia";
 import { createRandom, type Random } from "../community/random.ts";
 import { parseDuration } from "../domain/time.ts";
 import type { FetchHandler } from "./app.ts";
-import type { Hook } from "./context.ts";
 import { type Endpoint, endpoints } from "./endpoints.ts";
 import { type ErrorCode, errors } from "./error-codes.ts";
+import type { Hook } from "./hooks.ts";
 import { failLimited } from "./rate-limit.ts";
 import { busy, fail, ownErrors } from "./result.ts";
 

@@ -4,7 +4,7 @@ import { version } from "../domain/version.ts";
 import type { LimiterStatus } from "../limit/limiter.ts";
 import type { Meta } from "../snapshot/format/meta.ts";
 import type { SourceStatus } from "../snapshot/remote/source.ts";
-import type { ResponseFacts } from "./context.ts";
+import type { ResponseFacts } from "./hooks.ts";
 
 export interface MetricsOptions {
   roadbook: {

@@ -3,10 +3,10 @@ import { type TSchema, Type } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
 import examples from "../../data/examples.json" with { type: "json" };
 import * as model from "../domain/model.ts";
-import { REQUEST_ID } from "./context.ts";
 import { endpoints } from "./endpoints.ts";
 import { ErrorBody, type ErrorCode, errors } from "./error-codes.ts";
 import { limitHeaders } from "./rate-limit.ts";
+import { REQUEST_ID } from "./request-context.ts";
 import { commonHeaders } from "./response.ts";
 import { allowHeaders, ownErrors } from "./result.ts";
 

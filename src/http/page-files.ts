@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { DEFAULT_ACCENT } from "../web/brand.ts";
 import { drawAvatar, drawAvatarPng, drawBadge, drawFavicon } from "../web/drawings.ts";
 import { Html, html } from "../web/html.ts";
-import type { Service } from "./context.ts";
+import type { Service } from "./app-options.ts";
 import { parseUserId } from "./request.ts";
 import { type Body, Content, fail } from "./result.ts";
 import { sign } from "./sign.ts";

@@ -8,7 +8,7 @@ import { styleOf } from "../web/brand.ts";
 import { RESCUE, renderDocument } from "../web/document.ts";
 import { languageFor } from "../web/languages.ts";
 import type { View } from "../web/view.ts";
-import type { Pages, Service } from "./context.ts";
+import type { Pages, Service } from "./app-options.ts";
 import { errors } from "./error-codes.ts";
 import { toSeconds } from "./rate-limit.ts";
 import { readCompany, readDriver, readResults, readStart } from "./read-views.ts";

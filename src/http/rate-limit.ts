@@ -1,6 +1,8 @@
 /** The search limit over HTTP: the 429 for a client over the limit, and the rate-limit headers. */
 import type { Decision, Limiter } from "../limit/limiter.ts";
-import type { CountSearch, Hook, RequestContexts, SearchLimit, Service } from "./context.ts";
+import type { SearchLimit, Service } from "./app-options.ts";
+import type { CountSearch, Hook } from "./hooks.ts";
+import type { RequestContexts } from "./request-context.ts";
 import { fail } from "./result.ts";
 
 export const createSearchCounter =

@@ -2,9 +2,10 @@
 import crypto from "node:crypto";
 import zlib from "node:zlib";
 import { apiVersion } from "../domain/version.ts";
-import type { AppOptions, RequestContext, RequestContexts } from "./context.ts";
+import type { AppOptions } from "./app-options.ts";
 import { limitHeaders, setRateLimitHeaders } from "./rate-limit.ts";
 import { preferencesIn, withoutBase } from "./request.ts";
+import type { RequestContext, RequestContexts } from "./request-context.ts";
 import {
   allowHeaders,
   type Body,

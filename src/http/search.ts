@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { CompanySearchResult, MAX_RESULTS, UserSearchResult } from "../domain/model.ts";
 import { normalizeQuery, SEARCHABLE, spellQuery } from "../search/normalize-query.ts";
-import type { Service } from "./context.ts";
+import type { Service } from "./app-options.ts";
 import { endpoints } from "./endpoints.ts";
 import { describeOperation } from "./openapi.ts";
 import { limitHooks } from "./rate-limit.ts";

@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { DEFAULT_ACCENT } from "../web/brand.ts";
 import { drawSign } from "../web/drawings.ts";
 import { translationIn } from "../web/languages.ts";
-import type { Pages, Service } from "./context.ts";
+import type { Pages, Service } from "./app-options.ts";
 import { Content } from "./result.ts";
 
 export function sign({ snapshot }: Service, page: Pages) {

@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { AchievementEntry, Id, User } from "../domain/model.ts";
-import type { Service } from "./context.ts";
+import type { Service } from "./app-options.ts";
 import { endpoints } from "./endpoints.ts";
 import { describeOperation } from "./openapi.ts";
 import { USER_ID } from "./request.ts";

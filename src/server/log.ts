@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import util from "node:util";
 import { type Logger, pino, stdTimeFunctions } from "pino";
 import { SonicBoom } from "sonic-boom";
-import type { ResponseFacts } from "../http/context.ts";
+import type { ResponseFacts } from "../http/hooks.ts";
 
 export type Log = ReturnType<typeof createLog>;
 

@@ -1,7 +1,7 @@
 /** The options of the library: most flags of `serve`, and those that only a program can set. */
 import type { DatasetLine, EndLine, IdsLine } from "../domain/dataset.ts";
 import { suggest } from "../domain/suggest.ts";
-import type { ResponseFacts } from "../http/context.ts";
+import type { ResponseFacts } from "../http/hooks.ts";
 import type { LineSource } from "../snapshot/import/line-source.ts";
 import { defaultOf, type GivenOf, type Setting, type Values } from "./declare.ts";
 import * as kinds from "./kinds.ts";

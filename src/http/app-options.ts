@@ -1,0 +1,63 @@
+/** The options of the app, and the service made of them that the routes of each feature get. */
+import type { Clients } from "../limit/client-address.ts";
+import type { Limiter } from "../limit/limiter.ts";
+import type { Snapshot } from "../snapshot/read/reload.ts";
+import type { SourceStatus } from "../snapshot/remote/source.ts";
+import type { PageAssets } from "../web/assets.ts";
+import type { Brand, Logo } from "../web/brand.ts";
+import type { CountSearch, Hook, ResponseFacts } from "./hooks.ts";
+
+export interface AppOptions {
+  /**
+   * A handler calls this once and reads everything before any `await`, because the snapshot may be
+   * closed meanwhile.
+   */
+  snapshot(): Snapshot;
+  /** Once the snapshot is closed, every request gets a 503. */
+  isClosed(): boolean;
+  /** Why a newer snapshot is not served; undefined if there is none. */
+  refused(): string | undefined;
+  /** The state of the snapshot's source; undefined for a local file. */
+  source(): SourceStatus | undefined;
+  publicUrl: string | undefined;
+  /** Without a trailing slash; empty for the root. */
+  basePath: string;
+  /** If undefined, / redirects to /docs. */
+  page: Pages | undefined;
+  searchLimit: SearchLimit | undefined;
+  clients: Clients;
+  /** The peer assumed for requests without one. A search with no peer at all is not counted. */
+  defaultPeer?: string | undefined;
+  /** Zero means that caches must always revalidate. */
+  cacheMaxAgeSeconds: number;
+  compress: boolean;
+  /** Empty except for test rigs. */
+  faults: Hook[];
+  onResponse?: ((facts: ResponseFacts) => void) | undefined;
+  /** Receives the error behind every 500, and whatever `onResponse` throws. */
+  onBug(error: unknown, requestId: string): void;
+}
+
+/** Passed to the plugin of each feature. */
+export interface Service extends AppOptions {
+  /** The URL to which paths are appended: the public URL, or the request's origin and base path. */
+  baseUrl(request: Request): string;
+  countSearch: CountSearch | undefined;
+}
+
+export interface Pages extends Brand {
+  accent?: string | undefined;
+  logo: Logo | undefined;
+  /** The drivers on the start page. Defaults to those with the most achievement points. */
+  featured?: readonly number[] | undefined;
+  assets: PageAssets;
+}
+
+export interface SearchLimit {
+  limiter: Limiter;
+  /** Searches per window and client. */
+  limit: number;
+  windowMs: number;
+  /** Unix time in milliseconds. */
+  clock: () => number;
+}

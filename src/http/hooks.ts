@@ -1,0 +1,33 @@
+/** Functions that run around a handler: a hook before it, the count of a search, a report after it. */
+import type { Context } from "elysia";
+import type { Decision } from "../limit/limiter.ts";
+
+/**
+ * Runs before a handler, and throws the error or the response that a client gets instead. Declare a
+ * hook that returns a promise `async`: Elysia guesses whether to await others.
+ */
+export type Hook = (context: Pick<Context, "request" | "route" | "server">) => void | Promise<void>;
+
+/** Returns undefined if the client is unlimited. */
+export type CountSearch = (
+  request: Request,
+  server: Context["server"],
+) => Promise<Decision | undefined>;
+
+/** Facts about a response for logs and metrics. None of them can contain a person's name. */
+export interface ResponseFacts {
+  requestId: string;
+  method: string;
+  /** The path template without /api, such as `/users/public/:userId`, unless it is unknown. */
+  route: string | undefined;
+  status: number;
+  /** The search limit's decision; undefined if the request was not counted. */
+  search: "allowed" | "refused" | undefined;
+  /** From receiving the request headers until the response is ready to send. */
+  durationMs: number;
+  /**
+   * The IPv4 address or IPv6 network that searches are counted for. Call this synchronously: a
+   * runtime knows the address only until the response is sent.
+   */
+  client(): string;
+}

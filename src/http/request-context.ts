@@ -1,0 +1,83 @@
+/** What is known of each request apart from its `Request`, such as its client, its id and its start. */
+import type { Client, Clients } from "../limit/client-address.ts";
+import type { Decision } from "../limit/limiter.ts";
+import { addressOf, type Peer } from "./peer.ts";
+import { forwardedOriginOf, originOf } from "./request.ts";
+
+/** The ids that are safe in logs and headers. */
+export const REQUEST_ID = /^[\w.~+/=:@-]{1,128}$/;
+
+/** What identifies the client of a request. */
+interface Sender {
+  peer: Peer;
+  headers: Headers;
+}
+
+/** What is known of a request apart from the `Request` that Elysia gets. */
+export interface RequestContext extends Sender {
+  /** The URL and method as they were sent, which may differ from those that Elysia gets. */
+  url: string;
+  method: string;
+  requestId: string;
+  /** When the request arrived, on the monotonic clock. */
+  startMs: number;
+  /** What the search limit decided. Undefined if the request was not counted. */
+  decision: Decision | undefined;
+}
+
+/** The context of each request, by its `Request`, the only object that all hooks share. */
+export class RequestContexts {
+  readonly #contexts = new WeakMap<Request, RequestContext>();
+  readonly #clients: Clients;
+  readonly #defaultPeer: Peer;
+
+  constructor(clients: Clients, defaultPeer: string | undefined) {
+    this.#clients = clients;
+    this.#defaultPeer = defaultPeer;
+  }
+
+  /** Elysia gets `request` instead of `sent`. */
+  start(request: Request, sent = request, peer = this.#defaultPeer): RequestContext {
+    const { url, method, headers } = sent;
+    const given = (this.#clients.trustsAny && headers.get("x-request-id")) || "";
+    const isSafe = REQUEST_ID.test(given) && this.#isTrusted(peer);
+    const context = {
+      peer,
+      url,
+      method,
+      headers,
+      requestId: isSafe ? given : crypto.randomUUID(),
+      startMs: performance.now(),
+      decision: undefined,
+    };
+    this.#contexts.set(request, context);
+    return context;
+  }
+
+  /** A request that arrived through a host's app has no context yet, so this starts one. */
+  of(request: Request): RequestContext {
+    return this.#contexts.get(request) ?? this.start(request);
+  }
+
+  clientOf({ peer, headers }: Sender): Client {
+    return this.#clients.clientOf(addressOf(peer), headers.get("x-forwarded-for"));
+  }
+
+  /** Whether all clients of an untrusted proxy count as one. */
+  hidesClients({ peer, headers }: Sender): boolean {
+    return headers.has("x-forwarded-for") && !this.#isTrusted(peer);
+  }
+
+  isUnlimited({ peer, headers }: Sender): boolean {
+    return this.#clients.isUnlimited(addressOf(peer), headers.get("x-forwarded-for"));
+  }
+
+  originOf(request: Request): string {
+    const { url, peer, headers } = this.of(request);
+    return this.#isTrusted(peer) ? forwardedOriginOf(url, headers) : originOf(url);
+  }
+
+  #isTrusted(peer: Peer): boolean {
+    return this.#clients.trustsAny && this.#clients.trusts(addressOf(peer));
+  }
+}
