@@ -6,7 +6,7 @@
  */
 import { connect } from "node:net";
 import { parseArgs } from "node:util";
-import { createRandom } from "../src/community/random.ts";
+import { Random } from "../src/community/random.ts";
 import { makeSnapshot } from "../test/datasets.ts";
 import { fixture, openExecutable } from "../test/support.ts";
 
@@ -75,26 +75,26 @@ const mutations = [
 /** Sends requests until time is up. If a check fails, throws an error with the seed and request. */
 export async function fuzz(origin: string, seconds: number, seed: number) {
   const { hostname, port } = new URL(origin);
-  const { below, pick } = createRandom(seed);
+  const random = new Random(seed);
   const statuses: Record<string, number> = {};
   let requests = 0;
   const end = performance.now() + seconds * 1000;
 
   function createRequest(): Buffer {
-    let target = pick(targets);
-    for (let times = below(4); times > 0; times--) {
-      const at = below(target.length + 1);
-      target = target.slice(0, at) + pick(mutations) + target.slice(at + below(3));
+    let target = random.pick(targets);
+    for (let times = random.below(4); times > 0; times--) {
+      const at = random.below(target.length + 1);
+      target = target.slice(0, at) + random.pick(mutations) + target.slice(at + random.below(3));
     }
-    const lines = Array.from({ length: below(5) }, () => pick(headers));
-    const head = `${pick(methods)} ${target} HTTP/1.${below(3)}\r\n`;
-    const close = below(2) ? "Connection: close\r\n" : "";
-    const host = below(4) ? hosts[0] : pick(hosts);
+    const lines = Array.from({ length: random.below(5) }, () => random.pick(headers));
+    const head = `${random.pick(methods)} ${target} HTTP/1.${random.below(3)}\r\n`;
+    const close = random.below(2) ? "Connection: close\r\n" : "";
+    const host = random.below(4) ? hosts[0] : random.pick(hosts);
     const bytes = Buffer.from(`${head}${host}\r\n${lines.join("\r\n")}\r\n${close}\r\n`);
-    for (let times = below(8) ? 0 : below(4); times > 0; times--)
-      bytes[below(bytes.length)] = below(256);
-    const pipelined = below(10) ? bytes : Buffer.concat([bytes, bytes, bytes]);
-    return below(10) ? pipelined : pipelined.subarray(0, below(pipelined.length));
+    for (let times = random.below(8) ? 0 : random.below(4); times > 0; times--)
+      bytes[random.below(bytes.length)] = random.below(256);
+    const pipelined = random.below(10) ? bytes : Buffer.concat([bytes, bytes, bytes]);
+    return random.below(10) ? pipelined : pipelined.subarray(0, random.below(pipelined.length));
   }
 
   async function worker(): Promise<void> {

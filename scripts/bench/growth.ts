@@ -4,7 +4,7 @@
  */
 import { copyFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createRandom } from "../../src/community/random.ts";
+import { Random } from "../../src/community/random.ts";
 import { megabytesOf, openExecutable, temporaryFolder } from "../../test/support.ts";
 import { type Connection, connect } from "./connection.ts";
 import { format, median, type Options, quantile, tableOf, timed } from "./measure.ts";
@@ -73,7 +73,7 @@ async function build(users: number) {
 async function timeRequests(communities: Community[]) {
   const targets = await Promise.all(
     communities.map(async ({ users, path }) => {
-      const random = createRandom(users);
+      const random = new Random(users);
       const sampleUser = createUserSampler(users, random);
       const server = await openRoadbook(["--snapshot", path, "--search-limit", "0"]);
       const connection = await connect(server.origin);

@@ -8,7 +8,7 @@ import { createWriteStream, readFileSync, rmSync, statSync, writeFileSync } from
 import { join } from "node:path";
 import { finished } from "node:stream/promises";
 import { crc32 } from "node:zlib";
-import { createRandom, type Random } from "../../src/community/random.ts";
+import { Random } from "../../src/community/random.ts";
 import { fold } from "../../src/search/fold.ts";
 import { BLOCK_BYTES } from "../../src/snapshot/format/header-trailer.ts";
 import { executable, temporaryFolder } from "../../test/support.ts";
@@ -139,7 +139,7 @@ async function importHardNames(folder: string, isQuick: boolean): Promise<void> 
   const rows: string[][] = [];
   for (const [title, { count: all, name }] of Object.entries(hardNames)) {
     const count = isQuick ? all / 100 : all;
-    const random = createRandom(1);
+    const random = new Random(1);
     const writer = createWriteStream(dataset);
     let bytes = 0;
     for (let index = 0; index < count; index++) {

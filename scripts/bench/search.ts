@@ -5,7 +5,7 @@
  * this process, without a server.
  */
 import { sqlite } from "#sqlite";
-import { createRandom } from "../../src/community/random.ts";
+import { Random } from "../../src/community/random.ts";
 import { NameSearch } from "../../src/search/find.ts";
 import { normalizeQuery, spellQuery } from "../../src/search/normalize-query.ts";
 import { connect } from "./connection.ts";
@@ -128,7 +128,7 @@ async function timeQueries(finder: Finder, queries: string[]): Promise<number[]>
 }
 
 function sampleQueries(users: number, count: number): Record<string, string[]> {
-  const random = createRandom(1);
+  const random = new Random(1);
   const sampleUser = createUserSampler(users, random);
   const name = () => sampleUser().name;
   const substring = (length: number, script = /./): string => {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createCommunity, seedDataset } from "../../src/community/community.ts";
-import { createRandom, type Random } from "../../src/community/random.ts";
+import { Random } from "../../src/community/random.ts";
 import {
   executable,
   megabytesOf,
@@ -182,7 +182,7 @@ const SAMPLE_SIZE = 20_000;
 
 /** Returns request paths of each kind, for random users from the community. */
 export function samplePaths(users: number) {
-  const sampleUser = createUserSampler(users, createRandom(1));
+  const sampleUser = createUserSampler(users, new Random(1));
   const sample = Array.from({ length: Math.min(SAMPLE_SIZE, users) }, sampleUser);
   const searchesFor = (length: number) =>
     sample

@@ -4,7 +4,7 @@
  */
 import { copyFileSync, linkSync, readdirSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createRandom } from "../../src/community/random.ts";
+import { Random } from "../../src/community/random.ts";
 import { megabytesOf, temporaryFolder } from "../../test/support.ts";
 import { connect } from "./connection.ts";
 import { fitLine, format, type Options, quantile, tableOf, timed } from "./measure.ts";
@@ -53,7 +53,7 @@ export async function benchSoak({ users, hours }: Options): Promise<void> {
   }
 
   const timers = [setInterval(swap, Math.min(SWAP_MS, lineMs)), setInterval(report, lineMs)];
-  const random = createRandom(1);
+  const random = new Random(1);
   const { profiles, achievements, twoLetters, fiveLetters } = samplePaths(users);
   const pages = profiles.map((path) => path.replace("/users/public/", "/drivers/"));
   while (elapsedHours() < hours) {

@@ -1,7 +1,7 @@
 /** Measures how soon a takedown reaches three replicas, and how much each of them downloads. */
 import { copyFileSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createRandom } from "../../src/community/random.ts";
+import { Random } from "../../src/community/random.ts";
 import { openNginx } from "../../test/scripts/nginx.ts";
 import { openS3Server } from "../../test/snapshot/remote/s3-server.ts";
 import { findFreePort, openExecutable, temporaryFolder, until } from "../../test/support.ts";
@@ -22,7 +22,7 @@ export async function benchTakedown({ users, isQuick }: Options): Promise<void> 
     readFileSync(log, "utf8")
       .split("\n")
       .reduce((sum, line) => sum + +line, 0);
-  const sampleUser = createUserSampler(users, createRandom(1));
+  const sampleUser = createUserSampler(users, new Random(1));
   const env = { ...s3.env, AWS_ENDPOINT_URL: origin };
   for (const [name, url] of Object.entries({ S3: s3.url("x"), nginx: `${origin}/x` })) {
     const publish = async () => {

@@ -109,10 +109,8 @@ async function openServer(values: ServeValues, log: Logger) {
   const certificateEnd = tls && watchCertificate(tls.cert, log);
   const admin = await openAdmin(values, { roadbook, source, certificateEnd, state });
   const warnsOfProxies = values.searchLimit > 0;
-  const respond = takeTurns({
-    clientOf: roadbook.handler.clientOf,
-    fetch: createServerFetch(roadbook.handler, state, warnsOfProxies ? log : undefined),
-  });
+  const handler = new ServerHandler(roadbook.handler, state, warnsOfProxies ? log : undefined);
+  const respond = takeTurns(handler);
   const listener = await openListener({ host, port, reusePort, flagPrefix: "--" }, respond, tls);
 
   return {
@@ -160,32 +158,40 @@ async function openAdmin(
 ): Promise<Listener | undefined> {
   if (port === undefined) return undefined;
   // Imported only if needed, because the metrics slow down startup.
-  const { createMetrics } = await import("../http/metrics.ts");
+  const { Metrics } = await import("../http/metrics.ts");
   const { createAdminFetch } = await import("../http/admin.ts");
-  const metrics = createMetrics({ roadbook, source, certificateEnd });
+  const metrics = new Metrics({ roadbook, source, certificateEnd });
   const isReady = () => !state.isStopping;
   const respond = createAdminFetch({ host, metrics, isReady, rig: faults && roadbook });
   state.metrics = metrics;
   return openListener({ host, port, flagPrefix: "--admin-" }, respond);
 }
 
-/** Responds like `handler`. With a `log`, warns once about a proxy that is not trusted. */
-function createServerFetch(
-  handler: RequestHandler,
-  state: State,
-  log: Logger | undefined,
-): RequestHandler["fetch"] {
-  let isWarned = log === undefined;
+/** Responds like a handler, and adds the headers that only a server knows. */
+class ServerHandler {
+  readonly #handler: RequestHandler;
+  readonly #state: State;
+  /** Gets one warning about a proxy that is not trusted. Undefined if there is no need for any. */
+  #log: Logger | undefined;
 
-  return (request, peer, isRefused) => {
-    if (!isWarned && handler.hidesClients(request, peer)) {
-      isWarned = true;
-      log?.warn(BEHIND_PROXY);
+  constructor(handler: RequestHandler, state: State, log: Logger | undefined) {
+    this.#handler = handler;
+    this.#state = state;
+    this.#log = log;
+  }
+
+  readonly clientOf: RequestHandler["clientOf"] = (request, peer) =>
+    this.#handler.clientOf(request, peer);
+
+  readonly fetch: RequestHandler["fetch"] = (request, peer, isRefused) => {
+    if (this.#log && this.#handler.hidesClients(request, peer)) {
+      this.#log.warn(BEHIND_PROXY);
+      this.#log = undefined;
     }
-    const response = handler.fetch(request, peer, isRefused);
+    const response = this.#handler.fetch(request, peer, isRefused);
     // Bun sends an awaited response later, so only these are awaited.
-    const isChanged = request.method === "HEAD" || state.isStopping;
-    return isChanged ? addHeaders(request, response, state) : response;
+    const isChanged = request.method === "HEAD" || this.#state.isStopping;
+    return isChanged ? addHeaders(request, response, this.#state) : response;
   };
 }
 

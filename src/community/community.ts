@@ -9,7 +9,7 @@ import type { DatasetLine } from "../domain/dataset.ts";
 import type { CompanyLine, PrivateUserLine, PublicUserLine } from "../domain/model.ts";
 import { formatTime } from "../domain/time.ts";
 import { drawCompanyName, drawUserName } from "./names.ts";
-import { createRandom, type Random } from "./random.ts";
+import { Random } from "./random.ts";
 
 export interface CommunityOptions {
   users: number;
@@ -66,20 +66,20 @@ export function createCommunity(options: CommunityOptions) {
   const seats = createSeats(companies, Math.floor(users * MEMBER_SHARE));
   const seatOf = scatter(users);
   const nameOf = (index: number) =>
-    givenCompanies[index] ?? drawCompanyName(createRandom(seed ^ COMPANY_SALT, index));
+    givenCompanies[index] ?? drawCompanyName(new Random(seed ^ COMPANY_SALT, index));
 
   return {
     company(index: number): CompanyLine {
       const size = seats.sizeOf(index);
       // The platform also counts members who are not in the dataset.
-      const count = size + createRandom(seed ^ index, -1).below(1 + size / 2);
+      const count = size + new Random(seed ^ index, -1).below(1 + size / 2);
       const members = Math.max(1, count, givenCompanies[index]?.members ?? 0);
       return { type: "company", id: index + 1, name: nameOf(index).name, member_count: members };
     },
     user(index: number): PublicUserLine | PrivateUserLine {
       // Skips every eleventh id, as if that account had been deleted.
       const id = 1 + index + Math.floor(index / 10);
-      const random = createRandom(seed, index);
+      const random = new Random(seed, index);
       const given = isDemo ? demoUsers.get(id) : undefined;
       const isPrivate = given ? given.public === false : random.chance(PRIVATE_SHARE);
       if (isPrivate) return { type: "user", id, public: false };

@@ -12,24 +12,40 @@ import { Content, JSON_TYPE } from "./result.ts";
 const shared = { cache: "public", isShared: true } as const;
 
 export function docs(service: Service, documented: AnyElysia) {
-  let reference: ReturnType<typeof renderReference> | undefined;
-  const render = () => (reference ??= renderReference(service, documented));
-  let script: Content | undefined;
+  const reference = new Reference(service, documented);
   return new Elysia({ strictPath: true })
-    .get("/docs", async () => (await render()).page)
+    .get("/docs", async () => (await reference.render()).page)
     .get("/docs/json", async ({ request }) => {
       const url = JSON.stringify(service.baseUrl(request)).slice(1, -1);
-      const text = (await render()).document.replaceAll(ORIGIN, () => url);
+      const text = (await reference.render()).document.replaceAll(ORIGIN, () => url);
       return new Content(JSON_TYPE, text, { cache: "public" });
     })
-    .get("/docs/scalar.js", async () => {
-      const bytes = await docsScript();
-      script ??= new Content("text/javascript; charset=utf-8", bytes, {
-        ...shared,
-        coding: "gzip",
-      });
-      return script;
-    });
+    .get("/docs/scalar.js", async () => reference.script());
+}
+
+/** Makes the page, its document and its script once, when they are first needed. */
+class Reference {
+  readonly #service: Service;
+  readonly #documented: AnyElysia;
+  #rendered: ReturnType<typeof renderReference> | undefined;
+  #script: Content | undefined;
+
+  constructor(service: Service, documented: AnyElysia) {
+    this.#service = service;
+    this.#documented = documented;
+  }
+
+  render() {
+    this.#rendered ??= renderReference(this.#service, this.#documented);
+    return this.#rendered;
+  }
+
+  async script(): Promise<Content> {
+    const bytes = await docsScript();
+    const options = { ...shared, coding: "gzip" } as const;
+    this.#script ??= new Content("text/javascript; charset=utf-8", bytes, options);
+    return this.#script;
+  }
 }
 
 /** Returns the page, and the document as JSON in which {@link ORIGIN} stands for the base URL. */

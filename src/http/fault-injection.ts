@@ -1,7 +1,7 @@
 /** The fault injector: makes some requests fail or respond late, for testing clients. */
 import { setTimeout } from "node:timers/promises";
 import { status as respondWith } from "elysia";
-import { createRandom, type Random } from "../community/random.ts";
+import { Random } from "../community/random.ts";
 import { parseDuration } from "../domain/time.ts";
 import type { FetchHandler } from "./app.ts";
 import { type Endpoint, endpoints } from "./endpoints.ts";
@@ -111,7 +111,7 @@ export class FaultInjector {
   replace(faults: readonly Fault[], seed: number): void {
     const effective = faults.filter((fault) => fault !== NO_FAULT);
     this.#drawn = effective.map((fault, index) => {
-      return { fault, random: createRandom(seed, index), left: fault.times };
+      return { fault, random: new Random(seed, index), left: fault.times };
     });
   }
 }

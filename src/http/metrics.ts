@@ -16,77 +16,94 @@ export interface MetricsOptions {
   certificateEnd: number | undefined;
 }
 
-export type Metrics = ReturnType<typeof createMetrics>;
-
 /** Bucket bounds in seconds. Responses take microseconds, or 1 ms with a shared limit store. */
 const DURATIONS = [0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1];
 
 /** Default metrics to leave out: wrong outside V8, or about memory that is reserved but unused. */
 const MEANINGLESS = /^(?:nodejs_(?:heap_space|active|version)|process_(?:heap|virtual))_/;
 
-/** Metrics are global to the process, so this is called once. */
-export function createMetrics({ roadbook, source, certificateEnd }: MetricsOptions) {
+/** Metrics are global to the process, so this is made once. */
+export class Metrics {
+  readonly contentType = register.contentType;
+  readonly #durations;
+  readonly #decisions;
+  readonly #replacements;
+
+  constructor({ roadbook, source, certificateEnd }: MetricsOptions) {
+    addDefaultMetrics();
+    this.#durations = new Histogram({
+      name: "http_request_duration_seconds",
+      help: "Time from receiving the request headers until the response is ready to send",
+      labelNames: ["route", "status"],
+      buckets: DURATIONS,
+    });
+    this.#decisions = new Counter({
+      name: "roadbook_search_limit_decisions_total",
+      help: "Searches that the limit allowed or refused",
+      labelNames: ["decision"],
+    });
+    this.#replacements = new Counter({
+      name: "roadbook_snapshot_replacements_total",
+      help: "Replacements of the snapshot file that were swapped in or refused",
+      labelNames: ["outcome"],
+    });
+    for (const decision of ["allowed", "refused"]) this.#decisions.inc({ decision }, 0);
+    for (const outcome of ["swapped", "refused"]) this.#replacements.inc({ outcome }, 0);
+
+    addGauges(roadbook);
+    if (certificateEnd !== undefined) {
+      addGauge("tls_certificate_expiry_timestamp_seconds", "When it expires", () => certificateEnd);
+    }
+    if (source) addSourceGauges(source);
+  }
+
+  countResponse({ route = "unknown", status, durationMs, search }: ResponseFacts): void {
+    if (search) this.#decisions.inc({ decision: search });
+    this.#durations.observe({ route, status }, durationMs / 1000);
+  }
+
+  countReplacement(outcome: "swapped" | "refused"): void {
+    this.#replacements.inc({ outcome });
+  }
+
+  render(): Promise<string> {
+    return register.metrics();
+  }
+}
+
+function addDefaultMetrics(): void {
   collectDefaultMetrics();
   for (const { name } of register.getMetricsAsArray()) {
     if (MEANINGLESS.test(name)) register.removeSingleMetric(name);
   }
-  const durations = new Histogram({
-    name: "http_request_duration_seconds",
-    help: "Time from receiving the request headers until the response is ready to send",
-    labelNames: ["route", "status"],
-    buckets: DURATIONS,
-  });
-  const decisions = new Counter({
-    name: "roadbook_search_limit_decisions_total",
-    help: "Searches that the limit allowed or refused",
-    labelNames: ["decision"],
-  });
-  const replacements = new Counter({
-    name: "roadbook_snapshot_replacements_total",
-    help: "Replacements of the snapshot file that were swapped in or refused",
-    labelNames: ["outcome"],
-  });
-  for (const decision of ["allowed", "refused"]) decisions.inc({ decision }, 0);
-  for (const outcome of ["swapped", "refused"]) replacements.inc({ outcome }, 0);
-  gauge("snapshot_built_timestamp_seconds", "When the snapshot was built", () =>
-    toSeconds(roadbook.meta().built_at),
-  );
-  gauge("snapshot_public_users", "Public users in the snapshot", () => {
-    return roadbook.meta().counts.public_users;
-  });
-  gauge("snapshot_refused", "1 if a newer snapshot is not served", () => {
-    return roadbook.refused() !== undefined;
-  });
-  gauge("search_limit_store_up", "0 while the shared store is unreachable, else 1", () => {
-    return roadbook.limiterStatus()?.up !== false;
-  });
-  gauge("build_info", "Always 1; the label is the running version", () => 1, { version });
-  if (certificateEnd !== undefined) {
-    gauge("tls_certificate_expiry_timestamp_seconds", "When it expires", () => certificateEnd);
-  }
-  if (source) {
-    gauge(
-      "snapshot_source_up",
-      "1 if the last fetch succeeded",
-      () => source.status().error === null,
-    );
-    gauge("snapshot_source_last_success_timestamp_seconds", "Last successful fetch", () =>
-      toSeconds(source.status().last_success),
-    );
-  }
-
-  return {
-    contentType: register.contentType,
-    countResponse({ route = "unknown", status, durationMs, search }: ResponseFacts) {
-      if (search) decisions.inc({ decision: search });
-      durations.observe({ route, status }, durationMs / 1000);
-    },
-    countReplacement: (outcome: "swapped" | "refused") => replacements.inc({ outcome }),
-    render: () => register.metrics(),
-  };
 }
 
-function gauge(name: string, help: string, read: () => number | boolean, labels = {}): void {
+function addGauges(roadbook: MetricsOptions["roadbook"]): void {
+  addGauge("snapshot_built_timestamp_seconds", "When the snapshot was built", () =>
+    toSeconds(roadbook.meta().built_at),
+  );
+  addGauge("snapshot_public_users", "Public users in the snapshot", () => {
+    return roadbook.meta().counts.public_users;
+  });
+  addGauge("snapshot_refused", "1 if a newer snapshot is not served", () => {
+    return roadbook.refused() !== undefined;
+  });
+  addGauge("search_limit_store_up", "0 while the shared store is unreachable, else 1", () => {
+    return roadbook.limiterStatus()?.up !== false;
+  });
+  addGauge("build_info", "Always 1; the label is the running version", () => 1, { version });
+}
+
+function addSourceGauges(source: NonNullable<MetricsOptions["source"]>): void {
+  addGauge("snapshot_source_up", "1 if the last fetch succeeded", () => {
+    return source.status().error === null;
+  });
+  addGauge("snapshot_source_last_success_timestamp_seconds", "Last successful fetch", () =>
+    toSeconds(source.status().last_success),
+  );
+}
+
+function addGauge(name: string, help: string, read: () => number | boolean, labels = {}): void {
   new Gauge({
     name: `roadbook_${name}`,
     help,

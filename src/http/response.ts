@@ -46,8 +46,8 @@ interface Handled {
 }
 
 export function createRespond(options: AppOptions, contexts: RequestContexts) {
-  const { searchLimit, compress, page, basePath, onResponse } = options;
-  const prepared = prepareHeaders(options.cacheMaxAgeSeconds);
+  const { searchLimit, onResponse } = options;
+  const maker = new ResponseMaker(options);
 
   // Without a call after an arrow or `return`: Elysia would await the handlers of all routes.
   return function respond({ request, responseValue, route, cache }: Handled) {
@@ -56,14 +56,16 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
     const context = contexts.of(request);
     const { requestId, method, decision } = context;
     const isHead = method === "HEAD" && request.method === "GET";
+
     // Only a fault that closes the connection returns a `Response`, which is sent unchanged. For
     // HEAD, Bun would send its headers before closing the connection, so HEAD gets an error.
     const isAborting = responseValue instanceof Response && !isHead;
     const response = isAborting
       ? responseValue
-      : make(contentOf(responseValue, cache), context.headers, isHead);
+      : maker.make(contentOf(responseValue, cache), context.headers, isHead);
     response.headers.set("x-request-id", requestId);
     setRateLimitHeaders(response, searchLimit, decision);
+
     if (onResponse) report(context, route, response.status);
     return response;
   };
@@ -75,7 +77,7 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
       onResponse?.({
         requestId,
         method,
-        route: path && withoutBase(path, basePath).replace(/^\/api\//, "/"),
+        route: path && withoutBase(path, options.basePath).replace(/^\/api\//, "/"),
         status,
         search: decision && (decision.allowed ? "allowed" : "refused"),
         durationMs: performance.now() - startMs,
@@ -85,35 +87,51 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
       options.onBug(error, requestId);
     }
   }
+}
 
-  function make(content: Content, requestHeaders: Headers, isHead: boolean): Response {
+/** Makes a `Response` of a `Content`. */
+class ResponseMaker {
+  readonly #compresses: boolean;
+  readonly #allowsIndexing: boolean;
+  readonly #prepared: Record<CachePolicy | "none", Headers>;
+
+  constructor({ compress, page, cacheMaxAgeSeconds }: AppOptions) {
+    this.#compresses = compress;
+    this.#allowsIndexing = page?.allowIndexing === true;
+    this.#prepared = prepareHeaders(cacheMaxAgeSeconds);
+  }
+
+  make(content: Content, requestHeaders: Headers, isHead: boolean): Response {
     const { type, body } = content;
     const { status = 200, cache, headers = {} } = content.options;
     const isStored = status < 400 && cache !== undefined && body !== null;
     // A PNG is compressed already.
-    const isCompressible = isStored && compress && type !== "image/png";
+    const isCompressible = isStored && this.#compresses && type !== "image/png";
     const coding = isCompressible ? codingFor(body, requestHeaders) : "identity";
+
     const etag = isStored ? etagOf(content, body, coding) : undefined;
     const isKnown = etag !== undefined && isNoneMatch(requestHeaders.get("if-none-match"), etag);
     const encoded = isKnown || body === null ? null : encode(content, body, coding);
     const response = new Response(isHead ? null : encoded, {
       status: isKnown ? 304 : status,
-      headers: prepared[isStored ? cache : "none"],
+      headers: this.#prepared[isStored ? cache : "none"],
     });
+
     if (etag !== undefined) response.headers.set("etag", etag);
     if (encoded !== null) {
       response.headers.set("content-type", type);
       if (coding !== "identity") response.headers.set("content-encoding", coding);
-      if (isHead) {
-        const length = encoded instanceof Blob ? encoded.size : Buffer.byteLength(encoded);
-        response.headers.set("content-length", String(length));
-      }
+      if (isHead) response.headers.set("content-length", String(lengthOf(encoded)));
     }
-    if (isStored && page?.allowIndexing && type.startsWith("text/html"))
+    if (isStored && this.#allowsIndexing && type.startsWith("text/html"))
       response.headers.delete("x-robots-tag");
     for (const name in headers) response.headers.set(name, headers[name] ?? "");
     return response;
   }
+}
+
+function lengthOf(encoded: Body | Blob): number {
+  return encoded instanceof Blob ? encoded.size : Buffer.byteLength(encoded);
 }
 
 /** By default, caches revalidate every time, so that a newly private profile disappears at once. */

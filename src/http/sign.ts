@@ -7,20 +7,37 @@ import type { Pages, Service } from "./app-options.ts";
 import { Content } from "./result.ts";
 
 export function sign({ snapshot }: Service, page: Pages) {
-  const { title, accent = DEFAULT_ACCENT, language = "en", logo } = page;
-  const { texts, formatCount } = translationIn(language);
-  // The last picture is kept, because drawing takes as long as hundreds of requests.
-  let last: { count: string; content: Promise<Content> } | undefined;
-
-  async function draw(count: string): Promise<Content> {
-    const bytes = await drawSign(title, count, accent, logo);
-    return new Content("image/png", bytes, { cache: "public" });
-  }
+  const { texts, formatCount } = translationIn(page.language ?? "en");
+  const painter = new SignPainter(page);
 
   // Elysia waits for a promise only if the handler is declared async.
   return new Elysia({ strictPath: true }).get("/sign.png", async () => {
     const count = formatCount(snapshot().meta.counts.public_users, texts.driverCount);
-    if (last?.count !== count) last = { count, content: draw(count) };
-    return last.content;
+    return painter.paint(count);
   });
+}
+
+/** Keeps the last picture, because drawing takes as long as hundreds of requests. */
+class SignPainter {
+  readonly #page: Pages;
+  #count: string | undefined;
+  #picture: Promise<Content> | undefined;
+
+  constructor(page: Pages) {
+    this.#page = page;
+  }
+
+  paint(count: string): Promise<Content> {
+    if (this.#picture === undefined || this.#count !== count) {
+      this.#count = count;
+      this.#picture = this.#draw(count);
+    }
+    return this.#picture;
+  }
+
+  async #draw(count: string): Promise<Content> {
+    const { title, accent = DEFAULT_ACCENT, logo } = this.#page;
+    const bytes = await drawSign(title, count, accent, logo);
+    return new Content("image/png", bytes, { cache: "public" });
+  }
 }

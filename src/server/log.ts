@@ -24,42 +24,63 @@ export function logRequest(log: Logger, facts: ResponseFacts): void {
 
 /** systemd sets `journalStream` (JOURNAL_STREAM) to the device and inode of its journal. */
 export function createLog(level: string, journalStream?: string) {
-  const stderr = statOfStderr();
+  const stats = statOfStderr();
   // `process.stderr` loads Bun's streams, which slows startup, so it is used only for a terminal.
-  const isTerminal = Boolean(stderr?.isCharacterDevice() && process.stderr.isTTY);
-  const isJournal = stderr && journalStream === `${stderr.dev}:${stderr.ino}`;
+  const isTerminal = Boolean(stats?.isCharacterDevice() && process.stderr.isTTY);
+  const isJournal = stats && journalStream === `${stats.dev}:${stats.ino}`;
   const format = isTerminal ? toReadable : isJournal ? withPriority : (line: string) => line;
-  // pino's own destination, but without its hook at exit, which would wait for a stalled reader
-  // forever. A write to a full pipe blocks a thread in Bun's pool, but never the event loop.
-  const sink = new SonicBoom({ fd: STDERR, sync: false, maxLength: MAX_WAITING_BYTES });
+  const stderr = new Stderr();
   const formatters = { level: (level: string) => ({ level }) };
   const log = pino(
     { level, formatters, timestamp: stdTimeFunctions.isoTime },
-    { write: (line) => sink.write(format(line)) },
+    { write: (line) => stderr.write(format(line)) },
   );
-  let dropped = 0;
-  sink.on("drop", () => dropped++);
-  sink.on("drain", () => {
-    const lost = dropped;
-    dropped = 0;
-    if (lost > 0) log.warn({ dropped: lost }, `${lost} log lines were dropped`);
-  });
-  // The disk is full or the reader is gone. The server carries on, and the next line tries again.
-  sink.on("error", () => {});
+  stderr.onLost((dropped) => log.warn({ dropped }, `${dropped} log lines were dropped`));
 
-  async function flush(): Promise<void> {
+  return Object.assign(log, {
+    /** Writes text as it is, unless the log is not in a terminal. */
+    writeToTerminal(text: string) {
+      if (isTerminal) stderr.write(text);
+    },
+    close: () => Promise.race([stderr.flush().catch(() => {}), sleep(CLOSE_MS)]),
+  });
+}
+
+/**
+ * pino's own destination, but without its hook at exit, which would wait for a stalled reader
+ * forever. A write to a full pipe blocks a thread in Bun's pool, but never the event loop.
+ */
+class Stderr {
+  readonly #sink = new SonicBoom({ fd: STDERR, sync: false, maxLength: MAX_WAITING_BYTES });
+  #dropped = 0;
+
+  constructor() {
+    this.#sink.on("drop", () => this.#dropped++);
+    // The disk is full or the reader is gone. The server carries on, and the next line tries again.
+    this.#sink.on("error", () => {});
+  }
+
+  /** Has `report` called with the number of lines that were dropped, once there is room again. */
+  onLost(report: (dropped: number) => void): void {
+    this.#sink.on("drain", () => {
+      const dropped = this.#dropped;
+      this.#dropped = 0;
+      if (dropped > 0) report(dropped);
+    });
+  }
+
+  write(text: string): void {
+    this.#sink.write(text);
+  }
+
+  async flush(): Promise<void> {
     // Twice, because the first flush may log that lines were dropped.
     for (let times = 0; times < 2; times++) {
-      const drained = once(sink, "drain");
-      sink.write("");
+      const drained = once(this.#sink, "drain");
+      this.#sink.write("");
       await drained;
     }
   }
-  return Object.assign(log, {
-    /** Writes text as it is, unless the log is not in a terminal. */
-    writeToTerminal: (text: string) => void (isTerminal && sink.write(text)),
-    close: () => Promise.race([flush().catch(() => {}), sleep(CLOSE_MS)]),
-  });
 }
 
 /** Undefined if standard error is closed, or if Windows does not say what it is. */

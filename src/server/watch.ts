@@ -80,19 +80,29 @@ class SnapshotWatcher {
 
 /** Warns once when the limit of open files is reached, and again only after a quiet minute. */
 export function watchOpenFiles(log: Logger): void {
-  let reachedAtMs = Number.NEGATIVE_INFINITY;
-  const look = async () => {
+  const watcher = new OpenFilesWatcher(log);
+  setInterval(() => watcher.look(), LIMIT_CHECK_MS);
+}
+
+class OpenFilesWatcher {
+  readonly #log: Logger;
+  #reachedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  async look(): Promise<void> {
     try {
       await using _file = await open(process.execPath);
     } catch (error) {
       // Bun reports nothing when it cannot accept a connection.
       if (!["EMFILE", "ENFILE"].includes(codeOf(error))) return;
-      const isNew = performance.now() - reachedAtMs > QUIET_MS;
-      reachedAtMs = performance.now();
-      if (isNew) log.warn(TOO_MANY_FILES);
+      const isNew = performance.now() - this.#reachedAtMs > QUIET_MS;
+      this.#reachedAtMs = performance.now();
+      if (isNew) this.#log.warn(TOO_MANY_FILES);
     }
-  };
-  setInterval(look, LIMIT_CHECK_MS);
+  }
 }
 
 /** Warns every day from 14 days before the certificate expires. Returns that time in seconds. */

@@ -1,12 +1,12 @@
 /** Input is decompressed and split into the same lines, whatever chunks it arrives in. */
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { createRandom } from "../../src/community/random.ts";
+import { Random } from "../../src/community/random.ts";
 import { decompress, readLines, type TextLine } from "../../src/files/input.ts";
 import { chunksOf } from "../datasets.ts";
 import { until } from "../support.ts";
 
-const random = createRandom(1);
+const random = new Random(1);
 const noise = Buffer.from(Array.from({ length: 300_000 }, () => random.below(256)));
 const text = Buffer.from("a dataset ".repeat(50_000));
 const member = gzipSync(text);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createAdminFetch } from "../../src/http/admin.ts";
-import { createMetrics, type Metrics } from "../../src/http/metrics.ts";
+import { Metrics } from "../../src/http/metrics.ts";
 import { createRoadbook, type Roadbook } from "../../src/roadbook.ts";
 import { community } from "../datasets.ts";
 import { root } from "../support.ts";
@@ -18,7 +18,7 @@ beforeAll(async () => {
     faults: [],
     onResponse: (facts) => metrics.countResponse(facts),
   });
-  metrics = createMetrics({
+  metrics = new Metrics({
     roadbook: {
       meta: () => roadbook.meta(),
       limiterStatus: () => roadbook.limiterStatus(),

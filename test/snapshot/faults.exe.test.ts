@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
-import { createRandom } from "../../src/community/random.ts";
+import { Random } from "../../src/community/random.ts";
 import { checkSnapshot } from "../../src/snapshot/format/open.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import {
@@ -22,7 +22,7 @@ import { executable, megabytesOf, run, temporaryFolder, until } from "../support
 
 test("a killed writer leaves the snapshot intact, and the next one removes its files", async () => {
   const { dataset, snapshot: target } = await makeSeeded(2000);
-  const random = createRandom(11);
+  const random = new Random(11);
   let unfinished = 0;
   for (let id = 1; id <= runs(8); id++) {
     const hide = makeFile([{ type: "user", id, public: false }]);

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createRandom } from "../../src/community/random.ts";
+import { Random } from "../../src/community/random.ts";
 import { applyChanges, hideUsers } from "../../src/snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../../src/snapshot/import/import.ts";
 import { IdMap } from "../../src/tables/id-map.ts";
@@ -73,7 +73,7 @@ test.each([
   const folder = temporaryFolder();
   mkdirSync(join(folder, "queries"));
   const [target, idMap] = [join(folder, "snapshot"), join(folder, "ids")];
-  const random = createRandom(43);
+  const random = new Random(43);
   const shuffled = <T>(items: Iterable<T>) => [...items].sort(() => random.next() - 0.5);
   let people = Array.from({ length: 40 }, (_, n) => n);
   let known = new Map<string, number>();

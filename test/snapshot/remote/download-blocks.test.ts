@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { seedDataset } from "../../../src/community/community.ts";
-import { createRandom } from "../../../src/community/random.ts";
+import { Random } from "../../../src/community/random.ts";
 import { applyChanges } from "../../../src/snapshot/import/apply.ts";
 import { importDataset } from "../../../src/snapshot/import/import.ts";
 import { parseWebLocation } from "../../../src/snapshot/remote/location.ts";
@@ -76,7 +76,7 @@ const faults: Record<string, typeof spoil> = {
 };
 
 test("200 applies, imports and broken downloads end with the same bytes as whole downloads", async () => {
-  const random = createRandom(45);
+  const random = new Random(45);
   const build = (seed: number) => [...seedDataset({ users: 1500, companies: 60, seed })];
   const path = await makeSnapshot(build(1));
   const change = () => {
