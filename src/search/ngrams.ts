@@ -2,7 +2,7 @@
  * Splits names into the n-grams under which FTS5 lists them, and turns queries into those that FTS5
  * looks up. An n-gram has two or three code points, so a query of that length is one itself.
  */
-import { firstCodePoints, hasCodePoints } from "../domain/text.ts";
+import { hasCodePoints } from "../domain/text.ts";
 import { SPELLING_END, TRANSLITERATED } from "./fold.ts";
 import { type PlaceTier, wordStartsOf } from "./tiers.ts";
 
@@ -62,15 +62,15 @@ export const isNgram = (query: string) => !hasCodePoints(query, 4);
  */
 export function lookUp(tier: PlaceTier, query: string): string {
   if (isNgram(query)) return lookUpNgram(tier, query);
-  const beginning = firstCodePoints(query, 3);
+  const [first = "", ...others] = ngramsInside(query);
   const [last = "", previous = ""] = [...query].reverse();
-  const bounds = {
-    1: [START + beginning, END + last + previous],
-    2: [START + beginning],
-    3: [WORD + beginning],
-    4: [],
+  const beginning = {
+    1: [START + first, END + last + previous],
+    2: [START + first],
+    3: [WORD + first],
+    4: [first],
   };
-  return matchAll([...bounds[tier], ...spread(ngramsInside(query))]);
+  return matchAll(beginning[tier].concat(spread(others)));
 }
 
 /** A query of one code point matches the beginnings of n-grams. */
