@@ -40,8 +40,18 @@ const programsIn = (title: string) => {
     ([, file = "", command = "", text = ""]) => ({ file, command, text }),
   );
 };
-const mounts = programsIn("In another server");
-const [, nextConfig = ""] = /^```js\n\/\/ next\.config\.js\n([\s\S]*?)^```/m.exec(readme) ?? [];
+const [, shared = ""] = /begin with these lines:\n\n```js\n(.*?)^```/ms.exec(readme) ?? [];
+const mounts = programsIn("In another server").map(({ text, ...program }) => {
+  return { ...program, text: text.includes("createRoadbook") ? text : shared + text };
+});
+const [, nextConfig = ""] = /`(export default .*?)` in\s`next\.config\.js`/.exec(readme) ?? [];
+
+const tests = programsIn("In your tests");
+/** Jest's command is in a sentence, because Jest runs the same file as Bun. */
+const [, jest = "", jestFile = ""] = /`(node \S+ \S+jest\.js (\S+))`/.exec(readme) ?? [];
+const underJest = tests
+  .filter(({ file }) => file === jestFile)
+  .map((program) => ({ ...program, command: jest }));
 
 if (!isRequired) console.warn("ROADBOOK_REQUIRE_ALL is not set: the package is not tested");
 
@@ -125,7 +135,7 @@ describe.if(isRequired)("the package", () => {
     await succeed([node("node22"), "--test", "node/drivers.node.js"]);
   });
 
-  test.each(programsIn("In your tests"))(
+  test.each([...tests, ...underJest])(
     "$file of the README passes: $command",
     async ({ file, command, text }) => {
       const ports: Record<string, number> = { 3000: findFreePort(), 9090: findFreePort() };
@@ -239,7 +249,8 @@ describe.if(isRequired)("the package", () => {
     const openapi = [node("node24"), tool("openapi-typescript"), "openapi.json"];
     await succeed([...openapi, "-o", "api-types.ts"], "types");
     const programs = [...readme.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, text = ""]) => text);
-    expect([programs.length, mounts.length]).toEqual([3, 6]);
+    expect([programs.length, mounts.length]).toEqual([2, 6]);
+    expect([tests.length, underJest.length]).toEqual([3, 1]);
     for (const [i, text] of programs.entries()) {
       const program = text.startsWith("import")
         ? text

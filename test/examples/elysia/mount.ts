@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { treaty } from "@elysiajs/eden";
 import { Elysia } from "elysia";
-import { createRoadbook } from "roadbook/elysia";
+import { type App, createRoadbook } from "roadbook/elysia";
 
 test("one app has both the program's routes and the API's routes", async () => {
   await using roadbook = await createRoadbook({ demo: true });
@@ -15,4 +15,13 @@ test("one app has both the program's routes and the API's routes", async () => {
   if (error) throw new Error(error.value.error.message);
   const id: number = data.user.id;
   assert.equal(id, 42);
+});
+
+test("a client of a running server has the types of the API", async () => {
+  await using roadbook = await createRoadbook({ demo: true });
+  const { url } = await roadbook.listen();
+  const { data, error } = await treaty<App>(url).users.public({ userId: 42 }).get();
+  if (error) throw new Error(error.value.error.message);
+  const name: string = data.user.name;
+  assert.equal(name, "Łukasz Nowak");
 });
