@@ -244,7 +244,7 @@ test.if(hasNginx || isRequired)(
   },
 );
 
-test("the commands for the admin port work, and every documented metric exists", async () => {
+test("the commands for the admin port work, and each metric is explained there", async () => {
   const [, serve = "", asks = ""] = blocks("sh");
   let log = "";
   const words = serve
@@ -257,10 +257,9 @@ test("the commands for the admin port work, and every documented metric exists",
   const curls = asks.replaceAll("http://127.0.0.1:9090", admin).replaceAll("curl", "curl -sf");
   const { code, stdout } = await run(["sh", "-ec", curls]);
   expect([code, stdout]).toEqual([0, expect.stringMatching(/^live\nready\n/m)]);
-  const rows = guide.match(/^\| `(?:http|roadbook)_.*? \|/gm) ?? [];
-  const names = rows.flatMap((cell) => cell.match(/\w+/g) ?? []);
-  expect(names.length).toBeGreaterThan(5);
-  for (const name of names) expect(stdout).toContain(`# TYPE ${name} `);
+  const names = [...stdout.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name);
+  expect(names).toContain("roadbook_snapshot_public_users");
+  for (const name of names) expect(stdout).toMatch(new RegExp(`^# HELP ${name} \\w`, "m"));
   await target.close();
 });
 
