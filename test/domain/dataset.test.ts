@@ -282,8 +282,8 @@ test("CRLF, blank lines, a BOM and a missing final line break are accepted", asy
   ).toEqual([]);
 });
 
-test("the example in src/domain/README.md is valid", async () => {
-  const readme = await Bun.file(join(root, "src/domain/README.md")).text();
+test("the example in the README is valid", async () => {
+  const readme = await Bun.file(join(root, "README.md")).text();
   const [, example = ""] = /```json\n(.*?)```/s.exec(readme) ?? [];
   expect(example).toContain('"type":"end"');
   expect(await errorsOf(example)).toEqual([]);
