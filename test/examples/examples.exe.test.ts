@@ -88,7 +88,6 @@ describe.if(isRequired)("the package", () => {
       deno: join(folder, "node_modules/deno/deno"),
       next: tool("next"),
       vitest: tool("vitest"),
-      playwright: tool("playwright"),
     };
     return command.split(" ").map((word) => programs[word] ?? word);
   };
@@ -138,15 +137,8 @@ describe.if(isRequired)("the package", () => {
   test.each([...tests, ...underJest])(
     "$file of the README passes: $command",
     async ({ file, command, text }) => {
-      const ports: Record<string, number> = { 3000: findFreePort(), 9090: findFreePort() };
-      const program = text.replace(/3000|9090/g, (port) => String(ports[port]));
-      await Bun.write(join(folder, file), program);
-      const [, flags] = /^\/\/ npx roadbook (.*)$/m.exec(program) ?? [];
-      const words = [node("node24"), tool("roadbook"), ...(flags?.split(" ") ?? [])];
-      const server = flags && (await spawnServer(words, { cwd: folder }));
-      const outcome = await inFolder(commandOf(command));
-      if (server) await server.close();
-      expect(outcome).toMatchObject({ code: 0 });
+      await Bun.write(join(folder, file), text);
+      await succeed(commandOf(command));
     },
   );
 
@@ -250,7 +242,7 @@ describe.if(isRequired)("the package", () => {
     await succeed([...openapi, "-o", "api-types.ts"], "types");
     const programs = [...readme.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, text = ""]) => text);
     expect([programs.length, mounts.length]).toEqual([2, 6]);
-    expect([tests.length, underJest.length]).toEqual([3, 1]);
+    expect([tests.length, underJest.length]).toEqual([2, 1]);
     for (const [i, text] of programs.entries()) {
       const program = text.startsWith("import")
         ? text
