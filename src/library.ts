@@ -29,7 +29,7 @@ export type {
   User,
   UserSearchResult,
 } from "./domain/model.ts";
-export type { LineError } from "./domain/record-source.ts";
+export type { RecordError } from "./domain/record-source.ts";
 export { version } from "./domain/version.ts";
 export type { FetchHandler } from "./http/app.ts";
 export type { ErrorBody, ErrorCode } from "./http/error-codes.ts";
@@ -47,7 +47,7 @@ export { checkSnapshot } from "./snapshot/format/open.ts";
 export type { ApplyOptions } from "./snapshot/import/apply.ts";
 export type { Differences } from "./snapshot/import/compare.ts";
 export type { ImportOptions } from "./snapshot/import/import.ts";
-export { DatasetError, type LineErrors } from "./snapshot/import/line-errors.ts";
+export { DatasetError, type RecordErrors } from "./snapshot/import/record-errors.ts";
 export type { Counted } from "./snapshot/import/write.ts";
 export { exportDataset } from "./snapshot/read/export.ts";
 export type { Replacement } from "./snapshot/read/reload.ts";

@@ -7,7 +7,7 @@ import { isSnapshot } from "../snapshot/format/header-trailer.ts";
 import { type ApplyOptions, applyChanges, hideUsers } from "../snapshot/import/apply.ts";
 import { MAX_HOLD_MS } from "../snapshot/import/hold-takedowns.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
-import { DatasetError, formatErrors, groupErrors } from "../snapshot/import/line-errors.ts";
+import { DatasetError, formatErrors, groupErrors } from "../snapshot/import/record-errors.ts";
 import type { Counted } from "../snapshot/import/write.ts";
 import { findProblem } from "../tables/database.ts";
 import { isFolder } from "../tables/read-tables.ts";

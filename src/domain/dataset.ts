@@ -100,7 +100,7 @@ export type RecordKey = Pick<DeletionLine, "type" | "id">;
 /** An object that has not been validated yet. */
 export type RawRecord = Record<string, unknown>;
 
-export class InvalidLine {
+export class InvalidRecord {
   readonly errors: ValidationError[];
   /** The line as an object; empty if the line is not an object. */
   readonly value: RawRecord;
@@ -127,13 +127,13 @@ function keepDigits(_name: string, value: unknown, { source = "" } = {}): unknow
 }
 
 /** Parses a line, which must not be blank, into an object. */
-export function parseObject(text: string): RawRecord | InvalidLine {
+export function parseObject(text: string): RawRecord | InvalidRecord {
   let value: unknown;
   try {
     value = HAS_LONG_NUMBER.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
   } catch {}
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isObject ? (value as RawRecord) : new InvalidLine([notAnObject(text)]);
+  return isObject ? (value as RawRecord) : new InvalidRecord([notAnObject(text)]);
 }
 
 /** Cleans the names in a record. Returns how many of them have changed. */
@@ -148,17 +148,17 @@ function cleanField(record: RawRecord, field: string): number {
   return Number(record[field] !== name);
 }
 
-export function validateRecord(record: RawRecord): DatasetLine | InvalidLine {
+export function validateRecord(record: RawRecord): DatasetLine | InvalidRecord {
   return validate(record, shapeOf(record));
 }
 
-export function validateChange(record: RawRecord): ChangeLine | InvalidLine {
+export function validateChange(record: RawRecord): ChangeLine | InvalidRecord {
   const isDeletion = "deleted" in record && recordTypes.some((type) => type === record.type);
   return validate<ChangeLine>(record, isDeletion ? shapes.deletion : shapeOf(record));
 }
 
 /** Validates a line about the whole dataset. Returns undefined for any other line. */
-export function validateMarker(record: RawRecord): IdsLine | EndLine | InvalidLine | undefined {
+export function validateMarker(record: RawRecord): IdsLine | EndLine | InvalidRecord | undefined {
   if (record.type === "ids") return validate(record, shapes.ids);
   return record.type === "end" ? validate(record, shapes.end) : undefined;
 }
@@ -176,7 +176,7 @@ export function* withEndLine(lines: Iterable<string>): Generator<string> {
  * Drops the invalid avatar, company, roles and achievements of a public user. Returns undefined if
  * anything else is invalid, or if the line is not a public user's.
  */
-export function salvageUser({ value }: InvalidLine): PublicUserLine | undefined {
+export function salvageUser({ value }: InvalidRecord): PublicUserLine | undefined {
   if (value.type !== "user") return undefined;
   const { avatar_url, company, roles, achievements } = value;
   const kept: unknown = {
@@ -199,12 +199,12 @@ function listValid<Item>(list: unknown, shape: Shape<Item>, idOf: (item: Item) =
 function validate<Valid extends ChangeLine | IdsLine | EndLine>(
   value: RawRecord,
   shape: Shape<Valid> | ValidationError,
-): Valid | InvalidLine {
-  if ("reason" in shape) return new InvalidLine([shape], value);
+): Valid | InvalidRecord {
+  if ("reason" in shape) return new InvalidRecord([shape], value);
   const isPrivate = value.type === "user" && value.public !== true;
   const isValid = shape.Check(value);
   const errors = isValid ? listDuplicateIds(value) : listErrors(shape, value, isPrivate);
-  return isValid && errors.length === 0 ? value : new InvalidLine(errors, value);
+  return isValid && errors.length === 0 ? value : new InvalidRecord(errors, value);
 }
 
 /** Returns the errors in the tier and the time of a user's achievement. */

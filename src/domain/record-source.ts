@@ -1,46 +1,66 @@
 /**
  * What every source of records offers to the import, whether it is a text of lines, a folder of CSV
- * files, a database or a snapshot: its records in order, the place of each, and whose ids they have.
+ * files, a database or a snapshot: its records in order, where each stands, and whose ids they have.
  */
 import type { RawRecord, RecordKey } from "./dataset.ts";
 import type { ValidationError } from "./validation-errors.ts";
 
 export interface RecordSource extends AsyncDisposable {
-  /**
-   * Set if the ids are numbers of a snapshot, which an id map must not translate again. `map` is the
-   * mark of the id map of that snapshot, if it was made with one.
-   */
-  readonly numbers?: { map: string | undefined } | undefined;
+  readonly ids: SourceIds;
   /** The columns of tables that were left out. */
   readonly unknownColumns: readonly UnknownColumn[];
   /** Yields everything in the source, in batches. */
   read(): AsyncIterable<Iterable<Item>>;
-  /** Adds the place of a record to an error in it. */
-  locate(error: LineError, first?: number): LineError;
+  /** Says where an error is that was found in one of the records. */
+  locate(error: FoundError): RecordError;
 }
 
-/** A record, or an error in a part of the source that is no record. */
-export type Item = PlacedRecord | { problem: LineError; isFatal: boolean };
+/** Whose ids the records have. */
+export type SourceIds =
+  /** The operator's: keys that an id map translates or, if there is none, integers. */
+  | { readonly kind: "own" }
+  /** A snapshot's numbers, which an id map must not translate again, and the last mark of its map. */
+  | { readonly kind: "snapshot"; readonly mark: string | undefined };
+
+export const OWN_IDS: SourceIds = { kind: "own" };
+
+export type Item = PlacedRecord | SourceProblem;
+
+/** Where a record stands: places ascend in the order of errors. Only the source knows what they are. */
+export type Place = number;
 
 export interface PlacedRecord {
   record: RawRecord;
-  /** The line of the record. Without it, the id identifies the record. */
-  line?: number | undefined;
-  /** The line of the first row with the same id. */
-  first?: number | undefined;
+  at: Place;
+  /** Where another record with the same id stands, if the source has noticed it. */
+  first?: Place | undefined;
 }
 
-/** An error, with the type and id of the record if they can be read. */
-export interface LineError extends ValidationError {
+/** An error in a part of the source that is no record. It is never skipped if it is fatal. */
+export interface SourceProblem {
+  problem: RecordError;
+  isFatal: boolean;
+}
+
+/** An error with the type and id of the record, if they can be read, and where it is. */
+export interface RecordError extends ValidationError {
   type?: RecordKey["type"] | undefined;
   /** With an id map, the id in the source. */
   id?: number | string | undefined;
   /** Missing if the error is not in a single line of NDJSON. */
   line?: number | undefined;
-  /** The row of a table: `users.csv, line 12`, or `users.sql, id 42`. */
+  /** The row of a table (`users.csv, line 12`, or `users.sql, id 42`) or the path of a snapshot. */
   place?: string;
   /** For a reference to a record that does not exist, the type and id of that record. */
-  missing?: Pick<LineError, "type" | "id">;
+  missing?: Pick<RecordError, "type" | "id">;
+}
+
+/** An error of which only the source can say where it is. */
+export interface FoundError extends Omit<RecordError, "line" | "place"> {
+  /** Missing if the error is not in a single record. */
+  at?: Place;
+  /** For an id that is taken, where the record stands that has it. */
+  first?: Place | undefined;
 }
 
 /** A column that is left out, and the column that was probably meant. */
@@ -50,22 +70,24 @@ export interface UnknownColumn {
   meant?: string | undefined;
 }
 
-/** Records that are in memory. Reading changes them. */
+/** Records that are in memory. */
 export class RecordList implements RecordSource {
+  readonly ids = OWN_IDS;
   readonly unknownColumns = [];
-  readonly #records: RawRecord[];
+  readonly #records: readonly RawRecord[];
 
-  constructor(records: RawRecord[]) {
+  /** The import changes these records. */
+  constructor(records: readonly RawRecord[]) {
     this.#records = records;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
   async *read(): AsyncGenerator<Iterable<Item>> {
-    yield this.#records.map((record) => ({ record }));
+    yield this.#records.map((record, at) => ({ record, at }));
   }
 
-  locate(error: LineError): LineError {
-    return { ...error, line: undefined };
+  locate({ at, first, ...error }: FoundError): RecordError {
+    return error;
   }
 }

@@ -5,9 +5,16 @@
 import { statSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { type RawRecord, type RecordKey, validateUnlock } from "../domain/dataset.ts";
-import type { Item, LineError, RecordSource, UnknownColumn } from "../domain/record-source.ts";
+import {
+  type FoundError,
+  type Item,
+  OWN_IDS,
+  type RecordError,
+  type RecordSource,
+  type UnknownColumn,
+} from "../domain/record-source.ts";
 import { parseTime } from "../domain/time.ts";
-import { DUPLICATE_ID, mustBeId, toKey } from "../domain/validation-errors.ts";
+import { mustBeId, toKey } from "../domain/validation-errors.ts";
 import { createConverter } from "./cells.ts";
 import { findTables, keyOf, type TableName } from "./columns.ts";
 import { openCsv } from "./csv.ts";
@@ -31,7 +38,7 @@ type TableReaderOptions = Reporting & { hasKeys: boolean };
 
 type RecordType = RecordKey["type"];
 type ListName = (typeof lists)[number];
-type RowProblem = Omit<LineError, "place">;
+type RowProblem = Omit<RecordError, "place">;
 
 const lists = ["roles", "achievements"] as const;
 
@@ -41,8 +48,7 @@ const SLICE = 500;
 const MAX_MISSING = 100;
 
 export class TableReader implements RecordSource {
-  /** Tables never have the ids of a snapshot. */
-  readonly numbers = undefined;
+  readonly ids = OWN_IDS;
   readonly unknownColumns: UnknownColumn[] = [];
   readonly #source: Source;
   readonly #files: ReadonlyMap<TableName, string>;
@@ -55,6 +61,8 @@ export class TableReader implements RecordSource {
   readonly #members = new Map<unknown, number>();
   /** Some ids in the lists that no user in their range has. */
   readonly #missing = { roles: new Set<unknown>(), achievements: new Set<unknown>() };
+  /** How many records have been read, which is the place of a record unless it has a line. */
+  #count = 0;
   /** The last row of users. */
   #lastUser: Row | undefined;
 
@@ -84,14 +92,12 @@ export class TableReader implements RecordSource {
   }
 
   /** Adds the row and the column to an error in a record. */
-  locate(error: LineError, first?: number): LineError {
-    const { type, line, id } = error;
-    if (type === undefined || line === undefined) return error;
+  locate({ at, first, ...error }: FoundError): RecordError {
+    const { type, id } = error;
+    if (type === undefined || at === undefined) return error;
     const field = error.field.replace(/^company\./, "company_");
-    const isRepeated = error.kind === DUPLICATE_ID && first !== undefined;
-    const reason = isRepeated ? `${error.reason} (first on line ${first})` : error.reason;
-    const place = this.#placeOf(tableOf(type), line, id);
-    return { ...error, field, reason, place, line: undefined };
+    const reason = error.reason + (first === undefined ? "" : ` (first on line ${first})`);
+    return { ...error, field, reason, place: this.#placeOf(tableOf(type), at, id) };
   }
 
   async #openTables(): Promise<void> {
@@ -158,16 +164,16 @@ export class TableReader implements RecordSource {
       const { id } = fields;
       if (!this.#isId(id)) return this.#errorIn(tableOf(type), row, mustBeId("id", id));
       if (row.id !== first.id) first = row;
-      const lines = {
-        line: row.line as number | undefined,
-        first: first.line as number | undefined,
-      };
+      this.#count++;
+      const line = row.line as number | undefined;
+      const isRepeated = row !== first && line !== undefined;
+      const place = { at: line ?? this.#count, first: isRepeated ? Number(first.line) : undefined };
       // For a private user, the id is enough.
-      if (fields.public === false) return { record: { type, id, public: false }, ...lines };
+      if (fields.public === false) return { record: { type, id, public: false }, ...place };
       if (company_id !== undefined) fields.company = { id: company_id, role: company_role };
       if (type === "company") fields.member_count ??= this.#members.get(id) ?? 0;
       if (type === "role" || type === "achievement") this.#known[type].add(id);
-      return { record: { type, ...fields }, ...lines };
+      return { record: { type, ...fields }, ...place };
     });
   }
 

@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { importDataset } from "../../src/snapshot/import/import.ts";
-import { DatasetError } from "../../src/snapshot/import/line-errors.ts";
+import { DatasetError } from "../../src/snapshot/import/record-errors.ts";
 import { exported, listBeside } from "../datasets.ts";
 import { openInProcess, root, temporaryFolder } from "../support.ts";
 import { achievement, company, invalidLines, role, user } from "./invalid-lines.ts";

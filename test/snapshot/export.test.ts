@@ -12,7 +12,7 @@ import { seedDataset } from "../../src/community/community.ts";
 import {
   cleanNames,
   datasetSchema,
-  InvalidLine,
+  InvalidRecord,
   parseObject,
   validateChange,
   validateMarker,
@@ -176,9 +176,9 @@ describe("schema", () => {
 
   function isValid(text: string, validate: typeof validateRecord | typeof validateChange): boolean {
     const record = parseObject(text);
-    if (record instanceof InvalidLine) return false;
+    if (record instanceof InvalidRecord) return false;
     cleanNames(record);
-    return !((validateMarker(record) ?? validate(record)) instanceof InvalidLine);
+    return !((validateMarker(record) ?? validate(record)) instanceof InvalidRecord);
   }
 
   test("accepts exactly the lines and changes that import and apply accept", () => {

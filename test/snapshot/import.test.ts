@@ -8,7 +8,7 @@ import { PublicUserLine } from "../../src/domain/model.ts";
 import { checkSnapshot } from "../../src/snapshot/format/open.ts";
 import { applyChanges, hideUsers } from "../../src/snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../../src/snapshot/import/import.ts";
-import { formatErrors } from "../../src/snapshot/import/line-errors.ts";
+import { formatErrors } from "../../src/snapshot/import/record-errors.ts";
 import {
   bytesOf,
   exported,

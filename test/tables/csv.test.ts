@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatTime, parseTime } from "../../src/domain/time.ts";
 import { type ImportOptions, importDataset } from "../../src/snapshot/import/import.ts";
-import { formatErrors } from "../../src/snapshot/import/line-errors.ts";
+import { formatErrors } from "../../src/snapshot/import/record-errors.ts";
 import { createConverter, toInteger, toPublic, toTime } from "../../src/tables/cells.ts";
 import { exported } from "../datasets.ts";
 import { run, temporaryFolder } from "../support.ts";

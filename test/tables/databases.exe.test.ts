@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { importDataset } from "../../src/snapshot/import/import.ts";
-import { formatErrors } from "../../src/snapshot/import/line-errors.ts";
+import { formatErrors } from "../../src/snapshot/import/record-errors.ts";
 import { exported, makeSnapshot, stateOf } from "../datasets.ts";
 import { executable, root, temporaryFolder, until } from "../support.ts";
 import { schemas } from "./schemas.ts";

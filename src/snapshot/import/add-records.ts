@@ -6,9 +6,9 @@ import { getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type DatasetLine, type RecordKey, validateRecord } from "../../domain/dataset.ts";
 import { MAX_ACHIEVEMENTS_BYTES, type PublicUserLine } from "../../domain/model.ts";
-import type { LineError } from "../../domain/record-source.ts";
+import type { FoundError, Place } from "../../domain/record-source.ts";
 import { parseTime } from "../../domain/time.ts";
-import { DUPLICATE_ID, type ValidationError } from "../../domain/validation-errors.ts";
+import { DUPLICATE_ID } from "../../domain/validation-errors.ts";
 import { spell } from "../../search/fold.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { countOf } from "../format/meta.ts";
@@ -22,8 +22,8 @@ const limits = {
   achievement: { table: achievement, max: 100_000, name: "achievement definitions" },
 };
 
-/** A record, and the line that refers to it or deletes it. */
-export type Reference = RecordKey & { line: number };
+/** A record, and the place of the record that refers to it or deletes it. */
+export type Reference = RecordKey & { at: Place };
 
 export class RowWriter implements RecordHandler<DatasetLine> {
   /** The length of the longest list of achievements so far. With infinity, all are checked. */
@@ -41,14 +41,14 @@ export class RowWriter implements RecordHandler<DatasetLine> {
     this.#statements = prepareStatements(db);
   }
 
-  add(line: DatasetLine, number: number): ValidationError[] {
+  add(line: DatasetLine, at: Place): FoundError[] {
     const { type, id } = line;
     if (type === "role" || type === "achievement") {
       const ids = this.#known[type];
       if (ids.size >= limits[type].max && !ids.has(id)) return [tooMany(type)];
       ids.add(id);
     }
-    if (this.#insert(line, number)) return [];
+    if (this.#insert(line, at)) return [];
     const reason = `duplicate ${type} id ${this.#ids.inSource(line)}`;
     return [{ field: "id", reason, kind: DUPLICATE_ID }];
   }
@@ -57,9 +57,9 @@ export class RowWriter implements RecordHandler<DatasetLine> {
   addDeletions(deletions: Reference[]): void {
     // MATERIALIZED and CROSS have SQLite look each reference up in an index of the deletions.
     this.#db.run(sql`WITH deletion AS MATERIALIZED (SELECT
-        value ->> 'type' AS type, value ->> 'id' AS id, value ->> 'line' AS line
+        value ->> 'type' AS type, value ->> 'id' AS id, value ->> 'at' AS at
         FROM json_each(${JSON.stringify(deletions)}))
-      INSERT INTO pending SELECT line, 'id', type, id, user FROM
+      INSERT INTO pending SELECT at, 'id', type, id, user FROM
       (SELECT 'company' AS type, company_id AS id, id AS user FROM user
         UNION ALL SELECT 'role', value, user.id FROM user, json_each(roles)
         UNION ALL SELECT 'achievement', value ->> 0, user.id FROM user, json_each(achievements))
@@ -67,23 +67,23 @@ export class RowWriter implements RecordHandler<DatasetLine> {
   }
 
   /** Yields an error for each reference to a missing record and for each exceeded limit. */
-  *finish(): Generator<LineError> {
+  *finish(): Generator<FoundError> {
     nameCompanies(this.#db, sql`id IN (SELECT user FROM pending WHERE type = 'company')`);
     const rows = this.#db.$client.prepare<Reference & { field: string; user: number }>(
-      `SELECT line, field, type, id, user FROM pending
+      `SELECT at, field, type, id, user FROM pending
         WHERE NOT CASE type
           WHEN 'role' THEN id IN (SELECT id FROM role)
           WHEN 'company' THEN id IN (SELECT id FROM company)
           ELSE id IN (SELECT id FROM achievement) END
-        ORDER BY line, rowid`,
+        ORDER BY at, rowid`,
     );
-    for (const { line, field, type, id, user } of rows.iterate()) {
+    for (const { at, field, type, id, user } of rows.iterate()) {
       const missing = { type, id };
       const name = `${type} ${this.#ids.inSource(missing)}`;
       const isDeleted = field === "id";
       const reason = isDeleted ? `${name} is still referenced` : `there is no ${name}`;
       const kind = isDeleted ? "is still referenced" : `there is no ${type}`;
-      yield { line, field, reason, kind, type: "user", id: user, missing };
+      yield { at, field, reason, kind, type: "user", id: user, missing };
     }
     this.#db.$client.exec("DROP TABLE pending");
     // When a change file is applied, the old and new rows together may exceed the limit.
@@ -98,7 +98,7 @@ export class RowWriter implements RecordHandler<DatasetLine> {
   }
 
   /** Writes the row for a line. Returns false if the line's id is already taken. */
-  #insert(line: DatasetLine, number: number): boolean {
+  #insert(line: DatasetLine, at: Place): boolean {
     const { addRole, addAchievement, addCompany, addPrivateUser } = this.#statements;
     if (line.type === "role") return addRole.run(line).changes > 0;
     if (line.type === "achievement") {
@@ -107,11 +107,11 @@ export class RowWriter implements RecordHandler<DatasetLine> {
     if (line.type === "company") {
       return addCompany.run({ ...line, folded: spell(line.name) }).changes > 0;
     }
-    if (line.public) return this.#insertUser(line, number);
+    if (line.public) return this.#insertUser(line, at);
     return addPrivateUser.run(line.id, line.id).changes > 0;
   }
 
-  #insertUser(line: PublicUserLine, number: number): boolean {
+  #insertUser(line: PublicUserLine, at: Place): boolean {
     const { id, company, roles = [], achievements = [] } = line;
     const { addUser, addPending, findCompany } = this.#statements;
     const companyName = company && findCompany.get(company.id)?.name;
@@ -134,14 +134,14 @@ export class RowWriter implements RecordHandler<DatasetLine> {
     if (added.changes === 0) return false;
     this.longestList = Math.max(this.longestList, unlocks.length);
     if (company && companyName === undefined) {
-      addPending.run(number, "company.id", "company", company.id, id);
+      addPending.run(at, "company.id", "company", company.id, id);
     }
-    for (const [at, role] of roles.entries()) {
-      if (!this.#known.role.has(role)) addPending.run(number, `roles[${at}]`, "role", role, id);
+    for (const [index, role] of roles.entries()) {
+      if (!this.#known.role.has(role)) addPending.run(at, `roles[${index}]`, "role", role, id);
     }
-    for (const [at, unlock] of achievements.entries()) {
+    for (const [index, unlock] of achievements.entries()) {
       if (this.#known.achievement.has(unlock.id)) continue;
-      addPending.run(number, `achievements[${at}].id`, "achievement", unlock.id, id);
+      addPending.run(at, `achievements[${index}].id`, "achievement", unlock.id, id);
     }
     return true;
   }
@@ -151,7 +151,7 @@ function prepareStatements(db: Database) {
   // The references to records that have not been read yet. They may be all of the dataset's, so the
   // table must be on disk. A TEMP table would be in memory (see temp_store in write.ts).
   db.$client.exec(
-    "CREATE TABLE pending (line INTEGER, field TEXT, type TEXT, id INTEGER, user INTEGER)",
+    "CREATE TABLE pending (at INTEGER, field TEXT, type TEXT, id INTEGER, user INTEGER)",
   );
   return {
     addRole: prepareInsert(db, role),
@@ -205,7 +205,7 @@ export function* listLongUsers(db: Database, longestList: number) {
   }
 }
 
-function tooMany(type: keyof typeof limits): ValidationError {
+function tooMany(type: keyof typeof limits): FoundError {
   const { max, name } = limits[type];
   return { field: "", reason: `a dataset can have at most ${max.toLocaleString("en")} ${name}` };
 }

@@ -5,7 +5,7 @@
  */
 import { accessSync, constants, copyFileSync, statSync } from "node:fs";
 import { eq, sql } from "drizzle-orm";
-import { RecordList, type RecordSource } from "../../domain/record-source.ts";
+import { OWN_IDS, RecordList, type RecordSource } from "../../domain/record-source.ts";
 import { isUnknown, type Paths, type ReplaceOptions, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { finishFile, parseHeader } from "../format/header-trailer.ts";
@@ -76,9 +76,9 @@ async function writeChanged(
   copyFileSync(old, path, constants.COPYFILE_FICLONE);
   // Verifies the copy rather than the original, which may have changed since it was copied.
   const target = await verifyTarget(path, { path: old, name });
-  const numbers = typeof changes === "function" ? undefined : changes.numbers;
+  const owner = typeof changes === "function" ? OWN_IDS : changes.ids;
   const { idMap, waitMs, onWait } = options;
-  using ids = await Ids.open(numbers, target, { idMap, waitMs, onWait });
+  using ids = await Ids.open(owner, target, { idMap, waitMs, onWait });
   const counted = await useDatabase(path, async (db) => {
     const source = typeof changes === "function" ? changes(db, ids) : changes;
     const { changed, ...outcome } = await change(db, source, ids, options);
@@ -149,7 +149,7 @@ export function changeSnapshot(snapshot: Uint8Array, changes: LineSource): Promi
   return useDatabase(snapshot.subarray(0, databaseBytes), async (db) => {
     const target = describeTarget(db, { path: "", name: "the snapshot" });
     await using source = await LineReader.open(changes, {});
-    using ids = await Ids.open(source.numbers, target, {});
+    using ids = await Ids.open(source.ids, target, {});
     await change(db, source, ids, {});
     return serializeSnapshot(db);
   });
@@ -166,14 +166,14 @@ async function change(
   const removals = new Removals(db, builtAtMs);
   const writer = new ChangeWriter(db, ids, removals);
   const read = await readDataset(source, writer, ids, options);
-  const { lineOf, notFound } = writer;
+  const { placeOf, notFound } = writer;
   // Anyone can be featured if an achievement or a featured user has changed.
-  const isAnyone = lineOf.achievement.size > 0 || featured.some((id) => lineOf.user.has(id));
-  const summarized = summarize(db, isAnyone ? undefined : [...featured, ...lineOf.user.keys()]);
+  const isAnyone = placeOf.achievement.size > 0 || featured.some((id) => placeOf.user.has(id));
+  const summarized = summarize(db, isAnyone ? undefined : [...featured, ...placeOf.user.keys()]);
   const summary = { ...summarized, id_map: ids.mark() };
   removals.finish();
   finishDatabase(db, summary, builtAtMs);
   const { counts, unlocked } = summary;
-  const changed = { users: [...lineOf.user.keys()], companies: [...lineOf.company.keys()] };
+  const changed = { users: [...placeOf.user.keys()], companies: [...placeOf.company.keys()] };
   return { counts, unlocked, ...read, notFound, changed };
 }

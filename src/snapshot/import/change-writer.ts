@@ -1,8 +1,8 @@
 /** Makes the changes of a change file to the rows of a database, and remembers which there were. */
 import { sql } from "drizzle-orm";
 import { type ChangeLine, type RecordKey, validateChange } from "../../domain/dataset.ts";
-import type { LineError } from "../../domain/record-source.ts";
-import { DUPLICATE_ID, type ValidationError } from "../../domain/validation-errors.ts";
+import type { FoundError, Place } from "../../domain/record-source.ts";
+import { DUPLICATE_ID } from "../../domain/validation-errors.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { nameCompanies, type Reference, RowWriter } from "./add-records.ts";
 import type { Removals } from "./forget.ts";
@@ -13,12 +13,12 @@ export class ChangeWriter implements RecordHandler<ChangeLine> {
   readonly validate = validateChange;
   /** The records that the file deletes and that do not exist. */
   readonly notFound: { type: RecordKey["type"]; id: number | string }[] = [];
-  /** The line number of each change. */
-  readonly lineOf = {
-    role: new Map<number, number>(),
-    achievement: new Map<number, number>(),
-    company: new Map<number, number>(),
-    user: new Map<number, number>(),
+  /** The place of each change by the id of its record. */
+  readonly placeOf = {
+    role: new Map<number, Place>(),
+    achievement: new Map<number, Place>(),
+    company: new Map<number, Place>(),
+    user: new Map<number, Place>(),
   };
   readonly #db: Database;
   readonly #ids: Ids;
@@ -33,28 +33,28 @@ export class ChangeWriter implements RecordHandler<ChangeLine> {
     this.#writer = new RowWriter(db, ids);
   }
 
-  add(line: ChangeLine, number: number): ValidationError[] {
+  add(line: ChangeLine, at: Place): FoundError[] {
     const { type, id } = line;
-    const first = this.lineOf[type].get(id);
+    const first = this.placeOf[type].get(id);
     if (first !== undefined) {
-      const reason = `duplicate ${type} id ${this.#ids.inSource(line)} (first on line ${first})`;
-      return [{ field: "id", reason, kind: DUPLICATE_ID }];
+      const reason = `duplicate ${type} id ${this.#ids.inSource(line)}`;
+      return [{ field: "id", reason, kind: DUPLICATE_ID, first }];
     }
-    this.lineOf[type].set(id, number);
+    this.placeOf[type].set(id, at);
     // A definition may make any user's list too long.
     if (type === "achievement") this.#writer.longestList = Number.POSITIVE_INFINITY;
     const existed = this.#removals.remove(line);
-    if (!("deleted" in line)) return this.#writer.add(line, number);
+    if (!("deleted" in line)) return this.#writer.add(line, at);
     if (!existed) this.notFound.push({ type, id: this.#ids.inSource(line) });
-    else if (type !== "user") this.#deletions.push({ type, id, line: number });
+    else if (type !== "user") this.#deletions.push({ type, id, at });
     return [];
   }
 
-  *finish(): Generator<LineError> {
+  *finish(): Generator<FoundError> {
     if (this.#deletions.length > 0) this.#writer.addDeletions(this.#deletions);
     yield* this.#writer.finish();
     // The members' rows hold the names, too.
-    const companies = JSON.stringify([...this.lineOf.company.keys()]);
+    const companies = JSON.stringify([...this.placeOf.company.keys()]);
     nameCompanies(this.#db, sql`company_id IN (SELECT value FROM json_each(${companies}))`);
   }
 }

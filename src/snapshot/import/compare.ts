@@ -6,7 +6,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Database } from "../../sqlite/driver.ts";
 import type { Totals } from "../format/meta.ts";
-import type { LineErrors } from "./line-errors.ts";
+import type { RecordErrors } from "./record-errors.ts";
 import type { Target } from "./target.ts";
 
 export interface GuardOptions {
@@ -76,7 +76,7 @@ export function compare(
 
 /** Throws if an import with `--skip-invalid` has left hardly anybody. */
 export function refuseMostlyInvalid(
-  { hidden, leftOut }: LineErrors,
+  { hidden, leftOut }: RecordErrors,
   { counts }: Totals,
   { allowShrink }: GuardOptions,
 ): void {

@@ -7,7 +7,7 @@
  * line names the mark) has numbers, which are not translated again.
  */
 import type { RawRecord, RecordKey } from "../../domain/dataset.ts";
-import type { RecordSource } from "../../domain/record-source.ts";
+import type { SourceIds } from "../../domain/record-source.ts";
 import type { LockOptions } from "../../files/lock.ts";
 import { IdMap } from "../../tables/id-map.ts";
 import type { Target } from "./target.ts";
@@ -20,7 +20,7 @@ export interface IdOptions extends LockOptions {
   dryRun?: boolean | undefined;
 }
 
-type Numbers = RecordSource["numbers"];
+type Numbers = { map: string | undefined } | undefined;
 
 const AGAIN = "or start again with import --force";
 
@@ -37,7 +37,8 @@ export class Ids implements Disposable {
   }
 
   /** Throws if the ids of the source belong to others than those of the snapshot in `target`. */
-  static async open(numbers: Numbers, target: Target | undefined, options: IdOptions) {
+  static async open(source: SourceIds, target: Target | undefined, options: IdOptions) {
+    const numbers = source.kind === "snapshot" ? { map: source.mark } : undefined;
     if (options.idMap === undefined) {
       return new Ids(undefined, checkOwner(numbers, target, undefined, options));
     }

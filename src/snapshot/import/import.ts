@@ -76,7 +76,7 @@ async function writeImport(
 ): Promise<Counted> {
   const target = await readTarget(old, name, options);
   await using source = await openSource(dataset, options);
-  using ids = await Ids.open(source.numbers, target, options);
+  using ids = await Ids.open(source.ids, target, options);
   const counted = await useDatabase(work, async (db) => {
     const read = await fill(db, source, ids, options);
     const outcome = { ...examine(db, read, target, options), ...read, notFound: [] };
@@ -119,7 +119,7 @@ export async function buildSnapshot(
   options: WriteOptions = {},
 ): Promise<Uint8Array> {
   await using source = await openSource(dataset, {});
-  using ids = await Ids.open(source.numbers, undefined, {});
+  using ids = await Ids.open(source.ids, undefined, {});
   return await useDatabase(":memory:", async (db) => {
     await fill(db, source, ids, {});
     const summary = { ...summarize(db), id_map: ids.mark() };

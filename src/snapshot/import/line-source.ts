@@ -1,6 +1,18 @@
 /** Reads records from lines: NDJSON, plain or gzip, from a file, a stream, bytes or objects. */
-import { InvalidLine, parseObject, type RawRecord, validateMarker } from "../../domain/dataset.ts";
-import type { Item, LineError, RecordSource } from "../../domain/record-source.ts";
+import {
+  InvalidRecord,
+  parseObject,
+  type RawRecord,
+  validateMarker,
+} from "../../domain/dataset.ts";
+import {
+  type FoundError,
+  type Item,
+  OWN_IDS,
+  type RecordError,
+  type RecordSource,
+  type SourceIds,
+} from "../../domain/record-source.ts";
 import type { ValidationError } from "../../domain/validation-errors.ts";
 import { decompress, readFileBytes, readLines, type TextLine } from "../../files/input.ts";
 
@@ -17,7 +29,7 @@ export interface LineOptions {
 }
 
 export class LineReader implements RecordSource {
-  readonly numbers: RecordSource["numbers"];
+  readonly ids: SourceIds;
   readonly unknownColumns = [];
   readonly #batches: AsyncGenerator<TextLine[]>;
   /** The batch that has been read to find out whose ids these are. */
@@ -37,8 +49,8 @@ export class LineReader implements RecordSource {
     this.#first = first;
     this.#options = options;
     const record = parseObject(first[0]?.text ?? "");
-    const marker = record instanceof InvalidLine ? undefined : validateMarker(record);
-    this.numbers = marker && "map" in marker ? { map: marker.map } : undefined;
+    const marker = record instanceof InvalidRecord ? undefined : validateMarker(record);
+    this.ids = marker && "map" in marker ? { kind: "snapshot", mark: marker.map } : OWN_IDS;
   }
 
   static async open(source: LineSource, options: LineOptions): Promise<LineReader> {
@@ -59,29 +71,30 @@ export class LineReader implements RecordSource {
     yield listProblems([{ field: "", reason }]);
   }
 
-  /** The line is enough. */
-  locate(error: LineError): LineError {
-    return error;
+  /** A place is the number of a line. */
+  locate({ at, first, ...error }: FoundError): RecordError {
+    const reason = error.reason + (first === undefined ? "" : ` (first on line ${first})`);
+    return { ...error, reason, line: at };
   }
 
   *#readBatch(lines: TextLine[]): Generator<Item> {
     for (const line of lines) {
       const record = this.#parse(line);
       this.#count++;
-      if (record instanceof InvalidLine) yield* listProblems(record.errors, line.number);
-      else if (record) yield { record, line: line.number };
+      if (record instanceof InvalidRecord) yield* listProblems(record.errors, line.number);
+      else if (record) yield { record, at: line.number };
     }
   }
 
   /** Returns undefined for a line about the whole dataset. */
-  #parse({ number, text, problem }: TextLine): RawRecord | InvalidLine | undefined {
+  #parse({ number, text, problem }: TextLine): RawRecord | InvalidRecord | undefined {
     if (this.#end !== undefined) return invalid(`comes after the end line (line ${this.#end})`);
     if (problem !== undefined) return invalid(problem);
     const record = parseObject(text);
-    if (record instanceof InvalidLine) return record;
+    if (record instanceof InvalidRecord) return record;
     const marker = validateMarker(record);
     if (marker === undefined) return record;
-    if (marker instanceof InvalidLine) return marker;
+    if (marker instanceof InvalidRecord) return marker;
     if (marker.type === "ids") {
       return this.#count === 0 ? undefined : invalid('with "type":"ids" must be the first line');
     }
@@ -92,8 +105,8 @@ export class LineReader implements RecordSource {
   }
 }
 
-function invalid(reason: string, field = ""): InvalidLine {
-  return new InvalidLine([{ field, reason }]);
+function invalid(reason: string, field = ""): InvalidRecord {
+  return new InvalidRecord([{ field, reason }]);
 }
 
 /** Nobody can say what such a line was meant to be, so it is never skipped. */

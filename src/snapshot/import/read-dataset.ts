@@ -2,31 +2,33 @@
  * Reads a whole dataset or change file, whatever its source is. Each record gets its numbers, is
  * cleaned, validated and given to a handler. Collects the errors in them.
  */
-import { InvalidLine, type RawRecord, type RecordKey } from "../../domain/dataset.ts";
+import { InvalidRecord, type RawRecord, type RecordKey } from "../../domain/dataset.ts";
 import type {
-  LineError,
+  FoundError,
+  Place,
   PlacedRecord,
   RecordSource,
+  SourceProblem,
   UnknownColumn,
 } from "../../domain/record-source.ts";
-import type { ValidationError } from "../../domain/validation-errors.ts";
+import { DUPLICATE_ID } from "../../domain/validation-errors.ts";
 import { type CleaningOptions, RecordCleaner } from "./clean-record.ts";
 import type { Ids } from "./ids.ts";
-import { DatasetError, LineErrors } from "./line-errors.ts";
+import { DatasetError, RecordErrors } from "./record-errors.ts";
 
 /** Validates the records of a dataset or a change file and applies them to a database. */
 export interface RecordHandler<Parsed> {
-  validate(record: RawRecord): Parsed | InvalidLine;
-  /** Applies a record from the line or row with this number, or returns the errors in it. */
-  add(record: Parsed, number: number): ValidationError[];
+  validate(record: RawRecord): Parsed | InvalidRecord;
+  /** Applies a record, or returns the errors in it. */
+  add(record: Parsed, at: Place): FoundError[];
   /**
    * Leaves out the invalid part of a record that is invalid or was refused by `add`, and returns
    * what to add to the messages. Counts users hidden in `to`. Without this method, every error is
    * final.
    */
-  skip?(record: RecordKey, invalid: Parsed | InvalidLine, number: number, to: LineErrors): string;
+  skip?(record: RecordKey, invalid: Parsed | InvalidRecord, at: Place, to: RecordErrors): string;
   /** Returns the errors that can be detected only after the last record. */
-  finish(): Iterable<LineError>;
+  finish(): Iterable<FoundError>;
 }
 
 export interface ReadOptions extends CleaningOptions {
@@ -39,7 +41,7 @@ export interface Read extends Pick<RecordCleaner, "cleaned" | "names" | "times">
   unknownColumns: readonly UnknownColumn[];
   /** Whether all ids of users are integers, although they were translated by an id map. */
   hasNeedlessMap: boolean;
-  skipped: LineErrors;
+  skipped: RecordErrors;
 }
 
 /** Rejects with a {@link DatasetError} if any error was not skipped. */
@@ -52,35 +54,33 @@ export async function readDataset<Parsed extends RecordKey>(
   const cleaner = new RecordCleaner(options);
   const report = new Report(handler, source, ids, options.maxErrors);
 
-  function addRecord({ record, line, first }: PlacedRecord): void {
-    ids.translate(record);
-    const oddNames = cleaner.clean(record);
-    const parsed = handler.validate(record);
-    // A row of a database has no line, so its id takes the place of the number.
-    const number = line ?? Number(record.id);
-    const errors = parsed instanceof InvalidLine ? parsed.errors : handler.add(parsed, number);
-    if (errors.length === 0) cleaner.count(oddNames);
-    else report.reject(parsed, errors, number, first);
-  }
-
   for await (const items of source.read()) {
     for (const item of items) {
-      if ("record" in item) addRecord(item);
-      else report.addProblem(item.problem, item.isFatal);
+      if ("problem" in item) {
+        report.addProblem(item);
+        continue;
+      }
+      ids.translate(item.record);
+      const oddNames = cleaner.clean(item.record);
+      const parsed = handler.validate(item.record);
+      const errors = parsed instanceof InvalidRecord ? parsed.errors : handler.add(parsed, item.at);
+      if (errors.length === 0) cleaner.count(oddNames);
+      else report.reject(parsed, errors, item);
     }
   }
-  for (const error of handler.finish()) report.addProblem(error, false);
+  for (const error of handler.finish()) report.addLate(error);
   if (report.errors.count > 0) throw new DatasetError(report.errors);
+
   const { cleaned, names, times } = cleaner;
   const { unknownColumns } = source;
   const hasNeedlessMap = ids.hasNeedlessMap();
   return { cleaned, names, times, unknownColumns, hasNeedlessMap, skipped: report.skipped };
 }
 
-/** Collects errors and adds where they are. Skips them if the handler can. */
+/** Collects errors and has the source say where they are. Skips them if the handler can. */
 class Report<Parsed extends RecordKey> {
-  readonly errors: LineErrors;
-  readonly skipped: LineErrors;
+  readonly errors: RecordErrors;
+  readonly skipped: RecordErrors;
   readonly #handler: RecordHandler<Parsed>;
   readonly #source: RecordSource;
   readonly #ids: Ids;
@@ -93,48 +93,63 @@ class Report<Parsed extends RecordKey> {
     ids: Ids,
     maxErrors: number | undefined,
   ) {
-    this.errors = new LineErrors(maxErrors);
-    this.skipped = new LineErrors(maxErrors);
+    this.errors = new RecordErrors(maxErrors);
+    this.skipped = new RecordErrors(maxErrors);
     this.#handler = handler;
     this.#source = source;
     this.#ids = ids;
   }
 
-  /** Adds an error in part of a record or outside records. */
-  addProblem(error: LineError, isFatal: boolean): void {
-    if (error.missing && this.#invalid.has(this.#nameOf(error.missing))) return;
-    if (error.type === "user" && error.id === undefined) this.skipped.leftOut++;
-    this.#add(isFatal || !this.#handler.skip ? this.errors : this.skipped, error);
+  /** Adds an error in a part of the source that is no record. */
+  addProblem({ problem, isFatal }: SourceProblem): void {
+    if (this.#isFollowUp(problem)) return;
+    if (problem.type === "user" && problem.id === undefined) this.skipped.leftOut++;
+    this.#listFor(isFatal).add(problem);
+  }
+
+  /** Adds an error that was detected after the last record. */
+  addLate(error: FoundError): void {
+    if (!this.#isFollowUp(error)) this.#add(this.#listFor(false), error);
   }
 
   /** Adds the errors in a record, and skips the record if possible. */
   reject(
-    invalid: Parsed | InvalidLine,
-    errors: readonly ValidationError[],
-    line: number,
-    first: number | undefined,
+    invalid: Parsed | InvalidRecord,
+    errors: readonly FoundError[],
+    { at, first }: PlacedRecord,
   ): void {
-    const record = invalid instanceof InvalidLine ? invalid.record : invalid;
+    const record = invalid instanceof InvalidRecord ? invalid.record : invalid;
     const { type, id } = record ?? {};
-    const skipped = record && this.#handler.skip?.(record, invalid, line, this.skipped);
+    const skipped = record && this.#handler.skip?.(record, invalid, at, this.skipped);
     const isFinal = skipped === undefined;
     if (isFinal && record && type !== "user") this.#invalid.add(this.#nameOf(record));
-    for (const { field, reason, kind = reason } of errors) {
-      const error = { field, reason: reason + (skipped ?? ""), kind, type, id, line };
-      this.#add(isFinal ? this.errors : this.skipped, error, first);
+    for (const error of errors) {
+      const { field, reason, kind = reason } = error;
+      const found = { field, reason: reason + (skipped ?? ""), kind, type, id, at };
+      const taken = kind === DUPLICATE_ID ? (error.first ?? first) : undefined;
+      this.#add(this.#listFor(isFinal), { ...found, first: taken });
     }
   }
 
-  #add(list: LineErrors, error: LineError, first?: number): void {
-    list.add(this.#source.locate({ ...error, id: this.#idOf(error) }, first));
+  #listFor(isFinal: boolean): RecordErrors {
+    return isFinal || !this.#handler.skip ? this.errors : this.skipped;
   }
 
-  #idOf({ type, id }: Pick<LineError, "type" | "id">): number | string | undefined {
+  #add(list: RecordErrors, error: FoundError): void {
+    list.add(this.#source.locate({ ...error, id: this.#idOf(error) }));
+  }
+
+  /** Whether an error is about a reference to a record that has been reported as invalid. */
+  #isFollowUp({ missing }: Pick<FoundError, "missing">): boolean {
+    return missing !== undefined && this.#invalid.has(this.#nameOf(missing));
+  }
+
+  #idOf({ type, id }: Pick<FoundError, "type" | "id">): number | string | undefined {
     return type && typeof id === "number" ? this.#ids.inSource({ type, id }) : id;
   }
 
   /** References in tables are found before ids are replaced, so records go by the source's ids. */
-  #nameOf(record: Pick<LineError, "type" | "id">): string {
+  #nameOf(record: Pick<FoundError, "type" | "id">): string {
     return `${record.type} ${this.#idOf(record)}`;
   }
 }

@@ -6,19 +6,18 @@ import { eq, sql } from "drizzle-orm";
 import { integer, sqliteTable } from "drizzle-orm/sqlite-core";
 import {
   type DatasetLine,
-  InvalidLine,
+  InvalidRecord,
   type RecordKey,
   salvageUser,
   validateRecord,
 } from "../../domain/dataset.ts";
-import type { LineError } from "../../domain/record-source.ts";
-import type { ValidationError } from "../../domain/validation-errors.ts";
+import type { FoundError, Place } from "../../domain/record-source.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { privateUser, user } from "../format/schema.ts";
 import { listLongUsers, RowWriter } from "./add-records.ts";
 import type { Ids } from "./ids.ts";
-import type { LineErrors } from "./line-errors.ts";
 import type { RecordHandler } from "./read-dataset.ts";
+import type { RecordErrors } from "./record-errors.ts";
 
 /** The users who have lost part of their line. */
 const trimmed = sqliteTable("trimmed", { id: integer().primaryKey() });
@@ -35,20 +34,20 @@ export class SkippingWriter implements RecordHandler<DatasetLine> {
     this.#statements = prepareStatements(db);
   }
 
-  add(line: DatasetLine, number: number): ValidationError[] {
-    return this.#writer.add(line, number);
+  add(line: DatasetLine, at: Place): FoundError[] {
+    return this.#writer.add(line, at);
   }
 
   skip(
     { type, id }: RecordKey,
-    invalid: DatasetLine | InvalidLine,
-    number: number,
-    skipped: LineErrors,
+    invalid: DatasetLine | InvalidRecord,
+    at: Place,
+    skipped: RecordErrors,
   ): string {
     if (type !== "user") return "";
     const { trim, remove, hide } = this.#statements;
-    const rest = invalid instanceof InvalidLine && salvageUser(invalid);
-    if (rest && this.#writer.add(rest, number).length === 0) {
+    const rest = invalid instanceof InvalidRecord && salvageUser(invalid);
+    if (rest && this.#writer.add(rest, at).length === 0) {
       trim.run({ id });
       return "; the rest of the user is kept";
     }
@@ -62,7 +61,7 @@ export class SkippingWriter implements RecordHandler<DatasetLine> {
     return "; the user becomes private";
   }
 
-  *finish(): Generator<LineError> {
+  *finish(): Generator<FoundError> {
     for (const error of this.#writer.finish()) {
       if (error.missing) this.#statements.trim.run({ id: error.id });
       yield error;

@@ -1,6 +1,12 @@
 /** Reads the records of a snapshot of this release or the one before. */
 import { setImmediate } from "node:timers/promises";
-import type { Item, LineError, RecordSource } from "../../domain/record-source.ts";
+import type {
+  FoundError,
+  Item,
+  RecordError,
+  RecordSource,
+  SourceIds,
+} from "../../domain/record-source.ts";
 import { readMeta } from "../format/meta.ts";
 import { openPrivate, PREVIOUS_SCHEMA, type VerifiedDatabase } from "../format/open.ts";
 import { listRecords } from "../format/records.ts";
@@ -8,7 +14,7 @@ import { listRecords } from "../format/records.ts";
 const BATCH = 500;
 
 export class SnapshotReader implements RecordSource {
-  readonly numbers: RecordSource["numbers"];
+  readonly ids: SourceIds;
   readonly unknownColumns = [];
   readonly #path: string;
   readonly #db: VerifiedDatabase["db"];
@@ -16,7 +22,7 @@ export class SnapshotReader implements RecordSource {
   private constructor(path: string, db: VerifiedDatabase["db"]) {
     this.#path = path;
     this.#db = db;
-    this.numbers = { map: readMeta(db).id_map };
+    this.ids = { kind: "snapshot", mark: readMeta(db).id_map };
   }
 
   static async open(path: string): Promise<SnapshotReader> {
@@ -30,8 +36,10 @@ export class SnapshotReader implements RecordSource {
 
   async *read(): AsyncGenerator<Iterable<Item>> {
     let batch: Item[] = [];
+    let count = 0;
     for (const record of listRecords(this.#db)) {
-      batch.push({ record });
+      count++;
+      batch.push({ record, at: count });
       if (batch.length < BATCH) continue;
       yield batch;
       batch = [];
@@ -41,7 +49,8 @@ export class SnapshotReader implements RecordSource {
     yield batch;
   }
 
-  locate(error: LineError): LineError {
-    return { ...error, line: undefined, place: this.#path };
+  /** The id of a record is enough. */
+  locate({ at, first, ...error }: FoundError): RecordError {
+    return { ...error, place: this.#path };
   }
 }

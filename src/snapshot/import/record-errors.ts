@@ -1,14 +1,14 @@
 /** Groups the errors in a dataset by kind, so that errors of one kind never hide another kind. */
-import type { LineError } from "../../domain/record-source.ts";
+import type { RecordError } from "../../domain/record-source.ts";
 
 /** The number of kinds is limited because each unknown field name is a kind of its own. */
 const MAX_KINDS = 100;
 
 /** Counts errors and keeps the first `shown` errors of each kind. */
-export class LineErrors {
+export class RecordErrors {
   count = 0;
   /** Errors in the same field, for the same reason, are of the same kind. */
-  readonly kinds = new Map<string, { count: number; first: LineError[] }>();
+  readonly kinds = new Map<string, { count: number; first: RecordError[] }>();
   /** How many users became private because a line about them is invalid. */
   hidden = 0;
   /** How many users were left out because nobody can read who they are. */
@@ -19,7 +19,7 @@ export class LineErrors {
     this.#shown = shown;
   }
 
-  add(error: LineError): void {
+  add(error: RecordError): void {
     this.count++;
     const { field, reason, kind = reason } = error;
     const key = JSON.stringify([field.replace(/\[\d+\]/g, "[]"), kind]);
@@ -35,9 +35,9 @@ export class LineErrors {
 export class DatasetError extends Error {
   override name = "DatasetError";
   readonly count: number;
-  readonly errors: LineError[];
+  readonly errors: RecordError[];
 
-  constructor(errors: LineErrors) {
+  constructor(errors: RecordErrors) {
     super(formatErrors(errors));
     this.count = errors.count;
     this.errors = sorted(errors).flatMap(({ first }) => first);
@@ -45,13 +45,13 @@ export class DatasetError extends Error {
 }
 
 /** Returns the first errors of each kind without what is only for formatting. */
-export function groupErrors(errors: LineErrors) {
-  const shown = ({ kind, missing, ...error }: LineError) => error;
+export function groupErrors(errors: RecordErrors) {
+  const shown = ({ kind, missing, ...error }: RecordError) => error;
   return sorted(errors).map(({ count, first }) => ({ count, first: first.map(shown) }));
 }
 
 /** Lists the first errors of each kind, and counts the rest. */
-export function formatErrors(errors: LineErrors): string {
+export function formatErrors(errors: RecordErrors): string {
   const texts: string[] = [];
   let rest = errors.count;
   for (const { count, first } of sorted(errors)) {
@@ -65,11 +65,11 @@ export function formatErrors(errors: LineErrors): string {
   return texts.join("\n");
 }
 
-function sorted({ kinds }: LineErrors) {
+function sorted({ kinds }: RecordErrors) {
   return [...kinds.values()].sort((a, b) => (a.first[0]?.line ?? 0) - (b.first[0]?.line ?? 0));
 }
 
-function format({ line, place, field, reason, type, id }: LineError): string {
+function format({ line, place, field, reason, type, id }: RecordError): string {
   const at = place ?? (line === undefined ? "" : `line ${line}`);
   const name = String(id).replace(/[^\p{L}\p{N}]/gu, "\\$&");
   const isNamed = new RegExp(`(?:${type}|id) ${name}(?!\\w)`).test(`${reason} ${at}`);
