@@ -66,7 +66,8 @@ function brokenRule(file: string, path: string): string | undefined {
   const isReader = target.startsWith("snapshot/read/");
   if (isReader && /^snapshot\/(format|import)\//.test(file))
     return "a writer may not import a reader";
-  const [from, to] = [layers.indexOf(layer), layers.indexOf(layerOf(target))];
+  const from = layers.indexOf(layer);
+  const to = layers.indexOf(layerOf(target));
   return to > from || to < 0 ? `${layer} may not import ${layerOf(target)}` : undefined;
 }
 
@@ -194,6 +195,21 @@ describe("invariants", () => {
   ])("code that %s is only in its files", (_, code, allowed, cure) => {
     expectOnlyIn(allowed, code, cure);
   });
+});
+
+test.each([
+  [
+    "declares several variables by a tuple",
+    /\b(?:let|const) \[[^\]=]*,[^\]=]*\] = (?:.*[^?]\? )?\[(?!\.{3}|\])/,
+  ],
+  ["spreads a literal to save lines", /\.\.\.\s*\{/],
+])("no line %s", (_, squeezed) => {
+  const code = allFiles.filter((file) => /\.[jt]s$/.test(file));
+  const lines = code.flatMap((file) => {
+    const found = squeezed.exec(readFileSync(join(root, file), "utf8"));
+    return found ? [`${file}: ${found[0]}`] : [];
+  });
+  expect(lines).toEqual([]);
 });
 
 describe("documents", () => {

@@ -67,7 +67,8 @@ const FILL_MS = 120_000;
  * must not change it.
  */
 export async function makeOnce(name: string, fill: (folder: string) => Promise<void>) {
-  const [lock, folder] = [join(runFolder, `${name}.lock`), join(runFolder, name)];
+  const lock = join(runFolder, `${name}.lock`);
+  const folder = join(runFolder, name);
   if (existsSync(folder)) return folder;
   try {
     mkdirSync(lock);
@@ -256,7 +257,8 @@ export function megabytesOf(pid: number, key: "VmHWM" | "VmRSS" | "RssAnon" | "R
 /** Makes a self-signed certificate for a host such as IP:127.0.0.1 or DNS:localhost. */
 export async function makeCertificate(host: string, kind = "rsa:2048") {
   const folder = temporaryFolder();
-  const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
+  const cert = join(folder, "cert.pem");
+  const key = join(folder, "key.pem");
   const words = `req -x509 -newkey ${kind} -nodes -days 1 -subj /CN=test -addext subjectAltName=`;
   const command = ["openssl", ...`${words}${host}`.split(" "), "-out", cert, "-keyout", key];
   const { code, stderr } = await run(command);

@@ -98,7 +98,8 @@ async function searchSimilar(title: string, alike: SimilarNames, isQuick: boolea
   const names = new NameSearch(db, kind);
   const like = openLike(path, kind);
   for (const query of [...queries, ...worst]) {
-    const [searches, scans]: [number[], number[]] = [[], []];
+    const searches: number[] = [];
+    const scans: number[] = [];
     names.find(spellQuery(normalizeQuery(query)));
     while (searches.length < SEARCHES)
       searches.push(await timed(() => names.find(spellQuery(normalizeQuery(query)))));

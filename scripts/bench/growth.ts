@@ -46,8 +46,10 @@ export async function benchGrowth({ isQuick }: Options): Promise<void> {
 /** Builds a snapshot, and a changed copy in which one user has become private. */
 async function build(users: number) {
   const folder = temporaryFolder();
-  const [dataset, changes] = [join(folder, "dataset"), join(folder, "changes")];
-  const [path, changedPath] = [join(folder, "snapshot"), join(folder, "changed")];
+  const dataset = join(folder, "dataset");
+  const changes = join(folder, "changes");
+  const path = join(folder, "snapshot");
+  const changedPath = join(folder, "changed");
   await writeDataset(users, dataset);
   const imported = await runCommand("import", dataset, "--to", path);
   rmSync(dataset);
@@ -77,7 +79,8 @@ async function timeRequests(communities: Community[]) {
       const sampleUser = createUserSampler(users, random);
       const server = await openRoadbook(["--snapshot", path, "--search-limit", "0"]);
       const connection = await connect(server.origin);
-      const [profiles, searches]: [number[], number[]] = [[], []];
+      const profiles: number[] = [];
+      const searches: number[] = [];
       return { random, sampleUser, server, connection, profiles, searches };
     }),
   );

@@ -135,7 +135,8 @@ function hashBlocks(path: string): number[] {
 
 /** Prints the peak memory use while importing the hard names, next to the documented bound. */
 async function importHardNames(folder: string, isQuick: boolean): Promise<void> {
-  const [dataset, snapshot] = [join(folder, "hard"), join(folder, "hard.snapshot")];
+  const dataset = join(folder, "hard");
+  const snapshot = join(folder, "hard.snapshot");
   const rows: string[][] = [];
   for (const [title, { count: all, name }] of Object.entries(hardNames)) {
     const count = isQuick ? all / 100 : all;

@@ -34,7 +34,8 @@ export function quantile(values: number[], share: number): number {
 export function fitLine(points: [x: number, y: number][]) {
   const meanOf = (values: number[]) =>
     values.reduce((sum, value) => sum + value, 0) / values.length;
-  const [middle, mean] = [meanOf(points.map(([x]) => x)), meanOf(points.map(([, y]) => y))];
+  const middle = meanOf(points.map(([x]) => x));
+  const mean = meanOf(points.map(([, y]) => y));
   const spread = meanOf(points.map(([x]) => (x - middle) ** 2));
   const slope = meanOf(points.map(([x, y]) => (x - middle) * (y - mean))) / spread;
   const squares = meanOf(points.map(([x, y]) => (y - mean - slope * (x - middle)) ** 2));
@@ -83,7 +84,8 @@ export function format(value: number): string {
 /** Formats the median of the rounds, followed by their minimum and maximum. */
 export function formatRounds(values: number[]): string {
   if (values.length === 0) return "";
-  const [min, max] = [Math.min(...values), Math.max(...values)].map(format);
+  const min = format(Math.min(...values));
+  const max = format(Math.max(...values));
   return values.length > 1 ? `${format(median(values))} (${min}–${max})` : format(median(values));
 }
 

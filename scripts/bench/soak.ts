@@ -10,15 +10,20 @@ import { connect } from "./connection.ts";
 import { fitLine, format, type Options, quantile, tableOf, timed } from "./measure.ts";
 import { buildSnapshot, openRoadbook, runCommand, samplePaths } from "./server.ts";
 
+const SWAP_MS = 5000;
+const PAUSE_MS = 10;
+const REQUESTS_PER_CONNECTION = 100;
 /** The first tenth of the time warms up the server, and is left out of the slopes. */
-const [SWAP_MS, PAUSE_MS, REQUESTS_PER_CONNECTION, WARM_UP] = [5000, 10, 100, 0.1];
+const WARM_UP = 0.1;
 /** Because of the short window, the limit tracks only a few searches at a time. */
 const FLAGS = "--search-limit 1000000 --search-window 10ms".split(" ");
 const FIGURES = ["anonymous, MB", "file, MB", "descriptors", "deleted, MB", "p99, ms"];
 
 export async function benchSoak({ users, hours }: Options): Promise<void> {
   const folder = temporaryFolder();
-  const [served, changed, changes] = [join(folder, "served"), join(folder, "2"), join(folder, "3")];
+  const served = join(folder, "served");
+  const changed = join(folder, "2");
+  const changes = join(folder, "3");
   const original = await buildSnapshot(users);
   for (const copy of [changed, served]) copyFileSync(original, copy);
   writeFileSync(changes, `{"type":"user","id":1,"public":false}\n`);
@@ -29,7 +34,8 @@ export async function benchSoak({ users, hours }: Options): Promise<void> {
   const lineMs = Math.min(60_000, (hours * 3_600_000) / 10);
   const lines: [hour: number, figures: number[]][] = [];
   const total = { requests: 0, swaps: 0 };
-  let [next, identity] = [changed, ""];
+  let next = changed;
+  let identity = "";
   let times: number[] = [];
 
   async function swap(): Promise<void> {

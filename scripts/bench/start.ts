@@ -45,14 +45,16 @@ async function measure(open: () => Promise<Server>) {
   const { pid, close } = await open();
   const ms = performance.now() - start;
   await Bun.sleep(IDLE_MS);
-  const [resident, anonymous] = [megabytesOf(pid, "VmRSS"), megabytesOf(pid, "RssAnon")];
+  const resident = megabytesOf(pid, "VmRSS");
+  const anonymous = megabytesOf(pid, "RssAnon");
   await close();
   return { ms, resident, anonymous };
 }
 
 async function compileBare(): Promise<string> {
   const folder = temporaryFolder();
-  const [source, outfile] = [join(folder, "bare.ts"), join(folder, "bare")];
+  const source = join(folder, "bare.ts");
+  const outfile = join(folder, "bare");
   await Bun.write(source, bare);
   await Bun.build({
     entrypoints: [source],

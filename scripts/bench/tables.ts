@@ -5,7 +5,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createCommunity } from "../../src/community/community.ts";
-import { openTables } from "../../src/tables/read-tables.ts";
+import { openQueries } from "../../src/tables/read-tables.ts";
 import {
   type DatabaseServer,
   hasMariadb,
@@ -19,7 +19,8 @@ import { communityOptions, runCommand } from "./server.ts";
 const USERS = 400_000;
 const ROUNDS = 3;
 const UNLOCKS = 6;
-const [ROLES, ACHIEVEMENTS] = [8, 60];
+const ROLES = 8;
+const ACHIEVEMENTS = 60;
 
 const columns = {
   users: "id bigint PRIMARY KEY, public int, name varchar(200), created_at bigint",
@@ -32,9 +33,9 @@ const columns = {
 };
 
 export async function benchTables(folder: string, isQuick: boolean): Promise<void> {
-  const [csv, queries, dataset] = ["csv", "queries", "rows.ndjson"].map((name) =>
-    join(folder, name),
-  ) as [string, string, string];
+  const csv = join(folder, "csv");
+  const queries = join(folder, "queries");
+  const dataset = join(folder, "rows.ndjson");
   const users = isQuick ? USERS / 100 : USERS;
   for (const each of [csv, queries]) mkdirSync(each);
   const target = join(folder, "tables.snapshot");
@@ -66,8 +67,8 @@ export async function benchTables(folder: string, isQuick: boolean): Promise<voi
   );
   const reads = await alternate(rounds, sources, ([source = "", , folder]) =>
     timed(async () => {
-      await using tables = await openTables(source, { queries: folder });
-      for await (const _ of tables?.read() ?? []);
+      await using tables = await openQueries(source, { queries: folder });
+      for await (const _ of tables.read());
     }),
   );
   for (const server of servers) await server.close();
@@ -124,7 +125,8 @@ function headerOf(definition: string): string[] {
 async function fill(server: DatabaseServer, csv: string): Promise<void> {
   const isPostgres = server.url.startsWith("postgres");
   for (const [name, types] of Object.entries(columns)) {
-    const [table, file] = [`bench_${name}`, join(csv, `${name}.csv`)];
+    const table = `bench_${name}`;
+    const file = join(csv, `${name}.csv`);
     await server.run(`CREATE TABLE ${table} (${types})`);
     await server.run(
       isPostgres

@@ -11,8 +11,11 @@ import { buildSnapshot, createUserSampler, runCommand } from "./server.ts";
 const titles = ["MB at start", "MB", "apply, s", "upload, s", "upload to 403, s"];
 
 export async function benchTakedown({ users, isQuick }: Options): Promise<void> {
-  const [folder, port, s3] = [temporaryFolder(), findFreePort(), await openS3Server()];
-  const [path, log] = [join(folder, "own"), join(folder, "log")];
+  const folder = temporaryFolder();
+  const port = findFreePort();
+  const s3 = await openS3Server();
+  const path = join(folder, "own");
+  const log = join(folder, "log");
   copyFileSync(await buildSnapshot(users), path);
   const site = `log_format bytes $bytes_sent; server { listen 127.0.0.1:${port};
     access_log ${log} bytes; root ${folder}; location /community/ { proxy_buffering off;

@@ -213,10 +213,18 @@ function makeLibrary(name: string, licence: string, url: string): Part {
 
 /** The standard licences of parts that have no file with the text of their licence. */
 const standardTexts = {
-  ...{ MIT: /\bMIT\b/, "Apache-2.0": /Apache/, ISC: /\bISC\b/, Zlib: /\bzlib\b/ },
-  ...{ "BSD-2-Clause": /BSD.2/, "BSD-3-Clause": /BSD.3|BSD License/, IJG: /\bIJG\b/ },
-  ...{ "LGPL-2.0-or-later": /LGPL 2\.0/, "LGPL-2.1-or-later": /LGPL v2\.1/ },
-  ...{ ICU: /\bICU\b/, "libpng-2.0": /PNG Reference/, "MPL-2.0": /\bMPL-2/ },
+  MIT: /\bMIT\b/,
+  "Apache-2.0": /Apache/,
+  ISC: /\bISC\b/,
+  Zlib: /\bzlib\b/,
+  "BSD-2-Clause": /BSD.2/,
+  "BSD-3-Clause": /BSD.3|BSD License/,
+  IJG: /\bIJG\b/,
+  "LGPL-2.0-or-later": /LGPL 2\.0/,
+  "LGPL-2.1-or-later": /LGPL v2\.1/,
+  ICU: /\bICU\b/,
+  "libpng-2.0": /PNG Reference/,
+  "MPL-2.0": /\bMPL-2/,
 };
 
 /** Returns the text of `roadbook licences`. */

@@ -3,14 +3,12 @@ import { printable } from "../domain/validation-errors.ts";
 import { openInput } from "../files/input.ts";
 import type { ReplaceOptions } from "../files/replace.ts";
 import { id, parseNamed, UsageError } from "../settings/kinds.ts";
-import { isSnapshot } from "../snapshot/format/header-trailer.ts";
 import { type ApplyOptions, applyChanges, hideUsers } from "../snapshot/import/apply.ts";
 import { MAX_HOLD_MS } from "../snapshot/import/hold-takedowns.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
+import { LocatedSource } from "../snapshot/import/open-source.ts";
 import { DatasetError, formatErrors, groupErrors } from "../snapshot/import/record-errors.ts";
 import type { Counted } from "../snapshot/import/write.ts";
-import { findProblem } from "../tables/database.ts";
-import { isFolder } from "../tables/read-tables.ts";
 import { confirmServed } from "./health.ts";
 import {
   describeCounts,
@@ -37,18 +35,19 @@ const NEEDLESS_MAP =
 
 /** `source` is a file, a folder of CSV files, `-` for standard input, or a database's URL. */
 export async function runImport({ source, to = "", ...options }: Importing) {
-  const problem = findProblem(source, options.queries);
-  if (problem !== undefined) throw new UsageError(`SOURCE ${problem}`);
-  const isTables = options.queries !== undefined || isFolder(source);
-  if (isTables && options.expectEnd) throw new UsageError("--expect-end works only with NDJSON");
-  if (options.dates && (options.queries !== undefined || !isTables)) {
+  const located = await locate(source, options.queries);
+  const { kind } = located;
+  if (options.expectEnd && (kind === "database" || kind === "folder")) {
+    throw new UsageError("--expect-end works only with NDJSON");
+  }
+  if (options.dates && kind !== "folder") {
     throw new UsageError("--dates works only with CSV files");
   }
   if (options.confirm && options.dryRun) throw new UsageError("a --dry-run cannot be confirmed");
   if ((options.holdMs ?? 0) > MAX_HOLD_MS) throw new UsageError("--hold must be at most 1h");
-  const isPath = isTables || (await isSnapshot(source));
+
   const imported = await write("dataset", (hooks, progress) =>
-    importDataset(isPath ? source : readWithProgress(source, progress), to, {
+    importDataset(kind === "lines" ? readWithProgress(source, progress) : located, to, {
       ...options,
       onRead: (file, rows) => progress.show(`reading ${file}: ${rows.toLocaleString("en")} rows`),
       onSlow: (file) =>
@@ -57,6 +56,7 @@ export async function runImport({ source, to = "", ...options }: Importing) {
       ...hooks,
     }),
   );
+
   const { skipped } = imported;
   if (skipped.count > 0 && !options.json) process.stderr.write(`${formatErrors(skipped)}\n`);
   const done = options.dryRun ? "dry run (nothing was written): would import" : "imported";
@@ -64,6 +64,7 @@ export async function runImport({ source, to = "", ...options }: Importing) {
   const left = skipped.count > 0 ? `, skipped ${plural(skipped.count, "error")}${hidden}` : "";
   const summary = `${done} ${describeWritten(imported, to && ` to ${to}`)}${left}`;
   const more = { dry_run: options.dryRun === true };
+
   // Beside an older snapshot that was made with the map, it can no longer be left out.
   const isNeedless = imported.hasNeedlessMap && imported.differences === undefined;
   const details = withDetails(summary, imported) + (isNeedless ? NEEDLESS_MAP : "");
@@ -75,6 +76,7 @@ export async function runApply({ changes, to, ...options }: Applying & { changes
   const applied = await write("changes", (hooks) =>
     applyChanges(openInput(changes), to, { ...options, ...hooks }),
   );
+
   const summary = `applied ${changes}: ${to} now has ${describeWritten(applied)}`;
   await finish(to, options, applied, withDetails(summary, applied));
 }
@@ -83,13 +85,24 @@ export async function runHide({ ids, to, ...options }: Applying & { ids: string[
   const parse = (text: string) => parseNamed("ID…", id, text, () => id.parse(text));
   const given = options.idMap === undefined ? ids.map(parse) : ids;
   const hidden = await write("changes", (hooks) => hideUsers(given, to, { ...options, ...hooks }));
+
   const lines = hidden.found.map(({ id, wasPublic }) => {
     return `${to}: user ${id} ${wasPublic ? "is now private" : "was private already"}\n`;
   });
+
   const idsOf = (wasPublic: boolean) =>
     hidden.found.filter((user) => user.wasPublic === wasPublic).map(({ id }) => id);
   const more = { made_private: idsOf(true), already_private: idsOf(false) };
   await finish(to, options, hidden, lines.join(""), more);
+}
+
+/** Finds out what SOURCE is. Without `queries`, it is no database. */
+async function locate(source: string, queries: string | undefined): Promise<LocatedSource> {
+  try {
+    return await LocatedSource.find(source, queries);
+  } catch (error) {
+    throw error instanceof RangeError ? new UsageError(`SOURCE ${error.message}`) : error;
+  }
 }
 
 /** Turns a `DatasetError` into an error that counts and lists the problems in `input`. */
@@ -130,6 +143,7 @@ async function finish(
   if (!json) writeSummary(summary);
   if (confirm) await confirmServed(to, confirm, waitMs);
   if (!json) return;
+
   const { sha256 = null, counts, differences = null, held, skipped } = counted;
   const { cleaned, names, times } = counted;
   const { count, hidden: users_made_private } = skipped;
@@ -167,14 +181,17 @@ function withDetails(summary: string, counted: Counted): string {
     );
     lines.push(`${what}: ${parts.join(", ")}`.replaceAll("_", " "));
   }
+
   if (held > 0) lines.push(`kept private or deleted by a takedown: ${plural(held, "user")}`);
   const listed = notFound.map(({ type, id }) => `${type} ${id}`);
   if (listed.length > 20) listed.splice(20, Infinity, `and ${listed.length - 20} more`);
   if (listed.length > 0) lines.push(`not deleted, because not found: ${listed.join(", ")}`);
+
   for (const { file, column, meant } of unknownColumns) {
     const question = meant === undefined ? "" : `; did you mean ${meant}?`;
     lines.push(`${file}: left out the unknown column "${printable(column)}"${question}`);
   }
+
   for (const [problem, { count, example = "" }, advice] of [
     ["HTML entities in", names.entities, "; import --decode-html decodes them"],
     ["text possibly read in the wrong encoding in", names.misread, ""],
@@ -183,6 +200,7 @@ function withDetails(summary: string, counted: Counted): string {
     const found = `${plural(count, "name")}, such as "${printable(example)}"`;
     if (count > 0) lines.push(`${problem} ${found}${advice}`);
   }
+
   if (times.count > 0) {
     const example = `such as "${printable(times.example ?? "")}"`;
     lines.push(`before 1990 or in the future: ${plural(times.count, "time")}, ${example}`);

@@ -218,6 +218,7 @@ function announce({ roadbook, url, adminUrl }: Server, values: ServeValues, log:
   const { snapshot = "the bundled data", faults, faultSeed, searchLimit, searchWindow } = values;
   const { built_at: builtAt, counts, featured } = roadbook.meta();
   const name = typeof snapshot === "object" ? snapshot.name : snapshot;
+
   if (faults) {
     const fault = faults.map(({ text }) => text).join(";") || "none";
     log.warn({ fault, faultSeed }, "FAULT INJECTION IS ON: this server is for tests only");
@@ -226,9 +227,11 @@ function announce({ roadbook, url, adminUrl }: Server, values: ServeValues, log:
     log.warn("with --reuse-port and no --rate-limit-store, each process allows the whole limit");
   }
   if (values.accent !== undefined && !values.noPage) warnOfShades(values.accent, log);
+
   writeStdout(`roadbook listening on ${url}\n`);
   log.info({ version, snapshot: name, builtAt, counts, url, adminUrl }, "ready");
   if (!log.isLevelEnabled("info")) return;
+
   const window = searchWindow === 3_600_000 ? "an hour" : `in ${searchWindow / 1000} s`;
   const tips = [
     values.noPage || `page   ${url}/`,

@@ -128,8 +128,10 @@ function drawRoles(random: Random): number[] {
 /** A company gets 1.6 times as many seats each time its id can be divided by two. */
 function createSeats(companies: number, members: number) {
   const classes: { id: number; count: number; size: number }[] = [];
-  for (let id = 1, size = 1; id <= companies; id *= 2, size *= 1.6) {
+  let size = 1;
+  for (let id = 1; id <= companies; id *= 2) {
     classes.push({ id, count: Math.floor((companies + id) / (2 * id)), size });
+    size *= 1.6;
   }
   const total = classes.reduce((sum, { count, size }) => sum + count * size, 0);
   for (const each of classes) each.size = Math.floor((each.size * members) / total);

@@ -75,6 +75,7 @@ export async function* decompress(input: AsyncIterable<Uint8Array>): AsyncGenera
     if (next.done) break;
     head = Buffer.concat([head, next.value]);
   }
+
   const isGzip = head[0] === 0x1f && head[1] === 0x8b;
   let bytes = 0;
   async function* whole() {
@@ -93,6 +94,7 @@ export async function* decompress(input: AsyncIterable<Uint8Array>): AsyncGenera
       await chunks.return?.();
     }
   }
+
   if (!isGzip) return yield* whole();
   const decoder = zlib.createGunzip({ chunkSize: CHUNK_BYTES });
   try {
@@ -102,6 +104,7 @@ export async function* decompress(input: AsyncIterable<Uint8Array>): AsyncGenera
     if (!codeOf(error).startsWith("Z_")) throw error;
     throw new Error(`the gzip data is damaged or ends early: ${reasonOf(error)}`);
   }
+
   // zlib silently stops at zeros, which some programs use as padding between members.
   if (decoder.bytesWritten !== bytes) {
     throw new Error("the gzip data is followed by other data; remove that data or repack the file");

@@ -60,6 +60,7 @@ async function replaceBy<T>(path: string, old: string, write: Write<T>, options:
   const discard = () => {
     for (const each of own) fs.rmSync(each, { force: true });
   };
+
   discard();
   // A signal ends the process in the middle of `write`.
   process.on("exit", discard);
@@ -68,6 +69,7 @@ async function replaceBy<T>(path: string, old: string, write: Write<T>, options:
     for (const each of [path, work]) fs.writeFileSync(each, "", { flag: "wx", mode: 0o600 });
     const result = await write({ path, work, old });
     await finish(path, old);
+
     options.onCommit?.();
     // Asynchronous, because renaming also deletes the old file, which takes 0.2 s for a gigabyte.
     await rename(path, old);

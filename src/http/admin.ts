@@ -30,26 +30,32 @@ export function createAdminFetch({ host, metrics, isReady, rig }: AdminOptions) 
     ["/live", { GET: () => new Response("live\n") }],
     ["/ready", { GET: () => (isReady() ? new Response("ready\n") : notReady()) }],
   ]);
+
   if (rig) {
     const PUT = (body: string) => change(() => rig.setFaults(parseList(body)));
     routes.set("/faults", { GET: () => json(rig.listFaults()), PUT });
     routes.set("/search-limit", { DELETE: () => change(rig.resetLimit) });
   }
+
   const forRigs = rig ? "" : " and, with --fault, /faults and /search-limit";
   const paths = `The admin port has ${[...routes.keys()].join(", ")}${forRigs}.`;
+
   return async (request: Request): Promise<Response> => {
     const given = request.headers.get("host")?.toLowerCase().replace(/:\d*$/, "");
     if (hosts && !hosts.includes(given ?? "")) {
       return refuse(403, "host_not_allowed", `Use one of these hosts: ${hosts.join(", ")}.`);
     }
+
     const route = routes.get(pathOf(request.url));
     if (!route) return refuse(404, "route_not_found", paths);
+
     const method = request.method === "HEAD" ? "GET" : request.method;
     const handle = Object.hasOwn(route, method) && route[method];
     if (!handle) {
       const allow = Object.keys(route).join(", ").replace("GET", "GET, HEAD");
       return refuse(405, "method_not_allowed", `Use ${allow}.`, { allow });
     }
+
     const body = await readBody(request);
     if (body === undefined) return refuse(413, "body_too_large", "Send at most 64 KB.");
     return handle(body);

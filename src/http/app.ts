@@ -44,6 +44,7 @@ export function createApp(options: AppOptions) {
     .group("/api", (prefixed) => prefixed.use(api));
   // Added outside the chain, because a typed client has no use for these routes.
   app.use(docs(service, documented)).use(pageFiles(service)).use(pages.routes);
+
   for (const path of new Set(app.routes.map((route) => route.path))) {
     app.all(path, ({ request }) => {
       return request.method === "OPTIONS" ? preflight : fail("method_not_allowed");
@@ -74,6 +75,7 @@ export function createApp(options: AppOptions) {
     if (typeof request?.headers?.get !== "function") {
       throw new TypeError("fetch takes a Request; in Express and node:http, use roadbook.listener");
     }
+
     const routable = toRoutable(request, basePath);
     contexts.start(routable, request, peerOf(request, from));
     if (isRefused) return respond({ request: routable, responseValue: busy }) as Response;

@@ -74,10 +74,12 @@ async function renderReference({ publicUrl, basePath, page }: Service, documente
     } as object,
     documentation: { ...documentation, info: { ...documentation.info, title: name } } as object,
   });
+
   const app = new Elysia().use(plugin).use(documented);
   const read = async (path: string) => (await app.handle(new Request(ORIGIN + path))).text();
   const title = html`<title>API · ${name}</title>`;
   const needsScript = html`<noscript>This reference needs JavaScript. The API is also described by an <a href="${basePath}/docs/json">OpenAPI document</a>.</noscript>`;
+
   const text = (await read("/docs"))
     .replace("<html>", '<html lang="en">')
     .replace(/<title>.*?<\/title>/, () => title.text)
@@ -85,12 +87,14 @@ async function renderReference({ publicUrl, basePath, page }: Service, documente
     .replace(' data-url="undefined"', "")
     // The policy forbids inline scripts, and even white space counts as one.
     .replace(/>\s+<\/script>/, "></script>");
+
   // Scalar adds inline styles, and its sample requests go to the public URL.
   const servers = publicUrl ? `'self' ${new URL(publicUrl).origin}` : "'self'";
   const policy =
     "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; " +
     `font-src 'self' data:; connect-src ${servers}; ` +
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
   const headers = { "content-security-policy": policy };
   const reference = new Content("text/html; charset=utf-8", text, { ...shared, headers });
   return { page: reference, document: await read("/docs/json") };

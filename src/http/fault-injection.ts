@@ -50,11 +50,13 @@ export function parseFault(text: string): Fault {
   if (covered.length === 0) {
     throw wrongPart(target, "a target is search, profile, achievements, health or *");
   }
+
   const parts = list.split(",");
   const isWrong = (part: string) =>
     !PART.test(part) || (part.startsWith("delay=") && !parseDuration(part.slice(6)));
   const wrong = parts.find(isWrong);
   if (wrong !== undefined) throw wrongPart(wrong, `a part is ${PARTS}`);
+
   const given = new URLSearchParams(parts.join("&"));
   const isClosing = given.has("close");
   const status = Number(given.get("status")) || undefined;
@@ -62,12 +64,14 @@ export function parseFault(text: string): Fault {
   if (isClosing ? status : !status && !delayMs) {
     throw new RangeError("must have either close or status, or only delay");
   }
+
   // Any 5xx status is allowed, because proxies add their own.
   const canFail = (endpoint: Endpoint) => status && (status >= 500 || codeFor(endpoint, status));
   if (status && (status > 599 || !covered.every(canFail))) {
     const problem = `${target} needs a 5xx status or one that the API returns for it`;
     throw wrongPart(`status=${status}`, problem);
   }
+
   const rate = Number(given.get("rate") ?? ALWAYS.rate);
   const times = Number(given.get("times") ?? ALWAYS.times);
   return { text, target, status, isClosing, delayMs, rate, times };

@@ -58,6 +58,7 @@ function createRoutes(page: Pages, service: Service, renderer: PageRenderer) {
       if (query === "") return renderer.show(request, readStart(snapshot(), base, page.featured));
       if (!SEARCHABLE.test(query))
         return renderer.show(request, { kind: "problem", problem: "invalid_query", query });
+
       const decision = await countSearch?.(request, server);
       if (decision?.allowed === false) return renderer.show(request, limited(decision, query));
       return renderer.show(request, readResults(snapshot(), query, base));
@@ -105,17 +106,20 @@ class PageRenderer {
       baseUrl: baseUrl(request),
       ...this.assets.paths,
     });
+
     const headers: Record<string, string> = {
       vary: this.#vary,
       "content-security-policy": kiosk ? KIOSK_POLICY : PAGE_POLICY,
       "content-language": language,
       "referrer-policy": "same-origin",
     };
+
     // Loading a page that counts as a search again, as with Back, would count as another one.
     if (view.kind === "results" || view.kind === "company")
       headers["cache-control"] = "private, max-age=60";
     if (view.kind === "problem" && view.waitSeconds !== undefined)
       headers["retry-after"] = String(view.waitSeconds);
+
     const options = { status: statusOf(view), cache: "private", headers } as const;
     return new Content("text/html; charset=utf-8", html, options);
   }

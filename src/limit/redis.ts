@@ -151,6 +151,7 @@ async function decide(
   const args = [limit, windowMs, isCounted ? 1 : 0].map(String);
   const reply = await store.send("EVAL", [script, "1", `roadbook:limit:${client}`, ...args]);
   const [allowed, remaining, resetMs] = Array.isArray(reply) ? reply : [];
+
   const isWithin = (value: unknown, min: number, max: number) =>
     Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
   // A refusal with searches left would be ignored in favour of memory, and not be counted there.

@@ -142,7 +142,8 @@ function yearFirst(text: string): string {
 function fromSlashes(text: string, order: DateOrder): string {
   return text
     .replace(SLASHED, (_, first, second, year) => {
-      const [day, month] = order === "dmy" ? [first, second] : [second, first];
+      const day = order === "dmy" ? first : second;
+      const month = order === "dmy" ? second : first;
       return `${year}-${two(month)}-${two(day)}`;
     })
     .replace(TWELVE_HOURS, (_, hours, rest, half) => {

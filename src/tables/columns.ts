@@ -58,14 +58,17 @@ export function readHeader(file: string, table: TableName, header: readonly stri
   const [required, optional]: [string[], string[]] = tables[table];
   const known = [...required, ...optional];
   const titles = header.map((title) => title.trim().toLowerCase().replace(/\s+/g, "_"));
+
   const double = titles.find((name, at) => known.includes(name) && titles.indexOf(name) < at);
   if (double !== undefined) throw new Error(`${file}: the column "${double}" occurs twice`);
+
   const absent = known.filter((name) => !titles.includes(name));
   const unknown = titles.flatMap((name, at) => {
     if (known.includes(name)) return [];
     const meant = findSimilar(name, absent) ?? absent.find((one) => one.startsWith(`${name}_`));
     return [{ file, column: (header[at] ?? "").trim(), meant }];
   });
+
   const missing = required.find((name) => absent.includes(name));
   if (missing !== undefined) {
     const list = `the columns can be ${known.join(", ")}`;
@@ -78,6 +81,7 @@ export function readHeader(file: string, table: TableName, header: readonly stri
       `${file}: the column "${missing}" is missing; ${list}; unknown columns: ${others}`,
     );
   }
+
   const present = known.filter((name) => titles.includes(name));
   return { places: new Map(present.map((name) => [name, titles.indexOf(name)])), unknown };
 }

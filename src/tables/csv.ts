@@ -77,6 +77,7 @@ class CsvTable {
       const bad = "a quote is misplaced or never closed, or the record is longer than 1 MiB";
       throw error instanceof CsvError ? this.#problem(bad) : error;
     }
+
     const header = this.#header;
     if (!header) throw new Error(`${file} is empty; its first line must name the columns`);
     // The index has all columns, so that a page is read from one place. Rows with the same id are in

@@ -96,6 +96,7 @@ async function connectServer(url: string, timeoutMs: number): Promise<Source> {
       const reply = connection<Row[]>(template as string[] & { raw: string[] });
       return within(timeoutMs, reply, "; run ANALYZE there, or raise --timeout");
     };
+
     const begin = isPostgres
       ? ["SET TIME ZONE 'UTC'", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"]
       : [
@@ -103,6 +104,7 @@ async function connectServer(url: string, timeoutMs: number): Promise<Source> {
           "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
           "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
         ];
+
     for (const statement of begin) await run(statement);
     return {
       ending: "sql",

@@ -50,6 +50,7 @@ export class IdMap implements Disposable {
       // The file has the keys of private users.
       if (creates) appendFileSync(path, "", { mode: 0o600 });
       const file = fileAt(path);
+
       const isMissing = file === undefined;
       db = sqlite.openWritable(isMissing ? ":memory:" : path).$client;
       db.exec("PRAGMA busy_timeout = 0; PRAGMA cache_size = -32768; PRAGMA synchronous = EXTRA");
@@ -61,6 +62,7 @@ export class IdMap implements Disposable {
         db.close();
         return await IdMap.open(path, creates, options);
       }
+
       // Somebody who looks up an id can delay the commit.
       db.exec("PRAGMA busy_timeout = 10000");
       createTables(db);
@@ -121,8 +123,8 @@ export class IdMap implements Disposable {
 
   /** Returns the one of two marks that this map got last. */
   laterOf(mark: string, other: string): string {
-    const [first = 0, second = 0] = [mark, other].map((one) => this.#placeOf(one));
-    return first > second ? mark : other;
+    const isLater = (this.#placeOf(mark) ?? 0) > (this.#placeOf(other) ?? 0);
+    return isLater ? mark : other;
   }
 
   /** Why this is not the map of a snapshot that has `mark`, if it is not. */

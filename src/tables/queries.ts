@@ -212,6 +212,7 @@ async function openSelect(source: Source, name: TableName, path: string): Promis
   if (!isUtf8(bytes)) throw new Error(`${file} is not valid UTF-8`);
   const text = new TextDecoder().decode(bytes);
   const from = `(${trimQuery(text, dialect)})`;
+
   const { columns } = await runNaming(source, file, `SELECT * FROM ${from} AS q WHERE 1 = 0`);
   const header = readHeader(file, name, columns);
   if (columns.every((column, at) => header.places.get(column) === at)) return { header, from };

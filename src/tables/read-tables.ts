@@ -18,7 +18,7 @@ import { mustBeId, toKey } from "../domain/validation-errors.ts";
 import { createConverter } from "./cells.ts";
 import { findTables, keyOf, type TableName } from "./columns.ts";
 import { openCsv } from "./csv.ts";
-import { findProblem, openDatabase } from "./database.ts";
+import { openDatabase } from "./database.ts";
 import type { DateOrder } from "./date-order.ts";
 import { type Reporting, type Row, type Source, Table } from "./queries.ts";
 
@@ -275,21 +275,21 @@ export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** Opens a database or a folder of CSV files. Returns undefined if `source` is something else. */
-export async function openTables(
-  source: string,
-  { queries, timeoutMs = 120_000, idMap, dates, ...reporting }: TableOptions,
-): Promise<TableReader | undefined> {
+/** Opens a folder of CSV files. */
+export function openFolder(folder: string, { idMap, dates, ...reporting }: TableOptions) {
   const options = { ...reporting, hasKeys: idMap !== undefined };
-  const problem = findProblem(source, queries);
-  if (problem !== undefined) throw new Error(`the source ${problem}`);
-  if (queries === undefined) {
-    if (!isFolder(source)) return undefined;
-    return new TableReader(openCsv(options.hasKeys, dates), findTables(source, "csv"), options);
-  }
+  return new TableReader(openCsv(options.hasKeys, dates), findTables(folder, "csv"), options);
+}
+
+/** Opens the database at a URL, with the SELECTs in the folder `queries`. */
+export async function openQueries(
+  url: string,
+  { queries = "", timeoutMs = 120_000, idMap, ...reporting }: TableOptions,
+): Promise<TableReader> {
   if (!isFolder(queries)) throw new Error(`${queries} is not a folder`);
   const files = findTables(queries, "sql");
-  return new TableReader(await openDatabase(source, timeoutMs), files, options);
+  const options = { ...reporting, hasKeys: idMap !== undefined };
+  return new TableReader(await openDatabase(url, timeoutMs), files, options);
 }
 
 /** Requests so many items ahead of the one that is used. */

@@ -55,6 +55,7 @@ function renderStart(view: StartView, context: PageContext): Rendered {
   const rows = companies.map((company) => renderCompanyRow(company, company.name, context));
   const heading =
     brand.title === DEFAULT_TITLE ? texts.title : fill(texts.driversOf, { title: brand.title });
+
   return {
     name: texts.title,
     description: `${texts.description} ${found}.`,
@@ -90,6 +91,7 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
   ].filter(({ rows }) => rows.length > 0);
   // On a phone, a company of exactly this name would otherwise be below ten drivers.
   if (companies.some(({ name }) => fold(name) === queries[0])) boards.reverse();
+
   return {
     name: fill(texts.resultsFor, { query }),
     description: found,

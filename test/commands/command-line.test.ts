@@ -209,7 +209,8 @@ test("a word with a dot or a slash is a file to serve, and any other an unknown 
 });
 
 test("serve fails in one line for an invalid certificate or key", async () => {
-  const [a, b] = [await makeCertificate("DNS:a"), await makeCertificate("DNS:b")];
+  const a = await makeCertificate("DNS:a");
+  const b = await makeCertificate("DNS:b");
   for (const [cert, key, line] of [
     ["nothing.pem", a.key, "nothing.pem cannot be read: no such file or directory"],
     [a.cert, tmpdir(), `${tmpdir()} cannot be read: illegal operation on a directory`],
@@ -258,7 +259,8 @@ test("health of a URL that ends in /health says that this does not belong there"
 });
 
 test("health and --confirm report that no server responds, without the password", async () => {
-  const [url, to] = ["http://user:sesame@127.0.0.1:1", join(temporaryFolder(), "snapshot")];
+  const url = "http://user:sesame@127.0.0.1:1";
+  const to = join(temporaryFolder(), "snapshot");
   const reason = "no response from http://127.0.0.1:1/health: connection refused";
   await expect(runCommandLine(["health", url])).rejects.toThrow(new Error(reason));
   const words = ["import", fixture, "--to", to, "--wait", "200ms", "--confirm", url];

@@ -77,7 +77,8 @@ test.each<[string[], number, string | RegExp]>([
 ])("%j exits with %i", async (args, code, text) => {
   const env = { ROADBOOK_PORT: "", ROADBOOK_RATE_LIMIT_STORE: "redis://:x@h" };
   const expected = typeof text === "string" ? text : expect.stringMatching(text);
-  const [stdout, stderr] = code === 0 ? [expected, ""] : ["", expected];
+  const stdout = code === 0 ? expected : "";
+  const stderr = code === 0 ? "" : expected;
   expect(await roadbook(args, { env })).toEqual({ code, stdout, stderr });
 });
 
@@ -169,7 +170,8 @@ test("the examples in the help of each command work as written", async () => {
     "my-tables/users.csv": `id,public,name,created_at\n42,1,Ann,${created}\n`,
     "my-queries/users.sql": `SELECT 42 AS id, 1 AS public, 'Ann' AS name, '${created}' AS created_at`,
     // Folders that exist where a shell is used.
-    ...{ ".local/share/bash-completion/completions/x": "", ".zfunc/x": "" },
+    ".local/share/bash-completion/completions/x": "",
+    ".zfunc/x": "",
     ".config/fish/completions/x": "",
   });
   new Database(join(cwd, "platform.db")).run("CREATE TABLE users (id)");
@@ -199,8 +201,14 @@ test("the examples in the help of each command work as written", async () => {
 
 // Where there is no word, bash and zsh complete file names themselves, which is shown here as a *.
 const completed = {
-  ...{ im: "import", "--access": "--access-log", "--log-level w": "warn", "help ch": "check" },
-  ...{ "import --que": "--queries", "import da": "*", "import --to ": "*", "completion z": "zsh" },
+  im: "import",
+  "--access": "--access-log",
+  "--log-level w": "warn",
+  "help ch": "check",
+  "import --que": "--queries",
+  "import da": "*",
+  "import --to ": "*",
+  "completion z": "zsh",
 };
 test.each([
   [

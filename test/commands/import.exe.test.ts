@@ -77,12 +77,19 @@ test("with --json, each command prints one object, also for an error", async () 
     'must be a non-blank string of 1 to 200 code points, got ""; the user becomes private';
   const error = { line: 3, field: "name", reason, type: "user", id: 3 };
   const imported = {
-    ...{ snapshot: "s", sha256: expect.stringMatching(/^[0-9a-f]{64}$/), dry_run: false },
+    snapshot: "s",
+    sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    dry_run: false,
     counts: { roles: 0, achievements: 0, companies: 0, users: 3, public_users: 2 },
-    ...{ differences: null, held: 0, not_found: [], unknown_columns: [] },
+    differences: null,
+    held: 0,
+    not_found: [],
+    unknown_columns: [],
     names: {
-      ...{ cleaned: 0, entities: { count: 0 } },
-      ...{ misread: { count: 0 }, placeholders: { count: 0 } },
+      cleaned: 0,
+      entities: { count: 0 },
+      misread: { count: 0 },
+      placeholders: { count: 0 },
     },
     times: { odd: { count: 0 } },
     needless_id_map: false,

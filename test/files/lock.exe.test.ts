@@ -84,7 +84,9 @@ test("a user who may write to the folder may take the lock", () => {
 
 test("a lock that is another program's file or a link is refused, and nothing is written", () => {
   const folder = temporaryFolder();
-  const [path, link, elsewhere] = [join(folder, "x"), join(folder, "y"), join(folder, "z")];
+  const path = join(folder, "x");
+  const link = join(folder, "y");
+  const elsewhere = join(folder, "z");
   writeFileSync(path, "precious");
   expect(() => lock(path)).toThrow(
     `${path} is not a Roadbook lock file; remove it if you do not need it`,
@@ -96,13 +98,15 @@ test("a lock that is another program's file or a link is refused, and nothing is
 });
 
 test("the temporary folder of a killed process is removed at the next start, and no other", async () => {
-  const [parent, elsewhere] = [temporaryFolder(), temporaryFolder()];
+  const parent = temporaryFolder();
+  const elsewhere = temporaryFolder();
   const hold = "console.log(makeTemporaryFolder(path).folder); setInterval(() => {}, 1000);";
   await using running = start(parent, hold);
   await using killed = start(elsewhere, hold);
   const findFolder = async ({ stdout }: typeof killed) =>
     basename(dirname(new TextDecoder().decode((await stdout.getReader().read()).value)));
-  const [alive, left] = [await findFolder(running), await findFolder(killed)];
+  const alive = await findFolder(running);
+  const left = await findFolder(killed);
   killed.kill("SIGKILL");
   await killed.exited;
   const dead = join(parent, left);
@@ -128,7 +132,8 @@ test("the temporary folder of a killed process is removed at the next start, and
     ...(process.getuid?.() === 0 && { "roadbook-gggggg": (folder) => chownSync(folder, 1, 1) }),
   };
   for (const [name, change] of Object.entries(copies)) {
-    const [folder, lockFile] = [join(parent, name), join(parent, name, "in-use-by-roadbook")];
+    const folder = join(parent, name);
+    const lockFile = join(parent, name, "in-use-by-roadbook");
     cpSync(dead, folder, { recursive: true });
     change(folder, lockFile);
     kept.push(name);

@@ -69,7 +69,8 @@ test("the files that a killed writer left are removed, and a link's target is un
 });
 
 test("links are kept, and the file at their end is replaced", async () => {
-  const [folder, real] = [temporaryFolder(), join(temporaryFolder(), "real")];
+  const folder = temporaryFolder();
+  const real = join(temporaryFolder(), "real");
   symlinkSync("further", join(folder, "link"));
   symlinkSync(real, join(folder, "further"));
   writeFileSync(real, "old");

@@ -53,16 +53,19 @@ test.if(hasPromtool)(
     const cases = { "100 51": 0, "100 50": 1, "100 109": 0, "100 110": 1, "0 0": 0, "0 9": 0 };
     const expr = 'count(ALERTS{alertname="RoadbookPublicUsersChanged"}) or vector(0)';
     const tests = Object.entries(cases).map(([values, value]) => ({
-      ...{ interval: "1h", input_series: [{ series: "roadbook_snapshot_public_users", values }] },
+      interval: "1h",
+      input_series: [{ series: "roadbook_snapshot_public_users", values }],
       promql_expr_test: [{ expr, eval_time: "1h", exp_samples: [{ value }] }],
     }));
     // One minute after the first of two refusals, of which the first is short.
     const series = "roadbook_snapshot_refused";
     tests.push({
-      ...{ interval: "1m", input_series: [{ series, values: "0 1 0 1 1" }] },
+      interval: "1m",
+      input_series: [{ series, values: "0 1 0 1 1" }],
       promql_expr_test: [2, 4].map((minute) => ({
         expr: 'count(ALERTS{alertname="RoadbookSnapshotRefused", alertstate="firing"}) or vector(0)',
-        ...{ eval_time: `${minute}m`, exp_samples: [{ value: minute === 4 ? 1 : 0 }] },
+        eval_time: `${minute}m`,
+        exp_samples: [{ value: minute === 4 ? 1 : 0 }],
       })),
     });
     const file = join(temporaryFolder(), "tests.json");

@@ -56,7 +56,8 @@ test("the server URL is the public URL, or the request's origin", async () => {
     return texts;
   };
   const urls = (base: string) => `${base} ${base}/api`;
-  const [own, other] = [urls("https://a.example:8443"), urls("https://other.example")];
+  const own = urls("https://a.example:8443");
+  const other = urls("https://other.example");
   expect(await serversAt("https://a.example:8443")).toEqual([own, other, own]);
   const fixed = urls("https://api.example.org/rb");
   const publicUrl = "https://api.example.org/rb/";

@@ -116,7 +116,8 @@ describe("decisions made by memory and a store together", () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), setup, async (scheduler, { arrivals, ...options }) => {
         const { limit, maxClients } = options;
-        let [nowMs, highestMs] = [0, Number.NEGATIVE_INFINITY];
+        let nowMs = 0;
+        let highestMs = Number.NEGATIVE_INFINITY;
         const memory = new MemoryLimiter({ ...options, windowMs, clock: () => nowMs });
         const allowed: { client: string; atMs: number }[] = [];
         const decisions: Promise<Decision>[] = [];

@@ -10,11 +10,9 @@ const bench = (...args: string[]) =>
   run([process.execPath, "scripts/bench/main.ts", ...args], { cwd: root });
 
 test("a bench runs, --help lists it, and an unknown bench is a usage error", async () => {
-  const [unknown, help, quick] = [
-    await bench("nothing"),
-    await bench("--help"),
-    await bench("start", "--quick"),
-  ];
+  const unknown = await bench("nothing");
+  const help = await bench("--help");
+  const quick = await bench("start", "--quick");
   expect([unknown.code, unknown.stderr]).toEqual([2, `unknown bench "nothing"\n${help.stdout}`]);
   expect(help.stdout).toContain("\n  start ");
   expect(quick.stdout).toMatch(/^\| Roadbook, demo \| [\d.,]+ \|/m);

@@ -123,7 +123,9 @@ test.if(tryProgram("caddy"))(
     const unit = readUnit(join(vps, "etc/systemd/system/roadbook.service"));
     const onVps = (text: string) => text.replace(/^(?=\/(usr|var))/, vps);
     const settings = readFileSync(join(vps, "etc/roadbook.conf"), "utf8").trim().split("=");
-    const [port, https, http] = [findFreePort(), findFreePort(), findFreePort()];
+    const port = findFreePort();
+    const https = findFreePort();
+    const http = findFreePort();
     const start = () =>
       spawnServer(["sh", "-c", `exec ${onVps(unit.command)} --port ${port}`], {
         env: Object.fromEntries([...unit.env.map(([name, text]) => [name, onVps(text)]), settings]),
@@ -397,7 +399,8 @@ test.if(hasSystemd)(
 
 test("roadbook@.service differs from roadbook.service in four lines", () => {
   const linesOf = (unit: string) => readDeploy(unit).split(/^#.*\n|\n/m);
-  const [single, template] = [linesOf("roadbook.service"), linesOf("roadbook@.service")];
+  const single = linesOf("roadbook.service");
+  const template = linesOf("roadbook@.service");
   expect(template.filter((line) => !single.includes(line))).toEqual([
     "ExecStart=/usr/local/bin/roadbook serve --reuse-port",
     "Environment=ROADBOOK_CACHE_DIR=/var/cache/roadbook-%i",

@@ -117,7 +117,8 @@ test("every result still does after many changes and takedowns", async () => {
     const lines = new Map<string, object>();
     for (let at = 0; at < 240; at++) {
       const kind = at % 4 === 0 ? "company" : "user";
-      const [place, other] = [pick(kind), pick(kind)];
+      const place = pick(kind);
+      const other = pick(kind);
       if (!place || !other || lines.has(`${kind} ${place.id}`)) continue;
       const { id } = place;
       const { name, spellings } = other;

@@ -191,7 +191,8 @@ async function routesAfter(act: (target: typeof server) => Promise<unknown>): Pr
 test("behind a proxy, clients take turns, and one with a thousand requests gets 503s", async () => {
   const routes = await routesAfter(async (target) => {
     const sockets = await dialMany(target, 1000);
-    const [other, received] = [await dial(target), sockets.map(readAll)];
+    const other = await dial(target);
+    const received = sockets.map(readAll);
     const head = (path: string, client: string) =>
       `${get(path)}${host}X-Forwarded-For: ${client}\r\nConnection: close\r\n\r\n`;
     process.kill(target.pid, "SIGSTOP");
@@ -217,7 +218,8 @@ test("behind a proxy, clients take turns, and one with a thousand requests gets 
 test("behind a proxy, a thousand clients of one IPv6 /48 do not hold up another client", async () => {
   const routes = await routesAfter(async (target) => {
     const sockets = await dialMany(target, 1000);
-    const [other, received] = [await dial(target), sockets.map(readAll)];
+    const other = await dial(target);
+    const received = sockets.map(readAll);
     const head = (path: string, client: string) =>
       `${get(path)}${host}X-Forwarded-For: ${client}\r\nConnection: close\r\n\r\n`;
     process.kill(target.pid, "SIGSTOP");
@@ -251,7 +253,8 @@ test("pages for clients that have left are not made", async () => {
 // responses may end early, but those that are sent are complete and in order.
 test("thousands of pipelined requests do not hold up another client", async () => {
   const routes = await routesAfter(async (target) => {
-    const [socket, other] = [await dial(target), await dial(target)];
+    const socket = await dial(target);
+    const other = await dial(target);
     const received = readAll(socket);
     // While the server is stopped, all requests of one client arrive, and then one of another.
     process.kill(target.pid, "SIGSTOP");

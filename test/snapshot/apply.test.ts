@@ -42,10 +42,11 @@ const queries =
 async function expectSame(path: string, dataset: object[]): Promise<void> {
   const expected = await makeSnapshot(dataset);
   expect(await exported(path)).toBe(await exported(expected));
-  const [found, wanted] = [await openSnapshot(path), await openSnapshot(expected)];
+  const found = await openSnapshot(path);
+  const wanted = await openSnapshot(expected);
   expect(found.meta.counts).toEqual(wanted.meta.counts);
-  const [responses, others] = [found, wanted].map((one) => responsesOf(one, queries.split(",")));
-  expect(responses).toEqual(others);
+  const asked = queries.split(",");
+  expect(responsesOf(found, asked)).toEqual(responsesOf(wanted, asked));
   for (const { close } of [found, wanted]) close();
   await checkSnapshot(path);
 }

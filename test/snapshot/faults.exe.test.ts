@@ -101,7 +101,8 @@ test.if(hasStrace || Boolean(process.env.ROADBOOK_REQUIRE_ALL))(
     expect((await run([...trace, ...command])).code).toBe(0);
     const calls = readFileSync(log, "utf8").matchAll(/ (fsync|rename)\w*\((?:\d+<([^>]+)>|.*)/g);
     const steps = [...calls].map(([, call, path = ""]) => `${call} ${basename(path)}`.trim());
-    const [folder, file] = [basename(dirname(target)), basename(target)];
+    const folder = basename(dirname(target));
+    const file = basename(target);
     expect(steps).toEqual([`fsync .${file}.new`, "rename", `fsync ${folder}`]);
   },
 );
@@ -120,7 +121,8 @@ describe("the exit code says whether the target was replaced", () => {
     const command = await executable();
     for (const words of [["import", "--force"], ["apply"], ["export", "--force", "--to"]]) {
       for (let round = 0; round < runs(2); round++) {
-        const [snapshot, out] = [await makeSnapshot(), makeFile([])];
+        const snapshot = await makeSnapshot();
+        const out = makeFile([]);
         const isExport = words[0] === "export";
         const target = isExport ? out : snapshot;
         const rest = isExport ? [out, snapshot] : [makeFile(community), "--to", snapshot];

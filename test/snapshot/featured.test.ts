@@ -8,8 +8,14 @@ import { bytesOf, exported, makeSnapshot, user } from "../datasets.ts";
 import { openInProcess, temporaryFolder } from "../support.ts";
 
 const achievement = (id: number, points: number) => ({
-  ...{ type: "achievement" as const, id, points, name: `A ${id}`, description: "", icon: "a.svg" },
-  ...{ kind: "time", tier: 1 },
+  type: "achievement" as const,
+  id,
+  points,
+  name: `A ${id}`,
+  description: "",
+  icon: "a.svg",
+  kind: "time",
+  tier: 1,
 });
 const driver = (id: number, ...unlocked: number[]) =>
   user(id, `Driver ${id}`, {

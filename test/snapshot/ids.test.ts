@@ -156,7 +156,8 @@ describe("keys that change their form", () => {
     ["UUIDs to upper case", (n) => `3f2504e0-4f89-41d3-9a0c-${String(n).padStart(12, "0")}`, upper],
   ])("from %s make an import fail", async (_, keyOf, change) => {
     const { at } = await makeSite();
-    const [target, idMap] = [at("new"), at("new.ids")];
+    const target = at("new");
+    const idMap = at("new.ids");
     const lines = [
       ...people(range(0, 30).map(keyOf)),
       ...range(30, 20).map((n) => hidden(keyOf(n))),

@@ -265,7 +265,8 @@ describe("--skip-invalid", () => {
 
   test("skips invalid lines and references to them, and reports both", async () => {
     const unlock = { id: 7, tier: 1, unlocked_at: "2024-01-01T00:00:00Z" };
-    const [seven, eight] = [unlock, { ...unlock, id: 8 }];
+    const seven = unlock;
+    const eight = { ...unlock, id: 8 };
     const { report, kept, skipped } = await skip([
       { ...role, name: "" },
       { ...role, id: 2 },

@@ -69,7 +69,8 @@ describe("a snapshot is served unchanged after its file was", () => {
 });
 
 test("a file that is being overwritten is reported once, and served when it is complete", async () => {
-  const [snapshot, other] = [await makeLarge(), await makeLarge(4500)];
+  const snapshot = await makeLarge();
+  const other = await makeLarge(4500);
   const { roadbook, askAll } = await open(snapshot);
   const before = await askAll();
   const bytes = readFileSync(other);

@@ -10,7 +10,9 @@ const hide = { type: "user", id: 42, public: false };
 const show = user(42, "Łukasz Nowak");
 const others = community.filter((line) => line.type !== "user" || line.id !== 42);
 const changes: Record<string, object> = {
-  ...{ private: hide, show, touch: user(45, "Anna") },
+  private: hide,
+  show,
+  touch: user(45, "Anna"),
   delete: { type: "user", id: 42, deleted: true },
 };
 const imports: Record<string, [lines: object[], options?: ImportOptions]> = {

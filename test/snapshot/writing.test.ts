@@ -104,7 +104,8 @@ test.each(["import", "apply", "export"])(
   "%s never loses the data of a source that is its target, even through a link",
   async (command) => {
     const source = command === "export" ? await makeSnapshot() : makeFile(community);
-    const [link, hardLink] = [`${source}.link`, `${source}.hard`];
+    const link = `${source}.link`;
+    const hardLink = `${source}.hard`;
     symlinkSync(source, link);
     linkSync(source, hardLink);
     const before = stateOf(source).bytes;

@@ -338,7 +338,8 @@ test.each([
   expect(message).toBe(`users.csv, line 2: created_at: ${time}, got ${expected} (user 1)`);
 });
 
-const [may, june] = ["2021-05-06T00:00:00Z", "2021-06-05T00:00:00Z"];
+const may = "2021-05-06T00:00:00Z";
+const june = "2021-06-05T00:00:00Z";
 const choose = "say which comes first with --dates dmy or --dates mdy";
 /** Imports users who have these dates, and returns the times or the error. */
 async function timesOf(dates: string[], options: ImportOptions = {}) {

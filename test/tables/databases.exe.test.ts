@@ -399,11 +399,12 @@ for (const [name, { has, start, types, cases, odd, differs, cast, keys }] of Obj
           user_roles: select({ user_id: id, role_id: 1 }, "FROM one_roles"),
         });
         const idMap = join(temporaryFolder(), "ids");
-        const [ours, theirs] = ["user_id", "id"].map((column) => cast.replace("?", column));
+        const ours = cast.replace("?", "user_id");
+        const theirs = cast.replace("?", "id");
         expect(await importFrom(url, read("id"), idMap)).toBe(
           `user_roles.sql: user_id is not compared like id in users.sql; write ${ours} here and ${theirs} there`,
         );
-        const cured = (await importFrom(url, read(cast.replace("?", "id")), idMap)).slice(2, -1);
+        const cured = (await importFrom(url, read(theirs), idMap)).slice(2, -1);
         expect(cured).toMatchObject(numbers.map(() => ({ roles: [1] })));
       },
     );

@@ -72,7 +72,8 @@ test.each([
 ] as const)("in thirty nights of a %s, no key changes its id", async (name, keyOf) => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "queries"));
-  const [target, idMap] = [join(folder, "snapshot"), join(folder, "ids")];
+  const target = join(folder, "snapshot");
+  const idMap = join(folder, "ids");
   const random = new Random(43);
   const shuffled = <T>(items: Iterable<T>) => [...items].sort(() => random.next() - 0.5);
   let people = Array.from({ length: 40 }, (_, n) => n);
@@ -96,17 +97,19 @@ test.each([
     });
     const queries = name === "SQLite file" ? { queries: join(folder, "queries") } : {};
     await importDataset(source ?? "", target, { ...queries, idMap });
-    const [user, company, role] = ["user", "company", "role"].map((table) => readMap(idMap, table));
-    for (const [key, id] of known) expect(user?.get(key)).toBe(id);
-    known = user ?? known;
+    const user = readMap(idMap);
+    const company = readMap(idMap, "company");
+    const role = readMap(idMap, "role");
+    for (const [key, id] of known) expect(user.get(key)).toBe(id);
+    known = user;
     const lines = (await exported(target)).split("\n").filter((line) => line.includes(`"User `));
     const expected = people
       .filter((n) => n % 3 > 0)
       .map((n) => ({
-        id: user?.get(keyOf(n)),
+        id: user.get(keyOf(n)),
         name: `User ${n}`,
-        company: { id: company?.get(keyOf(n % 5)), role: "Member" },
-        roles: [role?.get(keyOf(n % 5))],
+        company: { id: company.get(keyOf(n % 5)), role: "Member" },
+        roles: [role.get(keyOf(n % 5))],
       }));
     const found = lines.map((line) => JSON.parse(line));
     expect(found).toMatchObject(expected.sort((a, b) => Number(a.id) - Number(b.id)));
@@ -121,9 +124,9 @@ const unlock = { id: "owl", tier: 1, unlocked_at: created_at };
 
 async function importKeys(lines: object[], options: ImportOptions = {}) {
   const folder = temporaryFolder();
-  const [source, target, idMap] = ["in.ndjson", "snapshot", "ids"].map((name) =>
-    join(folder, name),
-  ) as [string, string, string];
+  const source = join(folder, "in.ndjson");
+  const target = join(folder, "snapshot");
+  const idMap = join(folder, "ids");
   writeFileSync(source, textOf(lines));
   const importing = importDataset(source, target, { idMap, ...options });
   const error = await importing.then(

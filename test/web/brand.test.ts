@@ -66,7 +66,8 @@ test("a custom name replaces Roadbook in the title and on the sign", async () =>
 });
 
 test("a custom colour changes the icon, and the style sheet's content and file name", async () => {
-  const [plain, dark] = [await open({}), await open({ accent: "0A3D62" })];
+  const plain = await open({});
+  const dark = await open({ accent: "0A3D62" });
   const styleOf = async (target: typeof plain) =>
     /href="(\/assets\/page[^"]+css)"/.exec(await (await target.fetch("/")).text())?.[1] ?? "";
   expect(await styleOf(dark)).not.toBe(await styleOf(plain));
@@ -81,7 +82,8 @@ test("a custom colour changes the icon, and the style sheet's content and file n
 });
 
 test("a style sheet or script of another version is the current one, uncached", async () => {
-  const [old, current] = [await open({ accent: "0A3D62" }), await open({})];
+  const old = await open({ accent: "0A3D62" });
+  const current = await open({});
   const assetsOf = async (target: typeof old) =>
     (await (await target.fetch("/")).text()).match(/(?<=")\/assets\/page[^"]+/g) ?? [];
   const read = async (file: string) => {
@@ -89,7 +91,8 @@ test("a style sheet or script of another version is the current one, uncached", 
     const { headers } = response;
     return [headers.get("content-type"), headers.get("cache-control"), await response.text()];
   };
-  const [asked, own] = [await assetsOf(old), await assetsOf(current)];
+  const asked = await assetsOf(old);
+  const own = await assetsOf(current);
   expect(asked).toHaveLength(2);
   for (const [at, file] of asked.entries()) {
     const [type = "", , text = ""] = await read(own[at] ?? "");

@@ -102,7 +102,10 @@ async function open(options: OpenOptions, use: (opened: Opened) => Promise<void>
   await page.emulateMedia({ media: "screen", colorScheme: "light" });
   try {
     await use({
-      ...{ page, origin, requested, apply: roadbook.apply },
+      page,
+      origin,
+      requested,
+      apply: roadbook.apply,
       async pauseServer() {
         await server.stop(true);
         return () => {

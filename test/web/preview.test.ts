@@ -28,8 +28,12 @@ test.each([
 ])("%s has its own URL, title and description", async (path, title, description) => {
   const url = `https://example.org/rb${path}`;
   expect(await tagsOf(path, { publicUrl: "https://example.org/rb", title: "Club" })).toMatchObject({
-    ...{ canonical: url, "og:url": url, description, "og:description": description },
-    ...{ "og:site_name": "Club", "og:title": title },
+    canonical: url,
+    "og:url": url,
+    description,
+    "og:description": description,
+    "og:site_name": "Club",
+    "og:title": title,
     "twitter:card": path === "/drivers/42" ? "summary" : "summary_large_image",
   });
 });

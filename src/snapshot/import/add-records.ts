@@ -69,6 +69,7 @@ export class RowWriter implements RecordHandler<DatasetLine> {
   /** Yields an error for each reference to a missing record and for each exceeded limit. */
   *finish(): Generator<FoundError> {
     nameCompanies(this.#db, sql`id IN (SELECT user FROM pending WHERE type = 'company')`);
+
     const rows = this.#db.$client.prepare<Reference & { field: string; user: number }>(
       `SELECT at, field, type, id, user FROM pending
         WHERE NOT CASE type
@@ -85,11 +86,13 @@ export class RowWriter implements RecordHandler<DatasetLine> {
       const kind = isDeleted ? "is still referenced" : `there is no ${type}`;
       yield { at, field, reason, kind, type: "user", id: user, missing };
     }
+
     this.#db.$client.exec("DROP TABLE pending");
     // When a change file is applied, the old and new rows together may exceed the limit.
     for (const type of ["role", "achievement"] as const) {
       if (countOf(this.#db, limits[type].table) > limits[type].max) yield tooMany(type);
     }
+
     for (const { id, name, bytes } of listLongUsers(this.#db, this.longestList)) {
       const kind = `must take at most ${MAX_ACHIEVEMENTS_BYTES / 1024} KB in a response`;
       const reason = `${kind}, got ${Math.ceil(bytes / 1024)} KB for ${JSON.stringify(name)}`;
@@ -131,6 +134,7 @@ export class RowWriter implements RecordHandler<DatasetLine> {
       JSON.stringify(unlocks),
       id,
     );
+
     if (added.changes === 0) return false;
     this.longestList = Math.max(this.longestList, unlocks.length);
     if (company && companyName === undefined) {

@@ -77,6 +77,7 @@ async function writeChanged(
   // Verifies the copy rather than the original, which may have changed since it was copied.
   const target = await verifyTarget(path, { path: old, name });
   const owner = typeof changes === "function" ? OWN_IDS : changes.ids;
+
   const { idMap, waitMs, onWait } = options;
   using ids = await Ids.open(owner, target, { idMap, waitMs, onWait });
   const counted = await useDatabase(path, async (db) => {
@@ -86,6 +87,7 @@ async function writeChanged(
     if (hasManyFreePages(db)) copyRows(db, work);
     return { ...outcome, differences, held: 0 };
   });
+
   if (statSync(work).size > 0) copyFileSync(work, path, constants.COPYFILE_FICLONE);
   const sha256 = await finishFile(path);
   ids.commit();
@@ -171,6 +173,7 @@ async function change(
   const isAnyone = placeOf.achievement.size > 0 || featured.some((id) => placeOf.user.has(id));
   const summarized = summarize(db, isAnyone ? undefined : [...featured, ...placeOf.user.keys()]);
   const summary = { ...summarized, id_map: ids.mark() };
+
   removals.finish();
   finishDatabase(db, summary, builtAtMs);
   const { counts, unlocked } = summary;

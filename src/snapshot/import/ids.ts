@@ -113,10 +113,12 @@ function checkOwner(
   const inTarget = target && findConflict(numbers, target, map);
   const conflict = inSource || inTarget;
   if (conflict && !force) throw new Error(conflict);
+
   if (inTarget && target.takedowns.length > 0) {
     const problem = "takedowns of the last hour cannot be kept if ids belong to others";
     throw new Error(`${problem}; wait, or import with --hold 0 and hide the users again`);
   }
+
   if (conflict || !map || numbers?.map === undefined || target?.mark === undefined) return numbers;
   // Held takedowns have ids of the target, for which the map may have got more keys since.
   return { map: map.laterOf(numbers.map, target.mark) };
@@ -130,13 +132,16 @@ function findConflict(numbers: Numbers, target: Target, map?: IdMap): string | u
     const mismatch = findMismatch(map, mark, name);
     if (mismatch !== undefined || !numbers || numbers.map !== undefined) return mismatch;
   }
+
   if (numbers) {
     if (mark !== undefined && numbers.map !== undefined) {
       const problem = `the dataset and ${name} are from different states of an id map`;
       return `${problem}; name the map with --id-map, ${AGAIN}`;
     }
-    const [source, other] = mark === undefined ? ["with", "without"] : ["without", "with"];
-    const problem = `the dataset was made ${source} an id map, but ${name} ${other} one`;
+    const problem =
+      mark === undefined
+        ? `the dataset was made with an id map, but ${name} without one`
+        : `the dataset was made without an id map, but ${name} with one`;
     return `${problem}; choose another --to, ${AGAIN}`;
   }
   if (mark !== undefined) {

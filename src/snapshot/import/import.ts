@@ -15,7 +15,7 @@ import { compare, type GuardOptions, refuseMostlyInvalid } from "./compare.ts";
 import { type HoldOptions, holdTakedowns } from "./hold-takedowns.ts";
 import { type IdOptions, Ids } from "./ids.ts";
 import type { LineSource } from "./line-source.ts";
-import { openSource, type SourceOptions } from "./open-source.ts";
+import { type LocatedSource, openSource, type SourceOptions } from "./open-source.ts";
 import { type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { SkippingWriter } from "./skip-invalid.ts";
 import { readTarget, type Target } from "./target.ts";
@@ -55,7 +55,7 @@ export interface ImportOptions
  * record is invalid.
  */
 export async function importDataset(
-  dataset: LineSource,
+  dataset: LineSource | LocatedSource,
   target: string,
   options: ImportOptions = {},
 ): Promise<Counted> {
@@ -69,7 +69,7 @@ export async function importDataset(
 }
 
 async function writeImport(
-  dataset: LineSource,
+  dataset: LineSource | LocatedSource,
   name: string,
   { path, work, old }: Paths,
   options: ImportOptions,
@@ -88,6 +88,7 @@ async function writeImport(
     copyRows(db, path);
     return outcome;
   });
+
   if (options.dryRun) return counted;
   await finishFile(path);
   const { sha256 } = await checkSnapshot(path);

@@ -130,6 +130,7 @@ export function summarize(db: Database, among?: readonly number[]): Omit<Summary
     .from(user)
     .where(among && isAmong)
     .orderBy(user.id);
+
   const best: { id: number; points: number }[] = [];
   let unlocked = 0;
   const values = among ? [JSON.stringify(among)] : [];
@@ -141,5 +142,6 @@ export function summarize(db: Database, among?: readonly number[]): Omit<Summary
     best.push({ id, points });
     best.sort((a, b) => b.points - a.points).splice(MAX_FEATURED);
   }
+
   return { ...countTotals(db, among ? undefined : unlocked), featured: best.map(({ id }) => id) };
 }

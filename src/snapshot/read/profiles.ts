@@ -103,11 +103,13 @@ export function openCompanies(db: Database) {
     .orderBy(user.id)
     .limit(sql.placeholder("limit"))
     .prepare();
+
   const counted = db.select({ id: user.id }).from(user).where(eq(user.company_id, id));
   const readCount = db
     .select({ count: count() })
     .from(counted.limit(sql.placeholder("limit")).as("counted"))
     .prepare();
+
   const readLargest = db
     .select(fields)
     .from(sql`company_rank`)
@@ -145,6 +147,7 @@ function openIdPages(db: Database, kind: NameKind) {
     .limit(1)
     .offset(page)
     .prepare();
+
   // One value, because thousands of rows would take several times as much memory.
   const readIds = db
     .select({ ids: sql<string>`json_group_array(${records.id} ORDER BY ${records.id})` })

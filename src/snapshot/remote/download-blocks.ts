@@ -41,18 +41,22 @@ export async function downloadBlocks(
   const etag = reply.headers.get("etag") ?? "";
   // If-Match never matches a weak ETag, which begins with W.
   if (!etag.startsWith('"')) throw new Error("sends no strong ETag");
+
   const total = Number(reply.headers.get("content-range")?.split("/")[1]);
   if (total - own.from > own.trailer.length + MAX_RANGE) throw new Error("has grown too much");
+
   const end = await receive(reply, own.from, total, total);
   // The last block may be shorter than the others.
   const blocks = Math.ceil((total - CHECKSUM_BYTES) / (BLOCK_BYTES + BLOCK_HASH_BYTES));
   const trailer = end.subarray(-CHECKSUM_BYTES - blocks * BLOCK_HASH_BYTES);
+
   if (trailer.equals(own.trailer)) return;
   const hashIn = (list: Buffer, block: number) => list.readUInt32BE(block * BLOCK_HASH_BYTES);
   const changed = Array.from({ length: own.from / BLOCK_BYTES }, (_, block) => block).filter(
     (block) => hashIn(trailer, block) !== hashIn(own.trailer, block),
   );
   if (changed.length > blocks / 2) throw new Error("has changed too much");
+
   const ranges = listRanges(changed).values();
   await replaceCopy(async ({ path, old }) => {
     await copyIfSpace(old, path, total);
@@ -65,6 +69,7 @@ export async function downloadBlocks(
         await file.write(await receive(part, from, to, total), 0, to - from, from);
       }
     };
+
     await Promise.all(Array.from({ length: CONNECTIONS }, work));
     await file.truncate(total);
     await file.write(end, 0, end.length, own.from);

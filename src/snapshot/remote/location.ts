@@ -17,7 +17,9 @@ export function parseWebLocation(text: string): RemoteLocation | undefined {
     const pair = percentDecode(`${url.username}:${url.password}`);
     headers.authorization = `Basic ${Buffer.from(pair).toString("base64")}`;
   }
-  url.username = url.password = url.hash = "";
+  url.username = "";
+  url.password = "";
+  url.hash = "";
   return { name: url.origin + url.pathname, prepare: () => ({ url: url.href, headers }) };
 }
 

@@ -80,7 +80,8 @@ test("snapshots and compressed datasets work and leave no other files behind", a
   const folder = mkdtempSync(join(tmpdir(), "example-"));
   const list = () => readdirSync(tmpdir()).filter((name) => name.startsWith("roadbook-"));
   const before = list();
-  const [snapshot, file] = [join(folder, "snapshot"), join(folder, "dataset")];
+  const snapshot = join(folder, "snapshot");
+  const file = join(folder, "dataset");
   const tables = join(folder, "tables");
   mkdirSync(tables);
   writeFileSync(join(tables, "users.csv"), "id,public,name,created_at\n43,no,,\n");

@@ -18,7 +18,8 @@ interface Reply {
 }
 
 /** The file at the source, and the one that replaces it during the next download of blocks. */
-let [current, next] = [new Uint8Array(), new Uint8Array()];
+let current = new Uint8Array();
+let next = new Uint8Array();
 let spoil: (reply: Reply, headers: Headers) => Reply = (right) => right;
 /** The sizes of the bodies that were sent. */
 let sent: number[] = [];
@@ -87,7 +88,8 @@ test("200 applies, imports and broken downloads end with the same bytes as whole
   current = new Uint8Array(readFileSync(path));
   const location = parseWebLocation(web.url.href) ?? expect.unreachable();
   const events: string[] = [];
-  const [onDown, onUp] = [(reason: string) => events.push(reason), () => events.push("up")];
+  const onDown = (reason: string) => events.push(reason);
+  const onUp = () => events.push("up");
   const options = { location, folder: temporaryFolder(), timeoutMs: 20_000, onDown, onUp };
   const source = await openSource(options);
   let partial = 0;

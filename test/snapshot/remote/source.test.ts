@@ -37,7 +37,8 @@ const web = createServer((request, response) => {
 let origin: string;
 
 beforeAll(async () => {
-  [first, second] = [await build(2), await build(3)];
+  first = await build(2);
+  second = await build(3);
   await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
   origin = `http://127.0.0.1:${(web.address() as AddressInfo).port}`;
 });
@@ -115,7 +116,8 @@ test("the snapshot is downloaded at startup, and again after it changes, even to
   respond = serve(first);
   await source.refresh();
   expect(await usersIn(source)).toBe(2);
-  const [older, newer] = [first, second].map((bytes) => `"${Bun.hash(bytes)}"`);
+  const older = `"${Bun.hash(first)}"`;
+  const newer = `"${Bun.hash(second)}"`;
   expect(requests).toEqual([undefined, older, older, newer]);
   const { error, last_success, url } = source.status();
   expect([error, url]).toEqual([null, `${origin}/community.snapshot`]);
@@ -202,7 +204,8 @@ test("user name and password are sent to the source alone, and never shown", asy
     response.writeHead(302, { location }).end();
   };
   const url = new URL(`${origin}/community.snapshot?token=secret`);
-  [url.username, url.password] = ["anna", "sécret:%"];
+  url.username = "anna";
+  url.password = "sécret:%";
   const source = await open({ location: locate(url.href) });
   expect(await usersIn(source)).toBe(2);
   const sent = `Basic ${Buffer.from("anna:sécret:%").toString("base64")}`;
