@@ -3,7 +3,14 @@
  * the field `type` of an achievement is called `kind`. Each `description` completes the sentence
  * "must be …", and is used in the OpenAPI document, in the JSON Schema and in error messages.
  */
-import { Kind, type Static, type TProperties, Type, TypeRegistry } from "@sinclair/typebox";
+import {
+  Kind,
+  type Static,
+  type TProperties,
+  type TSchema,
+  Type,
+  TypeRegistry,
+} from "@sinclair/typebox";
 import { hasCodePoints } from "./text.ts";
 import { parseTime } from "./time.ts";
 
@@ -14,6 +21,18 @@ const MAX_AVATAR = 2048;
 const AVATAR = /^([Hh][Tt][Tt][Pp][Ss]?:\/\/[^/\s\p{Cc}]|\/(?![/\\]))[^\s\p{Cc}]*$/u;
 
 const MARK = /^[0-9a-f]{32}$/;
+
+/** The check of a string schema. A symbol, so it does not appear in JSON Schema. */
+const IS_VALID = Symbol("isValid");
+const CHECKED_STRING = "CheckedString";
+
+interface CheckedString extends TSchema {
+  [IS_VALID](value: string): boolean;
+}
+
+TypeRegistry.Set<CheckedString>(CHECKED_STRING, (schema, value) => {
+  return typeof value === "string" && schema[IS_VALID](value);
+});
 
 export const Id = integer(`an integer from 1 to ${Number.MAX_SAFE_INTEGER}`, 1);
 export const Count = integer(`an integer from 0 to ${Number.MAX_SAFE_INTEGER}`, 0);
@@ -190,13 +209,15 @@ function integer(description: string, minimum: number) {
   return Type.Integer({ minimum, maximum: Number.MAX_SAFE_INTEGER, description });
 }
 
-/**
- * The description is also the kind under which TypeBox finds `isValid`. TypeBox ignores `keywords`,
- * which describe this check in JSON Schema as far as possible.
- */
+/** TypeBox ignores `keywords`, which describe the check in JSON Schema as far as possible. */
 function string(description: string, keywords: object = {}, isValid = (_: string) => true) {
-  TypeRegistry.Set(description, (_, value) => typeof value === "string" && isValid(value));
-  return Type.Unsafe<string>({ [Kind]: description, description, type: "string", ...keywords });
+  return Type.Unsafe<string>({
+    [Kind]: CHECKED_STRING,
+    [IS_VALID]: isValid,
+    description,
+    type: "string",
+    ...keywords,
+  });
 }
 
 /** Rejects unpaired surrogates, which UTF-8 cannot encode. Long text is rejected at once. */

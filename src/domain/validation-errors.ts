@@ -1,6 +1,7 @@
 /** Builds the error messages for invalid lines of a dataset, which quote the invalid value. */
+import type { TSchema } from "@sinclair/typebox";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
-import { AvatarOrNull, Id, isText, PublicUserLine, Timestamp } from "./model.ts";
+import { Id, isText, PublicUserLine, Timestamp } from "./model.ts";
 
 /** An error in one field, or in the whole line if `field` is empty. */
 export interface ValidationError {
@@ -27,20 +28,24 @@ export function notAnObject(text: string): ValidationError {
   return { field: "", reason: /[[{"]/.test(text) ? reason : `${reason}, got plain text` };
 }
 
-/** The error for a field with an invalid `value`, which is not quoted if it is undefined. */
-export function mustBe(field: string, expected: string, value: unknown): ValidationError {
-  const kind = `must be ${expected}`;
+/**
+ * The error for a field with an invalid `value`, which is not quoted if it is undefined. `expected`
+ * is a schema, or what completes the sentence "must be …".
+ */
+export function mustBe(field: string, expected: string | TSchema, value: unknown): ValidationError {
+  const schema = typeof expected === "string" ? { description: expected } : expected;
+  const kind = `must be ${schema.description ?? "of the right shape"}`;
   if (value === undefined) return { field, reason: kind };
   // Null values are grouped separately from other values.
   if (value === null) return { field, reason: `${kind}, got null` };
-  const advice = adviseOn(expected, value);
+  const advice = adviseOn(schema, value);
   return { field, reason: `${kind}, got ${formatValue(value)}${advice}`, kind: kind + advice };
 }
 
 /** Like {@link mustBe}, but for an id. An undefined id is reported as missing. */
 export function mustBeId(field: string, value: unknown): ValidationError {
   if (value === undefined) return { field, reason: "is missing" };
-  return mustBe(field, Id.description ?? "", value instanceof Uint8Array ? toKey(value) : value);
+  return mustBe(field, Id, value instanceof Uint8Array ? toKey(value) : value);
 }
 
 /** Returns an id of any kind as text, the key of an id map, or undefined for anything else. */
@@ -57,11 +62,11 @@ function isRounded(text: string): boolean {
 }
 
 /** Says what an invalid id or time looks like, and what to do about it. */
-function adviseOn(expected: string, value: unknown): string {
-  if (expected === Id.description) return adviseOnId(value);
-  if (expected === Timestamp.description) return adviseOnTime(value);
+function adviseOn(schema: object, value: unknown): string {
+  if (schema === Id) return adviseOnId(value);
+  if (schema === Timestamp) return adviseOnTime(value);
   if (value instanceof FormulaError) return FORMULA_ADVICE;
-  const isAvatar = expected === AvatarOrNull.description && typeof value === "string";
+  const isAvatar = schema === PublicUserLine.properties.avatar_url && typeof value === "string";
   return isAvatar && !/^[a-z]+:|^\s*$/i.test(value) ? RELATIVE_ADVICE : "";
 }
 
@@ -127,7 +132,6 @@ export function* explain(error: ValueError, isPrivate: boolean): Generator<Valid
   const { path, type, schema, value } = error;
   const field = nameField(path);
   const parent = nameField(path.slice(0, path.lastIndexOf("/")));
-  const expected = schema.description ?? "of the right shape";
   const hasObjectBranch = type === ValueErrorType.Union && schema.anyOf[0].type === "object";
   if (type === ValueErrorType.ObjectRequiredProperty) yield { field, reason: "is missing" };
   else if (type === ValueErrorType.ObjectAdditionalProperties) {
@@ -139,7 +143,7 @@ export function* explain(error: ValueError, isPrivate: boolean): Generator<Valid
     for (const inner of error.errors[0] ?? []) yield* explain(inner, isPrivate);
   } else {
     const isQuoted = !isPrivate || field === "id" || field === "deleted";
-    yield mustBe(field, expected, isQuoted ? value : undefined);
+    yield mustBe(field, schema, isQuoted ? value : undefined);
   }
 }
 

@@ -40,7 +40,7 @@ function monogramOf(name: string): string {
   return joins ? `${first}\u200c${last}` : first + last;
 }
 
-/** Each is lines in a 24×24 view box, and folded beginnings of words in any of the languages. */
+/** Each is strokes in a 24×24 view box, and folded beginnings of words in any of the languages. */
 const symbols = (Object.keys(paths) as (keyof typeof paths)[]).map((name) => {
   const words = Object.values(languages).map(({ badges }) => badges[name]);
   return {
@@ -65,7 +65,7 @@ function drawMotif({ name, type, points }: Medal): Html {
   return html`<circle cx="32" cy="32" r="16.5" fill="none" stroke="#fff" stroke-width="2.8"/>${drawNumber(number, 32.5, size)}`;
 }
 
-/** Lines of `path` in a box whose upper left corner is at `x` and `y`. */
+/** Strokes `path` in a box whose upper left corner is at `x` and `y`. */
 function drawSymbol(path: string, x: number, scale: number, y = x): Html {
   return html`<path d="${path}" transform="translate(${x} ${y}) scale(${scale})" fill="none" stroke="#fff" stroke-width="2.2" stroke-linecap="round" stroke-linejoin="round"/>`;
 }

@@ -17,7 +17,7 @@ export function withBasePath(page: string, basePath: string): string {
 
 type Value = Html | string | number | false | null | undefined | readonly Value[];
 
-/** Escapes strings and numbers, joins lists, and omits `false`, `null` and `undefined`. */
+/** Escapes strings and numbers, joins arrays, and omits `false`, `null` and `undefined`. */
 export function html(parts: TemplateStringsArray, ...values: Value[]): Html {
   let text = parts[0] ?? "";
   for (let at = 0; at < values.length; at++) text += toText(values[at]) + parts[at + 1];
