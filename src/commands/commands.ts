@@ -134,7 +134,13 @@ export const commands: Record<string, Command> = {
   hide: command({
     summary: "make users private",
     settings: declare("Flags", {
-      ids: { name: "ID…", kind: kinds.text("ID"), list: ",", required: true, help: "user ids" },
+      ids: {
+        name: "ID…",
+        kind: kinds.text("ID"),
+        separator: ",",
+        required: true,
+        help: "user ids",
+      },
       to: { kind: kinds.target, required: true, help: "the snapshot to change" },
       ...writing,
     }),

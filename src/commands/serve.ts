@@ -57,7 +57,7 @@ export async function runServe(values: ServeValues, surroundings: Surroundings):
     const stopSignal = nextSignal();
     watchSnapshot(server, values.refresh, log);
     watchOpenFiles(log);
-    for (const line of listIdleFlags(values, server.roadbook.isPublic)) log.warn(line);
+    for (const warning of listIdleFlags(values, server.roadbook.isPublic)) log.warn(warning);
     announce(server, values, log);
     if (surroundings.isAwaited) void reportReady(log);
 

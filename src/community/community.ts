@@ -15,7 +15,7 @@ export interface CommunityOptions {
   users: number;
   companies: number;
   seed: number;
-  /** Whether to begin with the companies, and include the drivers, of data/demo.json. */
+  /** Whether to begin with the companies, and include the users, of data/demo.json. */
   isDemo?: boolean;
 }
 
@@ -36,7 +36,7 @@ const demoCompanies = demo.companies.map((company) => {
   const isOwned = demo.users.some((user) => user.company === company.name && user.role === owner);
   return { tag: "", members: 0, ...company, isOwned };
 });
-/** Drivers with fixed properties, by id. */
+/** Users with fixed properties, by id. */
 const demoUsers = new Map(
   demo.users.map(({ id, company, role, ...given }) => {
     const index = demo.companies.findIndex(({ name }) => name === company);
@@ -54,12 +54,12 @@ export function* seedDataset(options: CommunityOptions): Generator<DatasetLine> 
   for (let index = 0; index < options.users; index++) yield community.user(index);
 }
 
-/** Generates the demo: a fixed seed, with the companies and notable drivers in data/demo.json. */
+/** Generates the demo: a fixed seed, with the companies and notable users in data/demo.json. */
 export function demoDataset(): Generator<DatasetLine> {
   return seedDataset({ users: 3000, companies: demoCompanies.length, seed: 42, isDemo: true });
 }
 
-/** Returns functions that generate any line without the lines before it. */
+/** Returns functions that generate any record without the records before it. */
 export function createCommunity(options: CommunityOptions) {
   const { users, companies, seed, isDemo } = options;
   const givenCompanies = isDemo ? demoCompanies : [];
@@ -96,7 +96,7 @@ export function createCommunity(options: CommunityOptions) {
         company = { id: seat.company + 1, role };
       }
 
-      // The order of these lines is part of every seed.
+      // The order of these draws is part of every seed.
       const employer = company ? nameOf(company.id - 1) : undefined;
       const name = given?.name ?? drawUserName(random, employer);
       const roles = given?.roles ?? drawRoles(random);

@@ -36,7 +36,7 @@ export function drawUserName(random: Random, company: CompanyName | undefined): 
   return style < 0.9 ? `${company.tag} | ${name}` : `${name} (${company.tag})`;
 }
 
-type Lists = Record<string, string[]>;
+type Words = Record<string, string[]>;
 
 const split = (text = "") => text.split(" ").filter((word) => word !== "");
 const common = {
@@ -55,16 +55,16 @@ const languages = data.languages.map((entry) => {
   );
   // Each entry is one name (`Nowak`) or a masculine and a feminine form (`Novák/Nováková`).
   const surnames = [...split(entry.surnames), ...stemmed].map((name) => name.split("/"));
-  const lists = { ...common, place: split(entry.places), trade: split(entry.trades) };
-  const listsOf = (given: string, form: number): Lists => {
-    return { ...lists, given: split(given), surname: surnames.map((name) => name.at(form) ?? "") };
+  const words = { ...common, place: split(entry.places), trade: split(entry.trades) };
+  const wordsOf = (given: string, form: number): Words => {
+    return { ...words, given: split(given), surname: surnames.map((name) => name.at(form) ?? "") };
   };
   const users = weighted(ownScript ? data.ownScriptUsers : data.users, full);
   return {
     code,
     share,
-    men: listsOf(entry.men, 0),
-    women: listsOf(entry.women, -1),
+    men: wordsOf(entry.men, 0),
+    women: wordsOf(entry.women, -1),
     users,
     handles: entry.handles ? split(entry.handles).map(parse) : users,
     companies: weighted(ownScript ? data.ownScriptCompanies : data.companies, full),
@@ -88,14 +88,14 @@ function weighted(patterns: Record<string, number>, full: string): Pattern[] {
   );
 }
 
-function draw(random: Random, pattern: Pattern, lists: Lists): string {
-  return pattern.map((part, at) => (at % 2 ? drawWord(random, part, lists) : part)).join("");
+function draw(random: Random, pattern: Pattern, words: Words): string {
+  return pattern.map((part, at) => (at % 2 ? drawWord(random, part, words) : part)).join("");
 }
 
-function drawWord(random: Random, word: string, lists: Lists): string {
+function drawWord(random: Random, word: string, words: Words): string {
   switch (word) {
     case "initial":
-      return [...drawWord(random, "surname", lists)][0] ?? "";
+      return [...drawWord(random, "surname", words)][0] ?? "";
     case "digits":
       return String(10 + random.below(50));
     case "number": {
@@ -108,8 +108,8 @@ function drawWord(random: Random, word: string, lists: Lists): string {
       // A pronounceable nickname that is rarely drawn twice.
       return Array.from({ length: 2 + random.below(3) }, () => random.pick(syllables)).join("");
     case "Nick":
-      return drawWord(random, "nick", lists).replace(/^./, (first) => first.toUpperCase());
+      return drawWord(random, "nick", words).replace(/^./, (first) => first.toUpperCase());
     default:
-      return random.pick(lists[word] ?? []);
+      return random.pick(words[word] ?? []);
   }
 }

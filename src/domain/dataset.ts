@@ -189,11 +189,11 @@ export function salvageUser({ value }: InvalidRecord): PublicUserLine | undefine
   return shapes.publicUser.Check(kept) ? kept : undefined;
 }
 
-/** Returns the valid items of a list, without duplicates. */
-function listValid<Item>(list: unknown, shape: Shape<Item>, idOf: (item: Item) => number): Item[] {
-  if (!Array.isArray(list)) return [];
+/** Returns the valid ones of these items, without duplicates. */
+function listValid<Item>(items: unknown, shape: Shape<Item>, idOf: (item: Item) => number): Item[] {
+  if (!Array.isArray(items)) return [];
   const seen = new Set<number>();
-  return list.filter((item) => shape.Check(item) && seen.size < seen.add(idOf(item)).size);
+  return items.filter((item) => shape.Check(item) && seen.size < seen.add(idOf(item)).size);
 }
 
 function validate<Valid extends ChangeLine | IdsLine | EndLine>(

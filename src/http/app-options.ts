@@ -48,7 +48,7 @@ export interface Service extends AppOptions {
 export interface Pages extends Brand {
   accent?: string | undefined;
   logo: Logo | undefined;
-  /** The drivers on the start page. Defaults to those with the most achievement points. */
+  /** The users on the start page. Defaults to those with the most achievement points. */
   featured?: readonly number[] | undefined;
   assets: PageAssets;
 }

@@ -45,13 +45,13 @@ export const NO_FAULT: Fault = {
 /** Parses a fault such as `search:status=503,rate=0.1`, or throws a `RangeError`. */
 export function parseFault(text: string): Fault {
   if (text === NO_FAULT.text) return NO_FAULT;
-  const [, target = "", list = ""] = /^([^:]*):?(.*)$/s.exec(text) ?? [];
+  const [, target = "", effects = ""] = /^([^:]*):?(.*)$/s.exec(text) ?? [];
   const covered = all.filter((endpoint) => covers(target, endpoint));
   if (covered.length === 0) {
     throw wrongPart(target, "a target is search, profile, achievements, health or *");
   }
 
-  const parts = list.split(",");
+  const parts = effects.split(",");
   const isWrong = (part: string) =>
     !PART.test(part) || (part.startsWith("delay=") && !parseDuration(part.slice(6)));
   const wrong = parts.find(isWrong);

@@ -19,7 +19,7 @@ const SITEMAPS = "http://www.sitemaps.org/schemas/sitemap/0.9";
 export function pageFiles(service: Service) {
   const { page, snapshot, baseUrl } = service;
   const routes = new Elysia({ strictPath: true })
-    // A private driver has no avatar, because the initials would hint at the name.
+    // A private user has no avatar, because the initials would hint at the name.
     .get("/avatars/:file", ({ params }) => {
       // An `avatar_url` may be /avatars/ann.png. Here, that is an unknown path, not an invalid id.
       const [, digits = "", kind] = /^(.*)\.(svg|(?<=^\d+\.)png)$/s.exec(params.file) ?? [];
@@ -45,7 +45,7 @@ export function pageFiles(service: Service) {
   return page?.allowIndexing ? routes.use(sitemap(service)) : routes;
 }
 
-/** All public drivers, and the companies that have one: an index and its pages. */
+/** All public users, and the companies that have one: an index and its pages. */
 function sitemap({ snapshot, baseUrl }: Service) {
   return new Elysia({ strictPath: true })
     .get("/sitemap.xml", ({ request }) => {

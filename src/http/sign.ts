@@ -1,4 +1,4 @@
-/** The picture of the site that a preview of a link shows: its name, logo and number of drivers. */
+/** The picture of the site that a preview of a link shows: its name, logo and number of public users. */
 import { Elysia } from "elysia";
 import { DEFAULT_ACCENT } from "../web/brand.ts";
 import { drawSign } from "../web/drawings.ts";

@@ -13,7 +13,7 @@ export interface Setting {
   kind: kinds.TextKind<unknown>;
   help: string;
   /** Allows several values: arguments, repeated flags, text with this separator, or an array. */
-  list?: "," | ";";
+  separator?: "," | ";";
   /** The default, as an operator would write it. Without one, a setting can be undefined. */
   default?: string;
   required?: true;
@@ -50,7 +50,7 @@ export function variableOf(setting: Setting): string | undefined {
 }
 
 type KindOf<T> = T extends { kind: { convert(given: infer Given): infer Inside } }
-  ? T extends { list: string }
+  ? T extends { separator: string }
     ? { given: readonly Given[]; inside: Inside[] }
     : { given: Given; inside: Inside }
   : { given: never; inside: unknown };
@@ -67,7 +67,7 @@ export type Values<T> = {
 
 /** Parses the texts given on the command line, otherwise the variable in `env` or the default. */
 export function readValue(setting: Setting, texts: string[] | undefined, env: kinds.Environment) {
-  const { kind, list } = setting;
+  const { kind, separator } = setting;
   const variable = variableOf(setting) ?? "";
   const name = texts ? termOf(setting) : variable;
   const given = texts ?? [env[variable]].filter((text) => text !== undefined);
@@ -76,9 +76,9 @@ export function readValue(setting: Setting, texts: string[] | undefined, env: ki
     if (text === "") throw new kinds.UsageError(`${name} must not be empty`);
     return kinds.parseNamed(name, kind, text, () => kind.parse(text, env));
   };
-  if (list && given.length > 0) {
+  if (separator && given.length > 0) {
     if (!isFlag(setting)) return given.map(parse);
-    return given.flatMap((text) => text.split(list)).map((part) => parse(part.trim()));
+    return given.flatMap((text) => text.split(separator)).map((part) => parse(part.trim()));
   }
   const last = given.at(-1);
   return last === undefined ? defaultOf(setting) : parse(last);

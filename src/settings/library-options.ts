@@ -40,7 +40,7 @@ export const libraryOptions = {
 /** What an option and a setting have in common. `convert` gets only what `takes` names. */
 interface Option {
   kind: Pick<kinds.TextKind<unknown>, "takes" | "isSecret"> & { convert(given: never): unknown };
-  list?: Setting["list"];
+  separator?: Setting["separator"];
 }
 
 type Options<T> = { [Name in keyof T]?: GivenOf<T[Name]> | undefined };
@@ -75,13 +75,13 @@ export function readOptions(
   return Object.fromEntries(values);
 }
 
-function readOption(name: string, { kind, list }: Option, given: unknown): unknown {
+function readOption(name: string, { kind, separator }: Option, given: unknown): unknown {
   const type = Array.isArray(given) ? "array" : typeof given;
-  const takes = list ? "array" : kind.takes;
+  const takes = separator ? "array" : kind.takes;
   if (!takes.split(" or ").includes(type)) {
     throw new TypeError(`${name} must be of type ${takes}, got ${type}`);
   }
   const convert = (value: unknown) =>
     kinds.parseNamed(name, kind, value, () => kind.convert(value as never));
-  return list && Array.isArray(given) ? given.map(convert) : convert(given);
+  return separator && Array.isArray(given) ? given.map(convert) : convert(given);
 }

@@ -53,7 +53,7 @@ export const sharedSettings = {
     },
     featured: {
       kind: { ...kinds.id, value: "IDS" },
-      list: ",",
+      separator: ",",
       help: "drivers to show on the start page, such as 1,2,3 (default: those with the most points)",
     },
     title: { kind: kinds.text("NAME"), default: DEFAULT_TITLE, help: "the community's name" },
@@ -62,7 +62,7 @@ export const sharedSettings = {
     links: {
       name: "--link TEXT=URL",
       kind: kinds.link,
-      list: ";",
+      separator: ";",
       help: "link at the foot of pages, but not on a kiosk, such as Imprint=https://example.org; repeatable",
     },
     driverLink: { kind: kinds.pageLink, help: "your site's page about a driver, with {id}" },
@@ -79,13 +79,13 @@ export const sharedSettings = {
     searchWindow: { kind: kinds.time, default: "1h", help: "length of the window" },
     unlimited: {
       kind: cidr,
-      list: ",",
+      separator: ",",
       help: "do not count searches from these addresses, such as those of your own servers; repeatable",
     },
     trustedProxies: {
       name: "--trusted-proxy CIDR",
       kind: cidr,
-      list: ",",
+      separator: ",",
       help: "trust X-Forwarded-For, -Proto and -Host from these addresses; repeatable",
     },
     ipv6Prefix: {
@@ -103,7 +103,7 @@ export const sharedSettings = {
     faults: {
       name: "--fault FAULT",
       kind: kinds.kind("FAULT", "a fault", parseFault),
-      list: ";",
+      separator: ";",
       help: "inject a fault, such as search:status=503,rate=0.1; repeatable",
     },
     faultSeed: { kind: kinds.seed, default: "1", help: "random seed, to repeat the same faults" },

@@ -29,13 +29,13 @@ export function columnsOf(table: TableName): string[] {
 
 /** Returns the paths of a folder's files, which are named after their tables. */
 export function findTables(folder: string, ending: "csv" | "sql"): Map<TableName, string> {
-  const list = `the files can be ${tableNames.map((name) => `${name}.${ending}`).join(", ")}`;
+  const advice = `the files can be ${tableNames.map((name) => `${name}.${ending}`).join(", ")}`;
   const found = new Map<TableName, string>();
   for (const file of readdirSync(folder).sort()) {
     if (!/^[^.].*\.(?:csv|sql)\s*$/i.test(file)) continue;
     const plain = file.replace(/\s/g, "").toLowerCase();
     const table = tableNames.find((name) => `${name}.${ending}` === plain);
-    if (!table) throw new Error(`${folder} has the unknown file ${file}; ${list}`);
+    if (!table) throw new Error(`${folder} has the unknown file ${file}; ${advice}`);
     const other = found.get(table);
     if (other !== undefined) throw new Error(`${folder} has both ${basename(other)} and ${file}`);
     const path = join(folder, file);
@@ -44,7 +44,7 @@ export function findTables(folder: string, ending: "csv" | "sql"): Map<TableName
     found.set(table, path);
   }
   if (found.has("users") || found.has("companies")) return found;
-  throw new Error(`${folder} has neither users.${ending} nor companies.${ending}; ${list}`);
+  throw new Error(`${folder} has neither users.${ending} nor companies.${ending}; ${advice}`);
 }
 
 export interface Header {
@@ -71,14 +71,14 @@ export function readHeader(file: string, table: TableName, header: readonly stri
 
   const missing = required.find((name) => absent.includes(name));
   if (missing !== undefined) {
-    const list = `the columns can be ${known.join(", ")}`;
+    const advice = `the columns can be ${known.join(", ")}`;
     if (absent.length === known.length) {
       // The first line may be somebody's row, so it is not quoted.
-      throw new Error(`${file} does not begin with the names of columns; ${list}`);
+      throw new Error(`${file} does not begin with the names of columns; ${advice}`);
     }
     const others = unknown.map(({ column }) => `"${column}"`).join(", ") || "none";
     throw new Error(
-      `${file}: the column "${missing}" is missing; ${list}; unknown columns: ${others}`,
+      `${file}: the column "${missing}" is missing; ${advice}; unknown columns: ${others}`,
     );
   }
 

@@ -191,7 +191,7 @@ export class TableReader implements RecordSource {
   /** Adds rows to the lists of their public owners. Yields the errors in the rows. */
   async *#addToLists(list: ListName, owners: Map<unknown, RawRecord>, rows: Row[]) {
     for (let at = 0; at < rows.length; at += SLICE) {
-      // Lets the database's driver receive a reply and send the next query.
+      // Lets the database's client receive a reply and send the next query.
       await setImmediate();
       yield rows.slice(at, at + SLICE).flatMap((row): Item[] => {
         const cells = this.#convert(row);

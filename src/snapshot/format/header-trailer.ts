@@ -17,7 +17,7 @@ export const SCHEMA_VERSION = 7;
 export const HEADER_BYTES = 100;
 /** `head -c -81 FILE | sha256sum` computes the hash that `tail -c 81 FILE` shows. */
 export const CHECKSUM_BYTES = 81;
-/** Half the size would save a replica 0.1 MB of blocks and add 0.1 MB to the list of 0.1 MB. */
+/** Half the size would save a replica 0.1 MB of blocks and add 0.1 MB to the hashes of 0.1 MB. */
 export const BLOCK_BYTES = 8192;
 /** CRC-32 takes no time next to SHA-256. A collision costs a download of the whole file. */
 export const BLOCK_HASH_BYTES = 4;
@@ -58,9 +58,9 @@ export function parseSizes(bytes: Uint8Array) {
   const newer = `has schema ${version}, but this Roadbook reads schema ${SCHEMA_VERSION}`;
   if (version > SCHEMA_VERSION) throw new SnapshotError(`${newer}; use a newer Roadbook`);
   const databaseBytes = header.readUInt32BE(28) * header.readUInt16BE(16);
-  // Schemas before 7 have no list of blocks.
-  const listBytes = version < 7 ? 0 : listBytesOf(databaseBytes);
-  return { databaseBytes, fileBytes: databaseBytes + listBytes + CHECKSUM_BYTES };
+  // Schemas before 7 have no hashes of blocks.
+  const hashBytes = version < 7 ? 0 : hashBytesOf(databaseBytes);
+  return { databaseBytes, fileBytes: databaseBytes + hashBytes + CHECKSUM_BYTES };
 }
 
 function findProblem(header: Buffer): string | undefined {
@@ -99,18 +99,18 @@ export async function finishFile(path: string): Promise<string> {
     blocks.push(hashBlocks(chunk));
     at += chunk.length;
   }
-  const list = Buffer.concat(blocks);
-  const sha256 = hash.update(list).digest("hex");
-  const trailer = Buffer.concat([list, checksumLine(sha256)]);
+  const hashes = Buffer.concat(blocks);
+  const sha256 = hash.update(hashes).digest("hex");
+  const trailer = Buffer.concat([hashes, checksumLine(sha256)]);
   await file.write(trailer, 0, trailer.length, databaseBytes);
   await file.truncate(databaseBytes + trailer.length);
   return sha256;
 }
 
 export function withTrailer(database: Uint8Array): Uint8Array {
-  const list = hashBlocks(database);
-  const sha256 = createHash("sha256").update(database).update(list).digest("hex");
-  return Buffer.concat([database, list, checksumLine(sha256)]);
+  const hashes = hashBlocks(database);
+  const sha256 = createHash("sha256").update(database).update(hashes).digest("hex");
+  return Buffer.concat([database, hashes, checksumLine(sha256)]);
 }
 
 /** Reads the checksum at the end of a file, without verifying it. */
@@ -125,19 +125,19 @@ export async function verifyChecksum(source: FileHandle | Uint8Array, size: numb
   const hash = createHash("sha256");
   for await (const chunk of readChunks(source, 0, size - CHECKSUM_BYTES)) hash.update(chunk);
   const sha256 = hash.digest("hex");
-  for await (const line of readChunks(source, size - CHECKSUM_BYTES, size)) {
-    if (checksumLine(sha256).equals(line)) return sha256;
+  for await (const chunk of readChunks(source, size - CHECKSUM_BYTES, size)) {
+    if (checksumLine(sha256).equals(chunk)) return sha256;
   }
   throw new SnapshotError("is damaged: its checksum does not match");
 }
 
 const checksumLine = (sha256: string) => Buffer.from(`roadbook sha256 ${sha256}\n`);
 
-const listBytesOf = (databaseBytes: number) =>
+const hashBytesOf = (databaseBytes: number) =>
   BLOCK_HASH_BYTES * Math.ceil(databaseBytes / BLOCK_BYTES);
 
 function hashBlocks(bytes: Uint8Array): Buffer {
-  const hashes = Buffer.alloc(listBytesOf(bytes.length));
+  const hashes = Buffer.alloc(hashBytesOf(bytes.length));
   for (let at = 0, end = 0; at < bytes.length; at += BLOCK_BYTES) {
     end = hashes.writeUInt32BE(zlib.crc32(bytes.subarray(at, at + BLOCK_BYTES)), end);
   }

@@ -14,7 +14,7 @@ export function* listRecords(db: Database): Generator<DatasetLine> {
   const { id, name, member_count } = company;
   const companies = db.select({ id, name, member_count }).from(company).orderBy(company.id);
   for (const row of prepareText(db, companies).iterate()) yield { type: "company", ...row };
-  for (const row of prepareText(db, selectUsers(db)).iterate()) yield lineOfUser(row);
+  for (const row of prepareText(db, selectUsers(db)).iterate()) yield toUserRecord(row);
 }
 
 /** Selects all users. Of private ones, there is only the id. */
@@ -29,7 +29,7 @@ function selectUsers(db: Database) {
 
 type UserRow = ReturnType<ReturnType<typeof selectUsers>["all"]>[number];
 
-function lineOfUser({ id, name, company_id, company_role, ...row }: UserRow): DatasetLine {
+function toUserRecord({ id, name, company_id, company_role, ...row }: UserRow): DatasetLine {
   if (name === null) return { type: "user", id, public: false };
   const unlocks: Unlock[] = JSON.parse(row.achievements ?? "[]");
   return {

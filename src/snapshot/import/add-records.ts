@@ -1,6 +1,6 @@
 /**
- * Writes each line of a dataset as a row. A duplicate id is reported immediately, but a reference
- * to a missing record only after the last line, because lines may come in any order.
+ * Writes each record of a dataset as a row. A duplicate id is reported immediately, but a reference
+ * to a missing record only after the last record, because records may come in any order.
  */
 import { getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
@@ -41,15 +41,15 @@ export class RowWriter implements RecordHandler<DatasetLine> {
     this.#statements = prepareStatements(db);
   }
 
-  add(line: DatasetLine, at: Place): FoundError[] {
-    const { type, id } = line;
+  add(record: DatasetLine, at: Place): FoundError[] {
+    const { type, id } = record;
     if (type === "role" || type === "achievement") {
       const ids = this.#known[type];
       if (ids.size >= limits[type].max && !ids.has(id)) return [tooMany(type)];
       ids.add(id);
     }
-    if (this.#insert(line, at)) return [];
-    const reason = `duplicate ${type} id ${this.#ids.inSource(line)}`;
+    if (this.#insert(record, at)) return [];
+    const reason = `duplicate ${type} id ${this.#ids.inSource(record)}`;
     return [{ field: "id", reason, kind: DUPLICATE_ID }];
   }
 
@@ -100,22 +100,22 @@ export class RowWriter implements RecordHandler<DatasetLine> {
     }
   }
 
-  /** Writes the row for a line. Returns false if the line's id is already taken. */
-  #insert(line: DatasetLine, at: Place): boolean {
+  /** Writes the row for a record. Returns false if its id is already taken. */
+  #insert(record: DatasetLine, at: Place): boolean {
     const { addRole, addAchievement, addCompany, addPrivateUser } = this.#statements;
-    if (line.type === "role") return addRole.run(line).changes > 0;
-    if (line.type === "achievement") {
-      return addAchievement.run({ ...line, type: line.kind }).changes > 0;
+    if (record.type === "role") return addRole.run(record).changes > 0;
+    if (record.type === "achievement") {
+      return addAchievement.run({ ...record, type: record.kind }).changes > 0;
     }
-    if (line.type === "company") {
-      return addCompany.run({ ...line, folded: spell(line.name) }).changes > 0;
+    if (record.type === "company") {
+      return addCompany.run({ ...record, folded: spell(record.name) }).changes > 0;
     }
-    if (line.public) return this.#insertUser(line, at);
-    return addPrivateUser.run(line.id, line.id).changes > 0;
+    if (record.public) return this.#insertUser(record, at);
+    return addPrivateUser.run(record.id, record.id).changes > 0;
   }
 
-  #insertUser(line: PublicUserLine, at: Place): boolean {
-    const { id, company, roles = [], achievements = [] } = line;
+  #insertUser(record: PublicUserLine, at: Place): boolean {
+    const { id, company, roles = [], achievements = [] } = record;
     const { addUser, addPending, findCompany } = this.#statements;
     const companyName = company && findCompany.get(company.id)?.name;
     const unlocks = achievements
@@ -123,14 +123,14 @@ export class RowWriter implements RecordHandler<DatasetLine> {
       .sort(([a, , aTime], [b, , bTime]) => bTime - aTime || a - b);
     const added = addUser.run(
       id,
-      line.name,
-      spell(line.name),
-      line.avatar_url ?? null,
+      record.name,
+      spell(record.name),
+      record.avatar_url ?? null,
       company?.id ?? null,
       companyName ?? null,
       company?.role ?? null,
       JSON.stringify(roles.toSorted((a, b) => a - b)),
-      parseTime(line.created_at) ?? 0,
+      parseTime(record.created_at) ?? 0,
       JSON.stringify(unlocks),
       id,
     );

@@ -33,19 +33,19 @@ export class ChangeWriter implements RecordHandler<ChangeLine> {
     this.#writer = new RowWriter(db, ids);
   }
 
-  add(line: ChangeLine, at: Place): FoundError[] {
-    const { type, id } = line;
+  add(record: ChangeLine, at: Place): FoundError[] {
+    const { type, id } = record;
     const first = this.placeOf[type].get(id);
     if (first !== undefined) {
-      const reason = `duplicate ${type} id ${this.#ids.inSource(line)}`;
+      const reason = `duplicate ${type} id ${this.#ids.inSource(record)}`;
       return [{ field: "id", reason, kind: DUPLICATE_ID, first }];
     }
     this.placeOf[type].set(id, at);
     // A definition may make any user's list too long.
     if (type === "achievement") this.#writer.longestList = Number.POSITIVE_INFINITY;
-    const existed = this.#removals.remove(line);
-    if (!("deleted" in line)) return this.#writer.add(line, at);
-    if (!existed) this.notFound.push({ type, id: this.#ids.inSource(line) });
+    const existed = this.#removals.remove(record);
+    if (!("deleted" in record)) return this.#writer.add(record, at);
+    if (!existed) this.notFound.push({ type, id: this.#ids.inSource(record) });
     else if (type !== "user") this.#deletions.push({ type, id, at });
     return [];
   }

@@ -18,7 +18,7 @@ import { MAX_HOLD_MS } from "./hold-takedowns.ts";
 
 const id = sql.placeholder("id");
 
-/** Removes the records that the lines of a change file replace or delete. */
+/** Removes the records that a change file replaces or deletes. */
 export class Removals {
   readonly #names: NameChanges;
   readonly #deletions;
@@ -42,13 +42,13 @@ export class Removals {
     };
   }
 
-  /** Removes the record that `line` replaces or deletes. Returns whether there was one. */
-  remove(line: ChangeLine): boolean {
-    const { type, id } = line;
+  /** Removes the record that a change replaces or deletes. Returns whether there was one. */
+  remove(change: ChangeLine): boolean {
+    const { type, id } = change;
     if (type === "user") {
       // A takedown also counts if the user has not been imported yet. A repeated one begins again.
       this.#endTakedown.run({ id });
-      if (!("public" in line && line.public)) this.#beginTakedown.run({ id });
+      if (!("public" in change && change.public)) this.#beginTakedown.run({ id });
     }
     if (type === "user" || type === "company") this.#names.note(type, id);
     return this.#deletions[type].some((deletion) => deletion.run({ id }).changes > 0);
@@ -101,7 +101,7 @@ function renewSeparators(db: Sqlite, kind: NameKind): void {
   }
 }
 
-/** The lists of a page are followed by the offset of each term. A term begins with its length. */
+/** The doclists of a page are followed by the offset of each term. A term begins with its length. */
 function firstTermOn(page: Buffer): Buffer {
   const offset = readVarint(page, page.readUInt16BE(2)).value;
   const { value: length, end } = readVarint(page, offset);

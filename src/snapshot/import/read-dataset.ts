@@ -104,12 +104,12 @@ class Report<Parsed extends RecordKey> {
   addProblem({ problem, isFatal }: SourceProblem): void {
     if (this.#isFollowUp(problem)) return;
     if (problem.type === "user" && problem.id === undefined) this.skipped.leftOut++;
-    this.#listFor(isFatal).add(problem);
+    this.#errorsFor(isFatal).add(problem);
   }
 
   /** Adds an error that was detected after the last record. */
   addLate(error: FoundError): void {
-    if (!this.#isFollowUp(error)) this.#add(this.#listFor(false), error);
+    if (!this.#isFollowUp(error)) this.#add(this.#errorsFor(false), error);
   }
 
   /** Adds the errors in a record, and skips the record if possible. */
@@ -127,16 +127,16 @@ class Report<Parsed extends RecordKey> {
       const { field, reason, kind = reason } = error;
       const found = { field, reason: reason + (skipped ?? ""), kind, type, id, at };
       const taken = kind === DUPLICATE_ID ? (error.first ?? first) : undefined;
-      this.#add(this.#listFor(isFinal), { ...found, first: taken });
+      this.#add(this.#errorsFor(isFinal), { ...found, first: taken });
     }
   }
 
-  #listFor(isFinal: boolean): RecordErrors {
+  #errorsFor(isFinal: boolean): RecordErrors {
     return isFinal || !this.#handler.skip ? this.errors : this.skipped;
   }
 
-  #add(list: RecordErrors, error: FoundError): void {
-    list.add(this.#source.locate({ ...error, id: this.#idOf(error) }));
+  #add(to: RecordErrors, error: FoundError): void {
+    to.add(this.#source.locate({ ...error, id: this.#idOf(error) }));
   }
 
   /** Whether an error is about a reference to a record that has been reported as invalid. */

@@ -1,5 +1,5 @@
 /**
- * Writes each line of a dataset as a row and skips whatever is invalid. The section `--skip-invalid`
+ * Writes each record of a dataset as a row and skips whatever is invalid. The section `--skip-invalid`
  * of src/domain/README.md says what is left of a record.
  */
 import { eq, sql } from "drizzle-orm";
@@ -19,7 +19,7 @@ import type { Ids } from "./ids.ts";
 import type { RecordHandler } from "./read-dataset.ts";
 import type { RecordErrors } from "./record-errors.ts";
 
-/** The users who have lost part of their line. */
+/** The users who have lost part of their record. */
 const trimmed = sqliteTable("trimmed", { id: integer().primaryKey() });
 
 export class SkippingWriter implements RecordHandler<DatasetLine> {
@@ -34,8 +34,8 @@ export class SkippingWriter implements RecordHandler<DatasetLine> {
     this.#statements = prepareStatements(db);
   }
 
-  add(line: DatasetLine, at: Place): FoundError[] {
-    return this.#writer.add(line, at);
+  add(record: DatasetLine, at: Place): FoundError[] {
+    return this.#writer.add(record, at);
   }
 
   skip(
@@ -54,7 +54,7 @@ export class SkippingWriter implements RecordHandler<DatasetLine> {
     const first = sql`SELECT 1 FROM trimmed WHERE id = ${id}
       UNION ALL SELECT 1 FROM private_user WHERE id = ${id}`;
     const isPublic = "public" in invalid && invalid.public;
-    // A second public line matters only if there is something wrong with the first.
+    // A second public record matters only if there is something wrong with the first.
     if (isPublic && this.#db.all(first).length === 0) return "";
     remove.run({ id });
     skipped.hidden += Number(hide.run({ id }).changes);

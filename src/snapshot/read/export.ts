@@ -1,4 +1,4 @@
-/** Lists the dataset in a snapshot. A list that is imported and exported again stays the same. */
+/** Exports the dataset in a snapshot. Importing and exporting it again changes nothing. */
 import { type IdsLine, withEndLine } from "../../domain/dataset.ts";
 import { readMeta } from "../format/meta.ts";
 import { openPrivate, type VerifiedDatabase } from "../format/open.ts";

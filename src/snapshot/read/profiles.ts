@@ -1,4 +1,4 @@
-/** Reads users with their achievements, companies with their drivers, and ids for the sitemap. */
+/** Reads users with their achievements, companies with their users, and ids for the sitemap. */
 import { and, between, count, eq, exists, getTableColumns, gt, sql } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
 import {

@@ -51,7 +51,7 @@ export async function downloadBlocks(
   const trailer = end.subarray(-CHECKSUM_BYTES - blocks * BLOCK_HASH_BYTES);
 
   if (trailer.equals(own.trailer)) return;
-  const hashIn = (list: Buffer, block: number) => list.readUInt32BE(block * BLOCK_HASH_BYTES);
+  const hashIn = (hashes: Buffer, block: number) => hashes.readUInt32BE(block * BLOCK_HASH_BYTES);
   const changed = Array.from({ length: own.from / BLOCK_BYTES }, (_, block) => block).filter(
     (block) => hashIn(trailer, block) !== hashIn(own.trailer, block),
   );
