@@ -13,72 +13,83 @@ import { type LockOptions, waitForLock } from "../files/lock.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 
 type Kind = RecordKey["type"];
+type Mode = "read" | "create";
 type Statements = ReturnType<typeof prepareStatements>;
 
 const MAX_CACHED = 100_000;
 /** Half of a mark, in hexadecimal digits. The first half is the same for all marks of a map. */
 const HALF = 16;
 
+/** "missing" is an empty map in memory, in place of a file that does not exist. */
+type State = "missing" | "new" | "existing";
+
 export class IdMap implements Disposable {
   readonly path: string;
-  /** Whether there was no file, so that this map is in memory. */
-  readonly isMissing: boolean;
-  /** Whether this process has made the file. */
-  readonly #isNew: boolean;
   readonly #db: Sqlite;
   readonly #statements: Record<Kind, Statements>;
+  #state: State;
   #hasNewKeys = false;
-  #isCommitted = false;
 
-  private constructor(path: string, db: Sqlite, file: { isMissing: boolean; isNew: boolean }) {
+  private constructor(path: string, db: Sqlite, state: State) {
     this.path = path;
-    this.isMissing = file.isMissing;
-    this.#isNew = file.isNew;
     this.#db = db;
+    this.#state = state;
     const pairs = recordTypes.map((kind) => [kind, prepareStatements(db, kind)]);
     this.#statements = Object.fromEntries(pairs) as Record<Kind, Statements>;
   }
 
   /**
-   * Opens and locks the file. A file that does not exist is created if `creates` is set, and is
-   * otherwise an empty map in memory. A file that cannot be written can still be read.
+   * Opens and locks the file. One that does not exist is created, or read as an empty map. One that
+   * cannot be written can still be read.
    */
-  static async open(path: string, creates: boolean, options: LockOptions = {}): Promise<IdMap> {
-    let db: Sqlite | undefined;
+  static async open(path: string, mode: Mode, options: LockOptions = {}): Promise<IdMap> {
     try {
-      const isNew = creates && fileAt(path) === undefined;
-      // The file has the keys of private users.
-      if (creates) appendFileSync(path, "", { mode: 0o600 });
-      const file = fileAt(path);
-
-      const isMissing = file === undefined;
-      db = sqlite.openWritable(isMissing ? ":memory:" : path).$client;
-      db.exec("PRAGMA busy_timeout = 0; PRAGMA cache_size = -32768; PRAGMA synchronous = EXTRA");
-      const client = db;
-      // Another import that had the lock may have failed and removed the file that it had made.
-      const isGone = () => fileAt(path) !== file;
-      await waitForLock(path, () => isGone() || tryBegin(client), options);
-      if (isGone()) {
-        db.close();
-        return await IdMap.open(path, creates, options);
+      for (;;) {
+        const map = await IdMap.#tryOpen(path, mode, options);
+        if (map) return map;
       }
-
-      // Somebody who looks up an id can delay the commit.
-      db.exec("PRAGMA busy_timeout = 10000");
-      createTables(db);
-      return new IdMap(path, db, { isMissing, isNew });
     } catch (error) {
-      db?.close();
       if (isFileSystemError(error)) throw cannotWrite(path, error);
       if (!codeOf(error).startsWith("SQLITE_")) throw error;
       throw new Error(`${path} is not an id map; choose another --id-map`);
     }
   }
 
+  /** Returns undefined if the file was removed or created while this waited for its lock. */
+  static async #tryOpen(
+    path: string,
+    mode: Mode,
+    options: LockOptions,
+  ): Promise<IdMap | undefined> {
+    const isNew = mode === "create" && fileAt(path) === undefined;
+    // The file has the keys of private users.
+    if (mode === "create") appendFileSync(path, "", { mode: 0o600 });
+    const file = fileAt(path);
+    const db = sqlite.openWritable(file === undefined ? ":memory:" : path).$client;
+    try {
+      db.exec("PRAGMA busy_timeout = 0; PRAGMA cache_size = -32768; PRAGMA synchronous = EXTRA");
+      // Another import that had the lock may have failed and removed the file that it had made.
+      const isGone = () => fileAt(path) !== file;
+      await waitForLock(path, () => isGone() || tryBegin(db), options);
+      if (isGone()) {
+        db.close();
+        return undefined;
+      }
+      // Somebody who looks up an id can delay the commit.
+      db.exec("PRAGMA busy_timeout = 10000");
+      createTables(db);
+      const found = file === undefined ? "missing" : "existing";
+      return new IdMap(path, db, isNew ? "new" : found);
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+  }
+
   [Symbol.dispose](): void {
     try {
       // A failed import leaves no empty file. Others that wait for its lock notice.
-      if (this.#isNew && !this.#isCommitted) rmSync(this.path);
+      if (this.#state === "new") rmSync(this.path);
     } catch {
       // Windows cannot remove a file that is open.
     }
@@ -106,8 +117,8 @@ export class IdMap implements Disposable {
     for (const unlocked of achievements) this.#replaceId("achievement", unlocked);
   }
 
-  /** Returns the last mark, and first adds one for the new keys. Undefined if there are no keys. */
-  mark(): string | undefined {
+  /** Adds a mark for the new keys, if any. Returns the last mark. Undefined if there are no keys. */
+  addMark(): string | undefined {
     const last = this.#lastMark();
     if (!this.#hasNewKeys) return last;
     const mark = (last?.slice(0, HALF) ?? randomDigits()) + randomDigits();
@@ -121,16 +132,17 @@ export class IdMap implements Disposable {
     return this.#lastMark() === undefined;
   }
 
-  /** Returns the one of two marks that this map got last. */
-  laterOf(mark: string, other: string): string {
-    const isLater = (this.#placeOf(mark) ?? 0) > (this.#placeOf(other) ?? 0);
-    return isLater ? mark : other;
+  /** Whether this map got one mark after the other. False unless it has both. */
+  isLater(mark: string, other: string): boolean {
+    const number = this.#numberOf(mark);
+    const otherNumber = this.#numberOf(other);
+    return number !== undefined && otherNumber !== undefined && number > otherNumber;
   }
 
   /** Why this is not the map of a snapshot that has `mark`, if it is not. */
   findMismatch(mark: string): "missing" | "empty" | "another" | "older" | undefined {
-    if (this.#placeOf(mark) !== undefined) return undefined;
-    if (this.isMissing) return "missing";
+    if (this.#numberOf(mark) !== undefined) return undefined;
+    if (this.#state === "missing") return "missing";
     const last = this.#lastMark();
     if (last === undefined) return "empty";
     return last.slice(0, HALF) === mark.slice(0, HALF) ? "older" : "another";
@@ -138,14 +150,14 @@ export class IdMap implements Disposable {
 
   commit(): void {
     this.#writing(() => this.#db.exec("COMMIT"));
-    this.#isCommitted = true;
+    this.#state = "existing";
   }
 
   #lastMark(): string | undefined {
     return this.#db.prepare<{ mark: string }>("SELECT mark FROM mark ORDER BY id DESC").get()?.mark;
   }
 
-  #placeOf(mark: string): number | undefined {
+  #numberOf(mark: string): number | undefined {
     return this.#db.prepare<{ id: number }>("SELECT id FROM mark WHERE mark = ?").get(mark)?.id;
   }
 
