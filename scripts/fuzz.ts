@@ -72,13 +72,15 @@ const mutations = [
   "&".repeat(2000),
 ];
 
-/** Sends requests until time is up. If a check fails, throws an error with the seed and request. */
-export async function fuzz(origin: string, seconds: number, seed: number) {
+/**
+ * Sends requests until there are enough. If a check fails, throws an error with the seed and the
+ * request.
+ */
+export async function fuzz(origin: string, seed: number, isEnough: (requests: number) => boolean) {
   const { hostname, port } = new URL(origin);
   const random = new Random(seed);
   const statuses: Record<string, number> = {};
   let requests = 0;
-  const end = performance.now() + seconds * 1000;
 
   function createRequest(): Buffer {
     let target = random.pick(targets);
@@ -98,7 +100,7 @@ export async function fuzz(origin: string, seconds: number, seed: number) {
   }
 
   async function worker(): Promise<void> {
-    while (performance.now() < end) {
+    while (!isEnough(requests)) {
       const request = createRequest();
       const response = await send(hostname, Number(port), request);
       const status = /^HTTP\/1\.1 (\d{3})/.exec(response)?.[1] ?? "closed";
@@ -174,7 +176,8 @@ if (import.meta.main) {
   const target = positionals[0] ? undefined : await openFuzzTarget();
   const origin = target?.origin ?? positionals[0] ?? "";
   console.log(`fuzzing ${origin} for ${values.seconds} s, seed ${seed}`);
-  console.log(await fuzz(origin, Number(values.seconds), seed));
+  const end = performance.now() + Number(values.seconds) * 1000;
+  console.log(await fuzz(origin, seed, () => performance.now() >= end));
   await target?.close();
   process.exit(0);
 }

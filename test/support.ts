@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { codeOf } from "../src/files/errors.ts";
 import type { RoadbookOptions } from "../src/settings/library-options.ts";
 import type { LineSource } from "../src/snapshot/import/line-source.ts";
-import { openRunFolder, removeFolder } from "./run-folder.ts";
+import { openRunFolder, removeFolder, TIMEOUT_MS } from "./run-folder.ts";
 
 export const root = join(import.meta.dir, "..");
 /** A dataset with all kinds of lines. `community` in datasets.ts is a smaller one. */
@@ -60,8 +60,6 @@ function openOwnFolder(): string {
   return folder;
 }
 
-const FILL_MS = 120_000;
-
 /**
  * Returns a folder that is filled once per test run and shared by all processes of the run. Callers
  * must not change it.
@@ -74,7 +72,7 @@ export async function makeOnce(name: string, fill: (folder: string) => Promise<v
     mkdirSync(lock);
   } catch {
     // Another test file or another process of the run is filling the folder.
-    await until(() => existsSync(folder), FILL_MS);
+    await until(() => existsSync(folder), TIMEOUT_MS);
     return folder;
   }
   const filled = temporaryFolder();

@@ -104,7 +104,7 @@ describe.if(isRequired)("the package", () => {
     const packages = Object.entries(runtimes).map(([name, spec]) => `${name}@npm:${spec}`);
     const install = ["npm", "install", "--no-audit", "--no-fund", "--no-save", tarball];
     expect(await run([...install, ...packages], { cwd: folder })).toMatchObject({ code: 0 });
-  }, 300_000);
+  });
   afterAll(() => rm(folder, { recursive: true }));
 
   test("uses the program's copy of Elysia, and contains documents, but no source code", () => {

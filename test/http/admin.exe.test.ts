@@ -108,4 +108,4 @@ test("while requests are open, a stopping server is live but not ready", async (
   expect(String(await received)).toStartWith("HTTP/1.1 200 OK\r\n");
   socket.destroy();
   await closed;
-}, 30_000);
+});

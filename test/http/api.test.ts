@@ -20,7 +20,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
   let target: Target;
   beforeAll(async () => {
     target = await open(0);
-  }, 60_000);
+  });
   afterAll(() => target.close());
 
   const get = async (path: string, init?: RequestInit) => {
@@ -183,7 +183,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     let limited: Target;
     beforeAll(async () => {
       limited = await open(5);
-    }, 60_000);
+    });
     afterAll(() => limited.close());
 
     test("counts only GET and HEAD of both searches, including those that get a 400", async () => {

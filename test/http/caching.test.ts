@@ -21,7 +21,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s:", 
   let target: Target;
   beforeAll(async () => {
     target = await open();
-  }, 60_000);
+  });
   afterAll(() => target.close());
 
   /** Replaces the runtime's own Accept-Encoding, and does not decode the body. */

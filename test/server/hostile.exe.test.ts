@@ -101,13 +101,16 @@ test.each([
 
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 
+// Bun may close the connection if the last request arrives before it has responded to the first.
 test("canary: a chunked body is discarded, even if it looks like a request", () =>
   attack(async (target) => {
     const body = `${chunk(hidden)}${chunk("x".repeat(MEGABYTE)).repeat(10)}0\r\n\r\n`;
     const head = `${posted}Transfer-Encoding: chunked\r\n\r\n`;
     const clients = Array.from({ length: 20 }, () => converse(target, head, body, lastRequest));
     const received = await whileServingOthers(target, () => Promise.all(clients));
-    for (const { responses } of received) expect(statusesOf(responses)).toEqual([405, 200]);
+    for (const { responses } of received) {
+      expect([[405], [405, 200]]).toContainEqual(statusesOf(responses));
+    }
   }));
 
 /** Repeats a text up to almost the maximum length of a request head. */
@@ -179,6 +182,12 @@ describe("memory stays bounded, and others are served, with", () => {
   });
 });
 
+/**
+ * So many wait in vain if turns do not work, and few enough that all have sent their request before
+ * Bun closes the first idle connection, 10 s after it was opened, even if the machine is busy.
+ */
+const MANY = 400;
+
 /** Sends what `act` sends while the server is stopped, and returns the routes in its log. */
 async function routesAfter(act: (target: typeof server) => Promise<unknown>): Promise<string[]> {
   const target = await openLogged(["--access-log", "--trusted-proxy", "127.0.0.1"]);
@@ -188,9 +197,9 @@ async function routesAfter(act: (target: typeof server) => Promise<unknown>): Pr
   return [...routes].map(([, route = "refused"]) => route);
 }
 
-test("behind a proxy, clients take turns, and one with a thousand requests gets 503s", async () => {
+test("behind a proxy, clients take turns, and one with too many requests gets 503s", async () => {
   const routes = await routesAfter(async (target) => {
-    const sockets = await dialMany(target, 1000);
+    const sockets = await dialMany(target, MANY);
     const other = await dial(target);
     const received = sockets.map(readAll);
     const head = (path: string, client: string) =>
@@ -215,9 +224,9 @@ test("behind a proxy, clients take turns, and one with a thousand requests gets 
   expect(before.filter((route) => route.startsWith("/drivers/")).length).toBeLessThan(200);
 });
 
-test("behind a proxy, a thousand clients of one IPv6 /48 do not hold up another client", async () => {
+test("behind a proxy, hundreds of clients of one IPv6 /48 do not hold up another client", async () => {
   const routes = await routesAfter(async (target) => {
-    const sockets = await dialMany(target, 1000);
+    const sockets = await dialMany(target, MANY);
     const other = await dial(target);
     const received = sockets.map(readAll);
     const head = (path: string, client: string) =>

@@ -69,10 +69,9 @@ test("requests not yet read at SIGTERM get a response, on both new and open conn
   const open = await dialMany(target, 1200);
   const requestOf = (at: number) =>
     request.replace("\r\n\r\n", `\r\nX-Forwarded-For: 2001:db8:0:${at.toString(16)}::1\r\n\r\n`);
-  for (const [at, socket] of open.entries()) {
-    socket.write(requestOf(at));
-    await nextResponse(socket);
-  }
+  const answered = open.map(nextResponse);
+  for (const [at, socket] of open.entries()) socket.write(requestOf(at));
+  await Promise.all(answered);
   process.kill(target.pid, "SIGSTOP");
   const sockets = [...open, ...(await dialMany(target, 50))];
   const received = sockets.map(readAll);
