@@ -12,7 +12,7 @@ import type { RoadbookOptions } from "./settings/library-options.ts";
 import { type ApplyOptions, applyChanges as applyLines } from "./snapshot/import/apply.ts";
 import { type ImportOptions, importDataset as importLines } from "./snapshot/import/import.ts";
 import type { LineSource } from "./snapshot/import/line-source.ts";
-import type { Counted } from "./snapshot/import/write.ts";
+import type { Counted } from "./snapshot/import/report.ts";
 
 export type { ChangeLine, DatasetLine, DeletionLine, EndLine, IdsLine } from "./domain/dataset.ts";
 export type {
@@ -45,10 +45,10 @@ export { SnapshotError } from "./snapshot/format/header-trailer.ts";
 export type { Counts, Meta } from "./snapshot/format/meta.ts";
 export { checkSnapshot } from "./snapshot/format/open.ts";
 export type { ApplyOptions } from "./snapshot/import/apply.ts";
-export type { Differences } from "./snapshot/import/compare.ts";
+export type { Differences } from "./snapshot/import/comparison.ts";
 export type { ImportOptions } from "./snapshot/import/import.ts";
 export { DatasetError, type RecordErrors } from "./snapshot/import/record-errors.ts";
-export type { Counted } from "./snapshot/import/write.ts";
+export type { Counted } from "./snapshot/import/report.ts";
 export { exportDataset } from "./snapshot/read/export.ts";
 export type { Replacement } from "./snapshot/read/reload.ts";
 

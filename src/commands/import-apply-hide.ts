@@ -8,7 +8,7 @@ import { MAX_HOLD_MS } from "../snapshot/import/hold-takedowns.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { LocatedSource } from "../snapshot/import/open-source.ts";
 import { DatasetError, formatErrors, groupErrors } from "../snapshot/import/record-errors.ts";
-import type { Counted } from "../snapshot/import/write.ts";
+import type { Counted } from "../snapshot/import/report.ts";
 import { confirmServed } from "./health.ts";
 import {
   describeCounts,

@@ -6,7 +6,10 @@ import { isFileSystemError, reasonOf } from "./errors.ts";
 import { type LockOptions, lock, waitForLock } from "./lock.ts";
 import { makeTemporaryFolder, removeLeftovers } from "./temporary-folder.ts";
 
-/** `old` may be missing but is no symbolic link. The others are empty, and `work` is deleted. */
+/**
+ * `old` may be missing but is no symbolic link. The others are empty: `path` becomes the new file,
+ * and `work` is deleted.
+ */
 export type Paths = Record<"path" | "work" | "old", string>;
 type Write<T> = (paths: Paths) => Promise<T>;
 
@@ -79,6 +82,11 @@ async function replaceBy<T>(path: string, old: string, write: Write<T>, options:
     discard();
     process.off("exit", discard);
   }
+}
+
+/** Makes the file `work` the new file. */
+export function moveWork({ work, path }: Pick<Paths, "work" | "path">): void {
+  fs.renameSync(work, path);
 }
 
 const lockBeside = (file: string) => hiddenBeside(file, "lock");

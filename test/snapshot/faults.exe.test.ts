@@ -99,11 +99,21 @@ test.if(hasStrace || Boolean(process.env.ROADBOOK_REQUIRE_ALL))(
     const trace = ["strace", "-f", "-y", "-e", "trace=fsync,rename,renameat,renameat2", "-o", log];
     const command = [await executable(), "apply", makeFile([]), "--to", target];
     expect((await run([...trace, ...command])).code).toBe(0);
-    const calls = readFileSync(log, "utf8").matchAll(/ (fsync|rename)\w*\((?:\d+<([^>]+)>|.*)/g);
-    const steps = [...calls].map(([, call, path = ""]) => `${call} ${basename(path)}`.trim());
+    // The path that a call flushes, or the last of its paths.
+    const calls = readFileSync(log, "utf8").matchAll(
+      / (fsync|rename)\w*\((?:\d+<([^>]+)>|.*"([^"\n]+)")/g,
+    );
+    const steps = [...calls].map(([, call, flushed, renamed = ""]) => {
+      return `${call} ${basename(flushed ?? renamed)}`;
+    });
     const folder = basename(dirname(target));
     const file = basename(target);
-    expect(steps).toEqual([`fsync .${file}.new`, "rename", `fsync ${folder}`]);
+    expect(steps).toEqual([
+      `rename .${file}.new`,
+      `fsync .${file}.new`,
+      `rename ${file}`,
+      `fsync ${folder}`,
+    ]);
   },
 );
 

@@ -4,12 +4,16 @@
  */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { seedDataset } from "../../src/community/community.ts";
 import { fold, SPELLING_END, spell } from "../../src/search/fold.ts";
-import { applyChanges } from "../../src/snapshot/import/apply.ts";
-import { importDataset } from "../../src/snapshot/import/import.ts";
+import { parseHeader } from "../../src/snapshot/format/header-trailer.ts";
+import { clearUnused } from "../../src/snapshot/format/unused-space.ts";
+import { applyChanges, changeSnapshot } from "../../src/snapshot/import/apply.ts";
+import { buildSnapshot, importDataset } from "../../src/snapshot/import/import.ts";
 import { bytesOf, community, makeSnapshot, user } from "../datasets.ts";
+import { temporaryFolder } from "../support.ts";
 
 /** A user whose texts share no three consecutive letters with the texts of any other user. */
 const secret = user(77, "Ǯöλξ 🛸 Ŵÿжфщ Øꝁꝥ", {
@@ -77,6 +81,33 @@ test("no trace of a profile is left after the user is hidden, deleted, or import
   const path = await makeSnapshot([...community, employer, { ...secret, public: false }]);
   expect(found(path)).toEqual([]);
   expect(findTraces(path)).toEqual(noTraces);
+});
+
+test("no trace of a hidden or deleted user is left in the bytes of a snapshot in memory", async () => {
+  const path = join(temporaryFolder(), "bytes");
+  const others = Array.from({ length: 400 }, (_, at) => user(1000 + at, `${at * 7919}`));
+  for (const changes of [hide([secret]), deleted()]) {
+    const bytes = await buildSnapshot([...others, ...community, employer, secret]);
+    writeFileSync(path, bytes);
+    expect(found(path).length).toBeGreaterThan(15);
+    writeFileSync(path, await changeSnapshot(bytes, changes));
+    expect(found(path)).toEqual([]);
+    expect(findTraces(path)).toEqual(noTraces);
+  }
+});
+
+test("the pages of a snapshot have nothing in the space that they do not use", async () => {
+  // So many users that the database, although it has just been vacuumed, has an unused number.
+  const dataset = [...seedDataset({ users: 2000, companies: 20, seed: 3 })];
+  const path = await makeSnapshot(dataset);
+  const imported = readFileSync(path);
+  await applyChanges(hide([{ id: 100 }]), path);
+  const built = await buildSnapshot(dataset);
+  const changed = await changeSnapshot(built, hide([{ id: 100 }]));
+  for (const bytes of [imported, readFileSync(path), built, changed]) {
+    const pages = Uint8Array.from(bytes.subarray(0, parseHeader(bytes, bytes.length)));
+    expect(clearUnused(pages, 100)).toBe(false);
+  }
 });
 
 test("the time of a takedown is in the file for an hour", async () => {

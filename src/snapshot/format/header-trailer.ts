@@ -107,7 +107,9 @@ export async function finishFile(path: string): Promise<string> {
   return sha256;
 }
 
-export function withTrailer(database: Uint8Array): Uint8Array {
+/** Like {@link finishFile}, for a database in memory. Changes its bytes, and returns a snapshot. */
+export function finishBytes(database: Uint8Array): Uint8Array {
+  clearUnused(database, HEADER_BYTES);
   const hashes = hashBlocks(database);
   const sha256 = createHash("sha256").update(database).update(hashes).digest("hex");
   return Buffer.concat([database, hashes, checksumLine(sha256)]);

@@ -153,7 +153,7 @@ export class RowWriter implements RecordHandler<DatasetLine> {
 
 function prepareStatements(db: Database) {
   // The references to records that have not been read yet. They may be all of the dataset's, so the
-  // table must be on disk. A TEMP table would be in memory (see temp_store in write.ts).
+  // table must be on disk. A TEMP table would be in memory (see temp_store in snapshot-writer.ts).
   db.$client.exec(
     "CREATE TABLE pending (at INTEGER, field TEXT, type TEXT, id INTEGER, user INTEGER)",
   );

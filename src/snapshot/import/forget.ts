@@ -1,12 +1,12 @@
 /**
  * Forgets what a change removes from a snapshot, so that no byte of the file shows it:
  *
- * 1. While a database is written (`useDatabase`), SQLite overwrites what it deletes with zeros. So
+ * 1. While a database is written, SQLite overwrites what it deletes with zeros (`secure_delete`). So
  *    does FTS5, whose tables say so (search/name-index.ts).
  * 2. `Removals` removes the records, and then their names from the index. The time of a takedown
  *    stays until the first change or import after an hour (hold-takedowns.ts).
- * 3. `forgetRemains`, which `finishDatabase` calls for all writers, removes what is left after that.
- * 4. `finishFile` clears the space that pages no longer use, where SQLite leaves copies of rows.
+ * 3. `forgetRemains`, with which `SnapshotWriter` finishes any database, removes what is left.
+ * 4. `finishFile` and `finishBytes` clear the space that pages no longer use, where SQLite leaves copies of rows.
  */
 import { eq, lte, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";

@@ -1,4 +1,5 @@
 /** Builds a snapshot from a dataset, whose records are written in batches as they are read. */
+import { setImmediate } from "node:timers/promises";
 import type { RecordSource } from "../../domain/record-source.ts";
 import {
   type Paths,
@@ -6,29 +7,31 @@ import {
   replaceLocked,
   withReplaceable,
 } from "../../files/replace.ts";
+import { buildNameIndex, nameKinds } from "../../search/name-index.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { finishFile } from "../format/header-trailer.ts";
+import { countOf } from "../format/meta.ts";
 import { checkSnapshot } from "../format/open.ts";
-import { createSchema } from "../format/schema.ts";
+import { user } from "../format/schema.ts";
 import { RowWriter } from "./add-records.ts";
-import { compare, type GuardOptions, refuseMostlyInvalid } from "./compare.ts";
+import { Comparison, type Differences } from "./comparison.ts";
+import { type GuardOptions, refuseLoss, refuseMostlyInvalid, refuseReveal } from "./guard.ts";
 import { type HoldOptions, holdTakedowns } from "./hold-takedowns.ts";
 import { type IdOptions, Ids } from "./ids.ts";
 import type { LineSource } from "./line-source.ts";
 import { type LocatedSource, openSource, type SourceOptions } from "./open-source.ts";
 import { type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
+import type { Counted } from "./report.ts";
 import { SkippingWriter } from "./skip-invalid.ts";
+import { SnapshotWriter } from "./snapshot-writer.ts";
+import { type Summary, summarize } from "./summary.ts";
 import { readTarget, type Target } from "./target.ts";
-import {
-  type Counted,
-  copyRows,
-  finishDatabase,
-  indexNames,
-  serializeSnapshot,
-  summarize,
-  useDatabase,
-  type WriteOptions,
-} from "./write.ts";
+
+export interface BuildOptions {
+  /** The time of the build, which dates takedowns and ends holds. Defaults to now. */
+  builtAtMs?: number | undefined;
+  /** Called repeatedly while the index of user names is built, with the progress (0 to 1). */
+  onIndexed?: ((share: number) => void) | undefined;
+}
 
 export interface ImportOptions
   extends SourceOptions,
@@ -36,7 +39,7 @@ export interface ImportOptions
     GuardOptions,
     HoldOptions,
     IdOptions,
-    WriteOptions,
+    BuildOptions,
     ReplaceOptions {
   /** Whether to skip anything invalid in the dataset; see skip-invalid.ts. */
   skipInvalid?: boolean;
@@ -59,79 +62,103 @@ export async function importDataset(
   target: string,
   options: ImportOptions = {},
 ): Promise<Counted> {
-  const write = (paths: Paths) => writeImport(dataset, target, paths, options);
+  const read = (old: string) => readTarget(old, target, options);
   if (!options.dryRun) {
     // Changes that arrive during an import wait for the lock, so the import cannot undo them.
+    const write = async (paths: Paths) => runImport(dataset, await read(paths.old), paths, options);
     return replaceLocked(target, write, options);
   }
-  const dry = (old: string) => write({ path: "", work: "", old });
-  return target ? withReplaceable(target, dry) : dry("");
+  if (target === "") return runImport(dataset, undefined, undefined, options);
+  return withReplaceable(target, async (old) => {
+    return runImport(dataset, await read(old), undefined, options);
+  });
 }
 
-async function writeImport(
+/** Builds the snapshot at `paths`, or only reports on it if there are none. */
+async function runImport(
   dataset: LineSource | LocatedSource,
-  name: string,
-  { path, work, old }: Paths,
+  target: Target | undefined,
+  paths: Paths | undefined,
   options: ImportOptions,
 ): Promise<Counted> {
-  const target = await readTarget(old, name, options);
   await using source = await openSource(dataset, options);
   using ids = await Ids.open(source.ids, target, options);
-  const counted = await useDatabase(work, async (db) => {
-    const read = await fill(db, source, ids, options);
-    const outcome = { ...examine(db, read, target, options), ...read, notFound: [] };
-    if (options.dryRun) return outcome;
-    const { counts, unlocked, featured } = outcome;
-    const summary = { counts, unlocked, featured, id_map: ids.mark() };
-    await indexNames(db, options);
-    finishDatabase(db, summary, options.builtAtMs);
-    copyRows(db, path);
-    return outcome;
-  });
+  using writer = SnapshotWriter.create(paths?.work, target?.path);
 
-  if (options.dryRun) return counted;
-  await finishFile(path);
-  const { sha256 } = await checkSnapshot(path);
+  const read = await fill(writer.db, source, ids, options);
+  const held = target ? holdTakedowns(writer.db, target.takedowns) : 0;
+  const summary = summarize(writer.db);
+  const differences = refuseAccidents(writer.db, read, summary, target, options);
+  const { counts, unlocked } = summary;
+  const report: Counted = { ...read, counts, unlocked, differences, held, notFound: [] };
+  if (paths === undefined) return report;
+
+  await finish(writer, summary, ids, options);
+  await writer.toFile(paths);
+  const { sha256 } = await checkSnapshot(paths.path);
   ids.commit();
-  return { ...counted, sha256 };
-}
-
-/** Holds takedowns and compares the result with the target. Throws if it looks like an accident. */
-function examine(
-  db: Database,
-  { skipped }: Read,
-  target: Target | undefined,
-  options: ImportOptions,
-) {
-  const held = target ? holdTakedowns(db, target.takedowns) : 0;
-  const summary = summarize(db);
-  const { counts } = summary;
-  if (counts.users === 0 && counts.companies === 0) {
-    throw new Error("the dataset has no users and no companies; nothing was written");
-  }
-  refuseMostlyInvalid(skipped, summary, options);
-  const differences = target && compare(db, target, summary, options);
-  return { ...summary, differences, held };
+  return { ...report, sha256 };
 }
 
 /** Builds a snapshot in memory from a dataset, which may be empty. */
 export async function buildSnapshot(
   dataset: LineSource,
-  options: WriteOptions = {},
+  options: BuildOptions = {},
 ): Promise<Uint8Array> {
   await using source = await openSource(dataset, {});
   using ids = await Ids.open(source.ids, undefined, {});
-  return await useDatabase(":memory:", async (db) => {
-    await fill(db, source, ids, {});
-    const summary = { ...summarize(db), id_map: ids.mark() };
-    await indexNames(db, options);
-    finishDatabase(db, summary, options.builtAtMs);
-    return serializeSnapshot(db);
-  });
+  using writer = SnapshotWriter.create(":memory:");
+
+  await fill(writer.db, source, ids, {});
+  await finish(writer, summarize(writer.db), ids, options);
+  return writer.toBytes();
 }
 
 function fill(db: Database, source: RecordSource, ids: Ids, options: ImportOptions): Promise<Read> {
-  createSchema(db.$client);
-  const writer = options.skipInvalid ? new SkippingWriter(db, ids) : new RowWriter(db, ids);
-  return readDataset(source, writer, ids, options);
+  const handler = options.skipInvalid ? new SkippingWriter(db, ids) : new RowWriter(db, ids);
+  return readDataset(source, handler, ids, options);
+}
+
+/** Returns the differences from the target. Throws if the result looks like an accident. */
+function refuseAccidents(
+  db: Database,
+  { skipped }: Read,
+  summary: Summary,
+  target: Target | undefined,
+  options: GuardOptions,
+): Differences | undefined {
+  const { counts } = summary;
+  if (counts.users === 0 && counts.companies === 0) {
+    throw new Error("the dataset has no users and no companies; nothing was written");
+  }
+  refuseMostlyInvalid(skipped, summary, options);
+  if (target === undefined) return undefined;
+
+  const comparison = new Comparison(db, target, summary);
+  refuseLoss(target.name, comparison, options);
+  refuseReveal(target.name, comparison, options);
+  return comparison.differences();
+}
+
+async function finish(
+  writer: SnapshotWriter,
+  summary: Summary,
+  ids: Ids,
+  { onIndexed, builtAtMs }: BuildOptions,
+): Promise<void> {
+  // Before the indexes, which take long, because the id map may be on a full disk.
+  const id_map = ids.mark();
+  await indexNames(writer.db, onIndexed);
+  writer.finish({ ...summary, id_map }, builtAtMs);
+}
+
+async function indexNames(db: Database, onIndexed: BuildOptions["onIndexed"]): Promise<void> {
+  const users = countOf(db, user);
+  for (const kind of nameKinds) {
+    for (const done of buildNameIndex(db.$client, kind)) {
+      if (kind === "user") onIndexed?.(done / users);
+      // Lets the event loop handle pending signals.
+      await setImmediate();
+    }
+  }
 }

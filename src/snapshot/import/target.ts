@@ -10,7 +10,8 @@ import { type HoldOptions, listTakedowns, type Takedown } from "./hold-takedowns
 export interface Target extends Totals {
   /** The path as the command was given it, for messages. */
   name: string;
-  path: string;
+  /** The file to compare a new snapshot with; undefined for a snapshot in memory. */
+  path?: string;
   /** The mark of the id map with which the snapshot was made, if any. */
   mark: string | undefined;
   isOfOlderRelease: boolean;

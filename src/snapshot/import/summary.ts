@@ -1,0 +1,51 @@
+/** Summarizes the rows of a database: how many there are, and who has the most points. */
+import { sql } from "drizzle-orm";
+import { type Database, prepareText } from "../../sqlite/driver.ts";
+import { countTotals, type Meta, type Totals } from "../format/meta.ts";
+import { achievement, type Unlock, user } from "../format/schema.ts";
+
+const MAX_FEATURED = 12;
+
+export type Summary = Totals & Pick<Meta, "featured">;
+
+/**
+ * Counts the rows and lists the users with the most achievement points, highest first, then lowest
+ * id. Reads only the users in `among` for this list if it is given, which is much faster.
+ */
+export function summarize(db: Database, among?: readonly number[]): Summary {
+  const best: { id: number; points: number }[] = [];
+  let unlocked = 0;
+  const pointsOf = readPoints(db);
+
+  for (const { id, achievements } of iterateUsers(db, among)) {
+    const unlocks: Unlock[] = JSON.parse(achievements);
+    unlocked += unlocks.length;
+    const points = unlocks.reduce((sum, [unlocked]) => sum + (pointsOf.get(unlocked) ?? 0), 0);
+    if (best.length === MAX_FEATURED && points <= (best.at(-1)?.points ?? 0)) continue;
+    best.push({ id, points });
+    best.sort((a, b) => b.points - a.points).splice(MAX_FEATURED);
+  }
+
+  return { ...countTotals(db, among ? undefined : unlocked), featured: best.map(({ id }) => id) };
+}
+
+function readPoints(db: Database): Map<number, number> {
+  const definitions = db.select({ id: achievement.id, points: achievement.points });
+  return new Map(
+    definitions
+      .from(achievement)
+      .all()
+      .map(({ id, points }) => [id, points]),
+  );
+}
+
+function iterateUsers(db: Database, among: readonly number[] | undefined) {
+  const isAmong = sql`${user.id} IN (SELECT value FROM json_each(${sql.placeholder("ids")}))`;
+  const users = db
+    .select({ id: user.id, achievements: user.achievements })
+    .from(user)
+    .where(among && isAmong)
+    .orderBy(user.id);
+  const values = among ? [JSON.stringify(among)] : [];
+  return prepareText(db, users).iterate(...values);
+}
