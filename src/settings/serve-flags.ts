@@ -58,7 +58,10 @@ export const sharedSettings = {
     },
     title: { kind: kinds.text("NAME"), default: DEFAULT_TITLE, help: "the community's name" },
     accent: { kind: kinds.colour, help: "accent colour, such as '#0a7d4f' (default: yellow)" },
-    logo: { kind: kinds.pathOrBytes, help: "an SVG or PNG of at most 256 KB next to the name" },
+    logo: {
+      kind: kinds.pathOrBytes,
+      help: "a PNG, or an SVG with a viewBox, of at most 256 KB next to the name",
+    },
     links: {
       name: "--link TEXT=URL",
       kind: kinds.link,
