@@ -243,14 +243,14 @@ function announce({ roadbook, url, adminUrl }: Server, values: ServeValues, log:
   log.writeToTerminal(tips.map((tip) => (tip === true ? "" : `  ${tip}\n`)).join(""));
 }
 
-/** Says where the accent would hardly be visible. */
+/** Says where rules and marks in the accent would hardly be visible. */
 function warnOfShades(accent: string, log: Log): void {
   for (const mode of ["light", "dark"] as const) {
     const shown = shadeAccent(accent, mode);
     if (shown === accent) continue;
     log.warn(
       { accent, shown },
-      `--accent is hardly visible in ${mode} mode, so it is shaded there`,
+      `--accent is hardly visible in ${mode} mode, so rules and marks have another colour there`,
     );
   }
 }

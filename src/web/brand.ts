@@ -23,14 +23,18 @@ export type Logo = ReturnType<typeof parseLogo>;
 
 type Mode = "light" | "dark";
 
-/** The background of the page, as in style.css. */
+/** The background and the text of the page, as in style.css. */
 const PAPER = { light: "#ffffff", dark: "#101214" };
+const INK = { light: "#141414", dark: "#f4f4f2" };
 
 /**
- * An accent of less contrast to the background vanishes, and is shaded. Yellow, which is 1.6 on
- * white, stands out by its colour, as on road signs.
+ * Rules and marks in an accent of less contrast to the background would vanish. Yellow, which is 1.6
+ * on white, stands out by its colour, as on road signs.
  */
 const MIN_CONTRAST = { light: 1.5, dark: 3 };
+
+/** A shade of a paler accent would be a plain grey. The channels of #0a3d62 differ by 88. */
+const MIN_CHROMA = 48;
 
 /** What WCAG 2 asks of parts of a page that are not text. */
 const SHADED_CONTRAST = 3;
@@ -42,11 +46,12 @@ export function textColourOn(accent: string): string {
   return luminance < 0.183 ? "#ffffff" : "#000000";
 }
 
-/** The accent in a mode: shaded until it is visible if it would not be. */
+/** The colour of rules and marks in a mode: the accent if it is visible there, or else a shade. */
 export function shadeAccent(accent: string, mode: Mode): string {
   if (contrastOf(accent, PAPER[mode]) >= MIN_CONTRAST[mode]) return accent;
   const ink = mode === "light" ? 0 : 255;
   const bytes = [...Buffer.from(accent.slice(1), "hex")];
+  if (Math.max(...bytes) - Math.min(...bytes) < MIN_CHROMA) return INK[mode];
   for (let share = 0.01; share < 1; share += 0.01) {
     const mixed = bytes.map((byte) => Math.round(byte + (ink - byte) * share));
     const colour = `#${Buffer.from(mixed).toString("hex")}`;
@@ -55,15 +60,17 @@ export function shadeAccent(accent: string, mode: Mode): string {
   return accent;
 }
 
+/** Signs have the accent itself in both modes, because the line inside their edge shows them. */
 export function styleOf(accent: string): string {
   const light = shadeAccent(accent, "light");
   const dark = shadeAccent(accent, "dark");
-  if (light === dark) return declareAccent(light);
-  return `${declareAccent(light)}@media(prefers-color-scheme:dark){${declareAccent(dark)}}`;
+  const style = `:root{--accent:${accent};--on-accent:${textColourOn(accent)};${declareLine(light)}}`;
+  if (light === dark) return style;
+  return `${style}@media(prefers-color-scheme:dark){:root{${declareLine(dark)}}}`;
 }
 
-function declareAccent(colour: string): string {
-  return `:root{--accent:${colour};--on-accent:${textColourOn(colour)}}`;
+function declareLine(colour: string): string {
+  return `--line:${colour};--on-line:${textColourOn(colour)}`;
 }
 
 function contrastOf(colour: string, background: string): number {

@@ -55,7 +55,7 @@ describe("without a terminal, each event is one line of JSON", () => {
     expect({ level, accent, shown }).toEqual({
       level: "warn",
       accent: "#fffdf0",
-      shown: "#96958e",
+      shown: "#141414",
     });
     await target.close();
   });

@@ -37,20 +37,26 @@ test("text has a contrast of at least 4.5 on any accent colour", () => {
   fc.assert(holds, { numRuns: 2000 });
 });
 
-test("an accent that would vanish is shaded to a contrast of 3, and another stays", () => {
+test("rules and marks in an accent that would vanish are shaded, or in the colour of the text", () => {
   const holds = fc.property(colour, (accent) => {
-    for (const [mode, paper, minimum] of [
-      ["light", "#ffffff", 1.5],
-      ["dark", "#101214", 3],
+    for (const [mode, paper, ink, minimum] of [
+      ["light", "#ffffff", "#141414", 1.5],
+      ["dark", "#101214", "#f4f4f2", 3],
     ] as const) {
       const shown = shadeAccent(accent, mode);
       const contrast = contrastOf(shown, paper);
+      const bytes = [...Buffer.from(accent.slice(1), "hex")];
       if (contrastOf(accent, paper) >= minimum) expect(shown).toBe(accent);
+      // Shades of the others would be plain greys.
+      else if (Math.max(...bytes) - Math.min(...bytes) < 48) expect(shown).toBe(ink);
       else expect([contrast >= 3, contrast < 3.2]).toEqual([true, true]);
     }
   });
   fc.assert(holds, { numRuns: 2000 });
   expect(shadeAccent("#ffc61a", "light")).toBe("#ffc61a");
+  for (const pale of ["#ffffff", "#fffdf0"]) expect(shadeAccent(pale, "light")).toBe("#141414");
+  expect(shadeAccent("#000000", "dark")).toBe("#f4f4f2");
+  expect(shadeAccent("#0a3d62", "dark")).toBe("#3d6683");
 });
 
 test("a custom name replaces Roadbook in the title and on the sign", async () => {
@@ -73,8 +79,8 @@ test("a custom colour changes the icon, and the style sheet's content and file n
   expect(await styleOf(dark)).not.toBe(await styleOf(plain));
   const style = await (await dark.fetch(await styleOf(dark))).text();
   expect(style).toEndWith(
-    ":root{--accent:#0a3d62;--on-accent:#ffffff}" +
-      "@media(prefers-color-scheme:dark){:root{--accent:#3d6683;--on-accent:#ffffff}}",
+    ":root{--accent:#0a3d62;--on-accent:#ffffff;--line:#0a3d62;--on-line:#ffffff}" +
+      "@media(prefers-color-scheme:dark){:root{--line:#3d6683;--on-line:#ffffff}}",
   );
   expect(await (await dark.fetch("/favicon.svg")).text()).toContain('fill="#0a3d62"');
   expect(await (await plain.fetch("/favicon.svg")).text()).toContain('fill="#ffc61a"');
