@@ -11,7 +11,7 @@ import type { View } from "../web/view.ts";
 import type { Pages, Service } from "./app-options.ts";
 import { errors } from "./error-codes.ts";
 import { toSeconds } from "./rate-limit.ts";
-import { readCompany, readDriver, readResults, readStart } from "./read-views.ts";
+import { readCompany, readDriver, readOthers, readResults, readStart } from "./read-views.ts";
 import { parseUserId, pathOf, preferencesIn, withoutBase } from "./request.ts";
 import { type Body, Content, fail } from "./result.ts";
 
@@ -53,7 +53,7 @@ function createRoutes(page: Pages, service: Service, renderer: PageRenderer) {
   const { countSearch, snapshot, baseUrl } = service;
   return new Elysia({ strictPath: true })
     .get("/", async ({ request, server }) => {
-      const query = normalizeQuery(parametersOf(request)?.getAll("q").at(-1) ?? "");
+      const query = queryOf(request);
       const base = baseUrl(request);
       if (query === "") return renderer.show(request, readStart(snapshot(), base, page.featured));
       if (!SEARCHABLE.test(query))
@@ -95,7 +95,8 @@ class PageRenderer {
 
   show(request: Request, view: View): Content {
     const { snapshot, basePath, baseUrl } = this.#service;
-    const { kiosk } = this.#page;
+    const { kiosk, featured } = this.#page;
+    const base = baseUrl(request);
     const language = this.#languageOf(request);
     const html = renderDocument({
       view,
@@ -103,7 +104,9 @@ class PageRenderer {
       brand: this.#page,
       meta: snapshot().meta,
       basePath,
-      baseUrl: baseUrl(request),
+      baseUrl: base,
+      search: kiosk ? queryOf(request) : "",
+      others: kiosk ? readOthers(view, snapshot(), base, featured) : [],
       ...this.assets.paths,
     });
 
@@ -187,6 +190,11 @@ class AssetFiles {
 function prefersPage(request: Request): boolean {
   const preferences = preferencesIn(request.headers, "accept");
   return preferences.mediaType(["application/json", "text/html"]) === "text/html";
+}
+
+/** The last of several counts. */
+function queryOf(request: Request): string {
+  return normalizeQuery(parametersOf(request)?.getAll("q").at(-1) ?? "");
 }
 
 const parametersOf = ({ url }: Request) => URL.parse(url)?.searchParams;

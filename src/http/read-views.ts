@@ -1,26 +1,60 @@
 /** Reads what a page shows from a snapshot. */
-import type { AchievementEntry } from "../domain/model.ts";
+import type { AchievementEntry, User } from "../domain/model.ts";
 import { spellQuery } from "../search/normalize-query.ts";
 import type { Snapshot } from "../snapshot/read/reload.ts";
-import type { CompanyView, DriverView, ProblemView, ResultsView, StartView } from "../web/view.ts";
+import type {
+  CompanyView,
+  DriverView,
+  ProblemView,
+  ResultsView,
+  StartView,
+  View,
+} from "../web/view.ts";
+
+/** The ids of --featured. */
+type Featured = readonly number[] | undefined;
 
 const DRIVERS_PER_PAGE = 24;
 /** Counting more public members would delay other requests. */
 const MAX_COUNTED = 10_000;
+/** With more rows, the screen of a standing kiosk is at least half full. */
+const FEW_ROWS = 4;
 
-/** Leaves out featured users who have become private. */
-export function readStart(data: Snapshot, baseUrl: string, ids?: readonly number[]): StartView {
-  const { meta, users, companies, search } = data;
-  const drivers = (ids ?? meta.featured).flatMap((id) => {
-    const user = users.findProfile(id, baseUrl);
-    return "missing" in user ? [] : [user];
-  });
+export function readStart(data: Snapshot, baseUrl: string, ids: Featured): StartView {
+  const { companies, search } = data;
+  const drivers = readFeatured(data, baseUrl, ids);
   return {
     kind: "start",
     drivers,
     companies: drivers.length === 0 ? companies.listLargest() : [],
     needsScriptHint: search.hasLatinSpellings,
   };
+}
+
+/** Leaves out featured users who have become private. */
+function readFeatured({ meta, users }: Snapshot, baseUrl: string, ids: Featured): User[] {
+  return (ids ?? meta.featured).flatMap((id) => {
+    const user = users.findProfile(id, baseUrl);
+    return "missing" in user ? [] : [user];
+  });
+}
+
+/** The featured users that a kiosk shows below a view of a few rows, so that no screen is empty. */
+export function readOthers(view: View, data: Snapshot, baseUrl: string, ids: Featured): User[] {
+  if (view.kind === "start" || countRows(view) > FEW_ROWS) return [];
+  const shown = new Set(listDrivers(view).map(({ id }) => id));
+  return readFeatured(data, baseUrl, ids).filter(({ id }) => !shown.has(id));
+}
+
+function countRows(view: Exclude<View, StartView>): number {
+  if (view.kind === "results") return view.drivers.length + view.companies.length;
+  if (view.kind === "company") return view.drivers.length;
+  return view.kind === "driver" ? view.achievements.length : 0;
+}
+
+function listDrivers(view: View): readonly { id: number }[] {
+  if ("drivers" in view) return view.drivers;
+  return view.kind === "driver" ? [view.user] : [];
 }
 
 /** `query` is normalized. */

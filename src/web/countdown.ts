@@ -15,7 +15,7 @@ export function countDown(): void {
   timer = setInterval(() => {
     const left = Math.max(0, Math.ceil((until - Date.now()) / 1000));
     wait.textContent = String(wait.dataset.text).replace("{time}", clockOf(left));
-    wait.hidden = left === 0;
+    wait.hidden = !left;
     again.hidden = left > 0;
   }, 1000);
 }

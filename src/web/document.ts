@@ -2,10 +2,11 @@
 import { type Language, languages, type Texts } from "../domain/languages.ts";
 import { Html, html, withBasePath } from "./html.ts";
 import { translationIn } from "./languages.ts";
-import { type PageContext, type Rendered, renderView } from "./render.ts";
+import { type PageContext, type Rendered, renderFeatured, renderView } from "./render.ts";
 import type { View } from "./view.ts";
 
-interface DocumentOptions extends Pick<PageContext, "brand" | "baseUrl" | "meta"> {
+interface DocumentOptions
+  extends Pick<PageContext, "brand" | "baseUrl" | "meta" | "search" | "others"> {
   view: View;
   language: Language;
   basePath: string;
@@ -77,7 +78,7 @@ ${
   </form>
   ${kiosk && renderKeys(options, texts)}
 </header>
-<main id="view"${kiosk && html` tabindex="0"`}>${rendered.main}</main>
+<main id="view"${kiosk && html` tabindex="0"`}>${rendered.main}${renderFeatured(options.others, context)}</main>
 ${
   !kiosk &&
   html`<footer>${links.map(
@@ -109,12 +110,12 @@ ${url && html`<link rel="canonical" href="${url}">\n<meta property="og:url" cont
 <meta name="twitter:card" content="${avatar ? "summary" : "summary_large_image"}">`;
 }
 
-function renderKeys({ view, language, brand }: DocumentOptions, texts: Texts): Html {
+function renderKeys({ view, language, brand, search }: DocumentOptions, texts: Texts): Html {
   const keys = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ1234567890"].map(
     (key) => html`<button type="button" value="${key.toLowerCase()}">${key}</button>`,
   );
-  // On the start page, the link is not there, but keeps its place.
-  const current = view.kind === "start" && html` aria-current="page"`;
+  const start = view.kind !== "start" && "/";
+  const results = search && !("query" in view) && `/?${new URLSearchParams({ q: search })}`;
   const buttons = Object.entries(languages).map(
     ([code, { languageName }]) =>
       html`<button type="button" lang="${code}" aria-pressed="${String(code === language)}">${languageName}</button>`,
@@ -122,9 +123,14 @@ function renderKeys({ view, language, brand }: DocumentOptions, texts: Texts): H
   return html`<div class="keys">${keys}
     <button type="button" value=" " aria-label="${texts.spaceKey}">␣</button>
     <button type="button" value="" aria-label="${texts.backspaceKey}">⌫</button></div>
-  <div class="bar"><a href="/" aria-label="${texts.backToStart}"${current}>${texts.start}</a>${
+  <div class="bar"><a ${linkIf(start)} aria-label="${texts.backToStart}">${texts.start}</a><a id="back" ${linkIf(results)}>${texts.results}</a>${
     brand.language === undefined && buttons
   }</div>`;
+}
+
+/** A link that leads nowhere from a page keeps its place. */
+function linkIf(path: string | false | undefined): Html {
+  return path ? html`href="${path}"` : html`role="link" aria-disabled="true"`;
 }
 
 /** What a kiosk says while a page does not come, and before it starts over. */

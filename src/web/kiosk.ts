@@ -131,8 +131,8 @@ export class Kiosk {
   #search(): void {
     this.#stop("search");
     const { value: q, form } = this.#field;
-    if (q.trim() === "") this.#leave();
-    else this.#go(`${form?.action}?${new URLSearchParams({ q })}`);
+    if (q.trim()) this.#go(`${form?.action}?${new URLSearchParams({ q })}`);
+    else this.#leave();
   }
 
   #leave(url = this.#start): void {
@@ -218,6 +218,7 @@ export class Kiosk {
     this.#use(true);
     setLanguage("");
     this.#field.value = "";
+    find<HTMLAnchorElement>("#back").href = "";
     if (!this.#isStart) find("main").replaceChildren();
     history.replaceState(null, "", this.#start);
     this.#leave();
@@ -232,7 +233,7 @@ function find<Found extends HTMLElement>(selector: string): Found {
 }
 
 function assetsOf(page: Document): string {
-  return Array.from(page.querySelectorAll(ASSETS), ({ outerHTML }) => outerHTML).join();
+  return [...page.querySelectorAll(ASSETS)].map(({ outerHTML }) => outerHTML).join();
 }
 
 function setLanguage(language: string): void {

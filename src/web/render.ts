@@ -20,6 +20,10 @@ export interface PageContext extends Translation {
   brand: Brand;
   baseUrl: string;
   meta: Pick<Meta, "counts">;
+  /** On a kiosk, the query of the search that led to this page. */
+  search: string;
+  /** On a kiosk, the drivers below a view of a few rows. */
+  others: readonly User[];
 }
 
 /** The main part of a page, and what its head and link previews say about it. */
@@ -50,8 +54,6 @@ function renderStart(view: StartView, context: PageContext): Rendered {
   if (meta.counts.companies > 0)
     counts.push(formatCount(meta.counts.companies, texts.companyCount));
   const found = counts.join(", ");
-  const details = tellApart(drivers, (user) => user.company?.name, context);
-  const cards = drivers.map((user, at) => renderCard(user, details[at], context));
   const rows = companies.map((company) => renderCompanyRow(company, company.name, context));
   const heading =
     brand.title === DEFAULT_TITLE ? texts.title : fill(texts.driversOf, { title: brand.title });
@@ -62,7 +64,7 @@ function renderStart(view: StartView, context: PageContext): Rendered {
     path: "/",
     main: html`<h1>${heading}</h1>
     <p class="counts">${found}</p>
-    ${cards.length > 0 && html`<h2>${texts.featured}</h2><ul class="cards">${cards}</ul>`}
+    ${renderFeatured(drivers, context)}
     ${brand.kiosk && view.needsScriptHint() && html`<p class="hint">${texts.scriptHint}</p>`}
     ${meta.counts.public_users === 0 && html`<p class="hint">${texts.nobodyPublic}</p>`}
     <div class="boards">${rows.length > 0 && renderBoard(texts.companies, rows)}</div>`,
@@ -79,7 +81,7 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
   const details = tellApart(drivers, (driver) => driver.company ?? undefined, context);
   const driverRows = drivers.map((driver, at) => {
     const name = markMatches(driver.name, queries);
-    const row = renderRow(`/drivers/${driver.id}`, name, details[at]);
+    const row = renderRow(`/drivers/${driver.id}`, name, details[at], context);
     return html`${renderAvatar(driver, context)}${row}`;
   });
   const companyRows = companies.map((company) =>
@@ -101,12 +103,19 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
     ${
       boards.length === 0 &&
       html`<div class="problem"><h2>${texts.problems.nothing}</h2><p>${texts.advice.nothing}</p></div>
-      ${renderButton("/", texts.otherDrivers)}`
+      ${renderWayOut(context)}`
     }
     <div class="boards">${boards.map(({ heading, rows }) =>
       renderBoard(heading, rows, rows.length === MAX_RESULTS && texts.moreResults),
     )}</div>`,
   };
+}
+
+export function renderFeatured(drivers: readonly User[], context: PageContext): Html | undefined {
+  if (drivers.length === 0) return undefined;
+  const details = tellApart(drivers, (user) => user.company?.name, context);
+  const cards = drivers.map((user, at) => renderCard(user, details[at], context));
+  return html`<h2>${context.texts.featured}</h2><ul class="cards">${cards}</ul>`;
 }
 
 function renderBoard(heading: string, rows: Html[], note?: string | false): Html {
@@ -115,16 +124,28 @@ function renderBoard(heading: string, rows: Html[], note?: string | false): Html
       ${note && html`<p class="hint">${note}</p>`}</section>`;
 }
 
-function renderRow(path: string, name: Html | string, detail: string | undefined): Html {
-  return html`<p><a href="${path}">${name}</a> <span>${detail}</span></p>`;
+function renderRow(
+  path: string,
+  name: Html | string,
+  detail: string | undefined,
+  context: PageContext,
+): Html {
+  return html`<p><a href="${keepSearch(path, context)}">${name}</a> <span>${detail}</span></p>`;
+}
+
+/** Browsers have a button that leads back to the results. A kiosk's page has a link. */
+function keepSearch(path: string, { search }: PageContext): string {
+  if (!search) return path;
+  return `${path}${path.includes("?") ? "&" : "?"}${new URLSearchParams({ q: search })}`;
 }
 
 function renderCompanyRow(
   { id, member_count }: CompanySearchResult,
   name: Html | string,
-  { texts, formatCount }: PageContext,
+  context: PageContext,
 ): Html {
-  return renderRow(`/companies/${id}`, name, formatCount(member_count, texts.members));
+  const members = context.formatCount(member_count, context.texts.members);
+  return renderRow(`/companies/${id}`, name, members, context);
 }
 
 /** Describes each driver by the company, or else the year of joining; those who look alike by both. */
@@ -170,7 +191,7 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
     main: html`<article>
     <header class="sign">${renderAvatar(user, context)}<div>
       ${renderHeading(name)}
-      ${company && html`<p><a href="/companies/${company.id}"><bdi>${company.name}</bdi></a>, <bdi>${company.role}</bdi></p>`}
+      ${company && html`<p><a href="${keepSearch(`/companies/${company.id}`, context)}"><bdi>${company.name}</bdi></a>, <bdi>${company.role}</bdi></p>`}
     </div></header>
     <dl class="facts">${facts.map(
       ([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`,
@@ -178,7 +199,7 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
     ${renderOwnPage(brand.driverLink, id, context)}
     ${context.meta.counts.achievements > 0 && html`<h2>${texts.achievements}</h2>${!hasAny && html`<p>${texts.noAchievements}</p>`}`}
     <ul class="badges">${shown.map((entry) => renderAchievement(entry, context))}</ul>
-    ${isCut && renderButton(`/drivers/${id}?achievements=all`, fill(texts.allAchievements, { count: achievements.length }))}
+    ${isCut && renderButton(keepSearch(`/drivers/${id}?achievements=all`, context), fill(texts.allAchievements, { count: achievements.length }))}
   </article>`,
   };
 }
@@ -203,7 +224,7 @@ function renderCompany(view: CompanyView, context: PageContext): Rendered {
     <h2>${texts.drivers}</h2>
     ${cards.length === 0 && html`<p>${texts.noDrivers}</p>`}
     <ul class="cards">${cards}</ul>
-    ${next && renderButton(`${path}?after=${next}`, texts.moreDrivers)}`,
+    ${next && renderButton(keepSearch(`${path}?after=${next}`, context), texts.moreDrivers)}`,
   };
 }
 
@@ -225,7 +246,8 @@ function renderAchievement(entry: AchievementEntry, context: PageContext): Html 
     <div><h3>${name} <small lang="">${type}</small></h3><p>${description}</p><p class="dots quiet">${parts}</p></div></li>`;
 }
 
-function renderProblem(view: ProblemView, { texts }: PageContext): Rendered {
+function renderProblem(view: ProblemView, context: PageContext): Rendered {
+  const { texts } = context;
   const { problem, waitSeconds: seconds } = view;
   const wait =
     seconds !== undefined &&
@@ -236,8 +258,12 @@ function renderProblem(view: ProblemView, { texts }: PageContext): Rendered {
     description: texts.description,
     main: html`<div class="problem"><h1>${texts.problems[problem]}</h1><p>${texts.advice[problem]}</p></div>
     ${wait}
-    ${renderButton("/", texts.otherDrivers)}`,
+    ${renderWayOut(context)}`,
   };
+}
+
+function renderWayOut({ texts, others }: PageContext): Html | undefined {
+  return others.length === 0 ? renderButton("/", texts.otherDrivers) : undefined;
 }
 
 /** At its normal size, a long name would fill a small screen. */
@@ -261,8 +287,9 @@ function renderOwnPage(template: string | undefined, id: number, context: PageCo
 type Face = Pick<User, "id" | "name" | "avatar_url">;
 
 function renderCard(user: Face, detail: string | undefined, context: PageContext): Html {
+  const row = renderRow(`/drivers/${user.id}`, user.name, detail, context);
   return html`<li class="card">${renderAvatar(user, context)}
-      <p><a href="/drivers/${user.id}">${user.name}</a> <span>${detail}</span></p></li>`;
+      ${row}</li>`;
 }
 
 function renderAvatar(user: Face, { baseUrl }: PageContext) {

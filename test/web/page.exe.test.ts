@@ -298,8 +298,11 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
       await page.keyboard.type("owa");
       await page.waitForURL("**/rb/?q=anna+nowa");
       await page.getByRole("link", { name: "Anna Nowak" }).click();
-      await page.waitForURL("**/rb/drivers/45");
+      await page.waitForURL("**/rb/drivers/45?q=anna+nowa");
       expect(await field.inputValue()).toBe("");
+      await page.getByRole("link", { name: "Results" }).click();
+      await page.waitForURL("**/rb/?q=anna+nowa");
+      expect(await field.inputValue()).toBe("anna nowa");
       await searchFor(page, "no");
       await page.waitForURL("**/rb/?q=no");
       await press("Français");
@@ -332,7 +335,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         await searchFor(page, "nowak");
         await page.waitForURL("**/?q=nowak");
         await page.getByRole("link", { name: "Łukasz Nowak", exact: true }).click();
-        await page.waitForURL("**/drivers/42");
+        await page.waitForURL("**/drivers/42?q=nowak");
         await main.evaluate((element) => element.scrollTo(0, 9999));
         await page.getByRole("searchbox").fill("x");
         const resume = isDown && (await pauseServer());
@@ -535,6 +538,8 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
           const keys = await boxesOf(page, ".keys *");
           if (size === "kiosk")
             for (const box of keys) expect(Number(box.split(",")[1])).toBeGreaterThan(height / 2);
+          // On the start page, too, which has nothing to lead back to.
+          expect(await boxesOf(page, ".bar a")).toHaveLength(2);
           // The languages are in one row, which ends where the row of keys ends.
           expect(new Set(languages.map((box) => box.split(",")[1])).size).toBe(1);
         },
@@ -553,6 +558,10 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
       };
       await page.goto(origin);
       expect(await keys.isVisible()).toBeTrue();
+      // A whole card is above the keys, and above what fades there.
+      const card = await page.locator(".card").first().boundingBox();
+      const room = (await keys.boundingBox())?.y ?? 0;
+      expect((card?.y ?? 0) + (card?.height ?? 0)).toBeLessThan(room - 40);
       for (const name of ["N", "O", "W"])
         await page.getByRole("button", { name, exact: true }).click();
       await page.clock.runFor(1000);
@@ -566,6 +575,8 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
       expect(await keys.isVisible()).toBeTrue();
       // So does a pause, or a tap on what was found.
       await page.getByRole("button", { name: "A", exact: true }).click();
+      await page.clock.runFor(1000);
+      await page.waitForURL("**/?q=nowa");
       await page.clock.runFor(5000);
       expect(await keys.isVisible()).toBeFalse();
       await page.goto(`${origin}/drivers/42`);
@@ -605,21 +616,76 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   );
 
   testPage(
-    "a 4K screen is used from side to side, and grows the text",
-    {},
+    "a 4K screen looks like one of a quarter of its pixels: used from side to side, and downwards",
+    { demo: true, dataset: undefined, featured: undefined },
     async ({ page, origin }) => {
-      await page.goto(`${origin}/?q=nowak`);
+      await page.goto(origin);
       const measure = () =>
         page.evaluate(() => ({
-          share: document.body.offsetWidth / innerWidth,
+          width: document.body.offsetWidth / innerWidth,
+          height:
+            (document.querySelector(".cards")?.getBoundingClientRect().bottom ?? 0) / innerHeight,
           size: Number.parseFloat(getComputedStyle(document.body).fontSize),
         }));
       await page.setViewportSize({ width: 1920, height: 1080 });
       const { size } = await measure();
       await page.setViewportSize({ width: 3840, height: 2160 });
       const large = await measure();
-      expect(large.share).toBeGreaterThan(0.7);
-      expect(large.size).toBeGreaterThan(1.4 * size);
+      expect(large.width).toBeGreaterThan(0.7);
+      expect(large.height).toBeGreaterThan(0.7);
+      expect(large.size).toBeGreaterThan(1.75 * size);
+    },
+  );
+
+  test.each([
+    ["desktop", false],
+    ["lying", false],
+    ["lying", true],
+  ] as const)(
+    "a wide screen (%s, kiosk: %p) shows the facts beside the driver's sign",
+    (size, kiosk) =>
+      open({ size, kiosk }, async ({ page, origin }) => {
+        const boxOf = async (selector: string) => {
+          const box = await page.locator(selector).boundingBox();
+          if (!box) throw new Error(`no ${selector}`);
+          return box;
+        };
+        await page.goto(`${origin}/drivers/42`);
+        const sign = await boxOf(".sign");
+        const facts = await boxOf(".facts");
+        expect(sign.x + sign.width).toBeLessThan(facts.x);
+        expect(facts.y).toBeLessThan(sign.y + sign.height);
+        // The text takes at least half of the sign.
+        const [name] = await page.$$eval(".sign h1", (headings) => {
+          const range = document.createRange();
+          return headings.map((heading) => {
+            range.selectNodeContents(heading);
+            return range.getBoundingClientRect().right;
+          });
+        });
+        expect(name).toBeGreaterThan(sign.x + sign.width / 2);
+      }),
+  );
+
+  testPage(
+    "a tall kiosk is filled below a single result, and below none",
+    {
+      kiosk: true,
+      size: "kiosk",
+      searchLimit: 0,
+      demo: true,
+      dataset: undefined,
+      featured: undefined,
+    },
+    async ({ page, origin }) => {
+      for (const path of ["/?q=nora+sol", "/?q=zzzzqq", "/drivers/43"]) {
+        await page.goto(origin + path);
+        const filled = await page.locator("main").evaluate((main) => {
+          const last = main.lastElementChild?.getBoundingClientRect().bottom ?? 0;
+          return last / main.getBoundingClientRect().bottom;
+        });
+        expect(filled).toBeGreaterThan(0.8);
+      }
     },
   );
 
@@ -663,14 +729,20 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
             const contrastOf = (
               selector: string,
               property: "backgroundColor" | "borderTopColor",
+              part?: "::before",
             ) => {
               const element = document.querySelector(selector);
-              const ratio = element ? luminanceOf(getComputedStyle(element)[property]) / paper : 1;
+              const style = element && getComputedStyle(element, part);
+              const ratio = style ? luminanceOf(style[property]) / paper : 1;
               return Math.max(ratio, 1 / ratio);
             };
             return {
               rule: contrastOf("h2", "borderTopColor"),
-              plate: contrastOf(".plate", "backgroundColor"),
+              // A sign keeps a pale accent, and is shown by the line inside its edge.
+              plate: Math.max(
+                contrastOf(".plate", "backgroundColor"),
+                contrastOf(".plate", "borderTopColor", "::before"),
+              ),
               mark: contrastOf("mark", "backgroundColor"),
               key: contrastOf(".keys button", "borderTopColor"),
             };

@@ -29,6 +29,8 @@ function render(view: View, brand: Partial<Brand> = {}): string {
     scriptPath: "/assets/page.js",
     stylePath: "/assets/page.css",
     logoPath: undefined,
+    search: "",
+    others: [],
     meta: {
       counts: { roles: 0, achievements: 1, companies: 1, users: 1, public_users: 1 },
     },
@@ -70,8 +72,10 @@ const driver: DriverView = {
   showsAll: false,
 };
 
-test("the script is under 2 KB compressed, and the style sheet is under 4 KB", async () => {
+test("the script has 4 KB (2 KB compressed), and the style sheet 10 KB (4 KB compressed)", async () => {
   const { script, style } = await pageAssets();
+  expect(script.text.length).toBeLessThanOrEqual(4 * 1024);
+  expect(style.text.length).toBeLessThanOrEqual(10 * 1024);
   expect(Bun.gzipSync(script.text).length).toBeLessThan(2 * 1024);
   expect(script.text).not.toMatch(/XMLHttpRequest|innerHTML/);
   expect(Bun.gzipSync(style.text).length).toBeLessThan(4 * 1024);
@@ -176,15 +180,63 @@ test("a kiosk has buttons for the languages unless one is fixed, and explains sc
     [...shown.matchAll(/lang="(\w+)" aria-pressed="(\w+)"/g)].map(([, ...each]) => each),
   ).toEqual(Object.keys(languages).map((language) => [language, String(language === "de")]));
   expect(shown).toContain("„ivanov“");
-  expect(shown).toContain('<a href="/" aria-label="Zur Startseite" aria-current="page">Start</a>');
+  expect(shown).toContain('<a role="link" aria-disabled="true" aria-label="Zur Startseite">Start<');
   // Chinese is not spelled in Latin letters, and accents need no explanation.
   const dataset = [user(1, "東京"), user(2, "Jörg")];
   expect(await load("/", { kiosk: true, dataset })).not.toContain("ivanov");
   const fixed = await load("/?q=zzzz", { kiosk: true, language: "en" }, cookie);
   expect(fixed).toContain(
-    '<div class="bar"><a href="/" aria-label="Back to the start">Start</a></div>',
+    '<div class="bar"><a href="/" aria-label="Back to the start">Start</a>' +
+      '<a id="back" role="link" aria-disabled="true">Results</a></div>',
   );
   expect(await load("/", {}, cookie)).toContain(`<h1>${languages.en.title}</h1>`);
+});
+
+test("on a kiosk, the pages that a search led to link back to its results", async () => {
+  const linksOf = (html: string) =>
+    [...html.matchAll(/<a (?:id="back" )?href="(.*?)"/g)].map(([, href]) => href);
+  const back = "/?q=%C5%81ukasz";
+  for (const [path, ...links] of [
+    ["/?q=Łukasz", "/drivers/42?q=%C5%81ukasz"],
+    ["/drivers/42?q=Łukasz", "/companies/3?q=%C5%81ukasz", back],
+    ["/companies/3?q=Łukasz", "/drivers/42?q=%C5%81ukasz", back],
+    ["/drivers/43?q=Łukasz", back],
+  ] as const) {
+    expect(linksOf(await load(path, { kiosk: true }))).toContainValues(links);
+    // Browsers have a button for that.
+    for (const href of linksOf(await load(path))) expect(href).not.toContain("q=");
+  }
+  for (const path of ["/", "/?q=Łukasz", "/?q=x", "/drivers/42"])
+    expect(linksOf(await load(path, { kiosk: true }))).not.toContain(back);
+  const hostile = await load('/drivers/42?q="><b>%26amp;', { kiosk: true });
+  expect(linksOf(hostile)).toContain("/?q=%22%3E%3Cb%3E%26amp%3B");
+  expect(hostile).not.toContain("<b>&");
+});
+
+test("on a kiosk, other public drivers fill the screen below a few rows, each of them once", async () => {
+  const company = { id: 3, role: "Member" };
+  const dataset = [
+    { type: "company", id: 3, name: "Nord", member_count: 7 },
+    { type: "user", id: 9, public: false },
+    ...[1, 2, 3, 4, 5].map((id) => user(id, `Anna ${id}`, { company })),
+    user(6, "Zoë"),
+  ];
+  const driversOn = async (path: string, options = {}) => {
+    const html = await load(path, { dataset, kiosk: true, featured: [9, 6, 5], ...options });
+    const [own = "", others = ""] = html.split("Notable drivers");
+    return [own, others].map((part) =>
+      [...part.matchAll(/"\/drivers\/(\d+)/g)].map(([, id]) => Number(id)),
+    );
+  };
+  expect(await driversOn("/?q=zoe")).toEqual([[6], [5]]);
+  expect(await driversOn("/?q=zzzz")).toEqual([[], [6, 5]]);
+  expect(await driversOn("/?q=z")).toEqual([[], [6, 5]]);
+  expect(await driversOn("/drivers/5")).toEqual([[], [6]]);
+  expect(await driversOn("/drivers/9")).toEqual([[], [6, 5]]);
+  // Five rows.
+  expect(await driversOn("/?q=anna")).toEqual([[1, 2, 3, 4, 5], []]);
+  expect(await driversOn("/companies/3")).toEqual([[1, 2, 3, 4, 5], []]);
+  expect(await driversOn("/?q=zoe", { kiosk: false })).toEqual([[6], []]);
 });
 
 test("a company's page shows 24 public drivers by id, and each of its pages is a search", async () => {
