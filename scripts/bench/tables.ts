@@ -5,7 +5,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createCommunity } from "../../src/community/community.ts";
-import { openQueries } from "../../src/tables/read-tables.ts";
+import { openQueries } from "../../src/tables/table-reader.ts";
 import {
   type DatabaseServer,
   hasMariadb,

@@ -9,38 +9,37 @@ import { formatTime, parseTime } from "../domain/time.ts";
 import { FormulaError, isFormulaError, toKey } from "../domain/validation-errors.ts";
 import type { DateOrder } from "./date-order.ts";
 
-/** What only the cells of CSV files have. */
-export interface CsvCells {
+/** How the cells of one source differ from those of others. */
+export interface CellFormat {
+  /** Whether a boolean can be a byte. Only MySQL sends a bit as one. */
+  readonly hasBits?: boolean;
+  /** Whether people have written the cells in a spreadsheet, which shows errors as text. */
+  readonly isSpreadsheet?: boolean;
   /** The order of day and month in a column, if it has dates such as 5/31/2021. */
-  orderOf(column: string): DateOrder | undefined;
+  orderOf?(column: string): DateOrder | undefined;
 }
 
-/** Where cells come from. */
-export interface CellOrigin {
-  readonly dialect: "sqlite" | "postgres" | "mysql";
-  /** Only of CSV files. Complete once all of them are loaded. */
-  readonly csv?: CsvCells;
-}
-
-/** Returns what converts a row. With `hasKeys`, ids can be of any kind; see {@link toKey}. */
-export function createConverter(hasKeys: boolean, { dialect, csv }: CellOrigin) {
-  // Only MySQL sends a bit as a byte.
-  const isOpaque = (cell: unknown) => cell instanceof Uint8Array && dialect !== "mysql";
-  const toId = (cell: unknown) => (hasKeys ? toKey(cell) : undefined) ?? toInteger(cell);
-  const isNone = (cell: unknown) => !toInteger(cell) && !(hasKeys && cell instanceof Uint8Array);
+/** Returns what converts the cells of a row. */
+export function createConverter(ids: IdFormat, format: CellFormat): (row: RawRecord) => RawRecord {
+  const { hasBits, isSpreadsheet } = format;
   const converters: Partial<Record<string, (cell: unknown) => unknown>> = {
-    public: (cell) => (isOpaque(cell) ? cell : toPublic(cell)),
-    created_at: (cell) => toTime(cell, csv?.orderOf("created_at")),
-    unlocked_at: (cell) => toTime(cell, csv?.orderOf("unlocked_at")),
-    name: (cell) => (csv ? withoutFormula(toText(cell)) : toText(cell)),
-    avatar_url: toOptionalText,
+    id: ids.read,
+    user_id: ids.read,
+    role_id: ids.read,
+    achievement_id: ids.read,
+    company_id: (cell) => (ids.isNone(cell) ? undefined : ids.read(cell)),
     company_role: toOptionalText,
-    // 0 stands for no company.
-    company_id: (cell) => (isNone(cell) ? undefined : toId(cell)),
+    public: (cell) => (cell instanceof Uint8Array && !hasBits ? cell : toPublic(cell)),
+    name: (cell) => (isSpreadsheet ? withoutFormula(toText(cell)) : toText(cell)),
+    avatar_url: toOptionalText,
+    created_at: (cell) => toTime(cell, format.orderOf?.("created_at")),
+    unlocked_at: (cell) => toTime(cell, format.orderOf?.("unlocked_at")),
+    hierarchy: toInteger,
+    tier: toInteger,
+    points: toInteger,
+    member_count: toInteger,
   };
-  for (const name of ["id", "user_id", "role_id", "achievement_id"]) converters[name] = toId;
-  for (const name of ["hierarchy", "tier", "points", "member_count"]) converters[name] = toInteger;
-  return (row: RawRecord): RawRecord => {
+  return (row) => {
     const fields: RawRecord = {};
     for (const name in row) {
       if (name === "line") continue;
@@ -51,6 +50,28 @@ export function createConverter(hasKeys: boolean, { dialect, csv }: CellOrigin) 
     return fields;
   };
 }
+
+/** What ids look like: integers or, with an id map, keys, which can be of any kind. */
+export interface IdFormat {
+  /** Reads an id from a cell. Returns anything else unchanged, so that validation quotes it. */
+  read(cell: unknown): unknown;
+  /** Whether a cell refers to nothing, such as 0. */
+  isNone(cell: unknown): boolean;
+  /** Whether what `read` has returned is an id. */
+  isId(value: unknown): value is number | string;
+}
+
+export const integerIds: IdFormat = {
+  read: toInteger,
+  isNone: (cell) => !toInteger(cell),
+  isId: (value): value is number => Number.isSafeInteger(value) && Number(value) > 0,
+};
+
+export const keyIds: IdFormat = {
+  read: (cell) => toKey(cell) ?? toInteger(cell),
+  isNone: (cell) => !(cell instanceof Uint8Array) && !toInteger(cell),
+  isId: (value): value is number | string => toKey(value) !== undefined,
+};
 
 /** Allows decimals of zeros. In "1.000" and "1,000", they may be the end of a thousand. */
 const DECIMAL = /^(?!-?[1-9]\d{0,2}[.,]000$)(-?\d{1,100})(?:[.,]0*)?$/;

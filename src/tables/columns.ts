@@ -27,6 +27,10 @@ export function columnsOf(table: TableName): string[] {
   return tables[table].flat();
 }
 
+/** The tables of what users have. */
+export const ownedTables = ["user_roles", "user_achievements"] as const;
+export type OwnedTable = (typeof ownedTables)[number];
+
 /** Returns the paths of a folder's files, which are named after their tables. */
 export function findTables(folder: string, ending: "csv" | "sql"): Map<TableName, string> {
   const advice = `the files can be ${tableNames.map((name) => `${name}.${ending}`).join(", ")}`;

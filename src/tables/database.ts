@@ -1,11 +1,17 @@
 /**
- * Runs an operator's queries in one read-only transaction, in which all of them see the same data.
- * Needs Bun. Messages never contain the URL, which has a password.
+ * Reads tables from a database with an operator's queries. Messages never contain the URL, which has
+ * a password.
  */
+import { isUtf8 } from "node:buffer";
 import { once } from "node:events";
 import { createConnection } from "node:net";
 import { codeOf, networkReasonOf, reasonOf } from "../files/errors.ts";
-import type { Row, Source } from "./queries.ts";
+import { readFileBytes } from "../files/input.ts";
+import type { CellFormat } from "./cells.ts";
+import { keyOf, readHeader, type TableName } from "./columns.ts";
+import { type Connection, ServerConnection, SqliteConnection, within } from "./connections.ts";
+import { type Dialect, dialects, quoteName, trimQuery } from "./dialects.ts";
+import { namingFile, type Row, type Selected, type TableSource } from "./table-source.ts";
 
 const URLS = "a postgres://, mysql://, mariadb:// or sqlite: URL";
 
@@ -27,15 +33,27 @@ export function findProblem(source: string, queries: string | undefined): string
   return `must be ${URLS}; write special characters in a password as %XX, such as %23 for #`;
 }
 
-export async function openDatabase(url: string, timeoutMs: number): Promise<Source> {
+export async function openDatabase(url: string, timeoutMs: number): Promise<TableSource> {
   if (!process.versions.bun) {
     throw new Error("databases need the executable or Bun; on Node.js, import NDJSON or CSV");
   }
   const [, path] = /^sqlite:(.*)$/is.exec(url) ?? [];
+  const connection = path === undefined ? connectTo(url, timeoutMs) : openFile(path);
+  return new DatabaseSource(await connection);
+}
+
+async function openFile(path: string): Promise<Connection> {
   try {
-    return path === undefined ? await connectServer(url, timeoutMs) : await openSqlite(path);
+    return await SqliteConnection.open(path);
   } catch (error) {
-    if (path !== undefined) throw new Error(`cannot connect to ${path}: ${reasonOf(error)}`);
+    throw new Error(`cannot connect to ${path}: ${reasonOf(error)}`);
+  }
+}
+
+async function connectTo(url: string, timeoutMs: number): Promise<Connection> {
+  try {
+    return await ServerConnection.open(url, timeoutMs);
+  } catch (error) {
     const reason = await explainFailure(url, error, timeoutMs);
     throw new Error(`cannot connect to the database at ${URL.parse(url)?.host}: ${reason}`);
   }
@@ -61,73 +79,50 @@ async function explainFailure(url: string, error: unknown, timeoutMs: number): P
   }
 }
 
-async function openSqlite(path: string): Promise<Source> {
-  const { Database } = await import("bun:sqlite");
-  const db = new Database(path, { readonly: true, safeIntegers: true });
-  db.run("PRAGMA cache_size = -32768");
-  db.run("BEGIN");
-  return {
-    ending: "sql",
-    dialect: "sqlite",
-    async run(sql) {
-      using statement = db.prepare<Row, []>(sql);
-      // SQLite compiles only the first statement.
-      if (statement.toString() !== sql) throw new Error("must be one statement without parameters");
-      return { rows: statement.all(), columns: statement.columnNames };
-    },
-    [Symbol.asyncDispose]: async () => db.close(),
-  };
-}
+/** The tables that an operator's queries select from a database. */
+class DatabaseSource implements TableSource {
+  readonly dialect: Dialect;
+  readonly cells: CellFormat;
+  readonly #connection: Connection;
 
-async function connectServer(url: string, timeoutMs: number): Promise<Source> {
-  const { SQL } = await import("bun");
-  const isPostgres = /^postgres/i.test(url);
-  // Otherwise, variables such as PGDATABASE would win over the URL.
-  const database = decodeURIComponent(URL.parse(url)?.pathname.slice(1) ?? "");
-  // If prepared by name, the statements of all pages would stay in PostgreSQL's memory.
-  const options = { url, max: 1, connectionTimeout: 0, prepare: !isPostgres, bigint: true };
-  const sql = new SQL({ ...options, ...(database !== "" && { database }) });
-  const close = () => sql.close({ timeout: 0 });
-  try {
-    const connection = await within(timeoutMs, sql.reserve());
-    /** Sends a template, of which a server takes only one statement, unlike text from `unsafe`. */
-    const run = (text: string) => {
-      const template = Object.defineProperty([text], "raw", { value: [text] });
-      const reply = connection<Row[]>(template as string[] & { raw: string[] });
-      return within(timeoutMs, reply, "; run ANALYZE there, or raise --timeout");
-    };
-
-    const begin = isPostgres
-      ? ["SET TIME ZONE 'UTC'", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"]
-      : [
-          "SET SESSION time_zone = '+00:00'",
-          "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
-          "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
-        ];
-
-    for (const statement of begin) await run(statement);
-    return {
-      ending: "sql",
-      dialect: isPostgres ? "postgres" : "mysql",
-      async run(text) {
-        const rows = await run(text);
-        return { rows, columns: (rows.columns ?? []).map(({ name }) => name) };
-      },
-      async [Symbol.asyncDispose]() {
-        connection.release();
-        await close();
-      },
-    };
-  } catch (error) {
-    await close();
-    throw error;
+  constructor(connection: Connection) {
+    this.#connection = connection;
+    this.dialect = connection.dialect;
+    this.cells = { hasBits: connection.dialect === dialects.mysql };
   }
-}
 
-/** Rejects if `reply` takes longer. Bun's own timeouts end with the handshake. */
-function within<T>(timeoutMs: number, reply: Promise<T>, advice = ""): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const silence = `timed out: the database sent nothing for ${timeoutMs / 1000} s`;
-  const timer = setTimeout(() => reject(new Error(silence + advice)), timeoutMs);
-  return Promise.race([reply, promise]).finally(() => clearTimeout(timer));
+  async open(table: TableName, path: string): Promise<Selected> {
+    const file = this.fileOf(table);
+    const bytes = Buffer.concat(await Array.fromAsync(readFileBytes(path)));
+    if (!isUtf8(bytes)) throw new Error(`${file} is not valid UTF-8`);
+    const query = trimQuery(this.dialect, new TextDecoder().decode(bytes));
+    const from = `(${query})`;
+
+    const reply = this.#connection.run(`SELECT * FROM ${from} AS q WHERE 1 = 0`);
+    const { columns } = await namingFile(file, reply);
+    const header = readHeader(file, table, columns);
+    if (columns.every((column, at) => header.places.get(column) === at)) return { header, from };
+
+    // With the names of columns as they are known here.
+    const known = Array.from(header.places, ([column, at]) => {
+      return `${quoteName(this.dialect, columns[at] ?? "")} AS ${column}`;
+    });
+    return { header, from: `(SELECT ${known} FROM ${from} AS written)` };
+  }
+
+  async run(sql: string): Promise<Row[]> {
+    return (await this.#connection.run(sql)).rows;
+  }
+
+  fileOf(table: TableName): string {
+    return `${table}.sql`;
+  }
+
+  nameRow(table: TableName, _: unknown, id: unknown): string {
+    return `${this.fileOf(table)}, ${keyOf(table)} ${id}`;
+  }
+
+  [Symbol.asyncDispose](): PromiseLike<void> {
+    return this.#connection[Symbol.asyncDispose]();
+  }
 }

@@ -5,7 +5,14 @@ import { join } from "node:path";
 import { formatTime, parseTime } from "../../src/domain/time.ts";
 import { type ImportOptions, importDataset } from "../../src/snapshot/import/import.ts";
 import { formatErrors } from "../../src/snapshot/import/record-errors.ts";
-import { createConverter, toInteger, toPublic, toTime } from "../../src/tables/cells.ts";
+import {
+  createConverter,
+  integerIds,
+  keyIds,
+  toInteger,
+  toPublic,
+  toTime,
+} from "../../src/tables/cells.ts";
 import { exported } from "../datasets.ts";
 import { run, temporaryFolder } from "../support.ts";
 
@@ -281,13 +288,10 @@ test("bytes are text, except in public", () => {
     company_id: bytes("0"),
   };
   const read = { id: 7, name: "Ann", member_count: 5, created_at: "2021-05-31T00:00:00+00:00" };
-  expect(createConverter(false, { dialect: "sqlite" })(row)).toEqual({
-    ...read,
-    public: row.public,
-  });
-  expect(createConverter(false, { dialect: "mysql" })(row)).toEqual({ ...read, public: true });
+  expect(createConverter(integerIds, {})(row)).toEqual({ ...read, public: row.public });
+  expect(createConverter(integerIds, { hasBits: true })(row)).toEqual({ ...read, public: true });
   const keys = { ...read, id: "37", company_id: "30", public: true };
-  expect(createConverter(true, { dialect: "mysql" })(row)).toEqual(keys);
+  expect(createConverter(keyIds, { hasBits: true })(row)).toEqual(keys);
 });
 
 const yes = "1 true T yes Y on WAHR ja Vrai oui PRAWDA tak VERDADERO SÍ pravda ano";

@@ -1,40 +1,64 @@
-/** Loads CSV files into a temporary database, in which rows in any order can be joined. */
+/** Reads tables from CSV files. Loads them into a temporary database, because their rows are in any order. */
 import { pipeline } from "node:stream/promises";
 import { CsvError, parse } from "csv-parse";
 import { sqlite } from "#sqlite";
-import { toKey } from "../domain/validation-errors.ts";
+import type { Place } from "../domain/record-source.ts";
 import { reasonOf } from "../files/errors.ts";
 import { readFileBytes } from "../files/input.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
-import { toInteger } from "./cells.ts";
+import type { CellFormat, IdFormat } from "./cells.ts";
 import { type Header, keyOf, readHeader, type TableName } from "./columns.ts";
 import { DateColumn, type DateOrder } from "./date-order.ts";
-import type { Row, Source } from "./queries.ts";
+import { dialects } from "./dialects.ts";
+import type { Row, Selected, TableSource } from "./table-source.ts";
 
 const MAX_ROW_BYTES = 2 ** 20;
 const MAX_FIELDS = 1000;
 
-/** With `hasKeys`, ids are kept as text. `dates` is the order of days and months, if it is known. */
-export function openCsv(hasKeys: boolean, dates?: DateOrder): Source {
-  // An empty path stands for a temporary file, which SQLite deletes.
-  const { $client } = sqlite.openWritable("");
-  $client.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
-  const orders = new Map<string, DateOrder | undefined>();
-  return {
-    ending: "csv",
-    dialect: "sqlite",
-    async load(name, path) {
-      const table = new CsvTable($client, name, hasKeys ? toKey : toInteger);
-      const header = await table.load(path);
-      for (const [column, found] of table.dated) {
-        orders.set(column, dates ?? decideDates(`${name}.csv: ${column}`, found));
-      }
-      return header;
-    },
-    csv: { orderOf: (column) => orders.get(column) },
-    run: async (sql) => ({ rows: $client.prepare<Row>(sql).all(), columns: [] }),
-    [Symbol.asyncDispose]: async () => $client.close(),
-  };
+export class CsvSource implements TableSource {
+  /** That of the temporary database. */
+  readonly dialect = dialects.sqlite;
+  readonly cells: CellFormat;
+  readonly #db: Sqlite;
+  readonly #ids: IdFormat;
+  /** The order of day and month in all columns, if the operator has given it. */
+  readonly #givenOrder: DateOrder | undefined;
+  /** The order of day and month in each column with times. */
+  readonly #orders = new Map<string, DateOrder | undefined>();
+
+  constructor(ids: IdFormat, givenOrder: DateOrder | undefined) {
+    this.#ids = ids;
+    this.#givenOrder = givenOrder;
+    this.cells = { isSpreadsheet: true, orderOf: (column) => this.#orders.get(column) };
+    // An empty path stands for a temporary file, which SQLite deletes.
+    this.#db = sqlite.openWritable("").$client;
+    this.#db.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
+  }
+
+  async open(name: TableName, path: string): Promise<Selected> {
+    const table = new CsvTable(this.#db, name, this.#ids);
+    const header = await table.load(path);
+    for (const [column, found] of table.dated) {
+      this.#orders.set(column, this.#givenOrder ?? decideDates(`${name}.csv: ${column}`, found));
+    }
+    return { header, from: name };
+  }
+
+  async run(sql: string): Promise<Row[]> {
+    return this.#db.prepare<Row>(sql).all();
+  }
+
+  fileOf(table: TableName): string {
+    return `${table}.csv`;
+  }
+
+  nameRow(table: TableName, line: Place | undefined): string {
+    return `${this.fileOf(table)}, line ${line}`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#db.close();
+  }
 }
 
 function decideDates(place: string, found: DateColumn): DateOrder | undefined {
@@ -51,7 +75,7 @@ class CsvTable {
   readonly dated = new Map<string, DateColumn>();
   readonly #db: Sqlite;
   readonly #name: TableName;
-  readonly #toId: (cell: unknown) => unknown;
+  readonly #ids: IdFormat;
   #header: Header | undefined;
   #insert: ReturnType<Sqlite["prepare"]> | undefined;
   /** The number of columns up to the last one with a name. */
@@ -59,10 +83,10 @@ class CsvTable {
   /** The line on which the last record ends. */
   #lines = 0;
 
-  constructor(db: Sqlite, name: TableName, toId: (cell: unknown) => unknown) {
+  constructor(db: Sqlite, name: TableName, ids: IdFormat) {
     this.#db = db;
     this.#name = name;
-    this.#toId = toId;
+    this.#ids = ids;
   }
 
   async load(path: string): Promise<Header> {
@@ -120,7 +144,9 @@ class CsvTable {
     this.#width = titles.findLastIndex((title) => title.trim() !== "") + 1;
     const header = readHeader(`${this.#name}.csv`, this.#name, titles.slice(0, this.#width));
     const columns = [...header.places.keys()];
-    for (const name of columns) if (name.endsWith("_at")) this.dated.set(name, new DateColumn());
+    for (const name of columns.filter((name) => name.endsWith("_at"))) {
+      this.dated.set(name, new DateColumn());
+    }
     this.#db.exec(`CREATE TABLE ${this.#name} (${columns}, line)`);
     const values = columns.map(() => "?");
     this.#insert = this.#db.prepare(`INSERT INTO ${this.#name} VALUES (${values}, ?)`);
@@ -136,7 +162,7 @@ class CsvTable {
     const line = this.#lines + 1;
     const values = Array.from(places, ([name, at]) => {
       this.dated.get(name)?.add(cells[at] ?? "", line);
-      const id = name === key && this.#toId(cells[at]);
+      const id = name === key && this.#ids.read(cells[at]);
       return typeof id === "number" || typeof id === "string" ? id : cells[at] || null;
     });
     this.#insert?.run(...values, line);
@@ -166,7 +192,7 @@ async function* decode(file: string, bytes: AsyncIterable<Uint8Array>): AsyncGen
     for await (const chunk of bytes) {
       const text = held + utf8.decode(chunk, { stream: true });
       const whole = text.replace(/\r+$/, "");
-      // Belongs to what follows.
+      // The line feed that belongs to a CR may be in the next chunk.
       held = text.slice(whole.length);
       const [end] = /\r+\n|\r|\n/.exec(whole) ?? [];
       if (end !== undefined) loneReturn ??= end === "\r" ? "\n" : " ";

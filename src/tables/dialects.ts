@@ -1,0 +1,70 @@
+/** How SQLite, PostgreSQL and MySQL (or MariaDB) write and end a query. */
+export interface Dialect {
+  /** The quotes around the name of a column. */
+  readonly quote: '"' | "`";
+  /** Makes a column text that is compared by its bytes. */
+  cast(column: string): string;
+  /** Writes text so that it is compared with a column as the column's own values are. */
+  formatText(text: string): string;
+  /** Writes bytes, which are given in hexadecimal digits. */
+  formatBytes(hex: string): string;
+  /**
+   * The parts of a query: what can be left out after its end (comments, semicolons and white space,
+   * in group 1), and what cannot. In quotes, a semicolon or a comment means nothing.
+   */
+  readonly parts: RegExp;
+}
+
+const toHex = (text: string) => Buffer.from(text).toString("hex");
+
+export const dialects = {
+  sqlite: {
+    quote: '"',
+    cast: (column) => `CAST(${column} AS TEXT) COLLATE BINARY`,
+    // The plus removes the affinity of the cast, which could convert the column.
+    formatText: (text) => `+CAST(X'${toHex(text)}' AS TEXT)`,
+    formatBytes: (hex) => `X'${hex}'`,
+    parts: /(--[^\n]*|\/\*.*?(?:\*\/|$)|[\s;])|'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|./gs,
+  },
+  postgres: {
+    quote: '"',
+    cast: (column) => `CAST(${column} AS text) COLLATE "C"`,
+    // A literal without a type gets the column's, such as uuid.
+    formatText: (text) => `E'${text.replaceAll(/['\\]/g, "\\$&")}'`,
+    formatBytes: (hex) => `E'\\\\x${hex}'`,
+    parts:
+      /(--[^\n]*|\/\*.*?\*\/|[\s;])|\bE'(?:[^'\\]|\\.|'')*'|'[^']*'|"[^"]*"|\$(\w*)\$.*?\$\2\$|./gis,
+  },
+  mysql: {
+    quote: "`",
+    cast: (column) => `CAST(${column} AS CHAR) COLLATE utf8mb4_bin`,
+    // Without quotes, the text cannot end the literal, whatever the server's SQL mode.
+    formatText: (text) => `_utf8mb4 X'${toHex(text)}'`,
+    formatBytes: (hex) => `X'${hex}'`,
+    parts:
+      /(--(?=\s|$)[^\n]*|#[^\n]*|\/\*.*?\*\/|[\s;])|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|./gs,
+  },
+} satisfies Record<string, Dialect>;
+
+/**
+ * Writes an id, as the database returned it, into the text of a query. The database compares this
+ * literal with a column as it compares the column's own values: by its type and its collation.
+ */
+export function formatId(dialect: Dialect, id: unknown): string {
+  if (typeof id === "number" || typeof id === "bigint") return String(id);
+  if (id instanceof Uint8Array) return dialect.formatBytes(Buffer.from(id).toString("hex"));
+  return dialect.formatText(String(id));
+}
+
+export function quoteName({ quote }: Dialect, name: string): string {
+  return quote + name.replaceAll(quote, quote + quote) + quote;
+}
+
+/** Removes what follows the query, because a semicolon is an error in a subquery. */
+export function trimQuery({ parts }: Dialect, text: string): string {
+  let end = 0;
+  for (const { 0: part, 1: omitted, index } of text.matchAll(parts)) {
+    if (omitted === undefined) end = index + part.length;
+  }
+  return text.slice(0, end);
+}

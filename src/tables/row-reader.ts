@@ -1,0 +1,80 @@
+/** Turns rows of tables into records, and errors in rows into errors that say where the row is. */
+import type { RawRecord, RecordKey } from "../domain/dataset.ts";
+import type { FoundError, Item, RecordError } from "../domain/record-source.ts";
+import { mustBeId, toKey, type ValidationError } from "../domain/validation-errors.ts";
+import { createConverter, type IdFormat } from "./cells.ts";
+import { keyOf, type TableName } from "./columns.ts";
+import type { Row, TableSource } from "./table-source.ts";
+
+export type RecordType = RecordKey["type"];
+/** An error in a cell. */
+export type CellError = ValidationError & Pick<RecordError, "missing">;
+
+export class RowReader {
+  /** Converts the cells of a row. Those that are null are left out. */
+  readonly toCells: (row: Row) => RawRecord;
+  readonly #source: TableSource;
+  readonly #ids: IdFormat;
+  /** The number of records, which is the place of a record unless it has a line. */
+  #count = 0;
+
+  constructor(source: TableSource, ids: IdFormat) {
+    this.#source = source;
+    this.#ids = ids;
+    this.toCells = createConverter(ids, source.cells);
+  }
+
+  /** Returns the records in rows, which are in the order of their ids. */
+  toRecords(type: RecordType, rows: readonly Row[]): Item[] {
+    let first: Row | undefined;
+    return rows.map((row): Item => {
+      const cells = this.toCells(row);
+      if (!this.#ids.isId(cells.id)) {
+        return this.toProblem(tableOf(type), row, mustBeId("id", cells.id));
+      }
+      if (row.id !== first?.id) first = row;
+      this.#count++;
+      return {
+        record: toRecord(type, cells),
+        at: row.line ?? this.#count,
+        first: row === first ? undefined : first?.line,
+      };
+    });
+  }
+
+  toProblem(table: TableName, row: Row, error: CellError): Item {
+    const cell = row[keyOf(table)];
+    const place = this.#source.nameRow(table, row.line, toKey(cell) ?? cell ?? "NULL");
+    const type = table === "users" ? "user" : undefined;
+    return { problem: { ...error, type, place }, isFatal: false };
+  }
+
+  /** Returns the error for a reference to a record that does not exist. */
+  explainMissing(type: RecordType, id: unknown): CellError {
+    const field = `${type}_id`;
+    if (!this.#ids.isId(id)) return mustBeId(field, id);
+    const kind = `there is no ${type}`;
+    return { field, reason: `${kind} ${id}`, kind, missing: { type, id } };
+  }
+
+  /** Adds the row and the column to an error in a record. */
+  locate({ at, first, ...error }: FoundError): RecordError {
+    const { type, id } = error;
+    if (type === undefined || at === undefined) return error;
+    const field = error.field.replace(/^company\./, "company_");
+    const reason = error.reason + (first === undefined ? "" : ` (first on line ${first})`);
+    return { ...error, field, reason, place: this.#source.nameRow(tableOf(type), at, id) };
+  }
+}
+
+export function tableOf(type: RecordType): TableName {
+  return type === "company" ? "companies" : `${type}s`;
+}
+
+function toRecord(type: RecordType, cells: RawRecord): RawRecord {
+  const { company_id, company_role = "Member", ...fields } = cells;
+  // For a private user, the id is enough.
+  if (fields.public === false) return { type, id: fields.id, public: false };
+  if (company_id !== undefined) fields.company = { id: company_id, role: company_role };
+  return { type, ...fields };
+}

@@ -1,0 +1,147 @@
+/**
+ * Reads the records in the tables of a database or of CSV files, which are validated later, like the
+ * lines of a dataset. Reports rows without a record.
+ */
+import { statSync } from "node:fs";
+import {
+  type FoundError,
+  type Item,
+  OWN_IDS,
+  type RecordError,
+  type RecordSource,
+  type UnknownColumn,
+} from "../domain/record-source.ts";
+import { mustBeId } from "../domain/validation-errors.ts";
+import { type IdFormat, integerIds, keyIds } from "./cells.ts";
+import { findTables, keyOf, type TableName } from "./columns.ts";
+import { CsvSource } from "./csv-source.ts";
+import { openDatabase } from "./database.ts";
+import type { DateOrder } from "./date-order.ts";
+import { RowReader, tableOf } from "./row-reader.ts";
+import { type Reporting, Table } from "./table.ts";
+import type { TableSource } from "./table-source.ts";
+import { UserReader } from "./user-reader.ts";
+
+export interface TableOptions extends Reporting {
+  /** The file that maps ids of any kind to integers. Without it, ids must be integers. */
+  idMap?: string | undefined;
+  /** The folder with a SELECT for each table, if the source is a database. */
+  queries?: string | undefined;
+  /** The order of day and month in CSV files, where a column does not show it. */
+  dates?: DateOrder | undefined;
+  /** How long to wait for each page of rows from a database server. */
+  timeoutMs?: number | undefined;
+}
+
+class TableReader implements RecordSource {
+  readonly ids = OWN_IDS;
+  readonly unknownColumns: UnknownColumn[] = [];
+  readonly #source: TableSource;
+  readonly #files: ReadonlyMap<TableName, string>;
+  readonly #reporting: Reporting;
+  readonly #rows: RowReader;
+  readonly #tables = new Map<TableName, Table>();
+
+  constructor(
+    source: TableSource,
+    files: ReadonlyMap<TableName, string>,
+    ids: IdFormat,
+    reporting: Reporting,
+  ) {
+    this.#source = source;
+    this.#files = files;
+    this.#reporting = reporting;
+    this.#rows = new RowReader(source, ids);
+  }
+
+  [Symbol.asyncDispose](): PromiseLike<void> {
+    return this.#source[Symbol.asyncDispose]();
+  }
+
+  /** Yields all records, and the errors in all other rows. */
+  async *read(): AsyncGenerator<readonly Item[]> {
+    await this.#openTables();
+    yield* this.#readWithoutId();
+
+    const known = { role: new Set<unknown>(), achievement: new Set<unknown>() };
+    const members = await this.#countMembers();
+    for (const type of ["role", "achievement"] as const) {
+      for await (const items of this.#readRecords(type)) {
+        for (const item of items) {
+          if ("record" in item) known[type].add(item.record.id);
+        }
+        yield items;
+      }
+    }
+    // A user is written with the name of the company, so companies come before users.
+    for await (const items of this.#readRecords("company")) {
+      for (const item of items) {
+        if ("record" in item) item.record.member_count ??= members.get(item.record.id) ?? 0;
+      }
+      yield items;
+    }
+    yield* new UserReader(this.#tables, this.#rows, known).read();
+    for (const table of this.#tables.values()) table.finish();
+  }
+
+  locate(error: FoundError): RecordError {
+    return this.#rows.locate(error);
+  }
+
+  async #openTables(): Promise<void> {
+    for (const [name, path] of this.#files) {
+      const table = await Table.open(this.#source, name, path, this.#reporting);
+      this.#tables.set(name, table);
+      this.unknownColumns.push(...table.header.unknown);
+    }
+  }
+
+  /** Yields the errors in rows without an id, before the others are read in pages. */
+  async *#readWithoutId(): AsyncGenerator<Item[]> {
+    for (const [name, table] of this.#tables) {
+      await table.count();
+      const rows = await table.listWithoutId();
+      yield rows.map((row) => this.#rows.toProblem(name, row, mustBeId(keyOf(name), undefined)));
+    }
+  }
+
+  /** Counts how many users each company has. */
+  async #countMembers(): Promise<Map<unknown, number>> {
+    const members = new Map<unknown, number>();
+    const users = this.#tables.get("users");
+    if (!users?.header.places.has("company_id")) return members;
+    const columns = "q.company_id AS company_id, COUNT(*) AS members";
+    for (const row of await users.query("GROUP BY q.company_id", columns)) {
+      const id = this.#rows.toCells(row).company_id;
+      members.set(id, (members.get(id) ?? 0) + Number(row.members));
+    }
+    return members;
+  }
+
+  async *#readRecords(type: "role" | "achievement" | "company"): AsyncGenerator<Item[]> {
+    const pages = this.#tables.get(tableOf(type))?.pages() ?? [];
+    for await (const rows of pages) yield this.#rows.toRecords(type, rows);
+  }
+}
+
+export function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/** Opens a folder of CSV files. */
+export function openFolder(folder: string, { dates, idMap, onRead }: TableOptions): RecordSource {
+  const files = findTables(folder, "csv");
+  const ids = idMap === undefined ? integerIds : keyIds;
+  return new TableReader(new CsvSource(ids, dates), files, ids, { onRead });
+}
+
+/** Opens the database at a URL, with the SELECTs in the folder `queries`. */
+export async function openQueries(
+  url: string,
+  { queries = "", timeoutMs = 120_000, idMap, onRead, onSlow }: TableOptions,
+): Promise<RecordSource> {
+  if (!isFolder(queries)) throw new Error(`${queries} is not a folder`);
+  const files = findTables(queries, "sql");
+  const ids = idMap === undefined ? integerIds : keyIds;
+  return new TableReader(await openDatabase(url, timeoutMs), files, ids, { onRead, onSlow });
+}

@@ -1,0 +1,40 @@
+/** What tables are read from: CSV files or a database. Both have rows that SQL selects. */
+import type { Place } from "../domain/record-source.ts";
+import type { CellFormat } from "./cells.ts";
+import type { Header, TableName } from "./columns.ts";
+import type { Dialect } from "./dialects.ts";
+
+export interface TableSource extends AsyncDisposable {
+  readonly dialect: Dialect;
+  readonly cells: CellFormat;
+  /** Opens the file of a table, which has its rows or selects them. */
+  open(table: TableName, path: string): Promise<Selected>;
+  /** Runs a query. All queries see the same data. */
+  run(sql: string): Promise<Row[]>;
+  /** The name of a table's file, for messages. */
+  fileOf(table: TableName): string;
+  /** Names a row for messages: `users.csv, line 12`, or `users.sql, id 42`. */
+  nameRow(table: TableName, line: Place | undefined, id: unknown): string;
+}
+
+/** The columns of a table, and what follows FROM in a query that selects its rows. */
+export interface Selected {
+  header: Header;
+  from: string;
+}
+
+/** The cells of a row by column. */
+export interface Row {
+  /** In a CSV file, the line on which the row begins. */
+  readonly line?: number;
+  readonly [column: string]: unknown;
+}
+
+/** Adds the name of a table's file to the error of a query. */
+export async function namingFile<T>(file: string, reply: Promise<T>): Promise<T> {
+  try {
+    return await reply;
+  } catch (error) {
+    throw new Error(`${file}: ${error instanceof Error ? error.message : error}`);
+  }
+}

@@ -1,0 +1,72 @@
+/** A page of users, to which the rows of their roles and achievements are added. */
+import type { RawRecord } from "../domain/dataset.ts";
+import type { Item } from "../domain/record-source.ts";
+import { parseTime } from "../domain/time.ts";
+
+export class UserPage {
+  readonly #items: readonly Item[];
+  readonly #owners = new Map<unknown, Owner>();
+
+  /** The items are the records of users, and errors. */
+  constructor(items: readonly Item[]) {
+    this.#items = items;
+    for (const item of items) {
+      if ("problem" in item) continue;
+      const { id } = item.record;
+      // If an id is repeated, the first row counts.
+      if (!this.#owners.has(id)) this.#owners.set(id, new Owner(item.record));
+    }
+  }
+
+  find(userId: unknown): Owner | undefined {
+    return this.#owners.get(userId);
+  }
+
+  /** Returns the items, in which the users have the roles and achievements that were added. */
+  finish(): readonly Item[] {
+    for (const owner of this.#owners.values()) owner.finish();
+    return this.#items;
+  }
+}
+
+/** A user of the page. */
+class Owner {
+  readonly #user: RawRecord;
+  #roles: Set<unknown> | undefined;
+  /** By the id of the achievement. */
+  #unlocks: Map<unknown, RawRecord> | undefined;
+
+  constructor(user: RawRecord) {
+    this.#user = user;
+  }
+
+  get isPublic(): boolean {
+    return this.#user.public === true;
+  }
+
+  addRole(id: unknown): void {
+    this.#roles ??= new Set();
+    this.#roles.add(id);
+  }
+
+  /** Of several for one achievement, the highest tier counts, then the earliest. */
+  addUnlock(unlock: RawRecord): void {
+    this.#unlocks ??= new Map();
+    const other = this.#unlocks.get(unlock.id);
+    if (!other || isBetter(unlock, other)) this.#unlocks.set(unlock.id, unlock);
+  }
+
+  finish(): void {
+    if (this.#roles) this.#user.roles = [...this.#roles];
+    if (this.#unlocks) this.#user.achievements = [...this.#unlocks.values()];
+  }
+}
+
+function isBetter(unlock: RawRecord, other: RawRecord): boolean {
+  const lead = Number(unlock.tier) - Number(other.tier);
+  return lead > 0 || (lead === 0 && secondsOf(unlock) < secondsOf(other));
+}
+
+function secondsOf({ unlocked_at }: RawRecord): number {
+  return parseTime(String(unlocked_at)) ?? 0;
+}
