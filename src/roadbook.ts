@@ -182,7 +182,9 @@ export class OpenRoadbook implements Roadbook {
 
   readonly resetLimit = (): void => {
     const { limiter } = this.#parts;
-    if (limiter && !limiter.reset) throw new Error("the counts are in a shared store");
+    if (limiter && !limiter.reset) {
+      throw new Error("the counts are in a shared store; delete its keys roadbook:limit:* instead");
+    }
     limiter?.reset?.();
   };
 

@@ -5,7 +5,15 @@ import { join } from "node:path";
 import dashboard from "../../scripts/deploy/grafana.json" with { type: "json" };
 import { makeSnapshot } from "../datasets.ts";
 import { dial } from "../sockets.ts";
-import { openLogged, root, run, temporaryFolder, tryProgram, until } from "../support.ts";
+import {
+  findFreePort,
+  openLogged,
+  root,
+  run,
+  temporaryFolder,
+  tryProgram,
+  until,
+} from "../support.ts";
 
 const queries = dashboard.panels.flatMap(({ targets }) =>
   targets.map(({ expr }) => expr.replaceAll("$__rate_interval", "5m")),
@@ -91,6 +99,15 @@ test("with --admin-host and --fault, other hosts reach the admin port, and fault
   const url = `http://127.0.0.2:${new URL(target.admin).port}/faults`;
   expect((await fetch(url, { method: "PUT", body: '["*:status=503"]' })).status).toBe(204);
   expect((await fetch(`${target.origin}/users/public/42`)).status).toBe(503);
+  await target.close();
+});
+
+test("counts in a shared store are not reset, and the error says how to delete them", async () => {
+  const store = ["--rate-limit-store", `redis://127.0.0.1:${findFreePort()}`];
+  const target = await openWithAdmin("--fault", "none", ...store);
+  const response = await fetch(`${target.admin}/search-limit`, { method: "DELETE" });
+  expect(response.status).toBe(400);
+  expect(await response.text()).toContain("delete its keys roadbook:limit:* instead");
   await target.close();
 });
 
