@@ -90,7 +90,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
 }
 
 /** The parsed values of the options, apart from those that {@link findSnapshot} reads. */
-export type RoadbookValues = Omit<ReturnType<typeof readOptions>, "snapshot" | "dataset" | "demo">;
+type RoadbookValues = Omit<ReturnType<typeof readOptions>, "snapshot" | "dataset" | "demo">;
 
 /** What only the caller of {@link openRoadbook} can open. */
 interface Opened {

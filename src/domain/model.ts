@@ -36,7 +36,7 @@ TypeRegistry.Set<CheckedString>(CHECKED_STRING, (schema, value) => {
 
 export const Id = integer(`an integer from 1 to ${Number.MAX_SAFE_INTEGER}`, 1);
 export const Count = integer(`an integer from 0 to ${Number.MAX_SAFE_INTEGER}`, 0);
-export const Integer = integer("an integer", Number.MIN_SAFE_INTEGER);
+const Integer = integer("an integer", Number.MIN_SAFE_INTEGER);
 
 /** Identifies a state of an id map: 16 random digits of the map, and 16 of its last new keys. */
 export const Mark = string("the mark of an id map", { pattern: MARK.source }, (value) =>
@@ -80,11 +80,11 @@ const Avatar = string(
     isText(value, MAX_AVATAR) && AVATAR.test(value) && (value[0] === "/" || URL.canParse(value)),
 );
 
-export const AvatarOrNull = Type.Union([Avatar, Type.Null()], {
+const AvatarOrNull = Type.Union([Avatar, Type.Null()], {
   description: `null, or ${Avatar.description}`,
 });
 
-export const Url = string("an absolute URL", { format: "uri" });
+const Url = string("an absolute URL", { format: "uri" });
 
 export const Role = Type.Object({ id: Id, name: Name, hierarchy: Integer });
 export type Role = Static<typeof Role>;

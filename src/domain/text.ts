@@ -19,7 +19,7 @@ export function hasCodePoints(text: string, count: number): boolean {
 }
 
 /** Counts without an array of the code points, which would take 50 bytes for each. */
-export function codePointsOf(text: string): number {
+function codePointsOf(text: string): number {
   let count = 0;
   for (const _ of text) count++;
   return count;

@@ -118,7 +118,7 @@ async function finish(path: string, old: string): Promise<void> {
 }
 
 /** Makes the renames in a folder durable. Windows cannot flush a folder. */
-export function flushFolder(path: string): void {
+function flushFolder(path: string): void {
   if (process.platform === "win32") return;
   const folder = fs.openSync(path, "r");
   fs.fsyncSync(folder);

@@ -19,7 +19,7 @@ interface Server {
 
 export type Listener = Awaited<ReturnType<typeof openListener>>;
 
-export interface ListenAddress {
+interface ListenAddress {
   host: string;
   port: number;
   reusePort?: boolean;

@@ -9,7 +9,7 @@ import { readAsset } from "./assets.ts";
 import { encodePng } from "./encode-png.ts";
 
 type Drawing = InstanceType<typeof Resvg>;
-export type Box = Pick<NonNullable<ReturnType<Drawing["getBBox"]>>, "x" | "y" | "width" | "height">;
+type Box = Pick<NonNullable<ReturnType<Drawing["getBBox"]>>, "x" | "y" | "width" | "height">;
 
 /** After a long tick, a request may wait for two more, and then only this long step delayed it. */
 const PAUSE_TICKS = 3;

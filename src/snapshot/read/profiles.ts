@@ -22,7 +22,7 @@ import {
   userPage,
 } from "../format/schema.ts";
 
-export type Missing = { missing: "profile_private" | "user_not_found" };
+type Missing = { missing: "profile_private" | "user_not_found" };
 
 /** How many companies {@link openCompanies} lists by size. */
 const LARGEST_COMPANIES = 12;
