@@ -27,7 +27,7 @@ export function readStart(data: Snapshot, baseUrl: string, ids: Featured): Start
     kind: "start",
     drivers,
     companies: drivers.length === 0 ? companies.listLargest() : [],
-    needsScriptHint: search.hasLatinSpellings,
+    needsScriptHint: () => search.hasLatinSpellings(),
   };
 }
 

@@ -4,8 +4,8 @@ import { codeOf } from "../../files/errors.ts";
 import type { SnapshotError } from "../format/header-trailer.ts";
 import { type Meta, readMeta } from "../format/meta.ts";
 import { openPrivate, snapshotError, type VerifiedDatabase } from "../format/open.ts";
-import { openCompanies, openUsers } from "./profiles.ts";
-import { openResults } from "./results.ts";
+import { Companies, Users } from "./profiles.ts";
+import { Results } from "./results.ts";
 
 export type Snapshot = Awaited<ReturnType<typeof openSnapshot>>;
 
@@ -22,7 +22,7 @@ export async function openSnapshot(source: string | Uint8Array, copyFolder?: str
 }
 
 export function snapshotOf({ db, sha256 }: VerifiedDatabase) {
-  const parts = { users: openUsers(db), companies: openCompanies(db), search: openResults(db) };
+  const parts = { users: new Users(db), companies: new Companies(db), search: new Results(db) };
   return { meta: readMeta(db), sha256, ...parts, close: () => db.$client.close(true) };
 }
 

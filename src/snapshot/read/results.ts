@@ -14,9 +14,47 @@ const found = sql`json_each(${sql.placeholder("ids")}) AS found`;
 const foundId = sql<number>`found.value`;
 const place = sql`found.key`;
 
-export function openResults(db: Database) {
-  const companyNames = new NameSearch(db.$client, "company");
-  const userNames = new NameSearch(db.$client, "user");
+export class Results {
+  readonly #companyNames: NameSearch;
+  readonly #userNames: NameSearch;
+  readonly #companies: ReturnType<typeof prepareCompanies>;
+  readonly #users: ReturnType<typeof prepareUsers>;
+
+  constructor(db: Database) {
+    this.#companyNames = new NameSearch(db.$client, "company");
+    this.#userNames = new NameSearch(db.$client, "user");
+    this.#companies = prepareCompanies(db);
+    this.#users = prepareUsers(db);
+  }
+
+  listCompanies(queries: string[]): CompanySearchResult[] {
+    return this.#companies.all(JSON.stringify(this.#companyNames.find(queries)));
+  }
+
+  listUsers(queries: string[], baseUrl: string): UserSearchResult[] {
+    return this.#users.all(JSON.stringify(this.#userNames.find(queries))).map((hit) => ({
+      ...hit,
+      avatar_url: completeAvatar(hit.id, hit.avatar_url, baseUrl),
+    }));
+  }
+
+  /** Whether users can be found by the Latin spelling of a name in another script. */
+  hasLatinSpellings(): boolean {
+    return this.#userNames.hasLatinSpellings();
+  }
+}
+
+function prepareCompanies(db: Database) {
+  const companies = db
+    .select({ id: company.id, name: company.name, member_count: company.member_count })
+    .from(found)
+    .crossJoin(company)
+    .where(eq(company.id, foundId))
+    .orderBy(place);
+  return prepareText(db, companies);
+}
+
+function prepareUsers(db: Database) {
   // The fields are in the order of a response.
   const { id, name, avatar_url, company_name } = user;
   const users = db
@@ -25,27 +63,5 @@ export function openResults(db: Database) {
     .crossJoin(user)
     .where(eq(id, foundId))
     .orderBy(place);
-  const readUsers = prepareText(db, users);
-  const companies = db
-    .select({ id: company.id, name: company.name, member_count: company.member_count })
-    .from(found)
-    .crossJoin(company)
-    .where(eq(company.id, foundId))
-    .orderBy(place);
-  const readCompanies = prepareText(db, companies);
-  const find = (names: NameSearch, queries: string[]) => JSON.stringify(names.find(queries));
-
-  return {
-    listCompanies: (queries: string[]): CompanySearchResult[] =>
-      readCompanies.all(find(companyNames, queries)),
-
-    /** Whether users can be found by the Latin spelling of a name in another script. */
-    hasLatinSpellings: () => userNames.hasLatinSpellings(),
-
-    listUsers: (queries: string[], baseUrl: string): UserSearchResult[] =>
-      readUsers.all(find(userNames, queries)).map((hit) => ({
-        ...hit,
-        avatar_url: completeAvatar(hit.id, hit.avatar_url, baseUrl),
-      })),
-  };
+  return prepareText(db, users);
 }
