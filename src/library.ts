@@ -11,7 +11,7 @@ import { createRoadbook as create, type Roadbook } from "./roadbook.ts";
 import type { RoadbookOptions } from "./settings/library-options.ts";
 import { type ApplyOptions, applyChanges as applyLines } from "./snapshot/import/apply.ts";
 import { type ImportOptions, importDataset as importLines } from "./snapshot/import/import.ts";
-import type { LineSource } from "./snapshot/import/line-source.ts";
+import type { LineSource } from "./snapshot/import/line-reader.ts";
 import type { Counted } from "./snapshot/import/report.ts";
 
 export type { ChangeLine, DatasetLine, DeletionLine, EndLine, IdsLine } from "./domain/dataset.ts";

@@ -17,7 +17,7 @@ import {
   readOptions,
 } from "./settings/library-options.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
-import type { LineSource } from "./snapshot/import/line-source.ts";
+import type { LineSource } from "./snapshot/import/line-reader.ts";
 import {
   openReloadableSnapshot,
   type ReloadableSnapshot,

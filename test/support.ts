@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync } from "no
 import { join, resolve } from "node:path";
 import { codeOf } from "../src/files/errors.ts";
 import type { RoadbookOptions } from "../src/settings/library-options.ts";
-import type { LineSource } from "../src/snapshot/import/line-source.ts";
+import type { LineSource } from "../src/snapshot/import/line-reader.ts";
 import { openRunFolder, removeFolder, TIMEOUT_MS } from "./run-folder.ts";
 
 export const root = join(import.meta.dir, "..");

@@ -2,7 +2,7 @@
 import type { DatasetLine, EndLine, IdsLine } from "../domain/dataset.ts";
 import { suggest } from "../domain/suggest.ts";
 import type { ResponseFacts } from "../http/hooks.ts";
-import type { LineSource } from "../snapshot/import/line-source.ts";
+import type { LineSource } from "../snapshot/import/line-reader.ts";
 import { defaultOf, type GivenOf, type Setting, type Values } from "./declare.ts";
 import * as kinds from "./kinds.ts";
 import { sharedSettings } from "./serve-flags.ts";

@@ -3,8 +3,9 @@
  * belong to nobody, or are invalid themselves.
  */
 import { setImmediate } from "node:timers/promises";
-import { type RawRecord, validateUnlock } from "../domain/dataset.ts";
+import type { RawRecord } from "../domain/dataset.ts";
 import type { Item } from "../domain/record-source.ts";
+import { validateUnlock } from "../domain/validate-record.ts";
 import { type OwnedTable, ownedTables, type TableName } from "./columns.ts";
 import { ComparisonCheck } from "./comparison-check.ts";
 import type { CellError, RowReader } from "./row-reader.ts";

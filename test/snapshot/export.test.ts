@@ -9,16 +9,16 @@ import addFormats from "ajv-formats";
 import fc from "fast-check";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { seedDataset } from "../../src/community/community.ts";
+import { datasetSchema } from "../../src/domain/dataset.ts";
+import { cleanName } from "../../src/domain/text.ts";
 import {
-  cleanNames,
-  datasetSchema,
   InvalidRecord,
   parseObject,
   validateChange,
   validateMarker,
   validateRecord,
-} from "../../src/domain/dataset.ts";
-import { cleanName } from "../../src/domain/text.ts";
+} from "../../src/domain/validate-record.ts";
+import { cleanNames } from "../../src/snapshot/import/clean-record.ts";
 import { importDataset } from "../../src/snapshot/import/import.ts";
 import { community, exported, makeSnapshot, user } from "../datasets.ts";
 import { achievement, invalidLines } from "../domain/invalid-lines.ts";

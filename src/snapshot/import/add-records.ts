@@ -4,10 +4,11 @@
  */
 import { getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
-import { type DatasetLine, type RecordKey, validateRecord } from "../../domain/dataset.ts";
+import type { DatasetLine, RecordKey } from "../../domain/dataset.ts";
 import { MAX_ACHIEVEMENTS_BYTES, type PublicUserLine } from "../../domain/model.ts";
 import type { FoundError, Place } from "../../domain/record-source.ts";
 import { parseTime } from "../../domain/time.ts";
+import { validateRecord } from "../../domain/validate-record.ts";
 import { DUPLICATE_ID } from "../../domain/validation-errors.ts";
 import { spell } from "../../search/fold.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";

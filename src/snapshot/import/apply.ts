@@ -22,7 +22,7 @@ import { type Changed, Comparison } from "./comparison.ts";
 import { Removals } from "./forget.ts";
 import { type GuardOptions, refuseLoss } from "./guard.ts";
 import { type IdOptions, Ids } from "./ids.ts";
-import { type LineOptions, LineReader, type LineSource } from "./line-source.ts";
+import { type LineOptions, LineReader, type LineSource } from "./line-reader.ts";
 import { type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
 import type { Counted } from "./report.ts";
 import { SnapshotWriter } from "./snapshot-writer.ts";
@@ -125,7 +125,7 @@ export async function changeSnapshot(
 
   const builtAtMs = Date.now();
   const { summary } = await change(writer.db, source, ids, { builtAtMs });
-  writer.finish({ ...summary, id_map: ids.mark() }, builtAtMs);
+  writer.finish({ ...summary, id_map: ids.addMark() }, builtAtMs);
   return writer.toBytes();
 }
 
@@ -165,7 +165,7 @@ async function applyTo(
   const comparison = new Comparison(writer.db, target, summary, changed);
   refuseLoss(target.name, comparison, options);
 
-  writer.finish({ ...summary, id_map: ids.mark() }, builtAtMs);
+  writer.finish({ ...summary, id_map: ids.addMark() }, builtAtMs);
   const sha256 = await writer.toFile(paths);
   ids.commit();
 

@@ -1,7 +1,8 @@
 /** Makes the changes of a change file to the rows of a database, and remembers which there were. */
 import { sql } from "drizzle-orm";
-import { type ChangeLine, type RecordKey, validateChange } from "../../domain/dataset.ts";
+import type { ChangeLine, RecordKey } from "../../domain/dataset.ts";
 import type { FoundError, Place } from "../../domain/record-source.ts";
+import { validateChange } from "../../domain/validate-record.ts";
 import { DUPLICATE_ID } from "../../domain/validation-errors.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { nameCompanies, type Reference, RowWriter } from "./add-records.ts";

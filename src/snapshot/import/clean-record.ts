@@ -4,7 +4,8 @@
  */
 import { isUtf8 } from "node:buffer";
 import { decodeHTMLStrict } from "entities/decode";
-import { cleanNames, type RawRecord } from "../../domain/dataset.ts";
+import type { RawRecord } from "../../domain/dataset.ts";
+import { cleanName } from "../../domain/text.ts";
 import { formatTime } from "../../domain/time.ts";
 import { isFormulaError } from "../../domain/validation-errors.ts";
 
@@ -113,6 +114,18 @@ export class RecordCleaner {
   #isOddTime(time: unknown): time is string {
     return typeof time === "string" && (time < "1990" || time > this.#tomorrow);
   }
+}
+
+/** Cleans the names in a record. Returns how many of them have changed. */
+export function cleanNames(record: RawRecord): number {
+  return cleanField(record, "name") + cleanField(Object(record.company), "role");
+}
+
+function cleanField(record: RawRecord, field: string): number {
+  const name = record[field];
+  if (typeof name !== "string") return 0;
+  record[field] = cleanName(name);
+  return Number(record[field] !== name);
 }
 
 /** Resolves an avatar as a browser would, unless it is an http(s) URL. */

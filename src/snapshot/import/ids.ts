@@ -57,8 +57,8 @@ export class Ids implements Disposable {
     this.#map?.[Symbol.dispose]();
   }
 
-  /** Returns the mark for the snapshot that is written, and first adds one to the map for new keys. */
-  mark(): string | undefined {
+  /** Adds a mark for new keys to the map. Returns the mark for the snapshot that is written. */
+  addMark(): string | undefined {
     return this.#source.kind === "own" ? this.#map?.addMark() : this.#givenMark;
   }
 

@@ -17,7 +17,7 @@ import { Comparison, type Differences } from "./comparison.ts";
 import { type GuardOptions, refuseLoss, refuseMostlyInvalid, refuseReveal } from "./guard.ts";
 import { type HoldOptions, holdTakedowns } from "./hold-takedowns.ts";
 import { type IdOptions, Ids } from "./ids.ts";
-import type { LineSource } from "./line-source.ts";
+import type { LineSource } from "./line-reader.ts";
 import { type LocatedSource, openSource, type SourceOptions } from "./open-source.ts";
 import { type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
 import type { Counted } from "./report.ts";
@@ -147,7 +147,7 @@ async function finish(
   { onIndexed, builtAtMs }: BuildOptions,
 ): Promise<void> {
   // Before the indexes, which take long, because the id map may be on a full disk.
-  const id_map = ids.mark();
+  const id_map = ids.addMark();
   await indexNames(writer.db, onIndexed);
   writer.finish({ ...summary, id_map }, builtAtMs);
 }

@@ -3,8 +3,8 @@ import type { RecordSource } from "../../domain/record-source.ts";
 import { findProblem } from "../../tables/database.ts";
 import { isFolder, openFolder, openQueries, type TableOptions } from "../../tables/table-reader.ts";
 import { isSnapshot } from "../format/header-trailer.ts";
-import { type LineOptions, LineReader, type LineSource } from "./line-source.ts";
-import { SnapshotReader } from "./snapshot-source.ts";
+import { type LineOptions, LineReader, type LineSource } from "./line-reader.ts";
+import { SnapshotReader } from "./snapshot-reader.ts";
 
 export interface SourceOptions extends LineOptions, TableOptions {}
 

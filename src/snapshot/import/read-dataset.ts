@@ -2,7 +2,7 @@
  * Reads a whole dataset or change file, whatever its source is. Each record gets its numbers, is
  * cleaned, validated and given to a handler. Collects the errors in them.
  */
-import { InvalidRecord, type RawRecord, type RecordKey } from "../../domain/dataset.ts";
+import type { RawRecord, RecordKey } from "../../domain/dataset.ts";
 import type {
   FoundError,
   Place,
@@ -11,6 +11,7 @@ import type {
   SourceProblem,
   UnknownColumn,
 } from "../../domain/record-source.ts";
+import { InvalidRecord } from "../../domain/validate-record.ts";
 import { DUPLICATE_ID } from "../../domain/validation-errors.ts";
 import { type CleaningOptions, RecordCleaner } from "./clean-record.ts";
 import type { Ids } from "./ids.ts";

@@ -1,5 +1,6 @@
 /** Groups the errors in a dataset by kind, so that errors of one kind never hide another kind. */
 import type { RecordError } from "../../domain/record-source.ts";
+import { DUPLICATE_ID } from "../../domain/validation-errors.ts";
 
 /** The number of kinds is limited because each unknown field name is a kind of its own. */
 const MAX_KINDS = 100;
@@ -9,7 +10,7 @@ export class RecordErrors {
   count = 0;
   /** Errors in the same field, for the same reason, are of the same kind. */
   readonly kinds = new Map<string, { count: number; first: RecordError[] }>();
-  /** How many users became private because a line about them is invalid. */
+  /** How many users became private because a record about them is invalid. */
   hidden = 0;
   /** How many users were left out because nobody can read who they are. */
   leftOut = 0;
@@ -69,10 +70,15 @@ function sorted({ kinds }: RecordErrors) {
   return [...kinds.values()].sort((a, b) => (a.first[0]?.line ?? 0) - (b.first[0]?.line ?? 0));
 }
 
-function format({ line, place, field, reason, type, id }: RecordError): string {
+function format(error: RecordError): string {
+  const { line, place, field, reason, type, id } = error;
   const at = place ?? (line === undefined ? "" : `line ${line}`);
-  const name = String(id).replace(/[^\p{L}\p{N}]/gu, "\\$&");
-  const isNamed = new RegExp(`(?:${type}|id) ${name}(?!\\w)`).test(`${reason} ${at}`);
-  const suffix = id === undefined || type === undefined || isNamed ? "" : ` (${type} ${id})`;
+  const isUnknown = id === undefined || type === undefined;
+  const suffix = isUnknown || namesRecord(error) ? "" : ` (${type} ${id})`;
   return [at, field, reason + suffix].filter(Boolean).join(": ");
+}
+
+/** Whether the place or the reason has the id. */
+function namesRecord({ kind, place, id }: RecordError): boolean {
+  return kind === DUPLICATE_ID || place?.endsWith(`, id ${id}`) === true;
 }

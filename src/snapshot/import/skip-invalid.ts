@@ -4,14 +4,10 @@
  */
 import { eq, sql } from "drizzle-orm";
 import { integer, sqliteTable } from "drizzle-orm/sqlite-core";
-import {
-  type DatasetLine,
-  InvalidRecord,
-  type RecordKey,
-  salvageUser,
-  validateRecord,
-} from "../../domain/dataset.ts";
+import type { DatasetLine, RecordKey } from "../../domain/dataset.ts";
 import type { FoundError, Place } from "../../domain/record-source.ts";
+import { salvageUser } from "../../domain/salvage-user.ts";
+import { InvalidRecord, validateRecord } from "../../domain/validate-record.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { privateUser, user } from "../format/schema.ts";
 import { listLongUsers, RowWriter } from "./add-records.ts";

@@ -1,10 +1,5 @@
 /** Reads records from lines: NDJSON, plain or gzip, from a file, a stream, bytes or objects. */
-import {
-  InvalidRecord,
-  parseObject,
-  type RawRecord,
-  validateMarker,
-} from "../../domain/dataset.ts";
+import type { RawRecord } from "../../domain/dataset.ts";
 import {
   type FoundError,
   type Item,
@@ -13,10 +8,14 @@ import {
   type RecordSource,
   type SourceIds,
 } from "../../domain/record-source.ts";
+import { InvalidRecord, parseObject, validateMarker } from "../../domain/validate-record.ts";
 import type { ValidationError } from "../../domain/validation-errors.ts";
 import { decompress, readFileBytes, readLines, type TextLine } from "../../files/input.ts";
 
-/** The path of an NDJSON file (plain or gzip), the objects in its lines, or its bytes. */
+/**
+ * What lines come from: the path of an NDJSON file (plain or gzip), its bytes, or the objects in its
+ * lines. Where an import takes this, the path may also be that of a snapshot or of tables.
+ */
 export type LineSource<Line extends object = object> =
   | string
   | Uint8Array
@@ -29,34 +28,31 @@ export interface LineOptions {
 }
 
 export class LineReader implements RecordSource {
-  readonly ids: SourceIds;
   readonly unknownColumns = [];
   readonly #batches: AsyncGenerator<TextLine[]>;
-  /** The batch that has been read to find out whose ids these are. */
-  readonly #first: TextLine[];
   readonly #options: LineOptions;
+  /** What is in the first batch, whose first line says whose ids these are. */
+  #first: readonly Item[] = [];
+  #ids = OWN_IDS;
   /** How many lines have been read. */
   #count = 0;
   /** The number of the end line. */
   #end: number | undefined;
 
-  private constructor(
-    batches: AsyncGenerator<TextLine[]>,
-    first: TextLine[],
-    options: LineOptions,
-  ) {
+  private constructor(batches: AsyncGenerator<TextLine[]>, options: LineOptions) {
     this.#batches = batches;
-    this.#first = first;
     this.#options = options;
-    const record = parseObject(first[0]?.text ?? "");
-    const marker = record instanceof InvalidRecord ? undefined : validateMarker(record);
-    this.ids = marker && "map" in marker ? { kind: "snapshot", mark: marker.map } : OWN_IDS;
   }
 
   static async open(source: LineSource, options: LineOptions): Promise<LineReader> {
-    const batches = readLines(decompress(bytesOf(source)));
-    const first = await batches.next();
-    return new LineReader(batches, first.value ?? [], options);
+    const reader = new LineReader(readLines(decompress(bytesOf(source))), options);
+    const { value: lines = [] } = await reader.#batches.next();
+    reader.#first = [...reader.#readBatch(lines)];
+    return reader;
+  }
+
+  get ids(): SourceIds {
+    return this.#ids;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -64,7 +60,7 @@ export class LineReader implements RecordSource {
   }
 
   async *read(): AsyncGenerator<Iterable<Item>> {
-    yield this.#readBatch(this.#first);
+    yield this.#first;
     for await (const lines of this.#batches) yield this.#readBatch(lines);
     if (!this.#options.expectEnd || this.#end !== undefined) return;
     const reason = "the end line is missing, so the dataset may be incomplete";
@@ -96,8 +92,11 @@ export class LineReader implements RecordSource {
     if (marker === undefined) return record;
     if (marker instanceof InvalidRecord) return marker;
     if (marker.type === "ids") {
-      return this.#count === 0 ? undefined : invalid('with "type":"ids" must be the first line');
+      if (this.#count > 0) return invalid('with "type":"ids" must be the first line');
+      this.#ids = { kind: "snapshot", mark: marker.map };
+      return undefined;
     }
+
     this.#end = number;
     if (marker.lines === this.#count) return undefined;
     const expected = `must be ${this.#count} (the number of lines before this one)`;
@@ -114,9 +113,17 @@ function* listProblems(errors: ValidationError[], line?: number): Generator<Item
   for (const error of errors) yield { problem: { ...error, line }, isFatal: true };
 }
 
-async function* bytesOf(source: LineSource): AsyncGenerator<Uint8Array> {
-  if (typeof source === "string") yield* readFileBytes(source);
-  else if (source instanceof Uint8Array) yield source;
-  else if (Symbol.asyncIterator in source) yield* source;
-  else for (const object of source) yield Buffer.from(`${JSON.stringify(object)}\n`);
+function bytesOf(source: LineSource): AsyncIterable<Uint8Array> {
+  if (typeof source === "string") return readFileBytes(source);
+  if (source instanceof Uint8Array) return only(source);
+  return Symbol.asyncIterator in source ? source : toJson(source);
+}
+
+async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+/** As text, objects are checked like lines of a file, and those of the caller do not change. */
+async function* toJson(objects: Iterable<object>): AsyncGenerator<Uint8Array> {
+  for (const object of objects) yield Buffer.from(`${JSON.stringify(object)}\n`);
 }

@@ -1,0 +1,167 @@
+/**
+ * Parses and validates single records by the rules in README.md. Errors that concern several
+ * records, such as duplicate ids, are found elsewhere.
+ */
+import { Type } from "@sinclair/typebox";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import type { ValueError } from "@sinclair/typebox/errors";
+import {
+  type ChangeLine,
+  type DatasetLine,
+  DeletionLine,
+  type EndLine,
+  type IdsLine,
+  lineSchemas,
+  type RawRecord,
+  type RecordKey,
+  recordTypes,
+} from "./dataset.ts";
+import { Id, UnlockedAchievement } from "./model.ts";
+import {
+  explain,
+  mustBe,
+  notAnObject,
+  printable,
+  type ValidationError,
+} from "./validation-errors.ts";
+
+/** How many errors to report per record. A single record can cause a million. */
+const MAX_ERRORS = 20;
+
+/** What a value must be. */
+export interface Shape<Value> {
+  Check(value: unknown): value is Value;
+  Errors(value: unknown): Iterable<ValueError>;
+}
+
+const shapes = {
+  role: TypeCompiler.Compile(lineSchemas.role),
+  achievement: TypeCompiler.Compile(lineSchemas.achievement),
+  company: TypeCompiler.Compile(lineSchemas.company),
+  publicUser: TypeCompiler.Compile(lineSchemas.publicUser),
+  privateUser: TypeCompiler.Compile(lineSchemas.privateUser),
+  ids: TypeCompiler.Compile(lineSchemas.ids),
+  end: TypeCompiler.Compile(lineSchemas.end),
+  deletion: TypeCompiler.Compile(DeletionLine),
+};
+const idShape = TypeCompiler.Compile(Id);
+/** In tables, the id may be a key. */
+const unlockShape = TypeCompiler.Compile(
+  Type.Object({ ...UnlockedAchievement.properties, id: Type.Unknown() }),
+);
+
+export class InvalidRecord {
+  readonly errors: ValidationError[];
+  /** The record as an object; empty if it is not an object. */
+  readonly value: RawRecord;
+
+  constructor(errors: ValidationError[], value: RawRecord = {}) {
+    this.errors = errors;
+    this.value = value;
+  }
+
+  /** Undefined unless the record has a valid `type` and `id`. */
+  get record(): RecordKey | undefined {
+    const { type, id } = this.value;
+    const known = recordTypes.find((name) => name === type);
+    return known && idShape.Check(id) ? { type: known, id } : undefined;
+  }
+}
+
+const HAS_LONG_NUMBER = /\d{16}/;
+
+/** Turns an integer that `JSON.parse` has rounded into a bigint. */
+function keepDigits(_name: string, value: unknown, { source = "" } = {}): unknown {
+  const isRounded = typeof value === "number" && !Number.isSafeInteger(value);
+  return isRounded && /^-?\d{1,100}$/.test(source) ? BigInt(source) : value;
+}
+
+/** Parses a line, which must not be blank, into an object. */
+export function parseObject(text: string): RawRecord | InvalidRecord {
+  let value: unknown;
+  try {
+    value = HAS_LONG_NUMBER.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
+  } catch {}
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject ? (value as RawRecord) : new InvalidRecord([notAnObject(text)]);
+}
+
+export function validateRecord(record: RawRecord): DatasetLine | InvalidRecord {
+  return validate(record, shapeOf(record));
+}
+
+export function validateChange(record: RawRecord): ChangeLine | InvalidRecord {
+  const isDeletion = "deleted" in record && recordTypes.some((type) => type === record.type);
+  return validate<ChangeLine>(record, isDeletion ? shapes.deletion : shapeOf(record));
+}
+
+/** Validates a line about the whole dataset. Returns undefined for any other line. */
+export function validateMarker(record: RawRecord): IdsLine | EndLine | InvalidRecord | undefined {
+  if (record.type === "ids") return validate(record, shapes.ids);
+  return record.type === "end" ? validate(record, shapes.end) : undefined;
+}
+
+function validate<Valid extends ChangeLine | IdsLine | EndLine>(
+  value: RawRecord,
+  shape: Shape<Valid> | ValidationError,
+): Valid | InvalidRecord {
+  if ("reason" in shape) return new InvalidRecord([shape], value);
+  if (!shape.Check(value)) {
+    const isPrivate = value.type === "user" && value.public !== true;
+    return new InvalidRecord(listErrors(shape, value, isPrivate), value);
+  }
+  const errors = listDuplicateIds(value);
+  return errors.length === 0 ? value : new InvalidRecord(errors, value);
+}
+
+/** Returns the errors in the tier and the time of a user's achievement. */
+export function validateUnlock(unlock: RawRecord): ValidationError[] {
+  return unlockShape.Check(unlock) ? [] : listErrors(unlockShape, unlock, false);
+}
+
+/** Returns the first error of each field. If `isPrivate` is set, only ids are quoted. */
+function listErrors(shape: Shape<unknown>, value: unknown, isPrivate: boolean): ValidationError[] {
+  const errors = Iterator.from(shape.Errors(value))
+    .flatMap((error) => explain(error, isPrivate))
+    // A field may have two errors.
+    .take(2 * MAX_ERRORS);
+  const first = new Map<string, ValidationError>();
+  for (const error of errors) {
+    const field = printable(error.field);
+    if (!first.has(field)) first.set(field, { ...error, field });
+  }
+  return [...first.values()].slice(0, MAX_ERRORS);
+}
+
+/** Returns the shape required by a record's `type` and `public`, or the error in those fields. */
+function shapeOf(record: RawRecord): Shape<DatasetLine> | ValidationError {
+  const { type, public: isPublic } = record;
+  if (type === "role" || type === "achievement" || type === "company") return shapes[type];
+  if (type !== "user") {
+    return mustBe("type", '"role", "achievement", "company", "user" or "end"', type);
+  }
+  if (typeof isPublic === "boolean") return isPublic ? shapes.publicUser : shapes.privateUser;
+  if (isPublic === undefined) return { field: "public", reason: "is missing" };
+  return mustBe("public", "true or false", isPublic);
+}
+
+function listDuplicateIds(line: ChangeLine | IdsLine | EndLine): ValidationError[] {
+  if (!("public" in line && line.public)) return [];
+  const { roles = [], achievements = [] } = line;
+  const unlocked = achievements.map(({ id }) => id);
+  return [
+    ...listRepeated(roles, (at) => `roles[${at}]`),
+    ...listRepeated(unlocked, (at) => `achievements[${at}].id`),
+  ];
+}
+
+function listRepeated(ids: number[], fieldOf: (at: number) => string): ValidationError[] {
+  // Ids usually ascend. If so, there are no duplicates.
+  if (ids.every((id, at) => id > (ids[at - 1] ?? 0))) return [];
+  const seen = new Set<number>();
+  return ids.flatMap((id, at) => {
+    if (seen.has(id)) return [{ field: fieldOf(at), reason: "is listed twice" }];
+    seen.add(id);
+    return [];
+  });
+}
