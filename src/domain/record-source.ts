@@ -63,6 +63,11 @@ export interface FoundError extends Omit<RecordError, "line" | "place"> {
   first?: Place | undefined;
 }
 
+/** Adds the line of the record that has an id to the reason why another cannot have it. */
+export function namingFirst(reason: string, line: Place | undefined): string {
+  return line === undefined ? reason : `${reason} (first on line ${line})`;
+}
+
 /** A column that is left out, and the column that was probably meant. */
 export interface UnknownColumn {
   file: string;

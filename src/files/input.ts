@@ -54,6 +54,11 @@ export async function openFile(path: string): Promise<FileHandle> {
 /** Stands for standard input or output, where a file can be given. */
 export const STANDARD = "-";
 
+/** Whether what names an input is a URL, and not a path. */
+export function isUrl(name: string): boolean {
+  return /^[a-z][a-z\d+.-]*:\/\//i.test(name);
+}
+
 export function openInput(path: string): AsyncIterable<Uint8Array> {
   return path === STANDARD ? process.stdin : readFileBytes(path);
 }

@@ -1,6 +1,6 @@
 /** The kinds of values: how each is read from text, and what the library takes instead. */
 import { parseDuration } from "../domain/time.ts";
-import { STANDARD } from "../files/input.ts";
+import { isUrl, STANDARD } from "../files/input.ts";
 
 /** Reports incorrect usage, for which a command exits with 2. The message is for the operator. */
 export class UsageError extends RangeError {
@@ -153,8 +153,6 @@ export const pathOrBytes: Kind<string | Uint8Array, string | Uint8Array> = {
   parse: (path) => path,
   convert: (given) => given,
 };
-
-export const isUrl = (text: string) => /^[a-z][a-z\d+.-]*:\/\//i.test(text);
 
 /** The path of a snapshot to write. A URL may contain a password. */
 export const target = kind(

@@ -1,5 +1,6 @@
 /** The flags of `serve`. Most are also options of the library. */
 import { type Language, languages } from "../domain/languages.ts";
+import { isUrl } from "../files/input.ts";
 import { parseFault } from "../http/fault-injection.ts";
 import { parseCidr } from "../limit/client-address.ts";
 import { parseS3Location, parseWebLocation } from "../snapshot/remote/location.ts";
@@ -12,7 +13,7 @@ export const snapshotLocation = kinds.kind(
   "FILE",
   "a file or an https://, http:// or s3://bucket/key URL",
   (text, env) => {
-    if (!kinds.isUrl(text)) return text;
+    if (!isUrl(text)) return text;
     if (!/^s3:/i.test(text)) return parseWebLocation(text);
     kinds.requireBun("with s3:// ");
     if (env.AWS_ACCESS_KEY_ID && env.AWS_SECRET_ACCESS_KEY) return parseS3Location(text, env);

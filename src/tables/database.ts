@@ -6,7 +6,7 @@ import { isUtf8 } from "node:buffer";
 import { once } from "node:events";
 import { createConnection } from "node:net";
 import { codeOf, networkReasonOf, reasonOf } from "../files/errors.ts";
-import { readFileBytes } from "../files/input.ts";
+import { isUrl, readFileBytes } from "../files/input.ts";
 import type { CellFormat } from "./cells.ts";
 import { keyOf, readHeader, type TableName } from "./columns.ts";
 import { type Connection, ServerConnection, SqliteConnection, within } from "./connections.ts";
@@ -20,8 +20,7 @@ export function findProblem(source: string, queries: string | undefined): string
   const isDatabase = /^(?:postgres(?:ql)?|mysql|mariadb|sqlite):/i.test(source);
   if (queries === undefined) {
     if (isDatabase) return "is a database; name the folder of its SELECTs with --queries";
-    const isUrl = /^[a-z][a-z\d+.-]*:\/\//i.test(source);
-    return isUrl ? `must be a file, a folder, - or ${URLS}` : undefined;
+    return isUrl(source) ? `must be a file, a folder, - or ${URLS}` : undefined;
   }
   const { host, pathname, search, hash } = URL.parse(source) ?? {};
   // A password with / ? or # would end the host.

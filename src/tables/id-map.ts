@@ -1,7 +1,7 @@
 /**
  * Owns the file that gives each key (an id of any kind, such as a UUID) an integer, and never
  * forgets a key. Snapshots have only the integers. Each batch of new keys gets a random mark, by
- * which a snapshot recognises its map; see snapshot/import/ids.ts.
+ * which a snapshot recognises its map; see snapshot/import/owner-check.ts.
  */
 import { randomBytes } from "node:crypto";
 import { appendFileSync, rmSync, statSync } from "node:fs";
@@ -14,7 +14,7 @@ import type { Sqlite } from "../sqlite/driver.ts";
 
 type Kind = RecordKey["type"];
 type Mode = "read" | "create";
-type Statements = ReturnType<typeof prepareStatements>;
+type KeyQueries = ReturnType<typeof prepareKeyQueries>;
 
 const MAX_CACHED = 100_000;
 /** Half of a mark, in hexadecimal digits. The first half is the same for all marks of a map. */
@@ -26,7 +26,7 @@ type State = "missing" | "new" | "existing";
 export class IdMap implements Disposable {
   readonly path: string;
   readonly #db: Sqlite;
-  readonly #statements: Record<Kind, Statements>;
+  readonly #queries: Record<Kind, KeyQueries>;
   #state: State;
   #hasNewKeys = false;
 
@@ -34,8 +34,8 @@ export class IdMap implements Disposable {
     this.path = path;
     this.#db = db;
     this.#state = state;
-    const pairs = recordTypes.map((kind) => [kind, prepareStatements(db, kind)]);
-    this.#statements = Object.fromEntries(pairs) as Record<Kind, Statements>;
+    const pairs = recordTypes.map((kind) => [kind, prepareKeyQueries(db, kind)]);
+    this.#queries = Object.fromEntries(pairs) as Record<Kind, KeyQueries>;
   }
 
   /**
@@ -65,6 +65,7 @@ export class IdMap implements Disposable {
     // The file has the keys of private users.
     if (mode === "create") appendFileSync(path, "", { mode: 0o600 });
     const file = fileAt(path);
+
     const db = sqlite.openWritable(file === undefined ? ":memory:" : path).$client;
     try {
       db.exec("PRAGMA busy_timeout = 0; PRAGMA cache_size = -32768; PRAGMA synchronous = EXTRA");
@@ -75,6 +76,7 @@ export class IdMap implements Disposable {
         db.close();
         return undefined;
       }
+
       // Somebody who looks up an id can delay the commit.
       db.exec("PRAGMA busy_timeout = 10000");
       createTables(db);
@@ -98,11 +100,11 @@ export class IdMap implements Disposable {
 
   find(kind: Kind, value: unknown): number | undefined {
     const key = toKey(value);
-    return key === undefined ? undefined : this.#statements[kind].find.get(key)?.id;
+    return key === undefined ? undefined : this.#queries[kind].find.get(key)?.id;
   }
 
   findKey({ type, id }: RecordKey): string | undefined {
-    return this.#statements[type].findKey.get(id)?.key;
+    return this.#queries[type].findKey.get(id)?.key;
   }
 
   /** Replaces the keys in a record. Other values remain, and validation rejects them. */
@@ -167,7 +169,7 @@ export class IdMap implements Disposable {
   }
 
   #toId(kind: Kind, value: unknown): unknown {
-    const { cached, find } = this.#statements[kind];
+    const { cached, find } = this.#queries[kind];
     const known = cached.get(value);
     if (known !== undefined) return known;
     const key = toKey(value);
@@ -181,7 +183,7 @@ export class IdMap implements Disposable {
 
   #add(kind: Kind, key: string): number | undefined {
     this.#hasNewKeys = true;
-    return this.#writing(() => this.#statements[kind].add.get(key)?.id);
+    return this.#writing(() => this.#queries[kind].add.get(key)?.id);
   }
 
   /** Names this file if it cannot be written, because its disk may not be the snapshot's. */
@@ -197,7 +199,7 @@ export class IdMap implements Disposable {
 /** Returns the number by which the system knows the file. Undefined if there is none. */
 const fileAt = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino;
 
-function prepareStatements(db: Sqlite, kind: Kind) {
+function prepareKeyQueries(db: Sqlite, kind: Kind) {
   return {
     /** The ids of keys that many records refer to. */
     cached: new Map<unknown, number>(),

@@ -1,6 +1,11 @@
 /** Turns rows of tables into records, and errors in rows into errors that say where the row is. */
 import type { RawRecord, RecordKey } from "../domain/dataset.ts";
-import type { FoundError, Item, RecordError } from "../domain/record-source.ts";
+import {
+  type FoundError,
+  type Item,
+  namingFirst,
+  type RecordError,
+} from "../domain/record-source.ts";
 import { mustBeId, toKey, type ValidationError } from "../domain/validation-errors.ts";
 import { createConverter, type IdFormat } from "./cells.ts";
 import { keyOf, type TableName } from "./columns.ts";
@@ -62,13 +67,22 @@ export class RowReader {
     const { type, id } = error;
     if (type === undefined || at === undefined) return error;
     const field = error.field.replace(/^company\./, "company_");
-    const reason = error.reason + (first === undefined ? "" : ` (first on line ${first})`);
+    const reason = namingFirst(error.reason, first);
     return { ...error, field, reason, place: this.#source.nameRow(tableOf(type), at, id) };
   }
 }
 
 export function tableOf(type: RecordType): TableName {
   return type === "company" ? "companies" : `${type}s`;
+}
+
+/** Returns the records among items. */
+export function recordsOf(items: readonly Item[]): RawRecord[] {
+  const records: RawRecord[] = [];
+  for (const item of items) {
+    if ("record" in item) records.push(item.record);
+  }
+  return records;
 }
 
 function toRecord(type: RecordType, cells: RawRecord): RawRecord {

@@ -17,9 +17,9 @@ import { findTables, keyOf, type TableName } from "./columns.ts";
 import { CsvSource } from "./csv-source.ts";
 import { openDatabase } from "./database.ts";
 import type { DateOrder } from "./date-order.ts";
-import { RowReader, tableOf } from "./row-reader.ts";
+import { RowReader, recordsOf, tableOf } from "./row-reader.ts";
 import { type Reporting, Table } from "./table.ts";
-import type { TableSource } from "./table-source.ts";
+import type { Row, TableSource } from "./table-source.ts";
 import { UserReader } from "./user-reader.ts";
 
 export interface TableOptions extends Reporting {
@@ -63,24 +63,14 @@ class TableReader implements RecordSource {
     await this.#openTables();
     yield* this.#readWithoutId();
 
-    const known = { role: new Set<unknown>(), achievement: new Set<unknown>() };
     const members = await this.#countMembers();
-    for (const type of ["role", "achievement"] as const) {
-      for await (const items of this.#readRecords(type)) {
-        for (const item of items) {
-          if ("record" in item) known[type].add(item.record.id);
-        }
-        yield items;
-      }
-    }
+    const known = { role: new Set<unknown>(), achievement: new Set<unknown>() };
+    yield* this.#readDefinitions("role", known.role);
+    yield* this.#readDefinitions("achievement", known.achievement);
     // A user is written with the name of the company, so companies come before users.
-    for await (const items of this.#readRecords("company")) {
-      for (const item of items) {
-        if ("record" in item) item.record.member_count ??= members.get(item.record.id) ?? 0;
-      }
-      yield items;
-    }
+    yield* this.#readCompanies(members);
     yield* new UserReader(this.#tables, this.#rows, known).read();
+
     for (const table of this.#tables.values()) table.finish();
   }
 
@@ -118,9 +108,28 @@ class TableReader implements RecordSource {
     return members;
   }
 
-  async *#readRecords(type: "role" | "achievement" | "company"): AsyncGenerator<Item[]> {
-    const pages = this.#tables.get(tableOf(type))?.pages() ?? [];
-    for await (const rows of pages) yield this.#rows.toRecords(type, rows);
+  /** Adds the ids to `known`. */
+  async *#readDefinitions(
+    type: "role" | "achievement",
+    known: Set<unknown>,
+  ): AsyncGenerator<Item[]> {
+    for await (const rows of this.#pages(tableOf(type))) {
+      const items = this.#rows.toRecords(type, rows);
+      for (const record of recordsOf(items)) known.add(record.id);
+      yield items;
+    }
+  }
+
+  async *#readCompanies(members: ReadonlyMap<unknown, number>): AsyncGenerator<Item[]> {
+    for await (const rows of this.#pages("companies")) {
+      const items = this.#rows.toRecords("company", rows);
+      for (const record of recordsOf(items)) record.member_count ??= members.get(record.id) ?? 0;
+      yield items;
+    }
+  }
+
+  #pages(table: TableName): AsyncIterable<Row[]> | Row[][] {
+    return this.#tables.get(table)?.pages() ?? [];
   }
 }
 

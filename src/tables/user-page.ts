@@ -2,6 +2,7 @@
 import type { RawRecord } from "../domain/dataset.ts";
 import type { Item } from "../domain/record-source.ts";
 import { parseTime } from "../domain/time.ts";
+import { recordsOf } from "./row-reader.ts";
 
 export class UserPage {
   readonly #items: readonly Item[];
@@ -10,11 +11,9 @@ export class UserPage {
   /** The items are the records of users, and errors. */
   constructor(items: readonly Item[]) {
     this.#items = items;
-    for (const item of items) {
-      if ("problem" in item) continue;
-      const { id } = item.record;
+    for (const record of recordsOf(items)) {
       // If an id is repeated, the first row counts.
-      if (!this.#owners.has(id)) this.#owners.set(id, new Owner(item.record));
+      if (!this.#owners.has(record.id)) this.#owners.set(record.id, new Owner(record));
     }
   }
 

@@ -3,6 +3,7 @@ import type { RawRecord } from "../../domain/dataset.ts";
 import {
   type FoundError,
   type Item,
+  namingFirst,
   OWN_IDS,
   type RecordError,
   type RecordSource,
@@ -69,8 +70,7 @@ export class LineReader implements RecordSource {
 
   /** A place is the number of a line. */
   locate({ at, first, ...error }: FoundError): RecordError {
-    const reason = error.reason + (first === undefined ? "" : ` (first on line ${first})`);
-    return { ...error, reason, line: at };
+    return { ...error, reason: namingFirst(error.reason, first), line: at };
   }
 
   *#readBatch(lines: TextLine[]): Generator<Item> {
