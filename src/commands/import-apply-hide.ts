@@ -4,11 +4,11 @@ import { openInput } from "../files/input.ts";
 import type { ReplaceOptions } from "../files/replace.ts";
 import { id, parseNamed, UsageError } from "../settings/kinds.ts";
 import { type ApplyOptions, applyChanges, hideUsers } from "../snapshot/import/apply.ts";
-import { MAX_HOLD_MS } from "../snapshot/import/hold-takedowns.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { LocatedSource } from "../snapshot/import/open-source.ts";
 import { DatasetError, formatErrors, groupErrors } from "../snapshot/import/record-errors.ts";
 import type { Counted } from "../snapshot/import/report.ts";
+import { MAX_HOLD_MS } from "../snapshot/import/takedowns.ts";
 import { confirmServed } from "./health.ts";
 import {
   describeCounts,

@@ -19,7 +19,6 @@ import { namingErrors } from "../format/open.ts";
 import { privateUser, user } from "../format/schema.ts";
 import { ChangeWriter } from "./change-writer.ts";
 import { type Changed, Comparison } from "./comparison.ts";
-import { Removals } from "./forget.ts";
 import { type GuardOptions, refuseLoss } from "./guard.ts";
 import { type IdOptions, Ids } from "./ids.ts";
 import { type LineOptions, LineReader, type LineSource } from "./line-reader.ts";
@@ -27,6 +26,7 @@ import { type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
 import type { Counted } from "./report.ts";
 import { SnapshotWriter } from "./snapshot-writer.ts";
 import { type Summary, summarize } from "./summary.ts";
+import { removeExpired } from "./takedowns.ts";
 import { describeTarget, type Target, verifyTarget } from "./target.ts";
 
 export type ApplyOptions = LineOptions &
@@ -188,10 +188,10 @@ async function change(
   options: ReadOptions & { builtAtMs: number },
 ): Promise<Change> {
   const { featured } = readMeta(db);
-  const removals = new Removals(db, options.builtAtMs);
-  const writer = new ChangeWriter(db, ids, removals);
+  removeExpired(db, options.builtAtMs);
+  const writer = new ChangeWriter(db, ids, options.builtAtMs);
   const read = await readDataset(source, writer, ids, options);
-  removals.finish();
+  writer.indexNames();
 
   const { placeOf, notFound } = writer;
   const changed = { users: [...placeOf.user.keys()], companies: [...placeOf.company.keys()] };

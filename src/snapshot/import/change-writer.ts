@@ -4,11 +4,12 @@ import type { ChangeLine, RecordKey } from "../../domain/dataset.ts";
 import type { FoundError, Place } from "../../domain/record-source.ts";
 import { validateChange } from "../../domain/validate-record.ts";
 import { DUPLICATE_ID } from "../../domain/validation-errors.ts";
+import { NameChanges } from "../../search/name-index.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { nameCompanies, type Reference, RowWriter } from "./add-records.ts";
-import type { Removals } from "./forget.ts";
 import type { Ids } from "./ids.ts";
 import type { RecordHandler } from "./read-dataset.ts";
+import { nameCompanies, RowWriter } from "./row-writer.ts";
+import { TakedownWriter } from "./takedowns.ts";
 
 export class ChangeWriter implements RecordHandler<ChangeLine> {
   readonly validate = validateChange;
@@ -23,17 +24,20 @@ export class ChangeWriter implements RecordHandler<ChangeLine> {
   };
   readonly #db: Database;
   readonly #ids: Ids;
-  readonly #removals: Removals;
-  readonly #writer: RowWriter;
-  readonly #deletions: Reference[] = [];
+  readonly #rows: RowWriter;
+  readonly #names: NameChanges;
+  readonly #takedowns: TakedownWriter;
 
-  constructor(db: Database, ids: Ids, removals: Removals) {
+  /** `nowMs` is the time of the takedowns. */
+  constructor(db: Database, ids: Ids, nowMs: number) {
     this.#db = db;
     this.#ids = ids;
-    this.#removals = removals;
-    this.#writer = new RowWriter(db, ids);
+    this.#rows = new RowWriter(db, ids);
+    this.#names = new NameChanges(db.$client);
+    this.#takedowns = new TakedownWriter(db, nowMs);
   }
 
+  /** A record replaces the one with the same id. */
   add(record: ChangeLine, at: Place): FoundError[] {
     const { type, id } = record;
     const first = this.placeOf[type].get(id);
@@ -42,20 +46,27 @@ export class ChangeWriter implements RecordHandler<ChangeLine> {
       return [{ field: "id", reason, kind: DUPLICATE_ID, first }];
     }
     this.placeOf[type].set(id, at);
-    // A definition may make any user's list too long.
-    if (type === "achievement") this.#writer.longestList = Number.POSITIVE_INFINITY;
-    const existed = this.#removals.remove(record);
-    if (!("deleted" in record)) return this.#writer.add(record, at);
+
+    this.#takedowns.note(record);
+    if (type === "user" || type === "company") this.#names.note(type, id);
+    if (type === "achievement") this.#rows.longUsers.checkAll();
+    const existed = this.#rows.remove(record);
+    if (!("deleted" in record)) return this.#rows.add(record, at);
+
     if (!existed) this.notFound.push({ type, id: this.#ids.inSource(record) });
-    else if (type !== "user") this.#deletions.push({ type, id, at });
+    else if (type !== "user") this.#rows.references.addDeletion(at, record);
     return [];
   }
 
   *finish(): Generator<FoundError> {
-    if (this.#deletions.length > 0) this.#writer.addDeletions(this.#deletions);
-    yield* this.#writer.finish();
+    yield* this.#rows.finish();
     // The members' rows hold the names, too.
     const companies = JSON.stringify([...this.placeOf.company.keys()]);
     nameCompanies(this.#db, sql`company_id IN (SELECT value FROM json_each(${companies}))`);
+  }
+
+  /** Brings the name indexes in line with the rows. */
+  indexNames(): void {
+    this.#names.finish();
   }
 }

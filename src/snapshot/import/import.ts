@@ -12,18 +12,18 @@ import type { Database } from "../../sqlite/driver.ts";
 import { countOf } from "../format/meta.ts";
 import { checkSnapshot } from "../format/open.ts";
 import { user } from "../format/schema.ts";
-import { RowWriter } from "./add-records.ts";
 import { Comparison, type Differences } from "./comparison.ts";
 import { type GuardOptions, refuseLoss, refuseMostlyInvalid, refuseReveal } from "./guard.ts";
-import { type HoldOptions, holdTakedowns } from "./hold-takedowns.ts";
 import { type IdOptions, Ids } from "./ids.ts";
 import type { LineSource } from "./line-reader.ts";
 import { type LocatedSource, openSource, type SourceOptions } from "./open-source.ts";
 import { type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
 import type { Counted } from "./report.ts";
+import { RowWriter } from "./row-writer.ts";
 import { SkippingWriter } from "./skip-invalid.ts";
 import { SnapshotWriter } from "./snapshot-writer.ts";
 import { type Summary, summarize } from "./summary.ts";
+import { type HoldOptions, holdTakedowns } from "./takedowns.ts";
 import { readTarget, type Target } from "./target.ts";
 
 export interface BuildOptions {

@@ -10,28 +10,32 @@ import { salvageUser } from "../../domain/salvage-user.ts";
 import { InvalidRecord, validateRecord } from "../../domain/validate-record.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { privateUser, user } from "../format/schema.ts";
-import { listLongUsers, RowWriter } from "./add-records.ts";
 import type { Ids } from "./ids.ts";
 import type { RecordHandler } from "./read-dataset.ts";
 import type { RecordErrors } from "./record-errors.ts";
+import { RowWriter } from "./row-writer.ts";
 
-/** The users who have lost part of their record. */
+/**
+ * The users who have lost part of their record. On disk, unlike a TEMP table, because a bad dataset
+ * may trim millions of users.
+ */
 const trimmed = sqliteTable("trimmed", { id: integer().primaryKey() });
 
 export class SkippingWriter implements RecordHandler<DatasetLine> {
   readonly validate = validateRecord;
   readonly #db: Database;
-  readonly #writer: RowWriter;
+  readonly #rows: RowWriter;
   readonly #statements: ReturnType<typeof prepareStatements>;
 
   constructor(db: Database, ids: Ids) {
+    db.run(sql`CREATE TABLE trimmed (id INTEGER PRIMARY KEY)`);
     this.#db = db;
-    this.#writer = new RowWriter(db, ids);
+    this.#rows = new RowWriter(db, ids);
     this.#statements = prepareStatements(db);
   }
 
   add(record: DatasetLine, at: Place): FoundError[] {
-    return this.#writer.add(record, at);
+    return this.#rows.add(record, at);
   }
 
   skip(
@@ -41,31 +45,43 @@ export class SkippingWriter implements RecordHandler<DatasetLine> {
     skipped: RecordErrors,
   ): string {
     if (type !== "user") return "";
-    const { trim, remove, hide } = this.#statements;
+
     const rest = invalid instanceof InvalidRecord && salvageUser(invalid);
-    if (rest && this.#writer.add(rest, at).length === 0) {
-      trim.run({ id });
+    if (rest && this.#rows.add(rest, at).length === 0) {
+      this.#statements.trim.run({ id });
       return "; the rest of the user is kept";
     }
-    const first = sql`SELECT 1 FROM trimmed WHERE id = ${id}
-      UNION ALL SELECT 1 FROM private_user WHERE id = ${id}`;
-    const isPublic = "public" in invalid && invalid.public;
+
     // A second public record matters only if there is something wrong with the first.
-    if (isPublic && this.#db.all(first).length === 0) return "";
-    remove.run({ id });
-    skipped.hidden += Number(hide.run({ id }).changes);
+    const isPublic = "public" in invalid && invalid.public;
+    if (isPublic && !this.#isImpaired(id)) return "";
+
+    this.#statements.remove.run({ id });
+    skipped.hidden += Number(this.#statements.hide.run({ id }).changes);
     return "; the user becomes private";
   }
 
   *finish(): Generator<FoundError> {
-    for (const error of this.#writer.finish()) {
+    for (const error of this.#rows.finish()) {
       if (error.missing) this.#statements.trim.run({ id: error.id });
       yield error;
     }
-    for (const { id, fitting } of listLongUsers(this.#db, this.#writer.longestList)) {
+    for (const { id, fitting } of this.#rows.longUsers.list()) {
       const achievements = JSON.stringify(fitting);
       this.#db.run(sql`UPDATE user SET achievements = ${achievements} WHERE id = ${id}`);
     }
+    this.#removeReferences();
+  }
+
+  /** Whether the user has lost part of a record or is private. */
+  #isImpaired(id: number): boolean {
+    const found = sql`SELECT 1 FROM trimmed WHERE id = ${id}
+      UNION ALL SELECT 1 FROM private_user WHERE id = ${id}`;
+    return this.#db.all(found).length > 0;
+  }
+
+  /** Removes from the users who have lost something all references to records that do not exist. */
+  #removeReferences(): void {
     // The name of a missing company is already null, because there was none to copy.
     this.#db.$client.exec(`
       UPDATE user SET
@@ -82,8 +98,6 @@ export class SkippingWriter implements RecordHandler<DatasetLine> {
 }
 
 function prepareStatements(db: Database) {
-  // On disk, unlike a TEMP table, because a bad dataset may trim millions of users.
-  db.run(sql`CREATE TABLE trimmed (id INTEGER PRIMARY KEY)`);
   const id = sql.placeholder("id");
   return {
     trim: db.insert(trimmed).values({ id }).onConflictDoNothing().prepare(),

@@ -4,7 +4,7 @@ import type { Database } from "../../sqlite/driver.ts";
 import { isSnapshot, SnapshotError } from "../format/header-trailer.ts";
 import { readMeta, type Totals } from "../format/meta.ts";
 import { namingErrors, openInPlace, PREVIOUS_SCHEMA } from "../format/open.ts";
-import { type HoldOptions, listTakedowns, type Takedown } from "./hold-takedowns.ts";
+import { type HoldOptions, listTakedowns, type Takedown } from "./takedowns.ts";
 
 /** The snapshot that will be replaced. */
 export interface Target extends Totals {

@@ -1,8 +1,9 @@
 /**
- * Holds takedowns: an import from a source that lags behind must not undo what `apply` or `hide` has
- * made private or deleted. forget.ts stores the id and the time.
+ * Remembers takedowns for an hour, so that an import from a source that lags behind does not undo
+ * what `apply` or `hide` has made private or deleted. A snapshot has only their ids and times.
  */
-import { eq, gt, sql } from "drizzle-orm";
+import { eq, gt, lte, sql } from "drizzle-orm";
+import type { ChangeLine } from "../../domain/dataset.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { privateUser, takedown, user } from "../format/schema.ts";
 
@@ -21,6 +22,36 @@ export interface HoldOptions {
   holdMs?: number | undefined;
   /** The time of the build, which dates takedowns and ends holds. Defaults to now. */
   builtAtMs?: number | undefined;
+}
+
+/** Notes the takedowns among the changes of a change file. */
+export class TakedownWriter {
+  readonly #begin;
+  readonly #end;
+
+  /** `nowMs` is the time of the takedowns. */
+  constructor(db: Database, nowMs: number) {
+    const id = sql.placeholder("id");
+    this.#begin = db.insert(takedown).values({ id, at: nowMs }).prepare();
+    this.#end = db.delete(takedown).where(eq(takedown.id, id)).prepare();
+  }
+
+  /** Also notes a user who has not been imported yet. A repeated takedown begins again. */
+  note(change: ChangeLine): void {
+    const { type, id } = change;
+    if (type !== "user") return;
+
+    this.#end.run({ id });
+    const isTakedown = !("public" in change && change.public);
+    if (isTakedown) this.#begin.run({ id });
+  }
+}
+
+/** Removes the takedowns that no import has to hold any more. */
+export function removeExpired(db: Database, nowMs: number): void {
+  db.delete(takedown)
+    .where(lte(takedown.at, nowMs - MAX_HOLD_MS))
+    .run();
 }
 
 /** Lists the recent takedowns in the snapshot that an import will replace. */

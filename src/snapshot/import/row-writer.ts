@@ -1,0 +1,182 @@
+/**
+ * Writes each record of a dataset as a row. A duplicate id is reported immediately, but a reference
+ * to a missing record only after the last record.
+ */
+import { getTableColumns, type SQL, sql } from "drizzle-orm";
+import type { SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { DatasetLine, RecordKey } from "../../domain/dataset.ts";
+import type { PublicUserLine } from "../../domain/model.ts";
+import type { FoundError, Place } from "../../domain/record-source.ts";
+import { parseTime } from "../../domain/time.ts";
+import { validateRecord } from "../../domain/validate-record.ts";
+import { DUPLICATE_ID } from "../../domain/validation-errors.ts";
+import { spell } from "../../search/fold.ts";
+import type { Database } from "../../sqlite/driver.ts";
+import { countOf } from "../format/meta.ts";
+import { achievement, company, privateUser, role, type Unlock, user } from "../format/schema.ts";
+import type { Ids } from "./ids.ts";
+import { LongUsers } from "./long-users.ts";
+import type { RecordHandler } from "./read-dataset.ts";
+import { References } from "./references.ts";
+
+/** Limited because the server may hold all definitions in memory. */
+const limits = {
+  role: { table: role, max: 10_000, name: "roles" },
+  achievement: { table: achievement, max: 100_000, name: "achievement definitions" },
+};
+
+export class RowWriter implements RecordHandler<DatasetLine> {
+  readonly validate = validateRecord;
+  readonly references: References;
+  readonly longUsers: LongUsers;
+  readonly #db: Database;
+  readonly #ids: Ids;
+  readonly #inserts: ReturnType<typeof prepareInserts>;
+  readonly #deletions: ReturnType<typeof prepareDeletions>;
+  /** The ids of the roles and achievements read so far. */
+  readonly #known = { role: new Set<number>(), achievement: new Set<number>() };
+
+  constructor(db: Database, ids: Ids) {
+    this.#db = db;
+    this.#ids = ids;
+    this.references = new References(db, ids);
+    this.longUsers = new LongUsers(db);
+    this.#inserts = prepareInserts(db);
+    this.#deletions = prepareDeletions(db);
+  }
+
+  add(record: DatasetLine, at: Place): FoundError[] {
+    const { type, id } = record;
+    if (type === "role" || type === "achievement") {
+      const ids = this.#known[type];
+      if (ids.size >= limits[type].max && !ids.has(id)) return [tooMany(type)];
+      ids.add(id);
+    }
+
+    if (this.#insert(record, at)) return [];
+    const reason = `duplicate ${type} id ${this.#ids.inSource(record)}`;
+    return [{ field: "id", reason, kind: DUPLICATE_ID }];
+  }
+
+  /** Returns whether there was such a record. */
+  remove({ type, id }: RecordKey): boolean {
+    return this.#deletions[type].some((deletion) => deletion.run({ id }).changes > 0);
+  }
+
+  *finish(): Generator<FoundError> {
+    nameCompanies(this.#db, sql`id IN (${this.references.usersBeforeCompany()})`);
+    yield* this.references.finish();
+    // When a change file is applied, the old and new rows together may exceed the limit.
+    for (const type of ["role", "achievement"] as const) {
+      if (countOf(this.#db, limits[type].table) > limits[type].max) yield tooMany(type);
+    }
+    yield* this.longUsers.finish();
+  }
+
+  /** Writes the row for a record. Returns false if its id is already taken. */
+  #insert(record: DatasetLine, at: Place): boolean {
+    const { addRole, addAchievement, addCompany, addPrivateUser } = this.#inserts;
+    if (record.type === "role") return addRole.run(record).changes > 0;
+    if (record.type === "achievement") {
+      return addAchievement.run({ ...record, type: record.kind }).changes > 0;
+    }
+    if (record.type === "company") {
+      return addCompany.run({ ...record, folded: spell(record.name) }).changes > 0;
+    }
+    if (record.public) return this.#insertUser(record, at);
+    return addPrivateUser.run(record.id, record.id).changes > 0;
+  }
+
+  #insertUser(record: PublicUserLine, at: Place): boolean {
+    const { id, company, roles = [], achievements = [] } = record;
+    const { addUser, findCompany } = this.#inserts;
+    const companyName = company && findCompany.get(company.id)?.name;
+    const unlocks = achievements
+      .map(({ id, tier, unlocked_at }): Unlock => [id, tier, parseTime(unlocked_at) ?? 0])
+      .sort(([a, , aTime], [b, , bTime]) => bTime - aTime || a - b);
+    const added = addUser.run(
+      id,
+      record.name,
+      spell(record.name),
+      record.avatar_url ?? null,
+      company?.id ?? null,
+      companyName ?? null,
+      company?.role ?? null,
+      JSON.stringify(roles.toSorted((a, b) => a - b)),
+      parseTime(record.created_at) ?? 0,
+      JSON.stringify(unlocks),
+      id,
+    );
+    if (added.changes === 0) return false;
+
+    this.longUsers.note(unlocks.length);
+    this.#noteReferences(record, at, companyName !== undefined);
+    return true;
+  }
+
+  #noteReferences(
+    { id: user, company, roles = [], achievements = [] }: PublicUserLine,
+    at: Place,
+    isCompanyKnown: boolean,
+  ): void {
+    if (company && !isCompanyKnown) {
+      this.references.add(at, "company.id", { type: "company", id: company.id }, user);
+    }
+    for (const [index, id] of roles.entries()) {
+      if (this.#known.role.has(id)) continue;
+      this.references.add(at, `roles[${index}]`, { type: "role", id }, user);
+    }
+    for (const [index, { id }] of achievements.entries()) {
+      if (this.#known.achievement.has(id)) continue;
+      this.references.add(at, `achievements[${index}].id`, { type: "achievement", id }, user);
+    }
+  }
+}
+
+function prepareInserts(db: Database) {
+  return {
+    addRole: prepareInsert(db, role),
+    addAchievement: prepareInsert(db, achievement),
+    addCompany: prepareInsert(db, company),
+    // Not in drizzle, which takes 3 s longer for a million users.
+    addUser: db.$client.prepare(`INSERT INTO user
+      (id, name, folded, avatar_url, company_id, company_name, company_role, roles, created_at,
+        achievements)
+      SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM private_user WHERE id = ?)
+      ON CONFLICT DO NOTHING`),
+    addPrivateUser: db.$client.prepare(`INSERT INTO private_user
+      SELECT ? WHERE NOT EXISTS (SELECT 1 FROM user WHERE id = ?) ON CONFLICT DO NOTHING`),
+    findCompany: db.$client.prepare<{ name: string }>("SELECT name FROM company WHERE id = ?"),
+  };
+}
+
+/** The parameters are named after the columns. Inserts nothing if the key is taken. */
+function prepareInsert(db: Database, table: SQLiteTable) {
+  const values = Object.keys(getTableColumns(table)).map((name) => [name, sql.placeholder(name)]);
+  return db.insert(table).values(Object.fromEntries(values)).onConflictDoNothing().prepare();
+}
+
+function prepareDeletions(db: Database) {
+  const prepare = (table: SQLiteTable) =>
+    db
+      .delete(table)
+      .where(sql`id = ${sql.placeholder("id")}`)
+      .prepare();
+  return {
+    role: [prepare(role)],
+    achievement: [prepare(achievement)],
+    company: [prepare(company)],
+    user: [prepare(user), prepare(privateUser)],
+  };
+}
+
+function tooMany(type: keyof typeof limits): FoundError {
+  const { max, name } = limits[type];
+  return { field: "", reason: `a dataset can have at most ${max.toLocaleString("en")} ${name}` };
+}
+
+/** Copies the companies' names into the rows of the users that match `which`. */
+export function nameCompanies(db: Database, which: SQL): void {
+  const name = sql`SELECT name FROM company WHERE company.id = user.company_id`;
+  db.run(sql`UPDATE user SET company_name = (${name}) WHERE ${which}`);
+}
