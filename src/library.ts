@@ -10,9 +10,9 @@ import type {
 import { createRoadbook as create, type Roadbook } from "./roadbook.ts";
 import type { RoadbookOptions } from "./settings/library-options.ts";
 import { type ApplyOptions, applyChanges as applyLines } from "./snapshot/import/apply.ts";
+import type { Counted } from "./snapshot/import/counted.ts";
 import { type ImportOptions, importDataset as importLines } from "./snapshot/import/import.ts";
 import type { LineSource } from "./snapshot/import/line-reader.ts";
-import type { Counted } from "./snapshot/import/report.ts";
 
 export type { ChangeLine, DatasetLine, DeletionLine, EndLine, IdsLine } from "./domain/dataset.ts";
 export type {
@@ -46,9 +46,9 @@ export type { Counts, Meta } from "./snapshot/format/meta.ts";
 export { checkSnapshot } from "./snapshot/format/open.ts";
 export type { ApplyOptions } from "./snapshot/import/apply.ts";
 export type { Differences } from "./snapshot/import/comparison.ts";
+export type { Counted } from "./snapshot/import/counted.ts";
 export type { ImportOptions } from "./snapshot/import/import.ts";
 export { DatasetError, type RecordErrors } from "./snapshot/import/record-errors.ts";
-export type { Counted } from "./snapshot/import/report.ts";
 export { exportDataset } from "./snapshot/read/export.ts";
 export type { Replacement } from "./snapshot/read/reload.ts";
 

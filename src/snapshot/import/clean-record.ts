@@ -25,7 +25,7 @@ const PLACEHOLDER = /^\s*(?:NULL|null|undefined)\s*$/;
 const MAY_BE_ODD = /[&#\x80-\xff\ufffd]|^\s*(?:NULL|null|undefined)\s*$/;
 
 /** Texts that may be wrong in the source. Those of private users and invalid records do not count. */
-interface OddTexts {
+export interface OddTexts {
   count: number;
   /** The first of them. */
   example?: string;

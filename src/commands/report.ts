@@ -1,0 +1,100 @@
+/** What a command says about the snapshot that it has written: lines for people, or JSON. */
+import type { UnknownColumn } from "../domain/record-source.ts";
+import { printable } from "../domain/validation-errors.ts";
+import type { OddTexts } from "../snapshot/import/clean-record.ts";
+import type { Differences } from "../snapshot/import/comparison.ts";
+import type { Counted } from "../snapshot/import/counted.ts";
+import { groupErrors } from "../snapshot/import/record-errors.ts";
+import { describeCounts, plural } from "./output.ts";
+
+const MAX_NOT_FOUND = 20;
+
+/** `more` has what only this command reports. */
+export function toOutcome(to: string | undefined, counted: Counted, more: object): object {
+  const { sha256 = null, counts, differences = null, held, notFound } = counted;
+  const { cleaned, names, times, unknownColumns, skipped } = counted;
+  const { count, hidden: users_made_private } = skipped;
+  return {
+    snapshot: to ?? null,
+    sha256,
+    ...more,
+    counts,
+    differences,
+    held,
+    not_found: notFound,
+    names: { cleaned, ...names },
+    times: { odd: times },
+    unknown_columns: unknownColumns,
+    skipped: { count, users_made_private, groups: groupErrors(skipped) },
+    seconds: Number((performance.now() / 1000).toFixed(3)),
+  };
+}
+
+/** Says what the snapshot has, and how many names differ from their source. */
+export function describeWritten({ counts, cleaned }: Counted, where = ""): string {
+  const written = describeCounts(counts) + where;
+  if (cleaned === 0) return written;
+
+  const names = plural(cleaned, "name");
+  return `${written}, removed control characters or extra white space in ${names}`;
+}
+
+/** Lists the differences from the old snapshot, and what looks wrong. */
+export function listDetails(counted: Counted): string[] {
+  const { differences, held, notFound, unknownColumns, names, times } = counted;
+  const lines = [
+    ...describeDifferences(differences),
+    describeHeld(held),
+    describeNotFound(notFound),
+    ...unknownColumns.map(describeColumn),
+    describeNames("HTML entities in", names.entities, "; import --decode-html decodes them"),
+    describeNames("text possibly read in the wrong encoding in", names.misread),
+    describeNames("text that means no value as", names.placeholders),
+    describeTimes(times),
+  ];
+  return lines.filter((line) => line !== undefined);
+}
+
+/** Leaves out what has not changed, except the lines that everybody looks for. */
+function describeDifferences(differences: Differences | undefined): string[] {
+  const lines: string[] = [];
+  for (const [what, numbers] of Object.entries(differences ?? {})) {
+    const parts = Object.entries<number>(numbers);
+    const isUsual = what === "users" || what === "unlocked_achievements";
+    if (!isUsual && parts.every(([, count]) => count === 0)) continue;
+
+    const described = parts.map(([how, count]) => `${count.toLocaleString("en")} ${how}`);
+    lines.push(`${what}: ${described.join(", ")}`.replaceAll("_", " "));
+  }
+  return lines;
+}
+
+function describeHeld(held: number): string | undefined {
+  return held > 0 ? `kept private or deleted by a takedown: ${plural(held, "user")}` : undefined;
+}
+
+function describeNotFound(notFound: Counted["notFound"]): string | undefined {
+  if (notFound.length === 0) return undefined;
+
+  const shown = notFound.slice(0, MAX_NOT_FOUND).map(({ type, id }) => `${type} ${id}`);
+  const rest = notFound.length - shown.length;
+  if (rest > 0) shown.push(`and ${rest} more`);
+  return `not deleted, because not found: ${shown.join(", ")}`;
+}
+
+function describeColumn({ file, column, meant }: UnknownColumn): string {
+  const question = meant === undefined ? "" : `; did you mean ${meant}?`;
+  return `${file}: left out the unknown column "${printable(column)}"${question}`;
+}
+
+function describeNames(problem: string, odd: OddTexts, advice = ""): string | undefined {
+  return describeOdd(`${problem} ${plural(odd.count, "name")}`, odd, advice);
+}
+
+function describeTimes(odd: OddTexts): string | undefined {
+  return describeOdd(`before 1990 or in the future: ${plural(odd.count, "time")}`, odd);
+}
+
+function describeOdd(text: string, { count, example = "" }: OddTexts, advice = "") {
+  return count > 0 ? `${text}, such as "${printable(example)}"${advice}` : undefined;
+}
