@@ -133,7 +133,11 @@ export class OpenRoadbook implements Roadbook {
     this.#values = values;
     this.#parts = parts;
     if (values.faults) {
-      this.#injector = new FaultInjector();
+      // If searches are not limited, an injected 429 shows the usual limit.
+      const { searchLimit: limit, searchWindow: windowMs } = parts.limiter
+        ? values
+        : readOptions({});
+      this.#injector = new FaultInjector({ limit, windowMs, clock: values.clock ?? Date.now });
       this.#injector.replace(values.faults, values.faultSeed);
     }
 

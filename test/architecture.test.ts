@@ -177,14 +177,14 @@ describe("invariants", () => {
     [
       "has an error's body",
       /\bsuccess"?: *false\b/,
-      ["http/result.ts"],
-      "return fail(code) of src/http/result.ts; src/http/error-codes.ts has the codes",
+      ["http/errors.ts"],
+      "return fail(code) of src/http/errors.ts; src/http/error-codes.ts has the codes",
     ],
     [
       "makes a Response",
       /\bnew Response\(|\bResponse\.(?:json|redirect|error)\(/,
       ["http/admin.ts", "http/fault-injection.ts", "http/response.ts"],
-      "return an object, or a Content of src/http/result.ts; response.ts makes the Response of it",
+      "return an object, or a Content of src/http/content.ts; response.ts makes the Response of it",
     ],
     [
       "reads process.env",

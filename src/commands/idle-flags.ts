@@ -1,7 +1,6 @@
 /** Finds flags of `serve` that have no effect, for a warning at the start. Changes nothing. */
 import { reasonOf } from "../files/errors.ts";
 import { makeTemporaryFolder } from "../files/temporary-folder.ts";
-import { NO_FAULT } from "../http/fault-injection.ts";
 import { defaultOf } from "../settings/declare.ts";
 import { type ServeValues, serveSettings } from "../settings/serve-flags.ts";
 
@@ -20,7 +19,7 @@ export function* listIdleFlags(
   if (featured.length > 0 && !featured.some(isPublic)) {
     yield "--featured has the id of no public driver, so the start page shows none";
   }
-  if (faults.length > 1 && faults.includes(NO_FAULT)) {
+  if (faults.length > 1 && faults.includes("none")) {
     yield "--fault none has no effect beside other faults";
   }
   const problem = cacheDir === undefined ? undefined : findProblem(cacheDir);

@@ -220,7 +220,8 @@ function announce({ roadbook, url, adminUrl }: Server, values: ServeValues, log:
   const name = typeof snapshot === "object" ? snapshot.name : snapshot;
 
   if (faults) {
-    const fault = faults.map(({ text }) => text).join(";") || "none";
+    const texts = faults.map((fault) => (fault === "none" ? fault : fault.text));
+    const fault = texts.join(";");
     log.warn({ fault, faultSeed }, "FAULT INJECTION IS ON: this server is for tests only");
   }
   if (values.reusePort && values.rateLimitStore === undefined && searchLimit > 0) {

@@ -3,9 +3,10 @@
  * responds only to its own address, so that no web page reaches it by DNS rebinding.
  */
 import { reasonOf } from "../files/errors.ts";
+import { JSON_TYPE } from "./content.ts";
+import { errorBody } from "./errors.ts";
 import type { Metrics } from "./metrics.ts";
 import { pathOf, toUrlHost } from "./request.ts";
-import { errorBody, JSON_TYPE } from "./result.ts";
 
 interface AdminOptions {
   host: string;

@@ -3,6 +3,7 @@ import { Elysia, type ErrorHandler, NotFoundError } from "elysia";
 import type { AppOptions } from "./app-options.ts";
 import { docs } from "./docs.ts";
 import type { ErrorCode } from "./error-codes.ts";
+import { busy, fail } from "./errors.ts";
 import { health } from "./health.ts";
 import { pageFiles } from "./page-files.ts";
 import { createPages } from "./pages.ts";
@@ -11,7 +12,7 @@ import { createSearchCounter } from "./rate-limit.ts";
 import { toRoutable } from "./request.ts";
 import { RequestContexts } from "./request-context.ts";
 import { createRespond, preflight } from "./response.ts";
-import { busy, fail, isResult } from "./result.ts";
+import { isResult } from "./result.ts";
 import { search } from "./search.ts";
 import { users } from "./users.ts";
 

@@ -5,8 +5,8 @@ import { docsScript } from "../web/assets.ts";
 import { DEFAULT_TITLE } from "../web/brand.ts";
 import { html } from "../web/html.ts";
 import type { Service } from "./app-options.ts";
+import { Content, JSON_TYPE } from "./content.ts";
 import { components, ORIGIN } from "./openapi.ts";
-import { Content, JSON_TYPE } from "./result.ts";
 
 /** The page and its script are hashed and compressed once, because that delays other clients. */
 const shared = { cache: "public", isShared: true } as const;

@@ -4,8 +4,9 @@ import { DEFAULT_ACCENT } from "../web/brand.ts";
 import { drawAvatar, drawAvatarPng, drawBadge, drawFavicon } from "../web/drawings.ts";
 import { Html, html } from "../web/html.ts";
 import type { Service } from "./app-options.ts";
+import { type Body, Content } from "./content.ts";
+import { fail } from "./errors.ts";
 import { parseUserId } from "./request.ts";
-import { type Body, Content, fail } from "./result.ts";
 import { sign } from "./sign.ts";
 
 /** A drawing consists of shapes and text only. */

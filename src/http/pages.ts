@@ -9,11 +9,12 @@ import { RESCUE, renderDocument } from "../web/document.ts";
 import { languageFor } from "../web/languages.ts";
 import type { View } from "../web/view.ts";
 import type { Pages, Service } from "./app-options.ts";
+import { type Body, Content } from "./content.ts";
 import { errors } from "./error-codes.ts";
+import { fail } from "./errors.ts";
 import { toSeconds } from "./rate-limit.ts";
 import { readCompany, readDriver, readOthers, readResults, readStart } from "./read-views.ts";
 import { parseUserId, pathOf, preferencesIn, withoutBase } from "./request.ts";
-import { type Body, Content, fail } from "./result.ts";
 
 /** The page's script and style come from this server, but a dataset's avatars may be anywhere. */
 const PAGE_POLICY =

@@ -1,9 +1,9 @@
 /** The search limit over HTTP: the 429 for a client over the limit, and the rate-limit headers. */
 import type { Decision, Limiter } from "../limit/limiter.ts";
 import type { SearchLimit, Service } from "./app-options.ts";
+import { fail } from "./errors.ts";
 import type { CountSearch, Hook } from "./hooks.ts";
 import type { RequestContexts } from "./request-context.ts";
-import { fail } from "./result.ts";
 
 export const createSearchCounter =
   (limiter: Limiter, contexts: RequestContexts): CountSearch =>
@@ -42,23 +42,14 @@ export const limitHeaders: Record<string, [meaning: string, value: string | numb
   "X-RateLimit-Reset": ["The Unix time when one more is allowed", 0],
 };
 
-type Policy = Pick<SearchLimit, "limit" | "windowMs" | "clock">;
+/** What the headers say of the limit itself. */
+export type LimitPolicy = Pick<SearchLimit, "limit" | "windowMs" | "clock">;
 
-/** The limit that the headers of an injected 429 show if searches are not limited. */
-const USUAL: Policy = { limit: 30, windowMs: 3_600_000, clock: Date.now };
-
-/** Sets no headers if the search was not counted, unless the fault injector refused it. */
 export function setRateLimitHeaders(
-  { status, headers }: Response,
-  { limit, windowMs, clock }: Policy = USUAL,
-  decision: Decision | undefined,
+  headers: Headers,
+  { limit, windowMs, clock }: LimitPolicy,
+  { remaining, resetMs }: Pick<Decision, "remaining" | "resetMs">,
 ): void {
-  const isFault = status === 429 && decision?.allowed !== false;
-  const state = isFault
-    ? { remaining: 0, resetMs: 1000 * Number(headers.get("retry-after")) }
-    : decision;
-  if (!state) return;
-  const { remaining, resetMs } = state;
   headers.set("ratelimit-policy", `"search";q=${limit};w=${toSeconds(windowMs)}`);
   headers.set("ratelimit", `"search";r=${remaining};t=${toSeconds(resetMs)}`);
   headers.set("x-ratelimit-limit", String(limit));

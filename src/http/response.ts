@@ -1,19 +1,11 @@
 /** Makes the response to every request: headers, ETag or 304, content coding and limit headers. */
-import crypto from "node:crypto";
-import zlib from "node:zlib";
 import { apiVersion } from "../domain/version.ts";
-import type { AppOptions } from "./app-options.ts";
+import type { AppOptions, SearchLimit } from "./app-options.ts";
+import { type Body, type CachePolicy, type Coding, Content } from "./content.ts";
 import { limitHeaders, setRateLimitHeaders } from "./rate-limit.ts";
 import { preferencesIn, withoutBase } from "./request.ts";
 import type { RequestContext, RequestContexts } from "./request-context.ts";
-import {
-  allowHeaders,
-  type Body,
-  type CachePolicy,
-  type Coding,
-  Content,
-  contentOf,
-} from "./result.ts";
+import { allowHeaders, contentOf } from "./result.ts";
 
 const exposed = ["ETag", "Retry-After", "X-API-Version", "X-Request-Id"];
 
@@ -46,7 +38,7 @@ interface Handled {
 }
 
 export function createRespond(options: AppOptions, contexts: RequestContexts) {
-  const { searchLimit, onResponse } = options;
+  const { onResponse } = options;
   const maker = new ResponseMaker(options);
 
   // Without a call after an arrow or `return`: Elysia would await the handlers of all routes.
@@ -54,17 +46,14 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
     // In a host app, Elysia first passes on the result of the host's own `onError`.
     if (responseValue === undefined) return undefined;
     const context = contexts.of(request);
-    const { requestId, method, decision } = context;
-    const isHead = method === "HEAD" && request.method === "GET";
+    const isHead = context.method === "HEAD" && request.method === "GET";
 
     // Only a fault that closes the connection returns a `Response`, which is sent unchanged. For
     // HEAD, Bun would send its headers before closing the connection, so HEAD gets an error.
     const isAborting = responseValue instanceof Response && !isHead;
     const response = isAborting
       ? responseValue
-      : maker.make(contentOf(responseValue, cache), context.headers, isHead);
-    response.headers.set("x-request-id", requestId);
-    setRateLimitHeaders(response, searchLimit, decision);
+      : maker.make(contentOf(responseValue, cache), context, isHead);
 
     if (onResponse) report(context, route, response.status);
     return response;
@@ -93,45 +82,59 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
 class ResponseMaker {
   readonly #compresses: boolean;
   readonly #allowsIndexing: boolean;
+  readonly #searchLimit: SearchLimit | undefined;
   readonly #prepared: Record<CachePolicy | "none", Headers>;
 
-  constructor({ compress, page, cacheMaxAgeSeconds }: AppOptions) {
+  constructor({ compress, page, searchLimit, cacheMaxAgeSeconds }: AppOptions) {
     this.#compresses = compress;
     this.#allowsIndexing = page?.allowIndexing === true;
+    this.#searchLimit = searchLimit;
     this.#prepared = prepareHeaders(cacheMaxAgeSeconds);
   }
 
-  make(content: Content, requestHeaders: Headers, isHead: boolean): Response {
-    const { type, body } = content;
-    const { status = 200, cache, headers = {} } = content.options;
-    const isStored = status < 400 && cache !== undefined && body !== null;
-    // A PNG is compressed already.
-    const isCompressible = isStored && this.#compresses && type !== "image/png";
-    const coding = isCompressible ? codingFor(body, requestHeaders) : "identity";
+  make(content: Content, context: RequestContext, isHead: boolean): Response {
+    const { status, headers } = content.options;
+    const isStored = content.storage !== "none";
+    const coding = isStored ? this.#chooseCoding(content, context.headers) : "identity";
+    const etag = isStored ? content.etagIn(coding) : undefined;
+    const isKnown = etag !== undefined && isNoneMatch(context.headers.get("if-none-match"), etag);
+    const body = isKnown ? null : content.encode(coding);
 
-    const etag = isStored ? etagOf(content, body, coding) : undefined;
-    const isKnown = etag !== undefined && isNoneMatch(requestHeaders.get("if-none-match"), etag);
-    const encoded = isKnown || body === null ? null : encode(content, body, coding);
-    const response = new Response(isHead ? null : encoded, {
-      status: isKnown ? 304 : status,
-      headers: this.#prepared[isStored ? cache : "none"],
+    const response = new Response(isHead ? null : body, {
+      status: isKnown ? 304 : (status ?? 200),
+      headers: this.#prepared[content.storage],
     });
-
     if (etag !== undefined) response.headers.set("etag", etag);
-    if (encoded !== null) {
-      response.headers.set("content-type", type);
+    if (body !== null) {
+      response.headers.set("content-type", content.type);
       if (coding !== "identity") response.headers.set("content-encoding", coding);
-      if (isHead) response.headers.set("content-length", String(lengthOf(encoded)));
+      if (isHead) response.headers.set("content-length", String(lengthOf(body)));
     }
-    if (isStored && this.#allowsIndexing && type.startsWith("text/html"))
+    if (this.#allowsIndexing && isStored && content.type.startsWith("text/html")) {
       response.headers.delete("x-robots-tag");
+    }
+
+    this.#addRequestHeaders(response.headers, context);
+    // Last, because those of an injected 429 replace the limit's own.
     for (const name in headers) response.headers.set(name, headers[name] ?? "");
     return response;
   }
+
+  #chooseCoding({ type, body }: Content, requestHeaders: Headers): Coding {
+    // A PNG is compressed already.
+    if (!this.#compresses || body === null || type === "image/png") return "identity";
+    return codingFor(body, requestHeaders);
+  }
+
+  /** Adds what differs between requests for the same content. */
+  #addRequestHeaders(headers: Headers, { requestId, decision }: RequestContext): void {
+    headers.set("x-request-id", requestId);
+    if (this.#searchLimit && decision) setRateLimitHeaders(headers, this.#searchLimit, decision);
+  }
 }
 
-function lengthOf(encoded: Body | Blob): number {
-  return encoded instanceof Blob ? encoded.size : Buffer.byteLength(encoded);
+function lengthOf(body: Body | Blob): number {
+  return body instanceof Blob ? body.size : Buffer.byteLength(body);
 }
 
 /** By default, caches revalidate every time, so that a newly private profile disappears at once. */
@@ -154,28 +157,11 @@ const MIN_COMPRESSED_BYTES = 1024;
 
 /** Chooses by Accept-Encoding. Only gzip, because most bodies are too short to gain from another. */
 export function codingFor(body: Body, headers: Headers): Coding {
-  if (!headers.has("accept-encoding") || Buffer.byteLength(body) <= MIN_COMPRESSED_BYTES)
+  if (!headers.has("accept-encoding") || Buffer.byteLength(body) <= MIN_COMPRESSED_BYTES) {
     return "identity";
+  }
   const preferences = preferencesIn(headers, "accept-encoding");
   return preferences.encoding(["gzip", "identity"]) === "gzip" ? "gzip" : "identity";
-}
-
-/** Encodes the body. A shared body is kept as a Blob, which Bun never copies. */
-function encode(content: Content, body: Body, coding: Coding): Body | Blob {
-  const { coding: stored = "identity", isShared } = content.options;
-  const recode = () => {
-    if (coding === stored) return body;
-    return coding === "gzip" ? zlib.gzipSync(body, { level: 4 }) : zlib.gunzipSync(body);
-  };
-  if (!isShared) return recode();
-  content.shared ??= {};
-  content.shared[coding] ??= new Blob([recode()]);
-  return content.shared[coding];
-}
-
-function etagOf(content: Content, body: Body, coding: Coding): string {
-  content.hash ??= crypto.hash("sha1", body, "base64url");
-  return `"${content.hash}-${coding}"`;
 }
 
 /** Whether If-None-Match has `etag`, weak or strong, or is `*`. A malformed tag matches nothing. */

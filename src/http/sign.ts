@@ -4,7 +4,7 @@ import { DEFAULT_ACCENT } from "../web/brand.ts";
 import { drawSign } from "../web/drawings.ts";
 import { translationIn } from "../web/languages.ts";
 import type { Pages, Service } from "./app-options.ts";
-import { Content } from "./result.ts";
+import { Content } from "./content.ts";
 
 export function sign({ snapshot }: Service, page: Pages) {
   const { texts, formatCount } = translationIn(page.language ?? "en");

@@ -4,9 +4,9 @@ import { Elysia } from "elysia";
 import { AchievementEntry, Id, User } from "../domain/model.ts";
 import type { Service } from "./app-options.ts";
 import { endpoints } from "./endpoints.ts";
+import { errorTypes, fail } from "./errors.ts";
 import { describeOperation } from "./openapi.ts";
 import { USER_ID } from "./request.ts";
-import { errorTypes, fail } from "./result.ts";
 
 const UserId = Type.String({ pattern: USER_ID, error: "invalid_user_id" });
 

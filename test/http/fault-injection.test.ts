@@ -1,6 +1,6 @@
 /** Fault injection: the syntax of faults, and their effect on clients. */
 import { expect, test } from "bun:test";
-import { parseFault } from "../../src/http/fault-injection.ts";
+import { parseFault } from "../../src/http/fault.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
 import type { RoadbookOptions } from "../../src/settings/library-options.ts";
 import { community } from "../datasets.ts";
@@ -21,10 +21,10 @@ async function open(faults: string[], options: RoadbookOptions = {}) {
 }
 
 test.each([
-  ["search:status=503,rate=0.1", { target: "search", status: 503, rate: 0.1 }],
-  ["*:close,times=2", { target: "*", isClosing: true, times: 2, rate: 1 }],
-  ["*:status=400", { target: "*", status: 400 }],
-  ["health:delay=1s,status=500", { target: "health", delayMs: 1000, status: 500 }],
+  ["search:status=503,rate=0.1", { target: "search", ending: 503, rate: 0.1 }],
+  ["*:close,times=2", { target: "*", ending: "close", times: 2, rate: 1 }],
+  ["*:status=400", { target: "*", ending: 400 }],
+  ["health:delay=1s,status=500", { target: "health", delayMs: 1000, ending: 500 }],
 ])("%s is valid", (text, fault) => {
   expect(parseFault(text)).toMatchObject(fault as object);
 });

@@ -1,0 +1,62 @@
+/** The content of a response: a body with its type, its validator and its encoded copies. */
+import crypto from "node:crypto";
+import zlib from "node:zlib";
+
+export type Coding = "gzip" | "identity";
+export type Body = string | Uint8Array<ArrayBuffer>;
+
+/** With `--cache-max-age`, any cache may reuse `public`, and only the client's own `private`. */
+export type CachePolicy = "public" | "private" | "immutable";
+
+interface ContentOptions {
+  status?: number;
+  /** Ignored from status 400 up and without a body: neither may be stored. */
+  cache?: CachePolicy | undefined;
+  headers?: Record<string, string>;
+  /** The content coding of the body. A client that does not accept it gets the decoded body. */
+  coding?: Coding;
+  /** Whether many requests share this object. If so, the encoded forms of its body are kept. */
+  isShared?: boolean;
+}
+
+export const JSON_TYPE = "application/json; charset=utf-8";
+
+export class Content {
+  readonly type: string;
+  readonly body: Body | null;
+  readonly options: ContentOptions;
+  #hash: string | undefined;
+  #encoded: Partial<Record<Coding, Blob>> | undefined;
+
+  constructor(type: string, body: Body | null, options: ContentOptions = {}) {
+    this.type = type;
+    this.body = body;
+    this.options = options;
+  }
+
+  /** How caches may store the content. */
+  get storage(): CachePolicy | "none" {
+    const { status = 200, cache = "none" } = this.options;
+    return status < 400 && this.body !== null ? cache : "none";
+  }
+
+  /** The strong ETag of the body in a coding. */
+  etagIn(coding: Coding): string {
+    this.#hash ??= crypto.hash("sha1", this.body ?? "", "base64url");
+    return `"${this.#hash}-${coding}"`;
+  }
+
+  /** The body in a coding. That of a shared content is kept as a Blob, which Bun never copies. */
+  encode(coding: Coding): Body | Blob | null {
+    if (!this.options.isShared || this.body === null) return this.#recode(coding);
+    this.#encoded ??= {};
+    this.#encoded[coding] ??= new Blob([this.#recode(coding) ?? ""]);
+    return this.#encoded[coding];
+  }
+
+  #recode(coding: Coding): Body | null {
+    const { coding: stored = "identity" } = this.options;
+    if (this.body === null || coding === stored) return this.body;
+    return coding === "gzip" ? zlib.gzipSync(this.body, { level: 4 }) : zlib.gunzipSync(this.body);
+  }
+}

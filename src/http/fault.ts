@@ -1,0 +1,92 @@
+/** The syntax of faults, such as `search:status=503,rate=0.1`. fault-injection.ts has the effects. */
+import { parseDuration } from "../domain/time.ts";
+import { type Endpoint, endpoints } from "./endpoints.ts";
+import { type ErrorCode, errors } from "./error-codes.ts";
+import { ownErrors } from "./errors.ts";
+
+export interface Fault {
+  /** As it was given. */
+  text: string;
+  target: string;
+  delayMs: number;
+  /** How the request ends after the delay: as usual, without a response, or with a status. */
+  ending: "usual" | "close" | number;
+  /** The share of requests that fail. */
+  rate: number;
+  /** After so many requests, no other one fails. */
+  times: number;
+}
+
+/** `none` means that no request fails, but faults can be set later. */
+export type GivenFault = Fault | "none";
+
+/** Parses a fault, or throws a `RangeError` that continues a sentence about it. */
+export function parseFault(text: string): GivenFault {
+  if (text === "none") return text;
+  const [, target = "", list = ""] = /^([^:]*):?(.*)$/s.exec(text) ?? [];
+  const covered = Object.values(endpoints).filter((endpoint) => covers(target, endpoint));
+  if (covered.length === 0) {
+    throw wrongPart(target, "a target is search, profile, achievements, health or *");
+  }
+
+  const parts = parseParts(list);
+  const { isClosing, status, delayMs = 0, rate = 1, times = Number.POSITIVE_INFINITY } = parts;
+  const isOneEffect = isClosing ? !status : status || delayMs;
+  if (!isOneEffect) throw new RangeError("must have either close or status, or only delay");
+  if (status && !covered.every((endpoint) => canFail(endpoint, status))) {
+    const problem = `${target} needs a 5xx status or one that the API returns for it`;
+    throw wrongPart(`status=${status}`, problem);
+  }
+
+  const ending = isClosing ? "close" : status || "usual";
+  return { text, target, delayMs, ending, rate, times };
+}
+
+/** `*` omits /health, because programs wait for a healthy server before they start. */
+export function covers(target: string, endpoint: Endpoint): boolean {
+  return target === endpoint.target || (target === "*" && endpoint.target !== "health");
+}
+
+/** The code of the error with which an endpoint returns a status. */
+export function codeFor({ tag }: Endpoint, status: number): ErrorCode | undefined {
+  const codes: ErrorCode[] = [...ownErrors[tag], "method_not_allowed"];
+  return codes.find((code) => errors[code].status === status);
+}
+
+/** Any 5xx status is allowed, because proxies add their own. */
+function canFail(endpoint: Endpoint, status: number): boolean {
+  return (status >= 500 && status <= 599) || codeFor(endpoint, status) !== undefined;
+}
+
+interface Parts extends Partial<Pick<Fault, "delayMs" | "rate" | "times">> {
+  isClosing?: boolean;
+  status?: number;
+}
+
+/** If a part is repeated, the first one counts. */
+function parseParts(list: string): Parts {
+  let parts: Parts = {};
+  for (const text of list.split(",")) parts = { ...parsePart(text), ...parts };
+  return parts;
+}
+
+function parsePart(part: string): Parts {
+  const [, name, value = ""] = /^(\w+)(?:=(.*))?$/s.exec(part) ?? [];
+  if (part === "close") return { isClosing: true };
+  if (name === "status" && /^\d{3}$/.test(value)) return { status: Number(value) };
+  if (name === "times" && /^[1-9]\d{0,8}$/.test(value)) return { times: Number(value) };
+  if (name === "rate" && /^(?:0?\.\d*[1-9]\d*|1(?:\.0*)?)$/.test(value)) {
+    return { rate: Number(value) };
+  }
+
+  const delayMs = name === "delay" && /^\w+$/.test(value) ? parseDuration(value) : undefined;
+  if (delayMs) return { delayMs };
+  throw wrongPart(
+    part,
+    "a part is close, status=503, delay=200ms, rate=0.1 (above 0, at most 1) or times=2 (at least 1)",
+  );
+}
+
+function wrongPart(part: string, problem: string): RangeError {
+  return new RangeError(`has the part ${JSON.stringify(part)}, but ${problem}`);
+}
