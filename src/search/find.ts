@@ -3,7 +3,7 @@ import { MAX_RESULTS } from "../domain/model.ts";
 import type { Sqlite, Statement } from "../sqlite/driver.ts";
 import { joinRecords, type NameKind } from "./name-index.ts";
 import { isNgram, LATIN_NAMES, lookUp, lookUpWords } from "./ngrams.ts";
-import { hasWords, type PlaceTier, type Tier, tierOf, wordsOf } from "./tiers.ts";
+import { hasWords, type PlaceTier, tierOf, wordsOf } from "./tiers.ts";
 
 interface Name {
   id: number;
@@ -33,9 +33,11 @@ export class NameSearch {
   find(queries: string[]): number[] {
     if (queries.length === 0) return [];
     const hits = new Set<number>();
-    const isProven = queries.every(isNgram);
-    if (isProven || !this.#addFew(hits, queries)) this.#addByTier(hits, queries, isProven);
+
+    if (queries.every(isNgram)) this.#addProven(hits, queries);
+    else if (!this.#addFew(hits, queries)) this.#addByTier(hits, queries);
     if (!areEnough(hits)) this.#addByWords(hits, queries);
+
     return [...hits].slice(0, MAX_RESULTS);
   }
 
@@ -43,7 +45,15 @@ export class NameSearch {
     return this.#ids.all(LATIN_NAMES, 1).length > 0;
   }
 
-  /** Adds all matches of tiers 1 to 4, unless there may be many. */
+  /** Adds the best matches of tiers 1 to 4 for n-grams, which match all names that list them. */
+  #addProven(hits: Set<number>, queries: string[]): void {
+    for (const tier of placeTiers) {
+      for (const { id } of this.#ids.all(lookUpAny(tier, queries), MAX_RESULTS)) hits.add(id);
+      if (areEnough(hits)) return;
+    }
+  }
+
+  /** Adds all matches of tiers 1 to 4, unless there may be many. Returns whether it did. */
   #addFew(hits: Set<number>, queries: string[]): boolean {
     const names = this.#names.all(lookUpAny(4, queries), FEW);
     if (names.length === FEW) return false;
@@ -54,22 +64,24 @@ export class NameSearch {
     return true;
   }
 
-  /** Adds the best matches of tiers 1 to 4. If queries are n-grams, the index proves the match. */
-  #addByTier(hits: Set<number>, queries: string[], isProven: boolean): void {
+  /** Adds the best matches of tiers 1 to 4. */
+  #addByTier(hits: Set<number>, queries: string[]): void {
     for (const tier of placeTiers) {
-      const lookUp = lookUpAny(tier, queries);
-      if (isProven) for (const { id } of this.#ids.all(lookUp, MAX_RESULTS)) hits.add(id);
-      else this.#addMatches(hits, lookUp, (folded) => (bestTier(folded, queries) ?? 5) <= tier);
+      const matches = (folded: string) => {
+        const best = bestTier(folded, queries);
+        return best !== undefined && best <= tier;
+      };
+      this.#addMatches(hits, lookUpAny(tier, queries), matches);
       if (areEnough(hits)) return;
     }
   }
 
   /** Adds matches of tier 5. */
   #addByWords(hits: Set<number>, queries: string[]): void {
-    const lists = queries.map(wordsOf).filter(({ length }) => length > 0);
-    if (lists.length === 0) return;
-    const matches = (folded: string) => lists.some((words) => hasWords(folded, words));
-    this.#addMatches(hits, anyOf(lists.map(lookUpWords)), matches);
+    const spellings = queries.map(wordsOf).filter(({ length }) => length > 0);
+    if (spellings.length === 0) return;
+    const matches = (folded: string) => spellings.some((words) => hasWords(folded, words));
+    this.#addMatches(hits, anyOf(spellings.map(lookUpWords)), matches);
   }
 
   #addMatches(hits: Set<number>, lookUp: string, matches: (folded: string) => boolean): void {
@@ -91,11 +103,11 @@ function lookUpAny(tier: PlaceTier, queries: string[]): string {
 const anyOf = (lookUps: string[]) => lookUps.map((lookUp) => `(${lookUp})`).join(" OR ");
 
 /** Returns the best of tiers 1 to 4 in which any of the queries matches. */
-function bestTier(folded: string, queries: string[]): Tier | undefined {
-  let best: Tier | undefined;
+function bestTier(folded: string, queries: string[]): PlaceTier | undefined {
+  let best: PlaceTier | undefined;
   for (const query of queries) {
     const tier = tierOf(folded, query);
-    if (tier !== undefined && tier < (best ?? 5)) best = tier;
+    if (tier !== undefined && (best === undefined || tier < best)) best = tier;
   }
   return best;
 }

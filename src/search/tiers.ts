@@ -2,10 +2,8 @@
 import { hasCodePoints } from "../domain/text.ts";
 import { SPELLING_END } from "./fold.ts";
 
-/** The tiers in which a name contains the whole query. */
+/** The tiers in which a name contains the whole query. In tier 5, it contains the words. */
 export type PlaceTier = 1 | 2 | 3 | 4;
-
-export type Tier = PlaceTier | 5;
 
 /** Returns the words that a name needs for tier 5, or none if the query cannot match in tier 5. */
 export function wordsOf(query: string): string[] {
@@ -24,7 +22,9 @@ export function tierOf(spellings: string, query: string): PlaceTier | undefined 
     if (isSpellingEnd(spellings, at - 1)) {
       if (isSpellingEnd(spellings, at + query.length)) return 1;
       best = 2;
-    } else if (best === 4 && isWordStart(spellings, at)) best = 3;
+    } else if (best === 4 && isWordStart(spellings, at)) {
+      best = 3;
+    }
   }
   return best;
 }
@@ -55,7 +55,7 @@ export function wordStartsOf(name: string): number[] {
   return starts;
 }
 
-export function isWordStart(name: string, at: number): boolean {
+function isWordStart(name: string, at: number): boolean {
   WORD_START_HERE.lastIndex = at;
   return WORD_START_HERE.test(name);
 }
