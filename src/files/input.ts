@@ -31,6 +31,10 @@ export function findForeign(start: string): string | undefined {
   return Object.keys(foreign).find((kind) => foreign[kind]?.test(start));
 }
 
+export function isGzip(start: Uint8Array): boolean {
+  return start[0] === 0x1f && start[1] === 0x8b;
+}
+
 export interface TextLine {
   /** Starts at 1 and counts blank lines. */
   number: number;
@@ -81,7 +85,6 @@ export async function* decompress(input: AsyncIterable<Uint8Array>): AsyncGenera
     head = Buffer.concat([head, next.value]);
   }
 
-  const isGzip = head[0] === 0x1f && head[1] === 0x8b;
   let bytes = 0;
   async function* whole() {
     try {
@@ -100,7 +103,7 @@ export async function* decompress(input: AsyncIterable<Uint8Array>): AsyncGenera
     }
   }
 
-  if (!isGzip) return yield* whole();
+  if (!isGzip(head)) return yield* whole();
   const decoder = zlib.createGunzip({ chunkSize: CHUNK_BYTES });
   try {
     // The callback can ignore errors, because reading the decoder throws them.

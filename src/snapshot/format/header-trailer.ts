@@ -8,7 +8,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import zlib from "node:zlib";
 import { reasonOf } from "../../files/errors.ts";
-import { findForeign } from "../../files/input.ts";
+import { findForeign, isGzip } from "../../files/input.ts";
 import { clearUnused } from "./unused-space.ts";
 
 /** "RBOK" in ASCII. */
@@ -52,7 +52,7 @@ export function parseHeader(bytes: Uint8Array, size: number): number {
 /** Returns the sizes that the header in `bytes` declares, which may have an older schema. */
 export function parseSizes(bytes: Uint8Array) {
   const header = Buffer.from(bytes.subarray(0, HEADER_BYTES));
-  const reason = findProblem(header);
+  const reason = findHeaderProblem(header);
   if (reason !== undefined) throw new SnapshotError(reason);
   const version = header.readUInt32BE(60);
   const newer = `has schema ${version}, but this Roadbook reads schema ${SCHEMA_VERSION}`;
@@ -63,11 +63,10 @@ export function parseSizes(bytes: Uint8Array) {
   return { databaseBytes, fileBytes: databaseBytes + hashBytes + CHECKSUM_BYTES };
 }
 
-function findProblem(header: Buffer): string | undefined {
+function findHeaderProblem(header: Buffer): string | undefined {
   if (header.length === 0) return "is empty";
   const text = header.toString("latin1");
-  const isGzip = header[0] === 0x1f && header[1] === 0x8b;
-  if (isGzip || /^(?:\xef\xbb\xbf)?\s*\{/.test(text)) {
+  if (isGzip(header) || /^(?:\xef\xbb\xbf)?\s*\{/.test(text)) {
     return `is a dataset, not a snapshot; ${BUILD_ONE}`;
   }
   if (/^SQLite format 3\0.{52}RBOK.{28}/s.test(text)) return undefined;
@@ -82,7 +81,7 @@ export async function isSnapshot(path: string): Promise<boolean> {
   await using file = await open(path).catch((error) => {
     throw new Error(`cannot read ${path}: ${reasonOf(error)}`);
   });
-  return findProblem(Buffer.from(await readHeader(file))) === undefined;
+  return findHeaderProblem(Buffer.from(await readHeader(file))) === undefined;
 }
 
 /** Clears unused space on all pages, and writes the trailer. Returns the checksum. */
@@ -140,7 +139,8 @@ const hashBytesOf = (databaseBytes: number) =>
 
 function hashBlocks(bytes: Uint8Array): Buffer {
   const hashes = Buffer.alloc(hashBytesOf(bytes.length));
-  for (let at = 0, end = 0; at < bytes.length; at += BLOCK_BYTES) {
+  let end = 0;
+  for (let at = 0; at < bytes.length; at += BLOCK_BYTES) {
     end = hashes.writeUInt32BE(zlib.crc32(bytes.subarray(at, at + BLOCK_BYTES)), end);
   }
   return hashes;

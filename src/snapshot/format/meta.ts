@@ -5,8 +5,8 @@ import type { Database } from "../../sqlite/driver.ts";
 import { SnapshotError } from "./header-trailer.ts";
 import { achievement, company, meta, privateUser, role, user } from "./schema.ts";
 
-type Counted = "roles" | "achievements" | "companies" | "users" | "public_users";
-export type Counts = Record<Counted, number>;
+type CountName = "roles" | "achievements" | "companies" | "users" | "public_users";
+export type Counts = Record<CountName, number>;
 
 export interface Meta {
   /** The build time in UTC, such as 2024-03-09T17:05:00Z. */
@@ -19,6 +19,18 @@ export interface Meta {
   featured: number[];
   /** The last mark of the id map with which the snapshot was made; undefined without one. */
   id_map?: string | undefined;
+}
+
+export interface BuildTime {
+  /**
+   * The time of the build, which dates takedowns, ends holds and shows what is in the future. Defaults
+   * to now.
+   */
+  builtAtMs?: number | undefined;
+}
+
+export function buildTimeOf({ builtAtMs = Date.now() }: BuildTime): number {
+  return builtAtMs;
 }
 
 export type Totals = Pick<Meta, "counts" | "unlocked">;
@@ -47,8 +59,14 @@ export function readMeta(db: Database): Meta {
     id_map,
   } = facts;
   if (built_at && roadbook_version && counts && featured) {
-    const parsed = { counts: JSON.parse(counts), featured: JSON.parse(featured) };
-    return { built_at, roadbook_version, unlocked: Number(unlocked), id_map, ...parsed };
+    return {
+      built_at,
+      roadbook_version,
+      counts: JSON.parse(counts) as Counts,
+      unlocked: Number(unlocked),
+      featured: JSON.parse(featured) as number[],
+      id_map,
+    };
   }
   throw new SnapshotError("is damaged: its metadata is incomplete");
 }

@@ -31,6 +31,7 @@ type UserRow = ReturnType<ReturnType<typeof selectUsers>["all"]>[number];
 
 function toUserRecord({ id, name, company_id, company_role, ...row }: UserRow): DatasetLine {
   if (name === null) return { type: "user", id, public: false };
+  const roles: number[] = JSON.parse(row.roles ?? "[]");
   const unlocks: Unlock[] = JSON.parse(row.achievements ?? "[]");
   return {
     type: "user",
@@ -40,7 +41,7 @@ function toUserRecord({ id, name, company_id, company_role, ...row }: UserRow): 
     avatar_url: row.avatar_url,
     created_at: formatTime(row.created_at ?? 0),
     company: company_id === null ? null : { id: company_id, role: company_role ?? "" },
-    roles: JSON.parse(row.roles ?? "[]"),
+    roles,
     achievements: unlocks
       .sort(([a], [b]) => a - b)
       .map(([id, tier, unlockedAt]) => ({ id, tier, unlocked_at: formatTime(unlockedAt) })),

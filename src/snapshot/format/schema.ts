@@ -1,5 +1,11 @@
 /** The tables of a snapshot. Fields are named as their columns, as `prepareText` asks. */
-import { getTableConfig, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import {
+  getTableConfig,
+  integer,
+  type SQLiteColumn,
+  sqliteTable,
+  text,
+} from "drizzle-orm/sqlite-core";
 import { formatTime } from "../../domain/time.ts";
 import { createNameIndexes } from "../../search/name-index.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
@@ -88,13 +94,16 @@ export function createSchema(db: Sqlite): void {
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
   for (const table of tables) {
     const { name, columns } = getTableConfig(table);
-    const parts = columns.map(
-      (column) =>
-        `${column.name} ${column.getSQLType().toUpperCase()}${column.primary ? " PRIMARY KEY" : ""}${column.notNull ? " NOT NULL" : ""}`,
-    );
-    db.exec(`CREATE TABLE ${name} (${parts.join(", ")}) STRICT`);
+    db.exec(`CREATE TABLE ${name} (${columns.map(declareColumn).join(", ")}) STRICT`);
   }
   createNameIndexes(db);
+}
+
+function declareColumn(column: SQLiteColumn): string {
+  const parts = [column.name, column.getSQLType().toUpperCase()];
+  if (column.primary) parts.push("PRIMARY KEY");
+  if (column.notNull) parts.push("NOT NULL");
+  return parts.join(" ");
 }
 
 /** Creates the indexes of a database with rows, which takes less time than keeping them up. */

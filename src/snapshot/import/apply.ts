@@ -14,7 +14,7 @@ import {
 import { isUnknown, type Paths, type ReplaceOptions, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { parseHeader } from "../format/header-trailer.ts";
-import { readMeta } from "../format/meta.ts";
+import { buildTimeOf, readMeta } from "../format/meta.ts";
 import { namingErrors } from "../format/open.ts";
 import { privateUser, user } from "../format/schema.ts";
 import { ChangeWriter } from "./change-writer.ts";
@@ -123,7 +123,7 @@ export async function changeSnapshot(
   await using source = await LineReader.open(changes, {});
   using ids = await Ids.open(source.ids, target, {});
 
-  const builtAtMs = Date.now();
+  const builtAtMs = buildTimeOf({});
   const { summary } = await change(writer.db, source, ids, { builtAtMs });
   writer.finish({ ...summary, id_map: ids.addMark() }, builtAtMs);
   return writer.toBytes();
@@ -158,8 +158,9 @@ async function useCopy<T>(
 async function applyTo(
   { paths, writer, ids, target }: Copy,
   source: RecordSource,
-  { builtAtMs = Date.now(), ...options }: ApplyOptions,
+  options: ApplyOptions,
 ): Promise<Counted> {
+  const builtAtMs = buildTimeOf(options);
   const dated = { ...options, builtAtMs };
   const { read, summary, changed, notFound } = await change(writer.db, source, ids, dated);
   const comparison = new Comparison(writer.db, target, summary, changed);

@@ -8,14 +8,13 @@ import type { RawRecord } from "../../domain/dataset.ts";
 import { cleanName } from "../../domain/text.ts";
 import { formatTime } from "../../domain/time.ts";
 import { isFormulaError } from "../../domain/validation-errors.ts";
+import { type BuildTime, buildTimeOf } from "../format/meta.ts";
 
-export interface CleaningOptions {
+export interface CleaningOptions extends BuildTime {
   /** Base URL for avatars that are not http(s) URLs. */
   avatarBase?: string | undefined;
   /** Whether to decode HTML entities in names and descriptions. */
   decodeHtml?: boolean | undefined;
-  /** The time of the build, which shows what is in the future. Defaults to now. */
-  builtAtMs?: number | undefined;
 }
 
 const DAY = 86_400;
@@ -53,7 +52,7 @@ export class RecordCleaner {
 
   constructor(options: CleaningOptions) {
     this.#options = options;
-    this.#tomorrow = formatTime(Math.floor((options.builtAtMs ?? Date.now()) / 1000) + DAY);
+    this.#tomorrow = formatTime(Math.floor(buildTimeOf(options) / 1000) + DAY);
   }
 
   /** Cleans a record. Returns the names in it that look odd, for {@link count}. */

@@ -9,7 +9,7 @@ import {
 } from "../../files/replace.ts";
 import { buildNameIndex, nameKinds } from "../../search/name-index.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { countOf } from "../format/meta.ts";
+import { type BuildTime, buildTimeOf, countOf } from "../format/meta.ts";
 import { checkSnapshot } from "../format/open.ts";
 import { user } from "../format/schema.ts";
 import { Comparison, type Differences } from "./comparison.ts";
@@ -26,9 +26,7 @@ import { type Summary, summarize } from "./summary.ts";
 import { type HoldOptions, holdTakedowns } from "./takedowns.ts";
 import { readTarget, type Target } from "./target.ts";
 
-export interface BuildOptions {
-  /** The time of the build, which dates takedowns and ends holds. Defaults to now. */
-  builtAtMs?: number | undefined;
+export interface BuildOptions extends BuildTime {
   /** Called repeatedly while the index of user names is built, with the progress (0 to 1). */
   onIndexed?: ((share: number) => void) | undefined;
 }
@@ -65,17 +63,18 @@ export async function importDataset(
   const read = (old: string) => readTarget(old, target, options);
   if (!options.dryRun) {
     // Changes that arrive during an import wait for the lock, so the import cannot undo them.
-    const write = async (paths: Paths) => runImport(dataset, await read(paths.old), paths, options);
+    const write = async (paths: Paths) =>
+      importInto(dataset, await read(paths.old), paths, options);
     return replaceLocked(target, write, options);
   }
-  if (target === "") return runImport(dataset, undefined, undefined, options);
+  if (target === "") return importInto(dataset, undefined, undefined, options);
   return withReplaceable(target, async (old) => {
-    return runImport(dataset, await read(old), undefined, options);
+    return importInto(dataset, await read(old), undefined, options);
   });
 }
 
 /** Builds the snapshot at `paths`, or only reports on it if there are none. */
-async function runImport(
+async function importInto(
   dataset: LineSource | LocatedSource,
   target: Target | undefined,
   paths: Paths | undefined,
@@ -144,12 +143,12 @@ async function finish(
   writer: SnapshotWriter,
   summary: Summary,
   ids: Ids,
-  { onIndexed, builtAtMs }: BuildOptions,
+  { onIndexed, ...options }: BuildOptions,
 ): Promise<void> {
   // Before the indexes, which take long, because the id map may be on a full disk.
   const id_map = ids.addMark();
   await indexNames(writer.db, onIndexed);
-  writer.finish({ ...summary, id_map }, builtAtMs);
+  writer.finish({ ...summary, id_map }, buildTimeOf(options));
 }
 
 async function indexNames(db: Database, onIndexed: BuildOptions["onIndexed"]): Promise<void> {

@@ -38,6 +38,7 @@ export class SnapshotWriter implements Disposable {
         PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768; PRAGMA secure_delete = ON`);
       if (old !== undefined) this.db.run(sql`ATTACH ${old} AS old`);
       this.db.$client.exec("BEGIN");
+      if (isNew) createSchema(this.db.$client);
     } catch (error) {
       this[Symbol.dispose]();
       throw error;
@@ -46,9 +47,7 @@ export class SnapshotWriter implements Disposable {
 
   /** Begins a snapshot without rows, in an empty file, in memory, or in one that nobody keeps. */
   static create(file: string = TEMPORARY_FILE, old?: string): SnapshotWriter {
-    const writer = new SnapshotWriter(file, old, true);
-    createSchema(writer.db.$client);
-    return writer;
+    return new SnapshotWriter(file, old, true);
   }
 
   /** Continues a copy of a snapshot: a file, or the bytes of the database. */
@@ -65,7 +64,7 @@ export class SnapshotWriter implements Disposable {
    * Adds what follows from the rows, commits, and removes what is left of deleted rows. The rows and
    * the name indexes must be complete.
    */
-  finish(facts: Facts, builtAtMs = Date.now()): void {
+  finish(facts: Facts, builtAtMs: number): void {
     const built_at = formatTime(Math.floor(builtAtMs / 1000));
     writeMeta(this.db, { built_at, roadbook_version: version, ...facts });
     createIndexes(this.db.$client);

@@ -5,6 +5,7 @@
 import { eq, gt, lte, sql } from "drizzle-orm";
 import type { ChangeLine } from "../../domain/dataset.ts";
 import type { Database } from "../../sqlite/driver.ts";
+import { type BuildTime, buildTimeOf } from "../format/meta.ts";
 import { privateUser, takedown, user } from "../format/schema.ts";
 
 /** How long a takedown is remembered, and so the longest time for which an import can hold it. */
@@ -17,11 +18,9 @@ export interface Takedown {
   isHidden: boolean;
 }
 
-export interface HoldOptions {
+export interface HoldOptions extends BuildTime {
   /** How long to keep to a takedown by `apply` or `hide`. Defaults to an hour, the maximum. */
   holdMs?: number | undefined;
-  /** The time of the build, which dates takedowns and ends holds. Defaults to now. */
-  builtAtMs?: number | undefined;
 }
 
 /** Notes the takedowns among the changes of a change file. */
@@ -57,15 +56,16 @@ export function removeExpired(db: Database, nowMs: number): void {
 /** Lists the recent takedowns in the snapshot that an import will replace. */
 export function listTakedowns(
   old: Database,
-  { holdMs = MAX_HOLD_MS, builtAtMs = Date.now() }: HoldOptions,
+  { holdMs = MAX_HOLD_MS, ...options }: HoldOptions,
 ): Takedown[] {
+  const nowMs = buildTimeOf(options);
   // The clock may have been set back since the takedown.
-  const at = sql<number>`min(${takedown.at}, ${builtAtMs})`;
+  const at = sql<number>`min(${takedown.at}, ${nowMs})`;
   const rows = old
     .select({ id: takedown.id, at, hidden: privateUser.id })
     .from(takedown)
     .leftJoin(privateUser, eq(privateUser.id, takedown.id))
-    .where(gt(at, builtAtMs - Math.min(holdMs, MAX_HOLD_MS)))
+    .where(gt(at, nowMs - Math.min(holdMs, MAX_HOLD_MS)))
     .all();
   return rows.map(({ id, at, hidden }) => ({ id, at, isHidden: hidden !== null }));
 }
