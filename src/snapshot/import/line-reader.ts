@@ -32,8 +32,10 @@ export class LineReader implements RecordSource {
   readonly unknownColumns = [];
   readonly #batches: AsyncGenerator<TextLine[]>;
   readonly #options: LineOptions;
-  /** What is in the first batch, whose first line says whose ids these are. */
+  /** What is in the first line, which says whose ids these are. */
   #first: readonly Item[] = [];
+  /** The other lines of the first batch. */
+  #others: TextLine[] = [];
   #ids = OWN_IDS;
   /** How many lines have been read. */
   #count = 0;
@@ -48,7 +50,8 @@ export class LineReader implements RecordSource {
   static async open(source: LineSource, options: LineOptions): Promise<LineReader> {
     const reader = new LineReader(readLines(decompress(bytesOf(source))), options);
     const { value: lines = [] } = await reader.#batches.next();
-    reader.#first = [...reader.#readBatch(lines)];
+    reader.#first = [...reader.#readBatch(lines.slice(0, 1))];
+    reader.#others = lines.slice(1);
     return reader;
   }
 
@@ -62,6 +65,7 @@ export class LineReader implements RecordSource {
 
   async *read(): AsyncGenerator<Iterable<Item>> {
     yield this.#first;
+    yield this.#readBatch(this.#others);
     for await (const lines of this.#batches) yield this.#readBatch(lines);
     if (!this.#options.expectEnd || this.#end !== undefined) return;
     const reason = "the end line is missing, so the dataset may be incomplete";
