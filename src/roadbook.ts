@@ -6,14 +6,15 @@ import { TEMPORARY } from "./files/temporary-folder.ts";
 import { type App, createApp, type FetchHandler, type RequestHandler } from "./http/app.ts";
 import type { AppOptions, Pages } from "./http/app-options.ts";
 import { FaultInjector, rejectClosed } from "./http/fault-injection.ts";
+import type { LimitPolicy } from "./http/rate-limit.ts";
 import { Clients, loopback } from "./limit/client-address.ts";
 import type { Limiter, LimiterStatus } from "./limit/limiter.ts";
 import { openLimiter } from "./limit/open-limiter.ts";
 import { createNodeListener, type NodeListener, openListener } from "./server/listen.ts";
 import { takeTurns } from "./server/turns.ts";
 import {
-  type LibraryValues,
   type RoadbookOptions,
+  type RoadbookValues,
   readOptions,
 } from "./settings/library-options.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
@@ -89,8 +90,11 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
   return openRoadbook(values, { snapshot, limiter: await openLimiter(values) });
 }
 
-/** The parsed values of the options, apart from those that {@link findSnapshot} reads. */
-type RoadbookValues = Omit<ReturnType<typeof readOptions>, "snapshot" | "dataset" | "demo">;
+/** The options that say what to serve. Only {@link findSnapshot} reads them. */
+type Served = "snapshot" | "dataset" | "demo";
+
+/** The options that say how to serve it. */
+type Values = Omit<RoadbookValues, Served>;
 
 /** What only the caller of {@link openRoadbook} can open. */
 interface Opened {
@@ -104,7 +108,7 @@ interface Opened {
 
 /** Like {@link createRoadbook}, but takes values that are parsed already. */
 export async function openRoadbook(
-  values: RoadbookValues,
+  values: Values,
   { snapshot, ...opened }: Opened,
 ): Promise<OpenRoadbook> {
   const pages = values.page ? await openPages(values) : undefined;
@@ -123,25 +127,23 @@ export class OpenRoadbook implements Roadbook {
   readonly handler: RequestHandler;
   readonly fetch: FetchHandler;
   readonly listener: NodeListener;
-  readonly #values: RoadbookValues;
+  readonly #values: Values;
   readonly #parts: Parts;
   readonly #injector: FaultInjector | undefined;
   readonly #listeners: Pick<Listening, "close">[] = [];
   #isClosed = false;
 
-  constructor(values: RoadbookValues, parts: Parts) {
+  constructor(values: Values, parts: Parts) {
     this.#values = values;
     this.#parts = parts;
     if (values.faults) {
       // If searches are not limited, an injected 429 shows the usual limit.
-      const { searchLimit: limit, searchWindow: windowMs } = parts.limiter
-        ? values
-        : readOptions({});
-      this.#injector = new FaultInjector({ limit, windowMs, clock: values.clock ?? Date.now });
+      const shown = parts.limiter ? values : { ...readOptions({}), clock: values.clock };
+      this.#injector = new FaultInjector(policyOf(shown));
       this.#injector.replace(values.faults, values.faultSeed);
     }
 
-    const { app, ...handler } = createApp(this.#appOptions());
+    const { app, handler } = createApp(this.#appOptions());
     this.app = app;
     this.handler = handler;
     // Some hosts pass more arguments.
@@ -157,7 +159,7 @@ export class OpenRoadbook implements Roadbook {
     return { url: origin, close };
   };
 
-  readonly apply = async (changes: LineSource<ChangeLine | EndLine>): Promise<Meta> => {
+  readonly apply: Roadbook["apply"] = async (changes) => {
     this.#requireOpen();
     const { changeSnapshot } = await import("./snapshot/import/apply.ts");
     return this.#parts.snapshot.change((bytes) => changeSnapshot(bytes, changes));
@@ -213,43 +215,50 @@ export class OpenRoadbook implements Roadbook {
 
   #appOptions(): AppOptions {
     const { snapshot, source, pages, limiter } = this.#parts;
-    const { publicUrl, basePath, cacheMaxAge, compress = true, ...values } = this.#values;
-    const { onBug = (error: unknown) => console.error(error), clock = Date.now } = values;
+    const values = this.#values;
+    const { publicUrl, onBug = (error: unknown) => console.error(error) } = values;
     const publicPath = publicUrl && new URL(publicUrl).pathname.replace(/\/$/, "");
-    const unlimited = values.unlimited ?? [];
 
     return {
       publicUrl,
-      basePath: basePath ?? publicPath ?? "",
-      cacheMaxAgeSeconds: Math.floor(cacheMaxAge / 1000),
-      compress,
+      basePath: values.basePath ?? publicPath ?? "",
+      cacheMaxAgeSeconds: Math.floor(values.cacheMaxAge / 1000),
+      compress: values.compress ?? true,
       page: pages,
       snapshot: () => snapshot.current(),
       refused: () => this.refused(),
       source: () => source?.status(),
       isClosed: () => this.#isClosed,
-      clients: new Clients({
-        trusted: values.trustedProxies,
-        unlimited: values.kiosk ? [...unlimited, ...loopback] : unlimited,
-        ipv6Prefix: values.ipv6Prefix,
-      }),
+      clients: clientsOf(values),
       defaultPeer: values.defaultPeer,
-      searchLimit: limiter && {
-        limiter,
-        limit: values.searchLimit,
-        windowMs: values.searchWindow,
-        clock,
-      },
+      searchLimit: limiter && { limiter, ...policyOf(values) },
       faults: this.#injector ? [this.#injector.inject] : [],
       // Whatever it throws, the client must still get a response.
-      onBug: (...bug) => void (async () => onBug(...bug))().catch(() => {}),
+      onBug(error, requestId) {
+        const reported = (async () => onBug(error, requestId))();
+        reported.catch(() => {});
+      },
       onResponse: values.onResponse,
     };
   }
 }
 
+function clientsOf({ trustedProxies, unlimited = [], kiosk, ipv6Prefix }: Values): Clients {
+  return new Clients({
+    trusted: trustedProxies,
+    unlimited: kiosk ? [...unlimited, ...loopback] : unlimited,
+    ipv6Prefix,
+  });
+}
+
+/** The clock of a test stands for this one and for the limiter's, which is monotonic otherwise. */
+function policyOf(values: Pick<Values, "searchLimit" | "searchWindow" | "clock">): LimitPolicy {
+  const { searchLimit: limit, searchWindow: windowMs, clock: unixClock = Date.now } = values;
+  return { limit, windowMs, unixClock };
+}
+
 /** Returns the snapshot's path or bytes. */
-async function findSnapshot({ snapshot, dataset, demo }: LibraryValues) {
+async function findSnapshot({ snapshot, dataset, demo }: Pick<RoadbookValues, Served>) {
   const given = [snapshot, dataset, demo || undefined].filter((each) => each !== undefined);
   if (given.length !== 1) throw new TypeError("give exactly one of snapshot, dataset and demo");
   if (snapshot !== undefined) return snapshot;
@@ -257,9 +266,23 @@ async function findSnapshot({ snapshot, dataset, demo }: LibraryValues) {
   return (await import("./snapshot/import/import.ts")).buildSnapshot(dataset ?? []);
 }
 
-async function openPages({ logo, ...brand }: RoadbookValues): Promise<Pages> {
-  const parsed = logo === undefined ? undefined : await readLogo(logo);
-  return { ...brand, logo: parsed, assets: await pageAssets() };
+async function openPages(values: Values): Promise<Pages> {
+  const { logo } = values;
+  return {
+    title: values.title,
+    language: values.language,
+    accent: values.accent,
+    logo: logo === undefined ? undefined : await readLogo(logo),
+    links: values.links,
+    driverLink: values.driverLink,
+    companyLink: values.companyLink,
+    icons: values.icons,
+    featured: values.featured,
+    allowIndexing: values.allowIndexing,
+    kiosk: values.kiosk,
+    kioskIdle: values.kioskIdle,
+    assets: await pageAssets(),
+  };
 }
 
 async function readLogo(logo: string | Uint8Array): Promise<Logo> {

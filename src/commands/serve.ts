@@ -6,6 +6,7 @@ import type { Logger } from "pino";
 import { version } from "../domain/version.ts";
 import { makeTemporaryFolder } from "../files/temporary-folder.ts";
 import type { RequestHandler } from "../http/app.ts";
+import { endpoints } from "../http/endpoints.ts";
 import type { Metrics, MetricsOptions } from "../http/metrics.ts";
 import { openLimiter } from "../limit/open-limiter.ts";
 import { type OpenRoadbook, openRoadbook } from "../roadbook.ts";
@@ -36,7 +37,6 @@ interface Surroundings {
   isAwaited: boolean;
 }
 
-/** Serves until SIGTERM or SIGINT. */
 export async function runServe(values: ServeValues, surroundings: Surroundings): Promise<void> {
   if ((values.tlsCert === undefined) !== (values.tlsKey === undefined)) {
     throw new UsageError("--tls-cert and --tls-key must be given together");
@@ -71,19 +71,21 @@ export async function runServe(values: ServeValues, surroundings: Surroundings):
   }
 }
 
-type Server = Awaited<ReturnType<typeof openServer>>;
-
-/** What the handlers of a server share, and what changes after they have been made. */
-interface State {
+interface Server {
+  roadbook: OpenRoadbook;
+  source: Source | undefined;
   metrics: Metrics | undefined;
-  isStopping: boolean;
+  url: string;
+  adminUrl: string | undefined;
+  /** Finishes the requests in progress, or cuts them off as soon as `isOver` resolves. */
+  stop(isOver: Promise<unknown>): Promise<void>;
 }
 
 /** Opens the snapshot, the limiter and the ports. */
-async function openServer(values: ServeValues, log: Logger) {
+async function openServer(values: ServeValues, log: Logger): Promise<Server> {
   const { host, port, reusePort, tlsCert: cert, tlsKey: key } = values;
   const tls = cert && key ? readTls({ cert, key }) : undefined;
-  const state: State = { metrics: undefined, isStopping: false };
+  let metrics: Metrics | undefined;
 
   const { path, source } = await openSnapshotSource(values, log);
   const roadbook = await openRoadbook(
@@ -92,7 +94,7 @@ async function openServer(values: ServeValues, log: Logger) {
       page: !values.noPage,
       onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
       onResponse(facts) {
-        state.metrics?.countResponse(facts);
+        metrics?.countResponse(facts);
         if (values.accessLog) logRequest(log, facts);
       },
     },
@@ -107,21 +109,23 @@ async function openServer(values: ServeValues, log: Logger) {
   );
 
   const certificateEnd = tls && watchCertificate(tls.cert, log);
-  const admin = await openAdmin(values, { roadbook, source, certificateEnd, state });
   const warnsOfProxies = values.searchLimit > 0;
-  const handler = new ServerHandler(roadbook.handler, state, warnsOfProxies ? log : undefined);
+  const handler = new ServerHandler(roadbook.handler, warnsOfProxies ? log : undefined);
+  if (values.adminPort !== undefined) {
+    metrics = await openMetrics({ roadbook, source, certificateEnd });
+  }
+  const admin = metrics && (await openAdmin(values, { roadbook, metrics, handler }));
   const respond = takeTurns(handler);
   const listener = await openListener({ host, port, reusePort, flagPrefix: "--" }, respond, tls);
 
   return {
     roadbook,
     source,
-    metrics: state.metrics,
+    metrics,
     url: listener.origin,
     adminUrl: admin?.origin,
-    /** Finishes the requests in progress, or cuts them off as soon as `isOver` resolves. */
-    async stop(isOver: Promise<unknown>): Promise<void> {
-      state.isStopping = true;
+    async stop(isOver) {
+      handler.isStopping = true;
       await listener.stop(isOver);
       await admin?.close();
       await roadbook.close();
@@ -145,38 +149,37 @@ async function openSnapshotSource({ snapshot, cacheDir, fetchTimeout }: ServeVal
   return { path: source.path, source };
 }
 
-interface Observed extends Pick<MetricsOptions, "certificateEnd"> {
-  roadbook: OpenRoadbook;
-  source: Source | undefined;
-  state: State;
+/** Imported only if needed, because the metrics slow down startup. */
+async function openMetrics(options: MetricsOptions): Promise<Metrics> {
+  const { Metrics } = await import("../http/metrics.ts");
+  return new Metrics(options);
 }
 
-/** Opens the admin port and begins to measure, if there is one. */
+interface Administered {
+  roadbook: OpenRoadbook;
+  metrics: Metrics;
+  handler: ServerHandler;
+}
+
 async function openAdmin(
-  { adminPort: port, adminHost: host, faults }: ServeValues,
-  { roadbook, source, certificateEnd, state }: Observed,
-): Promise<Listener | undefined> {
-  if (port === undefined) return undefined;
-  // Imported only if needed, because the metrics slow down startup.
-  const { Metrics } = await import("../http/metrics.ts");
+  { adminPort: port = 0, adminHost: host, faults }: ServeValues,
+  { roadbook, metrics, handler }: Administered,
+): Promise<Listener> {
   const { createAdminFetch } = await import("../http/admin.ts");
-  const metrics = new Metrics({ roadbook, source, certificateEnd });
-  const isReady = () => !state.isStopping;
+  const isReady = () => !handler.isStopping;
   const respond = createAdminFetch({ host, metrics, isReady, rig: faults && roadbook });
-  state.metrics = metrics;
   return openListener({ host, port, flagPrefix: "--admin-" }, respond);
 }
 
 /** Responds like a handler, and adds the headers that only a server knows. */
 class ServerHandler {
+  isStopping = false;
   readonly #handler: RequestHandler;
-  readonly #state: State;
   /** Gets one warning about a proxy that is not trusted. Undefined if there is no need for any. */
   #log: Logger | undefined;
 
-  constructor(handler: RequestHandler, state: State, log: Logger | undefined) {
+  constructor(handler: RequestHandler, log: Logger | undefined) {
     this.#handler = handler;
-    this.#state = state;
     this.#log = log;
   }
 
@@ -190,21 +193,17 @@ class ServerHandler {
     }
     const response = this.#handler.fetch(request, peer, isRefused);
     // Bun sends an awaited response later, so only these are awaited.
-    const isChanged = request.method === "HEAD" || this.#state.isStopping;
-    return isChanged ? addHeaders(request, response, this.#state) : response;
+    const isChanged = request.method === "HEAD" || this.isStopping;
+    return isChanged ? this.#addHeaders(request, response) : response;
   };
-}
 
-async function addHeaders(
-  request: Request,
-  pending: Response | Promise<Response>,
-  { isStopping }: State,
-): Promise<Response> {
-  const response = await pending;
-  // Bun omits it for HEAD.
-  if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
-  if (isStopping) response.headers.set("connection", "close");
-  return response;
+  async #addHeaders(request: Request, pending: Response | Promise<Response>): Promise<Response> {
+    const response = await pending;
+    // Bun omits it for HEAD.
+    if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
+    if (this.isStopping) response.headers.set("connection", "close");
+    return response;
+  }
 }
 
 async function reportReady(log: Logger): Promise<void> {
@@ -234,14 +233,12 @@ function announce({ roadbook, url, adminUrl }: Server, values: ServeValues, log:
   if (!log.isLevelEnabled("info")) return;
 
   const window = searchWindow === 3_600_000 ? "an hour" : `in ${searchWindow / 1000} s`;
-  const tips = [
-    values.noPage || `page   ${url}/`,
-    `API    ${url}/users/public/${featured[0] ?? 1}`,
-    `docs   ${url}/docs`,
-    adminUrl === undefined || `admin  ${adminUrl}/metrics`,
-    searchLimit === 0 || `${searchLimit} searches ${window}; --search-limit 0 lifts it`,
-  ];
-  log.writeToTerminal(tips.map((tip) => (tip === true ? "" : `  ${tip}\n`)).join(""));
+  const profilePath = endpoints.getPublicUser.path.replace(":userId", String(featured[0] ?? 1));
+  const tips = [`API    ${url}${profilePath}`, `docs   ${url}/docs`];
+  if (!values.noPage) tips.unshift(`page   ${url}/`);
+  if (adminUrl !== undefined) tips.push(`admin  ${adminUrl}/metrics`);
+  if (searchLimit > 0) tips.push(`${searchLimit} searches ${window}; --search-limit 0 lifts it`);
+  log.writeToTerminal(tips.map((tip) => `  ${tip}\n`).join(""));
 }
 
 /** Says where rules and marks in the accent would hardly be visible. */

@@ -58,6 +58,6 @@ export interface SearchLimit {
   /** Searches per window and client. */
   limit: number;
   windowMs: number;
-  /** Unix time in milliseconds. */
-  clock: () => number;
+  /** Unix time in milliseconds, for X-RateLimit-Reset. The limiter has a clock of its own. */
+  unixClock: () => number;
 }

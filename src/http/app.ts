@@ -1,5 +1,6 @@
 /** Builds the Elysia app. */
 import { Elysia, type ErrorHandler, NotFoundError } from "elysia";
+import type { Client } from "../limit/client-address.ts";
 import type { AppOptions } from "./app-options.ts";
 import { docs } from "./docs.ts";
 import type { ErrorCode } from "./error-codes.ts";
@@ -20,7 +21,13 @@ import { users } from "./users.ts";
 export type FetchHandler = (request: Request, from?: unknown) => Response | Promise<Response>;
 
 /** Lets a server give clients turns, and notice an untrusted proxy. */
-export type RequestHandler = Omit<ReturnType<typeof createApp>, "app">;
+export interface RequestHandler {
+  /** If `isRefused`, responds that too many requests of this client are waiting. */
+  fetch(request: Request, from?: unknown, isRefused?: boolean): Response | Promise<Response>;
+  clientOf(request: Request, from: unknown): Client;
+  /** Whether all clients of an untrusted proxy count as one. */
+  hidesClients(request: Request, from: unknown): boolean;
+}
 
 export type App = ReturnType<typeof createApp>["app"];
 
@@ -71,7 +78,6 @@ export function createApp(options: AppOptions) {
     return fail("internal_error");
   }
 
-  /** If `isRefused`, responds that too many requests of this client are waiting. */
   function fetch(request: Request, from?: unknown, isRefused = false) {
     if (typeof request?.headers?.get !== "function") {
       throw new TypeError("fetch takes a Request; in Express and node:http, use roadbook.listener");
@@ -86,11 +92,10 @@ export function createApp(options: AppOptions) {
   const senderOf = (request: Request, from: unknown) => {
     return { peer: peerOf(request, from), headers: request.headers };
   };
-  return {
-    app,
+  const handler: RequestHandler = {
     fetch,
-    clientOf: (request: Request, from: unknown) => contexts.clientOf(senderOf(request, from)),
-    hidesClients: (request: Request, from: unknown) =>
-      contexts.hidesClients(senderOf(request, from)),
+    clientOf: (request, from) => contexts.clientOf(senderOf(request, from)),
+    hidesClients: (request, from) => contexts.hidesClients(senderOf(request, from)),
   };
+  return { app, handler };
 }

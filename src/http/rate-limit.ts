@@ -43,18 +43,18 @@ export const limitHeaders: Record<string, [meaning: string, value: string | numb
 };
 
 /** What the headers say of the limit itself. */
-export type LimitPolicy = Pick<SearchLimit, "limit" | "windowMs" | "clock">;
+export type LimitPolicy = Pick<SearchLimit, "limit" | "windowMs" | "unixClock">;
 
 export function setRateLimitHeaders(
   headers: Headers,
-  { limit, windowMs, clock }: LimitPolicy,
+  { limit, windowMs, unixClock }: LimitPolicy,
   { remaining, resetMs }: Pick<Decision, "remaining" | "resetMs">,
 ): void {
   headers.set("ratelimit-policy", `"search";q=${limit};w=${toSeconds(windowMs)}`);
   headers.set("ratelimit", `"search";r=${remaining};t=${toSeconds(resetMs)}`);
   headers.set("x-ratelimit-limit", String(limit));
   headers.set("x-ratelimit-remaining", String(remaining));
-  headers.set("x-ratelimit-reset", String(toSeconds(clock() + resetMs)));
+  headers.set("x-ratelimit-reset", String(toSeconds(unixClock() + resetMs)));
 }
 
 /** Rounds up to whole seconds, so that waiting that long is always enough. */

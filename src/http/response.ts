@@ -93,8 +93,9 @@ class ResponseMaker {
   }
 
   make(content: Content, context: RequestContext, isHead: boolean): Response {
+    const { type, storage } = content;
     const { status, headers } = content.options;
-    const isStored = content.storage !== "none";
+    const isStored = storage !== "none";
     const coding = isStored ? this.#chooseCoding(content, context.headers) : "identity";
     const etag = isStored ? content.etagIn(coding) : undefined;
     const isKnown = etag !== undefined && isNoneMatch(context.headers.get("if-none-match"), etag);
@@ -102,15 +103,15 @@ class ResponseMaker {
 
     const response = new Response(isHead ? null : body, {
       status: isKnown ? 304 : (status ?? 200),
-      headers: this.#prepared[content.storage],
+      headers: this.#prepared[storage],
     });
     if (etag !== undefined) response.headers.set("etag", etag);
     if (body !== null) {
-      response.headers.set("content-type", content.type);
+      response.headers.set("content-type", type);
       if (coding !== "identity") response.headers.set("content-encoding", coding);
       if (isHead) response.headers.set("content-length", String(lengthOf(body)));
     }
-    if (this.#allowsIndexing && isStored && content.type.startsWith("text/html")) {
+    if (this.#allowsIndexing && isStored && type.startsWith("text/html")) {
       response.headers.delete("x-robots-tag");
     }
 

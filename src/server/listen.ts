@@ -17,7 +17,10 @@ interface Server {
   close(): Promise<void>;
 }
 
-export type Listener = Awaited<ReturnType<typeof openListener>>;
+export interface Listener extends Pick<Server, "origin" | "close"> {
+  /** Finishes the requests in progress, or cuts them off as soon as `isOver` resolves. */
+  stop(isOver: Promise<unknown>): Promise<void>;
+}
 
 interface ListenAddress {
   host: string;
@@ -38,7 +41,7 @@ type Tls = ReturnType<typeof readTls>;
 type Listen = (address: ListenAddress, respond: FetchHandler, tls?: Tls) => Promise<Server>;
 
 /** If listening fails, rejects with an error whose message is for the operator. */
-export async function openListener(...given: Parameters<Listen>) {
+export async function openListener(...given: Parameters<Listen>): Promise<Listener> {
   const listen = process.versions.bun ? listenOnBun : listenOnNode;
   const { origin, drain, close } = await listen(...given).catch((error) => {
     throw listenError(error, given[0]);
@@ -46,8 +49,7 @@ export async function openListener(...given: Parameters<Listen>) {
   return {
     origin,
     close,
-    /** Finishes the requests in progress, or cuts them off as soon as `isOver` resolves. */
-    async stop(isOver: Promise<unknown>): Promise<void> {
+    async stop(isOver) {
       await Promise.race([drain(), isOver]);
       await close();
     },

@@ -7,7 +7,11 @@ import { type Logger, pino, stdTimeFunctions } from "pino";
 import { SonicBoom } from "sonic-boom";
 import type { ResponseFacts } from "../http/hooks.ts";
 
-export type Log = ReturnType<typeof createLog>;
+export interface Log extends Logger {
+  /** Writes text as it is, unless the log is not in a terminal. */
+  writeToTerminal(text: string): void;
+  close(): Promise<void>;
+}
 
 const STDERR = 2;
 /** About 5,000 lines of the access log. */
@@ -23,13 +27,16 @@ export function logRequest(log: Logger, facts: ResponseFacts): void {
 }
 
 /** systemd sets `journalStream` (JOURNAL_STREAM) to the device and inode of its journal. */
-export function createLog(level: string, journalStream?: string) {
+export function createLog(level: string, journalStream?: string): Log {
   const stats = statOfStderr();
   // `process.stderr` loads Bun's streams, which slows startup, so it is used only for a terminal.
   const isTerminal = Boolean(stats?.isCharacterDevice() && process.stderr.isTTY);
   const isJournal = stats && journalStream === `${stats.dev}:${stats.ino}`;
-  const format = isTerminal ? toReadable : isJournal ? withPriority : (line: string) => line;
   const stderr = new Stderr();
+  const format = (line: string) => {
+    if (isTerminal) return toReadable(line);
+    return isJournal ? withPriority(line) : line;
+  };
   const formatters = { level: (level: string) => ({ level }) };
   const log = pino(
     { level, formatters, timestamp: stdTimeFunctions.isoTime },
@@ -38,11 +45,12 @@ export function createLog(level: string, journalStream?: string) {
   stderr.onLost((dropped) => log.warn({ dropped }, `${dropped} log lines were dropped`));
 
   return Object.assign(log, {
-    /** Writes text as it is, unless the log is not in a terminal. */
     writeToTerminal(text: string) {
       if (isTerminal) stderr.write(text);
     },
-    close: () => Promise.race([stderr.flush().catch(() => {}), sleep(CLOSE_MS)]),
+    async close() {
+      await Promise.race([stderr.flush().catch(() => {}), sleep(CLOSE_MS)]);
+    },
   });
 }
 

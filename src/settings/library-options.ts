@@ -53,26 +53,29 @@ export interface RoadbookOptions
   extends Options<typeof sharedSettings>,
     Options<typeof libraryOptions> {}
 
-/** The parsed values of the options that only the library has. */
-export type LibraryValues = Partial<Values<typeof libraryOptions>>;
+/** The parsed values of the options. Those that only the library has are undefined if left out. */
+export interface RoadbookValues
+  extends Values<typeof sharedSettings>,
+    Partial<Values<typeof libraryOptions>> {}
 
 /** Throws a `TypeError` or a `RangeError` that names the wrong option. */
-export function readOptions(
-  options: RoadbookOptions,
-): Values<typeof sharedSettings> & LibraryValues {
+export function readOptions(options: RoadbookOptions): RoadbookValues {
   const known: Record<string, Option> = { ...sharedSettings, ...libraryOptions };
   const given: Record<string, unknown> = { ...options };
   for (const name of Object.keys(given)) {
     if (Object.hasOwn(known, name)) continue;
     throw new TypeError(`unknown option ${name}${suggest(name, Object.keys(known))}`);
   }
+
   const defaults: Record<string, Setting> = sharedSettings;
-  const values = Object.entries(known).map(([name, option]) => {
+  const values: Record<string, unknown> = {};
+  for (const [name, option] of Object.entries(known)) {
     const setting = defaults[name];
-    if (given[name] !== undefined) return [name, readOption(name, option, given[name])];
-    return [name, setting && defaultOf(setting)];
-  });
-  return Object.fromEntries(values);
+    if (given[name] !== undefined) values[name] = readOption(name, option, given[name]);
+    else values[name] = setting && defaultOf(setting);
+  }
+  // Each was converted by its own kind, which also gives the type of the value.
+  return values as unknown as RoadbookValues;
 }
 
 function readOption(name: string, { kind, separator }: Option, given: unknown): unknown {

@@ -46,17 +46,25 @@ export async function makeAssets(): Promise<Record<string, Bytes>> {
 /** Returns the docs page's script, gzip-compressed (1.3 MB). */
 export const docsScript = () => readAsset("scalar.js.gz");
 
-export type PageAssets = Awaited<ReturnType<typeof pageAssets>>;
+interface PageAsset {
+  /** Changes with the text. */
+  file: string;
+  text: string;
+}
 
-export async function pageAssets() {
+export interface PageAssets {
+  script: PageAsset;
+  style: PageAsset;
+}
+
+export async function pageAssets(): Promise<PageAssets> {
   return {
     script: await readPageAsset("page.js.asset"),
     style: await readPageAsset("page.css.asset"),
   };
 }
 
-/** A file's name changes with its text. */
-async function readPageAsset(asset: Asset) {
+async function readPageAsset(asset: Asset): Promise<PageAsset> {
   const text = new TextDecoder().decode(await readAsset(asset));
   const [name, ending] = asset.split(".");
   return { file: `${name}-${crypto.hash("sha256", text).slice(0, 12)}.${ending}`, text };

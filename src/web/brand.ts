@@ -19,7 +19,12 @@ export interface Brand {
   icons?: string | undefined;
 }
 
-export type Logo = ReturnType<typeof parseLogo>;
+export interface Logo {
+  /** The name of the file in /assets/, which changes with the bytes. */
+  file: string;
+  type: string;
+  bytes: Uint8Array<ArrayBuffer>;
+}
 
 type Mode = "light" | "dark";
 
@@ -88,11 +93,13 @@ function luminanceOf(colour: string): number {
 }
 
 /** Throws a `RangeError` whose message continues a sentence that begins with the logo's name. */
-export function parseLogo(bytes: Uint8Array) {
-  if (bytes.length > 256 * 1024)
+export function parseLogo(bytes: Uint8Array): Logo {
+  if (bytes.length > 256 * 1024) {
     throw new RangeError("is larger than 256 KB, the maximum for a logo");
-  if (PNG_START.equals(bytes.subarray(0, PNG_START.length)))
+  }
+  if (PNG_START.equals(bytes.subarray(0, PNG_START.length))) {
     return logoOf(bytes, "png", "image/png");
+  }
   const [, root] = SVG_ROOT.exec(new TextDecoder().decode(bytes)) ?? [];
   if (root === undefined) throw new RangeError("is neither an SVG nor a PNG");
   if (!/\sviewBox\s*=/.test(root)) {
@@ -103,7 +110,7 @@ export function parseLogo(bytes: Uint8Array) {
   return logoOf(bytes, "svg", "image/svg+xml");
 }
 
-function logoOf(bytes: Uint8Array, kind: string, type: string) {
+function logoOf(bytes: Uint8Array, kind: string, type: string): Logo {
   const file = `logo-${crypto.hash("sha256", bytes).slice(0, 12)}.${kind}`;
   // Copies the bytes, because the caller might change them after clients have cached the file.
   return { file, type, bytes: bytes.slice() };

@@ -6,11 +6,13 @@ import { Kiosk } from "./kiosk.ts";
 /** `idle` is --kiosk-idle in milliseconds, or empty if this is no kiosk. */
 const { idle } = (document.currentScript as HTMLScriptElement).dataset;
 
+const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 };
+
 document.addEventListener("keydown", (event) => {
   const { key, target } = event;
   if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
   const stops = [...document.querySelectorAll<HTMLElement>("#q, .board a")];
-  const step = key === "ArrowDown" ? 1 : key === "ArrowUp" ? -1 : 0;
+  const step = steps[key] ?? 0;
   // Before anything has focus, ArrowDown moves to the first result.
   const next = step && stops[Math.max(stops.indexOf(target as HTMLElement), 0) + step];
   const [field] = stops;
