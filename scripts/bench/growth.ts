@@ -22,8 +22,10 @@ const ROUNDS = 5;
 
 type Community = Awaited<ReturnType<typeof build>>;
 
-export async function benchGrowth({ isQuick }: Options): Promise<void> {
-  const sizes = isQuick ? ["10k", "100k"] : ["10k", "100k", "1M", "10M"];
+/** Measures all sizes from 10k to the given one. */
+export async function benchGrowth({ users, isQuick }: Options): Promise<void> {
+  const max = isQuick ? 100_000 : users;
+  const sizes = ["10k", "100k", "1M", "10M"].filter((size) => (usersOf[size] ?? 0) <= max);
   const communities: Community[] = [];
   for (const size of sizes) communities.push(await build(usersOf[size] ?? 0));
   const times = await timeRequests(communities);

@@ -18,7 +18,7 @@ const benches: Record<string, { run: (options: Options) => Promise<void>; summar
   search: { run: benchSearch, summary: "response time of each kind of query" },
   start: { run: benchStart, summary: "time until ready, and memory a second later" },
   import: { run: benchImport, summary: "time and memory of import, apply, check and export" },
-  growth: { run: benchGrowth, summary: "growth from 10k to 10M users" },
+  growth: { run: benchGrowth, summary: "growth from 10k users to --size" },
   adversary: { run: benchAdversary, summary: "slow queries on contrived names; dear requests" },
   takedown: { run: benchTakedown, summary: "time and bytes until three replicas hide a user" },
   hostile: { run: benchHostile, summary: "how long a client waits beside attackers" },
