@@ -56,7 +56,7 @@ function formatCommand(name: string, command: Command): string[] {
     ]),
     ...(command.notes ?? []).flatMap((note) => paragraphOf([note])),
     ...[".PP", "Examples:", ".PP", ".nf"],
-    ...command.examples.split("\n").map((example) => escapeRoff(`roadbook ${example}`)),
+    ...command.examples.map((example) => escapeRoff(`roadbook ${example}`)),
     ".fi",
   ];
 }

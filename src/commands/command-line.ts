@@ -12,7 +12,10 @@ import { toLine, writeStdout } from "./output.ts";
 /** Rejects with a {@link UsageError} or with the command's own error, unless it is in JSON. */
 export async function runCommandLine(argv: string[]): Promise<void> {
   const [first = "serve", second = ""] = argv;
-  if (/^(?:--version|version|-V)$/.test(first)) return void writeStdout(`roadbook ${version}\n`);
+  if (/^(?:--version|version|-V)$/.test(first)) {
+    writeStdout(`roadbook ${version}\n`);
+    return;
+  }
   if (first === "help" && !/^(-|help$|$)/.test(second)) return run(second, ["--help"]);
   if (/^(-h|--help|help)$/.test(first)) return writeHelp(formatProgramHelp());
   if (first.startsWith("-")) return run("serve", argv);

@@ -14,7 +14,7 @@ export interface Command<Given extends Settings = Settings> {
   /** Paragraphs for the help. */
   notes?: readonly string[];
   /** Lines for the end of the help, without the program's name. */
-  examples: string;
+  examples: readonly string[];
   run(values: Values<Given>, env: kinds.Environment): Promise<void>;
 }
 
@@ -22,6 +22,9 @@ export interface Command<Given extends Settings = Settings> {
 function command<Given extends Settings>(given: Command<Given>): Command {
   return given;
 }
+
+/** Joins the lines of a paragraph, which the help breaks elsewhere. */
+const paragraph = (...lines: string[]) => lines.join(" ");
 
 const file = {
   name: "FILE",
@@ -54,12 +57,31 @@ export const commands: Record<string, Command> = {
     summary: "start the server (the default command)",
     settings: serveSettings,
     notes: [
-      "If a flag for a single value is given twice, the last one wins. In an environment variable, separate multiple values with commas, or with semicolons in ROADBOOK_LINK and ROADBOOK_FAULT.",
+      paragraph(
+        "If a flag for a single value is given twice, the last one wins.",
+        "In an environment variable, separate multiple values with commas, or with semicolons in",
+        "ROADBOOK_LINK and ROADBOOK_FAULT.",
+      ),
       "A TIME is a whole number of seconds, or a number with a unit, up to 24 days: 500ms, 10s, 5m, 1h, 1d.",
-      "A FAULT is a target, a colon and a comma-separated list. The target is search, profile, achievements, health, or * for the first three. The list has status=503 (respond with this error), close (close the connection without a response; HEAD gets a 500) or delay=200ms (respond later); delay may be combined with either of the others. It may also have rate=0.1 (affect only this share of the requests) and times=2 (stop after two requests). With --fault none, nothing fails yet. With --fault and --admin-port, PUT /faults on the admin port replaces the faults (the body is a JSON list of them), GET /faults lists them, and DELETE /search-limit resets the search limit.",
+      paragraph(
+        "A FAULT is a target, a colon and a comma-separated list.",
+        "The target is search, profile, achievements, health, or * for the first three.",
+        "The list has status=503 (respond with this error), close (close the connection without a",
+        "response; HEAD gets a 500) or delay=200ms (respond later); delay may be combined with",
+        "either of the others.",
+        "It may also have rate=0.1 (affect only this share of the requests) and times=2 (stop",
+        "after two requests).",
+        "With --fault none, nothing fails yet.",
+        "With --fault and --admin-port, PUT /faults on the admin port replaces the faults (the",
+        "body is a JSON list of them), GET /faults lists them, and DELETE /search-limit resets the",
+        "search limit.",
+      ),
     ],
-    examples:
-      'serve --snapshot community.snapshot --port 8080\nserve --search-limit 0 --fault search:status=503 --admin-port 9090\nserve --kiosk --title "Truck Expo"',
+    examples: [
+      "serve --snapshot community.snapshot --port 8080",
+      "serve --search-limit 0 --fault search:status=503 --admin-port 9090",
+      'serve --kiosk --title "Truck Expo"',
+    ],
     async run(values, env) {
       const { runServe } = await import("./serve.ts");
       const unknownVariables = listUnknownVariables(env);
@@ -97,16 +119,26 @@ export const commands: Record<string, Command> = {
       holdMs: {
         kind: kinds.maxAge,
         default: "1h",
-        help: "how long a user whom apply or hide made private or deleted stays so, whatever SOURCE says; at most 1h, 0 for not at all",
+        help: paragraph(
+          "how long a user whom apply or hide made private or deleted stays so, whatever SOURCE",
+          "says; at most 1h, 0 for not at all",
+        ),
       },
       ...reading,
       ...writing,
     }),
     notes: [
-      "The URL of a database begins with postgres://, mysql:// or mariadb://, or is sqlite:FILE. If it is in ROADBOOK_DATABASE instead of SOURCE, other users cannot see its password in ps.",
+      paragraph(
+        "The URL of a database begins with postgres://, mysql:// or mariadb://, or is sqlite:FILE.",
+        "If it is in ROADBOOK_DATABASE instead of SOURCE, other users cannot see its password in",
+        "ps.",
+      ),
     ],
-    examples:
-      "import my-tables --to community.snapshot\nimport dataset.ndjson --expect-end --to community.snapshot\nimport sqlite:platform.db --queries my-queries --dry-run",
+    examples: [
+      "import my-tables --to community.snapshot",
+      "import dataset.ndjson --expect-end --to community.snapshot",
+      "import sqlite:platform.db --queries my-queries --dry-run",
+    ],
     run: async (values) => (await import("./import-apply-hide.ts")).runImport(values),
   }),
 
@@ -124,10 +156,15 @@ export const commands: Record<string, Command> = {
       ...writing,
     }),
     notes: [
-      "A server that reads this file notices the new snapshot within a second, and serves it once it has verified it.",
+      paragraph(
+        "A server that reads this file notices the new snapshot within a second, and serves it",
+        "once it has verified it.",
+      ),
     ],
-    examples:
-      "apply changes.ndjson --to community.snapshot\napply - --to community.snapshot < changes.ndjson",
+    examples: [
+      "apply changes.ndjson --to community.snapshot",
+      "apply - --to community.snapshot < changes.ndjson",
+    ],
     run: async (values) => (await import("./import-apply-hide.ts")).runApply(values),
   }),
 
@@ -145,24 +182,33 @@ export const commands: Record<string, Command> = {
       ...writing,
     }),
     notes: [
-      "Unless all users are found, nothing is written and the exit code is 1. A server that reads this file notices the change within a second, and hides them once it has verified the new snapshot. For an hour, imports into the same file keep them private, whatever their source says, unless --hold shortens this or apply makes them public; hiding them again starts a new hour.",
+      paragraph(
+        "Unless all users are found, nothing is written and the exit code is 1.",
+        "A server that reads this file notices the change within a second, and hides them once it",
+        "has verified the new snapshot.",
+        "For an hour, imports into the same file keep them private, whatever their source says,",
+        "unless --hold shortens this or apply makes them public; hiding them again starts a new",
+        "hour.",
+      ),
     ],
-    examples: "hide 42 --to community.snapshot\nhide 42 44 --to community.snapshot --json",
+    examples: ["hide 42 --to community.snapshot", "hide 42 44 --to community.snapshot --json"],
     run: async (values) => (await import("./import-apply-hide.ts")).runHide(values),
   }),
 
   export: command({
     summary: "export the data of a snapshot as a dataset",
     settings: declare("Flags", { file, ...output }),
-    examples:
-      "export community.snapshot --to backup.ndjson\nexport community.snapshot | gzip > backup.ndjson.gz",
+    examples: [
+      "export community.snapshot --to backup.ndjson",
+      "export community.snapshot | gzip > backup.ndjson.gz",
+    ],
     run: async (values) => (await import("./export-seed.ts")).runExport(values),
   }),
 
   check: command({
     summary: "verify a snapshot and report any damage",
     settings: declare("Flags", { file, json }),
-    examples: "check community.snapshot\ncheck community.snapshot --json",
+    examples: ["check community.snapshot", "check community.snapshot --json"],
     async run({ file, json }) {
       const { checkSnapshot } = await import("../snapshot/format/open.ts");
       const { built_at, counts, sha256 } = await checkSnapshot(file);
@@ -180,15 +226,18 @@ export const commands: Record<string, Command> = {
       tables: { kind: kinds.text("FOLDER"), help: "write CSV files, as import reads them" },
       ...output,
     }),
-    examples:
-      "seed --users 100 --tables sample-tables\nseed --users 3000 --to dataset.ndjson\nseed --users 10000 --seed 7 | roadbook import - --to large.snapshot",
+    examples: [
+      "seed --users 100 --tables sample-tables",
+      "seed --users 3000 --to dataset.ndjson",
+      "seed --users 10000 --seed 7 | roadbook import - --to large.snapshot",
+    ],
     run: async (values) => (await import("./export-seed.ts")).runSeed(values),
   }),
 
   schema: command({
     summary: "print the JSON Schema for dataset lines",
     settings: {},
-    examples: "schema > dataset.schema.json\nschema | head -n 20",
+    examples: ["schema > dataset.schema.json", "schema | head -n 20"],
     async run() {
       const { datasetSchema } = await import("../domain/dataset.ts");
       writeStdout(`${JSON.stringify(datasetSchema(), null, 2)}\n`);
@@ -200,7 +249,10 @@ export const commands: Record<string, Command> = {
     settings: declare("Flags", {
       publicUrl: { kind: kinds.baseUrl, default: "http://127.0.0.1:3000", help: "the server URL" },
     }),
-    examples: "openapi > openapi.json\nopenapi --public-url https://api.example.org > openapi.json",
+    examples: [
+      "openapi > openapi.json",
+      "openapi --public-url https://api.example.org > openapi.json",
+    ],
     async run({ publicUrl }) {
       const { createRoadbook } = await import("../roadbook.ts");
       await using roadbook = await createRoadbook({ demo: true, publicUrl });
@@ -212,7 +264,7 @@ export const commands: Record<string, Command> = {
   licences: command({
     summary: "print the licences of all parts of this program",
     settings: {},
-    examples: "licences > LICENCES.txt\nlicences | grep -i sqlite",
+    examples: ["licences > LICENCES.txt", "licences | grep -i sqlite"],
     async run() {
       const { licences } = await import("../web/assets.ts");
       writeStdout(await licences());
@@ -232,9 +284,14 @@ export const commands: Record<string, Command> = {
       port: { ...serveSettings.port, help: "the server's port, if no URL is given" },
     }),
     notes: [
-      "These flags use the same environment variables as serve, so both commands can share one environment. If the server has a certificate, give its URL, or set ROADBOOK_HEALTH_URL. The exit code is 1 if the server does not respond or is unhealthy.",
+      paragraph(
+        "These flags use the same environment variables as serve, so both commands can share one",
+        "environment.",
+        "If the server has a certificate, give its URL, or set ROADBOOK_HEALTH_URL.",
+        "The exit code is 1 if the server does not respond or is unhealthy.",
+      ),
     ],
-    examples: "health\nhealth --port 8080\nhealth https://api.example.org",
+    examples: ["health", "health --port 8080", "health https://api.example.org"],
     run: async (values) => (await import("./health.ts")).runHealth(values),
   }),
 
@@ -249,8 +306,11 @@ export const commands: Record<string, Command> = {
       },
       line: { name: "LINE", kind: kinds.text("LINE"), help: "complete this command line instead" },
     }),
-    examples:
-      "completion bash > ~/.local/share/bash-completion/completions/roadbook\ncompletion zsh > ~/.zfunc/_roadbook\ncompletion fish > ~/.config/fish/completions/roadbook.fish",
+    examples: [
+      "completion bash > ~/.local/share/bash-completion/completions/roadbook",
+      "completion zsh > ~/.zfunc/_roadbook",
+      "completion fish > ~/.config/fish/completions/roadbook.fish",
+    ],
     async run({ shell, line }) {
       const { complete, completionScripts } = await import("./completion.ts");
       writeStdout(line === undefined ? completionScripts[shell] : complete(line, commands));

@@ -1,6 +1,7 @@
 /** Asks a running server for its health, for `roadbook health` and for `--confirm`. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { networkReasonOf, reasonOf } from "../files/errors.ts";
+import { endpoints } from "../http/endpoints.ts";
 import type { HealthBody } from "../http/health.ts";
 import { toUrlHost } from "../http/request.ts";
 import { readChecksum } from "../snapshot/format/header-trailer.ts";
@@ -42,7 +43,8 @@ async function findDifference(path: string, url: string, waitMs: number) {
 }
 
 export async function fetchHealth(base: string, timeoutMs = 5000): Promise<HealthBody> {
-  const url = `${base}/health`;
+  const { path } = endpoints.getHealth;
+  const url = base + path;
   // A password in the URL is sent to the server but never printed.
   const shown = url.replace(/\/\/[^/]*@/, "//");
   const fail = (error: unknown) => {
@@ -52,7 +54,7 @@ export async function fetchHealth(base: string, timeoutMs = 5000): Promise<Healt
   const body = (await response.text().catch(fail)).trim();
   const health = response.status === 200 ? parseHealth(body) : undefined;
   if (health) return health;
-  const advice = base.endsWith("/health") ? "; leave /health out of the given URL" : "";
+  const advice = base.endsWith(path) ? `; leave ${path} out of the given URL` : "";
   throw new Error(`${shown} is not a healthy Roadbook (status ${response.status})${advice}`);
 }
 

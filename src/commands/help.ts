@@ -67,7 +67,8 @@ export function formatCommandHelp(name: string, command: Command): string {
   const tables: Table[] = [...groupsOf(command), ["Help", [helpRow]]];
   const all = hasFlags ? [...notes, flagNote] : notes;
   const help = formatHelp(usageOf(name, command), sentenceOf(summary), tables, all);
-  return `${help}\nExamples:\n${examples.replace(/^/gm, "  roadbook ")}\n`;
+  const lines = examples.map((example) => `  roadbook ${example}\n`);
+  return `${help}\nExamples:\n${lines.join("")}`;
 }
 
 function formatHelp(usage: string, summary: string, tables: Table[], notes: readonly string[]) {

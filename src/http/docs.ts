@@ -4,6 +4,7 @@ import { apiVersion } from "../domain/version.ts";
 import { docsScript } from "../web/assets.ts";
 import { DEFAULT_TITLE } from "../web/brand.ts";
 import { html } from "../web/html.ts";
+import { assetPath, FAVICON_PATH } from "../web/page-paths.ts";
 import type { Service } from "./app-options.ts";
 import { Content, JSON_TYPE } from "./content.ts";
 import { components, ORIGIN } from "./openapi.ts";
@@ -62,7 +63,7 @@ async function renderReference({ publicUrl, basePath, page }: Service, documente
       // The plugin would set `spec.url`, and Scalar would warn that `url` has replaced it.
       spec: undefined,
       url: `${basePath}/docs/json`,
-      favicon: basePath + (page?.logo ? `/assets/${page.logo.file}` : "/favicon.svg"),
+      favicon: basePath + (page?.logo ? assetPath(page.logo.file) : FAVICON_PATH),
       customCss,
       withDefaultFonts: false,
       telemetry: false,
@@ -80,13 +81,14 @@ async function renderReference({ publicUrl, basePath, page }: Service, documente
   const title = html`<title>API · ${name}</title>`;
   const needsScript = html`<noscript>This reference needs JavaScript. The API is also described by an <a href="${basePath}/docs/json">OpenAPI document</a>.</noscript>`;
 
-  const text = (await read("/docs"))
-    .replace("<html>", '<html lang="en">')
-    .replace(/<title>.*?<\/title>/, () => title.text)
-    .replace("<body>", () => `<body>${needsScript.text}`)
-    .replace(' data-url="undefined"', "")
+  const text = edit(await read("/docs"), [
+    ["<html>", '<html lang="en">'],
+    [/<title>.*?<\/title>/, title.text],
+    ["<body>", `<body>${needsScript.text}`],
+    [' data-url="undefined"', ""],
     // The policy forbids inline scripts, and even white space counts as one.
-    .replace(/>\s+<\/script>/, "></script>");
+    [/>\s+<\/script>/, "></script>"],
+  ]);
 
   // Scalar adds inline styles, and its sample requests go to the public URL.
   const servers = publicUrl ? `'self' ${new URL(publicUrl).origin}` : "'self'";
@@ -98,6 +100,17 @@ async function renderReference({ publicUrl, basePath, page }: Service, documente
   const headers = { "content-security-policy": policy };
   const reference = new Content("text/html; charset=utf-8", text, { ...shared, headers });
   return { page: reference, document: await read("/docs/json") };
+}
+
+/** Throws if the page lacks a part to replace, because another version of the plugin wrote it. */
+function edit(page: string, edits: [part: string | RegExp, replacement: string][]): string {
+  let edited = page;
+  for (const [part, replacement] of edits) {
+    const before = edited;
+    edited = before.replace(part, () => replacement);
+    if (edited === before) throw new Error(`the page of @elysiajs/swagger has no ${part}`);
+  }
+  return edited;
 }
 
 const description = `

@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import { DEFAULT_ACCENT } from "../web/brand.ts";
 import { drawAvatar, drawAvatarPng, drawBadge, drawFavicon } from "../web/drawings.ts";
 import { Html, html } from "../web/html.ts";
+import { companyPath, driverPath, FAVICON_PATH } from "../web/page-paths.ts";
 import type { Service } from "./app-options.ts";
 import { type Body, Content } from "./content.ts";
 import { fail } from "./errors.ts";
@@ -35,7 +36,7 @@ export function pageFiles(service: Service) {
       const achievement = snapshot().users.findAchievementByIcon(params.file);
       return achievement ? svg(drawBadge(achievement)) : fail("route_not_found");
     })
-    .get("/favicon.svg", () => svg(drawFavicon(page?.accent ?? DEFAULT_ACCENT)))
+    .get(FAVICON_PATH, () => svg(drawFavicon(page?.accent ?? DEFAULT_ACCENT)))
     .get("/robots.txt", ({ request }) => {
       const rules = page?.allowIndexing
         ? `User-agent: *\nAllow: /\nSitemap: ${baseUrl(request)}/sitemap.xml`
@@ -69,7 +70,8 @@ function sitemap({ snapshot, baseUrl }: Service) {
       const ids = digits === undefined ? [] : listed.sitemap.listIds(Number(digits));
       if (ids.length === 0) return fail("route_not_found");
       // Escaped once, because a page has thousands of addresses.
-      const start = html`<url><loc>${baseUrl(request)}/${kind ? "companies" : "drivers"}/`.text;
+      const folder = kind ? companyPath("") : driverPath("");
+      const start = html`<url><loc>${baseUrl(request)}${folder}`.text;
       const urls = new Html(ids.map((id) => `${start}${id}</loc></url>\n`).join(""));
       return xml(html`<urlset xmlns="${SITEMAPS}">\n${urls}</urlset>`);
     });

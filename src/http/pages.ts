@@ -7,6 +7,7 @@ import { normalizeQuery, SEARCHABLE } from "../search/normalize-query.ts";
 import { styleOf } from "../web/brand.ts";
 import { RESCUE, renderDocument } from "../web/document.ts";
 import { languageFor } from "../web/languages.ts";
+import { assetPath, companyPath, driverPath } from "../web/page-paths.ts";
 import type { View } from "../web/view.ts";
 import type { Pages, Service } from "./app-options.ts";
 import { type Body, Content } from "./content.ts";
@@ -21,7 +22,7 @@ const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: http:; " +
   "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** A kiosk's script fetches the pages that it shows. */
+/** A kiosk's page has one inline script. Both of its scripts fetch pages. */
 const RESCUE_HASH = crypto.hash("sha256", RESCUE, "base64");
 const KIOSK_POLICY = `${PAGE_POLICY}; connect-src 'self'; script-src-elem 'self' 'sha256-${RESCUE_HASH}'`;
 
@@ -64,20 +65,20 @@ function createRoutes(page: Pages, service: Service, renderer: PageRenderer) {
       if (decision?.allowed === false) return renderer.show(request, limited(decision, query));
       return renderer.show(request, readResults(snapshot(), query, base));
     })
-    .get("/companies/:companyId", async ({ request, params, server }) => {
+    .get(companyPath(":companyId"), async ({ request, params, server }) => {
       const decision = await countSearch?.(request, server);
       if (decision?.allowed === false) return renderer.respond(request, limited(decision));
       const id = parseUserId(params.companyId) ?? 0;
       const after = parseUserId(parametersOf(request)?.get("after") ?? "") ?? 0;
       return renderer.respond(request, readCompany(snapshot(), id, after, baseUrl(request)));
     })
-    .get("/drivers/:driverId", ({ request, params }) => {
+    .get(driverPath(":driverId"), ({ request, params }) => {
       const id = parseUserId(params.driverId);
       if (id === undefined && !prefersPage(request)) return fail("invalid_user_id");
       const showsAll = parametersOf(request)?.get("achievements") === "all";
       return renderer.respond(request, readDriver(snapshot(), id ?? 0, showsAll, baseUrl(request)));
     })
-    .get("/assets/:file", ({ params }) => renderer.assets.find(params.file));
+    .get(assetPath(":file"), ({ params }) => renderer.assets.find(params.file));
 }
 
 class PageRenderer {
@@ -119,10 +120,12 @@ class PageRenderer {
     };
 
     // Loading a page that counts as a search again, as with Back, would count as another one.
-    if (view.kind === "results" || view.kind === "company")
+    if (view.kind === "results" || view.kind === "company") {
       headers["cache-control"] = "private, max-age=60";
-    if (view.kind === "problem" && view.waitSeconds !== undefined)
+    }
+    if (view.kind === "problem" && view.waitSeconds !== undefined) {
       headers["retry-after"] = String(view.waitSeconds);
+    }
 
     const options = { status: statusOf(view), cache: "private", headers } as const;
     return new Content("text/html; charset=utf-8", html, options);
@@ -183,7 +186,7 @@ class AssetFiles {
     this.#files.set(file.replace(VERSIONED, "/"), new Content(type, body, { isShared: true }));
     const own = { cache: "immutable", isShared: true, headers } as const;
     this.#files.set(file, new Content(type, body, own));
-    return `/assets/${file}`;
+    return assetPath(file);
   }
 }
 

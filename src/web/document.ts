@@ -2,6 +2,7 @@
 import { type Language, languages, type Texts } from "../domain/languages.ts";
 import { Html, html, withBasePath } from "./html.ts";
 import { translationIn } from "./languages.ts";
+import { FAVICON_PATH } from "./page-paths.ts";
 import { type PageContext, type Rendered, renderFeatured, renderView } from "./render.ts";
 import type { View } from "./view.ts";
 
@@ -40,8 +41,9 @@ export function renderDocument(options: DocumentOptions): string {
   const { title, kiosk, kioskIdle, allowIndexing, links = [] } = options.brand;
   const context = { ...options, ...translationIn(language) };
   // Without achievements in the data, no page speaks of them.
-  if (options.meta.counts.achievements === 0)
+  if (options.meta.counts.achievements === 0) {
     context.texts = { ...context.texts, description: context.texts.whatIsFound };
+  }
   const { texts } = context;
   const rendered = renderView(view, context);
   const { text } = html`<!doctype html>
@@ -57,7 +59,7 @@ ${
   // A kiosk keeps its head, so nothing of what a visitor looks at may be there.
   !kiosk && renderPreview(rendered, texts, options)
 }
-<link rel="icon" href="${logoPath ?? "/favicon.svg"}">
+<link rel="icon" href="${logoPath ?? FAVICON_PATH}">
 <link rel="stylesheet" href="${stylePath}">
 <script src="${scriptPath}" defer data-base="${basePath}" data-idle="${kiosk && kioskIdle}"></script>
 </head>

@@ -14,6 +14,7 @@ import { drawAvatar, drawBadge } from "./drawings.ts";
 import { Html, html } from "./html.ts";
 import { clockOf, fill, type Translation } from "./languages.ts";
 import { markMatches } from "./mark.ts";
+import { companyPath, driverPath } from "./page-paths.ts";
 import type { CompanyView, DriverView, ProblemView, ResultsView, StartView, View } from "./view.ts";
 
 export interface PageContext extends Translation {
@@ -81,7 +82,7 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
   const details = tellApart(drivers, (driver) => driver.company ?? undefined, context);
   const driverRows = drivers.map((driver, at) => {
     const name = markMatches(driver.name, queries);
-    const row = renderRow(`/drivers/${driver.id}`, name, details[at], context);
+    const row = renderRow(driverPath(driver.id), name, details[at], context);
     return html`${renderAvatar(driver, context)}${row}`;
   });
   const companyRows = companies.map((company) =>
@@ -145,7 +146,7 @@ function renderCompanyRow(
   context: PageContext,
 ): Html {
   const members = context.formatCount(member_count, context.texts.members);
-  return renderRow(`/companies/${id}`, name, members, context);
+  return renderRow(companyPath(id), name, members, context);
 }
 
 /** Describes each driver by the company, or else the year of joining; those who look alike by both. */
@@ -178,6 +179,9 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
     [texts.totalPoints, hasAny && formatNumber(points)],
     [texts.roles, roles.map(({ name }) => name).join(", ")],
   ].filter(([, value]) => value);
+  const employer =
+    company &&
+    html`<p><a href="${keepSearch(companyPath(company.id), context)}"><bdi>${company.name}</bdi></a>, <bdi>${company.role}</bdi></p>`;
   const details = [
     company && `${company.name}, ${company.role}`,
     hasAny && formatCount(points, texts.points),
@@ -186,12 +190,12 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
   return {
     name,
     description: details.filter(Boolean).join(" · "),
-    path: `/drivers/${id}`,
+    path: driverPath(id),
     avatar: user.avatar_url,
     main: html`<article>
     <header class="sign">${renderAvatar(user, context)}<div>
       ${renderHeading(name)}
-      ${company && html`<p><a href="${keepSearch(`/companies/${company.id}`, context)}"><bdi>${company.name}</bdi></a>, <bdi>${company.role}</bdi></p>`}
+      ${employer}
     </div></header>
     <dl class="facts">${facts.map(
       ([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`,
@@ -199,7 +203,7 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
     ${renderOwnPage(brand.driverLink, id, context)}
     ${context.meta.counts.achievements > 0 && html`<h2>${texts.achievements}</h2>${!hasAny && html`<p>${texts.noAchievements}</p>`}`}
     <ul class="badges">${shown.map((entry) => renderAchievement(entry, context))}</ul>
-    ${isCut && renderButton(keepSearch(`/drivers/${id}?achievements=all`, context), fill(texts.allAchievements, { count: achievements.length }))}
+    ${isCut && renderButton(keepSearch(`${driverPath(id)}?achievements=all`, context), fill(texts.allAchievements, { count: achievements.length }))}
   </article>`,
   };
 }
@@ -213,7 +217,7 @@ function renderCompany(view: CompanyView, context: PageContext): Rendered {
   const members = isPart
     ? fill(texts.publicMembers, { members: count, count: formatNumber(shown) })
     : count;
-  const path = `/companies/${company.id}`;
+  const path = companyPath(company.id);
   const cards = drivers.map((driver) => renderCard(driver, driver.role ?? "", context));
   return {
     name: company.name,
@@ -287,7 +291,7 @@ function renderOwnPage(template: string | undefined, id: number, context: PageCo
 type Face = Pick<User, "id" | "name" | "avatar_url">;
 
 function renderCard(user: Face, detail: string | undefined, context: PageContext): Html {
-  const row = renderRow(`/drivers/${user.id}`, user.name, detail, context);
+  const row = renderRow(driverPath(user.id), user.name, detail, context);
   return html`<li class="card">${renderAvatar(user, context)}
       ${row}</li>`;
 }
