@@ -178,8 +178,20 @@ const families: Record<string, Family> = {
   },
 };
 
-type Ready = { hidden: number[]; close?: string; [field: string]: unknown };
-/** For each folder: the public data of user 42, the hidden users, and what closes the platform to guests. */
+/** What the queries for a platform give, besides what schemas.ts says of every platform. */
+interface Ready {
+  /** The database that the platform runs on, if it does not run on both. */
+  only?: "PostgreSQL" | "MariaDB";
+  /** The private users. */
+  hidden: number[];
+  /** A statement that closes the platform to guests. */
+  close?: string;
+  /** The names of the roles. */
+  titles?: string[];
+  /** Fields of user 42. */
+  [field: string]: unknown;
+}
+
 const cdn = { avatar_url: "https://cdn.example/42.png", company: { id: 3, role: "Owner" } };
 const readyQueries: Record<string, Ready> = {
   plain: { ...cdn, roles: [1, 2], hidden: [43, 45, 50, 51] },
@@ -192,6 +204,7 @@ const readyQueries: Record<string, Ready> = {
     hidden: [43, 44, 45, 50, 51],
   },
   xenforo: {
+    only: "MariaDB",
     avatar_url: "https://forum.example/download/data/avatars/l/0/42.jpg",
     company: null,
     roles: [3, 5],
@@ -200,6 +213,7 @@ const readyQueries: Record<string, Ready> = {
     close: "DELETE FROM xf_permission_entry WHERE user_group_id = 1",
   },
   discourse: {
+    only: "PostgreSQL",
     avatar_url: "https://forum.example/uploads/42.png",
     company: { id: 3, role: "Owner" },
     roles: [1, 2],
@@ -523,8 +537,11 @@ for (const [name, { has, start, types, cases, odd, differs, cast, keys }] of Obj
       expect(stateOf(target)).toEqual(before);
     });
 
-    const foreign = isPostgres ? "xenforo" : "discourse";
-    test.each(Object.keys(schemas).filter((folder) => folder !== foreign))(
+    const folders = Object.keys(schemas).filter((folder) => {
+      const { only = name } = readyQueries[folder] ?? {};
+      return only === name;
+    });
+    test.each(folders)(
       "the queries in scripts/queries/%s publish a dirty database",
       async (folder) => {
         const begin = isPostgres
@@ -532,7 +549,11 @@ for (const [name, { has, start, types, cases, odd, differs, cast, keys }] of Obj
           : "DROP DATABASE platform; CREATE DATABASE platform CHARACTER SET utf8mb4; USE platform; SET time_zone = '+00:00';";
         const text = schemas[folder] ?? "";
         const fill = isPostgres ? text : text.replaceAll("CHR(", "CHAR(");
-        await server.run(begin + fill);
+        await server.run(begin + fill).catch((error) => {
+          throw new Error(
+            `test/tables/schemas/${folder}.sql does not load: ${error.message}; mend it, or set \`only\` in readyQueries if the platform does not run on ${name}`,
+          );
+        });
         const target = join(temporaryFolder(), "snapshot");
         const queries = join(root, "scripts/queries", folder);
         const avatarBase = "https://forum.example/download/file.php";
@@ -546,7 +567,7 @@ for (const [name, { has, start, types, cases, odd, differs, cast, keys }] of Obj
         const lines = await linesOf(target);
         const ready = readyQueries[folder];
         if (!ready) throw new Error(`add what scripts/queries/${folder} gives to readyQueries`);
-        const { hidden, close, titles, ...expected } = ready;
+        const { only, hidden, close, titles, ...expected } = ready;
         const roles = lines.filter(({ type }) => type === "role").map(({ name }) => name);
         if (titles) expect<unknown>(roles).toEqual(titles);
         const users = lines.filter(({ type }) => type === "user");
@@ -562,8 +583,12 @@ for (const [name, { has, start, types, cases, odd, differs, cast, keys }] of Obj
           { ...user, ...other, id: 52, name: "Odd avatar", roles: [], achievements: [] },
         ]);
         const companies = lines.filter(({ type }) => type === "company");
-        const name = 'O\'Brien "Łódź" 🚚';
-        const company = { type: "company", id: 3, name, member_count: 2 };
+        const company = {
+          type: "company",
+          id: 3,
+          name: 'O\'Brien "Łódź" 🚚',
+          member_count: 2,
+        };
         expect(companies[0]).toEqual(expected.company ? company : undefined);
         expect(companies).toHaveLength(folder === "plain" ? 2 : Number(expected.company !== null));
         if (!close) return;

@@ -13,14 +13,17 @@
  *
  * What differs, such as roles, or that the platform has no companies, is in `readyQueries` there.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../support.ts";
 
 /** The statements of each schema, by the name of the folder. */
 export const schemas: Record<string, string> = Object.fromEntries(
-  readdirSync(join(root, "scripts/queries")).map((name) => [
-    name,
-    readFileSync(join(import.meta.dir, `schemas/${name}.sql`), "utf8"),
-  ]),
+  readdirSync(join(root, "scripts/queries")).map((name) => [name, readSchema(name)]),
 );
+
+function readSchema(name: string): string {
+  const path = join(import.meta.dir, `schemas/${name}.sql`);
+  if (existsSync(path)) return readFileSync(path, "utf8");
+  throw new Error(`write test/tables/schemas/${name}.sql, as the comment of schemas.ts says`);
+}
