@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type RulesetDefinition, Spectral } from "@stoplight/spectral-core";
 import { oas } from "@stoplight/spectral-rulesets";
+import { ORIGIN } from "../../src/http/openapi.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
 import { demoSnapshot } from "../../src/web/assets.ts";
 import { checkResponse, type OpenApiDocument, readDocument } from "../openapi.ts";
@@ -77,14 +78,17 @@ describe("an example", () => {
     const query = parameter?.in === "query" ? `?${parameter.name}=${value}` : "";
     const response = await demo.fetch(path.replace(/\{\w+\}/, value) + query);
     expect(response.status).toBe(200);
-    const body = JSON.parse(await response.text());
+    const text = await response.text();
+    const body = JSON.parse(text);
     // The demo's build time, and with it the checksum, differs between executables.
     const example = responses[200]?.content?.["application/json"]?.example;
     const built = body.snapshot && {
       version: expect.any(String),
       snapshot: { ...body.snapshot, built_at: expect.any(String), sha256: expect.any(String) },
     };
-    expect(example).toEqual({ ...body, ...built });
+    const line = `"${operation.operationId}": ${text.replaceAll(demo.origin, ORIGIN)}`;
+    const cure = `put this into data/examples.json: ${line}`;
+    expect(example, cure).toEqual({ ...body, ...built });
   });
 });
 
