@@ -1,6 +1,6 @@
 /**
- * How a setting is declared and read. Its flag, environment variable, default and types follow from
- * the declaration, and so do the help and the tables in the documents.
+ * How a setting is declared and read. Its flag, environment variable, default, types and help follow
+ * from the declaration.
  */
 import * as kinds from "./kinds.ts";
 
