@@ -108,7 +108,7 @@ class PageRenderer {
       basePath,
       baseUrl: base,
       search: kiosk ? queryOf(request) : "",
-      others: kiosk ? readOthers(view, snapshot(), base, featured) : [],
+      others: readOthers(view, snapshot(), base, featured),
       ...this.assets.paths,
     });
 

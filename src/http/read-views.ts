@@ -17,7 +17,7 @@ type Featured = readonly number[] | undefined;
 const DRIVERS_PER_PAGE = 24;
 /** Counting more public members would delay other requests. */
 const MAX_COUNTED = 10_000;
-/** With more rows, the screen of a standing kiosk is at least half full. */
+/** With more rows, a tall screen is at least half full. */
 const FEW_ROWS = 4;
 
 export function readStart(data: Snapshot, baseUrl: string, ids: Featured): StartView {
@@ -39,7 +39,7 @@ function readFeatured({ meta, users }: Snapshot, baseUrl: string, ids: Featured)
   });
 }
 
-/** The featured users that a kiosk shows below a view of a few rows, so that no screen is empty. */
+/** The featured users shown below a view of a few rows, so that no screen is empty. */
 export function readOthers(view: View, data: Snapshot, baseUrl: string, ids: Featured): User[] {
   if (view.kind === "start" || countRows(view) > FEW_ROWS) return [];
   const shown = new Set(listDrivers(view).map(({ id }) => id));

@@ -44,6 +44,9 @@ const MIN_CHROMA = 48;
 /** What WCAG 2 asks of parts of a page that are not text. */
 const SHADED_CONTRAST = 3;
 
+/** Colours of less contrast are hardly told apart. */
+const DISTINCT_CONTRAST = 1.3;
+
 /** The colour of text on `accent`, with at least the contrast of 4.5 of WCAG 2 level AA. */
 export function textColourOn(accent: string): string {
   const luminance = luminanceOf(accent);
@@ -70,8 +73,30 @@ export function styleOf(accent: string): string {
   const light = shadeAccent(accent, "light");
   const dark = shadeAccent(accent, "dark");
   const style = `:root{--accent:${accent};--on-accent:${textColourOn(accent)};${declareLine(light)}}`;
-  if (light === dark) return style;
-  return `${style}@media(prefers-color-scheme:dark){:root{${declareLine(dark)}}}`;
+  const inDark = light === dark ? "" : `:root{${declareLine(dark)}}`;
+  return (
+    style +
+    styleIn("light", adaptTo("light", accent, light)) +
+    styleIn("dark", inDark + adaptTo("dark", accent, dark))
+  );
+}
+
+function styleIn(mode: Mode, rules: string): string {
+  return rules && `@media(prefers-color-scheme:${mode}){${rules}}`;
+}
+
+/** What the style sheet does not expect: a line in the colour of the text, or an invisible sign. */
+function adaptTo(mode: Mode, accent: string, line: string): string {
+  const rules: string[] = [];
+  // In boxes of that colour, letters would look blacked out.
+  if (contrastOf(line, INK[mode]) < DISTINCT_CONTRAST) {
+    rules.push("mark,.card.lit{background:none;color:inherit}");
+    rules.push("mark{text-decoration:underline .12em}");
+  }
+  // The line inside the edge is all that shows, so it is where the edge would be.
+  if (contrastOf(accent, PAPER[mode]) < DISTINCT_CONTRAST)
+    rules.push(".plate::before,.sign::before{inset:0}");
+  return rules.join("");
 }
 
 function declareLine(colour: string): string {

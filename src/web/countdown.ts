@@ -10,11 +10,12 @@ export function countDown(): void {
   const wait = document.querySelector<HTMLElement>(".wait");
   if (!wait) return;
   const again = wait.nextElementSibling as HTMLElement;
+  const { seconds, text = "" } = wait.dataset;
   // The wall clock, because other clocks may stop while the device sleeps.
-  const until = Date.now() + 1000 * Number(wait.dataset.seconds);
+  const until = Date.now() + 1000 * Number(seconds);
   timer = setInterval(() => {
     const left = Math.max(0, Math.ceil((until - Date.now()) / 1000));
-    wait.textContent = String(wait.dataset.text).replace("{time}", clockOf(left));
+    wait.textContent = text.replace("{time}", clockOf(left));
     wait.hidden = !left;
     again.hidden = left > 0;
   }, 1000);

@@ -121,6 +121,7 @@ export class Kiosk {
   #onTyped(): void {
     const { value, defaultValue } = this.#field;
     this.#typed = value;
+    find("main").scrollTop = 0;
     this.#wait("search", TYPING_MS, () => {
       const text = value.trim();
       if (text !== defaultValue.trim() && [...text].length !== 1) this.#search();
@@ -161,7 +162,7 @@ export class Kiosk {
     const isSame = assetsOf(page) === assetsOf(document) && document.styleSheets[0];
     if (!isSame) return this.#giveWay(url, page, signal, text);
     this.#stop("retry", "notice");
-    history.replaceState(null, "", url);
+    setAddress(url);
     document.documentElement.lang = page.documentElement.lang;
     const isTyping = document.activeElement === this.#field;
     document.body.replaceWith(page.body);
@@ -171,10 +172,10 @@ export class Kiosk {
 
   /** Gives the window to the script of another release, if there is one: no page goes without. */
   async #giveWay(url: string, page: Document, signal: AbortSignal, text: string): Promise<void> {
-    for (const { src, href } of page.querySelectorAll<HTMLScriptElement & HTMLLinkElement>(ASSETS))
+    for (const { src, href } of listAssets(page))
       if (!(await fetch(src ?? href, { signal })).ok) return;
     this.#stop(...Object.keys(this.#timers));
-    history.replaceState(null, "", url);
+    setAddress(url);
     document.open();
     document.write(text);
     document.close();
@@ -198,6 +199,8 @@ export class Kiosk {
     const last = document.querySelector(".lit");
     const next = last?.nextElementSibling ?? document.querySelector(".card");
     for (const card of [last, next]) card?.classList.toggle("lit");
+    // To the foot, so that the heading stays in sight beside the first ones.
+    next?.scrollIntoView(false);
   }
 
   /** The clock is one that does not jump. */
@@ -220,7 +223,7 @@ export class Kiosk {
     this.#field.value = "";
     find<HTMLAnchorElement>("#back").href = "";
     if (!this.#isStart) find("main").replaceChildren();
-    history.replaceState(null, "", this.#start);
+    setAddress(this.#start);
     this.#leave();
   }
 }
@@ -232,8 +235,18 @@ function find<Found extends HTMLElement>(selector: string): Found {
   return found;
 }
 
+function listAssets(page: Document) {
+  return [...page.querySelectorAll<HTMLScriptElement & HTMLLinkElement>(ASSETS)];
+}
+
 function assetsOf(page: Document): string {
-  return [...page.querySelectorAll(ASSETS)].map(({ outerHTML }) => outerHTML).join();
+  return listAssets(page)
+    .map(({ outerHTML }) => outerHTML)
+    .join();
+}
+
+function setAddress(url: string): void {
+  history.replaceState(null, "", url);
 }
 
 function setLanguage(language: string): void {

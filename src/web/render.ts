@@ -23,7 +23,7 @@ export interface PageContext extends Translation {
   meta: Pick<Meta, "counts">;
   /** On a kiosk, the query of the search that led to this page. */
   search: string;
-  /** On a kiosk, the drivers below a view of a few rows. */
+  /** The drivers below a view of a few rows. */
   others: readonly User[];
 }
 
@@ -75,10 +75,15 @@ function renderStart(view: StartView, context: PageContext): Rendered {
 function renderResults(view: ResultsView, context: PageContext): Rendered {
   const { query, queries, drivers, companies } = view;
   const { texts, formatCount } = context;
-  const countOf = ({ length }: object[], forms: Forms, most: string) =>
-    length < MAX_RESULTS ? formatCount(length, forms) : fill(most, { count: MAX_RESULTS });
-  const driverCount = countOf(drivers, texts.driverCount, texts.firstDrivers);
-  const found = `${driverCount}, ${countOf(companies, texts.companyCount, texts.firstCompanies)}`;
+  const countOf = ({ length }: object[], forms: Forms, most: string) => {
+    if (length === 0) return [];
+    return length < MAX_RESULTS ? formatCount(length, forms) : fill(most, { count: MAX_RESULTS });
+  };
+  const counts = [
+    countOf(drivers, texts.driverCount, texts.firstDrivers),
+    countOf(companies, texts.companyCount, texts.firstCompanies),
+  ];
+  const found = counts.flat().join(", ");
   const details = tellApart(drivers, (driver) => driver.company ?? undefined, context);
   const driverRows = drivers.map((driver, at) => {
     const name = markMatches(driver.name, queries);
@@ -97,10 +102,10 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
 
   return {
     name: fill(texts.resultsFor, { query }),
-    description: found,
+    description: found || texts.problems.nothing,
     path: `/?${new URLSearchParams({ q: query })}`,
     main: html`${renderHeading(fill(texts.resultsFor, { query }))}
-    <p class="counts">${found}</p>
+    ${found && html`<p class="counts">${found}</p>`}
     ${
       boards.length === 0 &&
       html`<div class="problem"><h2>${texts.problems.nothing}</h2><p>${texts.advice.nothing}</p></div>
@@ -242,12 +247,14 @@ function renderAchievement(entry: AchievementEntry, context: PageContext): Html 
     fill(reached, { tier, tiers }),
     formatCount(points, texts.points),
     html`<time datetime="${unlocked_at}">${formatDate(unlocked_at)}</time>`,
+    // In the language of the data.
+    html`<span lang="">${type}</span>`,
   ];
   // The style sheet hides a dot at the start of a line.
   const parts = details.map((detail, at) => html`<span><i>${at > 0 && "· "}</i>${detail}</span> `);
   return html`<li>
     ${renderPicture("badge", drawBadge({ name, type, tier, points }, !picture), picture)}
-    <div><h3>${name} <small lang="">${type}</small></h3><p>${description}</p><p class="dots quiet">${parts}</p></div></li>`;
+    <div><h3>${name}</h3><p>${description}</p><p class="dots quiet">${parts}</p></div></li>`;
 }
 
 function renderProblem(view: ProblemView, context: PageContext): Rendered {

@@ -185,20 +185,28 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
       await searchFor(page, "nowak");
       await page.waitForURL("**/rb/?q=nowak");
       await searchFor(page, "baltic");
-      await page.getByRole("listitem").filter({ hasText: "Baltic Express" }).waitFor();
+      await page.getByRole("link", { name: "Baltic Express", exact: true }).waitFor();
       const searches = requested.filter((path) => path.startsWith("/rb/?q="));
       expect(searches).toEqual(["/rb/?q=nowak", "/rb/?q=baltic"]);
       expect(requested.filter((path) => !path.startsWith("/rb"))).toEqual([]);
     },
   );
 
-  testPage("print shows messages, but no forms and links", {}, async ({ page, origin }) => {
-    await page.goto(`${origin}/?q=zzzzqq`);
-    await page.emulateMedia({ media: "print" });
-    expect(await page.getByText("Nobody by that name").isVisible()).toBeTrue();
-    expect(await page.getByRole("search").isVisible()).toBeFalse();
-    expect(await page.locator("main a, footer").filter({ visible: true }).count()).toBe(0);
-  });
+  testPage(
+    "print shows messages, but no forms and links, and is light",
+    // A private user, so that the page has a link to the start instead of drivers.
+    { featured: [43] },
+    async ({ page, origin }) => {
+      await page.goto(`${origin}/?q=zzzzqq`);
+      await page.emulateMedia({ media: "print", colorScheme: "dark" });
+      expect(await page.getByText("Nobody by that name").isVisible()).toBeTrue();
+      expect(await page.getByRole("search").isVisible()).toBeFalse();
+      expect(await page.locator("main a").count()).toBe(1);
+      expect(await page.locator("main a, footer").filter({ visible: true }).count()).toBe(0);
+      const paper = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+      expect(paper).toBe("rgb(255, 255, 255)");
+    },
+  );
 
   testPage(
     "when the searches are used up, the page counts down, then offers to try again",
@@ -591,6 +599,41 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     },
   );
 
+  testPage(
+    "while a small kiosk is unattended, each highlighted driver is in sight, and typing leads back up",
+    {
+      kiosk: true,
+      size: "small",
+      searchLimit: 0,
+      kind: "with clock",
+      demo: true,
+      dataset: undefined,
+      featured: undefined,
+    },
+    async ({ page, origin }) => {
+      const main = page.locator("main");
+      await page.goto(origin);
+      for (const name of await page.locator(".card a").allTextContents()) {
+        await page.locator(".card.lit").getByText(name, { exact: true }).waitFor();
+        const [above, below] = await main.evaluate((main) => {
+          const card = main.querySelector(".lit")?.getBoundingClientRect() ?? new DOMRect();
+          const room = main.getBoundingClientRect();
+          const fade = Number.parseFloat(getComputedStyle(main).paddingBottom);
+          return [card.top - room.top, room.bottom - fade - card.bottom];
+        });
+        expect(Math.round(above ?? -1)).toBeGreaterThanOrEqual(0);
+        expect(Math.round(below ?? -1)).toBeGreaterThanOrEqual(0);
+        await page.clock.runFor(8000);
+      }
+      // The first driver again, below the heading.
+      expect(await main.evaluate((main) => main.scrollTop)).toBe(0);
+      await page.clock.runFor(5 * 8000);
+      expect(await main.evaluate((main) => main.scrollTop)).toBeGreaterThan(0);
+      await page.getByRole("button", { name: "A", exact: true }).click();
+      expect(await main.evaluate((main) => main.scrollTop)).toBe(0);
+    },
+  );
+
   test.each(["kiosk", "lying", "small", "desktop"] as const)(
     "results (%s) are set in one size, and names in a row stand at one height",
     (size) =>
@@ -717,7 +760,8 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         await page.goto(`${origin}/?q=nowak`);
         for (const colorScheme of ["light", "dark"] as const) {
           await page.emulateMedia({ colorScheme });
-          const contrasts = await page.evaluate(() => {
+          const isPlain = accent !== undefined;
+          const contrasts = await page.evaluate((isPlain) => {
             const luminanceOf = (colour: string) => {
               const [red = 0, green = 0, blue = 0] = (colour.match(/\d+/g) ?? []).map((text) => {
                 const value = Number(text) / 255;
@@ -728,7 +772,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
             const paper = luminanceOf(getComputedStyle(document.body).backgroundColor);
             const contrastOf = (
               selector: string,
-              property: "backgroundColor" | "borderTopColor",
+              property: "backgroundColor" | "borderTopColor" | "textDecorationColor",
               part?: "::before",
             ) => {
               const element = document.querySelector(selector);
@@ -743,10 +787,13 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
                 contrastOf(".plate", "backgroundColor"),
                 contrastOf(".plate", "borderTopColor", "::before"),
               ),
-              mark: contrastOf("mark", "backgroundColor"),
+              // Where the line is as dark as the text, an underline, because a box would look redacted.
+              mark: contrastOf("mark", isPlain ? "textDecorationColor" : "backgroundColor"),
+              markBox: getComputedStyle(document.querySelector("mark") as Element).backgroundColor,
               key: contrastOf(".keys button", "borderTopColor"),
             };
-          });
+          }, isPlain);
+          expect(contrasts.markBox === "rgba(0, 0, 0, 0)").toBe(isPlain);
           expect(contrasts.key).toBeGreaterThanOrEqual(3);
           // Yellow stands out by its colour.
           const minimum = accent || colorScheme === "dark" ? 3 : 1.5;

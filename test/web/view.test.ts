@@ -105,9 +105,11 @@ test("a driver has a heading, a company, and drawings in the page itself", async
 test("a driver's page shows up to 40 achievements, or else the newest 24 and a link to all", () => {
   const html = render(driver);
   expect(html.match(/<h3>/g)).toHaveLength(24);
-  // The kind is in the language of the data, so it stands apart from the page's own words.
-  expect(html).toContain('<h3>Owl 0 <small lang="">night_drive</small></h3>');
+  expect(html).toContain("<h3>Owl 0</h3>");
   expect(html).toContain("<span><i></i>Tier 2 of 3</span> <span><i>· </i>2 points</span>");
+  // The kind is in the language of the data, so it is behind the page's own words.
+  const kind = '</time></span> <span><i>· </i><span lang="">night_drive</span></span> </p>';
+  expect(html.split(kind)).toHaveLength(25);
   expect(html).toContain('href="/rb/drivers/42?achievements=all">Show all 41 achievements<');
   expect(html).toContain("<dd>82</dd>");
   const all = render({ ...driver, showsAll: true });
@@ -213,31 +215,33 @@ test("on a kiosk, the pages that a search led to link back to its results", asyn
   expect(hostile).not.toContain("<b>&");
 });
 
-test("on a kiosk, other public drivers fill the screen below a few rows, each of them once", async () => {
-  const company = { id: 3, role: "Member" };
-  const dataset = [
-    { type: "company", id: 3, name: "Nord", member_count: 7 },
-    { type: "user", id: 9, public: false },
-    ...[1, 2, 3, 4, 5].map((id) => user(id, `Anna ${id}`, { company })),
-    user(6, "Zoë"),
-  ];
-  const driversOn = async (path: string, options = {}) => {
-    const html = await load(path, { dataset, kiosk: true, featured: [9, 6, 5], ...options });
-    const [own = "", others = ""] = html.split("Notable drivers");
-    return [own, others].map((part) =>
-      [...part.matchAll(/"\/drivers\/(\d+)/g)].map(([, id]) => Number(id)),
-    );
-  };
-  expect(await driversOn("/?q=zoe")).toEqual([[6], [5]]);
-  expect(await driversOn("/?q=zzzz")).toEqual([[], [6, 5]]);
-  expect(await driversOn("/?q=z")).toEqual([[], [6, 5]]);
-  expect(await driversOn("/drivers/5")).toEqual([[], [6]]);
-  expect(await driversOn("/drivers/9")).toEqual([[], [6, 5]]);
-  // Five rows.
-  expect(await driversOn("/?q=anna")).toEqual([[1, 2, 3, 4, 5], []]);
-  expect(await driversOn("/companies/3")).toEqual([[1, 2, 3, 4, 5], []]);
-  expect(await driversOn("/?q=zoe", { kiosk: false })).toEqual([[6], []]);
-});
+test.each([false, true])(
+  "other public drivers fill the screen below a few rows, each of them once (kiosk: %p)",
+  async (kiosk) => {
+    const company = { id: 3, role: "Member" };
+    const dataset = [
+      { type: "company", id: 3, name: "Nord", member_count: 7 },
+      { type: "user", id: 9, public: false },
+      ...[1, 2, 3, 4, 5].map((id) => user(id, `Anna ${id}`, { company })),
+      user(6, "Zoë"),
+    ];
+    const driversOn = async (path: string) => {
+      const html = await load(path, { dataset, kiosk, featured: [9, 6, 5] });
+      const [own = "", others = ""] = html.split("Notable drivers");
+      return [own, others].map((part) =>
+        [...part.matchAll(/"\/drivers\/(\d+)/g)].map(([, id]) => Number(id)),
+      );
+    };
+    expect(await driversOn("/?q=zoe")).toEqual([[6], [5]]);
+    expect(await driversOn("/?q=zzzz")).toEqual([[], [6, 5]]);
+    expect(await driversOn("/?q=z")).toEqual([[], [6, 5]]);
+    expect(await driversOn("/drivers/5")).toEqual([[], [6]]);
+    expect(await driversOn("/drivers/9")).toEqual([[], [6, 5]]);
+    // Five rows.
+    expect(await driversOn("/?q=anna")).toEqual([[1, 2, 3, 4, 5], []]);
+    expect(await driversOn("/companies/3")).toEqual([[1, 2, 3, 4, 5], []]);
+  },
+);
 
 test("a company's page shows 24 public drivers by id, and each of its pages is a search", async () => {
   const company = { id: 3, role: "Member" };
@@ -362,7 +366,10 @@ test("ten results are called the first ten, and empty lists have no heading", ()
     [found(9, 9), found(10, 9), found(10, 10)].map((page) => page.match(note)?.length),
   ).toEqual([undefined, 1, 2]);
   expect(found(1, 0).match(/<h2>/g)).toHaveLength(1);
+  expect(found(1, 0)).toContain(">1 driver<");
+  expect(found(0, 1)).toContain(">1 company<");
   expect(found(0, 0)).toContain("<h2>Nobody by that name</h2>");
+  expect(found(0, 0)).not.toMatch(/class="counts"|description" content=""/);
 });
 
 test.each([
@@ -478,12 +485,21 @@ test.each([
   ["/drivers/999999", 404, "No such driver"],
   ["/?q=a", 200, "One letter is not enough"],
   ["/?q=zzzzqq", 200, "Results for “zzzzqq”"],
-])("%s is a %d with a heading and a link to other drivers", async (path, status, heading) => {
-  const target = await openInProcess({ dataset: fixture, page: true });
-  const response = await target.fetch(path, { headers: { accept: "text/html" } });
-  const html = await response.text();
-  await target.close();
-  expect(response.status).toBe(status);
-  expect(html).toContain(`<h1>${heading}</h1>`);
-  expect(html).toContain('<a href="/">See other drivers</a>');
-});
+])(
+  "%s is a %d with a heading and other drivers, or a link to the start",
+  async (path, status, heading) => {
+    for (const [featured, link] of [
+      [[42], '<a href="/drivers/42">Łukasz Nowak<'],
+      // A private user.
+      [[43], '<a href="/">See other drivers<'],
+    ] as const) {
+      const target = await openInProcess({ dataset: fixture, page: true, featured });
+      const response = await target.fetch(path, { headers: { accept: "text/html" } });
+      const html = await response.text();
+      await target.close();
+      expect(response.status).toBe(status);
+      expect(html).toContain(`<h1>${heading}</h1>`);
+      expect(html).toContain(link);
+    }
+  },
+);
