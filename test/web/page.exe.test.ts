@@ -634,6 +634,33 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     },
   );
 
+  testPage(
+    "a tap beside the field's cross, where a finger lands, empties the field",
+    { kiosk: true, size: "small", searchLimit: 0 },
+    async ({ page, origin }) => {
+      await page.goto(`${origin}/?q=nowak`);
+      const field = page.getByRole("searchbox");
+      const box = await field.boundingBox();
+      if (!box) throw new Error("no field");
+      // The box around the cross, which ends at the padding of the field.
+      const [padding = 0, fontSize = 0] = await field.evaluate((input) => {
+        const { paddingRight, fontSize } = getComputedStyle(input);
+        return [Number.parseFloat(paddingRight), Number.parseFloat(fontSize)];
+      });
+      const size = 2.4 * fontSize;
+      expect(size).toBeGreaterThanOrEqual(44);
+      const right = box.x + box.width - padding;
+      for (const [dx, dy] of [
+        [6, 6],
+        [size - 6, size - 6],
+      ] as const) {
+        await field.fill("nowak");
+        await page.mouse.click(right - dx, box.y + box.height / 2 - size / 2 + dy);
+        expect(await field.inputValue()).toBe("");
+      }
+    },
+  );
+
   test.each(["kiosk", "lying", "small", "desktop"] as const)(
     "results (%s) are set in one size, and names in a row stand at one height",
     (size) =>
