@@ -5,7 +5,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createCommunity } from "../../src/community/community.ts";
-import { openQueries } from "../../src/tables/table-reader.ts";
+import { openFolder, openQueries } from "../../src/tables/table-reader.ts";
 import {
   type DatabaseServer,
   hasMariadb,
@@ -67,7 +67,10 @@ export async function benchTables(folder: string, isQuick: boolean): Promise<voi
   );
   const reads = await alternate(rounds, sources, ([source = "", , folder]) =>
     timed(async () => {
-      await using tables = await openQueries(source, { queries: folder });
+      const isFiles = folder === undefined;
+      await using tables = isFiles
+        ? openFolder(source, {})
+        : await openQueries(source, { queries: folder });
       for await (const _ of tables.read());
     }),
   );
