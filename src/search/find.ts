@@ -2,7 +2,7 @@
 import { MAX_RESULTS } from "../domain/model.ts";
 import type { Sqlite, Statement } from "../sqlite/driver.ts";
 import { joinRecords, type NameKind } from "./name-index.ts";
-import { isNgram, LATIN_NAMES, lookUp, lookUpWords } from "./ngrams.ts";
+import { ftsQueryFor, ftsQueryForWords, isNgram, LATIN_NAMES } from "./ngrams.ts";
 import { hasWords, type PlaceTier, tierOf, wordsOf } from "./tiers.ts";
 
 interface Name {
@@ -48,14 +48,14 @@ export class NameSearch {
   /** Adds the best matches of tiers 1 to 4 for n-grams, which match all names that list them. */
   #addProven(hits: Set<number>, queries: string[]): void {
     for (const tier of placeTiers) {
-      for (const { id } of this.#ids.all(lookUpAny(tier, queries), MAX_RESULTS)) hits.add(id);
+      for (const { id } of this.#ids.all(ftsQueryForAny(tier, queries), MAX_RESULTS)) hits.add(id);
       if (areEnough(hits)) return;
     }
   }
 
   /** Adds all matches of tiers 1 to 4, unless there may be many. Returns whether it did. */
   #addFew(hits: Set<number>, queries: string[]): boolean {
-    const names = this.#names.all(lookUpAny(4, queries), FEW);
+    const names = this.#names.all(ftsQueryForAny(4, queries), FEW);
     if (names.length === FEW) return false;
     const byTier = Map.groupBy(names, ({ folded }) => bestTier(folded, queries));
     for (const tier of placeTiers) {
@@ -71,7 +71,7 @@ export class NameSearch {
         const best = bestTier(folded, queries);
         return best !== undefined && best <= tier;
       };
-      this.#addMatches(hits, lookUpAny(tier, queries), matches);
+      this.#addMatches(hits, ftsQueryForAny(tier, queries), matches);
       if (areEnough(hits)) return;
     }
   }
@@ -81,11 +81,11 @@ export class NameSearch {
     const spellings = queries.map(wordsOf).filter(({ length }) => length > 0);
     if (spellings.length === 0) return;
     const matches = (folded: string) => spellings.some((words) => hasWords(folded, words));
-    this.#addMatches(hits, anyOf(spellings.map(lookUpWords)), matches);
+    this.#addMatches(hits, anyOf(spellings.map(ftsQueryForWords)), matches);
   }
 
-  #addMatches(hits: Set<number>, lookUp: string, matches: (folded: string) => boolean): void {
-    for (const { id, folded } of this.#names.iterate(lookUp, -1)) {
+  #addMatches(hits: Set<number>, ftsQuery: string, matches: (folded: string) => boolean): void {
+    for (const { id, folded } of this.#names.iterate(ftsQuery, -1)) {
       if (matches(folded)) hits.add(id);
       if (areEnough(hits)) return;
     }
@@ -96,11 +96,11 @@ export class NameSearch {
 const areEnough = (hits: Set<number>) => hits.size >= MAX_RESULTS;
 
 /** Returns the FTS5 query for the names that any of the queries finds in this tier. */
-function lookUpAny(tier: PlaceTier, queries: string[]): string {
-  return anyOf(queries.map((query) => lookUp(tier, query)));
+function ftsQueryForAny(tier: PlaceTier, queries: string[]): string {
+  return anyOf(queries.map((query) => ftsQueryFor(tier, query)));
 }
 
-const anyOf = (lookUps: string[]) => lookUps.map((lookUp) => `(${lookUp})`).join(" OR ");
+const anyOf = (ftsQueries: string[]) => ftsQueries.map((each) => `(${each})`).join(" OR ");
 
 /** Returns the best of tiers 1 to 4 in which any of the queries matches. */
 function bestTier(folded: string, queries: string[]): PlaceTier | undefined {

@@ -60,8 +60,8 @@ export const isNgram = (query: string) => !hasCodePoints(query, 4);
  * Returns the FTS5 query for the names that match in this tier. It also finds names that match in
  * better tiers and, unless the query is an n-gram, some that do not match.
  */
-export function lookUp(tier: PlaceTier, query: string): string {
-  if (isNgram(query)) return lookUpNgram(tier, query);
+export function ftsQueryFor(tier: PlaceTier, query: string): string {
+  if (isNgram(query)) return ftsQueryForNgram(tier, query);
   const [first = "", ...others] = ngramsInside(query);
   const [last = "", previous = ""] = [...query].reverse();
   const beginning = {
@@ -74,7 +74,7 @@ export function lookUp(tier: PlaceTier, query: string): string {
 }
 
 /** A query of one code point matches the beginnings of n-grams. */
-function lookUpNgram(tier: PlaceTier, query: string): string {
+function ftsQueryForNgram(tier: PlaceTier, query: string): string {
   const prefix = hasCodePoints(query, 2) ? "" : " *";
   if (tier === 1) return quote(START + query + END);
   if (tier === 2) return quote(START + query) + prefix;
@@ -84,7 +84,7 @@ function lookUpNgram(tier: PlaceTier, query: string): string {
 }
 
 /** Returns the FTS5 query for the names that contain all words, and some others. */
-export function lookUpWords(words: string[]): string {
+export function ftsQueryForWords(words: string[]): string {
   return matchAll(spread(words.flatMap(ngramsInside)));
 }
 
