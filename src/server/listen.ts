@@ -1,7 +1,5 @@
 /** Listens on Bun or Node, stops without losing a request, and adapts to `node:http` and Express. */
-import { createPrivateKey, X509Certificate } from "node:crypto";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,6 +7,7 @@ import ipaddr from "ipaddr.js";
 import { codeOf, reasonOf } from "../files/errors.ts";
 import type { FetchHandler } from "../http/app.ts";
 import { toUrlHost } from "../http/request.ts";
+import type { Certificate } from "./certificate.ts";
 
 interface Server {
   origin: string;
@@ -37,8 +36,7 @@ const DRAIN_TICK_MS = 20;
 /** TLS 1.2 ciphers with forward secrecy and authenticated encryption, which TLS 1.3 always has. */
 const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
-type Tls = ReturnType<typeof readTls>;
-type Listen = (address: ListenAddress, respond: FetchHandler, tls?: Tls) => Promise<Server>;
+type Listen = (address: ListenAddress, respond: FetchHandler, tls?: Certificate) => Promise<Server>;
 
 /** If listening fails, rejects with an error whose message is for the operator. */
 export async function openListener(...given: Parameters<Listen>): Promise<Listener> {
@@ -161,25 +159,4 @@ function listenError(error: unknown, { host, port, flagPrefix }: ListenAddress):
   const isResolved = ipaddr.isValid(host) || ["EACCES", "EMFILE"].includes(code);
   if (!isResolved) return fail(`cannot resolve host name ${host}`, "host");
   return new Error(`cannot listen on ${host} port ${port}: ${reasonOf(error)}`);
-}
-
-/** If the files cannot be used, throws an error whose message is for the operator. */
-export function readTls(paths: Record<"cert" | "key", string>) {
-  const cert = read(paths.cert);
-  const key = read(paths.key);
-  try {
-    if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return { cert, key };
-  } catch {
-    // Not in PEM format, or encrypted.
-  }
-  const wanted = "a PEM certificate and its unencrypted private key";
-  throw new Error(`${paths.cert} and ${paths.key} are not ${wanted}`);
-}
-
-function read(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    throw new Error(`${path} cannot be read: ${reasonOf(error)}`);
-  }
 }

@@ -1,8 +1,7 @@
 /**
- * Looks for new snapshots while the server runs, for the end of its certificate, and whether it may
- * open more files. This decides when; `snapshot/read/reload.ts` compares the files and switches.
+ * Looks for new snapshots while the server runs, and whether it may open more files. This decides
+ * when; `snapshot/read/reload.ts` compares the files and switches.
  */
-import { X509Certificate } from "node:crypto";
 import { open } from "node:fs/promises";
 import type { Logger } from "pino";
 import { codeOf } from "../files/errors.ts";
@@ -15,7 +14,6 @@ const REFRESH_MS = 200;
 /** When to retry a refused file. Each further retry waits twice as long. */
 const RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
-const DAY_MS = 86_400_000;
 const LIMIT_CHECK_MS = 1000;
 const QUIET_MS = 60_000;
 const TOO_MANY_FILES =
@@ -103,16 +101,4 @@ class OpenFilesWatcher {
       if (isNew) this.#log.warn(TOO_MANY_FILES);
     }
   }
-}
-
-/** Warns every day from 14 days before the certificate expires. Returns that time in seconds. */
-export function watchCertificate(cert: Buffer, log: Logger): number {
-  const end = new Date(new X509Certificate(cert).validTo);
-  const warn = () => {
-    if (end.getTime() - Date.now() > 14 * DAY_MS) return;
-    log.warn(`the TLS certificate expires on ${end.toISOString()}; renew it and restart`);
-  };
-  warn();
-  setInterval(warn, DAY_MS);
-  return end.getTime() / 1000;
 }

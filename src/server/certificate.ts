@@ -1,0 +1,46 @@
+/** Reads the files of TLS when the server starts, and warns before the certificate expires. */
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { Logger } from "pino";
+import { reasonOf } from "../files/errors.ts";
+
+const DAY_MS = 86_400_000;
+
+/** A certificate and its private key, both in PEM format. */
+export interface Certificate {
+  cert: Buffer;
+  key: Buffer;
+}
+
+/** If the files cannot be used, throws an error whose message is for the operator. */
+export function readTls(paths: Record<"cert" | "key", string>): Certificate {
+  const cert = read(paths.cert);
+  const key = read(paths.key);
+  try {
+    if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return { cert, key };
+  } catch {
+    // Not in PEM format, or encrypted.
+  }
+  const wanted = "a PEM certificate and its unencrypted private key";
+  throw new Error(`${paths.cert} and ${paths.key} are not ${wanted}`);
+}
+
+function read(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new Error(`${path} cannot be read: ${reasonOf(error)}`);
+  }
+}
+
+/** Warns every day from 14 days before the certificate expires. Returns that time in seconds. */
+export function watchCertificate(cert: Buffer, log: Logger): number {
+  const end = new Date(new X509Certificate(cert).validTo);
+  const warn = () => {
+    if (end.getTime() - Date.now() > 14 * DAY_MS) return;
+    log.warn(`the TLS certificate expires on ${end.toISOString()}; renew it and restart`);
+  };
+  warn();
+  setInterval(warn, DAY_MS);
+  return end.getTime() / 1000;
+}
