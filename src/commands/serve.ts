@@ -5,12 +5,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { version } from "../domain/version.ts";
 import { makeTemporaryFolder } from "../files/temporary-folder.ts";
-import type { RequestHandler } from "../http/app.ts";
 import { endpoints } from "../http/endpoints.ts";
-import type { Metrics, MetricsOptions } from "../http/metrics.ts";
+import type { Metrics } from "../http/metrics.ts";
 import { openLimiter } from "../limit/open-limiter.ts";
 import { type OpenRoadbook, openRoadbook } from "../roadbook.ts";
 import { readTls, watchCertificate } from "../server/certificate.ts";
+import { ServerHandler } from "../server/handler.ts";
 import { type Listener, openListener } from "../server/listen.ts";
 import { createLog, type Log, logRequest } from "../server/log.ts";
 import { notifyReady } from "../server/notify.ts";
@@ -23,10 +23,6 @@ import { demoSnapshot } from "../web/assets.ts";
 import { shadeAccent } from "../web/brand.ts";
 import { listIdleFlags } from "./idle-flags.ts";
 import { endOnSignal, writeStdout } from "./output.ts";
-
-/** Leaves out the address, because it may be a person's. */
-const BEHIND_PROXY =
-  "X-Forwarded-For came from an address that is not trusted, so everybody behind that proxy shares one search budget; if the proxy is yours, name its address with --trusted-proxy";
 
 /** What the environment says besides the settings. */
 interface Surroundings {
@@ -86,8 +82,7 @@ interface Server {
 async function openServer(values: ServeValues, log: Logger): Promise<Server> {
   const { host, port, reusePort, tlsCert: cert, tlsKey: key } = values;
   const tls = cert && key ? readTls({ cert, key }) : undefined;
-  let metrics: Metrics | undefined;
-
+  const metrics = values.adminPort === undefined ? undefined : await openMetrics();
   const { path, source } = await openSnapshotSource(values, log);
   const roadbook = await openRoadbook(
     {
@@ -110,11 +105,10 @@ async function openServer(values: ServeValues, log: Logger): Promise<Server> {
   );
 
   const certificateEnd = tls && watchCertificate(tls.cert, log);
-  const warnsOfProxies = values.searchLimit > 0;
-  const handler = new ServerHandler(roadbook.handler, warnsOfProxies ? log : undefined);
-  if (values.adminPort !== undefined) {
-    metrics = await openMetrics({ roadbook, source, certificateEnd });
-  }
+  metrics?.addGauges({ roadbook, source, certificateEnd });
+  const handler = new ServerHandler(roadbook.handler, log, {
+    warnsOfProxy: values.searchLimit > 0,
+  });
   const admin = metrics && (await openAdmin(values, { roadbook, metrics, handler }));
   const respond = takeTurns(handler);
   const listener = await openListener({ host, port, reusePort, flagPrefix: "--" }, respond, tls);
@@ -126,7 +120,7 @@ async function openServer(values: ServeValues, log: Logger): Promise<Server> {
     url: listener.origin,
     adminUrl: admin?.origin,
     async stop(isOver) {
-      handler.isStopping = true;
+      handler.stop();
       await listener.stop(isOver);
       await admin?.close();
       await roadbook.close();
@@ -151,9 +145,9 @@ async function openSnapshotSource({ snapshot, cacheDir, fetchTimeout }: ServeVal
 }
 
 /** Imported only if needed, because the metrics slow down startup. */
-async function openMetrics(options: MetricsOptions): Promise<Metrics> {
+async function openMetrics(): Promise<Metrics> {
   const { Metrics } = await import("../http/metrics.ts");
-  return new Metrics(options);
+  return new Metrics();
 }
 
 interface Administered {
@@ -170,41 +164,6 @@ async function openAdmin(
   const isReady = () => !handler.isStopping;
   const respond = createAdminFetch({ host, metrics, isReady, rig: faults && roadbook });
   return openListener({ host, port, flagPrefix: "--admin-" }, respond);
-}
-
-/** Responds like a handler, and adds the headers that only a server knows. */
-class ServerHandler {
-  isStopping = false;
-  readonly #handler: RequestHandler;
-  /** Gets one warning about a proxy that is not trusted. Undefined if there is no need for any. */
-  #log: Logger | undefined;
-
-  constructor(handler: RequestHandler, log: Logger | undefined) {
-    this.#handler = handler;
-    this.#log = log;
-  }
-
-  readonly clientOf: RequestHandler["clientOf"] = (request, peer) =>
-    this.#handler.clientOf(request, peer);
-
-  readonly fetch: RequestHandler["fetch"] = (request, peer, isRefused) => {
-    if (this.#log && this.#handler.hidesClients(request, peer)) {
-      this.#log.warn(BEHIND_PROXY);
-      this.#log = undefined;
-    }
-    const response = this.#handler.fetch(request, peer, isRefused);
-    // Bun sends an awaited response later, so only these are awaited.
-    const isChanged = request.method === "HEAD" || this.isStopping;
-    return isChanged ? this.#addHeaders(request, response) : response;
-  };
-
-  async #addHeaders(request: Request, pending: Response | Promise<Response>): Promise<Response> {
-    const response = await pending;
-    // Bun omits it for HEAD.
-    if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
-    if (this.isStopping) response.headers.set("connection", "close");
-    return response;
-  }
 }
 
 async function reportReady(log: Logger): Promise<void> {

@@ -6,7 +6,8 @@ import type { Meta } from "../snapshot/format/meta.ts";
 import type { SourceStatus } from "../snapshot/remote/source.ts";
 import type { ResponseFacts } from "./hooks.ts";
 
-export interface MetricsOptions {
+/** What the gauges read. */
+export interface Gauged {
   roadbook: {
     meta(): Meta;
     limiterStatus(): LimiterStatus | undefined;
@@ -29,7 +30,7 @@ export class Metrics {
   readonly #decisions;
   readonly #replacements;
 
-  constructor({ roadbook, source, certificateEnd }: MetricsOptions) {
+  constructor() {
     addDefaultMetrics();
     this.#durations = new Histogram({
       name: "http_request_duration_seconds",
@@ -49,8 +50,11 @@ export class Metrics {
     });
     for (const decision of ["allowed", "refused"]) this.#decisions.inc({ decision }, 0);
     for (const outcome of ["swapped", "refused"]) this.#replacements.inc({ outcome }, 0);
+  }
 
-    addGauges(roadbook);
+  /** Called once. Not in the constructor, because counting starts before there is a roadbook. */
+  addGauges({ roadbook, source, certificateEnd }: Gauged): void {
+    addRoadbookGauges(roadbook);
     if (certificateEnd !== undefined) {
       addGauge("tls_certificate_expiry_timestamp_seconds", "When it expires", () => certificateEnd);
     }
@@ -78,7 +82,7 @@ function addDefaultMetrics(): void {
   }
 }
 
-function addGauges(roadbook: MetricsOptions["roadbook"]): void {
+function addRoadbookGauges(roadbook: Gauged["roadbook"]): void {
   addGauge("snapshot_built_timestamp_seconds", "When the snapshot was built", () =>
     toSeconds(roadbook.meta().built_at),
   );
@@ -94,7 +98,7 @@ function addGauges(roadbook: MetricsOptions["roadbook"]): void {
   addGauge("build_info", "Always 1; the label is the running version", () => 1, { version });
 }
 
-function addSourceGauges(source: NonNullable<MetricsOptions["source"]>): void {
+function addSourceGauges(source: NonNullable<Gauged["source"]>): void {
   addGauge("snapshot_source_up", "1 if the last fetch succeeded", () => {
     return source.status().error === null;
   });

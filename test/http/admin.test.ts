@@ -8,7 +8,7 @@ import { community } from "../datasets.ts";
 import { root } from "../support.ts";
 
 let roadbook: Roadbook;
-let metrics: Metrics;
+const metrics = new Metrics();
 let admin: (path: string, init?: RequestInit) => Promise<Response>;
 beforeAll(async () => {
   roadbook = await createRoadbook({
@@ -18,7 +18,7 @@ beforeAll(async () => {
     faults: [],
     onResponse: (facts) => metrics.countResponse(facts),
   });
-  metrics = new Metrics({
+  metrics.addGauges({
     roadbook: {
       meta: () => roadbook.meta(),
       limiterStatus: () => roadbook.limiterStatus(),
