@@ -2,7 +2,7 @@
 import { parseDuration } from "../domain/time.ts";
 import { type Endpoint, endpoints } from "./endpoints.ts";
 import { type ErrorCode, errors } from "./error-codes.ts";
-import { ownErrors } from "./errors.ts";
+import { ownErrors } from "./route-errors.ts";
 
 export interface Fault {
   /** As it was given. */

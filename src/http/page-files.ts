@@ -7,8 +7,8 @@ import { companyPath, driverPath, FAVICON_PATH } from "../web/page-paths.ts";
 import type { Service } from "./app-options.ts";
 import { type Body, Content } from "./content.ts";
 import { fail } from "./errors.ts";
-import { parseUserId } from "./request.ts";
 import { sign } from "./sign.ts";
+import { parseUserId } from "./user-id.ts";
 
 /** A drawing consists of shapes and text only. */
 const DRAWING_POLICY = "default-src 'none'; frame-ancestors 'none'";

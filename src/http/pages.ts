@@ -15,7 +15,8 @@ import { errors } from "./error-codes.ts";
 import { fail } from "./errors.ts";
 import { toSeconds } from "./rate-limit.ts";
 import { readCompany, readDriver, readOthers, readResults, readStart } from "./read-views.ts";
-import { parseUserId, pathOf, preferencesIn, withoutBase } from "./request.ts";
+import { pathOf, preferencesIn, withoutBase } from "./request.ts";
+import { parseUserId } from "./user-id.ts";
 
 /** The page's script and style come from this server, but a dataset's avatars may be anywhere. */
 const PAGE_POLICY =

@@ -2,13 +2,6 @@
 import { LRUCache } from "lru-cache";
 import Negotiator from "negotiator";
 
-/** 1 to 16 digits without a leading zero. Ids end at 2^53−1, so some matches have no user. */
-export const USER_ID = "^[1-9]\\d{0,15}$";
-
-export function parseUserId(text: string): number | undefined {
-  return new RegExp(USER_ID).test(text) ? Number(text) : undefined;
-}
-
 /** The index at which the path begins. `url` may lack a scheme and host. */
 function pathStart(url: string): number {
   return url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);

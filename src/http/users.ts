@@ -4,9 +4,10 @@ import { Elysia } from "elysia";
 import { AchievementEntry, Id, User } from "../domain/model.ts";
 import type { Service } from "./app-options.ts";
 import { endpoints } from "./endpoints.ts";
-import { errorTypes, fail } from "./errors.ts";
+import { fail } from "./errors.ts";
 import { describeOperation } from "./openapi.ts";
-import { USER_ID } from "./request.ts";
+import { errorTypes } from "./route-errors.ts";
+import { USER_ID } from "./user-id.ts";
 
 const UserId = Type.String({ pattern: USER_ID, error: "invalid_user_id" });
 
