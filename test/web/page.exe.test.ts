@@ -603,6 +603,8 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     "while a small kiosk is unattended, each highlighted driver is in sight, and typing leads back up",
     {
       kiosk: true,
+      // Longer than the test, because after it the drivers begin again.
+      kioskIdle: "10m",
       size: "small",
       searchLimit: 0,
       kind: "with clock",
