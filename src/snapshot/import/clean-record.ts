@@ -21,7 +21,7 @@ const DAY = 86_400;
 /** How programs write that there is no value. Some people have such a name. */
 const PLACEHOLDER = /^\s*(?:NULL|null|undefined)\s*$/;
 /** Most names are not judged, because they contain nothing of this. */
-const MAY_BE_ODD = /[&#\x80-\xff\ufffd]|^\s*(?:NULL|null|undefined)\s*$/;
+const MAY_BE_ODD = new RegExp(`[&#\\x80-\\xff\\ufffd]|${PLACEHOLDER.source}`);
 
 /** Texts that may be wrong in the source. Those of private users and invalid records do not count. */
 export interface OddTexts {
@@ -32,8 +32,6 @@ export interface OddTexts {
 
 /** A text, and the count to which it belongs if its record is valid. */
 type Finding = readonly [odd: OddTexts, text: string];
-
-const NONE: readonly Finding[] = [];
 
 export class RecordCleaner {
   /** How many names had invisible characters or extra white space. */
@@ -57,7 +55,9 @@ export class RecordCleaner {
 
   /** Cleans a record. Returns the names in it that look odd, for {@link count}. */
   clean(record: RawRecord): readonly Finding[] {
-    const found = this.#judgeTimes(record, this.#decodeNames(record));
+    const found: Finding[] = [];
+    this.#decodeNames(record, found);
+    this.#judgeTimes(record, found);
     this.cleaned += cleanNames(record);
     const { avatarBase } = this.#options;
     if (avatarBase !== undefined) resolveAvatar(record, avatarBase);
@@ -72,8 +72,8 @@ export class RecordCleaner {
     }
   }
 
-  #decodeNames(record: RawRecord): readonly Finding[] {
-    let found = NONE;
+  /** Decodes the HTML in names and descriptions. Adds the odd names of a public record. */
+  #decodeNames(record: RawRecord, found: Finding[]): void {
     for (const field of ["description", "name", "role"]) {
       const owner = field === "role" ? Object(record.company) : record;
       const text = owner[field];
@@ -81,9 +81,8 @@ export class RecordCleaner {
       const decoded = decodeHTMLStrict(text);
       if (this.#options.decodeHtml) owner[field] = decoded;
       const isPrivate = record.type === "user" && record.public !== true;
-      if (!isPrivate && field !== "description") found = [...found, ...this.#judge(text, decoded)];
+      if (!isPrivate && field !== "description") found.push(...this.#judge(text, decoded));
     }
-    return found;
   }
 
   *#judge(name: string, decoded: string): Generator<Finding> {
@@ -94,19 +93,16 @@ export class RecordCleaner {
     if (PLACEHOLDER.test(name) || isFormulaError(name)) yield [this.names.placeholders, name];
   }
 
-  /** Adds the odd times of a public user to what has been found. */
-  #judgeTimes(
-    { public: isPublic, created_at, achievements }: RawRecord,
-    found: readonly Finding[],
-  ) {
-    if (isPublic !== true) return found;
-    let all = found;
-    if (this.#isOddTime(created_at)) all = [...all, [this.times, created_at] as const];
+  /** Adds the odd times of a public user. */
+  #judgeTimes(record: RawRecord, found: Finding[]): void {
+    const { public: isPublic, created_at, achievements } = record;
+    if (isPublic !== true) return;
+
+    if (this.#isOddTime(created_at)) found.push([this.times, created_at]);
     for (const unlock of Array.isArray(achievements) ? achievements : []) {
       const time = unlock?.unlocked_at;
-      if (this.#isOddTime(time)) all = [...all, [this.times, time] as const];
+      if (this.#isOddTime(time)) found.push([this.times, time]);
     }
-    return all;
   }
 
   /** Compares texts, which is exact to a day, because times may have an offset. */
