@@ -94,13 +94,12 @@ ${kiosk && renderNotices(texts)}
   return withBasePath(text, basePath);
 }
 
-/** The tags for link previews. Few programs preview SVGs, so drawings are linked as PNGs. */
+/** The tags for link previews. */
 function renderPreview(rendered: Rendered, texts: Texts, options: DocumentOptions): Html {
   const { description, path, avatar, name } = rendered;
   const { brand, baseUrl } = options;
   const title = path === undefined ? texts.title : name;
-  const isDrawn = avatar?.startsWith(`${baseUrl}/avatars/`);
-  const image = isDrawn ? avatar?.replace(/\.svg$/, ".png") : (avatar ?? `${baseUrl}/sign.png`);
+  const image = avatar ?? `${baseUrl}/sign.png`;
   const url = path !== undefined && baseUrl + path;
   return html`<meta name="description" content="${description}">
 ${url && html`<link rel="canonical" href="${url}">\n<meta property="og:url" content="${url}">`}

@@ -3,7 +3,6 @@ import type { Forms } from "../domain/languages.ts";
 import {
   type AchievementEntry,
   type CompanySearchResult,
-  completeAvatar,
   MAX_RESULTS,
   type User,
 } from "../domain/model.ts";
@@ -14,7 +13,7 @@ import { drawAvatar, drawBadge } from "./drawings.ts";
 import { Html, html } from "./html.ts";
 import { clockOf, fill, type Translation } from "./languages.ts";
 import { markMatches } from "./mark.ts";
-import { companyPath, driverPath } from "./page-paths.ts";
+import { companyPath, driverPath, isDrawnAvatar } from "./page-paths.ts";
 import type { CompanyView, DriverView, ProblemView, ResultsView, StartView, View } from "./view.ts";
 
 export interface PageContext extends Translation {
@@ -33,6 +32,7 @@ export interface Rendered {
   description: string;
   /** The canonical path. A problem has none. */
   path?: string;
+  /** A picture of a person, for link previews. */
   avatar?: string;
   main: Html;
 }
@@ -196,7 +196,7 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
     name,
     description: details.filter(Boolean).join(" · "),
     path: driverPath(id),
-    avatar: user.avatar_url,
+    avatar: previewedAvatar(user, context),
     main: html`<article>
     <header class="sign">${renderAvatar(user, context)}<div>
       ${renderHeading(name)}
@@ -304,9 +304,14 @@ function renderCard(user: Face, detail: string | undefined, context: PageContext
 }
 
 function renderAvatar(user: Face, { baseUrl }: PageContext) {
-  const isDrawn = user.avatar_url === completeAvatar(user.id, null, baseUrl);
-  const url = isDrawn ? undefined : user.avatar_url;
+  const url = isDrawnAvatar(user, baseUrl) ? undefined : user.avatar_url;
   return renderPicture("avatar", drawAvatar(user.id, user.name), url);
+}
+
+/** Few programs preview SVGs, so a drawing is linked as a PNG. */
+function previewedAvatar(user: Face, { baseUrl }: PageContext): string {
+  const { avatar_url: url } = user;
+  return isDrawnAvatar(user, baseUrl) ? url.replace(/\.svg$/, ".png") : url;
 }
 
 /** Until the picture at `url` has loaded, the drawing is visible, because `alt` is empty. */

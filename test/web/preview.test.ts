@@ -55,9 +55,14 @@ test("private drivers, unknown drivers and invalid ids get the site's preview", 
 test.each([
   ["/drivers/1", "https://avatars.example/1.png"],
   ["/drivers/2", "http://roadbook.test/avatars/2.png"],
+  ["/drivers/3", "http://roadbook.test/avatars/cat.svg"],
   ["/", "http://roadbook.test/sign.png"],
 ])("the preview of %s shows %s", async (path, image) => {
-  const dataset = [user(1, "Ann"), user(2, "Bob", { avatar_url: null })];
+  const dataset = [
+    user(1, "Ann"),
+    user(2, "Bob", { avatar_url: null }),
+    user(3, "Cat", { avatar_url: "/avatars/cat.svg" }),
+  ];
   expect(await tagsOf(path, { dataset })).toMatchObject({ "og:image": image });
 });
 
