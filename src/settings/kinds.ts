@@ -24,7 +24,7 @@ export interface TextKind<Inside> {
 }
 
 /** A kind of value: `Given` is what the library takes, and `Inside` is what the code uses. */
-interface Kind<Inside, Given = string> extends TextKind<Inside> {
+export interface Kind<Inside, Given = string> extends TextKind<Inside> {
   convert(given: Given): Inside;
 }
 
