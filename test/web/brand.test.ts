@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { shadeAccent, textColourOn } from "../../src/web/brand.ts";
+import { shadeAccent, styleOf, textColourOn } from "../../src/web/brand.ts";
 import { drawAvatarPng } from "../../src/web/drawings.ts";
 import { community } from "../datasets.ts";
 import { openInProcess, temporaryFolder } from "../support.ts";
@@ -59,6 +59,22 @@ test("rules and marks in an accent that would vanish are shaded, or in the colou
   expect(shadeAccent("#0a3d62", "dark")).toBe("#3d6683");
 });
 
+test.each([
+  ["#ffffff", ["light"], ["light", "dark"]],
+  ["#000000", ["dark"], ["light", "dark"]],
+  ["#ffc61a", [], []],
+  ["#0a3d62", [], []],
+])(
+  "%s has its sign's line at the edge in %p, and underlines instead of boxes in %p",
+  (accent, atEdge, underlined) => {
+    const modes = styleOf(accent).split("@media(prefers-color-scheme:").slice(1);
+    const modesWith = (rule: string) =>
+      modes.filter((each) => each.includes(rule)).map((each) => each.split(")")[0]);
+    expect(modesWith(".plate::before,.sign::before{inset:0}")).toEqual(atEdge);
+    expect(modesWith("mark{text-decoration:underline")).toEqual(underlined);
+  },
+);
+
 test("a custom name replaces Roadbook in the title and on the sign", async () => {
   const target = await open({ title: 'Truckers <& "Friends">' });
   for (const path of ["/", "/?q=nowak", "/drivers/42", "/drivers/43"]) {
@@ -74,10 +90,10 @@ test("a custom name replaces Roadbook in the title and on the sign", async () =>
 test("a custom colour changes the icon, and the style sheet's content and file name", async () => {
   const plain = await open({});
   const dark = await open({ accent: "0A3D62" });
-  const styleOf = async (target: typeof plain) =>
+  const findStyle = async (target: typeof plain) =>
     /href="(\/assets\/page[^"]+css)"/.exec(await (await target.fetch("/")).text())?.[1] ?? "";
-  expect(await styleOf(dark)).not.toBe(await styleOf(plain));
-  const style = await (await dark.fetch(await styleOf(dark))).text();
+  expect(await findStyle(dark)).not.toBe(await findStyle(plain));
+  const style = await (await dark.fetch(await findStyle(dark))).text();
   expect(style).toEndWith(
     ":root{--accent:#0a3d62;--on-accent:#ffffff;--line:#0a3d62;--on-line:#ffffff}" +
       "@media(prefers-color-scheme:dark){:root{--line:#3d6683;--on-line:#ffffff}}",
