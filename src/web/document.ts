@@ -4,6 +4,7 @@ import { Html, html, withBasePath } from "./html.ts";
 import { translationIn } from "./languages.ts";
 import { FAVICON_PATH } from "./page-paths.ts";
 import { type PageContext, type Rendered, renderFeatured, renderView } from "./render.ts";
+import { RESCUE } from "./rescue.ts";
 import type { View } from "./view.ts";
 
 interface DocumentOptions
@@ -15,26 +16,6 @@ interface DocumentOptions
   stylePath: string;
   logoPath: string | undefined;
 }
-
-/**
- * Until a kiosk's own script runs, this one reloads the page, but only once it would load. After the
- * idle time, it removes what a visitor has seen.
- */
-export const RESCUE = `{
-  const timer = setInterval(() => {
-    const { idle = 60000, base = "" } = document.querySelector("script[src]")?.dataset ?? {};
-    if (performance.now() > idle && location.pathname + location.search !== base + "/") {
-      document.body?.replaceChildren();
-      history.replaceState(null, "", base + "/");
-    }
-    const signal = AbortSignal.timeout(20000);
-    fetch(location, { signal, headers: { accept: "text/html" }, cache: "reload" })
-      .then((response) => response.text())
-      .then((page) => /"kiosk">.*<[/]html>[^<]*$/s.test(page) && location.reload())
-      .catch(() => {});
-  }, 30000);
-  addEventListener("kiosk", () => clearInterval(timer));
-}`;
 
 export function renderDocument(options: DocumentOptions): string {
   const { view, language, baseUrl, basePath, scriptPath, stylePath, logoPath } = options;

@@ -1,5 +1,6 @@
 /** The script of a kiosk: idle time, keys, languages, and pages that come in place of each other. */
 /// <reference lib="dom" />
+import { WHOLE_PAGE } from "./whole-page.ts";
 
 /** How long a driver is highlighted. */
 const HIGHLIGHT_MS = 8000;
@@ -14,8 +15,6 @@ const READING_MS = 4000;
 /** How long a visitor reads that the kiosk is about to start over. */
 const WARNING_MS = 10_000;
 
-/** A kiosk's page of any release. A proxy may send half of it, or a page of its own. */
-const WHOLE_PAGE = /"kiosk">.*<\/html>\s*$/s;
 /** The script and the style sheet of a page. Their names differ between releases. */
 const ASSETS = "script[src],[rel=stylesheet]";
 
