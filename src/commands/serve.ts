@@ -132,7 +132,7 @@ async function openServer(values: ServeValues, log: Logger): Promise<Server> {
 /** Finds the path of the snapshot, and downloads one from a URL. Without a path, it is the demo. */
 async function openSnapshotSource({ snapshot, cacheDir, fetchTimeout }: ServeValues, log: Logger) {
   if (typeof snapshot !== "object") return { path: snapshot, source: undefined };
-  const { openSource } = await import("../snapshot/remote/source.ts");
+  const { openRemote } = await import("../snapshot/remote/source.ts");
   const options = {
     location: snapshot,
     folder: cacheDir === undefined ? makeTemporaryFolder().folder : resolve(cacheDir),
@@ -140,7 +140,7 @@ async function openSnapshotSource({ snapshot, cacheDir, fetchTimeout }: ServeVal
     onDown: (reason: string) => log.error(`${snapshot.name} ${reason}; serving the old snapshot`),
     onUp: () => log.info(`${snapshot.name} has recovered`),
   };
-  const source = await endOnSignal(() => openSource(options), { signals: ["SIGINT", "SIGTERM"] });
+  const source = await endOnSignal(() => openRemote(options), { signals: ["SIGINT", "SIGTERM"] });
   return { path: source.path, source };
 }
 

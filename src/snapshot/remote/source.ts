@@ -8,11 +8,11 @@ import { type Paths, replaceLocked } from "../../files/replace.ts";
 import { requireSpace } from "../../files/temporary-folder.ts";
 import { HEADER_BYTES, parseSizes, SnapshotError } from "../format/header-trailer.ts";
 import { verifyFile } from "../format/open.ts";
-import { CachedCopy } from "./cached-copies.ts";
 import { downloadBlocks, ReplacedError, readEnd } from "./download-blocks.ts";
 import { createGet, type Get, type RemoteLocation, type Reply } from "./location.ts";
+import { CachedCopy } from "./unused-copies.ts";
 
-export interface SourceOptions {
+export interface RemoteOptions {
   location: RemoteLocation;
   folder: string;
   /** How long a download may take without making progress. */
@@ -30,7 +30,7 @@ export interface SourceStatus {
 }
 
 /** If the download fails or is slow, uses the copy that an earlier process left in the folder. */
-export async function openSource(options: SourceOptions): Promise<Source> {
+export async function openRemote(options: RemoteOptions): Promise<Source> {
   const { location, folder, timeoutMs } = options;
   const copy = new CachedCopy(folder, location.name);
   await copy.use();
@@ -55,7 +55,7 @@ export class Source implements Disposable {
   /** The path of the copy of the last good snapshot. */
   readonly path: string;
   readonly #copy: CachedCopy;
-  readonly #options: SourceOptions;
+  readonly #options: RemoteOptions;
   readonly #get: Get;
   #hasCopy: boolean;
   /** The version of the snapshot that was last received. */
@@ -66,7 +66,7 @@ export class Source implements Disposable {
   #failure: Failure | undefined;
   #lastAttempt = Promise.resolve();
 
-  constructor(copy: CachedCopy, hasCopy: boolean, options: SourceOptions) {
+  constructor(copy: CachedCopy, hasCopy: boolean, options: RemoteOptions) {
     this.path = copy.path;
     this.#copy = copy;
     this.#hasCopy = hasCopy;

@@ -6,7 +6,7 @@ import { Random } from "../../../src/community/random.ts";
 import { applyChanges } from "../../../src/snapshot/import/apply.ts";
 import { importDataset } from "../../../src/snapshot/import/import.ts";
 import { parseWebLocation } from "../../../src/snapshot/remote/location.ts";
-import { openSource } from "../../../src/snapshot/remote/source.ts";
+import { openRemote } from "../../../src/snapshot/remote/source.ts";
 import { bytesOf, makeSnapshot, user } from "../../datasets.ts";
 import { temporaryFolder } from "../../support.ts";
 
@@ -91,7 +91,7 @@ test("200 applies, imports and broken downloads end with the same bytes as whole
   const onDown = (reason: string) => events.push(reason);
   const onUp = () => events.push("up");
   const options = { location, folder: temporaryFolder(), timeoutMs: 20_000, onDown, onUp };
-  const source = await openSource(options);
+  const source = await openRemote(options);
   let partial = 0;
   for (let step = 0; step < 200; step++) {
     const imported = { allowShrink: true, allowReveal: true };
@@ -115,6 +115,6 @@ test("200 applies, imports and broken downloads end with the same bytes as whole
   expect(partial).toBeGreaterThan(50);
   // A new process does not know the ETag of its copy.
   sent = [];
-  await openSource(options);
+  await openRemote(options);
   expect(sent.reduce((sum, bytes) => sum + bytes)).toBeLessThan(current.length / 10);
 });

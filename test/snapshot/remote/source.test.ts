@@ -7,9 +7,9 @@ import { basename, dirname, join } from "node:path";
 import { checkSnapshot } from "../../../src/snapshot/format/open.ts";
 import { parseWebLocation, type RemoteLocation } from "../../../src/snapshot/remote/location.ts";
 import {
-  openSource,
+  openRemote,
+  type RemoteOptions,
   type Source,
-  type SourceOptions,
 } from "../../../src/snapshot/remote/source.ts";
 import { community, makeSnapshot, user } from "../../datasets.ts";
 import { temporaryFolder, until } from "../../support.ts";
@@ -89,9 +89,9 @@ function flip(bytes: Buffer): Buffer {
 
 const locate = (url: string): RemoteLocation => parseWebLocation(url) ?? expect.unreachable(url);
 
-async function open(more: Partial<SourceOptions> = {}): Promise<Source & { events: string[] }> {
+async function open(more: Partial<RemoteOptions> = {}): Promise<Source & { events: string[] }> {
   const events: string[] = [];
-  const source = await openSource({
+  const source = await openRemote({
     location: locate(`${origin}/community.snapshot`),
     folder: temporaryFolder(),
     timeoutMs: 20_000,
