@@ -25,6 +25,8 @@ const limits = {
   achievement: { table: achievement, max: 100_000, name: "achievement definitions" },
 };
 
+const userColumns = Object.keys(getTableColumns(user)) as (keyof typeof user.$inferSelect)[];
+
 export class RowWriter implements RecordHandler<DatasetLine> {
   readonly validate = validateRecord;
   readonly references: References;
@@ -94,19 +96,20 @@ export class RowWriter implements RecordHandler<DatasetLine> {
     const unlocks = achievements
       .map(({ id, tier, unlocked_at }): Unlock => [id, tier, parseTime(unlocked_at) ?? 0])
       .sort(([a, , aTime], [b, , bTime]) => bTime - aTime || a - b);
-    const added = addUser.run(
+    const row: typeof user.$inferSelect = {
       id,
-      record.name,
-      spell(record.name),
-      record.avatar_url ?? null,
-      company?.id ?? null,
-      companyName ?? null,
-      company?.role ?? null,
-      JSON.stringify(roles.toSorted((a, b) => a - b)),
-      parseTime(record.created_at) ?? 0,
-      JSON.stringify(unlocks),
-      id,
-    );
+      name: record.name,
+      folded: spell(record.name),
+      avatar_url: record.avatar_url ?? null,
+      company_id: company?.id ?? null,
+      company_name: companyName ?? null,
+      company_role: company?.role ?? null,
+      roles: JSON.stringify(roles.toSorted((a, b) => a - b)),
+      created_at: parseTime(record.created_at) ?? 0,
+      achievements: JSON.stringify(unlocks),
+    };
+    const values = userColumns.map((name) => row[name]);
+    const added = addUser.run(...values, id);
     if (added.changes === 0) return false;
 
     this.longUsers.note(unlocks.length);
@@ -139,11 +142,9 @@ function prepareInserts(db: Database) {
     addAchievement: prepareInsert(db, achievement),
     addCompany: prepareInsert(db, company),
     // Not in drizzle, which takes 3 s longer for a million users.
-    addUser: db.$client.prepare(`INSERT INTO user
-      (id, name, folded, avatar_url, company_id, company_name, company_role, roles, created_at,
-        achievements)
-      SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM private_user WHERE id = ?)
-      ON CONFLICT DO NOTHING`),
+    addUser: db.$client.prepare(`INSERT INTO user (${userColumns.join(", ")})
+      SELECT ${userColumns.map(() => "?").join(", ")}
+      WHERE NOT EXISTS (SELECT 1 FROM private_user WHERE id = ?) ON CONFLICT DO NOTHING`),
     addPrivateUser: db.$client.prepare(`INSERT INTO private_user
       SELECT ? WHERE NOT EXISTS (SELECT 1 FROM user WHERE id = ?) ON CONFLICT DO NOTHING`),
     findCompany: db.$client.prepare<{ name: string }>("SELECT name FROM company WHERE id = ?"),
