@@ -9,10 +9,10 @@ import { writeStdout } from "./output.ts";
 
 const NOT_SERVED = "the server does not serve the newest snapshot, which ";
 
-type Server = { url: string | undefined; host: string; port: number };
+type ServerAddress = { url: string | undefined; host: string; port: number };
 
 /** Without `url`, checks a server on this machine that serves http. */
-export async function runHealth({ url, host, port }: Server): Promise<void> {
+export async function runHealth({ url, host, port }: ServerAddress): Promise<void> {
   const local = `http://${toUrlHost(host)}:${port}`;
   const health = await fetchHealth(url ?? local);
   const reason = health.refused_replacement;

@@ -68,7 +68,7 @@ export async function runServe(values: ServeValues, surroundings: Surroundings):
   }
 }
 
-interface Server {
+interface RunningServer {
   roadbook: OpenRoadbook;
   source: Source | undefined;
   metrics: Metrics | undefined;
@@ -79,7 +79,7 @@ interface Server {
 }
 
 /** Opens the snapshot, the limiter and the ports. */
-async function openServer(values: ServeValues, log: Logger): Promise<Server> {
+async function openServer(values: ServeValues, log: Logger): Promise<RunningServer> {
   const { host, port, reusePort, tlsCert: cert, tlsKey: key } = values;
   const tls = cert && key ? readTls({ cert, key }) : undefined;
   const metrics = values.adminPort === undefined ? undefined : await openMetrics();
@@ -173,7 +173,7 @@ async function reportReady(log: Logger): Promise<void> {
 }
 
 /** Says what is served and where: to programs that wait for the server, and to people. */
-function announce({ roadbook, url, adminUrl }: Server, values: ServeValues, log: Log) {
+function announce({ roadbook, url, adminUrl }: RunningServer, values: ServeValues, log: Log) {
   const { snapshot = "the bundled data", faults, faultSeed, searchLimit, searchWindow } = values;
   const { built_at: builtAt, counts, featured } = roadbook.meta();
   const name = typeof snapshot === "object" ? snapshot.name : snapshot;

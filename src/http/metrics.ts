@@ -84,7 +84,7 @@ function addDefaultMetrics(): void {
 
 function addRoadbookGauges(roadbook: Gauged["roadbook"]): void {
   addGauge("snapshot_built_timestamp_seconds", "When the snapshot was built", () =>
-    toSeconds(roadbook.meta().built_at),
+    unixSecondsOf(roadbook.meta().built_at),
   );
   addGauge("snapshot_public_users", "Public users in the snapshot", () => {
     return roadbook.meta().counts.public_users;
@@ -103,7 +103,7 @@ function addSourceGauges(source: NonNullable<Gauged["source"]>): void {
     return source.status().error === null;
   });
   addGauge("snapshot_source_last_success_timestamp_seconds", "Last successful fetch", () =>
-    toSeconds(source.status().last_success),
+    unixSecondsOf(source.status().last_success),
   );
 }
 
@@ -118,6 +118,6 @@ function addGauge(name: string, help: string, read: () => number | boolean, labe
   });
 }
 
-function toSeconds(time: string | null): number {
+function unixSecondsOf(time: string | null): number {
   return time === null ? 0 : Date.parse(time) / 1000;
 }

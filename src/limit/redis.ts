@@ -65,7 +65,7 @@ class SharedLimiter implements Limiter {
         const decision = decide(store, client, { limit, windowMs, isCounted });
         return await within(this.#deadlineMs, decision);
       } catch (error) {
-        this.#drop(store, reasonOf(error));
+        this.#drop(store, reasonWithoutSecrets(error));
         return undefined;
       }
     });
@@ -95,7 +95,7 @@ class SharedLimiter implements Limiter {
       await within(this.#deadlineMs, decide(candidate, "probe", probe));
     } catch (error) {
       candidate.close();
-      if (!isRetry) onDown(reasonOf(error));
+      if (!isRetry) onDown(reasonWithoutSecrets(error));
       return this.#retryLater();
     }
     if (this.#isClosed) return candidate.close();
@@ -181,7 +181,7 @@ function within<T>(deadlineMs: number, reply: Promise<T>): Promise<T> {
 }
 
 /** Reduces an error to its code, because some messages repeat the command and its password. */
-function reasonOf(error: unknown): string {
+function reasonWithoutSecrets(error: unknown): string {
   const { message } = error instanceof Error ? error : new Error();
   if (message === UNEXPECTED || message.startsWith("no response within")) return message;
   const [, reply] = /^([A-Z]{2,}) /.exec(message) ?? [];

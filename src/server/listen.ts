@@ -9,14 +9,14 @@ import type { FetchHandler } from "../http/app.ts";
 import { toUrlHost } from "../http/request.ts";
 import type { Certificate } from "./certificate.ts";
 
-interface Server {
+interface Listening {
   origin: string;
   /** Handles the requests sent so far, and closes each connection after its response. */
   drain(): Promise<void>;
   close(): Promise<void>;
 }
 
-export interface Listener extends Pick<Server, "origin" | "close"> {
+export interface Listener extends Pick<Listening, "origin" | "close"> {
   /** Finishes the requests in progress, or cuts them off as soon as `isOver` resolves. */
   stop(isOver: Promise<unknown>): Promise<void>;
 }
@@ -36,7 +36,11 @@ const DRAIN_TICK_MS = 20;
 /** TLS 1.2 ciphers with forward secrecy and authenticated encryption, which TLS 1.3 always has. */
 const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
-type Listen = (address: ListenAddress, respond: FetchHandler, tls?: Certificate) => Promise<Server>;
+type Listen = (
+  address: ListenAddress,
+  respond: FetchHandler,
+  tls?: Certificate,
+) => Promise<Listening>;
 
 /** If listening fails, rejects with an error whose message is for the operator. */
 export async function openListener(...given: Parameters<Listen>): Promise<Listener> {

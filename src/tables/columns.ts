@@ -58,7 +58,7 @@ export interface Header {
 }
 
 /** Finds the columns of a table, in any case. Throws if one is missing or occurs twice. */
-export function readHeader(file: string, table: TableName, header: readonly string[]): Header {
+export function findColumns(file: string, table: TableName, header: readonly string[]): Header {
   const [required, optional]: [string[], string[]] = tables[table];
   const known = [...required, ...optional];
   const titles = header.map((title) => title.trim().toLowerCase().replace(/\s+/g, "_"));

@@ -7,7 +7,7 @@ import { reasonOf } from "../files/errors.ts";
 import { readFileBytes } from "../files/input.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import type { CellFormat, IdFormat } from "./cells.ts";
-import { type Header, keyOf, readHeader, type TableName } from "./columns.ts";
+import { findColumns, type Header, keyOf, type TableName } from "./columns.ts";
 import { DateColumn, type DateOrder } from "./date-order.ts";
 import { dialects } from "./dialects.ts";
 import type { Row, Selected, TableSource } from "./table-source.ts";
@@ -142,7 +142,7 @@ class CsvTable {
 
   #createTable(titles: string[]): Header {
     this.#width = titles.findLastIndex((title) => title.trim() !== "") + 1;
-    const header = readHeader(`${this.#name}.csv`, this.#name, titles.slice(0, this.#width));
+    const header = findColumns(`${this.#name}.csv`, this.#name, titles.slice(0, this.#width));
     const columns = [...header.places.keys()];
     for (const name of columns.filter((name) => name.endsWith("_at"))) {
       this.dated.set(name, new DateColumn());

@@ -8,7 +8,7 @@ import { createConnection } from "node:net";
 import { codeOf, networkReasonOf, reasonOf } from "../files/errors.ts";
 import { isUrl, readFileBytes } from "../files/input.ts";
 import type { CellFormat } from "./cells.ts";
-import { keyOf, readHeader, type TableName } from "./columns.ts";
+import { findColumns, keyOf, type TableName } from "./columns.ts";
 import { type Connection, ServerConnection, SqliteConnection, within } from "./connections.ts";
 import { type Dialect, dialects, quoteName, trimQuery } from "./dialects.ts";
 import { namingFile, type Row, type Selected, type TableSource } from "./table-source.ts";
@@ -99,7 +99,7 @@ class DatabaseSource implements TableSource {
 
     const reply = this.#connection.run(`SELECT * FROM ${from} AS q WHERE 1 = 0`);
     const { columns } = await namingFile(file, reply);
-    const header = readHeader(file, table, columns);
+    const header = findColumns(file, table, columns);
     if (columns.every((column, at) => header.places.get(column) === at)) return { header, from };
 
     // With the names of columns as they are known here.
