@@ -175,7 +175,7 @@ export class Kiosk {
       if (!(await fetch(src ?? href, { signal })).ok) return;
     this.#stop(...Object.keys(this.#timers));
     setAddress(url);
-    document.open();
+    // Opens a new document.
     document.write(text);
     document.close();
   }
