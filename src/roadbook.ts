@@ -96,7 +96,7 @@ type Served = "snapshot" | "dataset" | "demo";
 /** The options that say how to serve it. */
 type Values = Omit<RoadbookValues, Served>;
 
-/** What only the caller of {@link openRoadbook} can open. */
+/** Resources that the caller of {@link openRoadbook} opens. */
 interface Opened {
   /** The path or bytes of the snapshot. */
   snapshot: string | Uint8Array;

@@ -1,4 +1,4 @@
-/** What a command says about the snapshot that it has written: lines for people, or JSON. */
+/** The report of a command on the snapshot that it has written: lines for people, or JSON. */
 import type { UnknownColumn } from "../domain/record-source.ts";
 import { printable } from "../domain/validation-errors.ts";
 import type { OddTexts } from "../snapshot/import/clean-record.ts";

@@ -24,7 +24,7 @@ import { shadeAccent } from "../web/brand.ts";
 import { listIdleFlags } from "./idle-flags.ts";
 import { endOnSignal, writeStdout } from "./output.ts";
 
-/** What the environment says besides the settings. */
+/** The facts about the environment that are not settings. */
 interface Surroundings {
   /** Variables that look like settings, but are not. */
   unknownVariables: string[];

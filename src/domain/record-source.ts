@@ -1,5 +1,5 @@
 /**
- * What every source of records offers to the import, whether it is a text of lines, a folder of CSV
+ * The interface of every source of records, whether it is a text of lines, a folder of CSV
  * files, a database or a snapshot: its records in order, where each stands, and whose ids they have.
  */
 import type { RawRecord, RecordKey } from "./dataset.ts";

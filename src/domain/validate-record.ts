@@ -28,7 +28,7 @@ import {
 /** How many errors to report per record. A single record can cause a million. */
 const MAX_ERRORS = 20;
 
-/** What a value must be. */
+/** The check of a value, and the errors in it. */
 export interface Shape<Value> {
   Check(value: unknown): value is Value;
   Errors(value: unknown): Iterable<ValueError>;

@@ -80,7 +80,7 @@ async function readBody({ body }: Request): Promise<string | undefined> {
   return bytes.toString();
 }
 
-/** Throws unless `body` is a list of texts. What is wrong with a text, the parser of faults says. */
+/** Throws unless `body` is a list of texts. The parser of faults checks each text. */
 function parseList(body: string): string[] {
   let value: unknown;
   try {

@@ -15,7 +15,7 @@ const RETRY_AFTER_MS = 1000;
 
 /** Holds faults that can be replaced. Each has its own random sequence and count. */
 export class FaultInjector {
-  /** What the headers of an injected 429 say. */
+  /** The limit that the headers of an injected 429 show. */
   readonly #policy: LimitPolicy;
   #drawn: { fault: Fault; random: Random; left: number }[] = [];
 

@@ -13,7 +13,7 @@ export interface Fault {
   ending: "usual" | "close" | number;
   /** The share of requests that fail. */
   rate: number;
-  /** After so many requests, no other one fails. */
+  /** The number of requests that fail at most. */
   times: number;
 }
 

@@ -1,4 +1,4 @@
-/** Functions that run around a handler: a hook before it, the count of a search, a report after it. */
+/** The types of functions that run around a handler: hooks before it, and a report after it. */
 import type { Context } from "elysia";
 import type { Decision } from "../limit/limiter.ts";
 

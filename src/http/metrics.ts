@@ -6,7 +6,7 @@ import type { Meta } from "../snapshot/format/meta.ts";
 import type { SourceStatus } from "../snapshot/remote/source.ts";
 import type { ResponseFacts } from "./hooks.ts";
 
-/** What the gauges read. */
+/** The objects whose state the gauges show. */
 export interface Gauged {
   roadbook: {
     meta(): Meta;

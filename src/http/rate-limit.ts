@@ -42,7 +42,7 @@ export const limitHeaders: Record<string, [meaning: string, value: string | numb
   "X-RateLimit-Reset": ["The Unix time when one more is allowed", 0],
 };
 
-/** What the headers say of the limit itself. */
+/** The part of the limit that the headers show. */
 export type LimitPolicy = Pick<SearchLimit, "limit" | "windowMs" | "unixClock">;
 
 export function setRateLimitHeaders(

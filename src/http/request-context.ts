@@ -1,4 +1,4 @@
-/** What is known of each request apart from its `Request`, such as its client, its id and its start. */
+/** Keeps the client, the id and the start of each request, which its `Request` does not have. */
 import type { Client, Clients } from "../limit/client-address.ts";
 import type { Decision } from "../limit/limiter.ts";
 import { addressOf, type Peer } from "./peer.ts";
@@ -7,13 +7,13 @@ import { forwardedOriginOf, originOf } from "./request.ts";
 /** The ids that are safe in logs and headers. */
 export const REQUEST_ID = /^[\w.~+/=:@-]{1,128}$/;
 
-/** What identifies the client of a request. */
+/** The peer and the headers, which identify the client of a request. */
 interface Sender {
   peer: Peer;
   headers: Headers;
 }
 
-/** What is known of a request apart from the `Request` that Elysia gets. */
+/** The facts about a request that the `Request` which Elysia gets does not have. */
 export interface RequestContext extends Sender {
   /** The URL and method as they were sent, which may differ from those that Elysia gets. */
   url: string;
@@ -21,7 +21,7 @@ export interface RequestContext extends Sender {
   requestId: string;
   /** When the request arrived, on the monotonic clock. */
   startMs: number;
-  /** What the search limit decided. Undefined if the request was not counted. */
+  /** The decision of the search limit. Undefined if the request was not counted. */
   decision: Decision | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What handlers return, and hooks throw: a plain object for JSON, an error, or any `Content`. */
+/** The results that handlers return and hooks throw: plain objects for JSON, errors, any `Content`. */
 import { ElysiaCustomStatusResponse } from "elysia";
 import { type CachePolicy, Content, JSON_TYPE } from "./content.ts";
 import type { ErrorBody } from "./error-codes.ts";

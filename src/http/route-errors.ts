@@ -1,4 +1,4 @@
-/** Lists which errors each kind of route returns, and tells them to typed clients. */
+/** Lists the errors that each kind of route returns, and gives typed clients their types. */
 import type { ErrorBody } from "./error-codes.ts";
 import type { StatusOf } from "./errors.ts";
 

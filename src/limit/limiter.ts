@@ -17,7 +17,7 @@ export interface Limiter {
   /** Counts a request if it is allowed. Never throws or rejects. */
   consume(client: string): Decision | Promise<Decision>;
   status(): LimiterStatus;
-  /** Forgets all requests. For tests only. A shared limiter does not have this method. */
+  /** Forgets all requests. A shared limiter does not have this method. */
   reset?(): void;
   /** Disconnects from the store. Only a shared limiter has this method. */
   close?(): void;

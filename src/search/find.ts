@@ -13,7 +13,7 @@ interface Name {
 
 /**
  * If an index lists fewer names than this for a query, they are compared with it at once. Otherwise
- * each tier is looked up. Reading names is slow: with 40, half of all searches take a third longer.
+ * each tier is looked up. Reading names is slow: with 40, the median search takes a third longer.
  */
 const FEW = MAX_RESULTS + 1;
 

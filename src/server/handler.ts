@@ -1,4 +1,4 @@
-/** What a server adds to the app: headers that only a server knows, and a warning about its proxy. */
+/** Adds to the app the headers that only a server knows, and a warning about its proxy. */
 import type { Logger } from "pino";
 import type { RequestHandler } from "../http/app.ts";
 

@@ -51,7 +51,7 @@ export function createConverter(ids: IdFormat, format: CellFormat): (row: RawRec
   };
 }
 
-/** What ids look like: integers or, with an id map, keys, which can be of any kind. */
+/** The form of ids: integers or, with an id map, keys, which can be of any kind. */
 export interface IdFormat {
   /** Reads an id from a cell. Returns anything else unchanged, so that validation quotes it. */
   read(cell: unknown): unknown;

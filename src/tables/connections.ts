@@ -44,7 +44,7 @@ export class SqliteConnection implements Connection {
   }
 }
 
-/** What Bun adds to the rows of a reply. */
+/** The facts that Bun adds to the rows of a reply. */
 type ServerReply = Row[] & { columns?: { name: string }[] };
 
 const BEGIN_POSTGRES = ["SET TIME ZONE 'UTC'", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"];

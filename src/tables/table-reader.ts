@@ -140,7 +140,7 @@ export function isFolder(path: string): boolean {
 /** Opens a folder of CSV files. */
 export function openFolder(folder: string, { dates, idMap, onRead }: TableOptions): RecordSource {
   const files = findTables(folder, "csv");
-  const ids = idMap === undefined ? integerIds : keyIds;
+  const ids = idFormatFor(idMap);
   return new TableReader(new CsvSource(ids, dates), files, ids, { onRead });
 }
 
@@ -151,6 +151,10 @@ export async function openQueries(
 ): Promise<RecordSource> {
   if (!isFolder(queries)) throw new Error(`${queries} is not a folder`);
   const files = findTables(queries, "sql");
-  const ids = idMap === undefined ? integerIds : keyIds;
-  return new TableReader(await openDatabase(url, timeoutMs), files, ids, { onRead, onSlow });
+  const source = await openDatabase(url, timeoutMs);
+  return new TableReader(source, files, idFormatFor(idMap), { onRead, onSlow });
+}
+
+function idFormatFor(idMap: string | undefined): IdFormat {
+  return idMap === undefined ? integerIds : keyIds;
 }

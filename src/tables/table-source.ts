@@ -1,4 +1,4 @@
-/** What tables are read from: CSV files or a database. Both have rows that SQL selects. */
+/** The interface of the sources of tables, CSV files and databases, whose rows SQL selects. */
 import type { Place } from "../domain/record-source.ts";
 import type { CellFormat } from "./cells.ts";
 import type { Header, TableName } from "./columns.ts";

@@ -25,7 +25,7 @@ export class Table {
   readonly file: string;
   readonly header: Header;
   readonly #source: TableSource;
-  /** What follows FROM. */
+  /** The text that follows FROM. */
   readonly #from: string;
   /** The column that identifies a row, or the user of the row. */
   readonly #column: "id" | "user_id";
@@ -165,7 +165,7 @@ export class Table {
   }
 }
 
-/** What PostgreSQL and MySQL say of types and collations that they do not compare. */
+/** The errors of PostgreSQL and MySQL for types and collations that they do not compare. */
 const INCOMPARABLE = /operator does not exist|illegal mix of collations/i;
 
 /** Returns an id with the type of another one, or undefined if it cannot have that type. */

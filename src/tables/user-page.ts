@@ -48,7 +48,7 @@ class Owner {
     this.#roles.add(id);
   }
 
-  /** Of several for one achievement, the highest tier counts, then the earliest. */
+  /** The highest tier of an achievement counts, then the earliest time. */
   addUnlock(unlock: RawRecord): void {
     this.#unlocks ??= new Map();
     const other = this.#unlocks.get(unlock.id);

@@ -1,6 +1,7 @@
 /** Applies a community's own name, colour and logo to the page. This module never reads files. */
 import crypto from "node:crypto";
 import type { Language } from "../domain/languages.ts";
+import { PNG_SIGNATURE } from "./encode-png.ts";
 
 export const DEFAULT_TITLE = "Roadbook";
 export const DEFAULT_ACCENT = "#ffc61a";
@@ -41,7 +42,7 @@ const MIN_CONTRAST = { light: 1.5, dark: 3 };
 /** A shade of a paler accent would be a plain grey. The channels of #0a3d62 differ by 88. */
 const MIN_CHROMA = 48;
 
-/** What WCAG 2 asks of parts of a page that are not text. */
+/** WCAG 2 requires this of parts of a page that are not text. */
 const SHADED_CONTRAST = 3;
 
 /** Colours of less contrast are hardly told apart. */
@@ -85,7 +86,7 @@ function styleIn(mode: Mode, rules: string): string {
   return rules && `@media(prefers-color-scheme:${mode}){${rules}}`;
 }
 
-/** What the style sheet does not expect: a line in the colour of the text, or an invisible sign. */
+/** Rules for a line in the colour of the text, and for an invisible sign. */
 function adaptTo(mode: Mode, accent: string, line: string): string {
   const rules: string[] = [];
   // In boxes of that colour, letters would look blacked out.
@@ -122,7 +123,7 @@ export function parseLogo(bytes: Uint8Array): Logo {
   if (bytes.length > 256 * 1024) {
     throw new RangeError("is larger than 256 KB, the maximum for a logo");
   }
-  if (PNG_START.equals(bytes.subarray(0, PNG_START.length))) {
+  if (PNG_SIGNATURE.equals(bytes.subarray(0, PNG_SIGNATURE.length))) {
     return logoOf(bytes, "png", "image/png");
   }
   const [, root] = SVG_ROOT.exec(new TextDecoder().decode(bytes)) ?? [];
@@ -141,7 +142,6 @@ function logoOf(bytes: Uint8Array, kind: string, type: string): Logo {
   return { file, type, bytes: bytes.slice() };
 }
 
-const PNG_START = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
 /** An optional XML prolog, and the attributes of the root tag of an SVG. */
 const SVG_ROOT =
   /^(?:\s|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>[]*(?:\[[^\]]*\]\s*)?>)*<svg(?=[\s/>])((?:"[^"]*"|'[^']*'|[^"'>])*)>/s;

@@ -5,12 +5,7 @@
  */
 import { accessSync, constants, copyFileSync } from "node:fs";
 import { eq, sql } from "drizzle-orm";
-import {
-  OWN_IDS,
-  RecordList,
-  type RecordSource,
-  type SourceIds,
-} from "../../domain/record-source.ts";
+import { OWN_IDS, RecordList, type RecordSource } from "../../domain/record-source.ts";
 import { isUnknown, type Paths, type ReplaceOptions, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { parseHeader } from "../format/header-trailer.ts";
@@ -46,8 +41,10 @@ export function applyChanges(
 ): Promise<Counted> {
   return replaceExisting(target, options, async (paths) => {
     await using source = await LineReader.open(changes, options);
-    const write = (copy: Copy) => applyTo(copy, source, options);
-    return await useCopy(target, paths, source.ids, options, write);
+    const old = await copyVerified(target, paths);
+    using ids = await Ids.open(source.ids, old, options);
+    using writer = SnapshotWriter.change(paths.work, paths.old);
+    return await applyTo({ paths, writer, ids, target: old }, source, options);
   });
 }
 
@@ -76,14 +73,16 @@ export function hideUsers(
   target: string,
   options: ApplyOptions = {},
 ): Promise<Counted & { found: Found[] }> {
-  const hide = async (copy: Copy) => {
+  return replaceExisting(target, options, async (paths) => {
+    const old = await copyVerified(target, paths);
+    using ids = await Ids.open(OWN_IDS, old, options);
+    using writer = SnapshotWriter.change(paths.work, paths.old);
+    const copy = { paths, writer, ids, target: old };
+
     const found = findUsers(copy, given);
     const changes = found.map(({ id }) => ({ type: "user", id, public: false }));
     const counted = await applyTo(copy, new RecordList(changes), { ...options, allowShrink: true });
     return { ...counted, found };
-  };
-  return replaceExisting(target, options, (paths) => {
-    return useCopy(target, paths, OWN_IDS, options, hide);
   });
 }
 
@@ -137,21 +136,12 @@ interface Copy {
   target: Target;
 }
 
-async function useCopy<T>(
-  name: string,
-  paths: Paths,
-  changeIds: SourceIds,
-  { idMap, waitMs, onWait }: ApplyOptions,
-  use: (copy: Copy) => Promise<T>,
-): Promise<T> {
-  const { work, old } = paths;
+/** Copies the snapshot file `name`, and describes the copy as the target of the changes. */
+async function copyVerified(name: string, { work, old }: Paths): Promise<Target> {
   await namingErrors(name, async () => accessSync(old, constants.R_OK));
   copyFileSync(old, work, constants.COPYFILE_FICLONE);
   // Verifies the copy rather than the original, which may have changed since it was copied.
-  const target = await verifyTarget(work, { name, path: old });
-  using ids = await Ids.open(changeIds, target, { idMap, waitMs, onWait });
-  using writer = SnapshotWriter.change(work, old);
-  return await use({ paths, writer, ids, target });
+  return verifyTarget(work, { name, path: old });
 }
 
 /** Applies changes to a copy, which becomes the new file. */

@@ -3,12 +3,11 @@ import { sql } from "drizzle-orm";
 import type { ChangeLine, RecordKey } from "../../domain/dataset.ts";
 import type { FoundError, Place } from "../../domain/record-source.ts";
 import { validateChange } from "../../domain/validate-record.ts";
-import { DUPLICATE_ID } from "../../domain/validation-errors.ts";
 import { NameChanges } from "../../search/name-index.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
 import type { RecordHandler } from "./read-dataset.ts";
-import { nameCompanies, RowWriter } from "./row-writer.ts";
+import { duplicateId, nameCompanies, RowWriter } from "./row-writer.ts";
 import { TakedownWriter } from "./takedowns.ts";
 
 export class ChangeWriter implements RecordHandler<ChangeLine> {
@@ -41,10 +40,7 @@ export class ChangeWriter implements RecordHandler<ChangeLine> {
   add(record: ChangeLine, at: Place): FoundError[] {
     const { type, id } = record;
     const first = this.placeOf[type].get(id);
-    if (first !== undefined) {
-      const reason = `duplicate ${type} id ${this.#ids.inSource(record)}`;
-      return [{ field: "id", reason, kind: DUPLICATE_ID, first }];
-    }
+    if (first !== undefined) return [{ ...duplicateId(record, this.#ids), first }];
     this.placeOf[type].set(id, at);
 
     this.#takedowns.note(record);

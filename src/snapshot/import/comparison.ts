@@ -22,7 +22,7 @@ export interface Changed {
   companies: readonly number[];
 }
 
-/** What users can have, as a condition on the old snapshot. */
+/** The conditions for a user of the old snapshot to have had something. */
 const HAD = {
   avatars: sql`o.avatar_url IS NOT NULL`,
   companies: sql`o.company_id IS NOT NULL`,
@@ -34,9 +34,9 @@ const IS_PRIVATE = sql`EXISTS (SELECT 1 FROM main.private_user p WHERE p.id = o.
 export class Comparison {
   readonly before: Totals;
   readonly after: Totals;
-  /** What has become of the users who were public. */
+  /** The changes to users who were public. */
   readonly publicUsers;
-  /** What has become of the users who were private. */
+  /** The changes to users who were private. */
   readonly privateUsers;
   readonly companies;
   readonly #db: Database;

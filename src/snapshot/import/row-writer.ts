@@ -55,9 +55,7 @@ export class RowWriter implements RecordHandler<DatasetLine> {
       ids.add(id);
     }
 
-    if (this.#insert(record, at)) return [];
-    const reason = `duplicate ${type} id ${this.#ids.inSource(record)}`;
-    return [{ field: "id", reason, kind: DUPLICATE_ID }];
+    return this.#insert(record, at) ? [] : [duplicateId(record, this.#ids)];
   }
 
   /** Returns whether there was such a record. */
@@ -169,6 +167,12 @@ function prepareDeletions(db: Database) {
     company: [prepare(company)],
     user: [prepare(user), prepare(privateUser)],
   };
+}
+
+/** The error for a record whose id another record of its type has. */
+export function duplicateId(record: RecordKey, ids: Ids): FoundError {
+  const reason = `duplicate ${record.type} id ${ids.inSource(record)}`;
+  return { field: "id", reason, kind: DUPLICATE_ID };
 }
 
 function tooMany(type: keyof typeof limits): FoundError {
