@@ -121,7 +121,7 @@ describe("invariants", () => {
       [
         "search/find.ts",
         "search/name-index.ts",
-        "snapshot/import/forget.ts",
+        "snapshot/format/forget.ts",
         "snapshot/import/references.ts",
         "snapshot/import/row-writer.ts",
       ],

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { networkReasonOf, reasonOf } from "../files/errors.ts";
 import { endpoints } from "../http/endpoints.ts";
 import type { HealthBody } from "../http/health.ts";
-import { toUrlHost } from "../http/request.ts";
+import { toUrlHost } from "../http/url.ts";
 import { readChecksum } from "../snapshot/format/header-trailer.ts";
 import { writeStdout } from "./output.ts";
 

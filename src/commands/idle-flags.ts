@@ -1,7 +1,7 @@
 /** Finds flags of `serve` that have no effect, for a warning at the start. Changes nothing. */
 import { reasonOf } from "../files/errors.ts";
 import { makeTemporaryFolder } from "../files/temporary-folder.ts";
-import { defaultOf } from "../settings/declare.ts";
+import { defaultOf } from "../settings/read-value.ts";
 import { type ServeValues, serveSettings } from "../settings/serve-flags.ts";
 
 /** Yields a sentence for each. `isPublic` looks a user up in the snapshot that is served. */

@@ -6,7 +6,7 @@ import { reasonOf } from "../files/errors.ts";
 import { JSON_TYPE } from "./content.ts";
 import { errorBody } from "./errors.ts";
 import type { Metrics } from "./metrics.ts";
-import { pathOf, toUrlHost } from "./request.ts";
+import { pathOf, toUrlHost } from "./url.ts";
 
 interface AdminOptions {
   host: string;

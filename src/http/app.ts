@@ -10,10 +10,10 @@ import { pageFiles } from "./page-files.ts";
 import { createPages } from "./pages.ts";
 import { peerOf } from "./peer.ts";
 import { createSearchCounter } from "./rate-limit.ts";
-import { toRoutable } from "./request.ts";
 import { RequestContexts } from "./request-context.ts";
 import { createRespond, preflight } from "./response.ts";
 import { isResult } from "./result.ts";
+import { toRoutable } from "./routable.ts";
 import { search } from "./search.ts";
 import { users } from "./users.ts";
 

@@ -2,7 +2,7 @@
  * The endpoints of the API by operation id: their paths, the target under which faults reach them,
  * and their group in the documentation. Nothing else repeats a path.
  */
-import { pathOf } from "./request.ts";
+import { pathOf } from "./url.ts";
 
 /** Searches count against the limit. A service route is not cached and not under /api. */
 export const endpoints = {

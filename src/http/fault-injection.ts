@@ -6,8 +6,9 @@ import type { FetchHandler } from "./app.ts";
 import { Content, JSON_TYPE } from "./content.ts";
 import { type Endpoint, endpoints } from "./endpoints.ts";
 import { busy, fail } from "./errors.ts";
-import { codeFor, covers, type Fault, type GivenFault } from "./fault.ts";
+import { codeFor, covers } from "./fault-targets.ts";
 import type { Hook } from "./hooks.ts";
+import type { Fault, GivenFault } from "./parse-fault.ts";
 import { failLimited, type LimitPolicy, setRateLimitHeaders } from "./rate-limit.ts";
 
 /** The `Retry-After` of an injected 429. It is short enough to wait for in a test. */

@@ -14,9 +14,10 @@ import type { Pages, Service } from "./app-options.ts";
 import { type Body, Content } from "./content.ts";
 import { errors } from "./error-codes.ts";
 import { fail } from "./errors.ts";
+import { preferencesIn } from "./preferences.ts";
 import { toSeconds } from "./rate-limit.ts";
 import { readCompany, readDriver, readOthers, readResults, readStart } from "./read-views.ts";
-import { pathOf, preferencesIn, withoutBase } from "./request.ts";
+import { pathOf, withoutBase } from "./url.ts";
 import { parseUserId } from "./user-id.ts";
 
 /** The page's script and style come from this server, but a dataset's avatars may be anywhere. */

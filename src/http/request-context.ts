@@ -1,8 +1,8 @@
 /** Keeps the client, the id and the start of each request, which its `Request` does not have. */
 import type { Client, Clients } from "../limit/client-address.ts";
 import type { Decision } from "../limit/limiter.ts";
+import { forwardedOriginOf, originOf } from "./origin.ts";
 import { addressOf, type Peer } from "./peer.ts";
-import { forwardedOriginOf, originOf } from "./request.ts";
 
 /** The ids that are safe in logs and headers. */
 export const REQUEST_ID = /^[\w.~+/=:@-]{1,128}$/;

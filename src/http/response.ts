@@ -2,10 +2,11 @@
 import { apiVersion } from "../domain/version.ts";
 import type { AppOptions, SearchLimit } from "./app-options.ts";
 import { type Body, type CachePolicy, type Coding, Content } from "./content.ts";
+import { preferencesIn } from "./preferences.ts";
 import { limitHeaders, setRateLimitHeaders } from "./rate-limit.ts";
-import { preferencesIn, withoutBase } from "./request.ts";
 import type { RequestContext, RequestContexts } from "./request-context.ts";
 import { allowHeaders, contentOf } from "./result.ts";
+import { withoutBase } from "./url.ts";
 
 const exposed = ["ETag", "Retry-After", "X-API-Version", "X-Request-Id"];
 

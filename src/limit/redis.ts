@@ -63,7 +63,7 @@ class SharedLimiter implements Limiter {
     return consumeBoth(this.#memory, client, async (isCounted) => {
       try {
         const decision = decide(store, client, { limit, windowMs, isCounted });
-        return await within(this.#deadlineMs, decision);
+        return await beforeDeadline(this.#deadlineMs, decision);
       } catch (error) {
         this.#drop(store, reasonWithoutSecrets(error));
         return undefined;
@@ -91,8 +91,8 @@ class SharedLimiter implements Limiter {
     // wrong password, a command fails only if it is sent before the connection is open.
     const probe = { limit: 1_000_000, windowMs: 1, isCounted: true };
     try {
-      await within(connectMs, decide(candidate, "probe", probe));
-      await within(this.#deadlineMs, decide(candidate, "probe", probe));
+      await beforeDeadline(connectMs, decide(candidate, "probe", probe));
+      await beforeDeadline(this.#deadlineMs, decide(candidate, "probe", probe));
     } catch (error) {
       candidate.close();
       if (!isRetry) onDown(reasonWithoutSecrets(error));
@@ -167,7 +167,7 @@ async function decide(
  * Settles like `reply`, or rejects after the deadline. Two timers split the wait, so that a lagging
  * process reads replies in between and a reply that has already arrived is never late.
  */
-function within<T>(deadlineMs: number, reply: Promise<T>): Promise<T> {
+function beforeDeadline<T>(deadlineMs: number, reply: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const fail = () => reject(new Error(`no response within ${deadlineMs} ms`));
     const startMs = performance.now();

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import ipaddr from "ipaddr.js";
 import { codeOf, reasonOf } from "../files/errors.ts";
 import type { FetchHandler } from "../http/app.ts";
-import { toUrlHost } from "../http/request.ts";
+import { toUrlHost } from "../http/url.ts";
 import type { Certificate } from "./certificate.ts";
 
 interface Listening {

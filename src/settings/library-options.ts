@@ -3,8 +3,9 @@ import type { DatasetLine, EndLine, IdsLine } from "../domain/dataset.ts";
 import { suggest } from "../domain/suggest.ts";
 import type { ResponseFacts } from "../http/hooks.ts";
 import type { LineSource } from "../snapshot/import/line-reader.ts";
-import { defaultOf, type GivenOf, type Setting, type Values } from "./declare.ts";
+import type { GivenOf, Setting, Values } from "./declare.ts";
 import * as kinds from "./kinds.ts";
+import { defaultOf } from "./read-value.ts";
 import { sharedSettings } from "./serve-flags.ts";
 
 /** Declares a library-only option whose value is used as given. */

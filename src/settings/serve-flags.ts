@@ -1,7 +1,7 @@
 /** The flags of `serve`. Most are also options of the library. */
 import { type Language, languages } from "../domain/languages.ts";
 import { isUrl } from "../files/input.ts";
-import { parseFault } from "../http/fault.ts";
+import { parseFault } from "../http/parse-fault.ts";
 import { parseCidr } from "../limit/client-address.ts";
 import { parseS3Location, parseWebLocation } from "../snapshot/remote/location.ts";
 import { DEFAULT_TITLE } from "../web/brand.ts";

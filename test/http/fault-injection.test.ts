@@ -1,6 +1,6 @@
 /** Fault injection: the syntax of faults, and their effect on clients. */
 import { expect, test } from "bun:test";
-import { parseFault } from "../../src/http/fault.ts";
+import { parseFault } from "../../src/http/parse-fault.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
 import type { RoadbookOptions } from "../../src/settings/library-options.ts";
 import { community } from "../datasets.ts";

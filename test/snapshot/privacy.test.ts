@@ -1,6 +1,6 @@
 /**
  * A private profile leaves no trace in a snapshot's tables or elsewhere in the file's bytes. The
- * comment in src/snapshot/import/forget.ts lists what clears them.
+ * comment in src/snapshot/format/forget.ts lists what clears them.
  */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
@@ -8,8 +8,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { seedDataset } from "../../src/community/community.ts";
 import { fold, SPELLING_END, spell } from "../../src/search/fold.ts";
+import { clearUnused } from "../../src/snapshot/format/forget.ts";
 import { parseHeader } from "../../src/snapshot/format/header-trailer.ts";
-import { clearUnused } from "../../src/snapshot/format/unused-space.ts";
 import { applyChanges, changeSnapshot } from "../../src/snapshot/import/apply.ts";
 import { buildSnapshot, importDataset } from "../../src/snapshot/import/import.ts";
 import { bytesOf, community, makeSnapshot, user } from "../datasets.ts";

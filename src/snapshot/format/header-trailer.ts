@@ -9,7 +9,7 @@ import { setImmediate } from "node:timers/promises";
 import zlib from "node:zlib";
 import { reasonOf } from "../../files/errors.ts";
 import { findForeign, isGzip } from "../../files/input.ts";
-import { clearUnused } from "./unused-space.ts";
+import { clearUnused } from "./forget.ts";
 
 /** "RBOK" in ASCII. */
 export const APPLICATION_ID = 0x52424f4b;

@@ -11,7 +11,8 @@ import {
 } from "../../domain/record-source.ts";
 import { InvalidRecord, parseObject, validateMarker } from "../../domain/validate-record.ts";
 import type { ValidationError } from "../../domain/validation-errors.ts";
-import { decompress, readFileBytes, readLines, type TextLine } from "../../files/input.ts";
+import { decompress, readFileBytes } from "../../files/input.ts";
+import { readLines, type TextLine } from "../../files/split-lines.ts";
 
 /**
  * What lines come from: the path of an NDJSON file (plain or gzip), its bytes, or the objects in its

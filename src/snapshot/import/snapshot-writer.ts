@@ -8,11 +8,11 @@ import { formatTime } from "../../domain/time.ts";
 import { version } from "../../domain/version.ts";
 import { moveWork, type Paths } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
+import { forgetTerms, overwriteDeleted } from "../format/forget.ts";
 import { finishBytes, finishFile } from "../format/header-trailer.ts";
 import { type Meta, writeMeta } from "../format/meta.ts";
 import { createIndexes, createSchema } from "../format/schema.ts";
 import { divideSitemap } from "../format/sitemap-pages.ts";
-import { forgetRemains } from "./forget.ts";
 
 /** If fewer pages are free, a change leaves the other blocks as they are. */
 const MAX_FREE_SHARE = 1 / 8;
@@ -33,9 +33,9 @@ export class SnapshotWriter implements Disposable {
     try {
       // A killed process must not leave a journal file, which SQLite would later apply to another
       // database. `journal_mode = OFF` would also work, but Bun's SQLite silently ignores it.
-      // With `secure_delete`, SQLite overwrites what it deletes; see forget.ts.
       this.db.$client.exec(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;
-        PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768; PRAGMA secure_delete = ON`);
+        PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768`);
+      overwriteDeleted(this.db.$client);
       if (old !== undefined) this.db.run(sql`ATTACH ${old} AS old`);
       this.db.$client.exec("BEGIN");
       if (isNew) createSchema(this.db.$client);
@@ -71,7 +71,7 @@ export class SnapshotWriter implements Disposable {
     divideSitemap(this.db.$client);
 
     this.db.$client.exec("COMMIT");
-    forgetRemains(this.db);
+    forgetTerms(this.db.$client);
   }
 
   /** Makes the finished database, which is the file `work`, the snapshot `path`. Returns its checksum. */

@@ -1,8 +1,7 @@
 /** The syntax of faults, such as `search:status=503,rate=0.1`. fault-injection.ts has the effects. */
 import { parseDuration } from "../domain/time.ts";
-import { type Endpoint, endpoints } from "./endpoints.ts";
-import { type ErrorCode, errors } from "./error-codes.ts";
-import { ownErrors } from "./route-errors.ts";
+import { endpoints } from "./endpoints.ts";
+import { canFail, covers } from "./fault-targets.ts";
 
 export interface Fault {
   /** As it was given. */
@@ -40,22 +39,6 @@ export function parseFault(text: string): GivenFault {
 
   const ending = isClosing ? "close" : status || "usual";
   return { text, target, delayMs, ending, rate, times };
-}
-
-/** `*` omits /health, because programs wait for a healthy server before they start. */
-export function covers(target: string, endpoint: Endpoint): boolean {
-  return target === endpoint.target || (target === "*" && endpoint.target !== "health");
-}
-
-/** The code of the error with which an endpoint returns a status. */
-export function codeFor({ tag }: Endpoint, status: number): ErrorCode | undefined {
-  const codes: ErrorCode[] = [...ownErrors[tag], "method_not_allowed"];
-  return codes.find((code) => errors[code].status === status);
-}
-
-/** Any 5xx status is allowed, because proxies add their own. */
-function canFail(endpoint: Endpoint, status: number): boolean {
-  return (status >= 500 && status <= 599) || codeFor(endpoint, status) !== undefined;
 }
 
 interface Parts extends Partial<Pick<Fault, "delayMs" | "rate" | "times">> {

@@ -1,0 +1,21 @@
+/** Takes a request's URL apart. Each step takes linear time, and none of them throws. */
+
+/** The origin of a request without a host. */
+export const LOCAL_ORIGIN = "http://localhost";
+
+/** The index at which the path begins. `url` may lack a scheme and host. */
+export function pathStart(url: string): number {
+  return url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
+}
+
+export function pathOf(url: string): string {
+  const start = pathStart(url);
+  const query = url.indexOf("?", start);
+  return url.slice(start, query < 0 ? undefined : query);
+}
+
+/** A host as it stands in a URL, where an IPv6 address has brackets. */
+export const toUrlHost = (host: string): string => (host.includes(":") ? `[${host}]` : host);
+
+export const withoutBase = (path: string, basePath: string): string =>
+  `${path}/`.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path;

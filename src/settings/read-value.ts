@@ -1,0 +1,28 @@
+/** Reads the value of a setting: from the command line, its environment variable or its default. */
+import { isFlag, type Setting, termOf, variableOf } from "./declare.ts";
+import * as kinds from "./kinds.ts";
+
+/** Parses the texts given on the command line, otherwise the variable in `env` or the default. */
+export function readValue(setting: Setting, texts: string[] | undefined, env: kinds.Environment) {
+  const { kind, separator } = setting;
+  const variable = variableOf(setting) ?? "";
+  const name = texts ? termOf(setting) : variable;
+  const given = texts ?? [env[variable]].filter((text) => text !== undefined);
+  const parse = (text: string) => {
+    // An empty value is an error, because an empty host would listen on every address.
+    if (text === "") throw new kinds.UsageError(`${name} must not be empty`);
+    return kinds.parseNamed(name, kind, text, () => kind.parse(text, env));
+  };
+  if (separator && given.length > 0) {
+    if (!isFlag(setting)) return given.map(parse);
+    return given.flatMap((text) => text.split(separator)).map((part) => parse(part.trim()));
+  }
+  const last = given.at(-1);
+  return last === undefined ? defaultOf(setting) : parse(last);
+}
+
+/** Returns the value of a setting that was left out. */
+export function defaultOf({ kind, default: text }: Pick<Setting, "kind" | "default">): unknown {
+  if (text !== undefined) return kind.parse(text);
+  return kind === kinds.boolean ? false : undefined;
+}

@@ -1,0 +1,104 @@
+/**
+ * Forgets what a change removes from a snapshot, so that no byte of the file shows it. Each of three
+ * steps has its time, and `SnapshotWriter` takes them for any database:
+ *
+ * 1. Before anything is deleted, {@link overwriteDeleted}.
+ * 2. After the commit, {@link forgetTerms}.
+ * 3. When the file is finished, {@link clearUnused}.
+ *
+ * The id and the time of a takedown stay for an hour (import/takedowns.ts).
+ */
+import { type NameKind, nameKinds } from "../../search/name-index.ts";
+import type { Sqlite } from "../../sqlite/driver.ts";
+
+/**
+ * Makes SQLite overwrite with zeros whatever it deletes. FTS5 does so, too, because its tables ask
+ * for it (search/name-index.ts).
+ */
+export function overwriteDeleted(db: Sqlite): void {
+  db.exec("PRAGMA secure_delete = ON");
+}
+
+/** Removes from the name indexes of a committed database what FTS5 leaves of deleted names. */
+export function forgetTerms(db: Sqlite): void {
+  for (const kind of nameKinds) renewSeparators(db, kind);
+}
+
+/** The id of a page is this times the number of its segment, plus the number of the page. */
+const PAGES_PER_SEGMENT = 2 ** 37;
+
+interface Separated {
+  segid: number;
+  pgno: number;
+  separator: Uint8Array;
+  page: Uint8Array;
+}
+
+/**
+ * After a "secure-delete" of the first term on a page, FTS5 keeps the first letters of that term as
+ * the separator from the page before. FTS5 writes its pages when it commits. Their format is defined
+ * by ext/fts5/fts5_index.c in SQLite's source code.
+ */
+function renewSeparators(db: Sqlite, kind: NameKind): void {
+  const table = `${kind}_ngram`;
+  const pages = db.prepare<Separated>(
+    `SELECT segid, pgno, CAST(term AS BLOB) AS separator, block AS page
+      FROM ${table}_idx JOIN ${table}_data ON id = segid * ${PAGES_PER_SEGMENT} + pgno / 2`,
+  );
+  const renew = db.prepare(
+    `UPDATE ${table}_idx SET term = ? WHERE segid = ? AND CAST(term AS BLOB) = ? AND pgno = ?`,
+  );
+  const stale: (Omit<Separated, "page"> & { first: Buffer })[] = [];
+  for (const { page, ...row } of pages.iterate()) {
+    const first = firstTermOn(Buffer.from(page));
+    const isStale = !first.subarray(0, row.separator.length).equals(row.separator);
+    if (isStale) stale.push({ ...row, first });
+  }
+  for (const { segid, pgno, separator, first } of stale) {
+    // The whole term sorts after the term before it, too.
+    renew.run(first, segid, separator, pgno);
+  }
+}
+
+/** The doclists of a page are followed by the offset of each term. A term begins with its length. */
+function firstTermOn(page: Buffer): Buffer {
+  const offset = readVarint(page, page.readUInt16BE(2)).value;
+  const { value: length, end } = readVarint(page, offset);
+  return page.subarray(end, end + length);
+}
+
+/** Page offsets and term lengths take at most two bytes. */
+function readVarint(bytes: Buffer, at: number) {
+  const first = bytes[at] ?? 0;
+  if (first < 0x80) return { value: first, end: at + 1 };
+  return { value: (first - 0x80) * 0x80 + (bytes[at + 1] ?? 0), end: at + 2 };
+}
+
+/** SQLite's default, which no snapshot changes. */
+const PAGE_BYTES = 4096;
+/** The types of B-tree pages, and the lengths of their headers. */
+const btreeHeaders: Record<number, number> = { 2: 12, 5: 12, 10: 8, 13: 8 };
+const zeros = Buffer.alloc(PAGE_BYTES);
+
+/**
+ * Fills the space between the cell pointers and the cells of each B-tree page with zeros, because
+ * SQLite leaves copies of moved rows there, even with `secure_delete`. `pages` begins with
+ * `fileHeaderBytes` of another kind. Returns whether anything has changed.
+ */
+export function clearUnused(pages: Uint8Array, fileHeaderBytes: number): boolean {
+  let hasChanged = false;
+  for (let at = 0; at < pages.length; at += PAGE_BYTES) {
+    const page = Buffer.from(pages.buffer, pages.byteOffset + at, PAGE_BYTES);
+    const start = at === 0 ? fileHeaderBytes : 0;
+    // An overflow or free page begins with a page number, whose first byte is 0 in any file that
+    // is smaller than 64 GB.
+    const headerBytes = btreeHeaders[page[start] ?? 0];
+    if (headerBytes === undefined) continue;
+    const cells = page.readUInt16BE(start + 3);
+    const unused = page.subarray(start + headerBytes + 2 * cells, page.readUInt16BE(start + 5));
+    if (unused.equals(zeros.subarray(0, unused.length))) continue;
+    unused.fill(0);
+    hasChanged = true;
+  }
+  return hasChanged;
+}
