@@ -135,8 +135,9 @@ describe("invariants", () => {
     const routes = ["users", "search", "health"];
     const synchronous = [
       ...routes.map((name) => `http/${name}.ts`),
-      "snapshot/read/profiles.ts",
+      "snapshot/read/companies.ts",
       "snapshot/read/results.ts",
+      "snapshot/read/users.ts",
       "search/find.ts",
     ];
     expect(files).toEqual(expect.arrayContaining(synchronous));

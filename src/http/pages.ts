@@ -14,7 +14,7 @@ import type { Pages, Service } from "./app-options.ts";
 import { type Body, Content } from "./content.ts";
 import { errors } from "./error-codes.ts";
 import { fail } from "./errors.ts";
-import { preferencesIn } from "./preferences.ts";
+import { preferencesIn } from "./negotiation.ts";
 import { toSeconds } from "./rate-limit.ts";
 import { readCompany, readDriver, readOthers, readResults, readStart } from "./read-views.ts";
 import { pathOf, withoutBase } from "./url.ts";

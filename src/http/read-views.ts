@@ -59,12 +59,9 @@ function listDrivers(view: View): readonly { id: number }[] {
 
 /** `query` is normalized. */
 export function readResults(data: Snapshot, query: string, baseUrl: string): ResultsView {
-  const { search, users } = data;
+  const { search } = data;
   const queries = spellQuery(query);
-  const drivers = search.listUsers(queries, baseUrl).flatMap((found) => {
-    const user = users.findProfile(found.id, baseUrl);
-    return "missing" in user ? [] : [{ ...found, created_at: user.created_at }];
-  });
+  const drivers = search.listDatedUsers(queries, baseUrl);
   return { kind: "results", query, queries, drivers, companies: search.listCompanies(queries) };
 }
 

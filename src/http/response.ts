@@ -2,7 +2,7 @@
 import { apiVersion } from "../domain/version.ts";
 import type { AppOptions, SearchLimit } from "./app-options.ts";
 import { type Body, type CachePolicy, type Coding, Content } from "./content.ts";
-import { preferencesIn } from "./preferences.ts";
+import { codingFor } from "./negotiation.ts";
 import { limitHeaders, setRateLimitHeaders } from "./rate-limit.ts";
 import type { RequestContext, RequestContexts } from "./request-context.ts";
 import { allowHeaders, contentOf } from "./result.ts";
@@ -152,18 +152,6 @@ function prepareHeaders(maxAgeSeconds: number): Record<CachePolicy | "none", Hea
     immutable: prepare("public, max-age=31536000, immutable", vary),
     none: prepare("no-store"),
   };
-}
-
-/** Compression would save little of a shorter body. */
-const MIN_COMPRESSED_BYTES = 1024;
-
-/** Chooses by Accept-Encoding. Only gzip, because most bodies are too short to gain from another. */
-export function codingFor(body: Body, headers: Headers): Coding {
-  if (!headers.has("accept-encoding") || Buffer.byteLength(body) <= MIN_COMPRESSED_BYTES) {
-    return "identity";
-  }
-  const preferences = preferencesIn(headers, "accept-encoding");
-  return preferences.encoding(["gzip", "identity"]) === "gzip" ? "gzip" : "identity";
 }
 
 /** Whether If-None-Match has `etag`, weak or strong, or is `*`. A malformed tag matches nothing. */

@@ -95,14 +95,18 @@ export function oneOf<const Choice extends string>(value: string, choices: reado
 }
 
 /** In a setting, a number without a unit is in seconds. */
-const parseTime = (text: string) => parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
+const parseSetTime = (text: string) => parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
 
 /** A duration in milliseconds. */
-export const time = kind("TIME", "a duration from 1ms to 24d, such as 1h, 30m or 500ms", parseTime);
+export const time = kind(
+  "TIME",
+  "a duration from 1ms to 24d, such as 1h, 30m or 500ms",
+  parseSetTime,
+);
 
 /** A duration in milliseconds, which may be 0. */
 export const maxAge = kind("TIME", "0 or a duration up to 24d, such as 5m", (text) =>
-  text === "0" ? 0 : parseTime(text),
+  text === "0" ? 0 : parseSetTime(text),
 );
 
 const isWebUrl = (text: string) => /^https?:$/.test(URL.parse(text)?.protocol ?? "");

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
 import type { Coding } from "../../src/http/content.ts";
-import { codingFor } from "../../src/http/response.ts";
+import { codingFor } from "../../src/http/negotiation.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import { longDataset, makeSnapshot } from "../datasets.ts";

@@ -4,8 +4,9 @@ import { codeOf } from "../../files/errors.ts";
 import type { SnapshotError } from "../format/header-trailer.ts";
 import { type Meta, readMeta } from "../format/meta.ts";
 import { openPrivate, snapshotError, type VerifiedDatabase } from "../format/open.ts";
-import { Companies, Users } from "./profiles.ts";
+import { Companies } from "./companies.ts";
 import { Results } from "./results.ts";
+import { Users } from "./users.ts";
 
 export type Snapshot = Awaited<ReturnType<typeof openSnapshot>>;
 

@@ -5,6 +5,7 @@ import {
   completeAvatar,
   type UserSearchResult,
 } from "../../domain/model.ts";
+import { formatTime } from "../../domain/time.ts";
 import { NameSearch } from "../../search/find.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { company, user } from "../format/schema.ts";
@@ -19,12 +20,14 @@ export class Results {
   readonly #userNames: NameSearch;
   readonly #companies: ReturnType<typeof prepareCompanies>;
   readonly #users: ReturnType<typeof prepareUsers>;
+  readonly #datedUsers: ReturnType<typeof prepareDatedUsers>;
 
   constructor(db: Database) {
     this.#companyNames = new NameSearch(db.$client, "company");
     this.#userNames = new NameSearch(db.$client, "user");
     this.#companies = prepareCompanies(db);
     this.#users = prepareUsers(db);
+    this.#datedUsers = prepareDatedUsers(db);
   }
 
   listCompanies(queries: string[]): CompanySearchResult[] {
@@ -35,6 +38,15 @@ export class Results {
     return this.#users.all(JSON.stringify(this.#userNames.find(queries))).map((hit) => ({
       ...hit,
       avatar_url: completeAvatar(hit.id, hit.avatar_url, baseUrl),
+    }));
+  }
+
+  /** Like {@link listUsers}, with the time at which each account was created. */
+  listDatedUsers(queries: string[], baseUrl: string) {
+    return this.#datedUsers.all(JSON.stringify(this.#userNames.find(queries))).map((hit) => ({
+      ...hit,
+      avatar_url: completeAvatar(hit.id, hit.avatar_url, baseUrl),
+      created_at: formatTime(hit.created_at),
     }));
   }
 
@@ -54,14 +66,30 @@ function prepareCompanies(db: Database) {
   return prepareText(db, companies);
 }
 
+/** In the order of a response. */
+const userFields = {
+  id: user.id,
+  name: user.name,
+  avatar_url: user.avatar_url,
+  company: sql<string | null>`${user.company_name}`.as("company"),
+};
+
 function prepareUsers(db: Database) {
-  // The fields are in the order of a response.
-  const { id, name, avatar_url, company_name } = user;
   const users = db
-    .select({ id, name, avatar_url, company: sql<string | null>`${company_name}`.as("company") })
+    .select(userFields)
     .from(found)
     .crossJoin(user)
-    .where(eq(id, foundId))
+    .where(eq(user.id, foundId))
+    .orderBy(place);
+  return prepareText(db, users);
+}
+
+function prepareDatedUsers(db: Database) {
+  const users = db
+    .select({ ...userFields, created_at: user.created_at })
+    .from(found)
+    .crossJoin(user)
+    .where(eq(user.id, foundId))
     .orderBy(place);
   return prepareText(db, users);
 }

@@ -51,16 +51,14 @@ export async function downloadBlocks(
   const trailer = end.subarray(-CHECKSUM_BYTES - blocks * BLOCK_HASH_BYTES);
 
   if (trailer.equals(own.trailer)) return;
-  const hashIn = (hashes: Buffer, block: number) => hashes.readUInt32BE(block * BLOCK_HASH_BYTES);
-  const changed = Array.from({ length: own.from / BLOCK_BYTES }, (_, block) => block).filter(
-    (block) => hashIn(trailer, block) !== hashIn(own.trailer, block),
-  );
+  const changed = listChanged(trailer, own.trailer, own.from / BLOCK_BYTES);
   if (changed.length > blocks / 2) throw new Error("has changed too much");
 
   const ranges = listRanges(changed).values();
   await replaceCopy(async ({ path, old }) => {
     await copyIfSpace(old, path, total);
     await using file = await open(path, "r+");
+
     const work = async () => {
       for (const { from, to } of ranges) {
         const part = await get({ ...rangeHeaders(`bytes=${from}-${to - 1}`), "if-match": etag });
@@ -76,6 +74,16 @@ export async function downloadBlocks(
   });
 }
 
+/** Lists which of the first `count` blocks have another hash. */
+function listChanged(hashes: Buffer, ownHashes: Buffer, count: number): number[] {
+  const blocks = Array.from({ length: count }, (_, block) => block);
+  return blocks.filter((block) => {
+    const at = block * BLOCK_HASH_BYTES;
+    return hashes.readUInt32BE(at) !== ownHashes.readUInt32BE(at);
+  });
+}
+
+/** Joins neighbouring blocks, so that they take fewer requests. */
 function listRanges(blocks: number[]) {
   const ranges: { from: number; to: number }[] = [];
   for (const from of blocks.map((block) => block * BLOCK_BYTES)) {

@@ -1,10 +1,8 @@
 /**
- * Looks for new snapshots while the server runs, and whether it may open more files. This decides
- * when; `snapshot/read/reload.ts` compares the files and switches.
+ * Looks for new snapshots while the server runs. This decides when; `snapshot/read/reload.ts`
+ * compares the files and switches.
  */
-import { open } from "node:fs/promises";
 import type { Logger } from "pino";
-import { codeOf } from "../files/errors.ts";
 import type { Metrics } from "../http/metrics.ts";
 import type { Replacement } from "../snapshot/read/reload.ts";
 import type { Source } from "../snapshot/remote/source.ts";
@@ -14,10 +12,6 @@ const REFRESH_MS = 200;
 /** When to retry a refused file. Each further retry waits twice as long. */
 const RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
-const LIMIT_CHECK_MS = 1000;
-const QUIET_MS = 60_000;
-const TOO_MANY_FILES =
-  "the limit of open files is reached, so new connections must wait; raise it with LimitNOFILE in the unit or ulimit -n";
 
 interface Watched {
   roadbook: { refresh(isForced: boolean): Promise<Replacement | undefined> };
@@ -73,32 +67,5 @@ class SnapshotWatcher {
   #retryAfter(ms: number): void {
     this.#waitMs = Math.min(ms, MAX_RETRY_MS);
     this.#retryAtMs = performance.now() + this.#waitMs;
-  }
-}
-
-/** Warns once when the limit of open files is reached, and again only after a quiet minute. */
-export function watchOpenFiles(log: Logger): void {
-  const watcher = new OpenFilesWatcher(log);
-  setInterval(() => watcher.look(), LIMIT_CHECK_MS);
-}
-
-class OpenFilesWatcher {
-  readonly #log: Logger;
-  #reachedAtMs = Number.NEGATIVE_INFINITY;
-
-  constructor(log: Logger) {
-    this.#log = log;
-  }
-
-  async look(): Promise<void> {
-    try {
-      await using _file = await open(process.execPath);
-    } catch (error) {
-      // Bun reports nothing when it cannot accept a connection.
-      if (!["EMFILE", "ENFILE"].includes(codeOf(error))) return;
-      const isNew = performance.now() - this.#reachedAtMs > QUIET_MS;
-      this.#reachedAtMs = performance.now();
-      if (isNew) this.#log.warn(TOO_MANY_FILES);
-    }
   }
 }

@@ -1,0 +1,95 @@
+/** Reads users with their achievements. */
+import { eq, getTableColumns, sql } from "drizzle-orm";
+import { LRUCache } from "lru-cache";
+import { compareRoles, completeAvatar, type Role, type User } from "../../domain/model.ts";
+import { formatTime } from "../../domain/time.ts";
+import { type Database, prepareText } from "../../sqlite/driver.ts";
+import { achievement, encodeUnlocks, privateUser, role, user } from "../format/schema.ts";
+import { SitemapIds } from "./sitemap-ids.ts";
+
+type Missing = { missing: "profile_private" | "user_not_found" };
+
+const id = sql.placeholder("id");
+
+export class Users {
+  readonly sitemap: SitemapIds;
+  readonly #statements: ReturnType<typeof prepareForUsers>;
+  /** The JSON of achievement definitions, cached because many users unlock the same ones. */
+  readonly #definitions = new Map<number, string>();
+  /** The keys are JSON arrays of role ids. Most users have one of a few sets of roles. */
+  readonly #roles: LRUCache<string, Role[]>;
+
+  constructor(db: Database) {
+    this.sitemap = new SitemapIds(db, "user");
+    this.#statements = prepareForUsers(db);
+    this.#roles = new LRUCache({ max: 1000, memoMethod: (json: string) => this.#readRoles(json) });
+  }
+
+  /** If the avatar is only a path, `baseUrl` is prepended. */
+  findProfile(id: number, baseUrl: string): User | Missing {
+    const row = this.#statements.profile.get(id);
+    if (!row) return this.#missing(id);
+    const { company_id, company_name: name, company_role: role } = row;
+    const hasCompany = company_id !== null && name !== null && role !== null;
+    return {
+      id,
+      name: row.name,
+      avatar_url: completeAvatar(id, row.avatar_url, baseUrl),
+      company: hasCompany ? { id: company_id, name, role } : null,
+      roles: this.#roles.memo(row.roles),
+      created_at: formatTime(row.created_at),
+    };
+  }
+
+  findName(id: number): string | Missing {
+    return this.#statements.profile.get(id)?.name ?? this.#missing(id);
+  }
+
+  /** Returns the unlocked achievements, newest first, as a JSON array. */
+  findAchievements(id: number): string | Missing {
+    const row = this.#statements.unlocks.get(id);
+    if (!row) return this.#missing(id);
+    return encodeUnlocks(JSON.parse(row.achievements), this.#definitionOf);
+  }
+
+  /** If several achievements have this icon, returns the one with the lowest id. */
+  findAchievementByIcon(icon: string) {
+    return this.#statements.byIcon.get({ icon });
+  }
+
+  readonly #definitionOf = (id: number): string => {
+    const known = this.#definitions.get(id);
+    if (known !== undefined) return known;
+    const json = JSON.stringify(this.#statements.achievement.get({ id }));
+    this.#definitions.set(id, json);
+    return json;
+  };
+
+  #readRoles(json: string): Role[] {
+    const ids: number[] = JSON.parse(json);
+    return ids.flatMap((id) => this.#statements.role.get({ id }) ?? []).sort(compareRoles);
+  }
+
+  #missing(id: number): Missing {
+    const isPrivate = this.#statements.privateUser.get({ id });
+    return { missing: isPrivate ? "profile_private" : "user_not_found" };
+  }
+}
+
+function prepareForUsers(db: Database) {
+  const { achievements, folded, ...profile } = getTableColumns(user);
+  const hasId = eq(user.id, id);
+  return {
+    profile: prepareText(db, db.select(profile).from(user).where(hasId)),
+    unlocks: prepareText(db, db.select({ achievements }).from(user).where(hasId)),
+    privateUser: db.select().from(privateUser).where(eq(privateUser.id, id)).prepare(),
+    role: db.select().from(role).where(eq(role.id, id)).prepare(),
+    achievement: db.select().from(achievement).where(eq(achievement.id, id)).prepare(),
+    byIcon: db
+      .select()
+      .from(achievement)
+      .where(eq(achievement.icon, sql.placeholder("icon")))
+      .orderBy(achievement.id)
+      .prepare(),
+  };
+}
