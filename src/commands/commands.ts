@@ -32,18 +32,22 @@ const file = {
   required: true,
   help: "a snapshot",
 } as const;
+
 const json = { kind: kinds.boolean, help: "print one JSON object, also for an error" };
+
 /** The flags of commands that write a dataset. */
 const output = {
   to: { kind: kinds.output, help: "the file to write; - for standard output (the default)" },
   force: { kind: kinds.boolean, help: "overwrite the target even if it is not a dataset" },
 };
+
 /** The flags of commands that read lines. */
 const reading = {
   expectEnd: { kind: kinds.boolean, help: 'fail unless the last line is {"type":"end","lines":N}' },
   allowShrink: { kind: kinds.boolean, help: "allow losing most users or most of what they have" },
   maxErrors: { kind: kinds.integer(1, 1_000_000), default: "5", help: "errors to show per kind" },
 };
+
 /** The flags of commands that write a snapshot. */
 const writing = {
   idMap: { kind: kinds.text("FILE"), help: "allow ids of any kind, kept as integers in this file" },
@@ -62,7 +66,10 @@ export const commands: Record<string, Command> = {
         "In an environment variable, separate multiple values with commas, or with semicolons in",
         "ROADBOOK_LINK and ROADBOOK_FAULT.",
       ),
-      "A TIME is a whole number of seconds, or a number with a unit, up to 24 days: 500ms, 10s, 5m, 1h, 1d.",
+      paragraph(
+        "A TIME is a whole number of seconds, or a number with a unit, up to 24 days: 500ms, 10s,",
+        "5m, 1h, 1d.",
+      ),
       paragraph(
         "A FAULT is a target, a colon and a comma-separated list.",
         "The target is search, profile, achievements, health, or * for the first three.",

@@ -54,7 +54,28 @@ async function renderReference({ publicUrl, basePath, page }: Service, documente
   // Loaded on demand, because most servers never serve the reference.
   const { swagger } = await import("@elysiajs/swagger");
   const name = page?.title ?? DEFAULT_TITLE;
-  const plugin = swagger({
+  const plugin = swagger(settingsOf(name, basePath, page));
+  const app = new Elysia().use(plugin).use(documented);
+  const read = async (path: string) => (await app.handle(new Request(ORIGIN + path))).text();
+  const title = html`<title>API · ${name}</title>`;
+  const needsScript = html`<noscript>This reference needs JavaScript. The API is also described by an <a href="${basePath}/docs/json">OpenAPI document</a>.</noscript>`;
+
+  const text = edit(await read("/docs"), [
+    ["<html>", '<html lang="en">'],
+    [/<title>.*?<\/title>/, title.text],
+    ["<body>", `<body>${needsScript.text}`],
+    [' data-url="undefined"', ""],
+    // The policy forbids inline scripts, and even white space counts as one.
+    [/>\s+<\/script>/, "></script>"],
+  ]);
+
+  const headers = { "content-security-policy": policyFor(publicUrl) };
+  const reference = new Content("text/html; charset=utf-8", text, { ...shared, headers });
+  return { page: reference, document: await read("/docs/json") };
+}
+
+function settingsOf(name: string, basePath: string, page: Service["page"]) {
+  return {
     path: "/docs",
     specPath: "/docs/json",
     scalarCDN: `${basePath}/docs/scalar.js`,
@@ -74,32 +95,17 @@ async function renderReference({ publicUrl, basePath, page }: Service, documente
       defaultOpenAllTags: true,
     } as object,
     documentation: { ...documentation, info: { ...documentation.info, title: name } } as object,
-  });
+  };
+}
 
-  const app = new Elysia().use(plugin).use(documented);
-  const read = async (path: string) => (await app.handle(new Request(ORIGIN + path))).text();
-  const title = html`<title>API · ${name}</title>`;
-  const needsScript = html`<noscript>This reference needs JavaScript. The API is also described by an <a href="${basePath}/docs/json">OpenAPI document</a>.</noscript>`;
-
-  const text = edit(await read("/docs"), [
-    ["<html>", '<html lang="en">'],
-    [/<title>.*?<\/title>/, title.text],
-    ["<body>", `<body>${needsScript.text}`],
-    [' data-url="undefined"', ""],
-    // The policy forbids inline scripts, and even white space counts as one.
-    [/>\s+<\/script>/, "></script>"],
-  ]);
-
-  // Scalar adds inline styles, and its sample requests go to the public URL.
+/** Scalar adds inline styles, and its sample requests go to the public URL. */
+function policyFor(publicUrl: string | undefined): string {
   const servers = publicUrl ? `'self' ${new URL(publicUrl).origin}` : "'self'";
-  const policy =
+  return (
     "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; " +
     `font-src 'self' data:; connect-src ${servers}; ` +
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
-  const headers = { "content-security-policy": policy };
-  const reference = new Content("text/html; charset=utf-8", text, { ...shared, headers });
-  return { page: reference, document: await read("/docs/json") };
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  );
 }
 
 /** Throws if the page lacks a part to replace, because another version of the plugin wrote it. */

@@ -31,7 +31,9 @@ export const sharedSettings = {
   ...declare("Snapshot", {
     cacheDir: {
       kind: kinds.text("FOLDER"),
-      help: "where to copy a snapshot of over 8 MB; if given, a downloaded one stays there across restarts (default: /var/tmp)",
+      help:
+        "where to copy a snapshot of over 8 MB; if given, a downloaded one stays there across " +
+        "restarts (default: /var/tmp)",
     },
   }),
   ...declare("Responses", {
@@ -39,13 +41,17 @@ export const sharedSettings = {
     cacheMaxAge: {
       kind: kinds.maxAge,
       default: "0",
-      help: "how long caches may reuse a response without revalidating it; with 5m, a shared cache may serve a hidden profile for five minutes",
+      help:
+        "how long caches may reuse a response without revalidating it; with 5m, a shared " +
+        "cache may serve a hidden profile for five minutes",
     },
   }),
   ...declare("Page", {
     kiosk: {
       kind: kinds.boolean,
-      help: "run the page as an unattended kiosk: no external links, unlimited searches from loopback addresses",
+      help:
+        "run the page as an unattended kiosk: no external links, unlimited searches from " +
+        "loopback addresses",
     },
     kioskIdle: { kind: kinds.time, default: "2m", help: "idle time before a kiosk starts over" },
     language: {
@@ -67,7 +73,9 @@ export const sharedSettings = {
       name: "--link TEXT=URL",
       kind: kinds.link,
       separator: ";",
-      help: "link at the foot of pages, but not on a kiosk, such as Imprint=https://example.org; repeatable",
+      help:
+        "link at the foot of pages, but not on a kiosk, such as Imprint=https://example.org; " +
+        "repeatable",
     },
     driverLink: { kind: kinds.pageLink, help: "your site's page about a driver, with {id}" },
     companyLink: { kind: kinds.pageLink, help: "your site's page about a company, with {id}" },
@@ -100,7 +108,9 @@ export const sharedSettings = {
     maxClients: {
       kind: kinds.integer(1, 2 ** 24),
       default: "100000",
-      help: "how many clients to track; when full, a new client replaces the least recently seen one and inherits its count",
+      help:
+        "how many clients to track; when full, a new client replaces the least recently seen " +
+        "one and inherits its count",
     },
   }),
   ...declare("Fault injection, for tests", {
@@ -141,7 +151,9 @@ export const serveSettings = {
     accessLog: { kind: kinds.boolean, help: "log requests and client addresses at level info" },
     adminPort: {
       kind: kinds.port,
-      help: "port for /metrics, /live and /ready; 0 picks a free one, which is adminUrl in the log (default: none)",
+      help:
+        "port for /metrics, /live and /ready; 0 picks a free one, which is adminUrl in the " +
+        "log (default: none)",
     },
     adminHost: {
       kind: kinds.text("ADDRESS"),

@@ -22,12 +22,14 @@ export function findProblem(source: string, queries: string | undefined): string
     if (isDatabase) return "is a database; name the folder of its SELECTs with --queries";
     return isUrl(source) ? `must be a file, a folder, - or ${URLS}` : undefined;
   }
+
   const { host, pathname, search, hash } = URL.parse(source) ?? {};
   // A password with / ? or # would end the host.
   const isServer = host && !`${pathname}${search}${hash}`.includes("@");
   if (isServer && /^m/i.test(source) && /^\/?$/.test(pathname ?? "")) {
     return "must name the database, as in mysql://reader@127.0.0.1/platform";
   }
+
   if (isDatabase && (isServer || /^sqlite:./i.test(source))) return undefined;
   return `must be ${URLS}; write special characters in a password as %XX, such as %23 for #`;
 }
@@ -64,9 +66,11 @@ async function explainFailure(url: string, error: unknown, timeoutMs: number): P
   if (/CERT|SIGNATURE/.test(codeOf(error))) return `its certificate is not trusted: ${reason}`;
   // The reason for a Unix socket has its path.
   if (reason !== "Failed to connect") return reason;
+
   const { hostname = "", port = "" } = URL.parse(url) ?? {};
   const host = hostname.replace(/^\[|\]$/g, "");
   const defaultPort = /^postgres/i.test(url) ? 5432 : 3306;
+
   const socket = createConnection({ host, port: Number(port) || defaultPort });
   try {
     await within(timeoutMs, once(socket, "connect"));

@@ -8,7 +8,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import zlib from "node:zlib";
 import { reasonOf } from "../../files/errors.ts";
-import { findForeign, isGzip } from "../../files/input.ts";
+import { findForeign, isGzip } from "../../files/file-kinds.ts";
 import { clearUnused } from "./forget.ts";
 
 /** "RBOK" in ASCII. */
