@@ -2,11 +2,11 @@
  * Converts the cells of databases and CSV files into the values of dataset lines. A value that
  * cannot be converted is returned unchanged, so that validation rejects and quotes it.
  */
-import { isUtf8 } from "node:buffer";
 import type { RawRecord } from "../domain/dataset.ts";
 import { languages } from "../domain/languages.ts";
-import { formatTime, parseTime } from "../domain/time.ts";
 import { FormulaError, isFormulaError, toKey } from "../domain/validation-errors.ts";
+import { decoded, trimmed } from "./cell-text.ts";
+import { toTime } from "./cell-times.ts";
 import type { DateOrder } from "./date-order.ts";
 
 /** How the cells of one source differ from those of others. */
@@ -103,11 +103,6 @@ function toText(cell: unknown): unknown {
   return decoded(cell) ?? undefined;
 }
 
-/** Decodes bytes that are text, such as MySQL's binary strings. */
-function decoded(cell: unknown): unknown {
-  return cell instanceof Uint8Array && isUtf8(cell) ? Buffer.from(cell).toString() : cell;
-}
-
 /** Like {@link toText}, but trims text, and returns undefined if it is empty. */
 function toOptionalText(cell: unknown): unknown {
   return trimmed(toText(cell)) || undefined;
@@ -116,63 +111,4 @@ function toOptionalText(cell: unknown): unknown {
 /** In a database, this text can be somebody's name. */
 function withoutFormula(text: unknown): unknown {
   return isFormulaError(text) ? new FormulaError(String(text)) : text;
-}
-
-const SECONDS = /^-?\d{1,100}(?:[.,]\d*)?$/;
-const DOTTED = /^(\d\d?)\. ?(\d\d?)\. ?(\d{4})/;
-const YEAR_FIRST = /^(\d{4})\/(\d\d?)\/(\d\d?)(?!\d)/;
-const SLASHED = /^(\d\d?)\/(\d\d?)\/(\d{4})(?:,(?= )|(?!\d))/;
-const TWELVE_HOURS = / +(0?[1-9]|1[0-2])((?::\d\d){1,2}) ?([AP])M$/i;
-const TIME =
-  /^([\d-]{10})(?:[T ] *(\d\d?):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?)? ?(?:Z|([+-]\d\d):?(\d\d)?)?$/i;
-const two = (digits: string) => digits.padStart(2, "0");
-
-/**
- * Reads dates such as 31.5.2021, with or without a time of day and a zone, and Unix seconds. Dates
- * such as 5/31/2021 need the order of day and month.
- */
-export function toTime(cell: unknown, order?: DateOrder): unknown {
-  if (cell instanceof Date) {
-    const year = cell.getUTCFullYear();
-    // MySQL's dates without a month or a day become invalid.
-    if (Number.isNaN(year)) return "0000-00-00";
-    return year >= 0 && year <= 9999 ? formatTime(cell.getTime() / 1000) : String(cell);
-  }
-  const value = trimmed(decoded(cell));
-  const text = String(value);
-  if (SECONDS.test(text)) {
-    const seconds = Number(text.replace(",", "."));
-    return seconds >= 1e8 && seconds < 1e11 ? formatTime(seconds) : seconds;
-  }
-  const isSlashed = order !== undefined && SLASHED.test(text);
-  const iso = isSlashed ? fromSlashes(text, order) : yearFirst(text);
-  const [, date, hour = "00", minute = "00", second = "00", sign = "+00", rest = "00"] =
-    TIME.exec(iso) ?? [];
-  const time = `${date}T${two(hour)}:${minute}:${second}${sign}:${rest}`;
-  return parseTime(time) === undefined ? value || undefined : time;
-}
-
-function yearFirst(text: string): string {
-  if (text.includes("/")) {
-    return text.replace(YEAR_FIRST, (_, year, month, day) => `${year}-${two(month)}-${two(day)}`);
-  }
-  return text.replace(DOTTED, (_, day, month, year) => `${year}-${two(month)}-${two(day)}`);
-}
-
-/** Reads a date with slashes. Its time of day may have twelve hours, as in 9:05 PM. */
-function fromSlashes(text: string, order: DateOrder): string {
-  return text
-    .replace(SLASHED, (_, first, second, year) => {
-      const day = order === "dmy" ? first : second;
-      const month = order === "dmy" ? second : first;
-      return `${year}-${two(month)}-${two(day)}`;
-    })
-    .replace(TWELVE_HOURS, (_, hours, rest, half) => {
-      return ` ${(Number(hours) % 12) + (/p/i.test(half) ? 12 : 0)}${rest}`;
-    });
-}
-
-/** Removes the space around text, and returns undefined for null. */
-function trimmed(cell: unknown): unknown {
-  return typeof cell === "string" ? cell.trim() : (cell ?? undefined);
 }

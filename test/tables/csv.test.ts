@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { formatTime, parseTime } from "../../src/domain/time.ts";
 import { type ImportOptions, importDataset } from "../../src/snapshot/import/import.ts";
 import { formatErrors } from "../../src/snapshot/import/record-errors.ts";
+import { toTime } from "../../src/tables/cell-times.ts";
 import {
   createConverter,
   integerIds,
   keyIds,
   toInteger,
   toPublic,
-  toTime,
 } from "../../src/tables/cells.ts";
 import { exported } from "../datasets.ts";
 import { run, temporaryFolder } from "../support.ts";
