@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** Only ends a test that hangs, because tests on a busy machine take much longer than usual. */
-export const TIMEOUT_MS = 300_000;
+export const TIMEOUT_MS = 600_000;
 
 const NAME = /^roadbook-test-(\d+)$/;
 

@@ -112,7 +112,7 @@ export function findFreePort(): number {
   }
 }
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
 /** Waits for a truthy value from `condition` and returns that value. Throws at the deadline. */
 export async function until<T>(

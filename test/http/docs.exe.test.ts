@@ -7,7 +7,7 @@ import { openExecutable, type Target } from "../support.ts";
 
 if (!tryBrowser) console.warn("chromium is missing: /docs is not opened in a browser");
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 300_000;
 
 let target: Target;
 beforeAll(async () => {

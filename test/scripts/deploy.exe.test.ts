@@ -216,6 +216,7 @@ test.if(hasNginx || isRequired)(
     const { origin, close } = await openNginx(port, (site) =>
       site
         .replace("127.0.0.1:3000", new URL(target.origin).host)
+        .replace("auth_delay 1s", "auth_delay 5s")
         .replace(/^.*(443|ssl_|server_name).*\n/gm, "")
         .replace("server {", `server {\n  listen 127.0.0.1:${port};`),
     );
@@ -378,7 +379,7 @@ test.if(hasSystemd)(
       echo "$2" > ${conf}
       systemctl --user restart roadbook 2> /dev/null; echo "$1: $?"
       curl -s http://127.0.0.1:${port}/health | head -c 15; echo
-      until [ "$(state)" != "$again" ]; do sleep 0.1; done; state
+      until now=$(state); [ "$now" != "$again" ]; do sleep 0.1; done; echo "$now"
     }
     state() { systemctl --user show roadbook -p ActiveState -p ExecMainStatus | sort | xargs; }
     # Each time systemd tries again, it forgets the former status.

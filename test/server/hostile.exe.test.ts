@@ -108,9 +108,9 @@ test("canary: a chunked body is discarded, even if it looks like a request", () 
     const head = `${posted}Transfer-Encoding: chunked\r\n\r\n`;
     const clients = Array.from({ length: 20 }, () => converse(target, head, body, lastRequest));
     const received = await whileServingOthers(target, () => Promise.all(clients));
-    for (const { responses } of received) {
-      expect([[405], [405, 200]]).toContainEqual(statusesOf(responses));
-    }
+    const statuses = received.map(({ responses }) => statusesOf(responses));
+    for (const each of statuses) expect([[], [405], [405, 200]]).toContainEqual(each);
+    expect(statuses.flat()).toContain(405);
   }));
 
 /** Repeats a text up to almost the maximum length of a request head. */
@@ -186,7 +186,7 @@ describe("memory stays bounded, and others are served, with", () => {
  * So many wait in vain if turns do not work, and few enough that all have sent their request before
  * Bun closes the first idle connection, 10 s after it was opened, even if the machine is busy.
  */
-const MANY = 400;
+const MANY = 250;
 
 /** Sends what `act` sends while the server is stopped, and returns the routes in its log. */
 async function routesAfter(act: (target: typeof server) => Promise<unknown>): Promise<string[]> {

@@ -51,6 +51,7 @@ export async function startMariadb(): Promise<DatabaseServer> {
   const place = [
     "--no-defaults",
     `--datadir=${join(folder, "data")}`,
+    `--tmpdir=${folder}`,
     ...(isRoot ? ["--user=root"] : []),
     "--innodb-flush-method=nosync",
   ];

@@ -20,7 +20,7 @@ const sizes = {
   lying: [1920, 1080],
   small: [800, 480],
 } as const;
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 300_000;
 
 let browser: Browser | undefined;
 beforeAll(async () => {
