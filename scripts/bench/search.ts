@@ -4,10 +4,10 @@
  * typical implementations and PostgreSQL. Roadbook's index and FTS5's trigram index also run in
  * this process, without a server.
  */
-import { sqlite } from "#sqlite";
 import { Random } from "../../src/community/random.ts";
 import { NameSearch } from "../../src/search/find.ts";
 import { normalizeQuery, spellQuery } from "../../src/search/normalize-query.ts";
+import { openInPlace } from "../../src/snapshot/format/open.ts";
 import { connect } from "./connection.ts";
 import { format, median, type Options, quantile, tableOf, timed } from "./measure.ts";
 import { openPostgres } from "./rivals/postgres.ts";
@@ -54,7 +54,8 @@ export async function benchSearch(options: Options): Promise<void> {
   const kinds = sampleQueries(users, isQuick ? 20 : QUERIES);
   const roadbook = await openRoadbook(["--snapshot", snapshot, "--search-limit", "0"]);
   const floor = await openFloor(roadbook, Object.values(kinds).flat().map(searchPath));
-  const db = sqlite.openImmutable(snapshot).$client;
+  // Mapped into memory, as a server opens its private copy.
+  const db = (await openInPlace(snapshot, undefined, true)).db.$client;
   const names = new NameSearch(db, "user");
   const index: Finder = {
     find: (query) => names.find(spellQuery(normalizeQuery(query))),

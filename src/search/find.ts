@@ -1,7 +1,7 @@
 /** Finds the names that match a query, best first. src/search/README.md has the rules. */
 import { MAX_RESULTS } from "../domain/model.ts";
 import type { Sqlite, Statement } from "../sqlite/driver.ts";
-import { joinRecords, type NameKind } from "./name-index.ts";
+import { idOfRow, type NameKind } from "./name-index.ts";
 import { ftsQueryFor, ftsQueryForWords, isNgram, LATIN_NAMES } from "./ngrams.ts";
 import { hasWords, type PlaceTier, tierOf, wordsOf } from "./tiers.ts";
 
@@ -24,9 +24,12 @@ export class NameSearch {
   readonly #names: Statement<Name>;
 
   constructor(db: Sqlite, kind: NameKind) {
-    const found = `FROM ${joinRecords[kind]} WHERE ${kind}_ngram MATCH ? ORDER BY ngram.rowid LIMIT ?`;
-    this.#ids = db.prepare(`SELECT record.id ${found}`);
-    this.#names = db.prepare(`SELECT record.id, record.folded ${found}`);
+    const id = idOfRow[kind];
+    const table = `${kind}_ngram`;
+    const found = `WHERE ${table} MATCH ? ORDER BY ngram.rowid LIMIT ?`;
+    this.#ids = db.prepare(`SELECT ${id} AS id FROM ${table} AS ngram ${found}`);
+    this.#names = db.prepare(`SELECT record.id, folded
+      FROM ${table} AS ngram CROSS JOIN ${kind} AS record ON record.id = ${id} ${found}`);
   }
 
   /** Returns the ids of the best matches, best first. Takes the spellings of one query. */
@@ -67,10 +70,7 @@ export class NameSearch {
   /** Adds the best matches of tiers 1 to 4. */
   #addByTier(hits: Set<number>, queries: string[]): void {
     for (const tier of placeTiers) {
-      const matches = (folded: string) => {
-        const best = bestTier(folded, queries);
-        return best !== undefined && best <= tier;
-      };
+      const matches = (folded: string) => bestTier(folded, queries) <= tier;
       this.#addMatches(hits, ftsQueryForAny(tier, queries), matches);
       if (areEnough(hits)) return;
     }
@@ -102,12 +102,7 @@ function ftsQueryForAny(tier: PlaceTier, queries: string[]): string {
 
 const anyOf = (ftsQueries: string[]) => ftsQueries.map((each) => `(${each})`).join(" OR ");
 
-/** Returns the best of tiers 1 to 4 in which any of the queries matches. */
-function bestTier(folded: string, queries: string[]): PlaceTier | undefined {
-  let best: PlaceTier | undefined;
-  for (const query of queries) {
-    const tier = tierOf(folded, query);
-    if (tier !== undefined && (best === undefined || tier < best)) best = tier;
-  }
-  return best;
+/** Returns the best of tiers 1 to 4 in which any of the queries matches, or Infinity. */
+function bestTier(folded: string, queries: string[]): number {
+  return Math.min(...queries.map((query) => tierOf(folded, query) ?? Infinity));
 }

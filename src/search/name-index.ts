@@ -14,16 +14,13 @@ const MAX_LENGTH = 1000;
 const ID_BITS = 53;
 
 /**
- * How to get from a row of the FTS5 table to the record. The row id of a user is the length of the
+ * The id of the record that a row of the FTS5 table lists. The row id of a user is the length of the
  * name and then the id. That of a company is its rank, because a number of members and an id do not
  * fit into one row id.
  */
-export const joinRecords: Record<NameKind, string> = {
-  user: `user_ngram AS ngram
-    CROSS JOIN user AS record ON record.id = ngram.rowid & ${2 ** ID_BITS - 1}`,
-  company: `company_ngram AS ngram
-    CROSS JOIN company_rank AS ranked ON ranked.rank = ngram.rowid
-    CROSS JOIN company AS record ON record.id = ranked.id`,
+export const idOfRow: Record<NameKind, string> = {
+  user: `ngram.rowid & ${2 ** ID_BITS - 1}`,
+  company: "(SELECT id FROM company_rank WHERE rank = ngram.rowid)",
 };
 
 /** The number of code points of the first spelling. Line feeds separate spellings. */
@@ -139,11 +136,8 @@ export class NameChanges {
     const { add, remove } = prepareChanges(this.#db, "user");
     for (const entry of removed.sort(byRowId)) remove(entry);
     for (const entry of added.sort(byRowId)) add(entry);
-    if (this.#hasCompany) this.#rebuildCompanies();
-  }
-
-  /** Companies are few, and one more member can move a company past many others. */
-  #rebuildCompanies(): void {
+    if (!this.#hasCompany) return;
+    // Companies are few, and one more member can move a company past many others.
     this.#db.exec("INSERT INTO company_ngram (company_ngram) VALUES ('delete-all')");
     for (const _ of buildNameIndex(this.#db, "company"));
   }

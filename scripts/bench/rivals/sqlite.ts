@@ -43,6 +43,8 @@ export function openLike(snapshot: string, kind: NameKind = "user"): Finder {
 export function openTrigram(snapshot: string): Finder {
   const table = "VIRTUAL TABLE name USING fts5(folded, tokenize = 'trigram')";
   const db = openCopy(snapshot, "user", table);
+  // As Roadbook opens its index.
+  db.run(`PRAGMA cache_size = -32768; PRAGMA mmap_size = ${2 ** 31}`);
   const select = db.query(
     `SELECT rowid FROM name WHERE name MATCH $match ORDER BY ${TIERS}, rowid LIMIT 10`,
   );
