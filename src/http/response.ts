@@ -157,6 +157,7 @@ function prepareHeaders(maxAgeSeconds: number): Record<CachePolicy | "none", Hea
 /** Whether If-None-Match has `etag`, weak or strong, or is `*`. A malformed tag matches nothing. */
 function isNoneMatch(header: string | null, etag: string): boolean {
   if (header === null) return false;
+  if (header.trim() === "*") return true;
   const tags: string[] = header.match(/"[\x21\x23-\x7e\x80-\xff]*"/g) ?? [];
-  return header.trim() === "*" || tags.includes(etag);
+  return tags.includes(etag);
 }

@@ -2,14 +2,8 @@
 import { MAX_RESULTS } from "../domain/model.ts";
 import type { Sqlite, Statement } from "../sqlite/driver.ts";
 import { idOfRow, type NameKind } from "./name-index.ts";
-import { ftsQueryFor, ftsQueryForWords, isNgram, LATIN_NAMES } from "./ngrams.ts";
+import { ftsQueryFor, ftsQueryForWords, isNgram, LATIN } from "./ngrams.ts";
 import { hasWords, type PlaceTier, tierOf, wordsOf } from "./tiers.ts";
-
-interface Name {
-  id: number;
-  /** All spellings of the name. */
-  folded: string;
-}
 
 /**
  * If an index lists fewer names than this for a query, they are compared with it at once. Otherwise
@@ -21,7 +15,7 @@ const placeTiers: readonly PlaceTier[] = [1, 2, 3, 4];
 
 export class NameSearch {
   readonly #ids: Statement<{ id: number }>;
-  readonly #names: Statement<Name>;
+  readonly #names: Statement<{ id: number; folded: string }>;
 
   constructor(db: Sqlite, kind: NameKind) {
     const id = idOfRow[kind];
@@ -45,7 +39,7 @@ export class NameSearch {
   }
 
   hasLatinSpellings(): boolean {
-    return this.#ids.all(LATIN_NAMES, 1).length > 0;
+    return this.#ids.all(LATIN, 1).length > 0;
   }
 
   /** Adds the best matches of tiers 1 to 4 for n-grams, which match all names that list them. */

@@ -68,12 +68,16 @@ export function createNameIndexes(db: Sqlite): void {
   }
 }
 
+const RANK_COMPANIES = `DELETE FROM company_rank;
+  INSERT INTO company_rank (rank, id)
+    SELECT row_number() OVER (ORDER BY member_count DESC, id), id FROM company`;
+
 /** An import pauses after this many names, so that it notices signals. */
 const STEP_NAMES = 1 << 13;
 
 /** Fills the index of a kind of names. Yields how many names are done after each step. */
 export function* buildNameIndex(db: Sqlite, kind: NameKind): Generator<number, void> {
-  if (kind === "company") rankCompanies(db);
+  if (kind === "company") db.exec(RANK_COMPANIES);
   const { add } = prepareChanges(db, kind);
   const entries = db.prepare<Entry>(`${listEntries[kind]} ORDER BY high, low`);
   let done = 0;
@@ -82,12 +86,6 @@ export function* buildNameIndex(db: Sqlite, kind: NameKind): Generator<number, v
     if (++done % STEP_NAMES === 0) yield done;
   }
   db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram) VALUES ('optimize')`);
-}
-
-function rankCompanies(db: Sqlite): void {
-  db.exec(`DELETE FROM company_rank;
-    INSERT INTO company_rank (rank, id)
-      SELECT row_number() OVER (ORDER BY member_count DESC, id), id FROM company`);
 }
 
 /** Both functions must be called in the order of row ids: otherwise each call writes a segment. */

@@ -14,12 +14,12 @@ const WORD = "\u0092";
 /** Precedes the last code point and then the one before it, and follows a name of up to three. */
 const END = "\u0093";
 /** Lists the names that contain letters that are also spelled in Latin letters. */
-const LATIN = "\u0094";
+export const LATIN = "\u0094";
 
 /** FTS5 splits n-grams here. Folded names contain no line feed. */
 const SEPARATOR = "\n";
 
-/** FTS5 reads every list that it intersects, so a long query looks up only some of its n-grams. */
+/** A long query looks up only some of its n-grams, because the last of many exclude hardly a name. */
 const MAX_LOOKUPS = 8;
 
 /** Returns the n-grams of a name in all its spellings, as the text that FTS5 indexes. */
@@ -64,32 +64,26 @@ export function ftsQueryFor(tier: PlaceTier, query: string): string {
   if (isNgram(query)) return ftsQueryForNgram(tier, query);
   const [first = "", ...others] = ngramsOfQuery(query);
   const [last = "", previous = ""] = [...query].reverse();
-  const beginning = {
-    1: [START + first, END + last + previous],
-    2: [START + first],
-    3: [WORD + first],
-    4: [first],
-  };
-  return matchAll(beginning[tier].concat(spread(others)));
+  const end = tier === 1 ? [END + last + previous] : [];
+  return matchAll([marks[tier] + first, ...end, ...spread(others)]);
 }
+
+/** What precedes a query where a name has it in this tier. */
+const marks: Record<PlaceTier, string> = { 1: START, 2: START, 3: WORD, 4: "" };
 
 /** A query of one code point matches the beginnings of n-grams. */
 function ftsQueryForNgram(tier: PlaceTier, query: string): string {
-  const prefix = hasCodePoints(query, 2) ? "" : " *";
   if (tier === 1) return quote(START + query + END);
-  if (tier === 2) return quote(START + query) + prefix;
-  if (tier === 3) return quote(WORD + query) + prefix;
+  const prefix = hasCodePoints(query, 2) ? "" : " *";
+  const found = quote(marks[tier] + query) + prefix;
   // No n-gram begins with the last code point of a name.
-  return prefix ? `${quote(query)} * OR ${quote(END + query)} *` : quote(query);
+  return tier === 4 && prefix !== "" ? `${found} OR ${quote(END + query)} *` : found;
 }
 
 /** Returns the FTS5 query for the names that contain all words, and some others. */
 export function ftsQueryForWords(words: string[]): string {
   return matchAll(spread(words.flatMap(ngramsInside)));
 }
-
-/** The FTS5 query for names with letters that are also spelled in Latin letters. */
-export const LATIN_NAMES = quote(LATIN);
 
 /**
  * Returns n-grams that together contain nearly all code points of the query. Where a word follows a
@@ -116,10 +110,9 @@ function spread(ngrams: string[]): string[] {
 }
 
 /**
- * Long n-grams have short lists, and come first. FTS5 would merge the nested ANDs into one, and read
- * every list up to each row of every other. `NOT ""`, which excludes nothing, keeps them apart, so a
- * long list is read only near the names that all shorter ones have: "an or tokami" takes a ninth of
- * the time.
+ * Long n-grams have short lists, and come first. `NOT ""` excludes nothing, but keeps FTS5 from merging
+ * the nested ANDs: it then reads a long list only near the names that all shorter lists have, which
+ * makes "an or tokami" nine times as fast.
  */
 function matchAll(ngrams: string[]): string {
   const longestFirst = [...new Set(ngrams)].sort((a, b) => b.length - a.length).map(quote);
