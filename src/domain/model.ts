@@ -194,12 +194,6 @@ export const PrivateUserLine = closedObject({
 });
 export type PrivateUserLine = Static<typeof PrivateUserLine>;
 
-/** Returns the avatar as an absolute URL. */
-export function completeAvatar(userId: number, avatar: string | null, baseUrl: string): string {
-  const url = avatar ?? `/avatars/${userId}.svg`;
-  return url.startsWith("/") ? baseUrl + url : url;
-}
-
 /** Unknown fields are errors. */
 export function closedObject<Properties extends TProperties>(properties: Properties) {
   return Type.Object(properties, { additionalProperties: false });

@@ -1,6 +1,6 @@
 /** The content of a response: a body with its type, its validator and its encoded copies. */
-import crypto from "node:crypto";
 import zlib from "node:zlib";
+import { hashOf } from "./etag.ts";
 
 export type Coding = "gzip" | "identity";
 export type Body = string | Uint8Array<ArrayBuffer>;
@@ -42,7 +42,7 @@ export class Content {
 
   /** The strong ETag of the body in a coding. */
   etagIn(coding: Coding): string {
-    this.#hash ??= crypto.hash("sha1", this.body ?? "", "base64url");
+    this.#hash ??= hashOf(this.body ?? "");
     return `"${this.#hash}-${coding}"`;
   }
 

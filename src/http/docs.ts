@@ -1,13 +1,13 @@
-/** The API reference: a page that works offline, its script, and the OpenAPI document. */
+/** The API reference: a page that works offline, and its script. */
 import { type AnyElysia, Elysia } from "elysia";
-import { apiVersion } from "../domain/version.ts";
 import { docsScript } from "../web/assets.ts";
 import { DEFAULT_TITLE } from "../web/brand.ts";
 import { html } from "../web/html.ts";
 import { assetPath, FAVICON_PATH } from "../web/page-paths.ts";
 import type { Service } from "./app-options.ts";
 import { Content, JSON_TYPE } from "./content.ts";
-import { components, ORIGIN } from "./openapi.ts";
+import { documentAt, documentation } from "./openapi-document.ts";
+import { ORIGIN } from "./openapi-operations.ts";
 
 /** The page and its script are hashed and compressed once, because that delays other clients. */
 const shared = { cache: "public", isShared: true } as const;
@@ -17,8 +17,7 @@ export function docs(service: Service, documented: AnyElysia) {
   return new Elysia({ strictPath: true })
     .get("/docs", async () => (await reference.render()).page)
     .get("/docs/json", async ({ request }) => {
-      const url = JSON.stringify(service.baseUrl(request)).slice(1, -1);
-      const text = (await reference.render()).document.replaceAll(ORIGIN, () => url);
+      const text = documentAt(service.baseUrl(request), (await reference.render()).document);
       return new Content(JSON_TYPE, text, { cache: "public" });
     })
     .get("/docs/scalar.js", async () => reference.script());
@@ -118,38 +117,6 @@ function edit(page: string, edits: [part: string | RegExp, replacement: string][
   }
   return edited;
 }
-
-const description = `
-Public driver profiles, their achievements, and search by company or driver name. The API is
-read-only, and these operations respond with JSON. The Users and Search endpoints also exist under /api.
-
-- \`HEAD\` is \`GET\` without a body.
-- Send the last \`ETag\` in \`If-None-Match\`. A 304 means that nothing has changed.
-- Both searches share one budget per client. \`GET\` and \`HEAD\` use it, \`OPTIONS\` does not. If
-  a 429 or 503 has \`Retry-After\`, wait that many seconds.
-- A request line and headers of more than 16 KB get a 431 without a body.
-- Name your program and a contact in \`User-Agent\`.
-`.trim();
-
-/** The parts of the document that no route describes. */
-const documentation = {
-  openapi: "3.1.0",
-  info: {
-    title: "Roadbook",
-    description,
-    version: apiVersion.slice(1),
-    license: { name: "MIT", identifier: "MIT" },
-    contact: { name: "The operator of this server", url: ORIGIN },
-  },
-  servers: [{ url: ORIGIN }, { url: `${ORIGIN}/api` }],
-  security: [],
-  tags: [
-    { name: "Users", description: "Public profiles and achievements" },
-    { name: "Search", description: "Search for companies and drivers by name" },
-    { name: "Service", description: "The state of the service" },
-  ],
-  components,
-};
 
 /** Passes axe's checks: contrast of at least 4.5, and names for buttons shown only on hover. */
 const customCss = `

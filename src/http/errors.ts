@@ -1,7 +1,7 @@
-/** Makes the API's errors from their codes. */
+/** Makes the API's errors from their codes, with their headers. */
 import { status } from "elysia";
 import { Content, JSON_TYPE } from "./content.ts";
-import { type ErrorCode, errors } from "./error-codes.ts";
+import { type ErrorBody, type ErrorCode, errors } from "./error-codes.ts";
 
 type Details = { retry_after?: number };
 
@@ -15,6 +15,17 @@ export function fail<Code extends ErrorCode>(code: Code, details?: Details) {
 
 export function errorBody<Code extends string>(code: Code, message: string, details?: Details) {
   return { success: false as const, error: { code, message, ...details } };
+}
+
+/** Sent with a preflight and a 405. */
+export const allowHeaders = { Allow: "GET, HEAD, OPTIONS" };
+
+/** The error may also be one of the app that Roadbook is mounted in. */
+export function contentOfError({ code, response }: { code: unknown; response: unknown }): Content {
+  const seconds = (response as Partial<ErrorBody> | undefined)?.error?.retry_after;
+  const headers: Record<string, string> = code === 405 ? { ...allowHeaders } : {};
+  if (seconds !== undefined) headers["retry-after"] = String(seconds);
+  return new Content(JSON_TYPE, JSON.stringify(response), { status: Number(code), headers });
 }
 
 /** The response to a client whose earlier requests are still waiting. */

@@ -1,7 +1,7 @@
 /** Which endpoints a fault affects, and the errors with which each can fail. */
 import type { Endpoint } from "./endpoints.ts";
 import { type ErrorCode, errors } from "./error-codes.ts";
-import { ownErrors } from "./route-errors.ts";
+import { ownErrors } from "./errors-by-route.ts";
 
 /** `*` omits /health, because programs wait for a healthy server before they start. */
 export function covers(target: string, endpoint: Endpoint): boolean {

@@ -5,8 +5,8 @@ import { Count, Text, UtcTime } from "../domain/model.ts";
 import { apiVersion, version } from "../domain/version.ts";
 import type { Service } from "./app-options.ts";
 import { endpoints } from "./endpoints.ts";
-import { describeOperation } from "./openapi.ts";
-import { errorTypes } from "./route-errors.ts";
+import { errorTypes } from "./errors-by-route.ts";
+import { describeOperation } from "./openapi-operations.ts";
 
 export const health = (service: Service) =>
   new Elysia({ strictPath: true }).get(

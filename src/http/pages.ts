@@ -6,15 +6,15 @@ import type { Decision } from "../limit/limiter.ts";
 import { normalizeQuery, SEARCHABLE } from "../search/normalize-query.ts";
 import { styleOf } from "../web/brand.ts";
 import { renderDocument } from "../web/document.ts";
-import { languageFor } from "../web/languages.ts";
 import { assetPath, companyPath, driverPath } from "../web/page-paths.ts";
 import { RESCUE } from "../web/rescue.ts";
 import type { View } from "../web/view.ts";
+import { preferencesIn } from "./accept-header.ts";
+import { languageFor } from "./accept-language.ts";
 import type { Pages, Service } from "./app-options.ts";
 import { type Body, Content } from "./content.ts";
 import { errors } from "./error-codes.ts";
 import { fail } from "./errors.ts";
-import { preferencesIn } from "./negotiation.ts";
 import { toSeconds } from "./rate-limit.ts";
 import { readCompany, readDriver, readOthers, readResults, readStart } from "./read-views.ts";
 import { pathOf, withoutBase } from "./url.ts";
@@ -142,8 +142,7 @@ class PageRenderer {
 
   #languageOf({ headers }: Request): Language {
     const { language, kiosk } = this.#page;
-    const cookie = kiosk ? headers.get("cookie") : null;
-    return language ?? languageFor(preferencesIn(headers, "accept-language"), cookie);
+    return language ?? languageFor(headers, kiosk === true);
   }
 }
 

@@ -1,11 +1,13 @@
 /** Makes the response to every request: headers, ETag or 304, content coding and limit headers. */
 import { apiVersion } from "../domain/version.ts";
+import { codingFor } from "./accept-encoding.ts";
 import type { AppOptions, SearchLimit } from "./app-options.ts";
 import { type Body, type CachePolicy, type Coding, Content } from "./content.ts";
-import { codingFor } from "./negotiation.ts";
+import { allowHeaders } from "./errors.ts";
+import { isNoneMatch } from "./etag.ts";
 import { limitHeaders, setRateLimitHeaders } from "./rate-limit.ts";
 import type { RequestContext, RequestContexts } from "./request-context.ts";
-import { allowHeaders, contentOf } from "./result.ts";
+import { contentOf } from "./result.ts";
 import { withoutBase } from "./url.ts";
 
 const exposed = ["ETag", "Retry-After", "X-API-Version", "X-Request-Id"];
@@ -152,12 +154,4 @@ function prepareHeaders(maxAgeSeconds: number): Record<CachePolicy | "none", Hea
     immutable: prepare("public, max-age=31536000, immutable", vary),
     none: prepare("no-store"),
   };
-}
-
-/** Whether If-None-Match has `etag`, weak or strong, or is `*`. A malformed tag matches nothing. */
-function isNoneMatch(header: string | null, etag: string): boolean {
-  if (header === null) return false;
-  if (header.trim() === "*") return true;
-  const tags: string[] = header.match(/"[\x21\x23-\x7e\x80-\xff]*"/g) ?? [];
-  return tags.includes(etag);
 }

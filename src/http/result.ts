@@ -1,11 +1,7 @@
 /** The results that handlers return and hooks throw: plain objects for JSON, errors, any `Content`. */
 import { ElysiaCustomStatusResponse } from "elysia";
 import { type CachePolicy, Content, JSON_TYPE } from "./content.ts";
-import type { ErrorBody } from "./error-codes.ts";
-import { fail } from "./errors.ts";
-
-/** Sent with a preflight and a 405. */
-export const allowHeaders = { Allow: "GET, HEAD, OPTIONS" };
+import { contentOfError, fail } from "./errors.ts";
 
 /** A string is JSON that is already serialized. `cache` applies to it and to plain objects only. */
 export function contentOf(value: unknown, cache?: CachePolicy): Content {
@@ -14,14 +10,6 @@ export function contentOf(value: unknown, cache?: CachePolicy): Content {
   if (value instanceof ElysiaCustomStatusResponse) return contentOfError(value);
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return new Content(JSON_TYPE, text, { cache });
-}
-
-/** The error may also be one of the app that Roadbook is mounted in. */
-function contentOfError({ code, response }: { code: unknown; response: unknown }): Content {
-  const seconds = (response as Partial<ErrorBody> | undefined)?.error?.retry_after;
-  const headers: Record<string, string> = code === 405 ? { ...allowHeaders } : {};
-  if (seconds !== undefined) headers["retry-after"] = String(seconds);
-  return new Content(JSON_TYPE, JSON.stringify(response), { status: Number(code), headers });
 }
 
 /** Whether a hook has thrown this, to be sent instead of what the handler returns. */

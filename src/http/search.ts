@@ -5,9 +5,9 @@ import { CompanySearchResult, MAX_RESULTS, UserSearchResult } from "../domain/mo
 import { normalizeQuery, SEARCHABLE, spellQuery } from "../search/normalize-query.ts";
 import type { Service } from "./app-options.ts";
 import { endpoints } from "./endpoints.ts";
-import { describeOperation } from "./openapi.ts";
+import { errorTypes } from "./errors-by-route.ts";
+import { describeOperation } from "./openapi-operations.ts";
 import { limitHooks } from "./rate-limit.ts";
-import { errorTypes } from "./route-errors.ts";
 
 const Query = Type.Object({ q: Type.RegExp(SEARCHABLE, { error: "invalid_query" }) });
 

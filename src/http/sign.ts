@@ -2,7 +2,7 @@
 import { Elysia } from "elysia";
 import { DEFAULT_ACCENT } from "../web/brand.ts";
 import { drawSign } from "../web/drawings.ts";
-import { translationIn } from "../web/languages.ts";
+import { translationIn } from "../web/translation.ts";
 import type { Pages, Service } from "./app-options.ts";
 import { Content } from "./content.ts";
 

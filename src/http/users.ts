@@ -5,8 +5,8 @@ import { AchievementEntry, Id, User } from "../domain/model.ts";
 import type { Service } from "./app-options.ts";
 import { endpoints } from "./endpoints.ts";
 import { fail } from "./errors.ts";
-import { describeOperation } from "./openapi.ts";
-import { errorTypes } from "./route-errors.ts";
+import { errorTypes } from "./errors-by-route.ts";
+import { describeOperation } from "./openapi-operations.ts";
 import { USER_ID } from "./user-id.ts";
 
 const UserId = Type.String({ pattern: USER_ID, error: "invalid_user_id" });

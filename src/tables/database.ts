@@ -1,131 +1,124 @@
-/**
- * Reads tables from a database with an operator's queries. Messages never contain the URL, which has
- * a password.
- */
-import { isUtf8 } from "node:buffer";
-import { once } from "node:events";
-import { createConnection } from "node:net";
-import { codeOf, networkReasonOf, reasonOf } from "../files/errors.ts";
-import { isUrl, readFileBytes } from "../files/input.ts";
-import type { CellFormat } from "./cells.ts";
-import { findColumns, keyOf, type TableName } from "./columns.ts";
-import { type Connection, ServerConnection, SqliteConnection, within } from "./connections.ts";
-import { type Dialect, dialects, quoteName, trimQuery } from "./dialects.ts";
-import { namingFile, type Row, type Selected, type TableSource } from "./table-source.ts";
+/** Connections to databases, each in one read-only transaction. Needs Bun. */
 
-const URLS = "a postgres://, mysql://, mariadb:// or sqlite: URL";
+import type { Database } from "bun:sqlite";
+import type { ReservedSQL, SQL } from "bun";
+import { type Dialect, dialects } from "./dialects.ts";
+import type { Row } from "./table-source.ts";
 
-/** The problem follows the name of the source, which may have a password, so it is not repeated. */
-export function findProblem(source: string, queries: string | undefined): string | undefined {
-  const isDatabase = /^(?:postgres(?:ql)?|mysql|mariadb|sqlite):/i.test(source);
-  if (queries === undefined) {
-    if (isDatabase) return "is a database; name the folder of its SELECTs with --queries";
-    return isUrl(source) ? `must be a file, a folder, - or ${URLS}` : undefined;
-  }
-
-  const { host, pathname, search, hash } = URL.parse(source) ?? {};
-  // A password with / ? or # would end the host.
-  const isServer = host && !`${pathname}${search}${hash}`.includes("@");
-  if (isServer && /^m/i.test(source) && /^\/?$/.test(pathname ?? "")) {
-    return "must name the database, as in mysql://reader@127.0.0.1/platform";
-  }
-
-  if (isDatabase && (isServer || /^sqlite:./i.test(source))) return undefined;
-  return `must be ${URLS}; write special characters in a password as %XX, such as %23 for #`;
-}
-
-export async function openDatabase(url: string, timeoutMs: number): Promise<TableSource> {
-  if (!process.versions.bun) {
-    throw new Error("databases need the executable or Bun; on Node.js, import NDJSON or CSV");
-  }
-  const [, path] = /^sqlite:(.*)$/is.exec(url) ?? [];
-  const connection = path === undefined ? connectTo(url, timeoutMs) : openFile(path);
-  return new DatabaseSource(await connection);
-}
-
-async function openFile(path: string): Promise<Connection> {
-  try {
-    return await SqliteConnection.open(path);
-  } catch (error) {
-    throw new Error(`cannot connect to ${path}: ${reasonOf(error)}`);
-  }
-}
-
-async function connectTo(url: string, timeoutMs: number): Promise<Connection> {
-  try {
-    return await ServerConnection.open(url, timeoutMs);
-  } catch (error) {
-    const reason = await explainFailure(url, error, timeoutMs);
-    throw new Error(`cannot connect to the database at ${URL.parse(url)?.host}: ${reason}`);
-  }
-}
-
-/** Bun gives the same reason for an unknown host and a closed port, so this connects once more. */
-async function explainFailure(url: string, error: unknown, timeoutMs: number): Promise<string> {
-  const reason = reasonOf(error);
-  if (/CERT|SIGNATURE/.test(codeOf(error))) return `its certificate is not trusted: ${reason}`;
-  // The reason for a Unix socket has its path.
-  if (reason !== "Failed to connect") return reason;
-
-  const { hostname = "", port = "" } = URL.parse(url) ?? {};
-  const host = hostname.replace(/^\[|\]$/g, "");
-  const defaultPort = /^postgres/i.test(url) ? 5432 : 3306;
-
-  const socket = createConnection({ host, port: Number(port) || defaultPort });
-  try {
-    await within(timeoutMs, once(socket, "connect"));
-    return reason;
-  } catch (error) {
-    return networkReasonOf(error, timeoutMs);
-  } finally {
-    socket.destroy();
-  }
-}
-
-/** The tables that an operator's queries select from a database. */
-class DatabaseSource implements TableSource {
+export interface Connection extends AsyncDisposable {
   readonly dialect: Dialect;
-  readonly cells: CellFormat;
-  readonly #connection: Connection;
+  run(sql: string): Promise<Reply>;
+}
 
-  constructor(connection: Connection) {
-    this.#connection = connection;
-    this.dialect = connection.dialect;
-    this.cells = { hasBits: connection.dialect === dialects.mysql };
+interface Reply {
+  rows: Row[];
+  /** The names of the columns, also if there are no rows. */
+  columns: string[];
+}
+
+export class SqliteConnection implements Connection {
+  readonly dialect = dialects.sqlite;
+  readonly #db: Database;
+
+  private constructor(db: Database) {
+    this.#db = db;
   }
 
-  async open(table: TableName, path: string): Promise<Selected> {
-    const file = this.fileOf(table);
-    const bytes = Buffer.concat(await Array.fromAsync(readFileBytes(path)));
-    if (!isUtf8(bytes)) throw new Error(`${file} is not valid UTF-8`);
-    const query = trimQuery(this.dialect, new TextDecoder().decode(bytes));
-    const from = `(${query})`;
-
-    const reply = this.#connection.run(`SELECT * FROM ${from} AS q WHERE 1 = 0`);
-    const { columns } = await namingFile(file, reply);
-    const header = findColumns(file, table, columns);
-    if (columns.every((column, at) => header.places.get(column) === at)) return { header, from };
-
-    // With the names of columns as they are known here.
-    const known = Array.from(header.places, ([column, at]) => {
-      return `${quoteName(this.dialect, columns[at] ?? "")} AS ${column}`;
-    });
-    return { header, from: `(SELECT ${known} FROM ${from} AS written)` };
+  static async open(path: string): Promise<SqliteConnection> {
+    const { Database } = await import("bun:sqlite");
+    const db = new Database(path, { readonly: true, safeIntegers: true });
+    db.run("PRAGMA cache_size = -32768");
+    db.run("BEGIN");
+    return new SqliteConnection(db);
   }
 
-  async run(sql: string): Promise<Row[]> {
-    return (await this.#connection.run(sql)).rows;
+  async run(sql: string): Promise<Reply> {
+    using statement = this.#db.prepare<Row, []>(sql);
+    // SQLite compiles only the first statement.
+    if (statement.toString() !== sql) throw new Error("must be one statement without parameters");
+    return { rows: statement.all(), columns: statement.columnNames };
   }
 
-  fileOf(table: TableName): string {
-    return `${table}.sql`;
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#db.close();
+  }
+}
+
+/** The facts that Bun adds to the rows of a reply. */
+type ServerReply = Row[] & { columns?: { name: string }[] };
+
+const BEGIN_POSTGRES = ["SET TIME ZONE 'UTC'", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"];
+const BEGIN_MYSQL = [
+  "SET SESSION time_zone = '+00:00'",
+  "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+  "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
+];
+
+/** A connection to PostgreSQL, MySQL or MariaDB. */
+export class ServerConnection implements Connection {
+  readonly dialect: Dialect;
+  readonly #sql: SQL;
+  readonly #reserved: ReservedSQL;
+  readonly #timeoutMs: number;
+
+  private constructor(dialect: Dialect, sql: SQL, reserved: ReservedSQL, timeoutMs: number) {
+    this.dialect = dialect;
+    this.#sql = sql;
+    this.#reserved = reserved;
+    this.#timeoutMs = timeoutMs;
   }
 
-  nameRow(table: TableName, _: unknown, id: unknown): string {
-    return `${this.fileOf(table)}, ${keyOf(table)} ${id}`;
+  static async open(url: string, timeoutMs: number): Promise<ServerConnection> {
+    const isPostgres = /^postgres/i.test(url);
+    const sql = await createClient(url, isPostgres);
+    try {
+      const reserved = await within(timeoutMs, sql.reserve());
+      const dialect = isPostgres ? dialects.postgres : dialects.mysql;
+      const connection = new ServerConnection(dialect, sql, reserved, timeoutMs);
+      for (const statement of isPostgres ? BEGIN_POSTGRES : BEGIN_MYSQL) {
+        await connection.run(statement);
+      }
+      return connection;
+    } catch (error) {
+      await sql.close({ timeout: 0 });
+      throw error;
+    }
   }
 
-  [Symbol.asyncDispose](): PromiseLike<void> {
-    return this.#connection[Symbol.asyncDispose]();
+  /** Sends a template, of which a server takes only one statement, unlike text from `unsafe`. */
+  async run(sql: string): Promise<Reply> {
+    const template = Object.defineProperty([sql], "raw", { value: [sql] });
+    const reply = this.#reserved<ServerReply>(template as string[] & { raw: string[] });
+    const rows = await within(this.#timeoutMs, reply, "; run ANALYZE there, or raise --timeout");
+    return { rows, columns: (rows.columns ?? []).map(({ name }) => name) };
   }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#reserved.release();
+    await this.#sql.close({ timeout: 0 });
+  }
+}
+
+async function createClient(url: string, isPostgres: boolean): Promise<SQL> {
+  const { SQL } = await import("bun");
+  const options: SQL.Options = {
+    url,
+    max: 1,
+    connectionTimeout: 0,
+    // If prepared by name, the statements of all pages would stay in PostgreSQL's memory.
+    prepare: !isPostgres,
+    bigint: true,
+  };
+  // Otherwise, variables such as PGDATABASE would win over the URL.
+  const database = decodeURIComponent(URL.parse(url)?.pathname.slice(1) ?? "");
+  if (database !== "") options.database = database;
+  return new SQL(options);
+}
+
+/** Rejects if `reply` takes longer. Bun's own timeouts end with the handshake. */
+export function within<T>(timeoutMs: number, reply: Promise<T>, advice = ""): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const silence = `timed out: the database sent nothing for ${timeoutMs / 1000} s`;
+  const timer = setTimeout(() => reject(new Error(silence + advice)), timeoutMs);
+  return Promise.race([reply, promise]).finally(() => clearTimeout(timer));
 }

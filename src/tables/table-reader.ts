@@ -15,7 +15,7 @@ import { mustBeId } from "../domain/validation-errors.ts";
 import { type IdFormat, integerIds, keyIds } from "./cells.ts";
 import { findTables, keyOf, type TableName } from "./columns.ts";
 import { CsvSource } from "./csv-source.ts";
-import { openDatabase } from "./database.ts";
+import { openDatabase } from "./database-source.ts";
 import type { DateOrder } from "./date-order.ts";
 import { RowReader, recordsOf, tableOf } from "./row-reader.ts";
 import { type Reporting, Table } from "./table.ts";

@@ -1,6 +1,6 @@
 /** The script of a page that says when the next search is allowed. */
 /// <reference lib="dom" />
-import { clockOf } from "./languages.ts";
+import { clockOf } from "./translation.ts";
 
 let timer: ReturnType<typeof setInterval> | undefined;
 

@@ -1,10 +1,10 @@
 /** Renders the complete HTML document around a view: head, search form and footer. */
 import { type Language, languages, type Texts } from "../domain/languages.ts";
 import { Html, html, withBasePath } from "./html.ts";
-import { translationIn } from "./languages.ts";
 import { FAVICON_PATH } from "./page-paths.ts";
 import { type PageContext, type Rendered, renderFeatured, renderView } from "./render.ts";
 import { RESCUE } from "./rescue.ts";
+import { translationIn } from "./translation.ts";
 import type { View } from "./view.ts";
 
 interface DocumentOptions

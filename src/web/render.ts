@@ -11,9 +11,9 @@ import type { Meta } from "../snapshot/format/meta.ts";
 import { type Brand, DEFAULT_TITLE } from "./brand.ts";
 import { drawAvatar, drawBadge } from "./drawings.ts";
 import { Html, html } from "./html.ts";
-import { clockOf, fill, type Translation } from "./languages.ts";
 import { markMatches } from "./mark.ts";
 import { companyPath, driverPath, isDrawnAvatar } from "./page-paths.ts";
+import { clockOf, fill, type Translation } from "./translation.ts";
 import type { CompanyView, DriverView, ProblemView, ResultsView, StartView, View } from "./view.ts";
 
 export interface PageContext extends Translation {

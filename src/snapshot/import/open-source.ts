@@ -1,6 +1,6 @@
 /** Opens whatever a dataset or a change file comes from as one kind of source. */
 import type { RecordSource } from "../../domain/record-source.ts";
-import { findProblem } from "../../tables/database.ts";
+import { findProblem } from "../../tables/database-source.ts";
 import { isFolder, openFolder, openQueries, type TableOptions } from "../../tables/table-reader.ts";
 import { isSnapshot } from "../format/header-trailer.ts";
 import { type LineOptions, LineReader, type LineSource } from "./line-reader.ts";

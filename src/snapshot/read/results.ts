@@ -1,10 +1,7 @@
 /** Reads the users and companies that a search has found. */
 import { eq, sql } from "drizzle-orm";
-import {
-  type CompanySearchResult,
-  completeAvatar,
-  type UserSearchResult,
-} from "../../domain/model.ts";
+import { completeAvatar } from "../../domain/avatar-url.ts";
+import type { CompanySearchResult, UserSearchResult } from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
 import { NameSearch } from "../../search/find.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
@@ -20,14 +17,12 @@ export class Results {
   readonly #userNames: NameSearch;
   readonly #companies: ReturnType<typeof prepareCompanies>;
   readonly #users: ReturnType<typeof prepareUsers>;
-  readonly #datedUsers: ReturnType<typeof prepareDatedUsers>;
 
   constructor(db: Database) {
     this.#companyNames = new NameSearch(db.$client, "company");
     this.#userNames = new NameSearch(db.$client, "user");
     this.#companies = prepareCompanies(db);
     this.#users = prepareUsers(db);
-    this.#datedUsers = prepareDatedUsers(db);
   }
 
   listCompanies(queries: string[]): CompanySearchResult[] {
@@ -35,15 +30,12 @@ export class Results {
   }
 
   listUsers(queries: string[], baseUrl: string): UserSearchResult[] {
-    return this.#users.all(JSON.stringify(this.#userNames.find(queries))).map((hit) => ({
-      ...hit,
-      avatar_url: completeAvatar(hit.id, hit.avatar_url, baseUrl),
-    }));
+    return this.listDatedUsers(queries, baseUrl).map(({ created_at: _, ...user }) => user);
   }
 
   /** Like {@link listUsers}, with the time at which each account was created. */
   listDatedUsers(queries: string[], baseUrl: string) {
-    return this.#datedUsers.all(JSON.stringify(this.#userNames.find(queries))).map((hit) => ({
+    return this.#users.all(JSON.stringify(this.#userNames.find(queries))).map((hit) => ({
       ...hit,
       avatar_url: completeAvatar(hit.id, hit.avatar_url, baseUrl),
       created_at: formatTime(hit.created_at),
@@ -66,30 +58,15 @@ function prepareCompanies(db: Database) {
   return prepareText(db, companies);
 }
 
-/** In the order of a response. */
-const userFields = {
-  id: user.id,
-  name: user.name,
-  avatar_url: user.avatar_url,
-  company: sql<string | null>`${user.company_name}`.as("company"),
-};
-
 function prepareUsers(db: Database) {
+  // The fields are in the order of a response.
+  const { id, name, avatar_url, company_name, created_at } = user;
+  const companyName = sql<string | null>`${company_name}`.as("company");
   const users = db
-    .select(userFields)
+    .select({ id, name, avatar_url, company: companyName, created_at })
     .from(found)
     .crossJoin(user)
-    .where(eq(user.id, foundId))
-    .orderBy(place);
-  return prepareText(db, users);
-}
-
-function prepareDatedUsers(db: Database) {
-  const users = db
-    .select({ ...userFields, created_at: user.created_at })
-    .from(found)
-    .crossJoin(user)
-    .where(eq(user.id, foundId))
+    .where(eq(id, foundId))
     .orderBy(place);
   return prepareText(db, users);
 }

@@ -1,15 +1,15 @@
-/** Describes the API's operations in OpenAPI. docs.ts combines them into a document. */
+/** Describes the API's operations in OpenAPI. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
 import examples from "../../data/examples.json" with { type: "json" };
 import * as model from "../domain/model.ts";
 import { endpoints } from "./endpoints.ts";
 import { ErrorBody, type ErrorCode, errors } from "./error-codes.ts";
+import { allowHeaders } from "./errors.ts";
+import { ownErrors } from "./errors-by-route.ts";
 import { limitHeaders } from "./rate-limit.ts";
 import { REQUEST_ID } from "./request-context.ts";
 import { commonHeaders } from "./response.ts";
-import { allowHeaders } from "./result.ts";
-import { ownErrors } from "./route-errors.ts";
 
 /** Stands for the server's own origin in the document. */
 export const ORIGIN = "http://origin.invalid";

@@ -1,14 +1,5 @@
-/** Picks the page's language, and formats texts, counts and dates in it. */
-import type Negotiator from "negotiator";
+/** Formats texts, counts and dates in the page's language. */
 import { type Forms, type Language, languages, type Texts } from "../domain/languages.ts";
-
-/** A kiosk's visitor chooses a language, which the script keeps in a cookie until it is idle. */
-export function languageFor(preferences: Negotiator, cookie: string | null): Language {
-  const [, chosen] = /(?:^|;)\s*language=(\w+)/.exec(cookie ?? "") ?? [];
-  const known = Object.keys(languages) as Language[];
-  const [best = "en"] = preferences.languages(known) as Language[];
-  return known.find((code) => code === chosen) ?? best;
-}
 
 export type Translation = ReturnType<typeof translate>;
 
