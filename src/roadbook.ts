@@ -149,7 +149,7 @@ export class OpenRoadbook implements Roadbook {
     // Some hosts pass more arguments.
     const fetch: FetchHandler = (request, from) => handler.fetch(request, from);
     this.fetch = this.#injector ? rejectClosed(fetch) : fetch;
-    this.listener = createNodeListener(fetch);
+    this.listener = createNodeListener(fetch, handler.isUnknownPath);
   }
 
   readonly listen = async ({ port = 0, host = "127.0.0.1" }: ListenOptions = {}) => {

@@ -27,6 +27,8 @@ export interface RequestHandler {
   clientOf(request: Request, from: unknown): Client;
   /** Whether all clients of an untrusted proxy count as one. */
   hidesClients(request: Request, from: unknown): boolean;
+  /** Whether the response to a request that `fetch` has got says that there is no such path. */
+  isUnknownPath(request: Request): boolean;
 }
 
 export type App = ReturnType<typeof createApp>["app"];
@@ -96,6 +98,7 @@ export function createApp(options: AppOptions) {
     fetch,
     clientOf: (request, from) => contexts.clientOf(senderOf(request, from)),
     hidesClients: (request, from) => contexts.hidesClients(senderOf(request, from)),
+    isUnknownPath: (request) => contexts.of(request).error === "route_not_found",
   };
   return { app, handler };
 }

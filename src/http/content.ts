@@ -1,5 +1,6 @@
 /** The content of a response: a body with its type, its validator and its encoded copies. */
 import zlib from "node:zlib";
+import type { ErrorCode } from "./error-codes.ts";
 import { hashOf } from "./etag.ts";
 
 export type Coding = "gzip" | "identity";
@@ -13,6 +14,10 @@ interface ContentOptions {
   /** Ignored from status 400 up and without a body: neither may be stored. */
   cache?: CachePolicy | undefined;
   headers?: Record<string, string>;
+  /** The error in the body or on the page. */
+  error?: ErrorCode | undefined;
+  /** The header `Retry-After`. */
+  retryAfterSeconds?: number | undefined;
   /** The content coding of the body. A client that does not accept it gets the decoded body. */
   coding?: Coding;
   /** Whether many requests share this object. If so, the encoded forms of its body are kept. */

@@ -22,14 +22,18 @@ export const allowHeaders = { Allow: "GET, HEAD, OPTIONS" };
 
 /** The error may also be one of the app that Roadbook is mounted in. */
 export function contentOfError({ code, response }: { code: unknown; response: unknown }): Content {
-  const seconds = (response as Partial<ErrorBody> | undefined)?.error?.retry_after;
-  const headers: Record<string, string> = code === 405 ? { ...allowHeaders } : {};
-  if (seconds !== undefined) headers["retry-after"] = String(seconds);
-  return new Content(JSON_TYPE, JSON.stringify(response), { status: Number(code), headers });
+  const error = (response as Partial<ErrorBody> | undefined)?.error;
+  return new Content(JSON_TYPE, JSON.stringify(response), {
+    status: Number(code),
+    headers: code === 405 ? allowHeaders : {},
+    error: error?.code,
+    retryAfterSeconds: error?.retry_after,
+  });
 }
 
 /** The response to a client whose earlier requests are still waiting. */
 export const busy = new Content(JSON_TYPE, JSON.stringify(fail("unavailable").response), {
   status: errors.unavailable.status,
-  headers: { "retry-after": "1" },
+  error: "unavailable",
+  retryAfterSeconds: 1,
 });

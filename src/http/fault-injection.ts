@@ -3,13 +3,13 @@ import { setTimeout } from "node:timers/promises";
 import { status as respondWith } from "elysia";
 import { Random } from "../community/random.ts";
 import type { FetchHandler } from "./app.ts";
-import { Content, JSON_TYPE } from "./content.ts";
+import { Content } from "./content.ts";
 import { type Endpoint, endpoints } from "./endpoints.ts";
-import { busy, fail } from "./errors.ts";
+import { busy, contentOfError, fail } from "./errors.ts";
 import { codeFor, covers } from "./fault-targets.ts";
 import type { Hook } from "./hooks.ts";
 import type { Fault, GivenFault } from "./parse-fault.ts";
-import { failLimited, type LimitPolicy, setRateLimitHeaders } from "./rate-limit.ts";
+import { failLimited, type LimitPolicy, limitHeadersOf } from "./rate-limit.ts";
 
 /** The `Retry-After` of an injected 429. It is short enough to wait for in a test. */
 const RETRY_AFTER_MS = 1000;
@@ -63,11 +63,8 @@ export class FaultInjector {
   /** Looks like the limit's own 429, also to a client whose searches are not counted. */
   #refuse(): Content {
     const state = { remaining: 0, resetMs: RETRY_AFTER_MS };
-    const { code, response } = failLimited(state);
-    const headers = new Headers({ "retry-after": String(response.error.retry_after) });
-    setRateLimitHeaders(headers, this.#policy, state);
-    const options = { status: code, headers: Object.fromEntries(headers) };
-    return new Content(JSON_TYPE, JSON.stringify(response), options);
+    const { type, body, options } = contentOfError(failLimited(state));
+    return new Content(type, body, { ...options, headers: limitHeadersOf(this.#policy, state) });
   }
 }
 

@@ -126,12 +126,15 @@ class PageRenderer {
     if (view.kind === "results" || view.kind === "company") {
       headers["cache-control"] = "private, max-age=60";
     }
-    if (view.kind === "problem" && view.waitSeconds !== undefined) {
-      headers["retry-after"] = String(view.waitSeconds);
-    }
 
-    const options = { status: statusOf(view), cache: "private", headers } as const;
-    return new Content("text/html; charset=utf-8", html, options);
+    const { problem, waitSeconds } = view.kind === "problem" ? view : {};
+    return new Content("text/html; charset=utf-8", html, {
+      status: statusOf(view),
+      cache: "private",
+      headers,
+      error: problem,
+      retryAfterSeconds: waitSeconds,
+    });
   }
 
   /** On an error, a client that does not prefer HTML gets the API's JSON. */

@@ -8,8 +8,7 @@ import type { RequestContexts } from "./request-context.ts";
 export const createSearchCounter =
   (limiter: Limiter, contexts: RequestContexts): CountSearch =>
   async (request, server) => {
-    const context = contexts.of(request);
-    context.peer ??= server?.requestIP?.(request)?.address;
+    const context = contexts.of(request, server);
     // A request without a peer comes from the program that embeds Roadbook.
     if (context.peer === undefined || contexts.isUnlimited(context)) return undefined;
     context.decision = await limiter.consume(contexts.clientOf(context).key);
@@ -45,16 +44,17 @@ export const limitHeaders: Record<string, [meaning: string, value: string | numb
 /** The part of the limit that the headers show. */
 export type LimitPolicy = Pick<SearchLimit, "limit" | "windowMs" | "unixClock">;
 
-export function setRateLimitHeaders(
-  headers: Headers,
+export function limitHeadersOf(
   { limit, windowMs, unixClock }: LimitPolicy,
   { remaining, resetMs }: Pick<Decision, "remaining" | "resetMs">,
-): void {
-  headers.set("ratelimit-policy", `"search";q=${limit};w=${toSeconds(windowMs)}`);
-  headers.set("ratelimit", `"search";r=${remaining};t=${toSeconds(resetMs)}`);
-  headers.set("x-ratelimit-limit", String(limit));
-  headers.set("x-ratelimit-remaining", String(remaining));
-  headers.set("x-ratelimit-reset", String(toSeconds(unixClock() + resetMs)));
+): Record<string, string> {
+  return {
+    "ratelimit-policy": `"search";q=${limit};w=${toSeconds(windowMs)}`,
+    ratelimit: `"search";r=${remaining};t=${toSeconds(resetMs)}`,
+    "x-ratelimit-limit": String(limit),
+    "x-ratelimit-remaining": String(remaining),
+    "x-ratelimit-reset": String(toSeconds(unixClock() + resetMs)),
+  };
 }
 
 /** Rounds up to whole seconds, so that waiting that long is always enough. */

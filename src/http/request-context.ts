@@ -1,6 +1,8 @@
 /** Keeps the client, the id and the start of each request, which its `Request` does not have. */
+import type { Context } from "elysia";
 import type { Client, Clients } from "../limit/client-address.ts";
 import type { Decision } from "../limit/limiter.ts";
+import type { ErrorCode } from "./error-codes.ts";
 import { forwardedOriginOf, originOf } from "./origin.ts";
 import { addressOf, type Peer } from "./peer.ts";
 
@@ -23,6 +25,8 @@ export interface RequestContext extends Sender {
   startMs: number;
   /** The decision of the search limit. Undefined if the request was not counted. */
   decision: Decision | undefined;
+  /** The error in the response, whether in JSON or on a page. Undefined until there is one. */
+  error: ErrorCode | undefined;
 }
 
 /** The context of each request, by its `Request`, the only object that all hooks share. */
@@ -41,7 +45,7 @@ export class RequestContexts {
     const { url, method, headers } = sent;
     const given = (this.#clients.trustsAny && headers.get("x-request-id")) || "";
     const isSafe = REQUEST_ID.test(given) && this.#isTrusted(peer);
-    const context = {
+    const context: RequestContext = {
       peer,
       url,
       method,
@@ -49,14 +53,21 @@ export class RequestContexts {
       requestId: isSafe ? given : crypto.randomUUID(),
       startMs: performance.now(),
       decision: undefined,
+      error: undefined,
     };
     this.#contexts.set(request, context);
+    if (sent !== request) this.#contexts.set(sent, context);
     return context;
   }
 
-  /** A request that arrived through a host's app has no context yet, so this starts one. */
-  of(request: Request): RequestContext {
-    return this.#contexts.get(request) ?? this.start(request);
+  /**
+   * A request that arrived through a host's app has no context yet, so this starts one. `server` is
+   * Bun's, which knows the peer of such a request.
+   */
+  of(request: Request, server?: Context["server"]): RequestContext {
+    const context = this.#contexts.get(request) ?? this.start(request);
+    context.peer ??= server?.requestIP?.(request)?.address;
+    return context;
   }
 
   clientOf({ peer, headers }: Sender): Client {

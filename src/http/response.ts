@@ -5,10 +5,10 @@ import type { AppOptions, SearchLimit } from "./app-options.ts";
 import { type Body, type CachePolicy, type Coding, Content } from "./content.ts";
 import { allowHeaders } from "./errors.ts";
 import { isNoneMatch } from "./etag.ts";
-import { limitHeaders, setRateLimitHeaders } from "./rate-limit.ts";
+import { limitHeaders, limitHeadersOf } from "./rate-limit.ts";
+import { createReport } from "./report-response.ts";
 import type { RequestContext, RequestContexts } from "./request-context.ts";
 import { contentOf } from "./result.ts";
-import { withoutBase } from "./url.ts";
 
 const exposed = ["ETag", "Retry-After", "X-API-Version", "X-Request-Id"];
 
@@ -41,8 +41,8 @@ interface Handled {
 }
 
 export function createRespond(options: AppOptions, contexts: RequestContexts) {
-  const { onResponse } = options;
   const maker = new ResponseMaker(options);
+  const report = createReport(options, contexts);
 
   // Without a call after an arrow or `return`: Elysia would await the handlers of all routes.
   return function respond({ request, responseValue, route, cache }: Handled) {
@@ -58,27 +58,9 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
       ? responseValue
       : maker.make(contentOf(responseValue, cache), context, isHead);
 
-    if (onResponse) report(context, route, response.status);
+    report(context, route, response.status);
     return response;
   };
-
-  function report(context: RequestContext, route: string | undefined, status: number): void {
-    const { requestId, method, decision, startMs } = context;
-    const path = route?.endsWith("/*") ? undefined : route;
-    try {
-      onResponse?.({
-        requestId,
-        method,
-        route: path && withoutBase(path, options.basePath).replace(/^\/api\//, "/"),
-        status,
-        search: decision && (decision.allowed ? "allowed" : "refused"),
-        durationMs: performance.now() - startMs,
-        client: () => contexts.clientOf(context).key,
-      });
-    } catch (error) {
-      options.onBug(error, requestId);
-    }
-  }
 }
 
 /** Makes a `Response` of a `Content`. */
@@ -97,7 +79,7 @@ class ResponseMaker {
 
   make(content: Content, context: RequestContext, isHead: boolean): Response {
     const { type, storage } = content;
-    const { status, headers } = content.options;
+    const { status, headers, error, retryAfterSeconds } = content.options;
     const isStored = storage !== "none";
     const coding = isStored ? this.#chooseCoding(content, context.headers) : "identity";
     const etag = isStored ? content.etagIn(coding) : undefined;
@@ -118,9 +100,13 @@ class ResponseMaker {
       response.headers.delete("x-robots-tag");
     }
 
-    this.#addRequestHeaders(response.headers, context);
+    this.#addRequestHeaders(response, context);
+    if (retryAfterSeconds !== undefined) {
+      response.headers.set("retry-after", String(retryAfterSeconds));
+    }
     // Last, because those of an injected 429 replace the limit's own.
-    for (const name in headers) response.headers.set(name, headers[name] ?? "");
+    setHeaders(response, headers);
+    context.error = error;
     return response;
   }
 
@@ -131,10 +117,15 @@ class ResponseMaker {
   }
 
   /** Adds what differs between requests for the same content. */
-  #addRequestHeaders(headers: Headers, { requestId, decision }: RequestContext): void {
-    headers.set("x-request-id", requestId);
-    if (this.#searchLimit && decision) setRateLimitHeaders(headers, this.#searchLimit, decision);
+  #addRequestHeaders(response: Response, { requestId, decision }: RequestContext): void {
+    response.headers.set("x-request-id", requestId);
+    if (!this.#searchLimit || !decision) return;
+    setHeaders(response, limitHeadersOf(this.#searchLimit, decision));
   }
+}
+
+function setHeaders(response: Response, headers: Record<string, string> = {}): void {
+  for (const name in headers) response.headers.set(name, headers[name] ?? "");
 }
 
 function lengthOf(body: Body | Blob): number {

@@ -6,7 +6,6 @@ import { LRUCache } from "lru-cache";
 
 export interface Decision {
   allowed: boolean;
-  limit: number;
   /** How many more requests are allowed right now. */
   remaining: number;
   /** Whole milliseconds until the oldest counted request leaves the window: exactly long enough. */
@@ -121,6 +120,6 @@ export class MemoryLimiter implements Limiter {
     const [oldest = this.#now] = times;
     const remaining = this.#limit - times.length;
     const resetMs = oldest + this.#windowMs - this.#now;
-    return { allowed: remaining > 0, limit: this.#limit, remaining, resetMs };
+    return { allowed: remaining > 0, remaining, resetMs };
   }
 }

@@ -29,7 +29,8 @@ const DEADLINE_MS = 50;
 const CONNECT_MS = 1000;
 const RETRY_MS = 1000;
 
-const UNEXPECTED = "unexpected reply from the store";
+/** An error whose message has no part of the store's URL, and no reply. */
+class StoreError extends Error {}
 
 /** A wait may exceed the window by as much as the store's clock was set back. */
 const MAX_LAG_MS = 86_400_000;
@@ -159,8 +160,8 @@ async function decide(
     isWithin(allowed, 0, 1) &&
     isWithin(remaining, 0, allowed === 1 ? limit : 0) &&
     isWithin(resetMs, 1, windowMs + MAX_LAG_MS);
-  if (!isDecision) throw new Error(UNEXPECTED);
-  return { allowed: allowed === 1, limit, remaining, resetMs };
+  if (!isDecision) throw new StoreError("unexpected reply from the store");
+  return { allowed: allowed === 1, remaining, resetMs };
 }
 
 /**
@@ -169,7 +170,7 @@ async function decide(
  */
 function beforeDeadline<T>(deadlineMs: number, reply: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const fail = () => reject(new Error(`no response within ${deadlineMs} ms`));
+    const fail = () => reject(new StoreError(`no response within ${deadlineMs} ms`));
     const startMs = performance.now();
     let timer = setTimeout(() => {
       // A command may have been sent only after the lag, so the store gets a whole deadline.
@@ -183,7 +184,7 @@ function beforeDeadline<T>(deadlineMs: number, reply: Promise<T>): Promise<T> {
 /** Reduces an error to its code, because some messages repeat the command and its password. */
 function reasonWithoutSecrets(error: unknown): string {
   const { message } = error instanceof Error ? error : new Error();
-  if (message === UNEXPECTED || message.startsWith("no response within")) return message;
+  if (error instanceof StoreError) return message;
   const [, reply] = /^([A-Z]{2,}) /.exec(message) ?? [];
   if (reply) return `the store responded with ${reply}`;
   return `cannot connect${codeOf(error) && ` (${codeOf(error)})`}`;

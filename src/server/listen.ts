@@ -118,14 +118,17 @@ export type NodeListener = (
   next?: () => void,
 ) => void;
 
-export function createNodeListener(respond: FetchHandler): NodeListener {
+/** `isUnknownPath` says so of a request to which `respond` has responded. */
+export function createNodeListener(
+  respond: FetchHandler,
+  isUnknownPath: (request: Request) => boolean = () => false,
+): NodeListener {
   const send = async (...[incoming, outgoing, next]: Parameters<NodeListener>) => {
-    const response = await respond(requestOf(incoming), () => incoming.socket.remoteAddress);
+    const request = requestOf(incoming);
+    const response = await respond(request, () => incoming.socket.remoteAddress);
+    if (next && isUnknownPath(request)) return next();
     // Reads the whole body before sending the head, so nothing is sent if that fails.
     const body = Buffer.from(await response.arrayBuffer());
-    // For HEAD, an unknown user looks like an unknown path, but no other handler has that path.
-    const isUnknown = body.length === 0 || body.includes('"route_not_found"');
-    if (next && response.status === 404 && isUnknown) return next();
     // Discards the request's body.
     incoming.resume();
     outgoing.statusCode = response.status;

@@ -44,6 +44,11 @@ export function parseNamed<Inside>(
   }
 }
 
+/** A kind whose `parse` throws a `RangeError` for an invalid value, if there are any. */
+export function parsedBy<Inside>(value: string, parse: (text: string) => Inside): Kind<Inside> {
+  return { value, takes: "string", parse, convert: parse };
+}
+
 /** `parse` returns undefined for an invalid value. The error says that it must be `wanted`. */
 export function kind<Inside>(
   value: string,
@@ -59,7 +64,7 @@ export function kind<Inside>(
   return { value, takes: "string", isSecret, parse: convert, convert };
 }
 
-export const text = (value: string) => kind(value, "text", (text) => text);
+export const text = (value: string) => parsedBy(value, (text) => text);
 
 export const boolean: Kind<boolean, boolean> = {
   takes: "boolean",

@@ -116,7 +116,7 @@ export const sharedSettings = {
   ...declare("Fault injection, for tests", {
     faults: {
       name: "--fault FAULT",
-      kind: kinds.kind("FAULT", "a fault", parseFault),
+      kind: kinds.parsedBy("FAULT", parseFault),
       separator: ";",
       help: "inject a fault, such as search:status=503,rate=0.1; repeatable",
     },

@@ -36,7 +36,7 @@ function createNaiveWindow({ limit, windowMs, maxClients }: WindowOptions) {
     if (allowed && !isPeek) timestamps.push(now);
     clients.set(client, timestamps);
     const resetMs = (timestamps[0] ?? now) + windowMs - now;
-    return { allowed, limit, remaining: limit - timestamps.length, resetMs };
+    return { allowed, remaining: limit - timestamps.length, resetMs };
   };
 }
 

@@ -109,7 +109,7 @@ describe("decisions made by memory and a store together", () => {
 
   function decisionOf(limit: number, left: number, waitMs: number): Decision {
     const remaining = Math.max(Math.min(left, limit - 1), 0);
-    return { allowed: left >= 0, limit, remaining, resetMs: waitMs };
+    return { allowed: left >= 0, remaining, resetMs: waitMs };
   }
 
   test("allow no more than memory alone, for any replies, delays and clock", async () => {

@@ -67,4 +67,20 @@ test("a request for an unknown path goes to the next handler, if there is one, w
   expect(await posted.text()).toBe("the next handler has POST a form");
   const unknownUser = await fetch(`${middleware}/users/public/99`);
   expect(await unknownUser.text()).toContain("user_not_found");
+  const head = await fetch(`${middleware}/users/public/99`, { method: "HEAD" });
+  expect(head.headers.get("content-type")).toBe("application/json; charset=utf-8");
+});
+
+test("with a page, a browser's request for an unknown path goes to the next handler, too", async () => {
+  await using withPage = await createRoadbook({ dataset: community, page: true });
+  const origin = await serve((incoming, outgoing) =>
+    withPage.listener(incoming, outgoing, () => outgoing.end("the next handler")),
+  );
+  const headers = { accept: "text/html" };
+  expect(await (await fetch(`${origin}/hello`, { headers })).text()).toBe("the next handler");
+  const unknownUser = await fetch(`${origin}/drivers/99`, { headers });
+  expect([unknownUser.status, await unknownUser.text()]).toEqual([
+    404,
+    expect.stringContaining("<html"),
+  ]);
 });
