@@ -54,24 +54,12 @@ function symbolOf(text: string): string | undefined {
   return symbols.find(({ words }) => words.test(folded))?.path;
 }
 
-/** A symbol for the name, or else the points, with a symbol for the kind if there is one. */
+/** A symbol for the name, or else for the kind, or else a cup, above the points. */
 function drawMotif({ name, type, points }: Medal): Html {
-  const own = symbolOf(name);
-  if (own) return drawSymbol(own, 16.4, 1.3);
+  const symbol = symbolOf(name) ?? symbolOf(type) ?? paths.cup;
   const number = compactNumbers.format(points);
-  const kind = symbolOf(type);
-  if (kind) return html`${drawSymbol(kind, 20, 1, 13)}${drawNumber(number, 46, 13)}`;
-  const size = Math.min(17, 36 / number.length);
-  return html`<circle cx="32" cy="32" r="16.5" fill="none" stroke="#fff" stroke-width="2.8"/>${drawNumber(number, 32.5, size)}`;
-}
-
-/** Strokes `path` in a box whose upper left corner is at `x` and `y`. */
-function drawSymbol(path: string, x: number, scale: number, y = x): Html {
-  return html`<path d="${path}" transform="translate(${x} ${y}) scale(${scale})" fill="none" stroke="#fff" stroke-width="2.2" stroke-linecap="round" stroke-linejoin="round"/>`;
-}
-
-function drawNumber(number: string, y: number, size: number): Html {
-  return html`<text x="32" y="${y}" text-anchor="middle" dominant-baseline="central" font-family="system-ui,'Noto Sans',sans-serif" font-size="${size}" font-weight="800" fill="#fff">${number}</text>`;
+  const size = Math.min(13, 44 / number.length);
+  return html`<path d="${symbol}" transform="translate(19.4 10.5) scale(1.05)" fill="none" stroke="#fff" stroke-width="2.2" stroke-linecap="round" stroke-linejoin="round"/><text x="32" y="44.5" text-anchor="middle" dominant-baseline="central" font-family="system-ui,'Noto Sans',sans-serif" font-size="${size}" font-weight="800" fill="#fff">${number}</text>`;
 }
 
 /** Rim colours by tier: bronze, silver, gold, and two for higher tiers. */
