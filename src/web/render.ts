@@ -11,6 +11,7 @@ import type { Meta } from "../snapshot/format/meta.ts";
 import { type Brand, DEFAULT_TITLE } from "./brand.ts";
 import { drawAvatar, drawBadge } from "./drawings.ts";
 import { Html, html } from "./html.ts";
+import { hyphenate } from "./hyphenate.ts";
 import { markMatches } from "./mark.ts";
 import { companyPath, driverPath, isDrawnAvatar } from "./page-paths.ts";
 import { clockOf, fill, type Translation } from "./translation.ts";
@@ -42,6 +43,11 @@ const MAX_ACHIEVEMENTS = 40;
 const NEWEST_ACHIEVEMENTS = 24;
 
 export function renderView(view: View, context: PageContext): Rendered {
+  const rendered = renderByKind(view, context);
+  return { ...rendered, main: hyphenate(rendered.main) };
+}
+
+function renderByKind(view: View, context: PageContext): Rendered {
   if (view.kind === "start") return renderStart(view, context);
   if (view.kind === "results") return renderResults(view, context);
   if (view.kind === "company") return renderCompany(view, context);
