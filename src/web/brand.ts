@@ -89,10 +89,10 @@ function styleIn(mode: Mode, rules: string): string {
 /** Rules for a line in the colour of the text, and for an invisible sign. */
 function adaptTo(mode: Mode, accent: string, line: string): string {
   const rules: string[] = [];
-  // In boxes of that colour, letters would look blacked out.
+  // In boxes of that colour, letters would look blacked out, and underlined ones like links.
   if (contrastOf(line, INK[mode]) < DISTINCT_CONTRAST) {
-    rules.push("mark,.card.lit{background:none;color:inherit}");
-    rules.push("mark{text-decoration:underline .12em}");
+    rules.push("mark,.card.lit{--line:#8884;color:inherit}");
+    rules.push("mark{outline:1px solid var(--edge);margin:0 1px}");
   }
   // The line inside the edge is all that shows, so it is where the edge would be.
   if (contrastOf(accent, PAPER[mode]) < DISTINCT_CONTRAST)

@@ -65,13 +65,13 @@ test.each([
   ["#ffc61a", [], []],
   ["#0a3d62", [], []],
 ])(
-  "%s has its sign's line at the edge in %p, and underlines instead of boxes in %p",
-  (accent, atEdge, underlined) => {
+  "%s has its sign's line at the edge in %p, and pale boxes with an outline in %p",
+  (accent, atEdge, outlined) => {
     const modes = styleOf(accent).split("@media(prefers-color-scheme:").slice(1);
     const modesWith = (rule: string) =>
       modes.filter((each) => each.includes(rule)).map((each) => each.split(")")[0]);
     expect(modesWith(".plate::before,.sign::before{inset:0}")).toEqual(atEdge);
-    expect(modesWith("mark{text-decoration:underline")).toEqual(underlined);
+    expect(modesWith("mark{outline:1px solid")).toEqual(outlined);
   },
 );
 
