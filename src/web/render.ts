@@ -57,23 +57,27 @@ function renderByKind(view: View, context: PageContext): Rendered {
 function renderStart(view: StartView, context: PageContext): Rendered {
   const { drivers, companies } = view;
   const { brand, texts, formatCount, meta } = context;
-  const counts = [formatCount(meta.counts.public_users, texts.driverCount)];
-  if (meta.counts.companies > 0)
-    counts.push(formatCount(meta.counts.companies, texts.companyCount));
-  const found = counts.join(", ");
-  const rows = companies.map((company) => renderCompanyRow(company, company.name, context));
+  const hasDrivers = meta.counts.public_users > 0;
+  const counts = [
+    hasDrivers && formatCount(meta.counts.public_users, texts.driverCount),
+    meta.counts.companies > 0 && formatCount(meta.counts.companies, texts.companyCount),
+  ];
+  const found = counts.filter(Boolean).join(", ");
+  const rows = companies.map((company) => {
+    const members = describeMembers(company, hasDrivers ? undefined : 0, context);
+    return renderRow(companyPath(company.id), company.name, members, context);
+  });
   const heading =
     brand.title === DEFAULT_TITLE ? texts.title : fill(texts.driversOf, { title: brand.title });
 
   return {
     name: texts.title,
-    description: `${texts.description} ${found}.`,
+    description: found ? `${texts.description} ${found}.` : texts.description,
     path: "/",
     main: html`<h1>${heading}</h1>
-    <p class="counts">${found}</p>
+    <p class="counts">${hasDrivers ? found : texts.nobodyPublic}</p>
     ${renderFeatured(drivers, context)}
     ${brand.kiosk && view.needsScriptHint() && html`<p class="hint">${texts.scriptHint}</p>`}
-    ${meta.counts.public_users === 0 && html`<p class="hint">${texts.nobodyPublic}</p>`}
     <div class="boards">${rows.length > 0 && renderBoard(texts.companies, rows)}</div>`,
   };
 }
@@ -96,9 +100,11 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
     const row = renderRow(driverPath(driver.id), name, details[at], context);
     return html`${renderAvatar(driver, context)}${row}`;
   });
-  const companyRows = companies.map((company) =>
-    renderCompanyRow(company, markMatches(company.name, queries), context),
-  );
+  const companyRows = companies.map((company) => {
+    const name = markMatches(company.name, queries);
+    const members = describeMembers(company, undefined, context);
+    return renderRow(companyPath(company.id), name, members, context);
+  });
   const boards = [
     { heading: texts.drivers, rows: driverRows },
     { heading: texts.companies, rows: companyRows },
@@ -151,13 +157,15 @@ function keepSearch(path: string, { search }: PageContext): string {
   return `${path}${path.includes("?") ? "&" : "?"}${new URLSearchParams({ q: search })}`;
 }
 
-function renderCompanyRow(
-  { id, member_count }: CompanySearchResult,
-  name: Html | string,
-  context: PageContext,
-): Html {
-  const members = context.formatCount(member_count, context.texts.members);
-  return renderRow(companyPath(id), name, members, context);
+/** The number of members is the platform's own, and may be lower than that of public ones. */
+function describeMembers(
+  { member_count }: CompanySearchResult,
+  shown: number | undefined,
+  { texts, formatCount, formatNumber }: PageContext,
+): string {
+  const members = formatCount(member_count, texts.members);
+  if (shown === undefined || shown >= member_count) return members;
+  return fill(texts.publicMembers, { members, count: formatNumber(shown) });
 }
 
 /** Describes each driver by the company, or else the year of joining; those who look alike by both. */
@@ -221,13 +229,8 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
 
 function renderCompany(view: CompanyView, context: PageContext): Rendered {
   const { company, drivers, publicMembers: shown, after, next } = view;
-  const { texts, brand, formatCount, formatNumber } = context;
-  const count = formatCount(company.member_count, texts.members);
-  // The number of members is the platform's own, and may be lower.
-  const isPart = shown !== undefined && shown < company.member_count;
-  const members = isPart
-    ? fill(texts.publicMembers, { members: count, count: formatNumber(shown) })
-    : count;
+  const { texts, brand } = context;
+  const members = describeMembers(company, shown, context);
   const path = companyPath(company.id);
   const cards = drivers.map((driver) => renderCard(driver, driver.role ?? "", context));
   return {
