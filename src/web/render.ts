@@ -193,7 +193,7 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
   const points = achievements.reduce((sum, { achievement }) => sum + achievement.points, 0);
   const hasAny = achievements.length > 0;
   const facts = [
-    [texts.memberSince, formatDate(created_at)],
+    [texts.memberSince, renderDate(created_at, context)],
     [texts.achievements, hasAny && formatNumber(achievements.length)],
     [texts.totalPoints, hasAny && formatNumber(points)],
     [texts.roles, roles.map(({ name }) => name).join(", ")],
@@ -248,14 +248,14 @@ function renderCompany(view: CompanyView, context: PageContext): Rendered {
 
 function renderAchievement(entry: AchievementEntry, context: PageContext): Html {
   const { achievement, tier, unlocked_at } = entry;
-  const { texts, brand, formatCount, formatDate } = context;
+  const { texts, brand, formatCount } = context;
   const { name, description, icon, type, tier: tiers, points } = achievement;
   const reached = tiers > 1 && tiers >= tier ? texts.tierOf : texts.tier;
   const picture = brand.icons ? URL.parse(icon, brand.icons.replace(/\/*$/, "/"))?.href : undefined;
   const details = [
     fill(reached, { tier, tiers }),
     formatCount(points, texts.points),
-    html`<time datetime="${unlocked_at}">${formatDate(unlocked_at)}</time>`,
+    renderDate(unlocked_at, context),
     // In the language of the data.
     html`<span lang="">${type}</span>`,
   ];
@@ -264,6 +264,11 @@ function renderAchievement(entry: AchievementEntry, context: PageContext): Html 
   return html`<li>
     ${renderPicture("badge", drawBadge({ name, type, tier, points }, !picture), picture)}
     <div><h3>${name}</h3><p>${description}</p><p class="dots quiet">${parts}</p></div></li>`;
+}
+
+/** The style sheet keeps a date on one line. */
+function renderDate(time: string, { formatDate }: PageContext): Html {
+  return html`<time datetime="${time}">${formatDate(time)}</time>`;
 }
 
 function renderProblem(view: ProblemView, context: PageContext): Rendered {

@@ -600,6 +600,66 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   );
 
   testPage(
+    "on a small kiosk, the title is the largest text, and no other drivers are cut off above the keys",
+    { kiosk: true, size: "small", searchLimit: 0, kind: "with clock" },
+    async ({ page, origin }) => {
+      await page.goto(origin);
+      const sizesOf = (selector: string) =>
+        page.$$eval(selector, (elements) =>
+          elements.map((element) => Number.parseFloat(getComputedStyle(element).fontSize)),
+        );
+      const [title = 0] = await sizesOf("h1");
+      const others = await sizesOf("main :not(h1, svg, svg *)");
+      expect(title).toBeGreaterThan(Math.max(...others));
+      const featured = page.getByRole("heading", { name: "Notable drivers" });
+      for (const letters of ["ZZ", "OZ"]) {
+        await page.goto(origin);
+        for (const name of letters) {
+          await page.getByRole("button", { name, exact: true }).click();
+        }
+        await page.clock.runFor(1000);
+        await page.waitForURL("**/?q=*");
+        expect(await featured.isVisible()).toBeFalse();
+        await page.getByRole("button", { name: "Search" }).click();
+        expect(await featured.isVisible()).toBeTrue();
+      }
+    },
+  );
+
+  test.each([
+    ["phone", false],
+    ["desktop", false],
+    ["kiosk", true],
+    ["lying", true],
+    ["small", true],
+  ] as const)(
+    "a date is never broken, and an achievement's date and kind have lines of their own (%s, kiosk: %p)",
+    (size, kiosk) =>
+      open({ size, kiosk }, async ({ page, origin, apply }) => {
+        // A long role, and a sign that leaves little room.
+        await apply([
+          { type: "company", id: 3, name: "Baltic Express ".repeat(8), member_count: 1 },
+          { type: "role", id: 1, name: "Event Organiser ".repeat(8), hierarchy: 10 },
+        ]);
+        await page.goto(`${origin}/drivers/42`);
+        const dates = await page.$$eval("time", (times) =>
+          times.map((time) => [time.closest("dd") !== null, time.getClientRects().length]),
+        );
+        expect(dates[0]).toEqual([true, 1]);
+        expect(dates.length).toBeGreaterThan(1);
+        for (const [, lines] of dates) expect(lines).toBe(1);
+        const gaps = await page.$$eval(".dots", (lists) =>
+          lists.flatMap((list) => {
+            const boxes = [...list.children].map((part) => part.getBoundingClientRect());
+            return [2, 3].map((at) => (boxes[at]?.top ?? 0) - (boxes[at - 1]?.bottom ?? 0));
+          }),
+        );
+        for (const gap of gaps) expect(gap).toBeGreaterThan(-2);
+      }),
+    PATIENCE_MS,
+  );
+
+  testPage(
     "while a small kiosk is unattended, each highlighted driver is in sight, and typing leads back up",
     {
       kiosk: true,
