@@ -1,6 +1,6 @@
 /**
  * Downloads the blocks in which a snapshot at a source differs from a local copy. Nothing is
- * trusted: the caller verifies every byte of the result. After any error, the whole file is needed.
+ * trusted: the caller verifies every byte of the result.
  */
 import { open } from "node:fs/promises";
 import { openFile } from "../../files/input.ts";
@@ -11,8 +11,11 @@ import type { Get, Reply } from "./location.ts";
 
 const { BLOCK_BYTES, BLOCK_HASH_BYTES, CHECKSUM_BYTES } = format;
 
+/** Blocks from this source are of no use, but the whole file may be. The message says why. */
+export class BlocksError extends Error {}
+
 /** The source has replaced the snapshot during the download. */
-export class ReplacedError extends Error {}
+export class ReplacedError extends BlocksError {}
 
 /** Bounds the memory for a response. A file that grows by more is downloaded as a whole. */
 const MAX_RANGE = 2 ** 22;
@@ -40,19 +43,24 @@ export async function downloadBlocks(
 ): Promise<void> {
   const etag = reply.headers.get("etag") ?? "";
   // If-Match never matches a weak ETag, which begins with W.
-  if (!etag.startsWith('"')) throw new Error("sends no strong ETag");
+  if (!etag.startsWith('"')) throw new BlocksError("sends no strong ETag");
 
   const total = Number(reply.headers.get("content-range")?.split("/")[1]);
-  if (total - own.from > own.trailer.length + MAX_RANGE) throw new Error("has grown too much");
+  if (!(total > own.from)) throw new BlocksError("ignores ranges");
+  if (total - own.from > own.trailer.length + MAX_RANGE)
+    throw new BlocksError("has grown too much");
 
   const end = await receive(reply, own.from, total, total);
   // The last block may be shorter than the others.
   const blocks = Math.ceil((total - CHECKSUM_BYTES) / (BLOCK_BYTES + BLOCK_HASH_BYTES));
-  const trailer = end.subarray(-CHECKSUM_BYTES - blocks * BLOCK_HASH_BYTES);
+  const trailerBytes = CHECKSUM_BYTES + blocks * BLOCK_HASH_BYTES;
+  const known = own.from / BLOCK_BYTES;
+  if (blocks < known || end.length < trailerBytes) throw new BlocksError("has no list of blocks");
+  const trailer = end.subarray(-trailerBytes);
 
   if (trailer.equals(own.trailer)) return;
-  const changed = listChanged(trailer, own.trailer, own.from / BLOCK_BYTES);
-  if (changed.length > blocks / 2) throw new Error("has changed too much");
+  const changed = listChanged(trailer, own.trailer, known);
+  if (changed.length > blocks / 2) throw new BlocksError("has changed too much");
 
   const ranges = listRanges(changed).values();
   await replaceCopy(async ({ path, old }) => {
@@ -101,14 +109,14 @@ const rangeHeaders = (range: string) => ({ range, "accept-encoding": "identity" 
 /** Returns the bytes from offset `from` up to offset `to` of a file of `total` bytes. */
 async function receive({ status, headers, body }: Reply, from: number, to: number, total: number) {
   const isExpected = headers.get("content-range") === `bytes ${from}-${to - 1}/${total}`;
-  if (status !== 206 || !isExpected) throw new Error("ignores ranges");
+  if (status !== 206 || !isExpected) throw new BlocksError("ignores ranges");
   const bytes = Buffer.alloc(to - from);
   let at = 0;
   for await (const chunk of body) {
-    // Throws if there are too many bytes.
+    if (at + chunk.length > bytes.length) throw new BlocksError("sent too many bytes");
     bytes.set(chunk, at);
     at += chunk.length;
   }
-  if (at < bytes.length) throw new Error("sent too few bytes");
+  if (at < bytes.length) throw new BlocksError("sent too few bytes");
   return bytes;
 }

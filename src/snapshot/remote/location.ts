@@ -46,13 +46,16 @@ export function parseS3Location(
   return { name: `s3://${bucket}/${key}`, prepare: () => ({ url: presign(), headers: {} }) };
 }
 
+/** A request failed, or the response ended early. */
+export class RequestError extends Error {}
+
 export type Get = ReturnType<typeof createGet>;
 export type Reply = Awaited<ReturnType<Get>>;
 
 /** Returns a function that sends a GET request, which fails if nothing arrives for `timeoutMs`. */
 export function createGet(location: RemoteLocation, timeoutMs: number) {
   const failWith = (what: string) => (error: unknown) => {
-    throw new Error(`${what}: ${networkReasonOf(error, timeoutMs)}`);
+    throw new RequestError(`${what}: ${networkReasonOf(error, timeoutMs)}`);
   };
   return async (more: Record<string, string>) => {
     const control = new AbortController();

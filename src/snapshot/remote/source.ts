@@ -8,8 +8,8 @@ import { type Paths, replaceLocked } from "../../files/replace.ts";
 import { requireSpace } from "../../files/temporary-folder.ts";
 import { HEADER_BYTES, parseSizes, SnapshotError } from "../format/header-trailer.ts";
 import { verifyFile } from "../format/open.ts";
-import { downloadBlocks, ReplacedError, readEnd } from "./download-blocks.ts";
-import { createGet, type Get, type RemoteLocation, type Reply } from "./location.ts";
+import { BlocksError, downloadBlocks, ReplacedError, readEnd } from "./download-blocks.ts";
+import { createGet, type Get, type RemoteLocation, type Reply, RequestError } from "./location.ts";
 import { CachedCopy } from "./unused-copies.ts";
 
 export interface RemoteOptions {
@@ -139,7 +139,7 @@ export class Source implements Disposable {
       this.#etag = reply.headers.get("etag");
       this.#refused = undefined;
     } catch (error) {
-      // Whatever is wrong with the blocks, the whole file may be fine.
+      if (!canWholeFileCure(error)) throw error;
       return this.#download(error instanceof ReplacedError ? tries - 1 : 0);
     }
   }
@@ -177,6 +177,12 @@ export class Source implements Disposable {
     // Their servers may have ended since.
     await this.#copy.removeOthers();
   }
+}
+
+/** Whether blocks have failed in a way that is the source's or the network's. */
+function canWholeFileCure(error: unknown): boolean {
+  const isRemote = error instanceof BlocksError || error instanceof RequestError;
+  return isRemote || error instanceof SnapshotError;
 }
 
 function reasonOfFailure(error: unknown): string {

@@ -1,6 +1,7 @@
 /** A local copy that is updated block by block equals the file at the source, whatever happens. */
 import { afterAll, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
 import { seedDataset } from "../../../src/community/community.ts";
 import { Random } from "../../../src/community/random.ts";
 import { applyChanges } from "../../../src/snapshot/import/apply.ts";
@@ -117,4 +118,28 @@ test("200 applies, imports and broken downloads end with the same bytes as whole
   sent = [];
   await openRemote(options);
   expect(sent.reduce((sum, bytes) => sum + bytes)).toBeLessThan(current.length / 10);
+});
+
+test("an error of the cache ends a download of blocks, without a request for the whole file", async () => {
+  const path = await makeSnapshot([...seedDataset({ users: 1500, companies: 60, seed: 1 })]);
+  current = new Uint8Array(readFileSync(path));
+  spoil = (right) => right;
+  const folder = temporaryFolder();
+  const location = parseWebLocation(web.url.href) ?? expect.unreachable();
+  const silent = { onDown() {}, onUp() {} };
+  using source = await openRemote({ location, folder, timeoutMs: 20_000, ...silent });
+
+  await applyChanges(bytesOf([user(1, "Renamed")]), path);
+  current = new Uint8Array(readFileSync(path));
+  const lock = join(folder, `.${basename(source.path)}.lock`);
+  rmSync(lock, { force: true });
+  mkdirSync(lock);
+  sent = [];
+  await source.refresh();
+  expect(source.refused()).toStartWith("cannot be cached: ");
+  expect(sent).toHaveLength(1);
+
+  rmSync(lock, { recursive: true });
+  await source.refresh();
+  expect([source.refused(), readFileSync(source.path).equals(current)]).toEqual([undefined, true]);
 });
