@@ -61,8 +61,9 @@ export type Changes = LineSource<ChangeLine | IdsLine | EndLine>;
 
 type Write<Lines, Options> = (lines: Lines, target: string, options?: Options) => Promise<Counted>;
 
-/** Builds a snapshot file, like the `import` command. */
-export const importDataset: Write<Dataset, ImportOptions> = importLines;
+/** Builds a snapshot file, like the `import` command. An empty `target` is none. */
+export const importDataset: Write<Dataset, ImportOptions> = (lines, target, options) =>
+  importLines(lines, target || undefined, options);
 
 /** Changes a snapshot file, like the `apply` command. */
 export const applyChanges: Write<Changes, ApplyOptions> = applyLines;
@@ -70,7 +71,7 @@ export const applyChanges: Write<Changes, ApplyOptions> = applyLines;
 /** The same function as `createRoadbook` in `roadbook/elysia`, but without the type of `app`. */
 export const createRoadbook: (options: RoadbookOptions) => Promise<Roadbook> = create;
 
-/** The response bodies of the API's four endpoints. */
+/** The response bodies of the API's endpoints, beside `HealthBody`. */
 export type PublicUserBody = { success: true; user: User };
 export type UserAchievementsBody = { success: true; achievements: AchievementEntry[] };
 export type CompanySearchBody = { success: true; companies: CompanySearchResult[] };

@@ -33,7 +33,7 @@ export async function runImport({ source, to, json, confirm, ...options }: Impor
 
   const imported = await write("dataset", (hooks, progress) => {
     const dataset = located.kind === "lines" ? readWithProgress(source, progress) : located;
-    return importDataset(dataset, to ?? "", { ...options, ...showImport(progress), ...hooks });
+    return importDataset(dataset, to, { ...options, ...showImport(progress), ...hooks });
   });
   const { skipped } = imported;
   if (skipped.count > 0 && !json) process.stderr.write(`${formatErrors(skipped)}\n`);
@@ -75,11 +75,11 @@ export async function runHide({
   const given = options.idMap === undefined ? ids.map(parse) : ids;
   const hidden = await write("changes", (hooks) => hideUsers(given, to, { ...options, ...hooks }));
 
-  const lines = hidden.found.map(({ id, wasPublic }) => {
-    return `${to}: user ${id} ${wasPublic ? "is now private" : "was private already"}`;
+  const lines = hidden.found.map(({ given, wasPublic }) => {
+    return `${to}: user ${given} ${wasPublic ? "is now private" : "was private already"}`;
   });
   const idsOf = (wasPublic: boolean) =>
-    hidden.found.filter((user) => user.wasPublic === wasPublic).map(({ id }) => id);
+    hidden.found.filter((user) => user.wasPublic === wasPublic).map(({ given }) => given);
   const more = { made_private: idsOf(true), already_private: idsOf(false) };
   await finish(to, { json, confirm, waitMs: options.waitMs }, hidden, lines, more);
 }

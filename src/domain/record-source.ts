@@ -77,13 +77,14 @@ export interface UnknownColumn {
 
 /** Records that are in memory. */
 export class RecordList implements RecordSource {
-  readonly ids = OWN_IDS;
+  readonly ids: SourceIds;
   readonly unknownColumns = [];
   readonly #records: readonly RawRecord[];
 
   /** The import changes these records. */
-  constructor(records: readonly RawRecord[]) {
+  constructor(records: readonly RawRecord[], ids: SourceIds) {
     this.#records = records;
+    this.ids = ids;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}

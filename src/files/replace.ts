@@ -47,7 +47,7 @@ export function isUnknown(target: string): boolean {
 
 /** Follows symbolic links. The file may be missing, but its folder must be writable. */
 function findReplaceable(target: string): string {
-  const isThere = fs.lstatSync(target, { throwIfNoEntry: false });
+  const isThere = fs.lstatSync(target, { throwIfNoEntry: false }) !== undefined;
   const file = isThere
     ? fs.realpathSync(target)
     : join(fs.realpathSync(dirname(target)), basename(target));

@@ -30,7 +30,7 @@ export function parseFault(text: string): GivenFault {
 
   const parts = parseParts(list);
   const { isClosing, status, delayMs = 0, rate = 1, times = Number.POSITIVE_INFINITY } = parts;
-  const isOneEffect = isClosing ? !status : status || delayMs;
+  const isOneEffect = isClosing ? !status : Boolean(status || delayMs);
   if (!isOneEffect) throw new RangeError("must have either close or status, or only delay");
   if (status && !covered.every((endpoint) => canFail(endpoint, status))) {
     const problem = `${target} needs a 5xx status or one that the API returns for it`;

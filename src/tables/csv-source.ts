@@ -69,6 +69,14 @@ function decideDates(place: string, found: DateColumn): DateOrder | undefined {
   }
 }
 
+/** The table of the database, which the header has defined. */
+interface LoadedTable {
+  header: Header;
+  /** The number of columns up to the last one with a name. */
+  width: number;
+  insert: ReturnType<Sqlite["prepare"]>;
+}
+
 /** Loads one file into a table of the database. */
 class CsvTable {
   /** The columns with times. */
@@ -76,10 +84,8 @@ class CsvTable {
   readonly #db: Sqlite;
   readonly #name: TableName;
   readonly #ids: IdFormat;
-  #header: Header | undefined;
-  #insert: ReturnType<Sqlite["prepare"]> | undefined;
-  /** The number of columns up to the last one with a name. */
-  #width = 0;
+  /** Undefined until the header has been read. */
+  #table: LoadedTable | undefined;
   /** The line on which the last record ends. */
   #lines = 0;
 
@@ -102,10 +108,10 @@ class CsvTable {
       throw error instanceof CsvError ? this.#problem(bad) : error;
     }
 
-    const header = this.#header;
-    if (!header) throw new Error(`${file} is empty; its first line must name the columns`);
+    if (!this.#table) throw new Error(`${file} is empty; its first line must name the columns`);
     // The index has all columns, so that a page is read from one place. Rows with the same id are in
     // the order of their lines.
+    const { header } = this.#table;
     const key = keyOf(this.#name);
     const others = [...header.places.keys()].filter((name) => name !== key);
     this.#db.exec(
@@ -135,37 +141,37 @@ class CsvTable {
   }
 
   #add(cells: string[]): void {
-    if (this.#header) this.#addRow(cells, this.#header);
+    if (this.#table) this.#addRow(cells, this.#table);
     // Tells Excel the separator, which findDelimiter has found in this line.
-    else if (!/^sep=.?$/i.test(cells.join(""))) this.#header = this.#createTable(cells);
+    else if (!/^sep=.?$/i.test(cells.join(""))) this.#table = this.#createTable(cells);
   }
 
-  #createTable(titles: string[]): Header {
-    this.#width = titles.findLastIndex((title) => title.trim() !== "") + 1;
-    const header = findColumns(`${this.#name}.csv`, this.#name, titles.slice(0, this.#width));
+  #createTable(titles: string[]): LoadedTable {
+    const width = titles.findLastIndex((title) => title.trim() !== "") + 1;
+    const header = findColumns(`${this.#name}.csv`, this.#name, titles.slice(0, width));
     const columns = [...header.places.keys()];
     for (const name of columns.filter((name) => name.endsWith("_at"))) {
       this.dated.set(name, new DateColumn());
     }
     this.#db.exec(`CREATE TABLE ${this.#name} (${columns}, line)`);
     const values = columns.map(() => "?");
-    this.#insert = this.#db.prepare(`INSERT INTO ${this.#name} VALUES (${values}, ?)`);
-    return header;
+    const insert = this.#db.prepare(`INSERT INTO ${this.#name} VALUES (${values}, ?)`);
+    return { header, width, insert };
   }
 
-  #addRow(cells: string[], { places }: Header): void {
-    if (cells.length < this.#width || cells.slice(this.#width).some((cell) => cell !== "")) {
-      const counts = `has ${cells.length} fields, but the header has ${this.#width}`;
+  #addRow(cells: string[], { header, width, insert }: LoadedTable): void {
+    if (cells.length < width || cells.slice(width).some((cell) => cell !== "")) {
+      const counts = `has ${cells.length} fields, but the header has ${width}`;
       throw this.#problem(`${counts} (a field with a separator must be quoted)`);
     }
     const key = keyOf(this.#name);
     const line = this.#lines + 1;
-    const values = Array.from(places, ([name, at]) => {
+    const values = Array.from(header.places, ([name, at]) => {
       this.dated.get(name)?.add(cells[at] ?? "", line);
       const id = name === key && this.#ids.read(cells[at]);
       return typeof id === "number" || typeof id === "string" ? id : cells[at] || null;
     });
-    this.#insert?.run(...values, line);
+    insert.run(...values, line);
   }
 
   #problem(reason: string): Error {

@@ -219,7 +219,8 @@ test.each([
   ];
   const target = join(temporaryFolder(), "snapshot");
   const { cleaned: count } = await importDataset(lines, target);
-  expect(count).toBe(name === cleaned ? 0 : 6);
+  // The private user's name is not written.
+  expect(count).toBe(name === cleaned ? 0 : 5);
   const names = [...(await exported(target)).matchAll(/"(?:name|role)":"([^"]*)"/g)].map(
     ([, each]) => each,
   );
@@ -228,6 +229,20 @@ test.each([
   const { user: shown } = await (await server.fetch("/users/public/1")).json();
   expect([shown.name, shown.company.name, shown.company.role]).toEqual(Array(3).fill(cleaned));
   await server.close();
+});
+
+test("names in records that are skipped do not count as cleaned", async () => {
+  const name = "a\tb";
+  const invalid = [
+    { ...role, id: 2, name, hierarchy: "high" },
+    { ...company, name },
+  ];
+  const target = join(temporaryFolder(), "snapshot");
+  const lines = [company, { ...role, name }, ...invalid];
+  const { cleaned, skipped } = await importDataset(lines as object[], target, {
+    skipInvalid: true,
+  });
+  expect([cleaned, skipped.count]).toEqual([1, 2]);
 });
 
 test.each(["", "\u0301\u0903", "\u2800 \u2800", "\u3164", "\u200d"])(

@@ -200,7 +200,7 @@ describe("what comes out of a snapshot has numbers, which are not translated aga
       }
     }
     expect(await hideUsers([108], at("restored"), { idMap })).toMatchObject({
-      found: [{ id: 108, wasPublic: true }],
+      found: [{ given: 108, wasPublic: true }],
     });
     // The map has to be the one of these numbers, and so has the target's.
     const lacking = (name: string) => () =>

@@ -80,9 +80,9 @@ test("hide names the users, may hide the last public one, and is all or nothing"
   expect(differences?.users).toMatchObject({ added: 1, made_private: 0 });
   const { found } = await hideUsers([44, 43, 42, 44], path);
   expect(found).toEqual([
-    { id: 44, wasPublic: true },
-    { id: 43, wasPublic: false },
-    { id: 42, wasPublic: true },
+    { id: 44, given: 44, wasPublic: true },
+    { id: 43, given: 43, wasPublic: false },
+    { id: 42, given: 42, wasPublic: true },
   ]);
   const private_ = [42, 43, 44].map((id) => `{"type":"user","id":${id},"public":false}\n`).join("");
   expect(await exported(path)).toContain(private_);

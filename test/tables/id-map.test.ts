@@ -147,7 +147,10 @@ test("keys are text without the space around them, and 5 is the same key as text
   await applyChanges(change, target, { idMap });
   expect(await exported(target)).toContain('"id":1,"public":true,"name":"Five"');
   const { found } = await hideUsers(["5", " ab"], target, { idMap });
-  expect(found.map(({ id }) => id)).toEqual(["5", " ab"]);
+  expect(found).toEqual([
+    { id: 1, given: "5", wasPublic: true },
+    { id: 2, given: " ab", wasPublic: false },
+  ]);
   const hiding = hideUsers(["AB", "ac", 6], target, { idMap });
   await expect(hiding).rejects.toThrow("user ac, user 6; nothing was written");
   using map = await IdMap.open(idMap, "read");

@@ -29,8 +29,11 @@ export interface BuildTime {
   builtAtMs?: number | undefined;
 }
 
-export function buildTimeOf({ builtAtMs = Date.now() }: BuildTime): number {
-  return builtAtMs;
+/** Options with the time of the build, which all parts of one build share. */
+export type Dated<Options> = Options & { builtAtMs: number };
+
+export function dateBuild<Options extends BuildTime>(options: Options): Dated<Options> {
+  return { ...options, builtAtMs: options.builtAtMs ?? Date.now() };
 }
 
 export type Totals = Pick<Meta, "counts" | "unlocked">;

@@ -3,6 +3,7 @@ import {
   getTableConfig,
   integer,
   type SQLiteColumn,
+  type SQLiteTable,
   sqliteTable,
   text,
 } from "drizzle-orm/sqlite-core";
@@ -92,11 +93,13 @@ const tables = [
 
 export function createSchema(db: Sqlite): void {
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
-  for (const table of tables) {
-    const { name, columns } = getTableConfig(table);
-    db.exec(`CREATE TABLE ${name} (${columns.map(declareColumn).join(", ")}) STRICT`);
-  }
+  for (const table of tables) createTable(db, table);
   createNameIndexes(db);
+}
+
+export function createTable(db: Sqlite, table: SQLiteTable): void {
+  const { name, columns } = getTableConfig(table);
+  db.exec(`CREATE TABLE ${name} (${columns.map(declareColumn).join(", ")}) STRICT`);
 }
 
 function declareColumn(column: SQLiteColumn): string {

@@ -9,7 +9,7 @@ import { OWN_IDS, RecordList, type RecordSource } from "../../domain/record-sour
 import { isUnknown, type Paths, type ReplaceOptions, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { parseHeader } from "../format/header-trailer.ts";
-import { buildTimeOf, readMeta } from "../format/meta.ts";
+import { type Dated, dateBuild, readMeta } from "../format/meta.ts";
 import { namingErrors } from "../format/open.ts";
 import { privateUser, user } from "../format/schema.ts";
 import { ChangeWriter } from "./change-writer.ts";
@@ -40,11 +40,12 @@ export function applyChanges(
   options: ApplyOptions = {},
 ): Promise<Counted> {
   return replaceExisting(target, options, async (paths) => {
-    await using source = await LineReader.open(changes, options);
-    const old = await copyVerified(target, paths);
-    using ids = await Ids.open(source.ids, old, options);
+    const dated = dateBuild(options);
+    await using source = await LineReader.open(changes, dated);
+    const old = await copyVerified(target, paths, dated);
+    using ids = await Ids.open(source.ids, old, dated);
     using writer = SnapshotWriter.change(paths.work, paths.old);
-    return await applyTo({ paths, writer, ids, target: old }, source, options);
+    return await applyTo({ paths, writer, ids, target: old }, source, dated);
   });
 }
 
@@ -58,9 +59,12 @@ async function replaceExisting<T>(
   return replaceLocked(target, write, options);
 }
 
-/** A user whom `hideUsers` made private or found private, by the id that it was given. */
+/** A user whom `hideUsers` made private or found private. */
 interface Found {
-  id: number | string;
+  /** The id in the snapshot. */
+  id: number;
+  /** The id as it was given, which may be a key of the id map. */
+  given: number | string;
   wasPublic: boolean;
 }
 
@@ -74,41 +78,46 @@ export function hideUsers(
   options: ApplyOptions = {},
 ): Promise<Counted & { found: Found[] }> {
   return replaceExisting(target, options, async (paths) => {
-    const old = await copyVerified(target, paths);
-    using ids = await Ids.open(OWN_IDS, old, options);
+    const dated = dateBuild(options);
+    const old = await copyVerified(target, paths, dated);
+    using ids = await Ids.open(OWN_IDS, old, dated);
     using writer = SnapshotWriter.change(paths.work, paths.old);
     const copy = { paths, writer, ids, target: old };
 
     const found = findUsers(copy, given);
-    const changes = found.map(({ id }) => ({ type: "user", id, public: false }));
-    const counted = await applyTo(copy, new RecordList(changes), { ...options, allowShrink: true });
+    const records = found.map(({ id }) => ({ type: "user", id, public: false }));
+    const changes = new RecordList(records, { kind: "snapshot", mark: old.mark });
+    const counted = await applyTo(copy, changes, { ...dated, allowShrink: true });
     return { ...counted, found };
   });
 }
 
 /** Finds each user once. Throws unless all of them are in the snapshot. */
-function findUsers(
-  { writer: { db }, ids, target }: Copy,
-  given: readonly (number | string)[],
-): Found[] {
-  const id = sql.placeholder("id");
-  const findPublic = db.select({ id: user.id }).from(user).where(eq(user.id, id)).prepare();
-  const findPrivate = db.select().from(privateUser).where(eq(privateUser.id, id)).prepare();
+function findUsers({ writer, ids, target }: Copy, names: readonly (number | string)[]): Found[] {
+  const isPublic = prepareIsPublic(writer.db);
   const found = new Map<number, Found>();
   const missing: string[] = [];
 
-  for (const name of given) {
-    const id = ids.findUser(name);
-    const wasPublic = id !== undefined && findPublic.get({ id }) !== undefined;
-    if (id !== undefined && (wasPublic || findPrivate.get({ id }) !== undefined)) {
-      found.set(id, found.get(id) ?? { id: name, wasPublic });
-    } else {
-      missing.push(`user ${name}`);
-    }
+  for (const given of names) {
+    const id = ids.findUser(given);
+    const wasPublic = id === undefined ? undefined : isPublic(id);
+    if (id === undefined || wasPublic === undefined) missing.push(`user ${given}`);
+    else if (!found.has(id)) found.set(id, { id, given, wasPublic });
   }
 
   if (missing.length === 0) return [...found.values()];
   throw new Error(`not found in ${target.name}: ${missing.join(", ")}; nothing was written`);
+}
+
+/** Returns a function that is undefined for a user who does not exist. */
+function prepareIsPublic(db: Database): (id: number) => boolean | undefined {
+  const id = sql.placeholder("id");
+  const findPublic = db.select({ id: user.id }).from(user).where(eq(user.id, id)).prepare();
+  const findPrivate = db.select().from(privateUser).where(eq(privateUser.id, id)).prepare();
+  return (id) => {
+    if (findPublic.get({ id })) return true;
+    return findPrivate.get({ id }) ? false : undefined;
+  };
 }
 
 /** Applies changes to the bytes of a snapshot, and returns the bytes of the new snapshot. */
@@ -118,13 +127,13 @@ export async function changeSnapshot(
 ): Promise<Uint8Array> {
   const databaseBytes = parseHeader(snapshot, snapshot.length);
   using writer = SnapshotWriter.change(snapshot.subarray(0, databaseBytes));
-  const target = describeTarget(writer.db, { name: "the snapshot" });
+  const dated = dateBuild({});
+  const target = describeTarget(writer.db, { name: "the snapshot" }, dated);
   await using source = await LineReader.open(changes, {});
   using ids = await Ids.open(source.ids, target, {});
 
-  const builtAtMs = buildTimeOf({});
-  const { summary } = await change(writer.db, source, ids, { builtAtMs });
-  writer.finish({ ...summary, id_map: ids.addMark() }, builtAtMs);
+  const { summary } = await change(writer.db, source, ids, dated);
+  writer.finish({ ...summary, id_map: ids.addMark() }, dated.builtAtMs);
   return writer.toBytes();
 }
 
@@ -137,26 +146,28 @@ interface Copy {
 }
 
 /** Copies the snapshot file `name`, and describes the copy as the target of the changes. */
-async function copyVerified(name: string, { work, old }: Paths): Promise<Target> {
+async function copyVerified(
+  name: string,
+  { work, old }: Paths,
+  options: Dated<ApplyOptions>,
+): Promise<Target> {
   await namingErrors(name, async () => accessSync(old, constants.R_OK));
   copyFileSync(old, work, constants.COPYFILE_FICLONE);
   // Verifies the copy rather than the original, which may have changed since it was copied.
-  return verifyTarget(work, { name, path: old });
+  return verifyTarget(work, { name, path: old }, options);
 }
 
 /** Applies changes to a copy, which becomes the new file. */
 async function applyTo(
   { paths, writer, ids, target }: Copy,
   source: RecordSource,
-  options: ApplyOptions,
+  options: Dated<ApplyOptions>,
 ): Promise<Counted> {
-  const builtAtMs = buildTimeOf(options);
-  const dated = { ...options, builtAtMs };
-  const { read, summary, changed, notFound } = await change(writer.db, source, ids, dated);
+  const { read, summary, changed, notFound } = await change(writer.db, source, ids, options);
   const comparison = new Comparison(writer.db, target, summary, changed);
   refuseLoss(target.name, comparison, options);
 
-  writer.finish({ ...summary, id_map: ids.addMark() }, builtAtMs);
+  writer.finish({ ...summary, id_map: ids.addMark() }, options.builtAtMs);
   const sha256 = await writer.toFile(paths);
   ids.commit();
 
@@ -176,7 +187,7 @@ async function change(
   db: Database,
   source: RecordSource,
   ids: Ids,
-  options: ReadOptions & { builtAtMs: number },
+  options: Dated<ReadOptions>,
 ): Promise<Change> {
   const { featured } = readMeta(db);
   removeExpired(db, options.builtAtMs);

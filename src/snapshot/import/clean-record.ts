@@ -1,6 +1,6 @@
 /**
  * Prepares the texts of records before they are validated: decodes HTML, removes what is invisible
- * from names and resolves avatars. Counts the names that have changed or look odd.
+ * from names and resolves avatars. Counts the names that have changed, and the texts that look odd.
  */
 import { isUtf8 } from "node:buffer";
 import { decodeHTMLStrict } from "entities/decode";
@@ -8,7 +8,7 @@ import type { RawRecord } from "../../domain/dataset.ts";
 import { cleanName } from "../../domain/text.ts";
 import { formatTime } from "../../domain/time.ts";
 import { isFormulaError } from "../../domain/validation-errors.ts";
-import { type BuildTime, buildTimeOf } from "../format/meta.ts";
+import type { BuildTime, Dated } from "../format/meta.ts";
 
 export interface CleaningOptions extends BuildTime {
   /** Base URL for avatars that are not http(s) URLs. */
@@ -30,11 +30,17 @@ export interface OddTexts {
   example?: string;
 }
 
-/** A text, and the count to which it belongs if its record is valid. */
-type Finding = readonly [odd: OddTexts, text: string];
+/** What cleaning has found in a record. It counts only if the record is written. */
+interface Findings {
+  cleanedNames: number;
+  oddTexts: OddText[];
+}
+
+/** A text, and the count to which it belongs. */
+type OddText = readonly [count: OddTexts, text: string];
 
 export class RecordCleaner {
-  /** How many names had invisible characters or extra white space. */
+  /** How many names that are written had invisible characters or extra white space. */
   cleaned = 0;
   /** Names with HTML entities, with U+FFFD or like UTF-8 read as Latin-1, and such as NULL. */
   readonly names = {
@@ -48,44 +54,45 @@ export class RecordCleaner {
   /** Later times are in the future in every time zone. */
   readonly #tomorrow: string;
 
-  constructor(options: CleaningOptions) {
+  constructor(options: Dated<CleaningOptions>) {
     this.#options = options;
-    this.#tomorrow = formatTime(Math.floor(buildTimeOf(options) / 1000) + DAY);
+    this.#tomorrow = formatTime(Math.floor(options.builtAtMs / 1000) + DAY);
   }
 
-  /** Cleans a record. Returns the names in it that look odd, for {@link count}. */
-  clean(record: RawRecord): readonly Finding[] {
-    const found: Finding[] = [];
-    this.#decodeNames(record, found);
-    this.#judgeTimes(record, found);
-    this.cleaned += cleanNames(record);
+  /** Cleans a record. Returns what it has found in it, for {@link count}. */
+  clean(record: RawRecord): Findings {
+    const oddTexts: OddText[] = [];
+    this.#decodeNames(record, oddTexts);
+    this.#judgeTimes(record, oddTexts);
+    const changed = cleanNames(record);
+    const cleanedNames = isPrivate(record) ? 0 : changed;
     const { avatarBase } = this.#options;
     if (avatarBase !== undefined) resolveAvatar(record, avatarBase);
-    return found;
+    return { cleanedNames, oddTexts };
   }
 
-  /** Counts the names of a valid record. */
-  count(found: readonly Finding[]): void {
-    for (const [odd, name] of found) {
+  /** Counts what was found in a valid record. */
+  count({ cleanedNames, oddTexts }: Findings): void {
+    this.cleaned += cleanedNames;
+    for (const [odd, text] of oddTexts) {
       odd.count++;
-      odd.example ??= name;
+      odd.example ??= text;
     }
   }
 
   /** Decodes the HTML in names and descriptions. Adds the odd names of a public record. */
-  #decodeNames(record: RawRecord, found: Finding[]): void {
+  #decodeNames(record: RawRecord, found: OddText[]): void {
     for (const field of ["description", "name", "role"]) {
       const owner = field === "role" ? Object(record.company) : record;
       const text = owner[field];
       if (typeof text !== "string" || !MAY_BE_ODD.test(text)) continue;
       const decoded = decodeHTMLStrict(text);
       if (this.#options.decodeHtml) owner[field] = decoded;
-      const isPrivate = record.type === "user" && record.public !== true;
-      if (!isPrivate && field !== "description") found.push(...this.#judge(text, decoded));
+      if (!isPrivate(record) && field !== "description") found.push(...this.#judge(text, decoded));
     }
   }
 
-  *#judge(name: string, decoded: string): Generator<Finding> {
+  *#judge(name: string, decoded: string): Generator<OddText> {
     if (!this.#options.decodeHtml && decoded !== name) yield [this.names.entities, name];
     const isLatin = /[\x80-\xff]/.test(name) && !/[^\0-\xff]/.test(name);
     const isMisread = isLatin && isUtf8(Buffer.from(name, "latin1"));
@@ -94,7 +101,7 @@ export class RecordCleaner {
   }
 
   /** Adds the odd times of a public user. */
-  #judgeTimes(record: RawRecord, found: Finding[]): void {
+  #judgeTimes(record: RawRecord, found: OddText[]): void {
     const { public: isPublic, created_at, achievements } = record;
     if (isPublic !== true) return;
 
@@ -109,6 +116,11 @@ export class RecordCleaner {
   #isOddTime(time: unknown): time is string {
     return typeof time === "string" && (time < "1990" || time > this.#tomorrow);
   }
+}
+
+/** Of a private user, only the id is written. */
+function isPrivate(record: RawRecord): boolean {
+  return record.type === "user" && record.public !== true;
 }
 
 /** Cleans the names in a record. Returns how many of them have changed. */

@@ -9,7 +9,7 @@ import {
 } from "../../files/replace.ts";
 import { buildNameIndex, nameKinds } from "../../search/name-index.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { type BuildTime, buildTimeOf, countOf } from "../format/meta.ts";
+import { type BuildTime, countOf, type Dated, dateBuild } from "../format/meta.ts";
 import { checkSnapshot } from "../format/open.ts";
 import { user } from "../format/schema.ts";
 import { Comparison, type Differences } from "./comparison.ts";
@@ -26,7 +26,7 @@ import { type Summary, summarize } from "./summary.ts";
 import { type HoldOptions, holdTakedowns } from "./takedowns.ts";
 import { readTarget, type Target } from "./target.ts";
 
-export interface BuildOptions extends BuildTime {
+interface BuildOptions extends BuildTime {
   /** Called repeatedly while the index of user names is built, with the progress (0 to 1). */
   onIndexed?: ((share: number) => void) | undefined;
 }
@@ -51,26 +51,27 @@ export interface ImportOptions
 }
 
 /**
- * Imports a dataset into the snapshot file `target`, which stays unchanged if the import fails. For
- * a dry run, `target` may be empty, and then nothing is compared. Rejects with a `DatasetError` if a
+ * Imports a dataset into the snapshot file `target`, which stays unchanged if the import fails. Only
+ * a dry run may have no target, and then nothing is compared. Rejects with a `DatasetError` if a
  * record is invalid.
  */
 export async function importDataset(
   dataset: LineSource | LocatedSource,
-  target: string,
+  target: string | undefined,
   options: ImportOptions = {},
 ): Promise<Counted> {
-  const read = (old: string) => readTarget(old, target, options);
-  if (!options.dryRun) {
-    // Changes that arrive during an import wait for the lock, so the import cannot undo them.
-    const write = async (paths: Paths) =>
-      importInto(dataset, await read(paths.old), paths, options);
-    return replaceLocked(target, write, options);
+  if (target === undefined) {
+    if (!options.dryRun) throw new TypeError("only a dry run can have no target");
+    return importInto(dataset, undefined, undefined, dateBuild(options));
   }
-  if (target === "") return importInto(dataset, undefined, undefined, options);
-  return withReplaceable(target, async (old) => {
-    return importInto(dataset, await read(old), undefined, options);
-  });
+
+  const importOver = async (old: string, paths?: Paths) => {
+    const dated = dateBuild(options);
+    return importInto(dataset, await readTarget(old, target, dated), paths, dated);
+  };
+  if (options.dryRun) return withReplaceable(target, (old) => importOver(old));
+  // Changes that arrive during an import wait for the lock, so the import cannot undo them.
+  return replaceLocked(target, (paths) => importOver(paths.old, paths), options);
 }
 
 /** Builds the snapshot at `paths`, or only reports on it if there are none. */
@@ -78,7 +79,7 @@ async function importInto(
   dataset: LineSource | LocatedSource,
   target: Target | undefined,
   paths: Paths | undefined,
-  options: ImportOptions,
+  options: Dated<ImportOptions>,
 ): Promise<Counted> {
   await using source = await openSource(dataset, options);
   using ids = await Ids.open(source.ids, target, options);
@@ -108,12 +109,18 @@ export async function buildSnapshot(
   using ids = await Ids.open(source.ids, undefined, {});
   using writer = SnapshotWriter.create(":memory:");
 
-  await fill(writer.db, source, ids, {});
-  await finish(writer, summarize(writer.db), ids, options);
+  const dated = dateBuild(options);
+  await fill(writer.db, source, ids, dated);
+  await finish(writer, summarize(writer.db), ids, dated);
   return writer.toBytes();
 }
 
-function fill(db: Database, source: RecordSource, ids: Ids, options: ImportOptions): Promise<Read> {
+function fill(
+  db: Database,
+  source: RecordSource,
+  ids: Ids,
+  options: Dated<ImportOptions>,
+): Promise<Read> {
   const handler = options.skipInvalid ? new SkippingWriter(db, ids) : new RowWriter(db, ids);
   return readDataset(source, handler, ids, options);
 }
@@ -143,12 +150,12 @@ async function finish(
   writer: SnapshotWriter,
   summary: Summary,
   ids: Ids,
-  { onIndexed, ...options }: BuildOptions,
+  { onIndexed, builtAtMs }: Dated<BuildOptions>,
 ): Promise<void> {
   // Before the indexes, which take long, because the id map may be on a full disk.
   const id_map = ids.addMark();
   await indexNames(writer.db, onIndexed);
-  writer.finish({ ...summary, id_map }, buildTimeOf(options));
+  writer.finish({ ...summary, id_map }, builtAtMs);
 }
 
 async function indexNames(db: Database, onIndexed: BuildOptions["onIndexed"]): Promise<void> {

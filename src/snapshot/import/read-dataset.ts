@@ -13,9 +13,21 @@ import type {
 } from "../../domain/record-source.ts";
 import { InvalidRecord } from "../../domain/validate-record.ts";
 import { DUPLICATE_ID } from "../../domain/validation-errors.ts";
+import type { Dated } from "../format/meta.ts";
 import { type CleaningOptions, RecordCleaner } from "./clean-record.ts";
 import type { Ids } from "./ids.ts";
 import { DatasetError, RecordErrors } from "./record-errors.ts";
+
+/** What has become of a record that was skipped: all of it, or the invalid part. */
+export type Skipped = "left out" | "trimmed" | "made private" | "private already";
+
+/** What the messages about a skipped record say about the user. */
+const CONSEQUENCES: Record<Skipped, string> = {
+  "left out": "",
+  trimmed: "; the rest of the user is kept",
+  "made private": "; the user becomes private",
+  "private already": "; the user becomes private",
+};
 
 /** Validates the records of a dataset or a change file and applies them to a database. */
 export interface RecordHandler<Parsed> {
@@ -23,11 +35,10 @@ export interface RecordHandler<Parsed> {
   /** Applies a record, or returns the errors in it. */
   add(record: Parsed, at: Place): FoundError[];
   /**
-   * Leaves out the invalid part of a record that is invalid or was refused by `add`, and returns
-   * what to add to the messages. Counts users hidden in `to`. Without this method, every error is
-   * final.
+   * Leaves out the invalid part of a record that is invalid or was refused by `add`. Without this
+   * method, every error is final.
    */
-  skip?(record: RecordKey, invalid: Parsed | InvalidRecord, at: Place, to: RecordErrors): string;
+  skip?(record: RecordKey, invalid: Parsed | InvalidRecord, at: Place): Skipped;
   /** Returns the errors that can be detected only after the last record. */
   finish(): Iterable<FoundError>;
 }
@@ -50,7 +61,7 @@ export async function readDataset<Parsed extends RecordKey>(
   source: RecordSource,
   handler: RecordHandler<Parsed>,
   ids: Ids,
-  options: ReadOptions,
+  options: Dated<ReadOptions>,
 ): Promise<Read> {
   const cleaner = new RecordCleaner(options);
   const report = new Report(handler, source, ids, options.maxErrors);
@@ -61,11 +72,11 @@ export async function readDataset<Parsed extends RecordKey>(
         report.addProblem(item);
         continue;
       }
-      ids.translate(item.record);
-      const oddNames = cleaner.clean(item.record);
+      if (source.ids.kind === "own") ids.translate(item.record);
+      const findings = cleaner.clean(item.record);
       const parsed = handler.validate(item.record);
       const errors = parsed instanceof InvalidRecord ? parsed.errors : handler.add(parsed, item.at);
-      if (errors.length === 0) cleaner.count(oddNames);
+      if (errors.length === 0) cleaner.count(findings);
       else report.reject(parsed, errors, item);
     }
   }
@@ -121,12 +132,14 @@ class Report<Parsed extends RecordKey> {
   ): void {
     const record = invalid instanceof InvalidRecord ? invalid.record : invalid;
     const { type, id } = record ?? {};
-    const skipped = record && this.#handler.skip?.(record, invalid, at, this.skipped);
+    const skipped = record && this.#handler.skip?.(record, invalid, at);
+    if (skipped === "made private") this.skipped.hidden++;
     const isFinal = skipped === undefined;
+    const consequence = isFinal ? "" : CONSEQUENCES[skipped];
     if (isFinal && record && type !== "user") this.#invalid.add(this.#nameOf(record));
     for (const error of errors) {
       const { field, reason, kind = reason } = error;
-      const found = { field, reason: reason + (skipped ?? ""), kind, type, id, at };
+      const found = { field, reason: reason + consequence, kind, type, id, at };
       const taken = kind === DUPLICATE_ID ? (error.first ?? first) : undefined;
       this.#add(this.#errorsFor(isFinal), { ...found, first: taken });
     }

@@ -9,10 +9,9 @@ import type { FoundError, Place } from "../../domain/record-source.ts";
 import { salvageUser } from "../../domain/salvage-user.ts";
 import { InvalidRecord, validateRecord } from "../../domain/validate-record.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { privateUser, user } from "../format/schema.ts";
+import { createTable, privateUser, user } from "../format/schema.ts";
 import type { Ids } from "./ids.ts";
-import type { RecordHandler } from "./read-dataset.ts";
-import type { RecordErrors } from "./record-errors.ts";
+import type { RecordHandler, Skipped } from "./read-dataset.ts";
 import { RowWriter } from "./row-writer.ts";
 
 /**
@@ -28,7 +27,7 @@ export class SkippingWriter implements RecordHandler<DatasetLine> {
   readonly #statements: ReturnType<typeof prepareStatements>;
 
   constructor(db: Database, ids: Ids) {
-    db.run(sql`CREATE TABLE trimmed (id INTEGER PRIMARY KEY)`);
+    createTable(db.$client, trimmed);
     this.#db = db;
     this.#rows = new RowWriter(db, ids);
     this.#statements = prepareStatements(db);
@@ -38,27 +37,21 @@ export class SkippingWriter implements RecordHandler<DatasetLine> {
     return this.#rows.add(record, at);
   }
 
-  skip(
-    { type, id }: RecordKey,
-    invalid: DatasetLine | InvalidRecord,
-    at: Place,
-    skipped: RecordErrors,
-  ): string {
-    if (type !== "user") return "";
+  skip({ type, id }: RecordKey, invalid: DatasetLine | InvalidRecord, at: Place): Skipped {
+    if (type !== "user") return "left out";
 
     const rest = invalid instanceof InvalidRecord && salvageUser(invalid);
     if (rest && this.#rows.add(rest, at).length === 0) {
       this.#statements.trim.run({ id });
-      return "; the rest of the user is kept";
+      return "trimmed";
     }
 
     // A second public record matters only if there is something wrong with the first.
     const isPublic = "public" in invalid && invalid.public;
-    if (isPublic && !this.#isImpaired(id)) return "";
+    if (isPublic && !this.#isImpaired(id)) return "left out";
 
     this.#statements.remove.run({ id });
-    skipped.hidden += Number(this.#statements.hide.run({ id }).changes);
-    return "; the user becomes private";
+    return this.#statements.hide.run({ id }).changes > 0 ? "made private" : "private already";
   }
 
   *finish(): Generator<FoundError> {
@@ -71,6 +64,7 @@ export class SkippingWriter implements RecordHandler<DatasetLine> {
       this.#db.run(sql`UPDATE user SET achievements = ${achievements} WHERE id = ${id}`);
     }
     this.#removeReferences();
+    this.#db.run(sql`DROP TABLE ${trimmed}`);
   }
 
   /** Whether the user has lost part of a record or is private. */
@@ -91,8 +85,7 @@ export class SkippingWriter implements RecordHandler<DatasetLine> {
           WHERE value IN (SELECT id FROM role)),
         achievements = (SELECT json_group_array(json(value) ORDER BY key)
           FROM json_each(achievements) WHERE value ->> 0 IN (SELECT id FROM achievement))
-        WHERE id IN (SELECT id FROM trimmed);
-      DROP TABLE trimmed;
+        WHERE id IN (SELECT id FROM trimmed)
     `);
   }
 }

@@ -5,7 +5,7 @@
 import { eq, gt, lte, sql } from "drizzle-orm";
 import type { ChangeLine } from "../../domain/dataset.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { type BuildTime, buildTimeOf } from "../format/meta.ts";
+import type { BuildTime, Dated } from "../format/meta.ts";
 import { privateUser, takedown, user } from "../format/schema.ts";
 
 /** How long a takedown is remembered, and so the longest time for which an import can hold it. */
@@ -56,9 +56,8 @@ export function removeExpired(db: Database, nowMs: number): void {
 /** Lists the recent takedowns in the snapshot that an import will replace. */
 export function listTakedowns(
   old: Database,
-  { holdMs = MAX_HOLD_MS, ...options }: HoldOptions,
+  { holdMs = MAX_HOLD_MS, builtAtMs: nowMs }: Dated<HoldOptions>,
 ): Takedown[] {
-  const nowMs = buildTimeOf(options);
   // The clock may have been set back since the takedown.
   const at = sql<number>`min(${takedown.at}, ${nowMs})`;
   const rows = old

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import type { Database } from "../../sqlite/driver.ts";
 import { isSnapshot, SnapshotError } from "../format/header-trailer.ts";
-import { readMeta, type Totals } from "../format/meta.ts";
+import { type Dated, readMeta, type Totals } from "../format/meta.ts";
 import { namingErrors, openInPlace, PREVIOUS_SCHEMA } from "../format/open.ts";
 import { type HoldOptions, listTakedowns, type Takedown } from "./takedowns.ts";
 
@@ -31,7 +31,7 @@ export function notOverwritten(target: string, what: string): string {
 export async function readTarget(
   path: string,
   name: string,
-  options: HoldOptions & { force?: boolean | undefined },
+  options: Dated<HoldOptions> & { force?: boolean | undefined },
 ): Promise<Target | undefined> {
   if (!existsSync(path)) return undefined;
   if (!(await isSnapshot(path))) {
@@ -52,7 +52,7 @@ export async function readTarget(
 export function verifyTarget(
   file: string,
   place: Pick<Target, "name" | "path">,
-  options: HoldOptions = {},
+  options: Dated<HoldOptions>,
   oldest?: number,
 ): Promise<Target> {
   return namingErrors(place.name, async () => {
@@ -69,11 +69,15 @@ export function verifyTarget(
 export function describeTarget(
   db: Database,
   place: Pick<Target, "name" | "path">,
-  options: HoldOptions = {},
+  options: Dated<HoldOptions>,
 ): Target {
   const { counts, unlocked, id_map: mark } = readMeta(db);
-  const [[schema] = []] = db.values<[number]>("PRAGMA user_version");
-  const isOfOlderRelease = schema === PREVIOUS_SCHEMA;
+  const isOfOlderRelease = readSchema(db) === PREVIOUS_SCHEMA;
   const takedowns = isOfOlderRelease ? [] : listTakedowns(db, options);
   return { ...place, counts, unlocked, mark, isOfOlderRelease, takedowns };
+}
+
+function readSchema(db: Database): number | undefined {
+  const [row] = db.values<[schema: number]>("PRAGMA user_version");
+  return row?.[0];
 }
