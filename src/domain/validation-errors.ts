@@ -1,7 +1,8 @@
 /** Builds the error messages for invalid lines of a dataset, which quote the invalid value. */
 import type { TSchema } from "@sinclair/typebox";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
-import { Id, isText, PublicUserLine, Timestamp } from "./model.ts";
+import { isRounded, MAX_KEY_LENGTH, toKey } from "./keys.ts";
+import { Id, PublicUserLine, Timestamp } from "./model.ts";
 
 /** An error in one field, or in the whole line if `field` is empty. */
 export interface ValidationError {
@@ -17,9 +18,6 @@ export const DUPLICATE_ID = "duplicate id";
 const MAX_FIELD_LENGTH = 80;
 const MAX_VALUE_LENGTH = 60;
 
-const MAX_KEY_LENGTH = 100;
-/** How spreadsheets write long numbers. Hexadecimal text such as 12e5 has no plus sign. */
-const ROUNDED = /^-?\d(?:[.,]\d+)?E\+\d+$/i;
 const FIRST_STEAM_ID = 76561197960265728n;
 
 /** The error for a line that is not an object. It may be a private user's, so it is not quoted. */
@@ -48,24 +46,11 @@ export function mustBeId(field: string, value: unknown): ValidationError {
   return mustBe(field, Id, value instanceof Uint8Array ? toKey(value) : value);
 }
 
-/** Returns an id of any kind as text, the key of an id map, or undefined for anything else. */
-export function toKey(value: unknown): string | undefined {
-  if (typeof value === "bigint" || Number.isSafeInteger(value)) return String(value);
-  const text = value instanceof Uint8Array ? Buffer.from(value).toString("hex") : value;
-  const key = typeof text === "string" ? text.trim() : "";
-  return key !== "" && isText(key, MAX_KEY_LENGTH) && !isRounded(key) ? key : undefined;
-}
-
-/** Looks for the plus sign first, which is faster. */
-function isRounded(text: string): boolean {
-  return text.includes("+") && ROUNDED.test(text);
-}
-
 /** Says what an invalid id or time looks like, and what to do about it. */
 function adviseOn(schema: object, value: unknown): string {
   if (schema === Id) return adviseOnId(value);
   if (schema === Timestamp) return adviseOnTime(value);
-  if (value instanceof FormulaError) return FORMULA_ADVICE;
+  if (value instanceof UncomputedCell) return FORMULA_ADVICE;
   const isAvatar = schema === PublicUserLine.properties.avatar_url && typeof value === "string";
   return isAvatar && !/^[a-z]+:|^\s*$/i.test(value) ? RELATIVE_ADVICE : "";
 }
@@ -82,7 +67,7 @@ function adviseOnTime(value: unknown): string {
   if (number >= 10_000 && number < 100_000) {
     return "; it looks like a spreadsheet's own date: format the column as 2021-05-31";
   }
-  if (isFormulaError(value)) return FORMULA_ADVICE;
+  if (isUncomputed(value)) return FORMULA_ADVICE;
   const isDate = number < 1e8 || UNCLEAR_DATE.test(String(value));
   return isDate ? "; write it as 2021-05-31" : "";
 }
@@ -97,7 +82,7 @@ function adviseOnId(id: unknown): string {
   if (typeof id === "number") return id > Number.MAX_SAFE_INTEGER ? ROUNDED_ADVICE : "";
   if (typeof id !== "string") return "";
   const text = id.trim();
-  if (ROUNDED.test(text)) return ROUNDED_ADVICE;
+  if (isRounded(text)) return ROUNDED_ADVICE;
   if (/^\d+$/.test(text) && !Number.isSafeInteger(Number(text))) return adviseOnKey(BigInt(text));
   if (/^\d+$/.test(text) || QUOTED.test(text)) return "; remove the quotes";
   if (SEPARATED.test(text)) return "; remove the separator";
@@ -164,13 +149,13 @@ export function printable(text: string, maxLength = MAX_FIELD_LENGTH): string {
   return short.toWellFormed().replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, toCode);
 }
 
-/** What a spreadsheet shows in place of a value that it cannot compute. */
-export function isFormulaError(value: unknown): boolean {
+/** Whether a value is what a spreadsheet shows in place of one that it cannot compute. */
+export function isUncomputed(value: unknown): boolean {
   return /^\s*#(?:REF!|N\/A|NAME\?|VALUE!|DIV\/0!|NUM!|NULL!)\s*$/.test(String(value));
 }
 
 /** Takes the place of such a text where any other text would be valid. */
-export class FormulaError {
+export class UncomputedCell {
   readonly text: string;
 
   constructor(text: string) {
@@ -179,7 +164,7 @@ export class FormulaError {
 }
 
 function formatValue(value: unknown): string {
-  if (value instanceof FormulaError) return formatValue(value.text);
+  if (value instanceof UncomputedCell) return formatValue(value.text);
   if (Array.isArray(value)) return `an array of ${value.length} elements`;
   if (value instanceof Uint8Array) return "bytes that are not text";
   if (typeof value === "object" && value !== null) return "an object";

@@ -3,8 +3,9 @@
  * cannot be converted is returned unchanged, so that validation rejects and quotes it.
  */
 import type { RawRecord } from "../domain/dataset.ts";
+import { toKey } from "../domain/keys.ts";
 import { languages } from "../domain/languages.ts";
-import { FormulaError, isFormulaError, toKey } from "../domain/validation-errors.ts";
+import { isUncomputed, UncomputedCell } from "../domain/validation-errors.ts";
 import { decoded, trimmed } from "./cell-text.ts";
 import { toTime } from "./cell-times.ts";
 import type { DateOrder } from "./date-order.ts";
@@ -110,5 +111,5 @@ function toOptionalText(cell: unknown): unknown {
 
 /** In a database, this text can be somebody's name. */
 function withoutFormula(text: unknown): unknown {
-  return isFormulaError(text) ? new FormulaError(String(text)) : text;
+  return isUncomputed(text) ? new UncomputedCell(String(text)) : text;
 }

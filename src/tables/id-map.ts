@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto";
 import { appendFileSync, rmSync, statSync } from "node:fs";
 import { sqlite } from "#sqlite";
 import { type RawRecord, type RecordKey, recordTypes } from "../domain/dataset.ts";
-import { toKey } from "../domain/validation-errors.ts";
+import { toKey } from "../domain/keys.ts";
 import { codeOf, isFileSystemError, reasonOf } from "../files/errors.ts";
 import { type LockOptions, waitForLock } from "../files/lock.ts";
 import type { Sqlite } from "../sqlite/driver.ts";

@@ -1,17 +1,18 @@
 /** Turns rows of tables into records, and errors in rows into errors that say where the row is. */
 import type { RawRecord, RecordKey } from "../domain/dataset.ts";
+import { toKey } from "../domain/keys.ts";
 import {
   type FoundError,
   type Item,
   namingFirst,
   type RecordError,
 } from "../domain/record-source.ts";
-import { mustBeId, toKey, type ValidationError } from "../domain/validation-errors.ts";
+import { mustBeId, type ValidationError } from "../domain/validation-errors.ts";
 import { createConverter, type IdFormat } from "./cells.ts";
 import { keyOf, type TableName } from "./columns.ts";
 import type { Row, TableSource } from "./table-source.ts";
 
-export type RecordType = RecordKey["type"];
+type RecordType = RecordKey["type"];
 /** An error in a cell. */
 export type CellError = ValidationError & Pick<RecordError, "missing">;
 

@@ -7,7 +7,7 @@ import { decodeHTMLStrict } from "entities/decode";
 import type { RawRecord } from "../../domain/dataset.ts";
 import { cleanName } from "../../domain/text.ts";
 import { formatTime } from "../../domain/time.ts";
-import { isFormulaError } from "../../domain/validation-errors.ts";
+import { isUncomputed } from "../../domain/validation-errors.ts";
 import type { BuildTime, Dated } from "../format/meta.ts";
 
 export interface CleaningOptions extends BuildTime {
@@ -97,7 +97,7 @@ export class RecordCleaner {
     const isLatin = /[\x80-\xff]/.test(name) && !/[^\0-\xff]/.test(name);
     const isMisread = isLatin && isUtf8(Buffer.from(name, "latin1"));
     if (isMisread || name.includes("\ufffd")) yield [this.names.misread, name];
-    if (PLACEHOLDER.test(name) || isFormulaError(name)) yield [this.names.placeholders, name];
+    if (PLACEHOLDER.test(name) || isUncomputed(name)) yield [this.names.placeholders, name];
   }
 
   /** Adds the odd times of a public user. */

@@ -1,5 +1,6 @@
 /** Holds the snapshot that is being served, and keeps it if a replacement of its file is bad. */
 import { statSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
 import { codeOf } from "../../files/errors.ts";
 import type { SnapshotError } from "../format/header-trailer.ts";
 import { type Meta, readMeta } from "../format/meta.ts";
@@ -32,9 +33,9 @@ export async function openReloadableSnapshot(
   copyFolder?: string,
 ): Promise<ReloadableSnapshot> {
   // Found before the file is opened, so that a replacement in between is noticed.
-  const identity = findIdentity(source);
+  const version = findVersion(source);
   const snapshot = await openSnapshot(source, copyFolder);
-  return new ReloadableSnapshot(snapshot, identity, source, copyFolder);
+  return new ReloadableSnapshot(snapshot, version, source, copyFolder);
 }
 
 export class ReloadableSnapshot {
@@ -42,7 +43,7 @@ export class ReloadableSnapshot {
   /** The path or bytes of the snapshot. */
   #source: string | Uint8Array;
   /** Of the file that was last opened or refused. */
-  #identity: string;
+  #version: FileVersion;
   readonly #copyFolder: string | undefined;
   #refused: SnapshotError | undefined;
   #isClosed = false;
@@ -50,12 +51,12 @@ export class ReloadableSnapshot {
 
   constructor(
     snapshot: Snapshot,
-    identity: string,
+    version: FileVersion,
     source: string | Uint8Array,
     copyFolder: string | undefined,
   ) {
     this.#snapshot = snapshot;
-    this.#identity = identity;
+    this.#version = version;
     this.#source = source;
     this.#copyFolder = copyFolder;
   }
@@ -104,15 +105,15 @@ export class ReloadableSnapshot {
   }
 
   async #check(isForced: boolean): Promise<Replacement | undefined> {
-    const before = this.#identity;
-    this.#identity = findIdentity(this.#source);
+    const before = this.#version;
+    this.#version = findVersion(this.#source);
     const isRetry = this.#refused !== undefined && isForced;
-    if (this.#isClosed || (this.#identity === before && !isRetry)) return undefined;
+    if (this.#isClosed || (isDeepStrictEqual(this.#version, before) && !isRetry)) return undefined;
     try {
       const meta = this.#swap(await openSnapshot(this.#source, this.#copyFolder));
       return this.#isClosed ? undefined : { meta };
     } catch (error) {
-      const isKnown = this.#refused && fileOf(this.#identity) === fileOf(before);
+      const isKnown = this.#refused && isSameFile(this.#version, before);
       this.#refused = snapshotError(this.#source, error);
       return isKnown ? undefined : { refused: this.#refused };
     }
@@ -131,19 +132,26 @@ export class ReloadableSnapshot {
   }
 }
 
-/**
- * Changes when the file is replaced, written to or moved. An error code if there is no file, and
- * empty for a snapshot in memory.
- */
-function findIdentity(source: string | Uint8Array): string {
-  if (typeof source !== "string") return "";
+/** A version of a file. If there is no file, only the code of the error. */
+interface FileVersion {
+  /** The file itself, which stays the same when it is written to or renamed. */
+  file?: { dev: bigint; ino: bigint };
+  /** Changes when the file is written to or moved. */
+  state?: { size: bigint; mtimeNs: bigint; ctimeNs: bigint };
+  error?: string;
+}
+
+/** A snapshot in memory has only one version. */
+function findVersion(source: string | Uint8Array): FileVersion {
+  if (typeof source !== "string") return {};
   try {
     const { dev, ino, size, mtimeNs, ctimeNs } = statSync(source, { bigint: true });
-    return [dev, ino, size, mtimeNs, ctimeNs].join();
+    return { file: { dev, ino }, state: { size, mtimeNs, ctimeNs } };
   } catch (error) {
-    return codeOf(error);
+    return { error: codeOf(error) };
   }
 }
 
-/** Returns the part of an identity that stays the same when the file is written to or renamed. */
-const fileOf = (identity: string) => identity.split(",", 2).join();
+function isSameFile(one: FileVersion, other: FileVersion): boolean {
+  return isDeepStrictEqual([one.file, one.error], [other.file, other.error]);
+}
