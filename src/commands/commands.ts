@@ -4,7 +4,7 @@
  */
 import { declare, type Settings, type Values, variableOf } from "../settings/declare.ts";
 import * as kinds from "../settings/kinds.ts";
-import { serveSettings } from "../settings/serve-flags.ts";
+import { DEFAULT_ORIGIN, serveSettings } from "../settings/serve-flags.ts";
 import { dateOrders } from "../tables/date-order.ts";
 import { describeCounts, toLine, writeStdout } from "./output.ts";
 
@@ -254,7 +254,7 @@ export const commands: Record<string, Command> = {
   openapi: command({
     summary: "print the OpenAPI document for the API",
     settings: declare("Flags", {
-      publicUrl: { kind: kinds.baseUrl, default: "http://127.0.0.1:3000", help: "the server URL" },
+      publicUrl: { kind: kinds.baseUrl, default: DEFAULT_ORIGIN, help: "the server URL" },
     }),
     examples: [
       "openapi > openapi.json",

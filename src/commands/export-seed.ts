@@ -45,7 +45,9 @@ async function writeLines(
   { to = STANDARD, force }: Output,
 ): Promise<void> {
   if (to === STANDARD) {
-    for await (const chunk of chunksOf(lines)) if (!writeStdout(chunk)) return;
+    for await (const chunk of chunksOf(lines)) {
+      if (!writeStdout(chunk)) return;
+    }
     return;
   }
   const write = async (paths: Paths) => {

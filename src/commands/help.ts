@@ -1,26 +1,27 @@
 /** Formats the help of the program and of each command, in at most 80 columns. */
 import util from "node:util";
 import { isFlag, type Setting } from "../settings/declare.ts";
+import { DEFAULT_ORIGIN } from "../settings/serve-flags.ts";
 import { type Command, commands } from "./commands.ts";
 import { writeStdout } from "./output.ts";
 
-type Row = Pick<Setting, "name" | "help" | "variable" | "default">;
-type Table = [heading: string, rows: Row[]];
+type HelpEntry = Pick<Setting, "name" | "help" | "variable" | "default">;
+type Table = [heading: string, rows: HelpEntry[]];
 
 const COLUMNS = 80;
 export const SUMMARY = "Read-only API server for driver profiles, achievements and name search.";
 export const programNotes = [
-  "Without a command, roadbook serves the bundled data on http://127.0.0.1:3000, and roadbook FILE serves a snapshot.",
+  `Without a command, roadbook serves the bundled data on ${DEFAULT_ORIGIN}, and roadbook FILE serves a snapshot.`,
   "For the flags of a command, run roadbook help COMMAND.",
   "Exit codes: 0 success, 1 failure, 2 usage error.",
 ];
 const flagNote =
   "Every flag can also be set by an environment variable, such as ROADBOOK_PORT for --port of serve; the flag wins. For a flag that takes no value, set the variable to 1 or 0.";
 const helpRow = { name: "-h, --help", help: "print this help" };
-export const programRows: Row[] = [{ name: "--version", help: "print the version" }, helpRow];
+export const programRows: HelpEntry[] = [{ name: "--version", help: "print the version" }, helpRow];
 
 /** Describes a setting, the variable of an argument, and the default. */
-export function describe({ help, variable, default: text }: Omit<Row, "name">): string {
+export function describe({ help, variable, default: text }: Omit<HelpEntry, "name">): string {
   if (variable !== undefined) return `${help} (variable: ${variable})`;
   return text === undefined ? help : `${help} (default: ${text})`;
 }
@@ -73,7 +74,7 @@ export function formatCommandHelp(name: string, command: Command): string {
 
 function formatHelp(usage: string, summary: string, tables: Table[], notes: readonly string[]) {
   const indent = 4 + Math.max(...tables.flatMap(([, rows]) => rows.map(({ name }) => name.length)));
-  const formatRow = (row: Row) =>
+  const formatRow = (row: HelpEntry) =>
     `  ${row.name}`.padEnd(indent) + wrap(describe(row), COLUMNS - indent, " ".repeat(indent));
   const blocks = [
     `Usage: roadbook ${usage}`,

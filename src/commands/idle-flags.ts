@@ -22,14 +22,14 @@ export function* listIdleFlags(
   if (faults.length > 1 && faults.includes("none")) {
     yield "--fault none has no effect beside other faults";
   }
-  const problem = cacheDir === undefined ? undefined : findProblem(cacheDir);
+  const problem = cacheDir === undefined ? undefined : findFolderProblem(cacheDir);
   if (problem !== undefined) {
     yield `--cache-dir cannot be used, so no snapshot of over 8 MB can be served: ${problem}`;
   }
 }
 
 /** Why no file can be written to a folder, which is made if it is missing. */
-function findProblem(folder: string): string | undefined {
+function findFolderProblem(folder: string): string | undefined {
   try {
     using _ = makeTemporaryFolder(folder);
     return undefined;

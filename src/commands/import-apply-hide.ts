@@ -12,31 +12,32 @@ import { confirmServed } from "./health.ts";
 import { endOnSignal, Progress, plural, suggestNext, toLine, writeSummary } from "./output.ts";
 import { describeWritten, listDetails, toOutcome } from "./report.ts";
 
-/** How a command ends. `confirm` is the URL of a server that must serve the new snapshot. */
-interface Reporting {
+/** How a command ends. */
+interface Ending {
   json: boolean;
+  /** The URL of a server that must serve the new snapshot. */
   confirm: string | undefined;
   waitMs: number;
 }
 
 /** Without `to`, a dry run compares nothing. */
-type Importing = ImportOptions & Reporting & { source: string; to: string | undefined };
-type Applying = ApplyOptions & Reporting & { to: string };
+type Importing = ImportOptions & Ending & { source: string; to: string | undefined };
+type Applying = ApplyOptions & Ending & { to: string };
 
 const NEEDLESS_MAP =
   "the ids of all users are integers: with --id-map they get other numbers, so {id} in --driver-link is not theirs; to keep them, leave --id-map out, and give roles, companies and achievements numbers in the queries";
 
 /** `source` is a file, a folder of CSV files, `-` for standard input, or a database's URL. */
-export async function runImport({ source, to, json, confirm, ...options }: Importing) {
+export async function runImport({ source, to, ...options }: Importing) {
   const located = await locate(source, options.queries);
-  checkImportFlags(located, confirm, options);
+  checkImportFlags(located, options);
 
   const imported = await write("dataset", (hooks, progress) => {
     const dataset = located.kind === "lines" ? readWithProgress(source, progress) : located;
     return importDataset(dataset, to, { ...options, ...showImport(progress), ...hooks });
   });
   const { skipped } = imported;
-  if (skipped.count > 0 && !json) process.stderr.write(`${formatErrors(skipped)}\n`);
+  if (skipped.count > 0 && !options.json) process.stderr.write(`${formatErrors(skipped)}\n`);
 
   const isDry = options.dryRun === true;
   // Beside an older snapshot that was made with the map, it can no longer be left out.
@@ -44,33 +45,21 @@ export async function runImport({ source, to, json, confirm, ...options }: Impor
   const lines = [describeImport(imported, to, isDry), ...listDetails(imported)];
   if (isNeedless) lines.push(NEEDLESS_MAP);
   const more = { dry_run: isDry, needless_id_map: isNeedless };
-  await finish(to, { json, confirm, waitMs: options.waitMs }, imported, lines, more);
-  if (to !== undefined && !isDry && !json) suggestNext(["--snapshot", to]);
+  await finish(to, options, imported, lines, more);
+  if (to !== undefined && !isDry && !options.json) suggestNext(["--snapshot", to]);
 }
 
-export async function runApply({
-  changes,
-  to,
-  json,
-  confirm,
-  ...options
-}: Applying & { changes: string }) {
+export async function runApply({ changes, to, ...options }: Applying & { changes: string }) {
   const applied = await write("changes", (hooks) =>
     applyChanges(openInput(changes), to, { ...options, ...hooks }),
   );
 
   const summary = `applied ${changes}: ${to} now has ${describeWritten(applied)}`;
   const lines = [summary, ...listDetails(applied)];
-  await finish(to, { json, confirm, waitMs: options.waitMs }, applied, lines);
+  await finish(to, options, applied, lines);
 }
 
-export async function runHide({
-  ids,
-  to,
-  json,
-  confirm,
-  ...options
-}: Applying & { ids: string[] }) {
+export async function runHide({ ids, to, ...options }: Applying & { ids: string[] }) {
   const parse = (text: string) => parseNamed("ID…", id, text, () => id.parse(text));
   const given = options.idMap === undefined ? ids.map(parse) : ids;
   const hidden = await write("changes", (hooks) => hideUsers(given, to, { ...options, ...hooks }));
@@ -81,7 +70,7 @@ export async function runHide({
   const idsOf = (wasPublic: boolean) =>
     hidden.found.filter((user) => user.wasPublic === wasPublic).map(({ given }) => given);
   const more = { made_private: idsOf(true), already_private: idsOf(false) };
-  await finish(to, { json, confirm, waitMs: options.waitMs }, hidden, lines, more);
+  await finish(to, options, hidden, lines, more);
 }
 
 /** Finds out what SOURCE is. Without `queries`, it is no database. */
@@ -96,8 +85,7 @@ async function locate(source: string, queries: string | undefined): Promise<Loca
 /** Throws if flags of `import` exclude each other or do not fit the source. */
 function checkImportFlags(
   { kind }: LocatedSource,
-  confirm: string | undefined,
-  { expectEnd, dates, dryRun, holdMs = 0 }: ImportOptions,
+  { expectEnd, dates, dryRun, holdMs = 0, confirm }: ImportOptions & Ending,
 ): void {
   if (expectEnd && (kind === "database" || kind === "folder")) {
     throw new UsageError("--expect-end works only with NDJSON");
@@ -156,7 +144,7 @@ async function* readWithProgress(path: string, progress: Progress): AsyncGenerat
 /** Says what was done, and waits for the server. With --json, a failure to wait is all it says. */
 async function finish(
   to: string | undefined,
-  { json, confirm, waitMs }: Reporting,
+  { json, confirm, waitMs }: Ending,
   counted: Counted,
   lines: readonly string[],
   more: object = {},

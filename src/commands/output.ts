@@ -54,7 +54,9 @@ export async function endOnSignal<T>(
       isCommitted = true;
     });
   } finally {
-    if (!isCommitted) for (const signal of signals) process.off(signal, end);
+    if (!isCommitted) {
+      for (const signal of signals) process.off(signal, end);
+    }
   }
 }
 

@@ -119,7 +119,7 @@ export function validateUnlock(unlock: RawRecord): ValidationError[] {
   return unlockShape.Check(unlock) ? [] : listErrors(unlockShape, unlock, false);
 }
 
-/** Returns the first error of each field. If `isPrivate` is set, only ids are quoted. */
+/** Returns the first error of each field. {@link explain} says what `isPrivate` does. */
 function listErrors(shape: Shape<unknown>, value: unknown, isPrivate: boolean): ValidationError[] {
   const errors = Iterator.from(shape.Errors(value))
     .flatMap((error) => explain(error, isPrivate))

@@ -38,5 +38,5 @@ export const ErrorBody = Type.Object({
     ),
   }),
 });
-/** The body of every response whose status is not 2xx or 3xx. */
+/** The JSON of an error. A browser may get a page instead. */
 export type ErrorBody = Static<typeof ErrorBody>;

@@ -7,7 +7,7 @@ import type { SourceStatus } from "../snapshot/remote/source.ts";
 import type { ResponseFacts } from "./hooks.ts";
 
 /** The objects whose state the gauges show. */
-export interface Gauged {
+interface Gauged {
   roadbook: {
     meta(): Meta;
     limiterStatus(): LimiterStatus | undefined;

@@ -9,14 +9,14 @@ import type { FetchHandler } from "../http/app.ts";
 import { toUrlHost } from "../http/url.ts";
 import type { Certificate } from "./certificate.ts";
 
-interface Listening {
+interface OpenPort {
   origin: string;
   /** Handles the requests sent so far, and closes each connection after its response. */
   drain(): Promise<void>;
   close(): Promise<void>;
 }
 
-export interface Listener extends Pick<Listening, "origin" | "close"> {
+export interface Listener extends Pick<OpenPort, "origin" | "close"> {
   /** Finishes the requests in progress, or cuts them off as soon as `isOver` resolves. */
   stop(isOver: Promise<unknown>): Promise<void>;
 }
@@ -40,7 +40,7 @@ type Listen = (
   address: ListenAddress,
   respond: FetchHandler,
   tls?: Certificate,
-) => Promise<Listening>;
+) => Promise<OpenPort>;
 
 /** If listening fails, rejects with an error whose message is for the operator. */
 export async function openListener(...given: Parameters<Listen>): Promise<Listener> {

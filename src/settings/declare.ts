@@ -20,11 +20,11 @@ export interface Setting {
   variable?: string;
 }
 
-type Row = Omit<Setting, "name" | "group"> & { name?: string };
+type Declaration = Omit<Setting, "name" | "group"> & { name?: string };
 export type Settings = Record<string, Setting>;
 
 /** Declares flags and arguments. A flag's name follows from its property, unless the row has one. */
-export function declare<Rows extends Record<string, Row>>(heading: string, rows: Rows) {
+export function declare<Rows extends Record<string, Declaration>>(heading: string, rows: Rows) {
   const settings = Object.entries(rows).map(([key, row]) => {
     const words = key.replace(/Ms$/, "").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     const { name = `--${words} ${row.kind.value ?? ""}`.trim() } = row;

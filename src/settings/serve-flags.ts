@@ -170,4 +170,7 @@ export const serveSettings = {
   }),
 };
 
+/** Where `serve` listens unless it is told otherwise. */
+export const DEFAULT_ORIGIN = `http://${serveSettings.host.default}:${serveSettings.port.default}`;
+
 export type ServeValues = Values<typeof serveSettings>;

@@ -16,7 +16,10 @@ import { namingFile, type Row, type Selected, type TableSource } from "./table-s
 const URLS = "a postgres://, mysql://, mariadb:// or sqlite: URL";
 
 /** The problem follows the name of the source, which may have a password, so it is not repeated. */
-export function findProblem(source: string, queries: string | undefined): string | undefined {
+export function findLocationProblem(
+  source: string,
+  queries: string | undefined,
+): string | undefined {
   const isDatabase = /^(?:postgres(?:ql)?|mysql|mariadb|sqlite):/i.test(source);
   if (queries === undefined) {
     if (isDatabase) return "is a database; name the folder of its SELECTs with --queries";

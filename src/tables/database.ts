@@ -7,10 +7,10 @@ import type { Row } from "./table-source.ts";
 
 export interface Connection extends AsyncDisposable {
   readonly dialect: Dialect;
-  run(sql: string): Promise<Reply>;
+  run(sql: string): Promise<QueryReply>;
 }
 
-interface Reply {
+interface QueryReply {
   rows: Row[];
   /** The names of the columns, also if there are no rows. */
   columns: string[];
@@ -32,7 +32,7 @@ export class SqliteConnection implements Connection {
     return new SqliteConnection(db);
   }
 
-  async run(sql: string): Promise<Reply> {
+  async run(sql: string): Promise<QueryReply> {
     using statement = this.#db.prepare<Row, []>(sql);
     // SQLite compiles only the first statement.
     if (statement.toString() !== sql) throw new Error("must be one statement without parameters");
@@ -86,7 +86,7 @@ export class ServerConnection implements Connection {
   }
 
   /** Sends a template, of which a server takes only one statement, unlike text from `unsafe`. */
-  async run(sql: string): Promise<Reply> {
+  async run(sql: string): Promise<QueryReply> {
     const template = Object.defineProperty([sql], "raw", { value: [sql] });
     const reply = this.#reserved<ServerReply>(template as string[] & { raw: string[] });
     const rows = await within(this.#timeoutMs, reply, "; run ANALYZE there, or raise --timeout");

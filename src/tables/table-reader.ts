@@ -18,11 +18,11 @@ import { CsvSource } from "./csv-source.ts";
 import { openDatabase } from "./database-source.ts";
 import type { DateOrder } from "./date-order.ts";
 import { RowReader, recordsOf, tableOf } from "./row-reader.ts";
-import { type Reporting, Table } from "./table.ts";
+import { type ReadHooks, Table } from "./table.ts";
 import type { Row, TableSource } from "./table-source.ts";
 import { UserReader } from "./user-reader.ts";
 
-export interface TableOptions extends Reporting {
+export interface TableOptions extends ReadHooks {
   /** The file that maps ids of any kind to integers. Without it, ids must be integers. */
   idMap?: string | undefined;
   /** The folder with a SELECT for each table, if the source is a database. */
@@ -38,7 +38,7 @@ class TableReader implements RecordSource {
   readonly unknownColumns: UnknownColumn[] = [];
   readonly #source: TableSource;
   readonly #files: ReadonlyMap<TableName, string>;
-  readonly #reporting: Reporting;
+  readonly #hooks: ReadHooks;
   readonly #rows: RowReader;
   readonly #tables = new Map<TableName, Table>();
 
@@ -46,11 +46,11 @@ class TableReader implements RecordSource {
     source: TableSource,
     files: ReadonlyMap<TableName, string>,
     ids: IdFormat,
-    reporting: Reporting,
+    hooks: ReadHooks,
   ) {
     this.#source = source;
     this.#files = files;
-    this.#reporting = reporting;
+    this.#hooks = hooks;
     this.#rows = new RowReader(source, ids);
   }
 
@@ -80,7 +80,7 @@ class TableReader implements RecordSource {
 
   async #openTables(): Promise<void> {
     for (const [name, path] of this.#files) {
-      const table = await Table.open(this.#source, name, path, this.#reporting);
+      const table = await Table.open(this.#source, name, path, this.#hooks);
       this.#tables.set(name, table);
       this.unknownColumns.push(...table.header.unknown);
     }

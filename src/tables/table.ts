@@ -7,7 +7,7 @@ import { type Header, keyOf, type TableName } from "./columns.ts";
 import { formatId } from "./dialects.ts";
 import { namingFile, type Row, type Selected, type TableSource } from "./table-source.ts";
 
-export interface Reporting {
+export interface ReadHooks {
   /** Called repeatedly with the number of rows of a file that have been read. */
   onRead?: ((file: string, rows: number) => void) | undefined;
   /** Called once for each query of which a page takes longer than half a second. */
@@ -29,7 +29,7 @@ export class Table {
   readonly #from: string;
   /** The column that identifies a row, or the user of the row. */
   readonly #column: "id" | "user_id";
-  readonly #reporting: Reporting;
+  readonly #hooks: ReadHooks;
   /** How many rows have an id. */
   #total = 0;
   /** How many of them the pages have had so far. */
@@ -40,23 +40,23 @@ export class Table {
     source: TableSource,
     name: TableName,
     { header, from }: Selected,
-    reporting: Reporting,
+    hooks: ReadHooks,
   ) {
     this.file = source.fileOf(name);
     this.header = header;
     this.#source = source;
     this.#from = from;
     this.#column = keyOf(name);
-    this.#reporting = reporting;
+    this.#hooks = hooks;
   }
 
   static async open(
     source: TableSource,
     name: TableName,
     path: string,
-    reporting: Reporting,
+    hooks: ReadHooks,
   ): Promise<Table> {
-    return new Table(source, name, await source.open(name, path), reporting);
+    return new Table(source, name, await source.open(name, path), hooks);
   }
 
   async query(rest: string, columns = "*"): Promise<Row[]> {
@@ -89,7 +89,7 @@ export class Table {
     let start = after ? `${key} > ${this.#literalOf(after.id)}` : `${key} IS NOT NULL`;
     let isFull: boolean;
     do {
-      if (isById) this.#reporting.onRead?.(this.file, this.#read);
+      if (isById) this.#hooks.onRead?.(this.file, this.#read);
       const rows = await this.#readPage(`WHERE ${start}${end} ORDER BY ${key}`, size + 1);
       isFull = rows.length > size;
       const page = isFull ? await this.#withTies(rows) : rows;
@@ -99,7 +99,7 @@ export class Table {
       if (page.length > 0) yield page;
       start = `${key} > ${this.#literalOf(page.at(-1)?.[this.#column])}`;
     } while (isFull);
-    if (isById) this.#reporting.onRead?.(this.file, this.#read);
+    if (isById) this.#hooks.onRead?.(this.file, this.#read);
   }
 
   /** Lists the rows with one of these ids, which the query may have with another type. */
@@ -138,7 +138,7 @@ export class Table {
     const isSlow = performance.now() - began > SLOW_MS;
     if (isSlow && !this.#isSlow) {
       this.#isSlow = true;
-      this.#reporting.onSlow?.(this.file);
+      this.#hooks.onSlow?.(this.file);
     }
     return rows;
   }

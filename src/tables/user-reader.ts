@@ -14,7 +14,7 @@ import type { Row } from "./table-source.ts";
 import { UserPage } from "./user-page.ts";
 
 /** The ids of the roles and achievements. */
-export type KnownIds = Record<"role" | "achievement", ReadonlySet<unknown>>;
+type KnownIds = Record<"role" | "achievement", ReadonlySet<unknown>>;
 
 /** How many rows of these tables to add at a time, which takes about a millisecond. */
 const SLICE = 500;

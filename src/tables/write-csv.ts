@@ -4,7 +4,7 @@ import type { PrivateUserLine, PublicUserLine } from "../domain/model.ts";
 import { columnsOf, type TableName } from "./columns.ts";
 
 type Cell = string | number | boolean | null | undefined;
-type Row = Record<string, Cell>;
+type CsvRow = Record<string, Cell>;
 
 /** Yields the lines of a table's file, beginning with its header. */
 export function* toCsv(table: TableName, records: Iterable<DatasetLine>): Generator<string> {
@@ -16,7 +16,7 @@ export function* toCsv(table: TableName, records: Iterable<DatasetLine>): Genera
 }
 
 /** The rows of each table that a record of the dataset becomes. */
-const rowsOf: Record<TableName, (record: DatasetLine) => Row[]> = {
+const rowsOf: Record<TableName, (record: DatasetLine) => CsvRow[]> = {
   roles: (record) => (record.type === "role" ? [record] : []),
   achievements: (record) => (record.type === "achievement" ? [record] : []),
   companies: (record) => (record.type === "company" ? [record] : []),
@@ -33,7 +33,7 @@ const rowsOf: Record<TableName, (record: DatasetLine) => Row[]> = {
   },
 };
 
-function toUserRow(record: PublicUserLine | PrivateUserLine): Row {
+function toUserRow(record: PublicUserLine | PrivateUserLine): CsvRow {
   if (!isPublic(record)) return { id: record.id, public: false };
   const { id, name, avatar_url, created_at, company } = record;
   const membership = company ? { company_id: company.id, company_role: company.role } : {};

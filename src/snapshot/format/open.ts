@@ -27,7 +27,8 @@ export function checkSnapshot(path: string): Promise<Meta & { sha256: string }> 
   return namingErrors(path, async () => {
     const { db, sha256 } = await openInPlace(path);
     try {
-      const [[result = ""] = []] = db.values<string[]>("PRAGMA integrity_check(1)");
+      const [row] = db.values<[result: string]>("PRAGMA integrity_check(1)");
+      const result = row?.[0] ?? "";
       if (result === "ok") return { ...readMeta(db), sha256 };
       throw new SnapshotError(`is damaged: ${result.replaceAll("\n", " ")}`);
     } finally {
@@ -100,7 +101,8 @@ const SELECT_ORIGIN = `SELECT user_version, value
   FROM pragma_user_version LEFT JOIN meta ON key = 'roadbook_version'`;
 
 function refuseOlder(db: Database, sha256: string, oldest = SCHEMA_VERSION): VerifiedDatabase {
-  const [[schema = 0, writer] = []] = db.values<[number, string]>(SELECT_ORIGIN);
+  const [row] = db.values<[schema: number, writer: string | null]>(SELECT_ORIGIN);
+  const [schema, writer] = row ?? [0];
   if (schema >= oldest) return { db, sha256 };
   db.$client.close(true);
   const advice =

@@ -6,15 +6,24 @@ import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { achievement, company, privateUser, role, type Unlock, user } from "./schema.ts";
 
 export function* listRecords(db: Database): Generator<DatasetLine> {
-  for (const row of db.select().from(role).orderBy(role.id).all()) yield { type: "role", ...row };
+  for (const row of db.select().from(role).orderBy(role.id).all()) {
+    yield { type: "role", ...row };
+  }
+
   for (const row of db.select().from(achievement).orderBy(achievement.id).all()) {
     const { id, name, description, icon, type: kind, tier, points } = row;
     yield { type: "achievement", id, name, description, icon, kind, tier, points };
   }
+
   const { id, name, member_count } = company;
   const companies = db.select({ id, name, member_count }).from(company).orderBy(company.id);
-  for (const row of prepareText(db, companies).iterate()) yield { type: "company", ...row };
-  for (const row of prepareText(db, selectUsers(db)).iterate()) yield toUserRecord(row);
+  for (const row of prepareText(db, companies).iterate()) {
+    yield { type: "company", ...row };
+  }
+
+  for (const row of prepareText(db, selectUsers(db)).iterate()) {
+    yield toUserRecord(row);
+  }
 }
 
 /** Selects all users. Of private ones, there is only the id. */

@@ -58,10 +58,10 @@ export class Comparison {
 
   /** Counts the users who got another name, and all the same one. Reads all users. */
   countSameName(): number {
-    const [[most = 0] = []] = this.#db.values<[number]>(sql`SELECT count(*)
+    const [largest] = this.#db.values<[users: number]>(sql`SELECT count(*)
       FROM old.user o JOIN main.user n ON n.id = o.id AND n.name <> o.name
       GROUP BY n.name ORDER BY 1 DESC LIMIT 1`);
-    return most;
+    return largest?.[0] ?? 0;
   }
 
   differences(): Differences {

@@ -1,6 +1,6 @@
 /** Opens whatever a dataset or a change file comes from as one kind of source. */
 import type { RecordSource } from "../../domain/record-source.ts";
-import { findProblem } from "../../tables/database-source.ts";
+import { findLocationProblem } from "../../tables/database-source.ts";
 import { isFolder, openFolder, openQueries, type TableOptions } from "../../tables/table-reader.ts";
 import { isSnapshot } from "../format/header-trailer.ts";
 import { type LineOptions, LineReader, type LineSource } from "./line-reader.ts";
@@ -22,7 +22,7 @@ export class LocatedSource {
 
   /** Rejects with a `RangeError` whose message continues a sentence that begins with the source. */
   static async find(location: string, queries: string | undefined): Promise<LocatedSource> {
-    const problem = findProblem(location, queries);
+    const problem = findLocationProblem(location, queries);
     if (problem !== undefined) throw new RangeError(problem);
     if (queries !== undefined) return new LocatedSource(location, "database");
     if (isFolder(location)) return new LocatedSource(location, "folder");

@@ -93,9 +93,10 @@ export class SnapshotWriter implements Disposable {
 
   /** Whether so many pages are free that they should not be copied with each further change. */
   #hasManyFreePages(): boolean {
-    const [[free = 0, all = 0] = []] = this.db.values<number[]>(
+    const [row] = this.db.values<[free: number, all: number]>(
       "SELECT freelist_count, page_count FROM pragma_freelist_count, pragma_page_count",
     );
+    const [free, all] = row ?? [0, 0];
     return free > all * MAX_FREE_SHARE;
   }
 }
