@@ -65,6 +65,8 @@ test("a request for an unknown path goes to the next handler, if there is one, w
   expect((await fetch(`${alone}/hello`)).status).toBe(404);
   const posted = await fetch(`${middleware}/hello`, { method: "POST", body: "a form" });
   expect(await posted.text()).toBe("the next handler has POST a form");
+  const headOfUnknown = await fetch(`${middleware}/hello`, { method: "HEAD" });
+  expect(headOfUnknown.status).toBe(200);
   const unknownUser = await fetch(`${middleware}/users/public/99`);
   expect(await unknownUser.text()).toContain("user_not_found");
   const head = await fetch(`${middleware}/users/public/99`, { method: "HEAD" });

@@ -1,5 +1,5 @@
 /** Imports of datasets that are truncated, empty or invalid in some lines. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setSystemTime, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
@@ -471,4 +471,17 @@ test("a dry run reports what an import would, and writes nothing", async () => {
   await expect(dryRun([{ ...ann, name: "" }])).rejects.toThrow("line 1: name: must be");
   await expect(importDataset([ann], makeFile([ann]), { dryRun: true })).rejects.toThrow("--force");
   expect(stateOf(target)).toEqual(before);
+});
+
+test("an import is dated by its start, however long reading takes", async () => {
+  const target = join(temporaryFolder(), "s");
+  async function* slowly() {
+    yield Buffer.from(toText([ann]));
+    setSystemTime(Date.UTC(2026, 0, 1, 5));
+    yield Buffer.from(toText([bea]));
+  }
+
+  setSystemTime(Date.UTC(2026, 0, 1));
+  await importDataset(slowly(), target).finally(() => setSystemTime());
+  expect((await checkSnapshot(target)).built_at).toBe("2026-01-01T00:00:00Z");
 });
