@@ -11,14 +11,11 @@ import {
   Type,
   TypeRegistry,
 } from "@sinclair/typebox";
-import { hasCodePoints } from "./text.ts";
+import { AVATAR, isAvatar, MAX_AVATAR } from "./avatar-url.ts";
+import { isText } from "./text.ts";
 import { parseTime } from "./time.ts";
 
 const MAX_NAME = 200;
-const MAX_AVATAR = 2048;
-
-/** Browsers treat `//host` and `/\host` as URLs of another site, so neither is a valid path. */
-const AVATAR = /^([Hh][Tt][Tt][Pp][Ss]?:\/\/[^/\s\p{Cc}]|\/(?![/\\]))[^\s\p{Cc}]*$/u;
 
 const MARK = /^[0-9a-f]{32}$/;
 
@@ -76,8 +73,7 @@ export const UtcTime = string("an ISO 8601 time in UTC, such as 2024-03-09T17:05
 const Avatar = string(
   `an http(s) URL or a path of at most ${MAX_AVATAR} code points`,
   { maxLength: MAX_AVATAR, pattern: AVATAR.source },
-  (value) =>
-    isText(value, MAX_AVATAR) && AVATAR.test(value) && (value[0] === "/" || URL.canParse(value)),
+  isAvatar,
 );
 
 const AvatarOrNull = Type.Union([Avatar, Type.Null()], {
@@ -212,9 +208,4 @@ function string(description: string, keywords: object = {}, isValid = (_: string
     type: "string",
     ...keywords,
   });
-}
-
-/** Rejects unpaired surrogates, which UTF-8 cannot encode. Long text is rejected at once. */
-export function isText(value: string, maxCodePoints: number): boolean {
-  return !hasCodePoints(value, maxCodePoints + 1) && value.isWellFormed();
 }

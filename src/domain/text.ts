@@ -31,3 +31,8 @@ export function firstCodePoints(text: string, count: number): string {
     .slice(0, count)
     .join("");
 }
+
+/** Rejects unpaired surrogates, which UTF-8 cannot encode. Long text is rejected at once. */
+export function isText(value: string, maxCodePoints: number): boolean {
+  return !hasCodePoints(value, maxCodePoints + 1) && value.isWellFormed();
+}

@@ -1,4 +1,4 @@
-/** Parses durations and RFC 3339 times, and formats times in UTC. Never reads the clock. */
+/** Parses RFC 3339 times, and formats times in UTC. Never reads the clock. */
 
 /** Accepts 30 February, which is checked later. Rejects leap seconds, which have no Unix time. */
 const RFC3339 =
@@ -42,14 +42,4 @@ export function formatTime(seconds: number): string {
 /** Parses two digits four times as fast as `Number(text.slice(at, at + 2))` does. */
 function twoDigits(text: string, at: number): number {
   return 10 * text.charCodeAt(at) + text.charCodeAt(at + 1) - 11 * 48;
-}
-
-const unitMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** Returns whole milliseconds, up to 24 days. Timers cannot wait much longer. */
-export function parseDuration(text: string): number | undefined {
-  const [, digits = "", unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
-  // 4.1 minutes are 245999.99999999997 ms in floating point.
-  const ms = Number((Number(digits) * (unitMs[unit] ?? 0)).toFixed(6));
-  return Number.isInteger(ms) && ms >= 1 && ms <= 24 * 86_400_000 ? ms : undefined;
 }

@@ -1,5 +1,5 @@
 /** The syntax of faults, such as `search:status=503,rate=0.1`. fault-injection.ts has the effects. */
-import { parseDuration } from "../domain/time.ts";
+import { parseDuration } from "../domain/duration.ts";
 import { endpoints } from "./endpoints.ts";
 import { canFail, covers } from "./fault-targets.ts";
 

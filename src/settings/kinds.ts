@@ -1,5 +1,5 @@
 /** The kinds of values: how each is read from text, and what the library takes instead. */
-import { parseDuration } from "../domain/time.ts";
+import { parseDuration } from "../domain/duration.ts";
 import { isUrl, STANDARD } from "../files/input.ts";
 
 /** Reports incorrect usage, for which a command exits with 2. The message is for the operator. */
