@@ -53,7 +53,7 @@ ${
   <form action="/" method="get" role="search">
     <label for="q">${texts.searchLabel}</label>
     <div class="field">
-      <input id="q" name="q" type="search" value="${"query" in view && view.query}" placeholder="${texts.searchHint}"
+      <input id="q" name="q" type="search" value="${"query" in view && view.query}" placeholder="${kiosk ? texts.searchLabel : texts.searchHint}"
         autocomplete="off" autocapitalize="off" spellcheck="false" enterkeyhint="search"
         maxlength="200"${kiosk && html` inputmode="none"`}>
       <button>${texts.searchButton}</button>

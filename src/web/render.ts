@@ -252,18 +252,18 @@ function renderAchievement(entry: AchievementEntry, context: PageContext): Html 
   const { name, description, icon, type, tier: tiers, points } = achievement;
   const reached = tiers > 1 && tiers >= tier ? texts.tierOf : texts.tier;
   const picture = brand.icons ? URL.parse(icon, brand.icons.replace(/\/*$/, "/"))?.href : undefined;
-  const details = [
-    fill(reached, { tier, tiers }),
-    formatCount(points, texts.points),
-    renderDate(unlocked_at, context),
-    // In the language of the data.
-    html`<span lang="">${type}</span>`,
-  ];
-  // The style sheet hides a dot at the start of a line.
-  const parts = details.map((detail, at) => html`<span><i>${at > 0 && "· "}</i>${detail}</span> `);
+  const worth = [fill(reached, { tier, tiers }), formatCount(points, texts.points)];
+  // The kind is in the language of the data.
+  const facts = [renderDate(unlocked_at, context), html`<span lang="">${type}</span>`];
   return html`<li>
     ${renderPicture("badge", drawBadge({ name, type, tier, points }, !picture), picture)}
-    <div><h3>${name}</h3><p>${description}</p><p class="dots quiet">${parts}</p></div></li>`;
+    <div><h3>${name}</h3><p>${description}</p>${renderDots(worth)}${renderDots(facts)}</div></li>`;
+}
+
+/** The style sheet hides a dot at the start of a line. */
+function renderDots(details: (Html | string)[]): Html {
+  const parts = details.map((detail, at) => html`<span><i>${at > 0 && "· "}</i>${detail}</span> `);
+  return html`<p class="dots quiet">${parts}</p>`;
 }
 
 /** The style sheet keeps a date on one line. */

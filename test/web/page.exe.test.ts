@@ -636,7 +636,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     ["lying", true],
     ["small", true],
   ] as const)(
-    "a date is never broken, and an achievement's date and kind have lines of their own (%s, kiosk: %p)",
+    "a date is never broken, and begins a line below the points of an achievement (%s, kiosk: %p)",
     (size, kiosk) =>
       open({ size, kiosk }, async ({ page, origin, apply }) => {
         // A long role, and a sign that leaves little room.
@@ -651,12 +651,14 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         expect(dates[0]).toEqual([true, 1]);
         expect(dates.length).toBeGreaterThan(1);
         for (const [, lines] of dates) expect(lines).toBe(1);
-        const gaps = await page.$$eval(".dots", (lists) =>
-          lists.flatMap((list) => {
-            const boxes = [...list.children].map((part) => part.getBoundingClientRect());
-            return [2, 3].map((at) => (boxes[at]?.top ?? 0) - (boxes[at - 1]?.bottom ?? 0));
+        const gaps = await page.$$eval("h3 ~ .dots:has(time)", (lists) =>
+          lists.map((list) => {
+            const above = list.previousElementSibling?.getBoundingClientRect().bottom ?? Infinity;
+            const first = list.firstElementChild;
+            return first?.querySelector("time") ? first.getBoundingClientRect().top - above : NaN;
           }),
         );
+        expect(gaps.length).toBe(dates.length - 1);
         for (const gap of gaps) expect(gap).toBeGreaterThan(-2);
       }),
     PATIENCE_MS,

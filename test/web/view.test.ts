@@ -216,6 +216,11 @@ test("a kiosk has buttons for the languages unless one is fixed, and explains sc
   expect(await load("/", {}, cookie)).toContain(`<h1>${languages.en.title}</h1>`);
 });
 
+test("a kiosk, which shows no label, says in its field what can be found", async () => {
+  expect(await load("/", { kiosk: true })).toContain('placeholder="Find a driver or company"');
+  expect(await load("/")).toContain('placeholder="Part of a name"');
+});
+
 test("on a kiosk, the pages that a search led to link back to its results", async () => {
   const linksOf = (html: string) =>
     [...html.matchAll(/<a (?:id="back" )?href="(.*?)"/g)].map(([, href]) => href);
