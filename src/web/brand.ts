@@ -92,7 +92,7 @@ function adaptTo(mode: Mode, accent: string, line: string): string {
   // In boxes of that colour, letters would look blacked out, and underlined ones like links.
   if (contrastOf(line, INK[mode]) < DISTINCT_CONTRAST) {
     rules.push("mark,.card.lit{--line:#8884;color:inherit}");
-    rules.push("mark{outline:1px solid var(--edge);margin:0 1px}");
+    rules.push("mark,.card.lit{outline:1px solid var(--edge)}mark{margin:0 1px}");
   }
   // The line inside the edge is all that shows, so it is where the edge would be.
   if (contrastOf(accent, PAPER[mode]) < DISTINCT_CONTRAST)

@@ -71,7 +71,7 @@ test.each([
     const modesWith = (rule: string) =>
       modes.filter((each) => each.includes(rule)).map((each) => each.split(")")[0]);
     expect(modesWith(".plate::before,.sign::before{inset:0}")).toEqual(atEdge);
-    expect(modesWith("mark{outline:1px solid")).toEqual(outlined);
+    expect(modesWith("mark,.card.lit{outline:1px solid")).toEqual(outlined);
   },
 );
 

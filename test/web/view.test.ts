@@ -510,7 +510,7 @@ describe.each(Object.entries(languages))("in the language %s", (language, texts)
 });
 
 test.each([
-  ["/drivers/43", 403, "This driver keeps to themselves"],
+  ["/drivers/43", 403, "This profile is private"],
   ["/drivers/999999", 404, "No such driver"],
   ["/?q=a", 200, "One letter is not enough"],
   ["/?q=zzzzqq", 200, "Results for “zzzzqq”"],
