@@ -57,7 +57,7 @@ async function writeLines(
   await endOnSignal((onCommit) => replaceFile(to, write, { onCommit }));
 }
 
-/** Generates the community anew for each table, so that memory does not grow with its size. */
+/** Generates the community again for each table, so that memory does not grow with its size. */
 async function writeTables(folder: string, force: boolean, options: CommunityOptions) {
   const files = tableNames.map((table) => ({ table, path: join(folder, `${table}.csv`) }));
   // Nobody can tell a generated table from one of the operator's.

@@ -1,6 +1,6 @@
 /** Tells by its first bytes what a file is. */
 
-/** What an input is that cannot be read, with advice, and how it begins in Latin-1. */
+/** The kinds of input that cannot be read, with advice, and the beginning of each in Latin-1. */
 const foreign: Record<string, RegExp> = {
   "a spreadsheet; save each sheet as CSV UTF-8, and import their folder":
     /^(?:PK[^\w\s,;"]|\xd0\xcf)/,

@@ -19,7 +19,7 @@ export const LATIN = "\u0094";
 /** FTS5 splits n-grams here. Folded names contain no line feed. */
 const SEPARATOR = "\n";
 
-/** A long query looks up only some of its n-grams, because the last of many exclude hardly a name. */
+/** A long query looks up only some of its n-grams. More would exclude hardly any other name. */
 const MAX_LOOKUPS = 8;
 
 /** Returns the n-grams of a name in all its spellings, as the text that FTS5 indexes. */
@@ -68,7 +68,7 @@ export function ftsQueryFor(tier: PlaceTier, query: string): string {
   return matchAll([marks[tier] + first, ...end, ...spread(others)]);
 }
 
-/** What precedes a query where a name has it in this tier. */
+/** The mark before a query that a name matches in this tier. */
 const marks: Record<PlaceTier, string> = { 1: START, 2: START, 3: WORD, 4: "" };
 
 /** A query of one code point matches the beginnings of n-grams. */

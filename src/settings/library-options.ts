@@ -38,7 +38,7 @@ export const libraryOptions = {
   onResponse: option<(facts: ResponseFacts) => void>("function", "called for every response"),
 };
 
-/** What an option and a setting have in common. `convert` gets only what `takes` names. */
+/** The common part of an option and a setting. `convert` gets only what `takes` names. */
 interface Option {
   kind: Pick<kinds.TextKind<unknown>, "takes" | "isSecret"> & { convert(given: never): unknown };
   separator?: Setting["separator"];

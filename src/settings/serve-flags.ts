@@ -170,7 +170,7 @@ export const serveSettings = {
   }),
 };
 
-/** Where `serve` listens unless it is told otherwise. */
+/** The origin on which `serve` listens by default. */
 export const DEFAULT_ORIGIN = `http://${serveSettings.host.default}:${serveSettings.port.default}`;
 
 export type ServeValues = Values<typeof serveSettings>;

@@ -1,6 +1,7 @@
 /** Renders the complete HTML document around a view: head, search form and footer. */
 import { type Language, languages, type Texts } from "../domain/languages.ts";
 import { Html, html, withBasePath } from "./html.ts";
+import { hyphenate } from "./hyphenate.ts";
 import { FAVICON_PATH } from "./page-paths.ts";
 import { type PageContext, type Rendered, renderFeatured, renderView } from "./render.ts";
 import { RESCUE } from "./rescue.ts";
@@ -27,6 +28,7 @@ export function renderDocument(options: DocumentOptions): string {
   }
   const { texts } = context;
   const rendered = renderView(view, context);
+  const main = html`${rendered.main}${renderFeatured(options.others, context)}`;
   const { text } = html`<!doctype html>
 <html lang="${language}"${kiosk && html` class="kiosk"`}>
 <head>
@@ -61,7 +63,7 @@ ${
   </form>
   ${kiosk && renderKeys(options, texts)}
 </header>
-<main id="view"${kiosk && html` tabindex="0"`}>${rendered.main}${renderFeatured(options.others, context)}</main>
+<main id="view"${kiosk && html` tabindex="0"`}>${hyphenate(main)}</main>
 ${
   !kiosk &&
   html`<footer>${links.map(
@@ -115,7 +117,7 @@ function linkIf(path: string | false | undefined): Html {
   return path ? html`href="${path}"` : html`role="link" aria-disabled="true"`;
 }
 
-/** What a kiosk says while a page does not come, and before it starts over. */
+/** The notices of a kiosk while a page does not come, and before it starts over. */
 function renderNotices(texts: Texts): Html {
   const [before = "", after = ""] = texts.startingOver.split("{seconds}");
   return html`<p class="moment" role="status" hidden>${texts.oneMoment}</p>

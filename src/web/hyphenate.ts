@@ -1,5 +1,5 @@
 /**
- * Adds soft hyphens to the long words that a page shows. `hyphens: auto` needs to know the language
+ * Adds soft hyphens to the long words in a page's main part. `hyphens: auto` needs to know the language
  * of a name, and a dictionary, which Chromium downloads only later.
  */
 import { Html } from "./html.ts";

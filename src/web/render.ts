@@ -11,7 +11,6 @@ import type { Meta } from "../snapshot/format/meta.ts";
 import { type Brand, DEFAULT_TITLE } from "./brand.ts";
 import { drawAvatar, drawBadge } from "./drawings.ts";
 import { Html, html } from "./html.ts";
-import { hyphenate } from "./hyphenate.ts";
 import { markMatches } from "./mark.ts";
 import { companyPath, driverPath, isDrawnAvatar } from "./page-paths.ts";
 import { clockOf, fill, type Translation } from "./translation.ts";
@@ -43,11 +42,6 @@ const MAX_ACHIEVEMENTS = 40;
 const NEWEST_ACHIEVEMENTS = 24;
 
 export function renderView(view: View, context: PageContext): Rendered {
-  const rendered = renderByKind(view, context);
-  return { ...rendered, main: hyphenate(rendered.main) };
-}
-
-function renderByKind(view: View, context: PageContext): Rendered {
   if (view.kind === "start") return renderStart(view, context);
   if (view.kind === "results") return renderResults(view, context);
   if (view.kind === "company") return renderCompany(view, context);
@@ -63,9 +57,9 @@ function renderStart(view: StartView, context: PageContext): Rendered {
     meta.counts.companies > 0 && formatCount(meta.counts.companies, texts.companyCount),
   ];
   const found = counts.filter(Boolean).join(", ");
+  const shown = hasDrivers ? undefined : 0;
   const rows = companies.map((company) => {
-    const members = describeMembers(company, hasDrivers ? undefined : 0, context);
-    return renderRow(companyPath(company.id), company.name, members, context);
+    return renderCompanyRow(company, company.name, shown, context);
   });
   const heading =
     brand.title === DEFAULT_TITLE ? texts.title : fill(texts.driversOf, { title: brand.title });
@@ -101,9 +95,7 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
     return html`${renderAvatar(driver, context)}${row}`;
   });
   const companyRows = companies.map((company) => {
-    const name = markMatches(company.name, queries);
-    const members = describeMembers(company, undefined, context);
-    return renderRow(companyPath(company.id), name, members, context);
+    return renderCompanyRow(company, markMatches(company.name, queries), undefined, context);
   });
   const boards = [
     { heading: texts.drivers, rows: driverRows },
@@ -155,6 +147,20 @@ function renderRow(
 function keepSearch(path: string, { search }: PageContext): string {
   if (!search) return path;
   return `${path}${path.includes("?") ? "&" : "?"}${new URLSearchParams({ q: search })}`;
+}
+
+function renderCompanyRow(
+  company: CompanySearchResult,
+  name: Html | string,
+  shown: number | undefined,
+  context: PageContext,
+): Html {
+  return renderRow(
+    companyPath(company.id),
+    name,
+    describeMembers(company, shown, context),
+    context,
+  );
 }
 
 /** The number of members is the platform's own, and may be lower than that of public ones. */

@@ -159,7 +159,7 @@ async function openShell(files: Record<string, string>) {
   return { cwd, env, sh };
 }
 
-/** What a command prints when it takes longer than usual. */
+/** The progress of a command that takes longer than usual. */
 const PROGRESS = /^roadbook: (?:reading|indexing).*\n/gm;
 
 test("the examples in the help of each command work as written", async () => {

@@ -1,6 +1,7 @@
 /** The pages' content, and the community's own links and pictures. */
 import { describe, expect, test } from "bun:test";
 import { languages } from "../../src/domain/languages.ts";
+import type { User } from "../../src/domain/model.ts";
 import { spellQuery } from "../../src/search/normalize-query.ts";
 import { pageAssets } from "../../src/web/assets.ts";
 import type { Brand } from "../../src/web/brand.ts";
@@ -19,7 +20,7 @@ async function load(path: string, options: object = {}, headers = { accept: "tex
   return html;
 }
 
-function render(view: View, brand: Partial<Brand> = {}): string {
+function render(view: View, brand: Partial<Brand> = {}, others: User[] = []): string {
   return renderDocument({
     view,
     language: "en",
@@ -30,7 +31,7 @@ function render(view: View, brand: Partial<Brand> = {}): string {
     stylePath: "/assets/page.css",
     logoPath: undefined,
     search: "",
-    others: [],
+    others,
     meta: {
       counts: { roles: 0, achievements: 1, companies: 1, users: 1, public_users: 1 },
     },
@@ -141,6 +142,10 @@ test("long words may break between syllables, but only where the page shows them
   expect(page).toContain("<mark>Donau</mark>dampf\u00adschiff\u00adfahrts");
   expect(page).toContain(`<span>${hyphenated}</span>`);
   expect(page).toContain(`<img src="https://a.example/${name}"`);
+
+  // The drivers below a few results, too.
+  const below = render(results, {}, [{ ...driver.user, name, company: null }]);
+  expect(below).toContain(`>${hyphenated}</a>`);
 });
 
 test("a badge and its text show the tier that the driver has reached", () => {

@@ -21,7 +21,7 @@ export const CHECKSUM_BYTES = 81;
 export const BLOCK_BYTES = 8192;
 /** CRC-32 takes no time next to SHA-256. A collision costs a download of the whole file. */
 export const BLOCK_HASH_BYTES = 4;
-/** What to do with a dataset that is not yet a snapshot. */
+/** The advice for a dataset that is not yet a snapshot. */
 const BUILD_ONE = "build one with roadbook import DATASET --to FILE";
 /** Small enough that computing the SHA-256 hash of a chunk takes at most 0.7 ms. */
 const CHUNK_BYTES = 1 << 18;

@@ -30,7 +30,7 @@ export interface OddTexts {
   example?: string;
 }
 
-/** What cleaning has found in a record. It counts only if the record is written. */
+/** The findings in a record, which count only if the record is written. */
 interface Findings {
   cleanedNames: number;
   oddTexts: OddText[];
@@ -59,7 +59,7 @@ export class RecordCleaner {
     this.#tomorrow = formatTime(Math.floor(options.builtAtMs / 1000) + DAY);
   }
 
-  /** Cleans a record. Returns what it has found in it, for {@link count}. */
+  /** Cleans a record, and returns the findings for {@link count}. */
   clean(record: RawRecord): Findings {
     const oddTexts: OddText[] = [];
     this.#decodeNames(record, oddTexts);
@@ -118,7 +118,7 @@ export class RecordCleaner {
   }
 }
 
-/** Of a private user, only the id is written. */
+/** Only the id of a private user is written. */
 function isPrivate(record: RawRecord): boolean {
   return record.type === "user" && record.public !== true;
 }

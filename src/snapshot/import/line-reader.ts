@@ -15,7 +15,7 @@ import { decompress, readFileBytes } from "../../files/input.ts";
 import { readLines, type TextLine } from "../../files/split-lines.ts";
 
 /**
- * What lines come from: the path of an NDJSON file (plain or gzip), its bytes, or the objects in its
+ * The origin of lines: the path of an NDJSON file (plain or gzip), its bytes, or the objects in its
  * lines. Where an import takes this, the path may also be that of a snapshot or of tables.
  */
 export type LineSource<Line extends object = object> =
@@ -33,7 +33,7 @@ export class LineReader implements RecordSource {
   readonly unknownColumns = [];
   readonly #batches: AsyncGenerator<TextLine[]>;
   readonly #options: LineOptions;
-  /** What is in the first line, which says whose ids these are. */
+  /** The content of the first line, which says whose ids these are. */
   #first: readonly Item[] = [];
   /** The other lines of the first batch. */
   #others: TextLine[] = [];

@@ -18,10 +18,10 @@ import { type CleaningOptions, RecordCleaner } from "./clean-record.ts";
 import type { Ids } from "./ids.ts";
 import { DatasetError, RecordErrors } from "./record-errors.ts";
 
-/** What has become of a record that was skipped: all of it, or the invalid part. */
+/** The fate of a record of which all, or the invalid part, was skipped. */
 export type Skipped = "left out" | "trimmed" | "made private" | "private already";
 
-/** What the messages about a skipped record say about the user. */
+/** The ends of messages about a skipped record. */
 const CONSEQUENCES: Record<Skipped, string> = {
   "left out": "",
   trimmed: "; the rest of the user is kept",

@@ -42,7 +42,7 @@ export class ReloadableSnapshot {
   #snapshot: Snapshot;
   /** The path or bytes of the snapshot. */
   #source: string | Uint8Array;
-  /** Of the file that was last opened or refused. */
+  /** The version that was last opened or refused. */
   #version: FileVersion;
   readonly #copyFolder: string | undefined;
   #refused: SnapshotError | undefined;

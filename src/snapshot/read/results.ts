@@ -30,12 +30,17 @@ export class Results {
   }
 
   listUsers(queries: string[], baseUrl: string): UserSearchResult[] {
-    return this.listDatedUsers(queries, baseUrl).map(({ created_at: _, ...user }) => user);
+    return this.#findUsers(queries).map(({ id, name, avatar_url, company }) => ({
+      id,
+      name,
+      avatar_url: completeAvatar(id, avatar_url, baseUrl),
+      company,
+    }));
   }
 
   /** Like {@link listUsers}, with the time at which each account was created. */
   listDatedUsers(queries: string[], baseUrl: string) {
-    return this.#users.all(JSON.stringify(this.#userNames.find(queries))).map((hit) => ({
+    return this.#findUsers(queries).map((hit) => ({
       ...hit,
       avatar_url: completeAvatar(hit.id, hit.avatar_url, baseUrl),
       created_at: formatTime(hit.created_at),
@@ -45,6 +50,10 @@ export class Results {
   /** Whether users can be found by the Latin spelling of a name in another script. */
   hasLatinSpellings(): boolean {
     return this.#userNames.hasLatinSpellings();
+  }
+
+  #findUsers(queries: string[]) {
+    return this.#users.all(JSON.stringify(this.#userNames.find(queries)));
   }
 }
 
@@ -59,7 +68,6 @@ function prepareCompanies(db: Database) {
 }
 
 function prepareUsers(db: Database) {
-  // The fields are in the order of a response.
   const { id, name, avatar_url, company_name, created_at } = user;
   const companyName = sql<string | null>`${company_name}`.as("company");
   const users = db
