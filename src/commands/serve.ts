@@ -1,7 +1,5 @@
 /** `roadbook serve`: assembles the server and runs it until SIGTERM or SIGINT. */
-import { once } from "node:events";
 import { resolve } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { version } from "../domain/version.ts";
 import { makeTemporaryFolder } from "../files/temporary-folder.ts";
@@ -14,6 +12,7 @@ import { ServerHandler } from "../server/handler.ts";
 import { type Listener, openListener } from "../server/listen.ts";
 import { createLog, type Log, logRequest } from "../server/log.ts";
 import { notifyReady } from "../server/notify.ts";
+import { type Stoppable, stopOnSignal } from "../server/shutdown.ts";
 import { takeTurns } from "../server/turns.ts";
 import { watchOpenFiles } from "../server/watch-open-files.ts";
 import { watchSnapshot } from "../server/watch-snapshot.ts";
@@ -52,31 +51,24 @@ export async function runServe(values: ServeValues, surroundings: Surroundings):
   try {
     const server = await openServer(values, log);
     // Called before the ready line, because programs may send a signal as soon as they read it.
-    const stopSignal = nextSignal();
+    const stopped = stopOnSignal(server, values.shutdownTimeout, log);
     watchSnapshot(server, values.refresh, log);
     watchOpenFiles(log);
     for (const warning of listIdleFlags(values, server.roadbook.isPublic)) log.warn(warning);
     announce(server, values, log);
     if (surroundings.isAwaited) void reportReady(log);
-
-    const [signal] = await stopSignal;
-    log.info({ signal }, "stopping");
-    // A second signal or the timeout cuts off requests that are still in progress.
-    await server.stop(Promise.race([nextSignal(), sleep(values.shutdownTimeout)]));
-    log.info("stopped");
+    await stopped;
   } finally {
     await log.close();
   }
 }
 
-interface RunningServer {
+interface RunningServer extends Stoppable {
   roadbook: OpenRoadbook;
   source: Source | undefined;
   metrics: Metrics | undefined;
   url: string;
   adminUrl: string | undefined;
-  /** Finishes the requests in progress, or cuts them off as soon as `isOver` resolves. */
-  stop(isOver: Promise<unknown>): Promise<void>;
 }
 
 /** Opens the snapshot, the limiter and the ports. */
@@ -213,5 +205,3 @@ function warnOfShades(accent: string, log: Log): void {
     );
   }
 }
-
-const nextSignal = () => Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);

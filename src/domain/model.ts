@@ -109,6 +109,10 @@ export const AchievementEntry = Type.Object({
 });
 export type AchievementEntry = Static<typeof AchievementEntry>;
 
+/** The kinds of records that a search finds by their names. */
+export const nameKinds = ["user", "company"] as const;
+export type NameKind = (typeof nameKinds)[number];
+
 /** The most users or companies that a search returns. */
 export const MAX_RESULTS = 10;
 

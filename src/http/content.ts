@@ -1,17 +1,14 @@
 /** The content of a response: a body with its type, its validator and its encoded copies. */
 import zlib from "node:zlib";
+import { type CachePolicy, type Storage, storageOf } from "./cache-control.ts";
 import type { ErrorCode } from "./error-codes.ts";
 import { hashOf } from "./etag.ts";
 
 export type Coding = "gzip" | "identity";
 export type Body = string | Uint8Array<ArrayBuffer>;
 
-/** With `--cache-max-age`, any cache may reuse `public`, and only the client's own `private`. */
-export type CachePolicy = "public" | "private" | "immutable";
-
 interface ContentOptions {
   status?: number;
-  /** Ignored from status 400 up and without a body: neither may be stored. */
   cache?: CachePolicy | undefined;
   headers?: Record<string, string>;
   /** The error in the body or on the page. */
@@ -40,9 +37,9 @@ export class Content {
   }
 
   /** How caches may store the content. */
-  get storage(): CachePolicy | "none" {
-    const { status = 200, cache = "none" } = this.options;
-    return status < 400 && this.body !== null ? cache : "none";
+  get storage(): Storage {
+    const { status = 200, cache } = this.options;
+    return storageOf(status, this.body !== null, cache);
   }
 
   /** The strong ETag of the body in a coding. */

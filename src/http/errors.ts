@@ -2,6 +2,7 @@
 import { status } from "elysia";
 import { Content, JSON_TYPE } from "./content.ts";
 import { type ErrorBody, type ErrorCode, errors } from "./error-codes.ts";
+import { allowHeaders } from "./methods.ts";
 
 type Details = { retry_after?: number };
 
@@ -16,9 +17,6 @@ export function fail<Code extends ErrorCode>(code: Code, details?: Details) {
 export function errorBody<Code extends string>(code: Code, message: string, details?: Details) {
   return { success: false as const, error: { code, message, ...details } };
 }
-
-/** Sent with a preflight and a 405. */
-export const allowHeaders = { Allow: "GET, HEAD, OPTIONS" };
 
 /** The error may also be one of the app that Roadbook is mounted in. */
 export function contentOfError({ code, response }: { code: unknown; response: unknown }): Content {

@@ -5,10 +5,10 @@ import examples from "../../data/examples.json" with { type: "json" };
 import * as model from "../domain/model.ts";
 import { endpoints } from "./endpoints.ts";
 import { ErrorBody, type ErrorCode, errors } from "./error-codes.ts";
-import { allowHeaders } from "./errors.ts";
 import { ownErrors } from "./errors-by-route.ts";
+import { allowHeaders } from "./methods.ts";
 import { limitHeaders } from "./rate-limit.ts";
-import { REQUEST_ID } from "./request-context.ts";
+import { REQUEST_ID } from "./request-id.ts";
 import { commonHeaders } from "./response.ts";
 
 /** Stands for the server's own origin in the document. */

@@ -8,13 +8,24 @@ const origins = new LRUCache<string, string>({
   memoMethod: (url) => URL.parse(url)?.origin ?? LOCAL_ORIGIN,
 });
 
-export function originOf(url: string): string {
+interface Sent {
+  url: string;
+  headers: Headers;
+  /** Whether the peer is a trusted proxy. */
+  isTrusted: boolean;
+}
+
+export function originOf({ url, headers, isTrusted }: Sent): string {
+  return isTrusted ? forwardedOriginOf(url, headers) : ownOriginOf(url);
+}
+
+function ownOriginOf(url: string): string {
   const start = pathStart(url);
   return origins.memo(start < 0 ? url : url.slice(0, start));
 }
 
-/** The origin in X-Forwarded-Proto and -Host, set by a trusted proxy. Ignores malformed values. */
-export function forwardedOriginOf(url: string, headers: Headers): string {
+/** The origin in X-Forwarded-Proto and -Host. Ignores malformed values. */
+function forwardedOriginOf(url: string, headers: Headers): string {
   const [, ownScheme = "http", ownHost = "localhost"] = /^(https?):\/\/([^/]*)/.exec(url) ?? [];
   // The rightmost value of each list counts.
   const proto = /(?:^|,)\s*(https?)\s*$/i.exec(headers.get("x-forwarded-proto") ?? "")?.[1];
@@ -22,5 +33,5 @@ export function forwardedOriginOf(url: string, headers: Headers): string {
   const scheme = proto ?? ownScheme;
   // Not every value of this form is a host, such as one with the port 99999.
   const forwarded = host === undefined ? null : URL.parse(`${scheme}://${host}/`);
-  return forwarded?.origin ?? originOf(`${scheme}://${ownHost}/`);
+  return forwarded?.origin ?? ownOriginOf(`${scheme}://${ownHost}/`);
 }

@@ -3,11 +3,9 @@ import type { Context } from "elysia";
 import type { Client, Clients } from "../limit/client-address.ts";
 import type { Decision } from "../limit/limiter.ts";
 import type { ErrorCode } from "./error-codes.ts";
-import { forwardedOriginOf, originOf } from "./origin.ts";
+import { originOf } from "./origin.ts";
 import { addressOf, type Peer } from "./peer.ts";
-
-/** The ids that are safe in logs and headers. */
-export const REQUEST_ID = /^[\w.~+/=:@-]{1,128}$/;
+import { requestIdOf } from "./request-id.ts";
 
 /** The peer and the headers, which identify the client of a request. */
 interface Sender {
@@ -43,14 +41,12 @@ export class RequestContexts {
   /** Elysia gets `request` instead of `sent`. */
   start(request: Request, sent = request, peer = this.#defaultPeer): RequestContext {
     const { url, method, headers } = sent;
-    const given = (this.#clients.trustsAny && headers.get("x-request-id")) || "";
-    const isSafe = REQUEST_ID.test(given) && this.#isTrusted(peer);
     const context: RequestContext = {
       peer,
       url,
       method,
       headers,
-      requestId: isSafe ? given : crypto.randomUUID(),
+      requestId: requestIdOf(headers, this.#isTrusted(peer)),
       startMs: performance.now(),
       decision: undefined,
       error: undefined,
@@ -85,7 +81,7 @@ export class RequestContexts {
 
   originOf(request: Request): string {
     const { url, peer, headers } = this.of(request);
-    return this.#isTrusted(peer) ? forwardedOriginOf(url, headers) : originOf(url);
+    return originOf({ url, headers, isTrusted: this.#isTrusted(peer) });
   }
 
   #isTrusted(peer: Peer): boolean {

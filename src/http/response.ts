@@ -2,8 +2,8 @@
 import { apiVersion } from "../domain/version.ts";
 import { codingFor } from "./accept-encoding.ts";
 import type { AppOptions, SearchLimit } from "./app-options.ts";
-import { type Body, type CachePolicy, type Coding, Content } from "./content.ts";
-import { allowHeaders } from "./errors.ts";
+import { type CachePolicy, cacheControls, type Storage } from "./cache-control.ts";
+import type { Body, Coding, Content } from "./content.ts";
 import { isNoneMatch } from "./etag.ts";
 import { limitHeaders, limitHeadersOf } from "./rate-limit.ts";
 import { createReport } from "./report-response.ts";
@@ -20,17 +20,6 @@ export const commonHeaders = {
   "Access-Control-Allow-Origin": "*",
   "Access-Control-Expose-Headers": [...exposed, ...Object.keys(limitHeaders)].join(", "),
 };
-
-/** The response to a preflight request, which browsers may cache for a day. */
-export const preflight = new Content("", null, {
-  status: 204,
-  headers: {
-    ...allowHeaders,
-    "access-control-allow-methods": allowHeaders.Allow,
-    "access-control-allow-headers": "*",
-    "access-control-max-age": "86400",
-  },
-});
 
 /** Plugins set `cache` with `derive` for all their routes. */
 interface Handled {
@@ -68,7 +57,7 @@ class ResponseMaker {
   readonly #compresses: boolean;
   readonly #allowsIndexing: boolean;
   readonly #searchLimit: SearchLimit | undefined;
-  readonly #prepared: Record<CachePolicy | "none", Headers>;
+  readonly #prepared: Record<Storage, Headers>;
 
   constructor({ compress, page, searchLimit, cacheMaxAgeSeconds }: AppOptions) {
     this.#compresses = compress;
@@ -132,17 +121,16 @@ function lengthOf(body: Body | Blob): number {
   return body instanceof Blob ? body.size : Buffer.byteLength(body);
 }
 
-/** By default, caches revalidate every time, so that a newly private profile disappears at once. */
-function prepareHeaders(maxAgeSeconds: number): Record<CachePolicy | "none", Headers> {
-  const prepare = (control: string, more = {}) =>
-    new Headers({ ...commonHeaders, "cache-control": control, ...more });
+/** The headers that all responses with the same storage have. */
+function prepareHeaders(maxAgeSeconds: number): Record<Storage, Headers> {
+  const controls = cacheControls(maxAgeSeconds);
+  const prepare = (storage: Storage, more = {}) =>
+    new Headers({ ...commonHeaders, "cache-control": controls[storage], ...more });
   const vary = { vary: "accept-encoding" };
-  const reusable = (scope: string) =>
-    prepare(maxAgeSeconds > 0 ? `${scope}, max-age=${maxAgeSeconds}` : "no-cache", vary);
   return {
-    public: reusable("public"),
-    private: reusable("private"),
-    immutable: prepare("public, max-age=31536000, immutable", vary),
-    none: prepare("no-store"),
+    public: prepare("public", vary),
+    private: prepare("private", vary),
+    immutable: prepare("immutable", vary),
+    none: prepare("none"),
   };
 }

@@ -1,6 +1,7 @@
 /** The results that handlers return and hooks throw: plain objects for JSON, errors, any `Content`. */
 import { ElysiaCustomStatusResponse } from "elysia";
-import { type CachePolicy, Content, JSON_TYPE } from "./content.ts";
+import type { CachePolicy } from "./cache-control.ts";
+import { Content, JSON_TYPE } from "./content.ts";
 import { contentOfError, fail } from "./errors.ts";
 
 /** A string is JSON that is already serialized. `cache` applies to it and to plain objects only. */

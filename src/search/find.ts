@@ -1,8 +1,8 @@
 /** Finds the names that match a query, best first. src/search/README.md has the rules. */
-import { MAX_RESULTS } from "../domain/model.ts";
+import { MAX_RESULTS, type NameKind } from "../domain/model.ts";
 import type { Sqlite, Statement } from "../sqlite/driver.ts";
-import { idOfRow, type NameKind } from "./name-index.ts";
 import { ftsQueryFor, ftsQueryForWords, isNgram, LATIN } from "./ngrams.ts";
+import { idOfRow } from "./result-order.ts";
 import { hasWords, type PlaceTier, tierOf, wordsOf } from "./tiers.ts";
 
 /**

@@ -1,42 +1,11 @@
 /**
  * Creates, fills and changes the name indexes: for each kind of names, an FTS5 table that lists them
- * under their n-grams. The row ids are in the order of results within a tier, so the first ten
- * names that FTS5 finds are the best ten.
+ * under their n-grams, in the order of results.
  */
+import { type NameKind, nameKinds } from "../domain/model.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import { ngramsOf } from "./ngrams.ts";
-
-export const nameKinds = ["user", "company"] as const;
-export type NameKind = (typeof nameKinds)[number];
-
-/** Longer names count as this long, so that a length and an id fit into a row id, which has 63 bits. */
-const MAX_LENGTH = 1000;
-const ID_BITS = 53;
-
-/**
- * The id of the record that a row of the FTS5 table lists. The row id of a user is the length of the
- * name and then the id. That of a company is its rank, because a number of members and an id do not
- * fit into one row id.
- */
-export const idOfRow: Record<NameKind, string> = {
-  user: `ngram.rowid & ${2 ** ID_BITS - 1}`,
-  company: "(SELECT id FROM company_rank WHERE rank = ngram.rowid)",
-};
-
-/** The number of code points of the first spelling. Line feeds separate spellings. */
-const LENGTH = `min(instr(folded || char(10), char(10)) - 1, ${MAX_LENGTH})`;
-
-/** A name that the index lists. Row ids are passed in two parts, because they are no safe integers. */
-interface Entry {
-  high: number;
-  low: number;
-  folded: string;
-}
-
-const listEntries: Record<NameKind, string> = {
-  user: `SELECT ${LENGTH} AS high, id AS low, folded FROM user`,
-  company: "SELECT 0 AS high, rank AS low, folded FROM company_rank JOIN company USING (id)",
-};
+import { byRowId, type Entry, listEntries, RANK_COMPANIES, ROW_ID } from "./result-order.ts";
 
 /**
  * FTS5's ascii tokenizer treats every byte above 127 as part of a word. With these characters as
@@ -68,10 +37,6 @@ export function createNameIndexes(db: Sqlite): void {
   }
 }
 
-const RANK_COMPANIES = `DELETE FROM company_rank;
-  INSERT INTO company_rank (rank, id)
-    SELECT row_number() OVER (ORDER BY member_count DESC, id), id FROM company`;
-
 /** An import pauses after this many names, so that it notices signals. */
 const STEP_NAMES = 1 << 13;
 
@@ -91,10 +56,9 @@ export function* buildNameIndex(db: Sqlite, kind: NameKind): Generator<number, v
 /** Both functions must be called in the order of row ids: otherwise each call writes a segment. */
 function prepareChanges(db: Sqlite, kind: NameKind) {
   const table = `${kind}_ngram`;
-  const rowId = `(? << ${ID_BITS}) | ?`;
-  const insert = db.prepare(`INSERT INTO ${table} (rowid, ngrams) VALUES (${rowId}, ?)`);
+  const insert = db.prepare(`INSERT INTO ${table} (rowid, ngrams) VALUES (${ROW_ID}, ?)`);
   const remove = db.prepare(
-    `INSERT INTO ${table} (${table}, rowid, ngrams) VALUES ('delete', ${rowId}, ?)`,
+    `INSERT INTO ${table} (${table}, rowid, ngrams) VALUES ('delete', ${ROW_ID}, ?)`,
   );
   return {
     add: ({ high, low, folded }: Entry) => insert.run(high, low, ngramsOf(folded)),
@@ -140,5 +104,3 @@ export class NameChanges {
     for (const _ of buildNameIndex(this.#db, "company"));
   }
 }
-
-const byRowId = (a: Entry, b: Entry) => a.high - b.high || a.low - b.low;

@@ -8,6 +8,7 @@ import { codeOf, reasonOf } from "../files/errors.ts";
 import type { FetchHandler } from "../http/app.ts";
 import { toUrlHost } from "../http/url.ts";
 import type { Certificate } from "./certificate.ts";
+import type { Stoppable } from "./shutdown.ts";
 
 interface OpenPort {
   origin: string;
@@ -16,10 +17,7 @@ interface OpenPort {
   close(): Promise<void>;
 }
 
-export interface Listener extends Pick<OpenPort, "origin" | "close"> {
-  /** Finishes the requests in progress, or cuts them off as soon as `isOver` resolves. */
-  stop(isOver: Promise<unknown>): Promise<void>;
-}
+export interface Listener extends Pick<OpenPort, "origin" | "close">, Stoppable {}
 
 interface ListenAddress {
   host: string;

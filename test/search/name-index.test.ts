@@ -1,8 +1,9 @@
 /** The name index finds the same names as test/oracle.ts, which scans all names. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { NameKind } from "../../src/domain/model.ts";
 import { fold, spell } from "../../src/search/fold.ts";
-import { NameChanges, type NameKind } from "../../src/search/name-index.ts";
+import { NameChanges } from "../../src/search/name-index.ts";
 import type { Sqlite } from "../../src/sqlite/driver.ts";
 import { searchAsWritten, spellingsAsWritten } from "../oracle.ts";
 import { runs } from "../runs.ts";

@@ -2,9 +2,10 @@
  * Indexes names, and declares sets of names with long texts in common, which a naive search would
  * all compare with a query.
  */
+import type { NameKind } from "../../src/domain/model.ts";
 import { NameSearch } from "../../src/search/find.ts";
 import { spell } from "../../src/search/fold.ts";
-import { buildNameIndex, type NameKind } from "../../src/search/name-index.ts";
+import { buildNameIndex } from "../../src/search/name-index.ts";
 import { normalizeQuery, spellQuery } from "../../src/search/normalize-query.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";

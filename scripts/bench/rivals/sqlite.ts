@@ -1,8 +1,8 @@
 /** Searches the same names with SQLite alone, by a LIKE scan and with FTS5's trigram index. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
+import type { NameKind } from "../../../src/domain/model.ts";
 import { fold } from "../../../src/search/fold.ts";
-import type { NameKind } from "../../../src/search/name-index.ts";
 import { temporaryFolder } from "../../../test/support.ts";
 
 /** Searches the names of a snapshot and returns up to ten results. */

@@ -8,7 +8,7 @@
  *
  * The id and the time of a takedown stay for an hour (import/takedowns.ts).
  */
-import { type NameKind, nameKinds } from "../../search/name-index.ts";
+import { type NameKind, nameKinds } from "../../domain/model.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 
 /**

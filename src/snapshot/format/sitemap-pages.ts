@@ -1,5 +1,5 @@
 /** Divides the ids of users and companies into the pages of the sitemap. */
-import { type NameKind, nameKinds } from "../../search/name-index.ts";
+import { type NameKind, nameKinds } from "../../domain/model.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 
 /** Listing this many takes 1 ms. */

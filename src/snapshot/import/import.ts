@@ -1,5 +1,6 @@
 /** Builds a snapshot from a dataset, whose records are written in batches as they are read. */
 import { setImmediate } from "node:timers/promises";
+import { nameKinds } from "../../domain/model.ts";
 import type { RecordSource } from "../../domain/record-source.ts";
 import {
   type Paths,
@@ -7,7 +8,7 @@ import {
   replaceLocked,
   withReplaceable,
 } from "../../files/replace.ts";
-import { buildNameIndex, nameKinds } from "../../search/name-index.ts";
+import { buildNameIndex } from "../../search/name-index.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { type BuildTime, countOf, type Dated, dateBuild } from "../format/meta.ts";
 import { checkSnapshot } from "../format/open.ts";

@@ -1,6 +1,6 @@
 /** Reads the ids whose pages the sitemap lists. */
 import { and, between, count, eq, exists, sql } from "drizzle-orm";
-import type { NameKind } from "../../search/name-index.ts";
+import type { NameKind } from "../../domain/model.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { company, companyPage, user, userPage } from "../format/schema.ts";
 
