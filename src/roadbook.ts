@@ -267,22 +267,8 @@ async function findSnapshot({ snapshot, dataset, demo }: Pick<RoadbookValues, Se
 }
 
 async function openPages(values: Values): Promise<Pages> {
-  const { logo } = values;
-  return {
-    title: values.title,
-    language: values.language,
-    accent: values.accent,
-    logo: logo === undefined ? undefined : await readLogo(logo),
-    links: values.links,
-    driverLink: values.driverLink,
-    companyLink: values.companyLink,
-    icons: values.icons,
-    featured: values.featured,
-    allowIndexing: values.allowIndexing,
-    kiosk: values.kiosk,
-    kioskIdle: values.kioskIdle,
-    assets: await pageAssets(),
-  };
+  const logo = values.logo === undefined ? undefined : await readLogo(values.logo);
+  return { ...values, logo, assets: await pageAssets() };
 }
 
 async function readLogo(logo: string | Uint8Array): Promise<Logo> {

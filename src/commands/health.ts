@@ -5,7 +5,7 @@ import { endpoints } from "../http/endpoints.ts";
 import type { HealthBody } from "../http/health.ts";
 import { toUrlHost } from "../http/url.ts";
 import { readChecksum } from "../snapshot/format/header-trailer.ts";
-import { writeStdout } from "./output.ts";
+import { ENDING, writeStdout } from "./output.ts";
 
 const NOT_SERVED = "the server does not serve the newest snapshot, which ";
 
@@ -23,7 +23,10 @@ export async function runHealth({ url, host, port }: ServerAddress): Promise<voi
 /** Waits until the server at `url` serves the file at `path`. Throws after `waitMs` or a signal. */
 export async function confirmServed(path: string, url: string, waitMs: number): Promise<void> {
   let endMs = performance.now() + waitMs;
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => (endMs = 0));
+  const giveUp = () => {
+    endMs = 0;
+  };
+  for (const signal of ENDING) process.once(signal, giveUp);
   for (;;) {
     const leftMs = Math.ceil(endMs - performance.now());
     // The last request has time for a response, which says why.

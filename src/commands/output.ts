@@ -25,7 +25,7 @@ export function writeStdout(text: string): boolean {
   return true;
 }
 
-const ENDING: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
+export const ENDING: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 
 interface EndOptions {
   signals?: readonly NodeJS.Signals[];

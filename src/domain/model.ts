@@ -11,11 +11,12 @@ import {
   Type,
   TypeRegistry,
 } from "@sinclair/typebox";
-import { AVATAR, isAvatar, MAX_AVATAR } from "./avatar-url.ts";
+import { AVATAR, isAvatar, MAX_AVATAR } from "./avatar.ts";
 import { isText } from "./text.ts";
 import { parseTime } from "./time.ts";
 
-const MAX_NAME = 200;
+/** In code points. */
+export const MAX_NAME = 200;
 
 const MARK = /^[0-9a-f]{32}$/;
 

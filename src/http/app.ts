@@ -6,7 +6,7 @@ import { docs } from "./docs.ts";
 import type { ErrorCode } from "./error-codes.ts";
 import { busy, fail } from "./errors.ts";
 import { health } from "./health.ts";
-import { preflight } from "./methods.ts";
+import { respondToMethod } from "./methods.ts";
 import { pageFiles } from "./page-files.ts";
 import { createPages } from "./pages.ts";
 import { peerOf } from "./peer.ts";
@@ -57,9 +57,7 @@ export function createApp(options: AppOptions) {
   app.use(docs(service, documented)).use(pageFiles(service)).use(pages.routes);
 
   for (const path of new Set(app.routes.map((route) => route.path))) {
-    app.all(path, ({ request }) => {
-      return request.method === "OPTIONS" ? preflight : fail("method_not_allowed");
-    });
+    app.all(path, ({ request }) => respondToMethod(request.method));
   }
   // In another app, an unmatched path would get the host's 404, outside of this app's hooks.
   if (basePath) app.all("/*", ({ request }) => pages.notFound(request));

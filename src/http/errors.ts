@@ -1,8 +1,7 @@
 /** Makes the API's errors from their codes, with their headers. */
 import { status } from "elysia";
 import { Content, JSON_TYPE } from "./content.ts";
-import { type ErrorBody, type ErrorCode, errors } from "./error-codes.ts";
-import { allowHeaders } from "./methods.ts";
+import { type ErrorCode, errors } from "./error-codes.ts";
 
 type Details = { retry_after?: number };
 
@@ -16,17 +15,6 @@ export function fail<Code extends ErrorCode>(code: Code, details?: Details) {
 
 export function errorBody<Code extends string>(code: Code, message: string, details?: Details) {
   return { success: false as const, error: { code, message, ...details } };
-}
-
-/** The error may also be one of the app that Roadbook is mounted in. */
-export function contentOfError({ code, response }: { code: unknown; response: unknown }): Content {
-  const error = (response as Partial<ErrorBody> | undefined)?.error;
-  return new Content(JSON_TYPE, JSON.stringify(response), {
-    status: Number(code),
-    headers: code === 405 ? allowHeaders : {},
-    error: error?.code,
-    retryAfterSeconds: error?.retry_after,
-  });
 }
 
 /** The response to a client whose earlier requests are still waiting. */

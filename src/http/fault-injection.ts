@@ -5,11 +5,12 @@ import { Random } from "../community/random.ts";
 import type { FetchHandler } from "./app.ts";
 import { Content } from "./content.ts";
 import { type Endpoint, endpoints } from "./endpoints.ts";
-import { busy, contentOfError, fail } from "./errors.ts";
+import { busy, fail } from "./errors.ts";
 import { codeFor, covers } from "./fault-targets.ts";
 import type { Hook } from "./hooks.ts";
 import type { Fault, GivenFault } from "./parse-fault.ts";
 import { failLimited, type LimitPolicy, limitHeadersOf } from "./rate-limit.ts";
+import { contentOf } from "./result.ts";
 
 /** The `Retry-After` of an injected 429. It is short enough to wait for in a test. */
 const RETRY_AFTER_MS = 1000;
@@ -63,7 +64,7 @@ export class FaultInjector {
   /** Looks like the limit's own 429, also to a client whose searches are not counted. */
   #refuse(): Content {
     const state = { remaining: 0, resetMs: RETRY_AFTER_MS };
-    const { type, body, options } = contentOfError(failLimited(state));
+    const { type, body, options } = contentOf(failLimited(state));
     return new Content(type, body, { ...options, headers: limitHeadersOf(this.#policy, state) });
   }
 }

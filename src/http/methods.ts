@@ -1,11 +1,12 @@
-/** The methods that every path has: GET and HEAD, and OPTIONS for a preflight. */
+/** The methods that every path has: GET and HEAD, and OPTIONS for a preflight. Others get a 405. */
 import { Content } from "./content.ts";
+import { fail } from "./errors.ts";
 
 /** Sent with a preflight and a 405. */
 export const allowHeaders = { Allow: "GET, HEAD, OPTIONS" };
 
 /** The response to a preflight request, which browsers may cache for a day. */
-export const preflight = new Content("", null, {
+const preflight = new Content("", null, {
   status: 204,
   headers: {
     ...allowHeaders,
@@ -14,3 +15,8 @@ export const preflight = new Content("", null, {
     "access-control-max-age": "86400",
   },
 });
+
+/** Responds to a request whose method is neither GET nor HEAD. */
+export function respondToMethod(method: string) {
+  return method === "OPTIONS" ? preflight : fail("method_not_allowed");
+}

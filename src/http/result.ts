@@ -2,7 +2,9 @@
 import { ElysiaCustomStatusResponse } from "elysia";
 import type { CachePolicy } from "./cache-control.ts";
 import { Content, JSON_TYPE } from "./content.ts";
-import { contentOfError, fail } from "./errors.ts";
+import type { ErrorBody } from "./error-codes.ts";
+import { fail } from "./errors.ts";
+import { allowHeaders } from "./methods.ts";
 
 /** A string is JSON that is already serialized. `cache` applies to it and to plain objects only. */
 export function contentOf(value: unknown, cache?: CachePolicy): Content {
@@ -11,6 +13,17 @@ export function contentOf(value: unknown, cache?: CachePolicy): Content {
   if (value instanceof ElysiaCustomStatusResponse) return contentOfError(value);
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return new Content(JSON_TYPE, text, { cache });
+}
+
+/** The error may also be one of the app that Roadbook is mounted in. */
+function contentOfError({ code, response }: { code: unknown; response: unknown }): Content {
+  const error = (response as Partial<ErrorBody> | undefined)?.error;
+  return new Content(JSON_TYPE, JSON.stringify(response), {
+    status: Number(code),
+    headers: code === 405 ? allowHeaders : {},
+    error: error?.code,
+    retryAfterSeconds: error?.retry_after,
+  });
 }
 
 /** Whether a hook has thrown this, to be sent instead of what the handler returns. */

@@ -9,8 +9,13 @@ import { codeOf, networkReasonOf, reasonOf } from "../files/errors.ts";
 import { isUrl, readFileBytes } from "../files/input.ts";
 import type { CellFormat } from "./cells.ts";
 import { findColumns, keyOf, type TableName } from "./columns.ts";
-import { type Connection, ServerConnection, SqliteConnection, within } from "./database.ts";
-import { type Dialect, dialects, quoteName, trimQuery } from "./dialects.ts";
+import {
+  type Connection,
+  ServerConnection,
+  SqliteConnection,
+  within,
+} from "./database-connection.ts";
+import { type Dialect, dialects, quoteName, serverDialect, trimQuery } from "./dialects.ts";
 import { namingFile, type Row, type Selected, type TableSource } from "./table-source.ts";
 
 const URLS = "a postgres://, mysql://, mariadb:// or sqlite: URL";
@@ -72,7 +77,7 @@ async function explainFailure(url: string, error: unknown, timeoutMs: number): P
 
   const { hostname = "", port = "" } = URL.parse(url) ?? {};
   const host = hostname.replace(/^\[|\]$/g, "");
-  const defaultPort = /^postgres/i.test(url) ? 5432 : 3306;
+  const defaultPort = serverDialect(url) === dialects.postgres ? 5432 : 3306;
 
   const socket = createConnection({ host, port: Number(port) || defaultPort });
   try {

@@ -1,5 +1,7 @@
-/** How SQLite, PostgreSQL and MySQL (or MariaDB) write and end a query. */
+/** How SQLite, PostgreSQL and MySQL (or MariaDB) begin a transaction, and write and end a query. */
 export interface Dialect {
+  /** Statements that begin a read-only transaction in UTC, in which all queries see one moment. */
+  readonly begin: readonly string[];
   /** The quotes around the name of a column. */
   readonly quote: '"' | "`";
   /** Makes a column text that is compared by its bytes. */
@@ -19,6 +21,8 @@ const toHex = (text: string) => Buffer.from(text).toString("hex");
 
 export const dialects = {
   sqlite: {
+    // The connection is read-only, and SQLite has no time zones.
+    begin: ["BEGIN"],
     quote: '"',
     cast: (column) => `CAST(${column} AS TEXT) COLLATE BINARY`,
     // The plus removes the affinity of the cast, which could convert the column.
@@ -27,6 +31,7 @@ export const dialects = {
     parts: /(--[^\n]*|\/\*.*?(?:\*\/|$)|[\s;])|'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|./gs,
   },
   postgres: {
+    begin: ["SET TIME ZONE 'UTC'", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"],
     quote: '"',
     cast: (column) => `CAST(${column} AS text) COLLATE "C"`,
     // A literal without a type gets the column's, such as uuid.
@@ -36,6 +41,11 @@ export const dialects = {
       /(--[^\n]*|\/\*.*?\*\/|[\s;])|\bE'(?:[^'\\]|\\.|'')*'|'[^']*'|"[^"]*"|\$(\w*)\$.*?\$\2\$|./gis,
   },
   mysql: {
+    begin: [
+      "SET SESSION time_zone = '+00:00'",
+      "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+      "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
+    ],
     quote: "`",
     cast: (column) => `CAST(${column} AS CHAR) COLLATE utf8mb4_bin`,
     // Without quotes, the text cannot end the literal, whatever the server's SQL mode.
@@ -45,6 +55,11 @@ export const dialects = {
       /(--(?=\s|$)[^\n]*|#[^\n]*|\/\*.*?\*\/|[\s;])|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|./gs,
   },
 } satisfies Record<string, Dialect>;
+
+/** The dialect of the server at a URL. */
+export function serverDialect(url: string): Dialect {
+  return /^postgres/i.test(url) ? dialects.postgres : dialects.mysql;
+}
 
 /**
  * Writes an id, as the database returned it, into the text of a query. The database compares this

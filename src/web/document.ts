@@ -1,10 +1,12 @@
 /** Renders the complete HTML document around a view: head, search form and footer. */
+
 import { type Language, languages, type Texts } from "../domain/languages.ts";
+import { MAX_NAME } from "../domain/model.ts";
 import { Html, html, withBasePath } from "./html.ts";
 import { hyphenate } from "./hyphenate.ts";
+import { RESCUE } from "./kiosk-rescue.ts";
 import { FAVICON_PATH } from "./page-paths.ts";
 import { type PageContext, type Rendered, renderFeatured, renderView } from "./render.ts";
-import { RESCUE } from "./rescue.ts";
 import { translationIn } from "./translation.ts";
 import type { View } from "./view.ts";
 
@@ -57,7 +59,7 @@ ${
     <div class="field">
       <input id="q" name="q" type="search" value="${"query" in view && view.query}" placeholder="${kiosk ? texts.searchLabel : texts.searchHint}"
         autocomplete="off" autocapitalize="off" spellcheck="false" enterkeyhint="search"
-        maxlength="200"${kiosk && html` inputmode="none"`}>
+        maxlength="${MAX_NAME}"${kiosk && html` inputmode="none"`}>
       <button>${texts.searchButton}</button>
     </div>
   </form>

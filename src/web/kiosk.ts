@@ -234,8 +234,11 @@ function find<Found extends HTMLElement>(selector: string): Found {
   return found;
 }
 
+/** A script has a `src`, and a style sheet a `href`. */
+type Asset = HTMLElement & ({ src: string; href?: never } | { src?: never; href: string });
+
 function listAssets(page: Document) {
-  return [...page.querySelectorAll<HTMLScriptElement & HTMLLinkElement>(ASSETS)];
+  return [...page.querySelectorAll<Asset>(ASSETS)];
 }
 
 function assetsOf(page: Document): string {

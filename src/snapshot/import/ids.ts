@@ -9,12 +9,11 @@ import type { RawRecord, RecordKey } from "../../domain/dataset.ts";
 import type { SourceIds } from "../../domain/record-source.ts";
 import type { LockOptions } from "../../files/lock.ts";
 import { IdMap } from "../../tables/id-map.ts";
+import type { TableOptions } from "../../tables/table-reader.ts";
 import { checkOwner } from "./owner-check.ts";
 import type { Target } from "./target.ts";
 
-export interface IdOptions extends LockOptions {
-  /** The file that maps ids of any kind to integers. Without it, ids must be integers. */
-  idMap?: string | undefined;
+export interface IdOptions extends LockOptions, Pick<TableOptions, "idMap"> {
   /** Whether an import may replace a snapshot whose ids belong to others. */
   force?: boolean | undefined;
   dryRun?: boolean | undefined;

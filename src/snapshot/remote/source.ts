@@ -61,7 +61,7 @@ export class Source implements Disposable {
   /** The version of the snapshot that was last received. */
   #etag: string | null = null;
   /** Why that version is refused, if it is. */
-  #refused: SnapshotError | undefined;
+  #refusal: SnapshotError | undefined;
   #lastSuccess: string | null = null;
   #failure: Failure | undefined;
   #lastAttempt = Promise.resolve();
@@ -137,7 +137,7 @@ export class Source implements Disposable {
     try {
       await downloadBlocks(reply, own, this.#get, (write) => this.#replaceCopy(write));
       this.#etag = reply.headers.get("etag");
-      this.#refused = undefined;
+      this.#refusal = undefined;
     } catch (error) {
       if (!canWholeFileCure(error)) throw error;
       return this.#download(error instanceof ReplacedError ? tries - 1 : 0);
@@ -146,12 +146,12 @@ export class Source implements Disposable {
 
   async #downloadAll({ status, headers, body }: Reply): Promise<void> {
     if (status === 304 && this.#etag !== null) {
-      if (this.#refused) throw this.#refused;
+      if (this.#refusal) throw this.#refusal;
       return;
     }
     // A 206 has only a part of the snapshot, and a 204 has none.
     if (status !== 200) throw new Error(`responded with ${status}`);
-    this.#refused = undefined;
+    this.#refusal = undefined;
     try {
       await this.#replaceCopy(async ({ path }) => {
         // Opens the file without creating it, because a signal may have removed it by now.
@@ -161,10 +161,10 @@ export class Source implements Disposable {
       this.#hasCopy = true;
     } catch (error) {
       if (!(error instanceof SnapshotError)) throw error;
-      this.#refused = error;
+      this.#refusal = error;
     }
     this.#etag = headers.get("etag");
-    if (this.#refused) throw this.#refused;
+    if (this.#refusal) throw this.#refusal;
   }
 
   async #replaceCopy(write: (paths: Paths) => Promise<void>): Promise<void> {

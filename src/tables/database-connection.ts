@@ -1,8 +1,7 @@
 /** Connections to databases, each in one read-only transaction. Needs Bun. */
-
 import type { Database } from "bun:sqlite";
 import type { ReservedSQL, SQL } from "bun";
-import { type Dialect, dialects } from "./dialects.ts";
+import { type Dialect, dialects, serverDialect } from "./dialects.ts";
 import type { Row } from "./table-source.ts";
 
 export interface Connection extends AsyncDisposable {
@@ -28,7 +27,7 @@ export class SqliteConnection implements Connection {
     const { Database } = await import("bun:sqlite");
     const db = new Database(path, { readonly: true, safeIntegers: true });
     db.run("PRAGMA cache_size = -32768");
-    db.run("BEGIN");
+    for (const statement of dialects.sqlite.begin) db.run(statement);
     return new SqliteConnection(db);
   }
 
@@ -47,13 +46,6 @@ export class SqliteConnection implements Connection {
 /** The facts that Bun adds to the rows of a reply. */
 type ServerReply = Row[] & { columns?: { name: string }[] };
 
-const BEGIN_POSTGRES = ["SET TIME ZONE 'UTC'", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"];
-const BEGIN_MYSQL = [
-  "SET SESSION time_zone = '+00:00'",
-  "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
-  "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
-];
-
 /** A connection to PostgreSQL, MySQL or MariaDB. */
 export class ServerConnection implements Connection {
   readonly dialect: Dialect;
@@ -69,15 +61,12 @@ export class ServerConnection implements Connection {
   }
 
   static async open(url: string, timeoutMs: number): Promise<ServerConnection> {
-    const isPostgres = /^postgres/i.test(url);
-    const sql = await createClient(url, isPostgres);
+    const dialect = serverDialect(url);
+    const sql = await createClient(url, dialect);
     try {
       const reserved = await within(timeoutMs, sql.reserve());
-      const dialect = isPostgres ? dialects.postgres : dialects.mysql;
       const connection = new ServerConnection(dialect, sql, reserved, timeoutMs);
-      for (const statement of isPostgres ? BEGIN_POSTGRES : BEGIN_MYSQL) {
-        await connection.run(statement);
-      }
+      for (const statement of dialect.begin) await connection.run(statement);
       return connection;
     } catch (error) {
       await sql.close({ timeout: 0 });
@@ -99,14 +88,14 @@ export class ServerConnection implements Connection {
   }
 }
 
-async function createClient(url: string, isPostgres: boolean): Promise<SQL> {
+async function createClient(url: string, dialect: Dialect): Promise<SQL> {
   const { SQL } = await import("bun");
   const options: SQL.Options = {
     url,
     max: 1,
     connectionTimeout: 0,
     // If prepared by name, the statements of all pages would stay in PostgreSQL's memory.
-    prepare: !isPostgres,
+    prepare: dialect !== dialects.postgres,
     bigint: true,
   };
   // Otherwise, variables such as PGDATABASE would win over the URL.
