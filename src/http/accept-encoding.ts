@@ -1,6 +1,7 @@
 /** Chooses the coding of a response: gzip or none. */
-import { preferencesIn } from "./accept-header.ts";
+
 import type { Body, Coding } from "./content.ts";
+import { preferencesIn } from "./negotiate.ts";
 
 /** Compression would save little of a shorter body. */
 const MIN_COMPRESSED_BYTES = 1024;

@@ -1,6 +1,6 @@
 /** Chooses the language of a page. */
 import { type Language, languages } from "../domain/languages.ts";
-import { preferencesIn } from "./accept-header.ts";
+import { preferencesIn } from "./negotiate.ts";
 
 /** A kiosk's visitor chooses a language, which the script keeps in a cookie until it is idle. */
 export function languageFor(headers: Headers, isKiosk: boolean): Language {

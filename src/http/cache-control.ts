@@ -1,7 +1,11 @@
 /** Decides which caches may store a response, and for how long. */
 
-/** With `--cache-max-age`, any cache may reuse `public`, and only the client's own `private`. */
-export type CachePolicy = "public" | "private" | "immutable";
+/**
+ * With `--cache-max-age`, any cache may reuse `public`, and only the client's own `private`. That of
+ * the client may always reuse `search` for a minute, because loading it again, as with Back, would
+ * count as another search.
+ */
+export type CachePolicy = "public" | "private" | "search" | "immutable";
 
 /** `none` is what nobody may store. */
 export type Storage = CachePolicy | "none";
@@ -18,6 +22,7 @@ export function cacheControls(maxAgeSeconds: number): Record<Storage, string> {
   return {
     public: reusable("public"),
     private: reusable("private"),
+    search: "private, max-age=60",
     immutable: "public, max-age=31536000, immutable",
     none: "no-store",
   };

@@ -8,7 +8,7 @@ import type { Decision } from "../limit/limiter.ts";
  */
 export type Hook = (context: Pick<Context, "request" | "route" | "server">) => void | Promise<void>;
 
-/** Returns undefined if the client is unlimited. */
+/** Counts a search. Resolves to the decision if the client is over the limit. */
 export type CountSearch = (
   request: Request,
   server: Context["server"],

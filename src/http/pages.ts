@@ -6,15 +6,16 @@ import type { Decision } from "../limit/limiter.ts";
 import { normalizeQuery, SEARCHABLE } from "../search/normalize-query.ts";
 import { styleOf } from "../web/brand.ts";
 import { renderDocument } from "../web/document.ts";
-import { RESCUE } from "../web/kiosk-rescue.ts";
+import { preparePictures } from "../web/drawings.ts";
+import { RESCUE } from "../web/kiosk-without-script.ts";
 import { assetPath, companyPath, driverPath } from "../web/page-paths.ts";
 import type { View } from "../web/view.ts";
-import { preferencesIn } from "./accept-header.ts";
 import { languageFor } from "./accept-language.ts";
 import type { Pages, Service } from "./app-options.ts";
 import { type Body, Content } from "./content.ts";
 import { errors } from "./error-codes.ts";
 import { fail } from "./errors.ts";
+import { preferencesIn } from "./negotiate.ts";
 import { toSeconds } from "./rate-limit.ts";
 import { readCompany, readDriver, readOthers, readResults, readStart } from "./read-views.ts";
 import { pathOf, withoutBase } from "./url.ts";
@@ -64,13 +65,13 @@ function createRoutes(page: Pages, service: Service, renderer: PageRenderer) {
       if (!SEARCHABLE.test(query))
         return renderer.show(request, { kind: "problem", problem: "invalid_query", query });
 
-      const decision = await countSearch?.(request, server);
-      if (decision?.allowed === false) return renderer.show(request, limited(decision, query));
+      const refused = await countSearch?.(request, server);
+      if (refused) return renderer.show(request, limited(refused, query));
       return renderer.show(request, readResults(snapshot(), query, base));
     })
     .get(companyPath(":companyId"), async ({ request, params, server }) => {
-      const decision = await countSearch?.(request, server);
-      if (decision?.allowed === false) return renderer.respond(request, limited(decision));
+      const refused = await countSearch?.(request, server);
+      if (refused) return renderer.respond(request, limited(refused));
       const id = parseUserId(params.companyId) ?? 0;
       const after = parseUserId(parametersOf(request)?.get("after") ?? "") ?? 0;
       return renderer.respond(request, readCompany(snapshot(), id, after, baseUrl(request)));
@@ -99,6 +100,8 @@ class PageRenderer {
   }
 
   show(request: Request, view: View): Content {
+    // Who shows a link to a page fetches the page, and then its picture.
+    if (!this.#page.kiosk) preparePictures();
     const { snapshot, basePath, baseUrl } = this.#service;
     const { kiosk, featured } = this.#page;
     const base = baseUrl(request);
@@ -115,22 +118,17 @@ class PageRenderer {
       ...this.assets.paths,
     });
 
-    const headers: Record<string, string> = {
+    const headers = {
       vary: this.#vary,
       "content-security-policy": kiosk ? KIOSK_POLICY : PAGE_POLICY,
       "content-language": language,
       "referrer-policy": "same-origin",
     };
 
-    // Loading a page that counts as a search again, as with Back, would count as another one.
-    if (view.kind === "results" || view.kind === "company") {
-      headers["cache-control"] = "private, max-age=60";
-    }
-
     const { problem, waitSeconds } = view.kind === "problem" ? view : {};
     return new Content("text/html; charset=utf-8", html, {
       status: statusOf(view),
-      cache: "private",
+      cache: view.kind === "results" || view.kind === "company" ? "search" : "private",
       headers,
       error: problem,
       retryAfterSeconds: waitSeconds,

@@ -12,15 +12,15 @@ export const createSearchCounter =
     // A request without a peer comes from the program that embeds Roadbook.
     if (context.peer === undefined || contexts.isUnlimited(context)) return undefined;
     context.decision = await limiter.consume(contexts.clientOf(context).key);
-    return context.decision;
+    return context.decision.allowed ? undefined : context.decision;
   };
 
 /** Counts a search, and refuses it if the client is over the limit. */
 export function limitHooks({ countSearch }: Pick<Service, "countSearch">): Hook[] {
   const limit: Hook = async ({ request, server }) => {
-    const decision = await countSearch?.(request, server);
+    const refused = await countSearch?.(request, server);
     // Before validation, Elysia calls `mapResponse` for a hook's error but not for its result.
-    if (decision?.allowed === false) throw failLimited(decision);
+    if (refused) throw failLimited(refused);
   };
   return countSearch ? [limit] : [];
 }

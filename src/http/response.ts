@@ -130,6 +130,7 @@ function prepareHeaders(maxAgeSeconds: number): Record<Storage, Headers> {
   return {
     public: prepare("public", vary),
     private: prepare("private", vary),
+    search: prepare("search", vary),
     immutable: prepare("immutable", vary),
     none: prepare("none"),
   };

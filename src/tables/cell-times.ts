@@ -1,6 +1,6 @@
 /** Converts the dates and times that cells have to those of a dataset. */
 import { formatTime, parseTime } from "../domain/time.ts";
-import { decoded, trimmed } from "./cell-text.ts";
+import { asText, decoded, trimmed } from "./cell-text.ts";
 import type { DateOrder } from "./date-order.ts";
 
 const SECONDS = /^-?\d{1,100}(?:[.,]\d*)?$/;
@@ -24,7 +24,7 @@ export function toTime(cell: unknown, order?: DateOrder): unknown {
     return year >= 0 && year <= 9999 ? formatTime(cell.getTime() / 1000) : String(cell);
   }
   const value = trimmed(decoded(cell));
-  const text = String(value);
+  const text = asText(value);
   if (SECONDS.test(text)) {
     const seconds = Number(text.replace(",", "."));
     return seconds >= 1e8 && seconds < 1e11 ? formatTime(seconds) : seconds;

@@ -6,7 +6,7 @@ import type { RawRecord } from "../domain/dataset.ts";
 import { toKey } from "../domain/keys.ts";
 import { languages } from "../domain/languages.ts";
 import { isUncomputed, UncomputedCell } from "../domain/validation-errors.ts";
-import { decoded, trimmed } from "./cell-text.ts";
+import { asText, decoded, trimmed } from "./cell-text.ts";
 import { toTime } from "./cell-times.ts";
 import type { DateOrder } from "./date-order.ts";
 
@@ -80,7 +80,7 @@ const DECIMAL = /^(?!-?[1-9]\d{0,2}[.,]000$)(-?\d{1,100})(?:[.,]0*)?$/;
 /** Returns undefined for null and for empty text. An integer beyond 2^53 becomes a bigint. */
 export function toInteger(cell: unknown): unknown {
   const value = trimmed(decoded(cell));
-  const [, digits] = DECIMAL.exec(String(value)) ?? [];
+  const [, digits] = DECIMAL.exec(asText(value)) ?? [];
   if (digits === undefined) return value === "" ? undefined : value;
   return Number.isSafeInteger(Number(digits)) ? Number(digits) : BigInt(digits);
 }
@@ -92,8 +92,7 @@ const FALSE = ["0", ...Object.values(languages).flatMap(({ booleans }) => boolea
 export function toPublic(cell: unknown): unknown {
   // MySQL's literal b'1' arrives as the byte 1, and its BIT(1) as a boolean.
   const value = cell instanceof Uint8Array && cell.length === 1 ? cell[0] : trimmed(cell);
-  // As text, an array of one element would look like that element.
-  const text = typeof value === "object" ? "" : String(value).toLowerCase();
+  const text = asText(value).toLowerCase();
   if (TRUE.includes(text)) return true;
   return FALSE.includes(text) ? false : value;
 }

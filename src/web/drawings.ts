@@ -93,6 +93,15 @@ function drawRoad(accent: string): Html {
 /** An avatar for link previews. Few programs that show those can show an SVG. */
 export const drawAvatarPng = (id: number, name: string) => drawPng(drawAvatar(id, spellOut(name)));
 
+let isPrepared = false;
+
+/** Draws a first picture in the background, because it takes ten times as long as the others. */
+export function preparePictures(): void {
+  if (isPrepared) return;
+  isPrepared = true;
+  drawAvatarPng(1, "A").catch(() => {});
+}
+
 /** The smallest size that most programs show in full width. A broken logo is left out. */
 export async function drawSign(title: string, count: string, accent: string, logo?: Logo) {
   // A title that does not fit into two lines is cut.

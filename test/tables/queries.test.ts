@@ -62,6 +62,11 @@ test("bytes in a database are text", async () => {
   expect(text).toContain('{"type":"user","id":7,"public":true,"name":"Ann"');
 });
 
+test("a byte that is no text is no id", async () => {
+  const byte = users.replace("1 AS id", "x'c8' AS id");
+  await expect(importTables("SELECT 1", { users: byte })).rejects.toThrow("id");
+});
+
 describe("two columns of ids that the database compares differently are one error", () => {
   const numbers = Array.from({ length: 1500 }, (_, at) => at + 1);
   const values = (literalOf: (n: number) => string) =>
