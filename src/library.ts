@@ -36,7 +36,7 @@ export type { ErrorBody, ErrorCode } from "./http/error-codes.ts";
 export type { HealthBody } from "./http/health.ts";
 export type { ResponseFacts } from "./http/hooks.ts";
 export type { Peer } from "./http/peer.ts";
-export type { LimiterStatus } from "./limit/limiter.ts";
+export type { LimiterStatus } from "./limit/decision.ts";
 export type { Listening, ListenOptions, Roadbook } from "./roadbook.ts";
 export { fold } from "./search/fold.ts";
 export type { NodeListener } from "./server/listen.ts";

@@ -8,7 +8,7 @@ import type { AppOptions, Pages } from "./http/app-options.ts";
 import { FaultInjector, rejectClosed } from "./http/fault-injection.ts";
 import type { LimitPolicy } from "./http/rate-limit.ts";
 import { Clients, loopback } from "./limit/client-address.ts";
-import type { Limiter, LimiterStatus } from "./limit/limiter.ts";
+import type { Limiter, LimiterStatus } from "./limit/decision.ts";
 import { openLimiter } from "./limit/open-limiter.ts";
 import { createNodeListener, type NodeListener, openListener } from "./server/listen.ts";
 import { takeTurns } from "./server/turns.ts";

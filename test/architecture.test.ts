@@ -156,7 +156,7 @@ describe("invariants", () => {
     const timeless = /^(?:domain|search|sqlite|snapshot\/read|web)\//;
     expectOnlyIn(
       // The scripts of the page need a clock to wait and count down.
-      ["web/countdown.ts", "web/kiosk-without-script.ts", "web/kiosk.ts"],
+      ["web/countdown.ts", "web/kiosk-rescue.ts", "web/kiosk.ts"],
       clock,
       "take the time as a parameter from src/http or src/server, so that the result is repeatable",
       files.filter((file) => timeless.test(file)),

@@ -1,6 +1,6 @@
 /** The options of the app, and the service made of them that the routes of each feature get. */
 import type { Clients } from "../limit/client-address.ts";
-import type { Limiter } from "../limit/limiter.ts";
+import type { Limiter } from "../limit/decision.ts";
 import type { Snapshot } from "../snapshot/read/reload.ts";
 import type { SourceStatus } from "../snapshot/remote/source.ts";
 import type { PageAssets } from "../web/assets.ts";

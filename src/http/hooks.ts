@@ -1,6 +1,6 @@
 /** The types of functions that run around a handler: hooks before it, and a report after it. */
 import type { Context } from "elysia";
-import type { Decision } from "../limit/limiter.ts";
+import type { Decision } from "../limit/decision.ts";
 
 /**
  * Runs before a handler, and throws the error or the response that a client gets instead. Declare a

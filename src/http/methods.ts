@@ -16,6 +16,8 @@ const preflight = new Content("", null, {
   },
 });
 
+export const headersOfError = (status: number) => (status === 405 ? allowHeaders : {});
+
 /** Responds to a request whose method is neither GET nor HEAD. */
 export function respondToMethod(method: string) {
   return method === "OPTIONS" ? preflight : fail("method_not_allowed");

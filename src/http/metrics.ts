@@ -1,7 +1,7 @@
 /** The metrics for Prometheus. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, register } from "prom-client";
 import { version } from "../domain/version.ts";
-import type { LimiterStatus } from "../limit/limiter.ts";
+import type { LimiterStatus } from "../limit/decision.ts";
 import type { Meta } from "../snapshot/format/meta.ts";
 import type { SourceStatus } from "../snapshot/remote/source.ts";
 import type { ResponseFacts } from "./hooks.ts";

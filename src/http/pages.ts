@@ -2,12 +2,12 @@
 import crypto from "node:crypto";
 import { Elysia } from "elysia";
 import type { Language } from "../domain/languages.ts";
-import type { Decision } from "../limit/limiter.ts";
+import type { Decision } from "../limit/decision.ts";
 import { normalizeQuery, SEARCHABLE } from "../search/normalize-query.ts";
 import { styleOf } from "../web/brand.ts";
 import { renderDocument } from "../web/document.ts";
 import { preparePictures } from "../web/drawings.ts";
-import { RESCUE } from "../web/kiosk-without-script.ts";
+import { RESCUE } from "../web/kiosk-rescue.ts";
 import { assetPath, companyPath, driverPath } from "../web/page-paths.ts";
 import type { View } from "../web/view.ts";
 import { languageFor } from "./accept-language.ts";

@@ -1,5 +1,5 @@
 /** The search limit over HTTP: the 429 for a client over the limit, and the rate-limit headers. */
-import type { Decision, Limiter } from "../limit/limiter.ts";
+import type { Decision, Limiter } from "../limit/decision.ts";
 import type { SearchLimit, Service } from "./app-options.ts";
 import { fail } from "./errors.ts";
 import type { CountSearch, Hook } from "./hooks.ts";

@@ -1,7 +1,7 @@
 /** Keeps the client, the id and the start of each request, which its `Request` does not have. */
 import type { Context } from "elysia";
 import type { Client, Clients } from "../limit/client-address.ts";
-import type { Decision } from "../limit/limiter.ts";
+import type { Decision } from "../limit/decision.ts";
 import type { ErrorCode } from "./error-codes.ts";
 import { originOf } from "./origin.ts";
 import { addressOf, type Peer } from "./peer.ts";

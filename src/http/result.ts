@@ -4,7 +4,7 @@ import type { CachePolicy } from "./cache-control.ts";
 import { Content, JSON_TYPE } from "./content.ts";
 import type { ErrorBody } from "./error-codes.ts";
 import { fail } from "./errors.ts";
-import { allowHeaders } from "./methods.ts";
+import { headersOfError } from "./methods.ts";
 
 /** A string is JSON that is already serialized. `cache` applies to it and to plain objects only. */
 export function contentOf(value: unknown, cache?: CachePolicy): Content {
@@ -20,7 +20,7 @@ function contentOfError({ code, response }: { code: unknown; response: unknown }
   const error = (response as Partial<ErrorBody> | undefined)?.error;
   return new Content(JSON_TYPE, JSON.stringify(response), {
     status: Number(code),
-    headers: code === 405 ? allowHeaders : {},
+    headers: headersOfError(Number(code)),
     error: error?.code,
     retryAfterSeconds: error?.retry_after,
   });

@@ -1,5 +1,6 @@
 /** Opens the limiter that the settings ask for: none, in memory, or shared through a store. */
-import { type Limiter, MemoryLimiter } from "./limiter.ts";
+import type { Limiter } from "./decision.ts";
+import { MemoryLimiter } from "./memory-limiter.ts";
 import type { SharedLimiterOptions } from "./redis.ts";
 
 interface LimitValues {

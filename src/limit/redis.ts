@@ -4,13 +4,8 @@
  */
 import { RedisClient } from "bun";
 import { codeOf } from "../files/errors.ts";
-import {
-  type Decision,
-  type Limiter,
-  type LimiterOptions,
-  type LimiterStatus,
-  MemoryLimiter,
-} from "./limiter.ts";
+import type { Decision, Limiter, LimiterOptions, LimiterStatus } from "./decision.ts";
+import { MemoryLimiter } from "./memory-limiter.ts";
 import script from "./window.lua" with { type: "text" };
 
 export interface SharedLimiterOptions extends LimiterOptions {

@@ -1,4 +1,4 @@
--- The same sliding window as in limiter.ts, but run atomically on the store and by its clock. Each
+-- The same sliding window as in memory-limiter.ts, but run atomically on the store and by its clock. Each
 -- client has a list of timestamps, oldest first. While the clock is behind the newest one, that
 -- timestamp counts as the current time, and the lag is added to the reported wait. Returns whether
 -- the request is allowed, how many remain, and the wait in milliseconds.

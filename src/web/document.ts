@@ -4,7 +4,7 @@ import { type Language, languages, type Texts } from "../domain/languages.ts";
 import { MAX_NAME } from "../domain/model.ts";
 import { Html, html, withBasePath } from "./html.ts";
 import { hyphenate } from "./hyphenate.ts";
-import { RESCUE } from "./kiosk-without-script.ts";
+import { RESCUE } from "./kiosk-rescue.ts";
 import { FAVICON_PATH } from "./page-paths.ts";
 import { type PageContext, type Rendered, renderFeatured, renderView } from "./render.ts";
 import { translationIn } from "./translation.ts";

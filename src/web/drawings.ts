@@ -6,7 +6,7 @@ import { fold } from "../search/fold.ts";
 import paths from "./badges.json" with { type: "json" };
 import { type Logo, textColourOn } from "./brand.ts";
 import { type Html, html } from "./html.ts";
-import { drawPng, findBox } from "./png.ts";
+import { drawPng, findBox, isLoaded } from "./png.ts";
 
 /** Patterns behind the initials: hills, lanes, tunnels and so on, in a 64×64 view box. */
 const patterns = [
@@ -93,13 +93,9 @@ function drawRoad(accent: string): Html {
 /** An avatar for link previews. Few programs that show those can show an SVG. */
 export const drawAvatarPng = (id: number, name: string) => drawPng(drawAvatar(id, spellOut(name)));
 
-let isPrepared = false;
-
 /** Draws a first picture in the background, because it takes ten times as long as the others. */
 export function preparePictures(): void {
-  if (isPrepared) return;
-  isPrepared = true;
-  drawAvatarPng(1, "A").catch(() => {});
+  if (!isLoaded()) drawAvatarPng(1, "A").catch(() => {});
 }
 
 /** The smallest size that most programs show in full width. A broken logo is left out. */

@@ -1,6 +1,6 @@
 /**
- * Draws SVG as PNG, in WebAssembly that is loaded when it is first needed, because most servers
- * never draw a PNG. Draws one picture after another and pauses in between, so that a flood of
+ * Draws SVG as PNG, in WebAssembly that is loaded with the first page or picture, because some
+ * servers show neither. Draws one picture after another and pauses in between, so that a flood of
  * pictures hardly delays other requests and needs the memory of one.
  */
 import { setImmediate as nextTick } from "node:timers/promises";
@@ -33,10 +33,17 @@ export function findBox(svg: string): Promise<Box | undefined> {
   });
 }
 
+/** Whether WebAssembly is loaded, or is about to be. */
+export const isLoaded = () => renderer.isLoaded;
+
 class Renderer {
   #loading: Promise<(svg: string) => Drawing> | undefined;
   /** Settles when the last picture that was asked for is drawn. */
   #last: Promise<unknown> = Promise.resolve();
+
+  get isLoaded(): boolean {
+    return this.#loading !== undefined;
+  }
 
   /** Calls `use` with the drawing when all that were asked for before are done. */
   parse<T>(svg: string, use: (drawing: Drawing) => T | Promise<T>): Promise<T> {

@@ -1,7 +1,8 @@
 /** The in-memory limiter is exact and bounded, as src/limit/README.md says. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Decision, type LimiterOptions, MemoryLimiter } from "../../src/limit/limiter.ts";
+import type { Decision, LimiterOptions } from "../../src/limit/decision.ts";
+import { MemoryLimiter } from "../../src/limit/memory-limiter.ts";
 import { runs } from "../runs.ts";
 import { until } from "../support.ts";
 

@@ -1,7 +1,8 @@
 /** The shared limiter with a broken store. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Decision, MemoryLimiter } from "../../src/limit/limiter.ts";
+import type { Decision } from "../../src/limit/decision.ts";
+import { MemoryLimiter } from "../../src/limit/memory-limiter.ts";
 import { consumeBoth, openSharedLimiter } from "../../src/limit/redis.ts";
 import { runs } from "../runs.ts";
 

@@ -1,11 +1,10 @@
 /** Holds the snapshot that is being served, and keeps it if a replacement of its file is bad. */
-import { statSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
-import { codeOf } from "../../files/errors.ts";
 import type { SnapshotError } from "../format/header-trailer.ts";
 import { type Meta, readMeta } from "../format/meta.ts";
 import { openPrivate, snapshotError, type VerifiedDatabase } from "../format/open.ts";
 import { Companies } from "./companies.ts";
+import { type FileVersion, findVersion, isSameFile } from "./file-version.ts";
 import { Results } from "./results.ts";
 import { Users } from "./users.ts";
 
@@ -130,28 +129,4 @@ export class ReloadableSnapshot {
     this.#refused = undefined;
     return next.meta;
   }
-}
-
-/** A version of a file. If there is no file, only the code of the error. */
-interface FileVersion {
-  /** The file itself, which stays the same when it is written to or renamed. */
-  file?: { dev: bigint; ino: bigint };
-  /** Changes when the file is written to or moved. */
-  state?: { size: bigint; mtimeNs: bigint; ctimeNs: bigint };
-  error?: string;
-}
-
-/** A snapshot in memory has only one version. */
-function findVersion(source: string | Uint8Array): FileVersion {
-  if (typeof source !== "string") return {};
-  try {
-    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(source, { bigint: true });
-    return { file: { dev, ino }, state: { size, mtimeNs, ctimeNs } };
-  } catch (error) {
-    return { error: codeOf(error) };
-  }
-}
-
-function isSameFile(one: FileVersion, other: FileVersion): boolean {
-  return isDeepStrictEqual([one.file, one.error], [other.file, other.error]);
 }

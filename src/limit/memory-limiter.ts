@@ -3,42 +3,7 @@
  * the millisecond. `redis.ts` shares the limit between processes. README.md has the rules for both.
  */
 import { LRUCache } from "lru-cache";
-
-export interface Decision {
-  allowed: boolean;
-  /** How many more requests are allowed right now. */
-  remaining: number;
-  /** Whole milliseconds until the oldest counted request leaves the window: exactly long enough. */
-  resetMs: number;
-}
-
-export interface Limiter {
-  /** Counts a request if it is allowed. Never throws or rejects. */
-  consume(client: string): Decision | Promise<Decision>;
-  status(): LimiterStatus;
-  /** Forgets all requests. A shared limiter does not have this method. */
-  reset?(): void;
-  /** Disconnects from the store. Only a shared limiter has this method. */
-  close?(): void;
-}
-
-export interface LimiterStatus {
-  store: "memory" | "redis";
-  /** False while the shared store is unavailable and decisions are made in memory. */
-  up: boolean;
-  /** The number of clients tracked in memory, including a few whose requests have expired. */
-  clients: number;
-}
-
-export interface LimiterOptions {
-  /** How many requests a client may make in any `windowMs`; at least 1. */
-  limit: number;
-  windowMs: number;
-  /** Beyond this number, a new client takes the place of another. */
-  maxClients: number;
-  /** Returns the time in milliseconds. Defaults to a monotonic clock. */
-  clock?: (() => number) | undefined;
-}
+import type { Decision, Limiter, LimiterOptions, LimiterStatus } from "./decision.ts";
 
 /** How many expired clients a decision drops: more than the one client that it may add. */
 const MAX_DROPPED = 2;
