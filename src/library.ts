@@ -31,11 +31,11 @@ export type {
 } from "./domain/model.ts";
 export type { RecordError } from "./domain/record-source.ts";
 export { version } from "./domain/version.ts";
-export type { FetchHandler } from "./http/app.ts";
 export type { ErrorBody, ErrorCode } from "./http/error-codes.ts";
 export type { HealthBody } from "./http/health.ts";
 export type { ResponseFacts } from "./http/hooks.ts";
 export type { Peer } from "./http/peer.ts";
+export type { FetchHandler } from "./http/request-handler.ts";
 export type { LimiterStatus } from "./limit/decision.ts";
 export type { Listening, ListenOptions, Roadbook } from "./roadbook.ts";
 export { fold } from "./search/fold.ts";

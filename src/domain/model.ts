@@ -11,7 +11,7 @@ import {
   Type,
   TypeRegistry,
 } from "@sinclair/typebox";
-import { AVATAR, isAvatar, MAX_AVATAR } from "./avatar.ts";
+import { AVATAR, isAvatar, MAX_AVATAR } from "./avatar-url.ts";
 import { isText } from "./text.ts";
 import { parseTime } from "./time.ts";
 

@@ -1,36 +1,20 @@
 /** Builds the Elysia app. */
 import { Elysia, type ErrorHandler, NotFoundError } from "elysia";
-import type { Client } from "../limit/client-address.ts";
 import type { AppOptions } from "./app-options.ts";
 import { docs } from "./docs.ts";
 import type { ErrorCode } from "./error-codes.ts";
-import { busy, fail } from "./errors.ts";
+import { fail } from "./errors.ts";
 import { health } from "./health.ts";
 import { respondToMethod } from "./methods.ts";
 import { pageFiles } from "./page-files.ts";
 import { createPages } from "./pages.ts";
-import { peerOf } from "./peer.ts";
 import { createSearchCounter } from "./rate-limit.ts";
 import { RequestContexts } from "./request-context.ts";
+import { createRequestHandler } from "./request-handler.ts";
 import { createRespond } from "./response.ts";
 import { isResult } from "./result.ts";
-import { toRoutable } from "./routable.ts";
 import { search } from "./search.ts";
 import { users } from "./users.ts";
-
-/** {@link peerOf} explains `from`. Throws only if `request` is not a `Request`. */
-export type FetchHandler = (request: Request, from?: unknown) => Response | Promise<Response>;
-
-/** Lets a server give clients turns, and notice an untrusted proxy. */
-export interface RequestHandler {
-  /** If `isRefused`, responds that too many requests of this client are waiting. */
-  fetch(request: Request, from?: unknown, isRefused?: boolean): Response | Promise<Response>;
-  clientOf(request: Request, from: unknown): Client;
-  /** Whether all clients of an untrusted proxy count as one. */
-  hidesClients(request: Request, from: unknown): boolean;
-  /** Whether the response to a request that `fetch` has got says that there is no such path. */
-  isUnknownPath(request: Request): boolean;
-}
 
 export type App = ReturnType<typeof createApp>["app"];
 
@@ -79,25 +63,6 @@ export function createApp(options: AppOptions) {
     return fail("internal_error");
   }
 
-  function fetch(request: Request, from?: unknown, isRefused = false) {
-    if (typeof request?.headers?.get !== "function") {
-      throw new TypeError("fetch takes a Request; in Express and node:http, use roadbook.listener");
-    }
-
-    const routable = toRoutable(request, basePath);
-    contexts.start(routable, request, peerOf(request, from));
-    if (isRefused) return respond({ request: routable, responseValue: busy }) as Response;
-    return app.fetch(routable);
-  }
-
-  const senderOf = (request: Request, from: unknown) => {
-    return { peer: peerOf(request, from), headers: request.headers };
-  };
-  const handler: RequestHandler = {
-    fetch,
-    clientOf: (request, from) => contexts.clientOf(senderOf(request, from)),
-    hidesClients: (request, from) => contexts.hidesClients(senderOf(request, from)),
-    isUnknownPath: (request) => contexts.of(request).error === "route_not_found",
-  };
+  const handler = createRequestHandler({ app, contexts, respond, basePath });
   return { app, handler };
 }

@@ -2,7 +2,6 @@
 import { setTimeout } from "node:timers/promises";
 import { status as respondWith } from "elysia";
 import { Random } from "../community/random.ts";
-import type { FetchHandler } from "./app.ts";
 import { Content } from "./content.ts";
 import { type Endpoint, endpoints } from "./endpoints.ts";
 import { busy, fail } from "./errors.ts";
@@ -10,6 +9,7 @@ import { codeFor, covers } from "./fault-targets.ts";
 import type { Hook } from "./hooks.ts";
 import type { Fault, GivenFault } from "./parse-fault.ts";
 import { failLimited, type LimitPolicy, limitHeadersOf } from "./rate-limit.ts";
+import type { FetchHandler } from "./request-handler.ts";
 import { contentOf } from "./result.ts";
 
 /** The `Retry-After` of an injected 429. It is short enough to wait for in a test. */

@@ -29,6 +29,8 @@ interface Handled {
   cache?: CachePolicy;
 }
 
+export type Respond = ReturnType<typeof createRespond>;
+
 export function createRespond(options: AppOptions, contexts: RequestContexts) {
   const maker = new ResponseMaker(options);
   const report = createReport(options, contexts);

@@ -1,6 +1,6 @@
 /**
  * The search limit for a single process: a sliding window per client, kept in memory and exact to
- * the millisecond. `redis.ts` shares the limit between processes. README.md has the rules for both.
+ * the millisecond. `shared-limiter.ts` shares the limit between processes. README.md has the rules for both.
  */
 import { LRUCache } from "lru-cache";
 import type { Decision, Limiter, LimiterOptions, LimiterStatus } from "./decision.ts";

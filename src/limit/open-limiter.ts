@@ -1,7 +1,7 @@
 /** Opens the limiter that the settings ask for: none, in memory, or shared through a store. */
 import type { Limiter } from "./decision.ts";
 import { MemoryLimiter } from "./memory-limiter.ts";
-import type { SharedLimiterOptions } from "./redis.ts";
+import type { SharedLimiterOptions } from "./shared-limiter.ts";
 
 interface LimitValues {
   /** Searches per window and client; 0 for no limit. */
@@ -23,6 +23,6 @@ export async function openLimiter(
   const options = { limit, windowMs, maxClients, clock };
   if (rateLimitStore === undefined) return new MemoryLimiter(options);
   // Imported only if needed, because only Bun has a Redis client.
-  const { openSharedLimiter } = await import("./redis.ts");
+  const { openSharedLimiter } = await import("./shared-limiter.ts");
   return openSharedLimiter({ ...options, ...hooks, url: rateLimitStore });
 }

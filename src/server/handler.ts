@@ -1,6 +1,6 @@
 /** Adds to the app the headers that only a server knows, and a warning about its proxy. */
 import type { Logger } from "pino";
-import type { RequestHandler } from "../http/app.ts";
+import type { RequestHandler } from "../http/request-handler.ts";
 
 /** Leaves out the address, because it may be a person's. */
 const BEHIND_PROXY =

@@ -6,8 +6,8 @@
  * Bun closes a connection, without a response, if it has pipelined a request behind a waiting one.
  */
 import { setImmediate as nextTick } from "node:timers/promises";
-import type { FetchHandler, RequestHandler } from "../http/app.ts";
 import { isApiPath } from "../http/endpoints.ts";
+import type { FetchHandler, RequestHandler } from "../http/request-handler.ts";
 import type { Client } from "../limit/client-address.ts";
 
 const BUDGET_MS = 2;

@@ -177,7 +177,7 @@ export class IdMap implements Disposable {
     const id = find.get(key)?.id ?? this.#add(kind, key);
     if (id === undefined || kind === "user") return id;
     if (cached.size === MAX_CACHED) cached.clear();
-    cached.set(key, id);
+    cached.set(value, id);
     return id;
   }
 

@@ -1,5 +1,5 @@
 /** The paths of the page. Routes serve them, and pages link to them. */
-import { completeAvatar } from "../domain/avatar.ts";
+import { completeAvatar } from "../domain/avatar-url.ts";
 import type { User } from "../domain/model.ts";
 
 export const FAVICON_PATH = "/favicon.svg";

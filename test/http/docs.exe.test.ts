@@ -42,6 +42,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     use: (page: Page, paths: string[]) => Promise<void>,
   ): Promise<void> {
     const page = await browser.newPage({ colorScheme, viewport: { width: 1280, height: 900 } });
+    page.setDefaultTimeout(PATIENCE_MS);
     const problems: string[] = [];
     const paths: string[] = [];
     await page.route("**", (route) => {

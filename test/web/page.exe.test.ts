@@ -40,6 +40,7 @@ async function openPage(kind: Kind): Promise<Page> {
   const options = { locale: "en-GB", reducedMotion: "reduce", javaScriptEnabled } as const;
   const page = await browser?.newPage(options);
   if (!page) throw new Error("no browser");
+  page.setDefaultTimeout(PATIENCE_MS);
   if (kind === "with clock") await page.clock.install();
   page.on("pageerror", ({ message }) => problems.push(message));
   page.on("request", (request) => {

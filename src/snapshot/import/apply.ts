@@ -21,7 +21,6 @@ import { type LineOptions, LineReader, type LineSource } from "./line-reader.ts"
 import { type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { SnapshotWriter } from "./snapshot-writer.ts";
 import { type Summary, summarize } from "./summary.ts";
-import { removeExpired } from "./takedowns.ts";
 import { describeTarget, type Target, verifyTarget } from "./target.ts";
 
 export type ApplyOptions = LineOptions &
@@ -190,7 +189,6 @@ async function change(
   options: Dated<ReadOptions>,
 ): Promise<Change> {
   const { featured } = readMeta(db);
-  removeExpired(db, options.builtAtMs);
   const writer = new ChangeWriter(db, ids, options.builtAtMs);
   const read = await readDataset(source, writer, ids, options);
   writer.indexNames();

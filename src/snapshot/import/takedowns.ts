@@ -23,7 +23,7 @@ export interface HoldOptions extends BuildTime {
   holdMs?: number | undefined;
 }
 
-/** Notes the takedowns among the changes of a change file. */
+/** Notes the takedowns among the changes of a change file, and removes those that have expired. */
 export class TakedownWriter {
   readonly #begin;
   readonly #end;
@@ -33,6 +33,9 @@ export class TakedownWriter {
     const id = sql.placeholder("id");
     this.#begin = db.insert(takedown).values({ id, at: nowMs }).prepare();
     this.#end = db.delete(takedown).where(eq(takedown.id, id)).prepare();
+    db.delete(takedown)
+      .where(lte(takedown.at, nowMs - MAX_HOLD_MS))
+      .run();
   }
 
   /** Also notes a user who has not been imported yet. A repeated takedown begins again. */
@@ -44,13 +47,6 @@ export class TakedownWriter {
     const isTakedown = !("public" in change && change.public);
     if (isTakedown) this.#begin.run({ id });
   }
-}
-
-/** Removes the takedowns that no import has to hold any more. */
-export function removeExpired(db: Database, nowMs: number): void {
-  db.delete(takedown)
-    .where(lte(takedown.at, nowMs - MAX_HOLD_MS))
-    .run();
 }
 
 /** Lists the recent takedowns in the snapshot that an import will replace. */

@@ -1,6 +1,6 @@
 /** Reads companies with their public users. */
 import { and, count, eq, getTableColumns, gt, sql } from "drizzle-orm";
-import { completeAvatar } from "../../domain/avatar.ts";
+import { completeAvatar } from "../../domain/avatar-url.ts";
 import type { CompanySearchResult } from "../../domain/model.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { company, user } from "../format/schema.ts";

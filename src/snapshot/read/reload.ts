@@ -4,7 +4,7 @@ import type { SnapshotError } from "../format/header-trailer.ts";
 import { type Meta, readMeta } from "../format/meta.ts";
 import { openPrivate, snapshotError, type VerifiedDatabase } from "../format/open.ts";
 import { Companies } from "./companies.ts";
-import { type FileVersion, findVersion, isSameFile } from "./file-version.ts";
+import { type FileVersion, findVersion, isSameFile } from "./detect-replacement.ts";
 import { Results } from "./results.ts";
 import { Users } from "./users.ts";
 

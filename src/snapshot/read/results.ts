@@ -1,6 +1,6 @@
 /** Reads the users and companies that a search has found. */
 import { eq, sql } from "drizzle-orm";
-import { completeAvatar } from "../../domain/avatar.ts";
+import { completeAvatar } from "../../domain/avatar-url.ts";
 import type { CompanySearchResult, UserSearchResult } from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
 import { NameSearch } from "../../search/find.ts";

@@ -1,7 +1,7 @@
 /** Reads users with their achievements. */
 import { eq, getTableColumns, sql } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
-import { completeAvatar } from "../../domain/avatar.ts";
+import { completeAvatar } from "../../domain/avatar-url.ts";
 import { compareRoles, type Role, type User } from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";

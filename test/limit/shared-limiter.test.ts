@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Decision } from "../../src/limit/decision.ts";
 import { MemoryLimiter } from "../../src/limit/memory-limiter.ts";
-import { consumeBoth, openSharedLimiter } from "../../src/limit/redis.ts";
+import { consumeBoth, openSharedLimiter } from "../../src/limit/shared-limiter.ts";
 import { runs } from "../runs.ts";
 
 const UNEXPECTED = "unexpected reply from the store";

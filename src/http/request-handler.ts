@@ -1,0 +1,52 @@
+/** Takes every request before Elysia does: starts its context, and rewrites what Elysia cannot route. */
+import type { Client } from "../limit/client-address.ts";
+import { busy } from "./errors.ts";
+import { peerOf } from "./peer.ts";
+import type { RequestContexts } from "./request-context.ts";
+import type { Respond } from "./response.ts";
+import { toRoutable } from "./routable.ts";
+
+/** {@link peerOf} explains `from`. Throws only if `request` is not a `Request`. */
+export type FetchHandler = (request: Request, from?: unknown) => Response | Promise<Response>;
+
+/** Lets a server give clients turns, and notice an untrusted proxy. */
+export interface RequestHandler {
+  /** If `isRefused`, responds that too many requests of this client are waiting. */
+  fetch(request: Request, from?: unknown, isRefused?: boolean): Response | Promise<Response>;
+  clientOf(request: Request, from: unknown): Client;
+  /** Whether all clients of an untrusted proxy count as one. */
+  hidesClients(request: Request, from: unknown): boolean;
+  /** Whether the response to a request that `fetch` has got says that there is no such path. */
+  isUnknownPath(request: Request): boolean;
+}
+
+interface Parts {
+  app: { fetch(request: Request): Response | Promise<Response> };
+  contexts: RequestContexts;
+  respond: Respond;
+  basePath: string;
+}
+
+export function createRequestHandler(parts: Parts): RequestHandler {
+  const { app, contexts, respond, basePath } = parts;
+  const senderOf = (request: Request, from: unknown) => {
+    return { peer: peerOf(request, from), headers: request.headers };
+  };
+  return {
+    fetch(request, from, isRefused = false) {
+      if (typeof request?.headers?.get !== "function") {
+        throw new TypeError(
+          "fetch takes a Request; in Express and node:http, use roadbook.listener",
+        );
+      }
+
+      const routable = toRoutable(request, basePath);
+      contexts.start(routable, request, peerOf(request, from));
+      if (isRefused) return respond({ request: routable, responseValue: busy }) as Response;
+      return app.fetch(routable);
+    },
+    clientOf: (request, from) => contexts.clientOf(senderOf(request, from)),
+    hidesClients: (request, from) => contexts.hidesClients(senderOf(request, from)),
+    isUnknownPath: (request) => contexts.of(request).error === "route_not_found",
+  };
+}
