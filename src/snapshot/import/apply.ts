@@ -79,6 +79,7 @@ export function hideUsers(
   return replaceExisting(target, options, async (paths) => {
     const dated = dateBuild(options);
     const old = await copyVerified(target, paths, dated);
+    // The given ids are the operator's own, but the users that are found have the snapshot's.
     using ids = await Ids.open(OWN_IDS, old, dated);
     using writer = SnapshotWriter.change(paths.work, paths.old);
     const copy = { paths, writer, ids, target: old };

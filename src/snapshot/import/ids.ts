@@ -61,13 +61,13 @@ export class Ids implements Disposable {
     return this.#source.kind === "own" ? this.#map?.addMark() : this.#givenMark;
   }
 
-  /** Replaces the keys in a record by numbers, unless it has the numbers of a snapshot. */
+  /** Replaces the keys in a record by numbers. A snapshot's numbers must not be translated. */
   translate(record: RawRecord): void {
-    if (!this.#translator) return;
+    if (!this.#map) return;
     if (record.type === "user" && this.#userKeys !== "others") {
       this.#userKeys = isInteger(record.id) ? "integers" : "others";
     }
-    this.#translator.translate(record);
+    this.#map.translate(record);
   }
 
   /** Whether the map has replaced numbers of users that needed no map. */
