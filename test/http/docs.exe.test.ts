@@ -42,7 +42,8 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     use: (page: Page, paths: string[]) => Promise<void>,
   ): Promise<void> {
     const page = await browser.newPage({ colorScheme, viewport: { width: 1280, height: 900 } });
-    page.setDefaultTimeout(PATIENCE_MS);
+    // Shorter than a test may take, because a test that takes too long ends all others of its file.
+    page.setDefaultTimeout(PATIENCE_MS / 3);
     const problems: string[] = [];
     const paths: string[] = [];
     await page.route("**", (route) => {
