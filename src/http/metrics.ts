@@ -20,6 +20,12 @@ interface Gauged {
 /** Bucket bounds in seconds. Responses take microseconds, or 1 ms with a shared limit store. */
 const DURATIONS = [0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1];
 
+/**
+ * The histogram gets this many durations at once. One by one, in between all that a request does,
+ * each would cost 7 % of a request.
+ */
+const BATCH_SIZE = 256;
+
 /** Default metrics to leave out: wrong outside V8, or about memory that is reserved but unused. */
 const MEANINGLESS = /^(?:nodejs_(?:heap_space|active|version)|process_(?:heap|virtual))_/;
 
@@ -27,6 +33,8 @@ const MEANINGLESS = /^(?:nodejs_(?:heap_space|active|version)|process_(?:heap|vi
 export class Metrics {
   readonly contentType = register.contentType;
   readonly #durations;
+  /** Durations that the histogram does not have yet. */
+  readonly #pending: { labels: { route: string; status: number }; seconds: number }[] = [];
   readonly #decisions;
   readonly #replacements;
 
@@ -37,6 +45,7 @@ export class Metrics {
       help: "Time from receiving the request headers until the response is ready to send",
       labelNames: ["route", "status"],
       buckets: DURATIONS,
+      collect: () => this.#observePending(),
     });
     this.#decisions = new Counter({
       name: "roadbook_search_limit_decisions_total",
@@ -63,11 +72,17 @@ export class Metrics {
 
   countResponse({ route = "unknown", status, durationMs, search }: ResponseFacts): void {
     if (search) this.#decisions.inc({ decision: search });
-    this.#durations.observe({ route, status }, durationMs / 1000);
+    this.#pending.push({ labels: { route, status }, seconds: durationMs / 1000 });
+    if (this.#pending.length >= BATCH_SIZE) this.#observePending();
   }
 
   countReplacement(outcome: "swapped" | "refused"): void {
     this.#replacements.inc({ outcome });
+  }
+
+  #observePending(): void {
+    for (const { labels, seconds } of this.#pending) this.#durations.observe(labels, seconds);
+    this.#pending.length = 0;
   }
 
   render(): Promise<string> {

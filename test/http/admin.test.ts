@@ -84,6 +84,13 @@ describe("metrics", () => {
     expect(await read(`${seconds}_count{route="unknown",status="404"}`)).toBe(1);
   });
 
+  test("count each of many requests, however many the histogram gets at once", async () => {
+    for (let times = 0; times < 600; times++) await get("/health");
+    expect(await read(`${seconds}_count{route="/health",status="200"}`)).toBe(600);
+    await get("/health");
+    expect(await read(`${seconds}_count{route="/health",status="200"}`)).toBe(601);
+  });
+
   test("count the limit's decisions, one for a page of results, and whether its store is up", async () => {
     for (let times = 0; times < 5; times++) await get("/search/users?q=no");
     await get("/?q=no");

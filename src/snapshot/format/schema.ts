@@ -45,11 +45,13 @@ export type Unlock = [achievementId: number, tier: number, unlockedAt: number];
 
 /** Returns the entries of a user as a JSON array, given the JSON of each definition. */
 export function encodeUnlocks(unlocks: Unlock[], definitionOf: (id: number) => string): string {
-  const entries = unlocks.map(
-    ([id, tier, unlockedAt]) =>
-      `{"achievement":${definitionOf(id)},"tier":${tier},"unlocked_at":"${formatTime(unlockedAt)}"}`,
-  );
-  return `[${entries.join(",")}]`;
+  let entries = "";
+  for (const [id, tier, unlockedAt] of unlocks) {
+    if (entries) entries += ",";
+    const time = formatTime(unlockedAt);
+    entries += `{"achievement":${definitionOf(id)},"tier":${tier},"unlocked_at":"${time}"}`;
+  }
+  return `[${entries}]`;
 }
 
 /** Public users only. Each row has all of a profile, so reading one needs no join. */
