@@ -19,11 +19,11 @@ import { users } from "./users.ts";
 export type App = ReturnType<typeof createApp>["app"];
 
 export function createApp(options: AppOptions) {
-  const { searchLimit, publicUrl, basePath, isClosed } = options;
-  const contexts = new RequestContexts(options.clients, options.defaultPeer);
+  const { searchLimit, basePath, isClosed } = options;
+  const contexts = new RequestContexts(options);
   const service = {
     ...options,
-    baseUrl: (request: Request) => publicUrl ?? contexts.originOf(request) + basePath,
+    baseUrl: contexts.baseUrlOf,
     countSearch: searchLimit && createSearchCounter(searchLimit.limiter, contexts),
   };
   const pages = createPages(service);

@@ -27,19 +27,27 @@ export interface RequestContext extends Sender {
   error: ErrorCode | undefined;
 }
 
+/** A part of the app's options. */
+interface ContextOptions {
+  clients: Clients;
+  defaultPeer?: Peer;
+  publicUrl: string | undefined;
+  basePath: string;
+}
+
 /** The context of each request, by its `Request`, the only object that all hooks share. */
 export class RequestContexts {
   readonly #contexts = new WeakMap<Request, RequestContext>();
+  readonly #options: ContextOptions;
   readonly #clients: Clients;
-  readonly #defaultPeer: Peer;
 
-  constructor(clients: Clients, defaultPeer: string | undefined) {
-    this.#clients = clients;
-    this.#defaultPeer = defaultPeer;
+  constructor(options: ContextOptions) {
+    this.#options = options;
+    this.#clients = options.clients;
   }
 
   /** Elysia gets `request` instead of `sent`. */
-  start(request: Request, sent = request, peer = this.#defaultPeer): RequestContext {
+  start(request: Request, sent = request, peer: Peer = this.#options.defaultPeer): RequestContext {
     const { url, method, headers } = sent;
     const context: RequestContext = {
       peer,
@@ -79,10 +87,13 @@ export class RequestContexts {
     return this.#clients.isUnlimited(addressOf(peer), headers.get("x-forwarded-for"));
   }
 
-  originOf(request: Request): string {
+  /** The base URL for links in the response. */
+  readonly baseUrlOf = (request: Request): string => {
+    const { publicUrl, basePath } = this.#options;
+    if (publicUrl !== undefined) return publicUrl;
     const { url, peer, headers } = this.of(request);
-    return originOf({ url, headers, isTrusted: this.#isTrusted(peer) });
-  }
+    return originOf({ url, headers, isTrusted: this.#isTrusted(peer) }) + basePath;
+  };
 
   #isTrusted(peer: Peer): boolean {
     return this.#clients.trustsAny && this.#clients.trusts(addressOf(peer));

@@ -41,7 +41,7 @@ export function applyChanges(
   return replaceExisting(target, options, async (paths) => {
     const dated = dateBuild(options);
     await using source = await LineReader.open(changes, dated);
-    const old = await copyVerified(target, paths, dated);
+    const old = await copyVerified(target, paths);
     using ids = await Ids.open(source.ids, old, dated);
     using writer = SnapshotWriter.change(paths.work, paths.old);
     return await applyTo({ paths, writer, ids, target: old }, source, dated);
@@ -78,7 +78,7 @@ export function hideUsers(
 ): Promise<Counted & { found: Found[] }> {
   return replaceExisting(target, options, async (paths) => {
     const dated = dateBuild(options);
-    const old = await copyVerified(target, paths, dated);
+    const old = await copyVerified(target, paths);
     // The given ids are the operator's own, but the users that are found have the snapshot's.
     using ids = await Ids.open(OWN_IDS, old, dated);
     using writer = SnapshotWriter.change(paths.work, paths.old);
@@ -128,7 +128,7 @@ export async function changeSnapshot(
   const databaseBytes = parseHeader(snapshot, snapshot.length);
   using writer = SnapshotWriter.change(snapshot.subarray(0, databaseBytes));
   const dated = dateBuild({});
-  const target = describeTarget(writer.db, { name: "the snapshot" }, dated);
+  const target = describeTarget(writer.db, { name: "the snapshot" });
   await using source = await LineReader.open(changes, {});
   using ids = await Ids.open(source.ids, target, {});
 
@@ -146,15 +146,11 @@ interface Copy {
 }
 
 /** Copies the snapshot file `name`, and describes the copy as the target of the changes. */
-async function copyVerified(
-  name: string,
-  { work, old }: Paths,
-  options: Dated<ApplyOptions>,
-): Promise<Target> {
+async function copyVerified(name: string, { work, old }: Paths): Promise<Target> {
   await namingErrors(name, async () => accessSync(old, constants.R_OK));
   copyFileSync(old, work, constants.COPYFILE_FICLONE);
   // Verifies the copy rather than the original, which may have changed since it was copied.
-  return verifyTarget(work, { name, path: old }, options);
+  return verifyTarget(work, { name, path: old });
 }
 
 /** Applies changes to a copy, which becomes the new file. */

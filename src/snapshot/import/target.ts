@@ -15,7 +15,7 @@ export interface Target extends Totals {
   /** The mark of the id map with which the snapshot was made, if any. */
   mark: string | undefined;
   isOfOlderRelease: boolean;
-  /** The takedowns to hold. */
+  /** The takedowns that an import holds; none for `apply` and `hide`. */
   takedowns: Takedown[];
 }
 
@@ -39,7 +39,7 @@ export async function readTarget(
     throw new Error(notOverwritten(name, "a Roadbook snapshot"));
   }
   try {
-    return await verifyTarget(path, { path, name }, options, PREVIOUS_SCHEMA);
+    return await verifyTarget(path, { path, name }, options);
   } catch (error) {
     if (!(error instanceof SnapshotError)) throw error;
     if (options.force) return undefined;
@@ -48,17 +48,19 @@ export async function readTarget(
   }
 }
 
-/** Verifies the bytes of `file`, which is the snapshot itself or a copy, and reads it. */
+/**
+ * Verifies the bytes of `file`, which is the snapshot itself or a copy, and reads it. Only an import
+ * has `hold`, and may replace a snapshot of the previous schema.
+ */
 export function verifyTarget(
   file: string,
   place: Pick<Target, "name" | "path">,
-  options: Dated<HoldOptions>,
-  oldest?: number,
+  hold?: Dated<HoldOptions>,
 ): Promise<Target> {
   return namingErrors(place.name, async () => {
-    const { db } = await openInPlace(file, oldest);
+    const { db } = await openInPlace(file, hold && PREVIOUS_SCHEMA);
     try {
-      return describeTarget(db, place, options);
+      return describeTarget(db, place, hold);
     } finally {
       db.$client.close(true);
     }
@@ -69,11 +71,11 @@ export function verifyTarget(
 export function describeTarget(
   db: Database,
   place: Pick<Target, "name" | "path">,
-  options: Dated<HoldOptions>,
+  hold?: Dated<HoldOptions>,
 ): Target {
   const { counts, unlocked, id_map: mark } = readMeta(db);
   const isOfOlderRelease = readSchema(db) === PREVIOUS_SCHEMA;
-  const takedowns = isOfOlderRelease ? [] : listTakedowns(db, options);
+  const takedowns = hold && !isOfOlderRelease ? listTakedowns(db, hold) : [];
   return { ...place, counts, unlocked, mark, isOfOlderRelease, takedowns };
 }
 
