@@ -5,7 +5,7 @@ import { id, parseNamed, UsageError } from "../settings/kinds.ts";
 import { type ApplyOptions, applyChanges, hideUsers } from "../snapshot/import/apply.ts";
 import type { Counted } from "../snapshot/import/counted.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
-import { LocatedSource } from "../snapshot/import/open-source.ts";
+import { LocatedSource } from "../snapshot/import/located-source.ts";
 import { DatasetError, formatErrors } from "../snapshot/import/record-errors.ts";
 import { MAX_HOLD_MS } from "../snapshot/import/takedowns.ts";
 import { confirmServed } from "./health.ts";

@@ -6,7 +6,7 @@ import { isUtf8 } from "node:buffer";
 import { once } from "node:events";
 import { createConnection } from "node:net";
 import { codeOf, networkReasonOf, reasonOf } from "../files/errors.ts";
-import { isUrl, readFileBytes } from "../files/input.ts";
+import { readFileBytes } from "../files/input.ts";
 import type { CellFormat } from "./cells.ts";
 import { findColumns, keyOf, type TableName } from "./columns.ts";
 import {
@@ -17,30 +17,6 @@ import {
 } from "./database-connection.ts";
 import { type Dialect, dialects, quoteName, serverDialect, trimQuery } from "./dialects.ts";
 import { namingFile, type Row, type Selected, type TableSource } from "./table-source.ts";
-
-const URLS = "a postgres://, mysql://, mariadb:// or sqlite: URL";
-
-/** The problem follows the name of the source, which may have a password, so it is not repeated. */
-export function findLocationProblem(
-  source: string,
-  queries: string | undefined,
-): string | undefined {
-  const isDatabase = /^(?:postgres(?:ql)?|mysql|mariadb|sqlite):/i.test(source);
-  if (queries === undefined) {
-    if (isDatabase) return "is a database; name the folder of its SELECTs with --queries";
-    return isUrl(source) ? `must be a file, a folder, - or ${URLS}` : undefined;
-  }
-
-  const { host, pathname, search, hash } = URL.parse(source) ?? {};
-  // A password with / ? or # would end the host.
-  const isServer = host && !`${pathname}${search}${hash}`.includes("@");
-  if (isServer && /^m/i.test(source) && /^\/?$/.test(pathname ?? "")) {
-    return "must name the database, as in mysql://reader@127.0.0.1/platform";
-  }
-
-  if (isDatabase && (isServer || /^sqlite:./i.test(source))) return undefined;
-  return `must be ${URLS}; write special characters in a password as %XX, such as %23 for #`;
-}
 
 export async function openDatabase(url: string, timeoutMs: number): Promise<TableSource> {
   if (!process.versions.bun) {

@@ -10,6 +10,7 @@ import zlib from "node:zlib";
 import { reasonOf } from "../../files/errors.ts";
 import { findForeign, isGzip } from "../../files/file-kinds.ts";
 import { clearUnused } from "./forget.ts";
+import { SnapshotError } from "./snapshot-error.ts";
 
 /** "RBOK" in ASCII. */
 export const APPLICATION_ID = 0x52424f4b;
@@ -25,17 +26,6 @@ export const BLOCK_HASH_BYTES = 4;
 const BUILD_ONE = "build one with roadbook import DATASET --to FILE";
 /** Small enough that computing the SHA-256 hash of a chunk takes at most 0.7 ms. */
 const CHUNK_BYTES = 1 << 18;
-
-export class SnapshotError extends Error {
-  override name = "SnapshotError";
-  /** The message without the name of the file, such as "is empty". */
-  readonly reason: string;
-
-  constructor(reason: string, file = "the snapshot") {
-    super(`${file} ${reason}`);
-    this.reason = reason;
-  }
-}
 
 export async function readHeader(file: FileHandle): Promise<Uint8Array> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);

@@ -2,8 +2,8 @@
 import { count, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database } from "../../sqlite/driver.ts";
-import { SnapshotError } from "./header-trailer.ts";
 import { achievement, company, meta, privateUser, role, user } from "./schema.ts";
+import { SnapshotError } from "./snapshot-error.ts";
 
 type CountName = "roles" | "achievements" | "companies" | "users" | "public_users";
 export type Counts = Record<CountName, number>;
@@ -19,21 +19,6 @@ export interface Meta {
   featured: number[];
   /** The last mark of the id map with which the snapshot was made; undefined without one. */
   id_map?: string | undefined;
-}
-
-export interface BuildTime {
-  /**
-   * The time of the build, which dates takedowns, ends holds and shows what is in the future. Defaults
-   * to now.
-   */
-  builtAtMs?: number | undefined;
-}
-
-/** Options with the time of the build, which all parts of one build share. */
-export type Dated<Options> = Options & { builtAtMs: number };
-
-export function dateBuild<Options extends BuildTime>(options: Options): Dated<Options> {
-  return { ...options, builtAtMs: options.builtAtMs ?? Date.now() };
 }
 
 export type Totals = Pick<Meta, "counts" | "unlocked">;

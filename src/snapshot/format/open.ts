@@ -1,18 +1,13 @@
 /** Opens snapshots after verifying every byte. Nothing that happens to a file reaches its copy. */
 import { join } from "node:path";
 import { sqlite } from "#sqlite";
-import { codeOf, reasonOf } from "../../files/errors.ts";
+import { reasonOf } from "../../files/errors.ts";
 import { openFile } from "../../files/input.ts";
 import { copyIfSpace, makeTemporaryFolder, TEMPORARY } from "../../files/temporary-folder.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import {
-  parseHeader,
-  readHeader,
-  SCHEMA_VERSION,
-  SnapshotError,
-  verifyChecksum,
-} from "./header-trailer.ts";
+import { parseHeader, readHeader, SCHEMA_VERSION, verifyChecksum } from "./header-trailer.ts";
 import { type Meta, readMeta } from "./meta.ts";
+import { namingErrors, SnapshotError } from "./snapshot-error.ts";
 
 /** The schema of the release before this one, 0.1.0, which `import` reads. */
 export const PREVIOUS_SCHEMA = 6;
@@ -110,21 +105,4 @@ function refuseOlder(db: Database, sha256: string, oldest = SCHEMA_VERSION): Ver
       ? `export it with version ${writer}, and import the dataset`
       : "run roadbook import SNAPSHOT --to NEW, where both may be the same file";
   throw new SnapshotError(`was written by version ${writer} (schema ${schema}); ${advice}`);
-}
-
-/** Calls `open`. Converts any error to a {@link SnapshotError} that names the file. */
-export async function namingErrors<T>(source: string | Uint8Array, open: () => T | Promise<T>) {
-  try {
-    return await open();
-  } catch (error) {
-    throw snapshotError(source, error);
-  }
-}
-
-export function snapshotError(source: string | Uint8Array, error: unknown): SnapshotError {
-  const file = typeof source === "string" ? source : undefined;
-  if (error instanceof SnapshotError) return new SnapshotError(error.reason, file);
-  const isDamaged = /^SQLITE(?!_(IOERR|NOMEM|CANTOPEN|BUSY))/.test(codeOf(error));
-  const problem = isDamaged ? "is damaged" : "cannot be read";
-  return new SnapshotError(`${problem}: ${reasonOf(error)}`, file);
 }

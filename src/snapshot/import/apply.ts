@@ -9,9 +9,9 @@ import { OWN_IDS, RecordList, type RecordSource } from "../../domain/record-sour
 import { isUnknown, type Paths, type ReplaceOptions, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { parseHeader } from "../format/header-trailer.ts";
-import { type Dated, dateBuild, readMeta } from "../format/meta.ts";
-import { namingErrors } from "../format/open.ts";
 import { privateUser, user } from "../format/schema.ts";
+import { namingErrors } from "../format/snapshot-error.ts";
+import { type Dated, dateBuild } from "./build-time.ts";
 import { ChangeWriter } from "./change-writer.ts";
 import { type Changed, Comparison } from "./comparison.ts";
 import type { Counted } from "./counted.ts";
@@ -132,7 +132,7 @@ export async function changeSnapshot(
   await using source = await LineReader.open(changes, {});
   using ids = await Ids.open(source.ids, target, {});
 
-  const { summary } = await change(writer.db, source, ids, dated);
+  const { summary } = await change(writer.db, target, source, ids, dated);
   writer.finish({ ...summary, id_map: ids.addMark() }, dated.builtAtMs);
   return writer.toBytes();
 }
@@ -159,16 +159,22 @@ async function applyTo(
   source: RecordSource,
   options: Dated<ApplyOptions>,
 ): Promise<Counted> {
-  const { read, summary, changed, notFound } = await change(writer.db, source, ids, options);
+  const { read, summary, changed, notFound } = await change(
+    writer.db,
+    target,
+    source,
+    ids,
+    options,
+  );
   const comparison = new Comparison(writer.db, target, summary, changed);
   refuseLoss(target.name, comparison, options);
+  const differences = comparison.differences();
 
   writer.finish({ ...summary, id_map: ids.addMark() }, options.builtAtMs);
   const sha256 = await writer.toFile(paths);
   ids.commit();
 
   const { counts, unlocked } = summary;
-  const differences = comparison.differences();
   return { ...read, counts, unlocked, differences, held: 0, notFound, sha256 };
 }
 
@@ -181,11 +187,11 @@ interface Change extends Pick<ChangeWriter, "notFound"> {
 /** Applies changes to the rows and the name indexes of a database. `builtAtMs` dates takedowns. */
 async function change(
   db: Database,
+  { featured }: Target,
   source: RecordSource,
   ids: Ids,
   options: Dated<ReadOptions>,
 ): Promise<Change> {
-  const { featured } = readMeta(db);
   const writer = new ChangeWriter(db, ids, options.builtAtMs);
   const read = await readDataset(source, writer, ids, options);
   writer.indexNames();

@@ -8,7 +8,7 @@ import type { RawRecord } from "../../domain/dataset.ts";
 import { cleanName } from "../../domain/text.ts";
 import { formatTime } from "../../domain/time.ts";
 import { isUncomputed } from "../../domain/validation-errors.ts";
-import type { BuildTime, Dated } from "../format/meta.ts";
+import type { BuildTime, Dated } from "./build-time.ts";
 
 export interface CleaningOptions extends BuildTime {
   /** Base URL for avatars that are not http(s) URLs. */

@@ -10,15 +10,15 @@ import {
 } from "../../files/replace.ts";
 import { buildNameIndex } from "../../search/name-index.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { type BuildTime, countOf, type Dated, dateBuild } from "../format/meta.ts";
 import { checkSnapshot } from "../format/open.ts";
-import { user } from "../format/schema.ts";
+import { type BuildTime, type Dated, dateBuild } from "./build-time.ts";
 import { Comparison, type Differences } from "./comparison.ts";
 import type { Counted } from "./counted.ts";
 import { type GuardOptions, refuseLoss, refuseMostlyInvalid, refuseReveal } from "./guard.ts";
 import { type IdOptions, Ids } from "./ids.ts";
 import type { LineSource } from "./line-reader.ts";
-import { type LocatedSource, openSource, type SourceOptions } from "./open-source.ts";
+import type { LocatedSource } from "./located-source.ts";
+import { openSource, type SourceOptions } from "./open-source.ts";
 import { type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { RowWriter } from "./row-writer.ts";
 import { SkippingWriter } from "./skip-invalid.ts";
@@ -155,12 +155,15 @@ async function finish(
 ): Promise<void> {
   // Before the indexes, which take long, because the id map may be on a full disk.
   const id_map = ids.addMark();
-  await indexNames(writer.db, onIndexed);
+  await indexNames(writer.db, summary.counts.public_users, onIndexed);
   writer.finish({ ...summary, id_map }, builtAtMs);
 }
 
-async function indexNames(db: Database, onIndexed: BuildOptions["onIndexed"]): Promise<void> {
-  const users = countOf(db, user);
+async function indexNames(
+  db: Database,
+  users: number,
+  onIndexed: BuildOptions["onIndexed"],
+): Promise<void> {
   for (const kind of nameKinds) {
     for (const done of buildNameIndex(db.$client, kind)) {
       if (kind === "user") onIndexed?.(done / users);

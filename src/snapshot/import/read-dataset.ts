@@ -13,7 +13,7 @@ import type {
 } from "../../domain/record-source.ts";
 import { InvalidRecord } from "../../domain/validate-record.ts";
 import { DUPLICATE_ID } from "../../domain/validation-errors.ts";
-import type { Dated } from "../format/meta.ts";
+import type { Dated } from "./build-time.ts";
 import { type CleaningOptions, RecordCleaner } from "./clean-record.ts";
 import type { Ids } from "./ids.ts";
 import { DatasetError, RecordErrors } from "./record-errors.ts";

@@ -5,8 +5,8 @@
 import { eq, gt, lte, sql } from "drizzle-orm";
 import type { ChangeLine } from "../../domain/dataset.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import type { BuildTime, Dated } from "../format/meta.ts";
 import { privateUser, takedown, user } from "../format/schema.ts";
+import type { BuildTime, Dated } from "./build-time.ts";
 
 /** How long a takedown is remembered, and so the longest time for which an import can hold it. */
 export const MAX_HOLD_MS = 3_600_000;

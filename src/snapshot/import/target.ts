@@ -1,13 +1,15 @@
 /** Reads what a command must know about the snapshot that it replaces, after verifying its bytes. */
 import { existsSync } from "node:fs";
 import type { Database } from "../../sqlite/driver.ts";
-import { isSnapshot, SnapshotError } from "../format/header-trailer.ts";
-import { type Dated, readMeta, type Totals } from "../format/meta.ts";
-import { namingErrors, openInPlace, PREVIOUS_SCHEMA } from "../format/open.ts";
+import { isSnapshot } from "../format/header-trailer.ts";
+import { type Meta, readMeta } from "../format/meta.ts";
+import { openInPlace, PREVIOUS_SCHEMA } from "../format/open.ts";
+import { namingErrors, SnapshotError } from "../format/snapshot-error.ts";
+import type { Dated } from "./build-time.ts";
 import { type HoldOptions, listTakedowns, type Takedown } from "./takedowns.ts";
 
 /** The snapshot that will be replaced. */
-export interface Target extends Totals {
+export interface Target extends Pick<Meta, "counts" | "unlocked" | "featured"> {
   /** The path as the command was given it, for messages. */
   name: string;
   /** The file to compare a new snapshot with; undefined for a snapshot in memory. */
@@ -73,10 +75,10 @@ export function describeTarget(
   place: Pick<Target, "name" | "path">,
   hold?: Dated<HoldOptions>,
 ): Target {
-  const { counts, unlocked, id_map: mark } = readMeta(db);
+  const { counts, unlocked, featured, id_map: mark } = readMeta(db);
   const isOfOlderRelease = readSchema(db) === PREVIOUS_SCHEMA;
   const takedowns = hold && !isOfOlderRelease ? listTakedowns(db, hold) : [];
-  return { ...place, counts, unlocked, mark, isOfOlderRelease, takedowns };
+  return { ...place, counts, unlocked, featured, mark, isOfOlderRelease, takedowns };
 }
 
 function readSchema(db: Database): number | undefined {

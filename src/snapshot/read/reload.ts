@@ -1,8 +1,9 @@
 /** Holds the snapshot that is being served, and keeps it if a replacement of its file is bad. */
 import { isDeepStrictEqual } from "node:util";
-import type { SnapshotError } from "../format/header-trailer.ts";
 import { type Meta, readMeta } from "../format/meta.ts";
-import { openPrivate, snapshotError, type VerifiedDatabase } from "../format/open.ts";
+import { openPrivate, type VerifiedDatabase } from "../format/open.ts";
+import type { SnapshotError } from "../format/snapshot-error.ts";
+import { snapshotError } from "../format/snapshot-error.ts";
 import { Companies } from "./companies.ts";
 import { type FileVersion, findVersion, isSameFile } from "./detect-replacement.ts";
 import { Results } from "./results.ts";
