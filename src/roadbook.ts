@@ -226,7 +226,7 @@ export class OpenRoadbook implements Roadbook {
       cacheMaxAgeSeconds: Math.floor(values.cacheMaxAge / 1000),
       compress: values.compress ?? true,
       page: pages,
-      snapshot: () => snapshot.current(),
+      snapshot: snapshot.current,
       refused: () => this.refused(),
       source: () => source?.status(),
       isClosed: () => this.#isClosed,

@@ -6,7 +6,8 @@
  */
 import { Random } from "../../src/community/random.ts";
 import { NameSearch } from "../../src/search/find.ts";
-import { normalizeQuery, spellQuery } from "../../src/search/normalize-query.ts";
+import { spellQuery } from "../../src/search/fold.ts";
+import { normalizeQuery } from "../../src/search/normalize-query.ts";
 import { openInPlace } from "../../src/snapshot/format/open.ts";
 import { connect } from "./connection.ts";
 import { format, median, type Options, quantile, tableOf, timed } from "./measure.ts";

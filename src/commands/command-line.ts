@@ -42,10 +42,11 @@ async function run(name: string, args: string[]): Promise<void> {
   if (isHelp || (args.length === 1 && args[0] === "help")) {
     return writeHelp(formatCommandHelp(name, command));
   }
-  const isOn = args.includes("--json") || parseBoolean(process.env.ROADBOOK_JSON ?? "") === true;
   try {
     await runWith(name, command, args);
   } catch (error) {
+    // The arguments may be what is wrong, so they have no values here.
+    const isOn = args.includes("--json") || parseBoolean(process.env.ROADBOOK_JSON ?? "") === true;
     if (!command.settings.json || !isOn) throw error;
     writeStdout(toLine({ error: error instanceof Error ? error.message : String(error) }));
     process.exitCode = exitCodeOf(error);
@@ -58,7 +59,7 @@ export function exitCodeOf(error: unknown): number {
 }
 
 async function runWith(name: string, command: Command, args: string[]): Promise<void> {
-  const usage = `usage: roadbook ${usageOf(name, command)}`;
+  const usage = () => `usage: roadbook ${usageOf(name, command)}`;
   const texts = readArguments(name, command, args, usage);
   const settings = Object.entries(command.settings);
   const values = Object.fromEntries(
@@ -69,13 +70,13 @@ async function runWith(name: string, command: Command, args: string[]): Promise<
   for (const [key, setting] of settings) {
     const isWaived = setting.waivedBy !== undefined && values[setting.waivedBy] === true;
     if (!setting.required || isWaived || values[key] !== undefined) continue;
-    throw new UsageError(`${termOf(setting)} is missing; ${usage}`);
+    throw new UsageError(`${termOf(setting)} is missing; ${usage()}`);
   }
   await command.run(values, process.env);
 }
 
 /** No error repeats the value of an unknown flag, which may be a secret. */
-function readArguments(name: string, { settings }: Command, args: string[], usage: string) {
+function readArguments(name: string, { settings }: Command, args: string[], usage: () => string) {
   const all = Object.values(settings);
   const expected = all.filter((setting) => !isFlag(setting));
   const flags = new Map(all.filter(isFlag).map((setting) => [termOf(setting), setting]));
@@ -88,7 +89,7 @@ function readArguments(name: string, { settings }: Command, args: string[], usag
   for (const token of parseArgs({ args, options, strict: false, tokens: true }).tokens) {
     if (token.kind === "positional") {
       const argument = expected[0]?.separator ? expected[0] : expected.shift();
-      if (!argument) throw new UsageError(`too many arguments; ${usage}`);
+      if (!argument) throw new UsageError(`too many arguments; ${usage()}`);
       add(termOf(argument), token.value);
     }
     if (token.kind !== "option") continue;

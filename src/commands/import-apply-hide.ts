@@ -1,7 +1,8 @@
 /** The commands that write snapshots: `import`, `apply` and `hide`. */
 import { openInput } from "../files/input.ts";
 import type { ReplaceOptions } from "../files/replace.ts";
-import { id, parseNamed, UsageError } from "../settings/kinds.ts";
+import { id, UsageError } from "../settings/kinds.ts";
+import { parseNamed } from "../settings/read-value.ts";
 import { type ApplyOptions, applyChanges, hideUsers } from "../snapshot/import/apply.ts";
 import type { Counted } from "../snapshot/import/counted.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";

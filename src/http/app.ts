@@ -24,7 +24,7 @@ export function createApp(options: AppOptions) {
   const service = {
     ...options,
     baseUrl: contexts.baseUrlOf,
-    countSearch: searchLimit && createSearchCounter(searchLimit.limiter, contexts),
+    countSearch: searchLimit && createSearchCounter(searchLimit, contexts),
   };
   const pages = createPages(service);
   const respond = createRespond(options, contexts);

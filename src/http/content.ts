@@ -1,8 +1,8 @@
 /** The content of a response: a body with its type, its validator and its encoded copies. */
+import crypto from "node:crypto";
 import zlib from "node:zlib";
 import { type CachePolicy, type Storage, storageOf } from "./cache-control.ts";
 import type { ErrorCode } from "./error-codes.ts";
-import { hashOf } from "./etag.ts";
 
 export type Coding = "gzip" | "identity";
 export type Body = string | Uint8Array<ArrayBuffer>;
@@ -44,7 +44,7 @@ export class Content {
 
   /** The strong ETag of the body in a coding. */
   etagIn(coding: Coding): string {
-    this.#hash ??= hashOf(this.body ?? "");
+    this.#hash ??= crypto.hash("sha1", this.body ?? "", "base64url");
     return `"${this.#hash}-${coding}"`;
   }
 

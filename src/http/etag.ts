@@ -1,9 +1,4 @@
-/** Makes validators of bodies, and compares them with those that a client already has. */
-import crypto from "node:crypto";
-
-export function hashOf(body: string | Uint8Array): string {
-  return crypto.hash("sha1", body, "base64url");
-}
+/** Compares the validator of a body with those that a client already has. */
 
 /** Whether If-None-Match has `etag`, weak or strong, or is `*`. A malformed tag matches nothing. */
 export function isNoneMatch(header: string | null, etag: string): boolean {

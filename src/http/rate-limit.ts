@@ -1,18 +1,22 @@
 /** The search limit over HTTP: the 429 for a client over the limit, and the rate-limit headers. */
-import type { Decision, Limiter } from "../limit/decision.ts";
+import type { Decision } from "../limit/decision.ts";
 import type { SearchLimit, Service } from "./app-options.ts";
 import { fail } from "./errors.ts";
 import type { CountSearch, Hook } from "./hooks.ts";
 import type { RequestContexts } from "./request-context.ts";
 
 export const createSearchCounter =
-  (limiter: Limiter, contexts: RequestContexts): CountSearch =>
+  (limit: SearchLimit, contexts: RequestContexts): CountSearch =>
   async (request, server) => {
     const context = contexts.of(request, server);
     // A request without a peer comes from the program that embeds Roadbook.
-    if (context.peer === undefined || contexts.isUnlimited(context)) return undefined;
-    context.decision = await limiter.consume(contexts.clientOf(context).key);
-    return context.decision.allowed ? undefined : context.decision;
+    const client = context.peer === undefined ? undefined : contexts.limitedClientOf(context);
+    if (!client) return undefined;
+
+    const decision = await limit.limiter.consume(client.key);
+    context.decision = decision;
+    context.limitHeaders = limitHeadersOf(limit, decision);
+    return decision.allowed ? undefined : decision;
   };
 
 /** Counts a search, and refuses it if the client is over the limit. */

@@ -1,6 +1,6 @@
 /** Reads what a page shows from a snapshot. */
 import type { AchievementEntry, User } from "../domain/model.ts";
-import { spellQuery } from "../search/normalize-query.ts";
+import { spellQuery } from "../search/fold.ts";
 import type { Snapshot } from "../snapshot/read/reload.ts";
 import type {
   CompanyView,

@@ -23,6 +23,8 @@ export interface RequestContext extends Sender {
   startMs: number;
   /** The decision of the search limit. Undefined if the request was not counted. */
   decision: Decision | undefined;
+  /** The headers that tell the client of the decision. */
+  limitHeaders: Record<string, string> | undefined;
   /** The error in the response, whether in JSON or on a page. Undefined until there is one. */
   error: ErrorCode | undefined;
 }
@@ -54,9 +56,10 @@ export class RequestContexts {
       url,
       method,
       headers,
-      requestId: requestIdOf(headers, this.#isTrusted(peer)),
+      requestId: requestIdOf(headers, this.isTrusted(peer)),
       startMs: performance.now(),
       decision: undefined,
+      limitHeaders: undefined,
       error: undefined,
     };
     this.#contexts.set(request, context);
@@ -78,13 +81,9 @@ export class RequestContexts {
     return this.#clients.clientOf(addressOf(peer), headers.get("x-forwarded-for"));
   }
 
-  /** Whether all clients of an untrusted proxy count as one. */
-  hidesClients({ peer, headers }: Sender): boolean {
-    return headers.has("x-forwarded-for") && !this.#isTrusted(peer);
-  }
-
-  isUnlimited({ peer, headers }: Sender): boolean {
-    return this.#clients.isUnlimited(addressOf(peer), headers.get("x-forwarded-for"));
+  /** Returns undefined if the searches of the client are not limited. */
+  limitedClientOf({ peer, headers }: Sender): Client | undefined {
+    return this.#clients.limitedClientOf(addressOf(peer), headers.get("x-forwarded-for"));
   }
 
   /** The base URL for links in the response. */
@@ -92,10 +91,10 @@ export class RequestContexts {
     const { publicUrl, basePath } = this.#options;
     if (publicUrl !== undefined) return publicUrl;
     const { url, peer, headers } = this.of(request);
-    return originOf({ url, headers, isTrusted: this.#isTrusted(peer) }) + basePath;
+    return originOf({ url, headers, isTrusted: this.isTrusted(peer) }) + basePath;
   };
 
-  #isTrusted(peer: Peer): boolean {
+  isTrusted(peer: Peer): boolean {
     return this.#clients.trustsAny && this.#clients.trusts(addressOf(peer));
   }
 }

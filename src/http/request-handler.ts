@@ -14,8 +14,8 @@ export interface RequestHandler {
   /** If `isRefused`, responds that too many requests of this client are waiting. */
   fetch(request: Request, from?: unknown, isRefused?: boolean): Response | Promise<Response>;
   clientOf(request: Request, from: unknown): Client;
-  /** Whether all clients of an untrusted proxy count as one. */
-  hidesClients(request: Request, from: unknown): boolean;
+  /** Whether the peer is a trusted proxy. */
+  isTrusted(request: Request, from: unknown): boolean;
   /** Whether the response to a request that `fetch` has got says that there is no such path. */
   isUnknownPath(request: Request): boolean;
 }
@@ -29,9 +29,6 @@ interface Parts {
 
 export function createRequestHandler(parts: Parts): RequestHandler {
   const { app, contexts, respond, basePath } = parts;
-  const senderOf = (request: Request, from: unknown) => {
-    return { peer: peerOf(request, from), headers: request.headers };
-  };
   return {
     fetch(request, from, isRefused = false) {
       if (typeof request?.headers?.get !== "function") {
@@ -45,8 +42,10 @@ export function createRequestHandler(parts: Parts): RequestHandler {
       if (isRefused) return respond({ request: routable, responseValue: busy }) as Response;
       return app.fetch(routable);
     },
-    clientOf: (request, from) => contexts.clientOf(senderOf(request, from)),
-    hidesClients: (request, from) => contexts.hidesClients(senderOf(request, from)),
+    clientOf(request, from) {
+      return contexts.clientOf({ peer: peerOf(request, from), headers: request.headers });
+    },
+    isTrusted: (request, from) => contexts.isTrusted(peerOf(request, from)),
     isUnknownPath: (request) => contexts.of(request).error === "route_not_found",
   };
 }

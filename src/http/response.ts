@@ -1,11 +1,11 @@
 /** Makes the response to every request: headers, ETag or 304, content coding and limit headers. */
 import { apiVersion } from "../domain/version.ts";
 import { codingFor } from "./accept-encoding.ts";
-import type { AppOptions, SearchLimit } from "./app-options.ts";
+import type { AppOptions } from "./app-options.ts";
 import { type CachePolicy, cacheControls, type Storage } from "./cache-control.ts";
 import type { Body, Coding, Content } from "./content.ts";
 import { isNoneMatch } from "./etag.ts";
-import { limitHeaders, limitHeadersOf } from "./rate-limit.ts";
+import { limitHeaders } from "./rate-limit.ts";
 import { createReport } from "./report-response.ts";
 import type { RequestContext, RequestContexts } from "./request-context.ts";
 import { contentOf } from "./result.ts";
@@ -58,13 +58,11 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
 class ResponseMaker {
   readonly #compresses: boolean;
   readonly #allowsIndexing: boolean;
-  readonly #searchLimit: SearchLimit | undefined;
   readonly #prepared: Record<Storage, Headers>;
 
-  constructor({ compress, page, searchLimit, cacheMaxAgeSeconds }: AppOptions) {
+  constructor({ compress, page, cacheMaxAgeSeconds }: AppOptions) {
     this.#compresses = compress;
     this.#allowsIndexing = page?.allowIndexing === true;
-    this.#searchLimit = searchLimit;
     this.#prepared = prepareHeaders(cacheMaxAgeSeconds);
   }
 
@@ -91,7 +89,9 @@ class ResponseMaker {
       response.headers.delete("x-robots-tag");
     }
 
-    this.#addRequestHeaders(response, context);
+    // These differ between requests for the same content.
+    response.headers.set("x-request-id", context.requestId);
+    setHeaders(response, context.limitHeaders);
     if (retryAfterSeconds !== undefined) {
       response.headers.set("retry-after", String(retryAfterSeconds));
     }
@@ -105,13 +105,6 @@ class ResponseMaker {
     // A PNG is compressed already.
     if (!this.#compresses || body === null || type === "image/png") return "identity";
     return codingFor(body, requestHeaders);
-  }
-
-  /** Adds what differs between requests for the same content. */
-  #addRequestHeaders(response: Response, { requestId, decision }: RequestContext): void {
-    response.headers.set("x-request-id", requestId);
-    if (!this.#searchLimit || !decision) return;
-    setHeaders(response, limitHeadersOf(this.#searchLimit, decision));
   }
 }
 

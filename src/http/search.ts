@@ -2,7 +2,8 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { CompanySearchResult, MAX_RESULTS, UserSearchResult } from "../domain/model.ts";
-import { normalizeQuery, SEARCHABLE, spellQuery } from "../search/normalize-query.ts";
+import { spellQuery } from "../search/fold.ts";
+import { normalizeQuery, SEARCHABLE } from "../search/normalize-query.ts";
 import type { Service } from "./app-options.ts";
 import { endpoints } from "./endpoints.ts";
 import { errorTypes } from "./errors-by-route.ts";
@@ -13,13 +14,13 @@ const Query = Type.Object({ q: Type.RegExp(SEARCHABLE, { error: "invalid_query" 
 
 export const search = (service: Service) =>
   new Elysia({ strictPath: true })
-    .derive(() => ({ cache: "private" as const }))
     .guard({
       ...errorTypes.Search,
       query: Query,
       transform: [...limitHooks(service), normalize],
       beforeHandle: service.faults,
     })
+    .derive(() => ({ cache: "private" as const }))
     .get(
       endpoints.searchCompanies.path,
       ({ query }) => {

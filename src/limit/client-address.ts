@@ -63,13 +63,13 @@ export class Clients {
   }
 
   /**
-   * Whether the client's address is exempt from the limit. Never true behind an untrusted proxy,
-   * because all clients of that proxy have its address.
+   * Returns undefined if the client's address is exempt from the limit. It never is behind an
+   * untrusted proxy, because all clients of that proxy have its address.
    */
-  isUnlimited(peer: string | undefined, forwardedFor: string | null): boolean {
-    if (this.#unlimited.length === 0) return false;
-    if (forwardedFor !== null && !this.trusts(peer)) return false;
-    return this.#findClient(peer, forwardedFor)?.isUnlimited ?? false;
+  limitedClientOf(peer: string | undefined, forwardedFor: string | null): Client | undefined {
+    const client = this.#findClient(peer, forwardedFor);
+    const isHidden = forwardedFor !== null && !this.trusts(peer);
+    return client?.isUnlimited && !isHidden ? undefined : (client ?? UNKNOWN);
   }
 
   trusts(peer: string | undefined): boolean {

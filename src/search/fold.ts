@@ -4,7 +4,8 @@
  * version of any-ascii, requires a new schema version.
  */
 import anyAscii from "any-ascii";
-import { collapseSpaces } from "../domain/text.ts";
+import { collapseSpaces, hasCodePoints } from "../domain/text.ts";
+import { MAX_QUERY_CODE_POINTS } from "./normalize-query.ts";
 
 /** Separates the spellings of a name in a single text. Folded text contains no line breaks. */
 export const SPELLING_END = "\n";
@@ -55,7 +56,7 @@ function toDigraphs(text: string): string {
   return text.normalize("NFC").replace(HAS_DIGRAPH, digraphOf);
 }
 
-export function toLatin(text: string): string {
+function toLatin(text: string): string {
   return text.normalize("NFC").replace(GREEK_OU, "ou").replace(TRANSLITERATED, anyAscii);
 }
 
@@ -71,8 +72,18 @@ export function spell(name: string): string {
   return foldDistinct(rewriters.map((rewrite) => rewrite(name))).join(SPELLING_END);
 }
 
+/**
+ * Returns the distinct spellings of a normalized query, or none if it is too long or folding drops
+ * all of it.
+ */
+export function spellQuery(query: string): string[] {
+  if (hasCodePoints(query, MAX_QUERY_CODE_POINTS + 1)) return [];
+  const spellings = foldDistinct([query, toLatin(query)]);
+  return spellings[0] === "" ? [] : spellings;
+}
+
 /** Folds distinct texts, because folding is slow. The first spelling is kept even if it is empty. */
-export function foldDistinct(texts: string[]): string[] {
+function foldDistinct(texts: string[]): string[] {
   const spellings = new Set(Array.from(new Set(texts), fold));
   return [...spellings].filter((spelling, at) => at === 0 || spelling !== "");
 }

@@ -1,12 +1,11 @@
-/** The bounds of a query, and its spellings. */
+/** The bounds of a query, and its form before it is spelled. */
 import { collapseSpaces, firstCodePoints, hasCodePoints } from "../domain/text.ts";
-import { foldDistinct, toLatin } from "./fold.ts";
 
 /** At least 2 code points. The flags make `.` match any code point. */
 export const SEARCHABLE = /^.{2}/su;
 
 /** In NFC. A longer query finds nothing. */
-const MAX_QUERY_CODE_POINTS = 400;
+export const MAX_QUERY_CODE_POINTS = 400;
 
 /** How many marks a letter composes with at most. */
 const MAX_COMPOSED_MARKS = 3;
@@ -26,14 +25,4 @@ export function normalizeQuery(text: string): string {
     const isTooLong = hasCodePoints(composed, MAX_QUERY_CODE_POINTS + 1 + MAX_COMPOSED_MARKS);
     if (isTooLong || start === query) return firstCodePoints(composed, MAX_QUERY_CODE_POINTS + 1);
   }
-}
-
-/**
- * Returns the distinct spellings of a normalized query, or none if it is too long or folding drops
- * all of it.
- */
-export function spellQuery(query: string): string[] {
-  if (hasCodePoints(query, MAX_QUERY_CODE_POINTS + 1)) return [];
-  const spellings = foldDistinct([query, toLatin(query)]);
-  return spellings[0] === "" ? [] : spellings;
 }

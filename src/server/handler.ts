@@ -33,15 +33,18 @@ export class ServerHandler {
     this.#handler.clientOf(request, peer);
 
   readonly fetch: RequestHandler["fetch"] = (request, peer, isRefused) => {
-    if (this.#warnsOfProxy && this.#handler.hidesClients(request, peer)) {
-      this.#warnsOfProxy = false;
-      this.#log.warn(BEHIND_PROXY);
-    }
+    if (this.#warnsOfProxy && request.headers.has("x-forwarded-for")) this.#warn(request, peer);
     const response = this.#handler.fetch(request, peer, isRefused);
     // Bun sends an awaited response later, so only these are awaited.
     const isChanged = request.method === "HEAD" || this.#isStopping;
     return isChanged ? this.#addHeaders(request, response) : response;
   };
+
+  #warn(request: Request, peer: unknown): void {
+    if (this.#handler.isTrusted(request, peer)) return;
+    this.#warnsOfProxy = false;
+    this.#log.warn(BEHIND_PROXY);
+  }
 
   async #addHeaders(request: Request, pending: Response | Promise<Response>): Promise<Response> {
     const response = await pending;

@@ -28,22 +28,6 @@ export interface Kind<Inside, Given = string> extends TextKind<Inside> {
   convert(given: Given): Inside;
 }
 
-/** Makes a parser's error, such as "must be 1 or 0", name the setting and end with the value. */
-export function parseNamed<Inside>(
-  name: string,
-  { isSecret }: Pick<TextKind<unknown>, "isSecret">,
-  value: unknown,
-  parse: () => Inside,
-): Inside {
-  try {
-    return parse();
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    const got = isSecret ? "" : `, got ${JSON.stringify(value)}`;
-    throw new UsageError(`${name} ${error.message}${got}`);
-  }
-}
-
 /** A kind whose `parse` throws a `RangeError` for an invalid value, if there are any. */
 export function parsedBy<Inside>(value: string, parse: (text: string) => Inside): Kind<Inside> {
   return { value, takes: "string", parse, convert: parse };

@@ -5,7 +5,7 @@ import type { ResponseFacts } from "../http/hooks.ts";
 import type { LineSource } from "../snapshot/import/line-reader.ts";
 import type { GivenOf, Setting, Values } from "./declare.ts";
 import * as kinds from "./kinds.ts";
-import { defaultOf } from "./read-value.ts";
+import { defaultOf, parseNamed } from "./read-value.ts";
 import { sharedSettings } from "./serve-flags.ts";
 
 /** Declares a library-only option whose value is used as given. */
@@ -86,6 +86,6 @@ function readOption(name: string, { kind, separator }: Option, given: unknown): 
     throw new TypeError(`${name} must be of type ${takes}, got ${type}`);
   }
   const convert = (value: unknown) =>
-    kinds.parseNamed(name, kind, value, () => kind.convert(value as never));
+    parseNamed(name, kind, value, () => kind.convert(value as never));
   return separator && Array.isArray(given) ? given.map(convert) : convert(given);
 }

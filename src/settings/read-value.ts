@@ -11,7 +11,7 @@ export function readValue(setting: Setting, texts: string[] | undefined, env: ki
   const parse = (text: string) => {
     // An empty value is an error, because an empty host would listen on every address.
     if (text === "") throw new kinds.UsageError(`${name} must not be empty`);
-    return kinds.parseNamed(name, kind, text, () => kind.parse(text, env));
+    return parseNamed(name, kind, text, () => kind.parse(text, env));
   };
   if (separator && given.length > 0) {
     if (!isFlag(setting)) return given.map(parse);
@@ -19,6 +19,22 @@ export function readValue(setting: Setting, texts: string[] | undefined, env: ki
   }
   const last = given.at(-1);
   return last === undefined ? defaultOf(setting) : parse(last);
+}
+
+/** Makes a parser's error, such as "must be 1 or 0", name the setting and end with the value. */
+export function parseNamed<Inside>(
+  name: string,
+  { isSecret }: Pick<kinds.TextKind<unknown>, "isSecret">,
+  value: unknown,
+  parse: () => Inside,
+): Inside {
+  try {
+    return parse();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    const got = isSecret ? "" : `, got ${JSON.stringify(value)}`;
+    throw new kinds.UsageError(`${name} ${error.message}${got}`);
+  }
 }
 
 /** Returns the value of a setting that was left out. */

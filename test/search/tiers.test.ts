@@ -1,8 +1,8 @@
 /** Tests that both the product and the oracle agree with the examples in src/search/README.md. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { spell } from "../../src/search/fold.ts";
-import { normalizeQuery, spellQuery } from "../../src/search/normalize-query.ts";
+import { spell, spellQuery } from "../../src/search/fold.ts";
+import { normalizeQuery } from "../../src/search/normalize-query.ts";
 import { hasWords, tierOf, wordsOf } from "../../src/search/tiers.ts";
 import { searchAsWritten, spellingsAsWritten } from "../oracle.ts";
 import { root } from "../support.ts";

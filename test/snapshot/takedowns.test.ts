@@ -1,6 +1,6 @@
 /** An import from a source that lags behind does not undo a takedown. */
 import { expect, test } from "bun:test";
-import { spellQuery } from "../../src/search/normalize-query.ts";
+import { spellQuery } from "../../src/search/fold.ts";
 import { applyChanges, hideUsers } from "../../src/snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../../src/snapshot/import/import.ts";
 import { openSnapshot } from "../../src/snapshot/read/reload.ts";

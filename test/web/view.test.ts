@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { languages } from "../../src/domain/languages.ts";
 import type { User } from "../../src/domain/model.ts";
-import { spellQuery } from "../../src/search/normalize-query.ts";
+import { spellQuery } from "../../src/search/fold.ts";
 import { pageAssets } from "../../src/web/assets.ts";
 import type { Brand } from "../../src/web/brand.ts";
 import { renderDocument } from "../../src/web/document.ts";

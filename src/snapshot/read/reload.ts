@@ -62,9 +62,7 @@ export class ReloadableSnapshot {
   }
 
   /** The snapshot to read from, until the next await: it may be closed after that. */
-  current(): Snapshot {
-    return this.#snapshot;
-  }
+  readonly current = (): Snapshot => this.#snapshot;
 
   refused(): SnapshotError | undefined {
     return this.#refused;
