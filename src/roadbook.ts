@@ -147,8 +147,7 @@ export class OpenRoadbook implements Roadbook {
     const { app, handler } = createApp(this.#appOptions());
     this.app = app;
     this.handler = handler;
-    // Some hosts pass more arguments.
-    const fetch: FetchHandler = (request, from) => handler.fetch(request, from);
+    const { fetch } = handler;
     this.fetch = this.#injector ? rejectClosed(fetch) : fetch;
     this.listener = createNodeListener(fetch, handler.isUnknownPath);
   }
@@ -188,11 +187,7 @@ export class OpenRoadbook implements Roadbook {
   readonly listFaults = (): string[] => this.#injector?.list() ?? [];
 
   readonly resetLimit = (): void => {
-    const { limiter } = this.#parts;
-    if (limiter && !limiter.reset) {
-      throw new Error("the counts are in a shared store; delete its keys roadbook:limit:* instead");
-    }
-    limiter?.reset?.();
+    this.#parts.limiter?.reset();
   };
 
   readonly isPublic = (id: number): boolean =>
@@ -203,7 +198,7 @@ export class OpenRoadbook implements Roadbook {
   readonly close = async (): Promise<void> => {
     this.#isClosed = true;
     for (const listener of this.#listeners) await listener.close();
-    this.#parts.limiter?.close?.();
+    this.#parts.limiter?.close();
     this.#parts.snapshot.close();
   };
 

@@ -106,6 +106,20 @@ test("if onResponse throws, the response is unchanged, and onBug gets the error"
   ]);
 });
 
+test("if onResponse rejects, onBug gets the error", async () => {
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  await using roadbook = await createRoadbook({
+    dataset: community,
+    async onResponse() {
+      await Promise.resolve();
+      throw new Error("no room");
+    },
+    onBug: resolve,
+  });
+  expect((await ask(roadbook, "/users/public/42")).status).toBe(200);
+  expect(String(await promise)).toBe("Error: no room");
+});
+
 test("an onBug that throws or rejects does not replace the response", async () => {
   const fail = () => {
     throw new Error("no room for a bug");

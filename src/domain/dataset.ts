@@ -42,6 +42,15 @@ export type RecordKey = Pick<DeletionLine, "type" | "id">;
 /** An object that has not been validated yet. */
 export type RawRecord = Record<string, unknown>;
 
+/** Whether a record is, or might be meant as, a private user. Only the id of one is written. */
+export function mayBePrivate(record: RawRecord): boolean {
+  return record.type === "user" && record.public !== true;
+}
+
+export function isPublicUser(record: ChangeLine): record is PublicUserLine {
+  return record.type === "user" && "public" in record && record.public;
+}
+
 /** The schemas of the lines of a dataset. A change file can have deletions, too. */
 export const lineSchemas = {
   role: RoleLine,

@@ -12,6 +12,7 @@ import {
   type EndLine,
   type IdsLine,
   lineSchemas,
+  mayBePrivate,
   type RawRecord,
   type RecordKey,
   recordTypes,
@@ -107,8 +108,7 @@ function validate<Valid extends ChangeLine | IdsLine | EndLine>(
 ): Valid | InvalidRecord {
   if ("reason" in shape) return new InvalidRecord([shape], value);
   if (!shape.Check(value)) {
-    const isPrivate = value.type === "user" && value.public !== true;
-    return new InvalidRecord(listErrors(shape, value, isPrivate), value);
+    return new InvalidRecord(listErrors(shape, value, mayBePrivate(value)), value);
   }
   const errors = listDuplicateIds(value);
   return errors.length === 0 ? value : new InvalidRecord(errors, value);

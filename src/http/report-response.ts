@@ -17,7 +17,7 @@ export function createReport(
   return (context, route, status) => {
     const { requestId, method, decision, startMs } = context;
     try {
-      onResponse({
+      const reported: unknown = onResponse({
         requestId,
         method,
         route: labelOf(route, basePath),
@@ -26,6 +26,8 @@ export function createReport(
         durationMs: performance.now() - startMs,
         client: () => contexts.clientOf(context).key,
       });
+      // A program may give an async function.
+      if (reported instanceof Promise) reported.catch((error) => onBug(error, requestId));
     } catch (error) {
       onBug(error, requestId);
     }

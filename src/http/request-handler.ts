@@ -11,8 +11,9 @@ export type FetchHandler = (request: Request, from?: unknown) => Response | Prom
 
 /** Lets a server give clients turns, and notice an untrusted proxy. */
 export interface RequestHandler {
-  /** If `isRefused`, responds that too many requests of this client are waiting. */
-  fetch(request: Request, from?: unknown, isRefused?: boolean): Response | Promise<Response>;
+  fetch(request: Request, from?: unknown): Response | Promise<Response>;
+  /** Responds that too many requests of this client are waiting. */
+  refuse(request: Request, from?: unknown): Response;
   clientOf(request: Request, from: unknown): Client;
   /** Whether the peer is a trusted proxy. */
   isTrusted(request: Request, from: unknown): boolean;
@@ -29,19 +30,24 @@ interface Parts {
 
 export function createRequestHandler(parts: Parts): RequestHandler {
   const { app, contexts, respond, basePath } = parts;
+  /** Starts the context of a request, and returns what Elysia gets. */
+  const start = (request: Request, from: unknown): Request => {
+    const routable = toRoutable(request, basePath);
+    contexts.start(routable, request, peerOf(request, from));
+    return routable;
+  };
+
   return {
-    fetch(request, from, isRefused = false) {
+    fetch(request, from) {
       if (typeof request?.headers?.get !== "function") {
         throw new TypeError(
           "fetch takes a Request; in Express and node:http, use roadbook.listener",
         );
       }
-
-      const routable = toRoutable(request, basePath);
-      contexts.start(routable, request, peerOf(request, from));
-      if (isRefused) return respond({ request: routable, responseValue: busy }) as Response;
-      return app.fetch(routable);
+      return app.fetch(start(request, from));
     },
+    refuse: (request, from) =>
+      respond({ request: start(request, from), responseValue: busy }) as Response,
     clientOf(request, from) {
       return contexts.clientOf({ peer: peerOf(request, from), headers: request.headers });
     },

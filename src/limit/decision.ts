@@ -12,10 +12,10 @@ export interface Limiter {
   /** Counts a request if it is allowed. Never throws or rejects. */
   consume(client: string): Decision | Promise<Decision>;
   status(): LimiterStatus;
-  /** Forgets all requests. A shared limiter does not have this method. */
-  reset?(): void;
-  /** Disconnects from the store. Only a shared limiter has this method. */
-  close?(): void;
+  /** Forgets all requests. Throws if they are in a shared store. */
+  reset(): void;
+  /** Disconnects from the store, if there is one. */
+  close(): void;
 }
 
 export interface LimiterStatus {

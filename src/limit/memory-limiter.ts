@@ -43,6 +43,8 @@ export class MemoryLimiter implements Limiter {
     this.#clients.clear();
   }
 
+  close(): void {}
+
   status(): LimiterStatus {
     return { store: "memory", up: true, clients: this.#clients.size };
   }

@@ -72,6 +72,10 @@ class SharedLimiter implements Limiter {
   }
 
   /** Any later decisions are made in memory. */
+  reset(): void {
+    throw new Error("the counts are in a shared store; delete its keys roadbook:limit:* instead");
+  }
+
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#retryTimer);

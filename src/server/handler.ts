@@ -32,13 +32,19 @@ export class ServerHandler {
   readonly clientOf: RequestHandler["clientOf"] = (request, peer) =>
     this.#handler.clientOf(request, peer);
 
-  readonly fetch: RequestHandler["fetch"] = (request, peer, isRefused) => {
+  readonly refuse = (request: Request, peer: unknown): Response | Promise<Response> =>
+    this.#finish(request, this.#handler.refuse(request, peer));
+
+  readonly fetch: RequestHandler["fetch"] = (request, peer) => {
     if (this.#warnsOfProxy && request.headers.has("x-forwarded-for")) this.#warn(request, peer);
-    const response = this.#handler.fetch(request, peer, isRefused);
+    return this.#finish(request, this.#handler.fetch(request, peer));
+  };
+
+  #finish(request: Request, response: Response | Promise<Response>): Response | Promise<Response> {
     // Bun sends an awaited response later, so only these are awaited.
     const isChanged = request.method === "HEAD" || this.#isStopping;
     return isChanged ? this.#addHeaders(request, response) : response;
-  };
+  }
 
   #warn(request: Request, peer: unknown): void {
     if (this.#handler.isTrusted(request, peer)) return;

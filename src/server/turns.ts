@@ -17,7 +17,9 @@ const REFUSING_BUDGET_MS = BUDGET_MS / 4;
 /** Further requests of the same client are refused. */
 const MAX_WAITING = 200;
 
-type Handler = Pick<RequestHandler, "fetch" | "clientOf">;
+interface Handler extends Pick<RequestHandler, "fetch" | "clientOf"> {
+  refuse: FetchHandler;
+}
 
 /** Returns a handler that calls `handler.fetch`, at once or in a later tick. */
 export function takeTurns(handler: Handler): FetchHandler {
@@ -111,7 +113,8 @@ class Turns {
     try {
       // Bun sends nothing and logs nothing if the connection is gone.
       request.signal.throwIfAborted();
-      resolve(await this.#handler.fetch(request, from, isRefused));
+      const { fetch, refuse } = this.#handler;
+      resolve(await (isRefused ? refuse(request, from) : fetch(request, from)));
     } catch (error) {
       reject(error);
     }

@@ -1,5 +1,5 @@
 /** Writes the records of a dataset as CSV files. Importing them gives the same snapshot. */
-import type { DatasetLine } from "../domain/dataset.ts";
+import { type DatasetLine, isPublicUser } from "../domain/dataset.ts";
 import type { PrivateUserLine, PublicUserLine } from "../domain/model.ts";
 import { columnsOf, type TableName } from "./columns.ts";
 
@@ -22,11 +22,11 @@ const rowsOf: Record<TableName, (record: DatasetLine) => CsvRow[]> = {
   companies: (record) => (record.type === "company" ? [record] : []),
   users: (record) => (record.type === "user" ? [toUserRow(record)] : []),
   user_roles(record) {
-    const roles = isPublic(record) ? (record.roles ?? []) : [];
+    const roles = isPublicUser(record) ? (record.roles ?? []) : [];
     return roles.map((role_id) => ({ user_id: record.id, role_id }));
   },
   user_achievements(record) {
-    const achievements = isPublic(record) ? (record.achievements ?? []) : [];
+    const achievements = isPublicUser(record) ? (record.achievements ?? []) : [];
     return achievements.map(({ id, tier, unlocked_at }) => {
       return { user_id: record.id, achievement_id: id, tier, unlocked_at };
     });
@@ -34,14 +34,10 @@ const rowsOf: Record<TableName, (record: DatasetLine) => CsvRow[]> = {
 };
 
 function toUserRow(record: PublicUserLine | PrivateUserLine): CsvRow {
-  if (!isPublic(record)) return { id: record.id, public: false };
+  if (!isPublicUser(record)) return { id: record.id, public: false };
   const { id, name, avatar_url, created_at, company } = record;
   const membership = company ? { company_id: company.id, company_role: company.role } : {};
   return { id, public: true, name, avatar_url, created_at, ...membership };
-}
-
-function isPublic(record: DatasetLine): record is PublicUserLine {
-  return record.type === "user" && record.public;
 }
 
 /** Quotes as RFC 4180 says. Null and undefined become an empty field. */

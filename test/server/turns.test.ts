@@ -14,8 +14,8 @@ interface Sent {
  */
 function open({ path = "/", handle = (_: string): unknown => undefined }) {
   const handled: string[] = [];
-  const fetch = async (request: Request, _?: unknown, isRefused?: boolean) => {
-    if (isRefused) return new Response("refused");
+  const refuse = () => new Response("refused");
+  const fetch = async (request: Request) => {
     const name = new URL(request.url).pathname.split("/").at(-1) ?? "";
     handled.push(name);
     await handle(name);
@@ -25,7 +25,7 @@ function open({ path = "/", handle = (_: string): unknown => undefined }) {
     const key = String(from);
     return { key, network: key.slice(0, 1) };
   };
-  const respond = takeTurns({ fetch, clientOf });
+  const respond = takeTurns({ fetch, refuse, clientOf });
   const send = async (client: string, name: string, { origin, signal }: Sent = {}) => {
     const url = `${origin ?? "http://roadbook.test"}${path}${name}`;
     return (await respond(new Request(url, { signal: signal ?? null }), client)).text();

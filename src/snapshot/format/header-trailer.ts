@@ -9,6 +9,7 @@ import { setImmediate } from "node:timers/promises";
 import zlib from "node:zlib";
 import { reasonOf } from "../../files/errors.ts";
 import { findForeign, isGzip } from "../../files/file-kinds.ts";
+import { writeAll } from "../../files/write-all.ts";
 import { clearUnused } from "./forget.ts";
 import { SnapshotError } from "./snapshot-error.ts";
 
@@ -83,7 +84,7 @@ export async function finishFile(path: string): Promise<string> {
   let at = 0;
   for await (const chunk of readChunks(file, 0, databaseBytes)) {
     const hasChanged = clearUnused(chunk, at === 0 ? HEADER_BYTES : 0);
-    if (hasChanged) await file.write(chunk, 0, chunk.length, at);
+    if (hasChanged) await writeAll(file, chunk, at);
     hash.update(chunk);
     blocks.push(hashBlocks(chunk));
     at += chunk.length;
@@ -91,7 +92,7 @@ export async function finishFile(path: string): Promise<string> {
   const hashes = Buffer.concat(blocks);
   const sha256 = hash.update(hashes).digest("hex");
   const trailer = Buffer.concat([hashes, checksumLine(sha256)]);
-  await file.write(trailer, 0, trailer.length, databaseBytes);
+  await writeAll(file, trailer, databaseBytes);
   await file.truncate(databaseBytes + trailer.length);
   return sha256;
 }
@@ -140,13 +141,15 @@ function hashBlocks(bytes: Uint8Array): Buffer {
 async function* readChunks(source: FileHandle | Uint8Array, from: number, to: number) {
   const isMemory = source instanceof Uint8Array;
   const buffer = Buffer.alloc(isMemory ? 0 : CHUNK_BYTES);
-  for (let at = from; at < to; at += CHUNK_BYTES) {
+  let at = from;
+  while (at < to) {
     const length = Math.min(CHUNK_BYTES, to - at);
     const chunk = isMemory
       ? source.subarray(at, at + length)
       : buffer.subarray(0, (await source.read(buffer, 0, length, at)).bytesRead);
     if (chunk.length === 0) return;
     yield chunk;
+    at += chunk.length;
     if (isMemory) await setImmediate();
   }
 }

@@ -11,7 +11,7 @@ import type { Database } from "../../sqlite/driver.ts";
 import { parseHeader } from "../format/header-trailer.ts";
 import { privateUser, user } from "../format/schema.ts";
 import { namingErrors } from "../format/snapshot-error.ts";
-import { type Dated, dateBuild } from "./build-time.ts";
+import { type BuildTime, type Dated, dateBuild } from "./build-time.ts";
 import { ChangeWriter } from "./change-writer.ts";
 import { type Changed, Comparison } from "./comparison.ts";
 import type { Counted } from "./counted.ts";
@@ -50,7 +50,7 @@ export function applyChanges(
 
 async function replaceExisting<T>(
   target: string,
-  options: ApplyOptions,
+  options: ReplaceOptions,
   write: (paths: Paths) => Promise<T>,
 ): Promise<T> {
   // The lock file beside a name that was mistyped would stay. A first import may have one, too.
@@ -67,6 +67,8 @@ interface Found {
   wasPublic: boolean;
 }
 
+export type HideOptions = ReplaceOptions & BuildTime & Pick<IdOptions, "idMap">;
+
 /**
  * Makes users private in the snapshot file `target`, and returns them as they were. Rejects if one
  * of them does not exist. An import keeps to this for an hour, even for those already private.
@@ -74,7 +76,7 @@ interface Found {
 export function hideUsers(
   given: readonly (number | string)[],
   target: string,
-  options: ApplyOptions = {},
+  options: HideOptions = {},
 ): Promise<Counted & { found: Found[] }> {
   return replaceExisting(target, options, async (paths) => {
     const dated = dateBuild(options);

@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from "node:buffer";
 import { decodeHTMLStrict } from "entities/decode";
-import type { RawRecord } from "../../domain/dataset.ts";
+import { mayBePrivate, type RawRecord } from "../../domain/dataset.ts";
 import { cleanName } from "../../domain/text.ts";
 import { formatTime } from "../../domain/time.ts";
 import { isUncomputed } from "../../domain/validation-errors.ts";
@@ -65,7 +65,7 @@ export class RecordCleaner {
     this.#decodeNames(record, oddTexts);
     this.#judgeTimes(record, oddTexts);
     const changed = cleanNames(record);
-    const cleanedNames = isPrivate(record) ? 0 : changed;
+    const cleanedNames = mayBePrivate(record) ? 0 : changed;
     const { avatarBase } = this.#options;
     if (avatarBase !== undefined) resolveAvatar(record, avatarBase);
     return { cleanedNames, oddTexts };
@@ -88,7 +88,8 @@ export class RecordCleaner {
       if (typeof text !== "string" || !MAY_BE_ODD.test(text)) continue;
       const decoded = decodeHTMLStrict(text);
       if (this.#options.decodeHtml) owner[field] = decoded;
-      if (!isPrivate(record) && field !== "description") found.push(...this.#judge(text, decoded));
+      if (!mayBePrivate(record) && field !== "description")
+        found.push(...this.#judge(text, decoded));
     }
   }
 
@@ -116,11 +117,6 @@ export class RecordCleaner {
   #isOddTime(time: unknown): time is string {
     return typeof time === "string" && (time < "1990" || time > this.#tomorrow);
   }
-}
-
-/** Only the id of a private user is written. */
-function isPrivate(record: RawRecord): boolean {
-  return record.type === "user" && record.public !== true;
 }
 
 /** Cleans the names in a record. Returns how many of them have changed. */

@@ -3,7 +3,7 @@
  * what `apply` or `hide` has made private or deleted. A snapshot has only their ids and times.
  */
 import { eq, gt, lte, sql } from "drizzle-orm";
-import type { ChangeLine } from "../../domain/dataset.ts";
+import { type ChangeLine, isPublicUser } from "../../domain/dataset.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { privateUser, takedown, user } from "../format/schema.ts";
 import type { BuildTime, Dated } from "./build-time.ts";
@@ -44,8 +44,7 @@ export class TakedownWriter {
     if (type !== "user") return;
 
     this.#end.run({ id });
-    const isTakedown = !("public" in change && change.public);
-    if (isTakedown) this.#begin.run({ id });
+    if (!isPublicUser(change)) this.#begin.run({ id });
   }
 }
 

@@ -6,6 +6,7 @@ import { open } from "node:fs/promises";
 import { openFile } from "../../files/input.ts";
 import type { Paths } from "../../files/replace.ts";
 import { copyIfSpace } from "../../files/temporary-folder.ts";
+import { writeAll } from "../../files/write-all.ts";
 import * as format from "../format/header-trailer.ts";
 import type { Get, Reply } from "./location.ts";
 
@@ -72,13 +73,13 @@ export async function downloadBlocks(
         const part = await get({ ...rangeHeaders(`bytes=${from}-${to - 1}`), "if-match": etag });
         // Some stores and proxies ignore If-Match, so the status need not be 412.
         if (part.headers.get("etag") !== etag) throw new ReplacedError();
-        await file.write(await receive(part, from, to, total), 0, to - from, from);
+        await writeAll(file, await receive(part, from, to, total), from);
       }
     };
 
     await Promise.all(Array.from({ length: CONNECTIONS }, work));
     await file.truncate(total);
-    await file.write(end, 0, end.length, own.from);
+    await writeAll(file, end, own.from);
   });
 }
 
