@@ -86,7 +86,7 @@ async function locate(source: string, queries: string | undefined): Promise<Loca
 /** Throws if flags of `import` exclude each other or do not fit the source. */
 function checkImportFlags(
   { kind }: LocatedSource,
-  { expectEnd, dates, dryRun, holdMs = 0, confirm }: ImportOptions & Ending,
+  { expectEnd, dates, dryRun, holdMs = MAX_HOLD_MS, confirm }: ImportOptions & Ending,
 ): void {
   if (expectEnd && (kind === "database" || kind === "folder")) {
     throw new UsageError("--expect-end works only with NDJSON");

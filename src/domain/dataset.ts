@@ -27,6 +27,7 @@ export const IdsLine = closedObject({ type: Type.Literal("ids"), map: Mark });
 export type IdsLine = Static<typeof IdsLine>;
 
 export const recordTypes = ["role", "achievement", "company", "user"] as const;
+export type RecordType = (typeof recordTypes)[number];
 
 export const DeletionLine = closedObject({
   type: Type.Union(recordTypes.map((type) => Type.Literal(type))),

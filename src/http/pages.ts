@@ -4,7 +4,6 @@ import { Elysia } from "elysia";
 import type { Language } from "../domain/languages.ts";
 import type { Decision } from "../limit/decision.ts";
 import { normalizeQuery, SEARCHABLE } from "../search/normalize-query.ts";
-import { styleOf } from "../web/brand.ts";
 import { renderDocument } from "../web/document.ts";
 import { preparePictures } from "../web/drawings.ts";
 import { RESCUE } from "../web/kiosk-rescue.ts";
@@ -12,7 +11,8 @@ import { assetPath, companyPath, driverPath } from "../web/page-paths.ts";
 import type { View } from "../web/view.ts";
 import { languageFor } from "./accept-language.ts";
 import type { Pages, Service } from "./app-options.ts";
-import { type Body, Content } from "./content.ts";
+import { AssetFiles } from "./asset-files.ts";
+import { Content } from "./content.ts";
 import { errors } from "./error-codes.ts";
 import { fail } from "./errors.ts";
 import { preferencesIn } from "./negotiate.ts";
@@ -29,10 +29,6 @@ const PAGE_POLICY =
 /** A kiosk's page has one inline script. Both of its scripts fetch pages. */
 const RESCUE_HASH = crypto.hash("sha256", RESCUE, "base64");
 const KIOSK_POLICY = `${PAGE_POLICY}; connect-src 'self'; script-src-elem 'self' 'sha256-${RESCUE_HASH}'`;
-
-/** An operator's logo may also contain styles and embedded images. */
-const LOGO_POLICY =
-  "default-src 'none'; frame-ancestors 'none'; style-src 'unsafe-inline'; img-src data:";
 
 /** Returns the routes, and the response to a request for an unknown path. */
 export function createPages(service: Service) {
@@ -156,42 +152,6 @@ function statusOf(view: View): number {
 const limited = ({ resetMs }: Decision, query = ""): View => {
   return { kind: "problem", problem: "rate_limited", query, waitSeconds: toSeconds(resetMs) };
 };
-
-/** The part of a file's name that differs between versions of the script and the style sheet. */
-const VERSIONED = /^page-[0-9a-f]{12}(-[0-9a-f]{6})?(?=\.(css|js)$)/;
-
-/** The script, the style sheet and the logo, by the names of their files. */
-class AssetFiles {
-  readonly paths: { scriptPath: string; stylePath: string; logoPath: string | undefined };
-  readonly #files = new Map<string, Content>();
-
-  constructor({ assets: { script, style }, accent, logo }: Pages) {
-    const styleFile = style.file.replace(".css", accent ? `-${accent.slice(1)}.css` : ".css");
-    const styleText = style.text + (accent ? styleOf(accent) : "");
-    this.paths = {
-      scriptPath: this.#add(script.file, "text/javascript; charset=utf-8", script.text),
-      stylePath: this.#add(styleFile, "text/css; charset=utf-8", styleText),
-      // An SVG opened directly is a document and could run scripts, so the policy forbids scripts.
-      logoPath:
-        logo &&
-        this.#add(logo.file, logo.type, logo.bytes, { "content-security-policy": LOGO_POLICY }),
-    };
-  }
-
-  /** A file of another version is the current one. */
-  find(file: string) {
-    const found = this.#files.get(file) ?? this.#files.get(file.replace(VERSIONED, "/"));
-    return found ?? fail("route_not_found");
-  }
-
-  #add(file: string, type: string, body: Body, headers = {}): string {
-    // For a page of another version. No file name in a request contains a slash.
-    this.#files.set(file.replace(VERSIONED, "/"), new Content(type, body, { isShared: true }));
-    const own = { cache: "immutable", isShared: true, headers } as const;
-    this.#files.set(file, new Content(type, body, own));
-    return assetPath(file);
-  }
-}
 
 /** A client that accepts any type, as most programs do, gets JSON. */
 function prefersPage(request: Request): boolean {

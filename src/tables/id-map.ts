@@ -6,13 +6,12 @@
 import { randomBytes } from "node:crypto";
 import { appendFileSync, rmSync, statSync } from "node:fs";
 import { sqlite } from "#sqlite";
-import { type RawRecord, type RecordKey, recordTypes } from "../domain/dataset.ts";
+import { type RawRecord, type RecordKey, type RecordType, recordTypes } from "../domain/dataset.ts";
 import { toKey } from "../domain/keys.ts";
 import { codeOf, isFileSystemError, reasonOf } from "../files/errors.ts";
 import { type LockOptions, waitForLock } from "../files/lock.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 
-type Kind = RecordKey["type"];
 type Mode = "read" | "create";
 type KeyQueries = ReturnType<typeof prepareKeyQueries>;
 
@@ -26,7 +25,7 @@ type State = "missing" | "new" | "existing";
 export class IdMap implements Disposable {
   readonly path: string;
   readonly #db: Sqlite;
-  readonly #queries: Record<Kind, KeyQueries>;
+  readonly #queries: Record<RecordType, KeyQueries>;
   #state: State;
   #hasNewKeys = false;
 
@@ -35,7 +34,7 @@ export class IdMap implements Disposable {
     this.#db = db;
     this.#state = state;
     const pairs = recordTypes.map((kind) => [kind, prepareKeyQueries(db, kind)]);
-    this.#queries = Object.fromEntries(pairs) as Record<Kind, KeyQueries>;
+    this.#queries = Object.fromEntries(pairs) as Record<RecordType, KeyQueries>;
   }
 
   /**
@@ -98,7 +97,7 @@ export class IdMap implements Disposable {
     this.#db.close();
   }
 
-  find(kind: Kind, value: unknown): number | undefined {
+  find(kind: RecordType, value: unknown): number | undefined {
     const key = toKey(value);
     return key === undefined ? undefined : this.#queries[kind].find.get(key)?.id;
   }
@@ -163,12 +162,12 @@ export class IdMap implements Disposable {
     return this.#db.prepare<{ id: number }>("SELECT id FROM mark WHERE mark = ?").get(mark)?.id;
   }
 
-  #replaceId(kind: Kind, holder: unknown): void {
+  #replaceId(kind: RecordType, holder: unknown): void {
     if (typeof holder !== "object" || holder === null || !("id" in holder)) return;
     holder.id = this.#toId(kind, holder.id);
   }
 
-  #toId(kind: Kind, value: unknown): unknown {
+  #toId(kind: RecordType, value: unknown): unknown {
     const { cached, find } = this.#queries[kind];
     const known = cached.get(value);
     if (known !== undefined) return known;
@@ -181,7 +180,7 @@ export class IdMap implements Disposable {
     return id;
   }
 
-  #add(kind: Kind, key: string): number | undefined {
+  #add(kind: RecordType, key: string): number | undefined {
     this.#hasNewKeys = true;
     return this.#writing(() => this.#queries[kind].add.get(key)?.id);
   }
@@ -199,7 +198,7 @@ export class IdMap implements Disposable {
 /** Returns the number by which the system knows the file. Undefined if there is none. */
 const fileAt = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino;
 
-function prepareKeyQueries(db: Sqlite, kind: Kind) {
+function prepareKeyQueries(db: Sqlite, kind: RecordType) {
   return {
     /** The ids of keys that many records refer to. */
     cached: new Map<unknown, number>(),

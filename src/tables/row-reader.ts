@@ -1,5 +1,5 @@
 /** Turns rows of tables into records, and errors in rows into errors that say where the row is. */
-import type { RawRecord, RecordKey } from "../domain/dataset.ts";
+import type { RawRecord, RecordType } from "../domain/dataset.ts";
 import { toKey } from "../domain/keys.ts";
 import {
   type FoundError,
@@ -12,7 +12,6 @@ import { createConverter, type IdFormat } from "./cells.ts";
 import { keyOf, type TableName } from "./columns.ts";
 import type { Row, TableSource } from "./table-source.ts";
 
-type RecordType = RecordKey["type"];
 /** An error in a cell. */
 export type CellError = ValidationError & Pick<RecordError, "missing">;
 

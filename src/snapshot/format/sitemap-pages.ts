@@ -5,8 +5,8 @@ import type { Sqlite } from "../../sqlite/driver.ts";
 /** Listing this many takes 1 ms. */
 const IDS_PER_PAGE = 5000;
 
-/** Companies without public users are not listed. */
-const isListed: Record<NameKind, string> = {
+/** The condition for the ids that are listed. Companies without public users are not. */
+export const isListed: Record<NameKind, string> = {
   user: "true",
   company: "EXISTS (SELECT 1 FROM user WHERE company_id = company.id)",
 };

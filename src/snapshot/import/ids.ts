@@ -61,9 +61,9 @@ export class Ids implements Disposable {
     return this.#source.kind === "own" ? this.#map?.addMark() : this.#givenMark;
   }
 
-  /** Replaces the keys in a record by numbers. A snapshot's numbers must not be translated. */
-  translate(record: RawRecord): void {
-    if (!this.#map) return;
+  /** Replaces the keys in a record of `source` by numbers, which a snapshot has already. */
+  translate(record: RawRecord, source: SourceIds): void {
+    if (!this.#map || source.kind !== "own") return;
     if (record.type === "user" && this.#userKeys !== "others") {
       this.#userKeys = isInteger(record.id) ? "integers" : "others";
     }

@@ -72,7 +72,7 @@ export async function readDataset<Parsed extends RecordKey>(
         report.addProblem(item);
         continue;
       }
-      if (source.ids.kind === "own") ids.translate(item.record);
+      ids.translate(item.record, source.ids);
       const findings = cleaner.clean(item.record);
       const parsed = handler.validate(item.record);
       const errors = parsed instanceof InvalidRecord ? parsed.errors : handler.add(parsed, item.at);

@@ -1,8 +1,9 @@
 /** Reads the ids whose pages the sitemap lists. */
-import { and, between, count, eq, exists, sql } from "drizzle-orm";
+import { and, between, count, sql } from "drizzle-orm";
 import type { NameKind } from "../../domain/model.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { company, companyPage, user, userPage } from "../format/schema.ts";
+import { isListed } from "../format/sitemap-pages.ts";
 
 /** The ids of public users, or of companies that have one, in pages for the sitemap. */
 export class SitemapIds {
@@ -27,10 +28,11 @@ export class SitemapIds {
 }
 
 function prepareForPages(db: Database, kind: NameKind) {
-  const { records, pages, listed } = {
-    user: { records: user, pages: userPage, listed: undefined },
-    company: { records: company, pages: companyPage, listed: hasUser(db) },
+  const { records, pages } = {
+    user: { records: user, pages: userPage },
+    company: { records: company, pages: companyPage },
   }[kind];
+  const isOnPage = between(records.id, sql.placeholder("from"), sql.placeholder("to"));
   return {
     count: db.select({ pages: count() }).from(pages).prepare(),
     first: db
@@ -44,11 +46,7 @@ function prepareForPages(db: Database, kind: NameKind) {
     ids: db
       .select({ ids: sql<string>`json_group_array(${records.id} ORDER BY ${records.id})` })
       .from(records)
-      .where(and(between(records.id, sql.placeholder("from"), sql.placeholder("to")), listed))
+      .where(and(isOnPage, sql.raw(isListed[kind])))
       .prepare(),
   };
-}
-
-function hasUser(db: Database) {
-  return exists(db.select({ id: user.id }).from(user).where(eq(user.company_id, company.id)));
 }

@@ -70,7 +70,7 @@ export async function downloadBlocks(
 
     const work = async () => {
       for (const { from, to } of ranges) {
-        const part = await get({ ...rangeHeaders(`bytes=${from}-${to - 1}`), "if-match": etag });
+        using part = await get({ ...rangeHeaders(`bytes=${from}-${to - 1}`), "if-match": etag });
         // Some stores and proxies ignore If-Match, so the status need not be 412.
         if (part.headers.get("etag") !== etag) throw new ReplacedError();
         await writeAll(file, await receive(part, from, to, total), from);

@@ -52,14 +52,23 @@ export class RequestError extends Error {}
 export type Get = ReturnType<typeof createGet>;
 export type Reply = Awaited<ReturnType<Get>>;
 
-/** Returns a function that sends a GET request, which fails if nothing arrives for `timeoutMs`. */
+/**
+ * Returns a function that sends a GET request, which fails if nothing arrives for `timeoutMs`. To
+ * dispose of a reply closes its connection, however much of the body has been read.
+ */
 export function createGet(location: RemoteLocation, timeoutMs: number) {
-  const failWith = (what: string) => (error: unknown) => {
-    throw new RequestError(`${what}: ${networkReasonOf(error, timeoutMs)}`);
-  };
+  const failWith =
+    (what: string) =>
+    (error: unknown): never => {
+      throw new RequestError(`${what}: ${networkReasonOf(error, timeoutMs)}`);
+    };
   return async (more: Record<string, string>) => {
     const control = new AbortController();
     const timer = setTimeout(() => control.abort(new DOMException("", "TimeoutError")), timeoutMs);
+    const end = () => {
+      clearTimeout(timer);
+      control.abort();
+    };
     async function* read({ body }: Response): AsyncGenerator<Uint8Array> {
       try {
         for await (const chunk of body ?? []) {
@@ -68,15 +77,19 @@ export function createGet(location: RemoteLocation, timeoutMs: number) {
         }
       } catch (error) {
         failWith("stopped sending")(error);
-      } finally {
-        clearTimeout(timer);
-        control.abort();
       }
     }
+
     const { url, headers } = location.prepare();
     const options = { headers: { ...headers, ...more }, signal: control.signal };
-    const response = await fetch(url, options).catch(failWith("cannot be reached"));
-    timer.refresh();
-    return { status: response.status, headers: response.headers, body: read(response) };
+    try {
+      const response = await fetch(url, options);
+      timer.refresh();
+      const { status, headers } = response;
+      return { status, headers, body: read(response), [Symbol.dispose]: end };
+    } catch (error) {
+      end();
+      return failWith("cannot be reached")(error);
+    }
   };
 }

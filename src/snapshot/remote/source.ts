@@ -133,8 +133,8 @@ export class Source implements Disposable {
     const mayHaveBlocks = this.#hasCopy && tries > 0;
     const own = mayHaveBlocks ? await readEnd(this.path).catch(() => undefined) : undefined;
     const validator = this.#etag === null ? {} : { "if-none-match": this.#etag };
-    const reply = await this.#get({ ...validator, ...own?.headers });
-    if (!own || reply.status === 200 || reply.status === 304) return this.#downloadAll(reply);
+    using reply = await this.#get({ ...validator, ...own?.headers });
+    if (!own || reply.status === 200 || reply.status === 304) return await this.#downloadAll(reply);
     try {
       await downloadBlocks(reply, own, this.#get, (write) => this.#replaceCopy(write));
       this.#etag = reply.headers.get("etag");
