@@ -3,7 +3,7 @@ import { writeSync } from "node:fs";
 import { constants } from "node:os";
 import { setImmediate } from "node:timers/promises";
 import { codeOf, reasonOf } from "../files/errors.ts";
-import type { Counts } from "../snapshot/format/meta.ts";
+import type { Counts } from "../snapshot/format/counts.ts";
 
 const STDOUT = 1;
 

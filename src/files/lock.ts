@@ -40,6 +40,11 @@ export function lock(path: string, { isShared = false } = {}): Disposable | unde
   }
 }
 
+/** Locks the file at `path` by when nobody else writes `target`; see {@link waitForLock}. */
+export function lockWhenFree(target: string, path: string, options: LockOptions) {
+  return waitForLock(target, () => lock(path), options);
+}
+
 /** Calls `take` until it returns something. Throws if others write `target` for too long. */
 export async function waitForLock<Lock>(
   target: string,

@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isFileSystemError, reasonOf } from "./errors.ts";
-import { type LockOptions, lock, waitForLock } from "./lock.ts";
+import { type LockOptions, lockWhenFree } from "./lock.ts";
 import { makeTemporaryFolder, removeLeftovers } from "./temporary-folder.ts";
 
 /**
@@ -34,7 +34,7 @@ export function replaceFile<T>(target: string, write: Write<T>, options: Replace
 /** For one writer at a time, which removes what a killed one left, because the names are fixed. */
 export function replaceLocked<T>(target: string, write: Write<T>, options: ReplaceOptions = {}) {
   return withReplaceable(target, async (old) => {
-    using _lock = await waitForLock(target, () => lock(lockBeside(old)), options);
+    using _lock = await lockWhenFree(target, lockBeside(old), options);
     return await replaceBy(hiddenBeside(old, "new"), old, write, options);
   });
 }

@@ -1,27 +1,18 @@
-/** Reads and writes a snapshot's metadata, such as its build time and row counts. */
-import { count, sql } from "drizzle-orm";
-import type { SQLiteTable } from "drizzle-orm/sqlite-core";
+/** Reads and writes a snapshot's metadata, such as its build time. */
 import type { Database } from "../../sqlite/driver.ts";
-import { achievement, company, meta, privateUser, role, user } from "./schema.ts";
+import { type Counts, countUnlocked, type Totals } from "./counts.ts";
+import { meta } from "./schema.ts";
 import { SnapshotError } from "./snapshot-error.ts";
 
-type CountName = "roles" | "achievements" | "companies" | "users" | "public_users";
-export type Counts = Record<CountName, number>;
-
-export interface Meta {
+export interface Meta extends Totals {
   /** The build time in UTC, such as 2024-03-09T17:05:00Z. */
   built_at: string;
   roadbook_version: string;
-  counts: Counts;
-  /** How many achievements all users together have unlocked. */
-  unlocked: number;
   /** The ids of the twelve public users with the most achievement points, in that order. */
   featured: number[];
   /** The last mark of the id map with which the snapshot was made; undefined without one. */
   id_map?: string | undefined;
 }
-
-export type Totals = Pick<Meta, "counts" | "unlocked">;
 
 export function writeMeta(db: Database, facts: Meta): void {
   const rows = Object.entries(facts)
@@ -57,25 +48,4 @@ export function readMeta(db: Database): Meta {
     };
   }
   throw new SnapshotError("is damaged: its metadata is incomplete");
-}
-
-export function countTotals(db: Database, unlocked = countUnlocked(db)): Totals {
-  const publicUsers = countOf(db, user);
-  const counts = {
-    roles: countOf(db, role),
-    achievements: countOf(db, achievement),
-    companies: countOf(db, company),
-    users: publicUsers + countOf(db, privateUser),
-    public_users: publicUsers,
-  };
-  return { counts, unlocked };
-}
-
-export function countOf(db: Database, table: SQLiteTable): number {
-  return db.select({ rows: count() }).from(table).get()?.rows ?? 0;
-}
-
-function countUnlocked(db: Database): number {
-  const unlocked = sql<number>`coalesce(sum(json_array_length(${user.achievements})), 0)`;
-  return db.select({ unlocked }).from(user).get()?.unlocked ?? 0;
 }

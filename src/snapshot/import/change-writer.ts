@@ -1,5 +1,4 @@
 /** Makes the changes of a change file to the rows of a database, and remembers which there were. */
-import { sql } from "drizzle-orm";
 import type { ChangeLine, RecordKey } from "../../domain/dataset.ts";
 import type { FoundError, Place } from "../../domain/record-source.ts";
 import { validateChange } from "../../domain/validate-record.ts";
@@ -7,7 +6,7 @@ import { NameChanges } from "../../search/name-index.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
 import type { RecordHandler } from "./read-dataset.ts";
-import { duplicateId, nameCompanies, RowWriter } from "./row-writer.ts";
+import { duplicateId, RowWriter } from "./row-writer.ts";
 import { TakedownWriter } from "./takedowns.ts";
 
 export class ChangeWriter implements RecordHandler<ChangeLine> {
@@ -21,7 +20,6 @@ export class ChangeWriter implements RecordHandler<ChangeLine> {
     company: new Map<number, Place>(),
     user: new Map<number, Place>(),
   };
-  readonly #db: Database;
   readonly #ids: Ids;
   readonly #rows: RowWriter;
   readonly #names: NameChanges;
@@ -29,7 +27,6 @@ export class ChangeWriter implements RecordHandler<ChangeLine> {
 
   /** `nowMs` is the time of the takedowns. */
   constructor(db: Database, ids: Ids, nowMs: number) {
-    this.#db = db;
     this.#ids = ids;
     this.#rows = new RowWriter(db, ids);
     this.#names = new NameChanges(db.$client);
@@ -56,9 +53,7 @@ export class ChangeWriter implements RecordHandler<ChangeLine> {
 
   *finish(): Generator<FoundError> {
     yield* this.#rows.finish();
-    // The members' rows hold the names, too.
-    const companies = JSON.stringify([...this.placeOf.company.keys()]);
-    nameCompanies(this.#db, sql`company_id IN (SELECT value FROM json_each(${companies}))`);
+    this.#rows.nameMembers(this.placeOf.company.keys());
   }
 
   /** Brings the name indexes in line with the rows. */

@@ -4,7 +4,7 @@
  */
 import { type SQL, sql } from "drizzle-orm";
 import type { Database } from "../../sqlite/driver.ts";
-import type { Totals } from "../format/meta.ts";
+import type { Totals } from "../format/counts.ts";
 
 /** How a new snapshot differs from the old one. */
 export interface Differences {

@@ -1,6 +1,6 @@
 /** The report on a snapshot that has been written. All commands that write one have the same. */
 import type { RecordKey } from "../../domain/dataset.ts";
-import type { Totals } from "../format/meta.ts";
+import type { Totals } from "../format/counts.ts";
 import type { Differences } from "./comparison.ts";
 import type { Read } from "./read-dataset.ts";
 

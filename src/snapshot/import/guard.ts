@@ -2,7 +2,7 @@
  * Refuses a new snapshot that looks like an accident, such as one made with a query that has lost a
  * column. A small community may change in any way. ../README.md has the rules.
  */
-import type { Totals } from "../format/meta.ts";
+import type { Totals } from "../format/counts.ts";
 import type { Comparison } from "./comparison.ts";
 import type { RecordErrors } from "./record-errors.ts";
 

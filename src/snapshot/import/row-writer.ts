@@ -12,7 +12,7 @@ import { validateRecord } from "../../domain/validate-record.ts";
 import { DUPLICATE_ID } from "../../domain/validation-errors.ts";
 import { spell } from "../../search/fold.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { countOf } from "../format/meta.ts";
+import { countOf } from "../format/counts.ts";
 import { achievement, company, privateUser, role, type Unlock, user } from "../format/schema.ts";
 import type { Ids } from "./ids.ts";
 import { LongUsers } from "./long-users.ts";
@@ -71,6 +71,12 @@ export class RowWriter implements RecordHandler<DatasetLine> {
       if (countOf(this.#db, limits[type].table) > limits[type].max) yield tooMany(type);
     }
     yield* this.longUsers.finish();
+  }
+
+  /** Copies the names of companies into the rows of their members. */
+  nameMembers(companyIds: Iterable<number>): void {
+    const ids = JSON.stringify([...companyIds]);
+    nameCompanies(this.#db, sql`company_id IN (SELECT value FROM json_each(${ids}))`);
   }
 
   /** Writes the row for a record. Returns false if its id is already taken. */
@@ -181,7 +187,7 @@ function tooMany(type: keyof typeof limits): FoundError {
 }
 
 /** Copies the companies' names into the rows of the users that match `which`. */
-export function nameCompanies(db: Database, which: SQL): void {
+function nameCompanies(db: Database, which: SQL): void {
   const name = sql`SELECT name FROM company WHERE company.id = user.company_id`;
   db.run(sql`UPDATE user SET company_name = (${name}) WHERE ${which}`);
 }

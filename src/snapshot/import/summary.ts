@@ -1,7 +1,8 @@
 /** Summarizes the rows of a database: how many there are, and who has the most points. */
 import { sql } from "drizzle-orm";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
-import { countTotals, type Meta, type Totals } from "../format/meta.ts";
+import { countTotals, type Totals } from "../format/counts.ts";
+import type { Meta } from "../format/meta.ts";
 import { achievement, type Unlock, user } from "../format/schema.ts";
 
 const MAX_FEATURED = 12;
