@@ -77,9 +77,9 @@ export async function runHide({ ids, to, ...options }: Applying & { ids: string[
 /** Finds out what SOURCE is. Without `queries`, it is no database. */
 async function locate(source: string, queries: string | undefined): Promise<LocatedSource> {
   try {
-    return await LocatedSource.find(source, queries);
+    return await LocatedSource.find(source, queries, "SOURCE");
   } catch (error) {
-    throw error instanceof RangeError ? new UsageError(`SOURCE ${error.message}`) : error;
+    throw error instanceof RangeError ? new UsageError(error.message) : error;
   }
 }
 

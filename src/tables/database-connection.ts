@@ -94,8 +94,7 @@ async function createClient(url: string, dialect: Dialect): Promise<SQL> {
     url,
     max: 1,
     connectionTimeout: 0,
-    // If prepared by name, the statements of all pages would stay in PostgreSQL's memory.
-    prepare: dialect !== dialects.postgres,
+    prepare: dialect.isPrepared,
     bigint: true,
   };
   // Otherwise, variables such as PGDATABASE would win over the URL.

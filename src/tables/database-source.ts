@@ -15,7 +15,7 @@ import {
   SqliteConnection,
   within,
 } from "./database-connection.ts";
-import { type Dialect, dialects, quoteName, serverDialect, trimQuery } from "./dialects.ts";
+import { type Dialect, quoteName, serverDialect, trimQuery } from "./dialects.ts";
 import { namingFile, type Row, type Selected, type TableSource } from "./table-source.ts";
 
 export async function openDatabase(url: string, timeoutMs: number): Promise<TableSource> {
@@ -53,9 +53,7 @@ async function explainFailure(url: string, error: unknown, timeoutMs: number): P
 
   const { hostname = "", port = "" } = URL.parse(url) ?? {};
   const host = hostname.replace(/^\[|\]$/g, "");
-  const defaultPort = serverDialect(url) === dialects.postgres ? 5432 : 3306;
-
-  const socket = createConnection({ host, port: Number(port) || defaultPort });
+  const socket = createConnection({ host, port: Number(port || serverDialect(url).port) });
   try {
     await within(timeoutMs, once(socket, "connect"));
     return reason;
@@ -75,7 +73,7 @@ class DatabaseSource implements TableSource {
   constructor(connection: Connection) {
     this.#connection = connection;
     this.dialect = connection.dialect;
-    this.cells = { hasBits: connection.dialect === dialects.mysql };
+    this.cells = { hasBits: connection.dialect.hasBits };
   }
 
   async open(table: TableName, path: string): Promise<Selected> {

@@ -2,6 +2,12 @@
 export interface Dialect {
   /** Statements that begin a read-only transaction in UTC, in which all queries see one moment. */
   readonly begin: readonly string[];
+  /** Where its servers listen unless the URL says otherwise; undefined without a server. */
+  readonly port?: number;
+  /** Whether it has columns of bits, which it returns as bytes. */
+  readonly hasBits: boolean;
+  /** Whether to prepare queries by name: PostgreSQL would keep those of all pages in memory. */
+  readonly isPrepared: boolean;
   /** The quotes around the name of a column. */
   readonly quote: '"' | "`";
   /** Makes a column text that is compared by its bytes. */
@@ -23,6 +29,8 @@ export const dialects = {
   sqlite: {
     // The connection is read-only, and SQLite has no time zones.
     begin: ["BEGIN"],
+    hasBits: false,
+    isPrepared: true,
     quote: '"',
     cast: (column) => `CAST(${column} AS TEXT) COLLATE BINARY`,
     // The plus removes the affinity of the cast, which could convert the column.
@@ -32,6 +40,9 @@ export const dialects = {
   },
   postgres: {
     begin: ["SET TIME ZONE 'UTC'", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"],
+    port: 5432,
+    hasBits: false,
+    isPrepared: false,
     quote: '"',
     cast: (column) => `CAST(${column} AS text) COLLATE "C"`,
     // A literal without a type gets the column's, such as uuid.
@@ -46,6 +57,9 @@ export const dialects = {
       "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
       "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
     ],
+    port: 3306,
+    hasBits: true,
+    isPrepared: true,
     quote: "`",
     cast: (column) => `CAST(${column} AS CHAR) COLLATE utf8mb4_bin`,
     // Without quotes, the text cannot end the literal, whatever the server's SQL mode.

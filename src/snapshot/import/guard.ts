@@ -4,7 +4,7 @@
  */
 import type { Totals } from "../format/counts.ts";
 import type { Comparison } from "./comparison.ts";
-import type { RecordErrors } from "./record-errors.ts";
+import type { SkippedErrors } from "./record-errors.ts";
 
 export interface GuardOptions {
   /** Whether most users, companies or achievements may go, or most of what users have. */
@@ -38,7 +38,7 @@ export function refuseReveal(
 
 /** Throws if an import with `--skip-invalid` has left hardly anybody. */
 export function refuseMostlyInvalid(
-  { hidden, leftOut }: RecordErrors,
+  { hidden, leftOut }: SkippedErrors,
   { counts }: Totals,
   { allowShrink }: GuardOptions,
 ): void {

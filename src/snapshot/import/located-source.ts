@@ -17,17 +17,21 @@ export class LocatedSource {
     this.kind = kind;
   }
 
-  /** Rejects with a `RangeError` whose message continues a sentence that begins with the source. */
-  static async find(location: string, queries: string | undefined): Promise<LocatedSource> {
+  /** Rejects with a `RangeError` that calls the source by `name` if it can be none. */
+  static async find(
+    location: string,
+    queries: string | undefined,
+    name: string,
+  ): Promise<LocatedSource> {
     const problem = findLocationProblem(location, queries);
-    if (problem !== undefined) throw new RangeError(problem);
+    if (problem !== undefined) throw new RangeError(`${name} ${problem}`);
     if (queries !== undefined) return new LocatedSource(location, "database");
     if (isFolder(location)) return new LocatedSource(location, "folder");
     return new LocatedSource(location, (await isSnapshot(location)) ? "snapshot" : "lines");
   }
 }
 
-/** The problem follows the name of the source, which may have a password, so it is not repeated. */
+/** A location may have a password, so the problem does not repeat it. */
 function findLocationProblem(source: string, queries: string | undefined): string | undefined {
   const isDatabase = /^(?:postgres(?:ql)?|mysql|mariadb|sqlite):/i.test(source);
   if (queries === undefined) {

@@ -14,10 +14,7 @@ export async function openSource(
 ): Promise<RecordSource> {
   if (source instanceof LocatedSource) return openLocated(source, options);
   if (typeof source !== "string") return LineReader.open(source, options);
-  const located = await LocatedSource.find(source, options.queries).catch((error) => {
-    throw error instanceof RangeError ? new Error(`the source ${error.message}`) : error;
-  });
-  return openLocated(located, options);
+  return openLocated(await LocatedSource.find(source, options.queries, "the source"), options);
 }
 
 function openLocated({ location, kind }: LocatedSource, options: SourceOptions) {

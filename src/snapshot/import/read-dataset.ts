@@ -16,7 +16,7 @@ import { DUPLICATE_ID } from "../../domain/validation-errors.ts";
 import type { Dated } from "./build-time.ts";
 import { type CleaningOptions, RecordCleaner } from "./clean-record.ts";
 import type { Ids } from "./ids.ts";
-import { DatasetError, RecordErrors } from "./record-errors.ts";
+import { DatasetError, RecordErrors, SkippedErrors } from "./record-errors.ts";
 
 /** The fate of a record of which all, or the invalid part, was skipped. */
 export type Skipped = "left out" | "trimmed" | "made private" | "private already";
@@ -53,7 +53,7 @@ export interface Read extends Pick<RecordCleaner, "cleaned" | "names" | "times">
   unknownColumns: readonly UnknownColumn[];
   /** Whether all ids of users are integers, although they were translated by an id map. */
   hasNeedlessMap: boolean;
-  skipped: RecordErrors;
+  skipped: SkippedErrors;
 }
 
 /** Rejects with a {@link DatasetError} if any error was not skipped. */
@@ -92,7 +92,7 @@ export async function readDataset<Parsed extends RecordKey>(
 /** Collects errors and has the source say where they are. Skips them if the handler can. */
 class Report<Parsed extends RecordKey> {
   readonly errors: RecordErrors;
-  readonly skipped: RecordErrors;
+  readonly skipped: SkippedErrors;
   readonly #handler: RecordHandler<Parsed>;
   readonly #source: RecordSource;
   readonly #ids: Ids;
@@ -106,7 +106,7 @@ class Report<Parsed extends RecordKey> {
     maxErrors: number | undefined,
   ) {
     this.errors = new RecordErrors(maxErrors);
-    this.skipped = new RecordErrors(maxErrors);
+    this.skipped = new SkippedErrors(maxErrors);
     this.#handler = handler;
     this.#source = source;
     this.#ids = ids;

@@ -10,10 +10,6 @@ export class RecordErrors {
   count = 0;
   /** Errors in the same field, for the same reason, are of the same kind. */
   readonly kinds = new Map<string, { count: number; first: RecordError[] }>();
-  /** How many users became private because a record about them is invalid. */
-  hidden = 0;
-  /** How many users were left out because nobody can read who they are. */
-  leftOut = 0;
   readonly #shown: number;
 
   constructor(shown = 5) {
@@ -30,6 +26,14 @@ export class RecordErrors {
     found.count++;
     if (found.first.length < this.#shown) found.first.push(error);
   }
+}
+
+/** The errors of which the records, or the invalid parts of them, were skipped. */
+export class SkippedErrors extends RecordErrors {
+  /** How many users became private because a record about them is invalid. */
+  hidden = 0;
+  /** How many users were left out because nobody can read who they are. */
+  leftOut = 0;
 }
 
 /** Thrown when a dataset is invalid. `message` lists the first errors of each kind. */
