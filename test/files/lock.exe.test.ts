@@ -109,9 +109,6 @@ test("the temporary folder of a killed process is removed at the next start, and
   const left = await findFolder(killed);
   killed.kill("SIGKILL");
   await killed.exited;
-  const dead = join(parent, left);
-  renameSync(join(elsewhere, left), dead);
-
   const kept = [alive, "target", "other"];
   const copies: Record<string, (folder: string, lockFile: string) => void> = {
     "roadbook-other1x": () => {},
@@ -131,14 +128,17 @@ test("the temporary folder of a killed process is removed at the next start, and
     // Only root can give a folder to another user.
     ...(process.getuid?.() === 0 && { "roadbook-gggggg": (folder) => chownSync(folder, 1, 1) }),
   };
+  // Changed before they are moved, because the running process may still be looking for leftovers.
   for (const [name, change] of Object.entries(copies)) {
-    const folder = join(parent, name);
-    const lockFile = join(parent, name, "in-use-by-roadbook");
-    cpSync(dead, folder, { recursive: true });
-    change(folder, lockFile);
+    const folder = join(elsewhere, name);
+    cpSync(join(elsewhere, left), folder, { recursive: true });
+    change(folder, join(folder, "in-use-by-roadbook"));
+    renameSync(folder, join(parent, name));
     kept.push(name);
   }
 
+  const dead = join(parent, left);
+  renameSync(join(elsewhere, left), dead);
   kept.push(basename(dirname(makeTemporaryFolder(parent).folder)));
   await until(() => !existsSync(dead));
   // Several at once, and in this process, which must keep its own lock for others to see.
