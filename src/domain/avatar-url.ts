@@ -1,4 +1,4 @@
-/** Which avatars are valid, and the URL of a user's avatar: without one, that of a drawing. */
+/** Which avatars are valid, and their URLs: that of a file, and for users without one, of a drawing. */
 import { isText } from "./text.ts";
 
 /** In code points. */
@@ -16,4 +16,28 @@ export function isAvatar(value: string): boolean {
 export function completeAvatar(userId: number, avatar: string | null, baseUrl: string): string {
   const url = avatar ?? `/avatars/${userId}.svg`;
   return url.startsWith("/") ? baseUrl + url : url;
+}
+
+/** Resolves an avatar as a browser would, unless it is an http(s) URL. */
+export function resolveAvatar(avatar: string, base: string): string {
+  if (/^https?:\/\//i.test(avatar)) return avatar;
+  return URL.parse(escapeFileName(avatar), base)?.href ?? avatar;
+}
+
+/**
+ * Escapes what a file name may contain and means something else in a URL, such as `100% a?b#1.jpg`.
+ * A text that is escaped already stays, and so does a query, such as `?v=2` or `?1710003900`.
+ */
+function escapeFileName(path: string): string {
+  const escaped = isEscaped(path) ? path : path.replaceAll("%", "%25");
+  return escaped.replaceAll("#", "%23").replace(/\?(?=[^=]*\.[a-z]\w{1,4}$)/gi, "%3F");
+}
+
+function isEscaped(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -15,7 +15,7 @@ import { AssetFiles } from "./asset-files.ts";
 import { Content } from "./content.ts";
 import { errors } from "./error-codes.ts";
 import { fail } from "./errors.ts";
-import { preferencesIn } from "./negotiate.ts";
+import { prefersPage } from "./negotiate.ts";
 import { toSeconds } from "./rate-limit.ts";
 import { readCompany, readDriver, readOthers, readResults, readStart } from "./read-views.ts";
 import { pathOf, withoutBase } from "./url.ts";
@@ -152,12 +152,6 @@ function statusOf(view: View): number {
 const limited = ({ resetMs }: Decision, query = ""): View => {
   return { kind: "problem", problem: "rate_limited", query, waitSeconds: toSeconds(resetMs) };
 };
-
-/** A client that accepts any type, as most programs do, gets JSON. */
-function prefersPage(request: Request): boolean {
-  const preferences = preferencesIn(request.headers, "accept");
-  return preferences.mediaType(["application/json", "text/html"]) === "text/html";
-}
 
 /** The last of several counts. */
 function queryOf(request: Request): string {

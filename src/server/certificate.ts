@@ -6,6 +6,9 @@ import { reasonOf } from "../files/errors.ts";
 
 const DAY_MS = 86_400_000;
 
+/** TLS 1.2 ciphers with forward secrecy and authenticated encryption, which TLS 1.3 always has. */
+export const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
+
 /** A certificate and its private key, both in PEM format. */
 export interface Certificate {
   cert: Buffer;

@@ -7,7 +7,7 @@ import ipaddr from "ipaddr.js";
 import { codeOf, reasonOf } from "../files/errors.ts";
 import type { FetchHandler } from "../http/request-handler.ts";
 import { toUrlHost } from "../http/url.ts";
-import type { Certificate } from "./certificate.ts";
+import { type Certificate, CIPHERS } from "./certificate.ts";
 import type { Stoppable } from "./shutdown.ts";
 
 interface OpenPort {
@@ -30,9 +30,6 @@ interface ListenAddress {
 /** How many ticks to wait before closing connections. Each tick reads at most 1,024 connections. */
 const DRAIN_TICKS = 5;
 const DRAIN_TICK_MS = 20;
-
-/** TLS 1.2 ciphers with forward secrecy and authenticated encryption, which TLS 1.3 always has. */
-const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
 type Listen = (
   address: ListenAddress,

@@ -4,6 +4,7 @@
  */
 import { isUtf8 } from "node:buffer";
 import { decodeHTMLStrict } from "entities/decode";
+import { resolveAvatar } from "../../domain/avatar-url.ts";
 import { mayBePrivate, type RawRecord } from "../../domain/dataset.ts";
 import { cleanName } from "../../domain/text.ts";
 import { formatTime } from "../../domain/time.ts";
@@ -67,7 +68,9 @@ export class RecordCleaner {
     const changed = cleanNames(record);
     const cleanedNames = mayBePrivate(record) ? 0 : changed;
     const { avatarBase } = this.#options;
-    if (avatarBase !== undefined) resolveAvatar(record, avatarBase);
+    if (avatarBase !== undefined && typeof record.avatar_url === "string") {
+      record.avatar_url = resolveAvatar(record.avatar_url, avatarBase);
+    }
     return { cleanedNames, oddTexts };
   }
 
@@ -129,29 +132,4 @@ function cleanField(record: RawRecord, field: string): number {
   if (typeof name !== "string") return 0;
   record[field] = cleanName(name);
   return Number(record[field] !== name);
-}
-
-/** Resolves an avatar as a browser would, unless it is an http(s) URL. */
-function resolveAvatar(record: RawRecord, base: string): void {
-  const { avatar_url: avatar } = record;
-  if (typeof avatar !== "string" || /^https?:\/\//i.test(avatar)) return;
-  record.avatar_url = URL.parse(escapeFileName(avatar), base)?.href ?? avatar;
-}
-
-/**
- * Escapes what a file name may contain and means something else in a URL, such as `100% a?b#1.jpg`.
- * A text that is escaped already stays, and so does a query, such as `?v=2` or `?1710003900`.
- */
-function escapeFileName(path: string): string {
-  const escaped = isEscaped(path) ? path : path.replaceAll("%", "%25");
-  return escaped.replaceAll("#", "%23").replace(/\?(?=[^=]*\.[a-z]\w{1,4}$)/gi, "%3F");
-}
-
-function isEscaped(path: string): boolean {
-  try {
-    decodeURIComponent(path);
-    return true;
-  } catch {
-    return false;
-  }
 }
