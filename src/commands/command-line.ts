@@ -45,7 +45,7 @@ async function run(name: string, args: string[]): Promise<void> {
   try {
     await runWith(name, command, args);
   } catch (error) {
-    // The arguments may be what is wrong, so they have no values here.
+    // The arguments themselves may be wrong, so their values cannot be used.
     const isOn = args.includes("--json") || parseBoolean(process.env.ROADBOOK_JSON ?? "") === true;
     if (!command.settings.json || !isOn) throw error;
     writeStdout(toLine({ error: error instanceof Error ? error.message : String(error) }));

@@ -29,7 +29,7 @@ export const ENDING: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"]
 
 interface EndOptions {
   signals?: readonly NodeJS.Signals[];
-  /** What a signal leaves behind. */
+  /** The state of the files after a signal, for the message. */
   left?: string;
 }
 

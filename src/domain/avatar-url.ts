@@ -1,4 +1,4 @@
-/** Which avatars are valid, and their URLs: that of a file, and for users without one, of a drawing. */
+/** Checks avatars, and completes their URLs. A user without an avatar gets that of a drawing. */
 import { isText } from "./text.ts";
 
 /** In code points. */

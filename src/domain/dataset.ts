@@ -48,8 +48,8 @@ export function mayBePrivate(record: RawRecord): boolean {
   return record.type === "user" && record.public !== true;
 }
 
-export function isPublicUser(record: ChangeLine): record is PublicUserLine {
-  return record.type === "user" && "public" in record && record.public;
+export function isPublicUser(line: ChangeLine | IdsLine | EndLine): line is PublicUserLine {
+  return line.type === "user" && "public" in line && line.public;
 }
 
 /** The schemas of the lines of a dataset. A change file can have deletions, too. */

@@ -11,6 +11,7 @@ import {
   DeletionLine,
   type EndLine,
   type IdsLine,
+  isPublicUser,
   lineSchemas,
   mayBePrivate,
   type RawRecord,
@@ -146,7 +147,7 @@ function shapeOf(record: RawRecord): Shape<DatasetLine> | ValidationError {
 }
 
 function listDuplicateIds(line: ChangeLine | IdsLine | EndLine): ValidationError[] {
-  if (!("public" in line && line.public)) return [];
+  if (!isPublicUser(line)) return [];
   const { roles = [], achievements = [] } = line;
   const unlocked = achievements.map(({ id }) => id);
   return [

@@ -40,7 +40,7 @@ export function lock(path: string, { isShared = false } = {}): Disposable | unde
   }
 }
 
-/** Locks the file at `path` by when nobody else writes `target`; see {@link waitForLock}. */
+/** Locks the file at `path` once nobody else writes `target`; see {@link waitForLock}. */
 export function lockWhenFree(target: string, path: string, options: LockOptions) {
   return waitForLock(target, () => lock(path), options);
 }

@@ -1,4 +1,4 @@
-/** Writes all of some bytes. On a disk that is nearly full, a single write may take only a part. */
+/** Writes bytes to a file. On a disk that is nearly full, a single write may take only a part. */
 import type { FileHandle } from "node:fs/promises";
 
 /** Rejects if the disk is full. `at` is the offset in the file. */

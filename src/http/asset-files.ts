@@ -40,9 +40,8 @@ export class AssetFiles {
   #add(file: string, type: string, body: Body, headers = {}): string {
     const own = { cache: "immutable", isShared: true, headers } as const;
     this.#files.set(file, new Content(type, body, own));
-    if (endingOf(file)) {
-      this.#current.set(endingOf(file), new Content(type, body, { isShared: true }));
-    }
+    const ending = endingOf(file);
+    if (ending) this.#current.set(ending, new Content(type, body, { isShared: true }));
     return assetPath(file);
   }
 }

@@ -21,8 +21,8 @@ interface Gauged {
 const DURATIONS = [0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1];
 
 /**
- * The histogram gets this many durations at once. One by one, in between all that a request does,
- * each would cost 7 % of a request.
+ * The histogram gets this many durations at once. One after each request would take 7 % of the
+ * request's processor time.
  */
 const BATCH_SIZE = 256;
 

@@ -96,7 +96,7 @@ class PageRenderer {
   }
 
   show(request: Request, view: View): Content {
-    // Who shows a link to a page fetches the page, and then its picture.
+    // A program that shows a link to a page fetches the page, and then its picture.
     if (!this.#page.kiosk) preparePictures();
     const { snapshot, basePath, baseUrl } = this.#service;
     const { kiosk, featured } = this.#page;

@@ -41,11 +41,9 @@ interface ContextOptions {
 export class RequestContexts {
   readonly #contexts = new WeakMap<Request, RequestContext>();
   readonly #options: ContextOptions;
-  readonly #clients: Clients;
 
   constructor(options: ContextOptions) {
     this.#options = options;
-    this.#clients = options.clients;
   }
 
   /** Elysia gets `request` instead of `sent`. */
@@ -78,12 +76,12 @@ export class RequestContexts {
   }
 
   clientOf({ peer, headers }: Sender): Client {
-    return this.#clients.clientOf(addressOf(peer), headers.get("x-forwarded-for"));
+    return this.#options.clients.clientOf(addressOf(peer), headers.get("x-forwarded-for"));
   }
 
   /** Returns undefined if the searches of the client are not limited. */
   limitedClientOf({ peer, headers }: Sender): Client | undefined {
-    return this.#clients.limitedClientOf(addressOf(peer), headers.get("x-forwarded-for"));
+    return this.#options.clients.limitedClientOf(addressOf(peer), headers.get("x-forwarded-for"));
   }
 
   /** The base URL for links in the response. */
@@ -95,6 +93,7 @@ export class RequestContexts {
   };
 
   isTrusted(peer: Peer): boolean {
-    return this.#clients.trustsAny && this.#clients.trusts(addressOf(peer));
+    const { clients } = this.#options;
+    return clients.trustsAny && clients.trusts(addressOf(peer));
   }
 }

@@ -68,8 +68,9 @@ export class Clients {
    */
   limitedClientOf(peer: string | undefined, forwardedFor: string | null): Client | undefined {
     const client = this.#findClient(peer, forwardedFor);
+    if (!client?.isUnlimited) return client ?? UNKNOWN;
     const isHidden = forwardedFor !== null && !this.trusts(peer);
-    return client?.isUnlimited && !isHidden ? undefined : (client ?? UNKNOWN);
+    return isHidden ? client : undefined;
   }
 
   trusts(peer: string | undefined): boolean {

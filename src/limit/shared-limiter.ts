@@ -71,11 +71,11 @@ class SharedLimiter implements Limiter {
     return { ...this.#memory.status(), store: "redis", up: this.#store !== undefined };
   }
 
-  /** Any later decisions are made in memory. */
   reset(): void {
     throw new Error("the counts are in a shared store; delete its keys roadbook:limit:* instead");
   }
 
+  /** Any later decisions are made in memory. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#retryTimer);

@@ -21,7 +21,7 @@ export function normalizeQuery(text: string): string {
   for (let count = STEP_CODE_POINTS; ; count += STEP_CODE_POINTS) {
     const start = firstCodePoints(query, count);
     const composed = start.normalize("NFC");
-    // What follows can still change the last letter.
+    // The marks that follow can still change the last letter.
     const isTooLong = hasCodePoints(composed, MAX_QUERY_CODE_POINTS + 1 + MAX_COMPOSED_MARKS);
     if (isTooLong || start === query) return firstCodePoints(composed, MAX_QUERY_CODE_POINTS + 1);
   }

@@ -19,7 +19,7 @@ export interface Sqlite {
   prepare<Row = unknown>(sql: string): Statement<Row>;
   exec(sql: string): void;
   serialize(): Uint8Array;
-  /** Without `true`, Bun keeps a file open, and answers, until its statements are garbage-collected. */
+  /** Without `true`, Bun keeps a file open, and answers, until its statements are collected. */
   close(finalizesStatements?: true): void;
 }
 

@@ -94,7 +94,7 @@ async function createClient(url: string, dialect: Dialect): Promise<SQL> {
     url,
     max: 1,
     connectionTimeout: 0,
-    prepare: dialect.isPrepared,
+    prepare: !dialect.keepsPrepared,
     bigint: true,
   };
   // Otherwise, variables such as PGDATABASE would win over the URL.

@@ -1,4 +1,4 @@
-/** How SQLite, PostgreSQL and MySQL (or MariaDB) begin a transaction, and write and end a query. */
+/** The differences between SQLite, PostgreSQL, and MySQL or MariaDB. */
 export interface Dialect {
   /** Statements that begin a read-only transaction in UTC, in which all queries see one moment. */
   readonly begin: readonly string[];
@@ -6,8 +6,8 @@ export interface Dialect {
   readonly port?: number;
   /** Whether it has columns of bits, which it returns as bytes. */
   readonly hasBits: boolean;
-  /** Whether to prepare queries by name: PostgreSQL would keep those of all pages in memory. */
-  readonly isPrepared: boolean;
+  /** Whether the server would keep the queries of all pages in memory if they were prepared. */
+  readonly keepsPrepared: boolean;
   /** The quotes around the name of a column. */
   readonly quote: '"' | "`";
   /** Makes a column text that is compared by its bytes. */
@@ -30,7 +30,7 @@ export const dialects = {
     // The connection is read-only, and SQLite has no time zones.
     begin: ["BEGIN"],
     hasBits: false,
-    isPrepared: true,
+    keepsPrepared: false,
     quote: '"',
     cast: (column) => `CAST(${column} AS TEXT) COLLATE BINARY`,
     // The plus removes the affinity of the cast, which could convert the column.
@@ -42,7 +42,7 @@ export const dialects = {
     begin: ["SET TIME ZONE 'UTC'", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"],
     port: 5432,
     hasBits: false,
-    isPrepared: false,
+    keepsPrepared: true,
     quote: '"',
     cast: (column) => `CAST(${column} AS text) COLLATE "C"`,
     // A literal without a type gets the column's, such as uuid.
@@ -59,7 +59,7 @@ export const dialects = {
     ],
     port: 3306,
     hasBits: true,
-    isPrepared: true,
+    keepsPrepared: false,
     quote: "`",
     cast: (column) => `CAST(${column} AS CHAR) COLLATE utf8mb4_bin`,
     // Without quotes, the text cannot end the literal, whatever the server's SQL mode.

@@ -109,6 +109,7 @@ test("the temporary folder of a killed process is removed at the next start, and
   const left = await findFolder(killed);
   killed.kill("SIGKILL");
   await killed.exited;
+
   const kept = [alive, "target", "other"];
   const copies: Record<string, (folder: string, lockFile: string) => void> = {
     "roadbook-other1x": () => {},

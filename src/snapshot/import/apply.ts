@@ -134,7 +134,7 @@ export async function changeSnapshot(
   await using source = await LineReader.open(changes, {});
   using ids = await Ids.open(source.ids, target, {});
 
-  const { summary } = await change(writer.db, target, source, ids, dated);
+  const { summary } = await change({ writer, ids, target }, source, dated);
   writer.finish({ ...summary, id_map: ids.addMark() }, dated.builtAtMs);
   return writer.toBytes();
 }
@@ -157,17 +157,12 @@ async function copyVerified(name: string, { work, old }: Paths): Promise<Target>
 
 /** Applies changes to a copy, which becomes the new file. */
 async function applyTo(
-  { paths, writer, ids, target }: Copy,
+  copy: Copy,
   source: RecordSource,
   options: Dated<ApplyOptions>,
 ): Promise<Counted> {
-  const { read, summary, changed, notFound } = await change(
-    writer.db,
-    target,
-    source,
-    ids,
-    options,
-  );
+  const { paths, writer, ids, target } = copy;
+  const { read, summary, changed, notFound } = await change(copy, source, options);
   const comparison = new Comparison(writer.db, target, summary, changed);
   refuseLoss(target.name, comparison, options);
   const differences = comparison.differences();
@@ -186,19 +181,17 @@ interface Change extends Pick<ChangeWriter, "notFound"> {
   changed: Changed;
 }
 
-/** Applies changes to the rows and the name indexes of a database. `builtAtMs` dates takedowns. */
+/** Applies changes to the rows and the name indexes of a copy. `builtAtMs` dates takedowns. */
 async function change(
-  db: Database,
-  { featured }: Target,
+  { writer: { db }, ids, target: { featured } }: Omit<Copy, "paths">,
   source: RecordSource,
-  ids: Ids,
   options: Dated<ReadOptions>,
 ): Promise<Change> {
-  const writer = new ChangeWriter(db, ids, options.builtAtMs);
-  const read = await readDataset(source, writer, ids, options);
-  writer.indexNames();
+  const changes = new ChangeWriter(db, ids, options.builtAtMs);
+  const read = await readDataset(source, changes, ids, options);
+  changes.indexNames();
 
-  const { placeOf, notFound } = writer;
+  const { placeOf, notFound } = changes;
   const changed = { users: [...placeOf.user.keys()], companies: [...placeOf.company.keys()] };
   // Anyone can be featured if an achievement or a featured user has changed.
   const isAnyone = placeOf.achievement.size > 0 || featured.some((id) => placeOf.user.has(id));

@@ -85,14 +85,14 @@ export class RecordCleaner {
 
   /** Decodes the HTML in names and descriptions. Adds the odd names of a public record. */
   #decodeNames(record: RawRecord, found: OddText[]): void {
+    const isQuotable = !mayBePrivate(record);
     for (const field of ["description", "name", "role"]) {
       const owner = field === "role" ? Object(record.company) : record;
       const text = owner[field];
       if (typeof text !== "string" || !MAY_BE_ODD.test(text)) continue;
       const decoded = decodeHTMLStrict(text);
       if (this.#options.decodeHtml) owner[field] = decoded;
-      if (!mayBePrivate(record) && field !== "description")
-        found.push(...this.#judge(text, decoded));
+      if (isQuotable && field !== "description") found.push(...this.#judge(text, decoded));
     }
   }
 

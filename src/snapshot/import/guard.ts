@@ -80,7 +80,7 @@ function countGone({ publicUsers }: Comparison): number {
 
 function findLostAchievements(comparison: Comparison): string | undefined {
   const { before, after, publicUsers } = comparison;
-  // What a few users take with them is no accident.
+  // A few users who leave with their achievements are no accident.
   const isAccident = countGone(comparison) > MAX_UNGUARDED;
   const unlocked = before.unlocked - (isAccident ? 0 : publicUsers.unlocked_by_gone);
   const lost = unlocked - after.unlocked;

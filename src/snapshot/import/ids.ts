@@ -2,8 +2,8 @@
  * Gives the records of a source the ids that they have in a snapshot.
  *
  * In a source, ids are either numbers, or keys that an id map translates. A snapshot keeps the last
- * mark of its map. What comes out of a snapshot (the file as a source, or an export, whose first
- * line names the mark) has numbers, which are not translated again.
+ * mark of its map. The records of a snapshot (the file as a source, or an export, whose first
+ * line names the mark) have numbers, which are not translated again.
  */
 import type { RawRecord, RecordKey } from "../../domain/dataset.ts";
 import type { SourceIds } from "../../domain/record-source.ts";

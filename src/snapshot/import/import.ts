@@ -138,10 +138,10 @@ function refuseAccidents(
   if (counts.users === 0 && counts.companies === 0) {
     throw new Error("the dataset has no users and no companies; nothing was written");
   }
-  const comparison = target && new Comparison(db, target, summary);
   refuseMostlyInvalid(skipped, summary, options);
-  if (!comparison) return undefined;
+  if (target === undefined) return undefined;
 
+  const comparison = new Comparison(db, target, summary);
   refuseLoss(target.name, comparison, options);
   refuseReveal(target.name, comparison, options);
   return comparison.differences();

@@ -2,14 +2,15 @@
 import { existsSync } from "node:fs";
 import type { Database } from "../../sqlite/driver.ts";
 import { isSnapshot } from "../format/header-trailer.ts";
-import { type Meta, readMeta } from "../format/meta.ts";
+import { readMeta } from "../format/meta.ts";
 import { openInPlace, PREVIOUS_SCHEMA } from "../format/open.ts";
 import { namingErrors, SnapshotError } from "../format/snapshot-error.ts";
 import type { Dated } from "./build-time.ts";
+import type { Summary } from "./summary.ts";
 import { type HoldOptions, listTakedowns, type Takedown } from "./takedowns.ts";
 
 /** The snapshot that will be replaced. */
-export interface Target extends Pick<Meta, "counts" | "unlocked" | "featured"> {
+export interface Target extends Summary {
   /** The path as the command was given it, for messages. */
   name: string;
   /** The file to compare a new snapshot with; undefined for a snapshot in memory. */

@@ -2,8 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Meta, readMeta } from "../format/meta.ts";
 import { openPrivate, type VerifiedDatabase } from "../format/open.ts";
-import type { SnapshotError } from "../format/snapshot-error.ts";
-import { snapshotError } from "../format/snapshot-error.ts";
+import { type SnapshotError, snapshotError } from "../format/snapshot-error.ts";
 import { Companies } from "./companies.ts";
 import { type FileVersion, findVersion, isSameFile } from "./detect-replacement.ts";
 import { Results } from "./results.ts";

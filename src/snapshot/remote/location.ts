@@ -53,8 +53,8 @@ export type Get = ReturnType<typeof createGet>;
 export type Reply = Awaited<ReturnType<Get>>;
 
 /**
- * Returns a function that sends a GET request, which fails if nothing arrives for `timeoutMs`. To
- * dispose of a reply closes its connection, however much of the body has been read.
+ * Returns a function that sends a GET request, which fails if nothing arrives for `timeoutMs`.
+ * Disposing of a reply closes its connection, however much of its body has been read.
  */
 export function createGet(location: RemoteLocation, timeoutMs: number) {
   const failWith =
