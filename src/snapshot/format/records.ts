@@ -1,5 +1,5 @@
 /** Lists the records in a snapshot, in one fixed order: by type, then by id. */
-import { eq, getTableColumns, sql } from "drizzle-orm";
+import { eq, getTableColumns } from "drizzle-orm";
 import type { DatasetLine } from "../../domain/dataset.ts";
 import { formatTime } from "../../domain/time.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
@@ -26,23 +26,16 @@ export function* listRecords(db: Database): Generator<DatasetLine> {
   }
 }
 
-/** Selects all users. Of private ones, there is only the id. */
+/**
+ * Selects all users. Of private ones, there is only the id. A snapshot of the release before has all
+ * of these columns, but not `folded`.
+ */
 function selectUsers(db: Database) {
+  const { folded, ...columns } = getTableColumns(user);
   const publicIds = db.select({ id: user.id }).from(user);
   const ids = publicIds.unionAll(db.select().from(privateUser)).as("ids");
-  const users = db.select({ ...selectColumns(db), id: ids.id }).from(ids);
+  const users = db.select({ ...columns, id: ids.id }).from(ids);
   return users.leftJoin(user, eq(user.id, ids.id)).orderBy(ids.id);
-}
-
-/** A column that a snapshot of the release before does not have is null, as for a private user. */
-function selectColumns(db: Database) {
-  const { folded, ...columns } = getTableColumns(user);
-  const stored = db.values<[string]>(sql`SELECT name FROM pragma_table_info('user')`).flat();
-  const selected = Object.entries(columns).map(([name, column]) => [
-    name,
-    stored.includes(name) ? column : sql`NULL`.as(name),
-  ]);
-  return Object.fromEntries(selected) as typeof columns;
 }
 
 type UserRow = ReturnType<ReturnType<typeof selectUsers>["all"]>[number];
