@@ -4,11 +4,12 @@ import { parseArgs } from "node:util";
 import { suggest } from "../domain/suggest.ts";
 import { version } from "../domain/version.ts";
 import { isFlag, termOf } from "../settings/declare.ts";
-import { boolean, parseBoolean, UsageError } from "../settings/kinds.ts";
+import { boolean, parseBoolean } from "../settings/kinds.ts";
 import { readValue } from "../settings/read-value.ts";
+import { UsageError } from "../settings/usage-error.ts";
 import { type Command, commands } from "./commands.ts";
 import { formatCommandHelp, formatProgramHelp, usageOf, writeHelp } from "./help.ts";
-import { toLine, writeStdout } from "./output.ts";
+import { toLine, writeStdout } from "./stdout.ts";
 
 /** Rejects with a {@link UsageError} or with the command's own error, unless it is in JSON. */
 export async function runCommandLine(argv: string[]): Promise<void> {

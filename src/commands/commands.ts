@@ -6,7 +6,8 @@ import { declare, type Settings, type Values, variableOf } from "../settings/dec
 import * as kinds from "../settings/kinds.ts";
 import { DEFAULT_ORIGIN, serveSettings } from "../settings/serve-flags.ts";
 import { dateOrders } from "../tables/date-order.ts";
-import { describeCounts, toLine, writeStdout } from "./output.ts";
+import { describeCounts } from "./counts.ts";
+import { toLine, writeStdout } from "./stdout.ts";
 
 export interface Command<Given extends Settings = Settings> {
   summary: string;

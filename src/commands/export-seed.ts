@@ -2,17 +2,19 @@
 import { createWriteStream, existsSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { setImmediate } from "node:timers/promises";
 import { type CommunityOptions, seedDataset } from "../community/community.ts";
 import { withEndLine } from "../domain/dataset.ts";
 import { readFileBytes, STANDARD } from "../files/input.ts";
 import { type Paths, replaceFile } from "../files/replace.ts";
 import { readLines } from "../files/split-lines.ts";
-import { UsageError } from "../settings/kinds.ts";
+import { UsageError } from "../settings/usage-error.ts";
 import { notOverwritten } from "../snapshot/import/target.ts";
 import { exportDataset } from "../snapshot/read/export.ts";
 import { tableNames } from "../tables/columns.ts";
 import { toCsv } from "../tables/write-csv.ts";
-import { chunksOf, endOnSignal, writeStdout } from "./output.ts";
+import { endOnSignal } from "./signals.ts";
+import { writeStdout } from "./stdout.ts";
 
 /** Without `to`, the dataset goes to standard output. */
 type Output = { to: string | undefined; force: boolean };
@@ -77,6 +79,20 @@ async function writeTables(folder: string, force: boolean, options: CommunityOpt
 async function fill({ path }: Paths, lines: Iterable<string>): Promise<void> {
   // Opens without creating, because the file must stay gone if a signal has removed it.
   await pipeline(chunksOf(lines), createWriteStream(path, { flags: "r+" }));
+}
+
+/** Joins lines to chunks of some 64 KB. */
+async function* chunksOf(lines: Iterable<string>): AsyncGenerator<string> {
+  let text = "";
+  for (const line of lines) {
+    text += `${line}\n`;
+    if (text.length < 2 ** 16) continue;
+    yield text;
+    text = "";
+    // Gives the event loop a chance to handle signals.
+    await setImmediate();
+  }
+  yield text;
 }
 
 /** Throws unless the file at `path` is empty or starts like an export. The error names `target`. */

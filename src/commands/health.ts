@@ -5,7 +5,8 @@ import { endpoints } from "../http/endpoints.ts";
 import type { HealthBody } from "../http/health.ts";
 import { toUrlHost } from "../http/url.ts";
 import { readChecksum } from "../snapshot/format/header-trailer.ts";
-import { ENDING, writeStdout } from "./output.ts";
+import { ENDING } from "./signals.ts";
+import { writeStdout } from "./stdout.ts";
 
 const NOT_SERVED = "the server does not serve the newest snapshot, which ";
 

@@ -3,7 +3,7 @@ import util from "node:util";
 import { isFlag, type Setting } from "../settings/declare.ts";
 import { DEFAULT_ORIGIN } from "../settings/serve-flags.ts";
 import { type Command, commands } from "./commands.ts";
-import { writeStdout } from "./output.ts";
+import { writeStdout } from "./stdout.ts";
 
 type HelpEntry = Pick<Setting, "name" | "help" | "variable" | "default">;
 type Table = [heading: string, rows: HelpEntry[]];

@@ -1,17 +1,21 @@
 /** The commands that write snapshots: `import`, `apply` and `hide`. */
 import { openInput } from "../files/input.ts";
 import type { ReplaceOptions } from "../files/replace.ts";
-import { id, UsageError } from "../settings/kinds.ts";
+import { id } from "../settings/kinds.ts";
 import { parseNamed } from "../settings/read-value.ts";
+import { UsageError } from "../settings/usage-error.ts";
 import { type ApplyOptions, applyChanges, hideUsers } from "../snapshot/import/apply.ts";
 import type { Counted } from "../snapshot/import/counted.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { LocatedSource } from "../snapshot/import/located-source.ts";
 import { DatasetError, formatErrors } from "../snapshot/import/record-errors.ts";
 import { MAX_HOLD_MS } from "../snapshot/import/takedowns.ts";
+import { plural } from "./counts.ts";
 import { confirmServed } from "./health.ts";
-import { endOnSignal, Progress, plural, suggestNext, toLine, writeSummary } from "./output.ts";
+import { Progress } from "./progress.ts";
 import { describeWritten, listDetails, toOutcome } from "./report.ts";
+import { endOnSignal } from "./signals.ts";
+import { suggestNext, toLine, writeSummary } from "./stdout.ts";
 
 /** How a command ends. */
 interface Ending {

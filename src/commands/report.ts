@@ -5,7 +5,7 @@ import type { OddTexts } from "../snapshot/import/clean-record.ts";
 import type { Differences } from "../snapshot/import/comparison.ts";
 import type { Counted } from "../snapshot/import/counted.ts";
 import { groupErrors } from "../snapshot/import/record-errors.ts";
-import { describeCounts, plural } from "./output.ts";
+import { describeCounts, plural } from "./counts.ts";
 
 const MAX_NOT_FOUND = 20;
 

@@ -16,13 +16,14 @@ import { type Stoppable, stopOnSignal } from "../server/shutdown.ts";
 import { takeTurns } from "../server/turns.ts";
 import { watchOpenFiles } from "../server/watch-open-files.ts";
 import { watchSnapshot } from "../server/watch-snapshot.ts";
-import { UsageError } from "../settings/kinds.ts";
 import type { ServeValues } from "../settings/serve-flags.ts";
+import { UsageError } from "../settings/usage-error.ts";
 import type { Source } from "../snapshot/remote/source.ts";
 import { demoSnapshot } from "../web/assets.ts";
 import { shadeAccent } from "../web/brand.ts";
 import { listIdleFlags } from "./idle-flags.ts";
-import { endOnSignal, writeStdout } from "./output.ts";
+import { endOnSignal } from "./signals.ts";
+import { writeStdout } from "./stdout.ts";
 
 /** The facts about the environment that are not settings. */
 interface Surroundings {

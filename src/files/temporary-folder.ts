@@ -2,10 +2,10 @@
  * Makes folders for temporary files on disk. A killed process cannot remove its folder, so the next
  * process that makes one in the same place does, unless a lock shows that it is still in use.
  */
-import { constants, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { copyFile, lstat, readdir, rm, statfs } from "node:fs/promises";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { lstat, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { lock } from "./lock.ts";
 
 /** Unlike /tmp, /var/tmp is never in memory. */
@@ -49,23 +49,6 @@ function lockIfPossible(path: string): Disposable | undefined {
     // This file system has no locks, so nobody can take the folder for a leftover.
     return undefined;
   }
-}
-
-/** Copies a file of `bytes` and needs no space for it if the file system can share its blocks. */
-export async function copyIfSpace(from: string, to: string, bytes: number): Promise<void> {
-  await copyFile(from, to, constants.COPYFILE_FICLONE_FORCE).catch(async () => {
-    await requireSpace(dirname(to), bytes);
-    await copyFile(from, to);
-  });
-}
-
-/** Throws, as writing would, if a file of `bytes` does not fit on the disk of `folder`. */
-export async function requireSpace(folder: string, bytes: number): Promise<void> {
-  const { bavail, bsize, blocks } = await statfs(folder);
-  // Some network file systems do not report their size.
-  if (blocks === 0 || bavail * bsize >= bytes) return;
-  const reason = `no space left on device (${Math.floor((bavail * bsize) / 1e6)} MB are free)`;
-  throw Object.assign(new Error(reason), { code: "ENOSPC" });
 }
 
 /** Removes this user's folders in `parent` whose processes were killed. */

@@ -1,11 +1,7 @@
 /** The kinds of values: how each is read from text, and what the library takes instead. */
 import { parseDuration } from "../domain/duration.ts";
 import { isUrl, STANDARD } from "../files/input.ts";
-
-/** Reports incorrect usage, for which a command exits with 2. The message is for the operator. */
-export class UsageError extends RangeError {
-  override name = "UsageError";
-}
+import { UsageError } from "./usage-error.ts";
 
 export type Environment = Record<string, string | undefined>;
 

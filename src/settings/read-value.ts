@@ -1,6 +1,7 @@
 /** Reads the value of a setting: from the command line, its environment variable or its default. */
 import { isFlag, type Setting, termOf, variableOf } from "./declare.ts";
 import * as kinds from "./kinds.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** Parses the texts given on the command line, otherwise the variable in `env` or the default. */
 export function readValue(setting: Setting, texts: string[] | undefined, env: kinds.Environment) {
@@ -10,7 +11,7 @@ export function readValue(setting: Setting, texts: string[] | undefined, env: ki
   const given = texts ?? [env[variable]].filter((text) => text !== undefined);
   const parse = (text: string) => {
     // An empty value is an error, because an empty host would listen on every address.
-    if (text === "") throw new kinds.UsageError(`${name} must not be empty`);
+    if (text === "") throw new UsageError(`${name} must not be empty`);
     return parseNamed(name, kind, text, () => kind.parse(text, env));
   };
   if (separator && given.length > 0) {
@@ -33,7 +34,7 @@ export function parseNamed<Inside>(
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     const got = isSecret ? "" : `, got ${JSON.stringify(value)}`;
-    throw new kinds.UsageError(`${name} ${error.message}${got}`);
+    throw new UsageError(`${name} ${error.message}${got}`);
   }
 }
 

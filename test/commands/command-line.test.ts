@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { type Command, commands } from "../../src/commands/commands.ts";
 import { formatCommandHelp, formatProgramHelp } from "../../src/commands/help.ts";
-import { boolean, maxAge, storeUrl, time, UsageError } from "../../src/settings/kinds.ts";
+import { boolean, maxAge, storeUrl, time } from "../../src/settings/kinds.ts";
+import { UsageError } from "../../src/settings/usage-error.ts";
 import { makeSnapshot } from "../datasets.ts";
 import { fixture, makeCertificate, temporaryFolder } from "../support.ts";
 

@@ -1,9 +1,10 @@
 /** Opens snapshots after verifying every byte. Nothing that happens to a file reaches its copy. */
 import { join } from "node:path";
 import { sqlite } from "#sqlite";
+import { copyIfSpace } from "../../files/disk-space.ts";
 import { reasonOf } from "../../files/errors.ts";
 import { openFile } from "../../files/input.ts";
-import { copyIfSpace, makeTemporaryFolder, TEMPORARY } from "../../files/temporary-folder.ts";
+import { makeTemporaryFolder, TEMPORARY } from "../../files/temporary-folder.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { parseHeader, readHeader, SCHEMA_VERSION, verifyChecksum } from "./header-trailer.ts";
 import { type Meta, readMeta } from "./meta.ts";

@@ -3,9 +3,9 @@
  * trusted: the caller verifies every byte of the result.
  */
 import { open } from "node:fs/promises";
+import { copyIfSpace } from "../../files/disk-space.ts";
 import { openFile } from "../../files/input.ts";
 import type { Paths } from "../../files/replace.ts";
-import { copyIfSpace } from "../../files/temporary-folder.ts";
 import { writeAll } from "../../files/write-all.ts";
 import * as format from "../format/header-trailer.ts";
 import type { Get, Reply } from "./location.ts";

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { UsageError } from "../../../src/settings/kinds.ts";
 import { snapshotLocation } from "../../../src/settings/serve-flags.ts";
+import { UsageError } from "../../../src/settings/usage-error.ts";
 import { applyChanges } from "../../../src/snapshot/import/apply.ts";
 import { bytesOf, makeSnapshot } from "../../datasets.ts";
 import {
