@@ -182,7 +182,7 @@ export const commands: Record<string, Command> = {
       ids: {
         name: "ID…",
         kind: kinds.text("ID"),
-        separator: ",",
+        separator: " ",
         required: true,
         help: "user ids",
       },

@@ -17,14 +17,17 @@ if [[ -n $list ]]; then compadd -- $list; else _files; fi
 export function complete(line: string, commands: Record<string, { settings: Settings }>): string {
   const [current = "", previous = "", ...before] = line.split(/\s+/).slice(1).reverse();
   const [first = previous] = before.slice(-1);
-  const names = [...Object.keys(commands), "help", "--version"];
   const { [first]: command = commands.serve } = commands;
   const all = Object.values<Setting>(command?.settings ?? {});
-  const valued = all.find((setting) => termOf(setting) === previous && setting.kind.value);
+
   const flags = [...all.filter(isFlag).map(termOf), "--help"];
+  const names = [...Object.keys(commands), "help", "--version"];
   const words = all.flatMap((setting) => (isFlag(setting) ? [] : (setting.kind.choices ?? [])));
   const others = first === "" || first === "help" ? names : words;
+
+  const valued = all.find((setting) => termOf(setting) === previous && setting.kind.value);
   const expected = valued ? (valued.kind.choices ?? []) : [...flags, ...others];
+
   // Flags are listed only if one was begun, because a file may stand there, too.
   const fits = (word: string) => word.startsWith(current) && (current || !word.startsWith("-"));
   return expected.filter(fits).join("\n");

@@ -39,7 +39,8 @@ export function usageOf(name: string, { settings }: Command): string {
   const terms = needed.map(({ name, required, variable }) => {
     return required && !variable ? name : `[${name}]`;
   });
-  return [name, ...terms, ...(all.some(isFlag) ? ["[flags]"] : [])].join(" ");
+  if (all.some(isFlag)) terms.push("[flags]");
+  return [name, ...terms].join(" ");
 }
 
 /** Groups a command's settings by their headings in the help. */

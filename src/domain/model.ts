@@ -24,6 +24,10 @@ const MARK = /^[0-9a-f]{32}$/;
 const IS_VALID = Symbol("isValid");
 const CHECKED_STRING = "CheckedString";
 
+/** Which advice an invalid value gets. A symbol, so it does not appear in JSON Schema. */
+export const ADVICE = Symbol("advice");
+export type Advice = "id" | "time" | "avatar";
+
 interface CheckedString extends TSchema {
   [IS_VALID](value: string): boolean;
 }
@@ -32,7 +36,7 @@ TypeRegistry.Set<CheckedString>(CHECKED_STRING, (schema, value) => {
   return typeof value === "string" && schema[IS_VALID](value);
 });
 
-export const Id = integer(`an integer from 1 to ${Number.MAX_SAFE_INTEGER}`, 1);
+export const Id = integer(`an integer from 1 to ${Number.MAX_SAFE_INTEGER}`, 1, "id");
 export const Count = integer(`an integer from 0 to ${Number.MAX_SAFE_INTEGER}`, 0);
 const Integer = integer("an integer", Number.MIN_SAFE_INTEGER);
 
@@ -63,6 +67,7 @@ export const Timestamp = string(
   {
     format: "date-time",
     pattern: "^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:[0-5]\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$",
+    [ADVICE]: "time",
   },
   (value) => parseTime(value) !== undefined,
 );
@@ -79,6 +84,7 @@ const Avatar = string(
 
 const AvatarOrNull = Type.Union([Avatar, Type.Null()], {
   description: `null, or ${Avatar.description}`,
+  [ADVICE]: "avatar",
 });
 
 const Url = string("an absolute URL", { format: "uri" });
@@ -200,8 +206,13 @@ export function closedObject<Properties extends TProperties>(properties: Propert
   return Type.Object(properties, { additionalProperties: false });
 }
 
-function integer(description: string, minimum: number) {
-  return Type.Integer({ minimum, maximum: Number.MAX_SAFE_INTEGER, description });
+function integer(description: string, minimum: number, advice?: Advice) {
+  return Type.Integer({
+    minimum,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description,
+    [ADVICE]: advice,
+  });
 }
 
 /** TypeBox ignores `keywords`, which describe the check in JSON Schema as far as possible. */

@@ -20,6 +20,7 @@ const CYCLE_SECONDS = 146_097 * 86_400;
  */
 export function parseTime(text: string): number | undefined {
   if (!RFC3339.test(text)) return undefined;
+
   const year = 100 * twoDigits(text, 0) + twoDigits(text, 2) + CYCLE_YEARS;
   const month = twoDigits(text, 5) - 1;
   const day = twoDigits(text, 8);
@@ -28,10 +29,17 @@ export function parseTime(text: string): number | undefined {
   const second = twoDigits(text, 17);
   const localMs = Date.UTC(year, month, day, hour, minute, second);
   if (day > 28 && new Date(localMs).getUTCDate() !== day) return undefined;
-  const end = text.length;
-  const offset = /z$/i.test(text) ? 0 : 60 * twoDigits(text, end - 5) + twoDigits(text, end - 2);
-  const seconds = localMs / 1000 - CYCLE_SECONDS - (text.at(-6) === "-" ? -60 : 60) * offset;
+
+  const seconds = localMs / 1000 - CYCLE_SECONDS - offsetOf(text);
   return seconds < FIRST_SECOND || seconds > LAST_SECOND ? undefined : seconds;
+}
+
+/** Returns by how many seconds the local time is ahead of UTC. */
+function offsetOf(text: string): number {
+  if (/z$/i.test(text)) return 0;
+  const end = text.length;
+  const minutes = 60 * twoDigits(text, end - 5) + twoDigits(text, end - 2);
+  return text.at(-6) === "-" ? -60 * minutes : 60 * minutes;
 }
 
 /** Formats seconds since 1970, for example as `2024-03-09T17:05:00Z`. */

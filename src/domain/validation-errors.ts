@@ -2,7 +2,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { isRounded, MAX_KEY_LENGTH, toKey } from "./keys.ts";
-import { Id, PublicUserLine, Timestamp } from "./model.ts";
+import { ADVICE, type Advice, Id, PublicUserLine } from "./model.ts";
 
 /** An error in one field, or in the whole line if `field` is empty. */
 export interface ValidationError {
@@ -31,7 +31,7 @@ export function notAnObject(text: string): ValidationError {
  * is a schema, or what completes the sentence "must be …".
  */
 export function mustBe(field: string, expected: string | TSchema, value: unknown): ValidationError {
-  const schema = typeof expected === "string" ? { description: expected } : expected;
+  const schema: AdvisedSchema = typeof expected === "string" ? { description: expected } : expected;
   const kind = `must be ${schema.description ?? "of the right shape"}`;
   if (value === undefined) return { field, reason: kind };
   // Null values are grouped separately from other values.
@@ -46,17 +46,22 @@ export function mustBeId(field: string, value: unknown): ValidationError {
   return mustBe(field, Id, value instanceof Uint8Array ? toKey(value) : value);
 }
 
-/** Says what an invalid id or time looks like, and what to do about it. */
-function adviseOn(schema: object, value: unknown): string {
-  if (schema === Id) return adviseOnId(value);
-  if (schema === Timestamp) return adviseOnTime(value);
+type AdvisedSchema = Pick<TSchema, "description"> & { [ADVICE]?: Advice };
+
+/** Says what an invalid value looks like, and what to do about it. */
+function adviseOn({ [ADVICE]: advice }: AdvisedSchema, value: unknown): string {
+  if (advice === "id") return adviseOnId(value);
+  if (advice === "time") return adviseOnTime(value);
   if (value instanceof UncomputedCell) return FORMULA_ADVICE;
-  const isAvatar = schema === PublicUserLine.properties.avatar_url && typeof value === "string";
-  return isAvatar && !/^[a-z]+:|^\s*$/i.test(value) ? RELATIVE_ADVICE : "";
+  return advice === "avatar" ? adviseOnAvatar(value) : "";
 }
 
 const FORMULA_ADVICE = "; it is an error of a formula in a spreadsheet";
-const RELATIVE_ADVICE = "; --avatar-base URL says what a relative one belongs to";
+
+function adviseOnAvatar(value: unknown): string {
+  const isRelative = typeof value === "string" && !/^[a-z]+:|^\s*$/i.test(value);
+  return isRelative ? "; --avatar-base URL says what a relative one belongs to" : "";
+}
 
 /** Has slashes, or a year of two digits. */
 const UNCLEAR_DATE = /\d\/\d|^\d\d?[.-]\d\d?[.-]\d\d(?!\d)/;

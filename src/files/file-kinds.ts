@@ -1,10 +1,14 @@
 /** Tells by its first bytes what a file is. */
 
+/** What marks a SQLite file as a snapshot: its application id in ASCII. */
+export const SNAPSHOT_MARK = "RBOK";
+const SNAPSHOT = new RegExp(`^SQLite format 3\\0.{52}${SNAPSHOT_MARK}`, "s");
+
 /** The kinds of input that cannot be read, with advice, and the beginning of each in Latin-1. */
 const foreign: Record<string, RegExp> = {
   "a spreadsheet; save each sheet as CSV UTF-8, and import their folder":
     /^(?:PK[^\w\s,;"]|\xd0\xcf)/,
-  "a snapshot; give its path to roadbook import": /^SQLite format 3\0.{52}RBOK/s,
+  "a snapshot; give its path to roadbook import": SNAPSHOT,
   "a SQLite database; use import sqlite:FILE --queries FOLDER": /^SQLite format 3\0/,
   "compressed with zstd; use zstd -dc FILE | roadbook import -": /^\x28\xb5\x2f\xfd/,
   "in UTF-16; use iconv -f UTF-16 -t UTF-8 FILE": /^(?:\xff\xfe|\xfe\xff|[^\0]\0|\0[^\0])/,
@@ -18,6 +22,11 @@ const foreign: Record<string, RegExp> = {
 /** `start` is in Latin-1, which has a character for each byte. */
 export function findForeign(start: string): string | undefined {
   return Object.keys(foreign).find((kind) => foreign[kind]?.test(start));
+}
+
+/** Like {@link findForeign}, takes Latin-1. */
+export function isSnapshotStart(start: string): boolean {
+  return SNAPSHOT.test(start);
 }
 
 export function isGzip(start: Uint8Array): boolean {

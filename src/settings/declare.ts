@@ -9,8 +9,11 @@ export interface Setting {
   group: string;
   kind: kinds.TextKind<unknown>;
   help: string;
-  /** Allows several values: arguments, repeated flags, text with this separator, or an array. */
-  separator?: "," | ";";
+  /**
+   * Allows several values: repeated flags, text with this separator, or an array. Arguments are
+   * separated by spaces, as the shell has divided them.
+   */
+  separator?: "," | ";" | " ";
   /** The default, as an operator would write it. Without one, a setting can be undefined. */
   default?: string;
   required?: true;

@@ -1,5 +1,5 @@
 /** Reads the value of a setting: from the command line, its environment variable or its default. */
-import { isFlag, type Setting, termOf, variableOf } from "./declare.ts";
+import { type Setting, termOf, variableOf } from "./declare.ts";
 import * as kinds from "./kinds.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -14,12 +14,12 @@ export function readValue(setting: Setting, texts: string[] | undefined, env: ki
     if (text === "") throw new UsageError(`${name} must not be empty`);
     return parseNamed(name, kind, text, () => kind.parse(text, env));
   };
-  if (separator && given.length > 0) {
-    if (!isFlag(setting)) return given.map(parse);
-    return given.flatMap((text) => text.split(separator)).map((part) => parse(part.trim()));
-  }
+
   const last = given.at(-1);
-  return last === undefined ? defaultOf(setting) : parse(last);
+  if (last === undefined) return defaultOf(setting);
+  if (separator === undefined) return parse(last);
+  if (separator === " ") return given.map(parse);
+  return given.flatMap((text) => text.split(separator)).map((part) => parse(part.trim()));
 }
 
 /** Makes a parser's error, such as "must be 1 or 0", name the setting and end with the value. */

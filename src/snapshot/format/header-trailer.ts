@@ -8,15 +8,22 @@ import { type FileHandle, open } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import zlib from "node:zlib";
 import { reasonOf } from "../../files/errors.ts";
-import { findForeign, isGzip } from "../../files/file-kinds.ts";
+import { findForeign, isGzip, isSnapshotStart, SNAPSHOT_MARK } from "../../files/file-kinds.ts";
 import { writeAll } from "../../files/write-all.ts";
 import { clearUnused } from "./forget.ts";
 import { SnapshotError } from "./snapshot-error.ts";
 
-/** "RBOK" in ASCII. */
-export const APPLICATION_ID = 0x52424f4b;
+export const APPLICATION_ID = Buffer.from(SNAPSHOT_MARK).readUInt32BE();
 export const SCHEMA_VERSION = 7;
+/** The first schema of which the files have hashes of blocks. */
+const FIRST_WITH_HASHES = 7;
+
 export const HEADER_BYTES = 100;
+/** The offsets of numbers in the header. */
+const PAGE_BYTES_AT = 16;
+const PAGES_AT = 28;
+const USER_VERSION_AT = 60;
+
 /** `head -c -81 FILE | sha256sum` computes the hash that `tail -c 81 FILE` shows. */
 export const CHECKSUM_BYTES = 81;
 /** Half the size would save a replica 0.1 MB of blocks and add 0.1 MB to the hashes of 0.1 MB. */
@@ -45,12 +52,11 @@ export function parseSizes(bytes: Uint8Array) {
   const header = Buffer.from(bytes.subarray(0, HEADER_BYTES));
   const reason = findHeaderProblem(header);
   if (reason !== undefined) throw new SnapshotError(reason);
-  const version = header.readUInt32BE(60);
+  const version = header.readUInt32BE(USER_VERSION_AT);
   const newer = `has schema ${version}, but this Roadbook reads schema ${SCHEMA_VERSION}`;
   if (version > SCHEMA_VERSION) throw new SnapshotError(`${newer}; use a newer Roadbook`);
-  const databaseBytes = header.readUInt32BE(28) * header.readUInt16BE(16);
-  // Schemas before 7 have no hashes of blocks.
-  const hashBytes = version < 7 ? 0 : hashBytesOf(databaseBytes);
+  const databaseBytes = header.readUInt32BE(PAGES_AT) * header.readUInt16BE(PAGE_BYTES_AT);
+  const hashBytes = version < FIRST_WITH_HASHES ? 0 : hashBytesOf(databaseBytes);
   return { databaseBytes, fileBytes: databaseBytes + hashBytes + CHECKSUM_BYTES };
 }
 
@@ -60,8 +66,8 @@ function findHeaderProblem(header: Buffer): string | undefined {
   if (isGzip(header) || /^(?:\xef\xbb\xbf)?\s*\{/.test(text)) {
     return `is a dataset, not a snapshot; ${BUILD_ONE}`;
   }
-  if (/^SQLite format 3\0.{52}RBOK.{28}/s.test(text)) return undefined;
   const isCut = text.startsWith("SQLite") && text.length < HEADER_BYTES;
+  if (isSnapshotStart(text) && !isCut) return undefined;
   const kind = isCut ? undefined : findForeign(text);
   return `is not a Roadbook snapshot${kind === undefined ? "" : ` but ${kind}`}`;
 }
