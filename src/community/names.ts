@@ -5,7 +5,7 @@
 import data from "../../data/words.json" with { type: "json" };
 import type { Random } from "./random.ts";
 
-interface CompanyName {
+export interface CompanyName {
   name: string;
   /** A short tag that members add to their names; empty if the company has none. */
   tag: string;
