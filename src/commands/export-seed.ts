@@ -20,7 +20,8 @@ import { writeStdout } from "./stdout.ts";
 type Output = { to: string | undefined; force: boolean };
 
 export async function runExport({ file, ...output }: Output & { file: string }): Promise<void> {
-  await writeLines(await exportDataset(file), output);
+  using lines = await exportDataset(file);
+  await writeLines(lines, output);
 }
 
 interface Seeding extends Output {

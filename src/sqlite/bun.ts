@@ -11,16 +11,22 @@ import type { Database, SqliteDriver } from "./driver.ts";
 export const sqlite: SqliteDriver = {
   openImmutable(path) {
     const flags = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI;
-    return open({ client: new Client(`${pathToFileURL(path)}?immutable=1`, flags) });
+    return open(closingAtOnce(new Client(`${pathToFileURL(path)}?immutable=1`, flags)));
   },
-  openBytes: (bytes) => open({ client: Client.deserialize(bytes, { readonly: true }) }),
-  openWritable(source) {
-    const isPath = typeof source === "string";
-    const client = new WritableClient(isPath ? source : ":memory:", { defensive: false });
-    if (!isPath) client.deserialize(source);
-    return open({ client });
+  openBytes: (bytes) => open(closingAtOnce(Client.deserialize(bytes, { readonly: true }))),
+  openWritable: (path) => open(new WritableClient(path, { defensive: false })),
+  openTemporary: () => sqlite.openWritable(""),
+  openMemory(bytes) {
+    const client = new WritableClient(":memory:", { defensive: false });
+    if (bytes) client.deserialize(bytes);
+    return open(client);
   },
 };
+
+/** Otherwise, Bun keeps a file open, and answers, until the statements are collected. */
+function closingAtOnce(client: Client): Client {
+  return Object.assign(client, { close: () => Client.prototype.close.call(client, true) });
+}
 
 /** Its statements have the method `values` of bun:sqlite, through which drizzle reads rows. */
 class WritableClient extends DatabaseSync {
@@ -37,4 +43,6 @@ class WritableClient extends DatabaseSync {
 }
 
 /** drizzle's types know no client but bun:sqlite's, and not that `run` returns the changes. */
-const open = drizzle as unknown as (config: { client: Client | WritableClient }) => Database;
+function open(client: Client | WritableClient): Database {
+  return drizzle({ client: client as Client }) as unknown as Database;
+}

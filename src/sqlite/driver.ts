@@ -19,8 +19,7 @@ export interface Sqlite {
   prepare<Row = unknown>(sql: string): Statement<Row>;
   exec(sql: string): void;
   serialize(): Uint8Array;
-  /** Without `true`, Bun keeps a file open, and answers, until its statements are collected. */
-  close(finalizesStatements?: true): void;
+  close(): void;
 }
 
 export type Database = BaseSQLiteDatabase<"sync", Changes> & { $client: Sqlite };
@@ -40,6 +39,9 @@ export interface SqliteDriver {
   /** Bun's driver does not lock the file. Truncating it would end the process if it is mapped. */
   openImmutable(path: string): Database;
   openBytes(bytes: Uint8Array): Database;
-  /** Opens a path, `:memory:`, a copy of bytes, or a temporary file, whose path is empty. */
-  openWritable(source: string | Uint8Array): Database;
+  openWritable(path: string): Database;
+  /** Opens an empty file, which SQLite deletes when it is closed. */
+  openTemporary(): Database;
+  /** Opens an empty database or a copy of one, in memory. */
+  openMemory(bytes?: Uint8Array): Database;
 }

@@ -10,12 +10,15 @@ export const sqlite: SqliteDriver = {
     return drizzle(client.exec("PRAGMA locking_mode = EXCLUSIVE")) as Database;
   },
   openBytes: (bytes) => drizzle(openClient(Buffer.from(bytes), { readonly: true })) as Database,
-  openWritable(source) {
-    const client = openClient(typeof source === "string" ? source : Buffer.from(source));
-    // Bun's driver accepts writes during an iteration. better-sqlite3 does so only in unsafe mode.
-    return drizzle(client.unsafeMode()) as Database;
-  },
+  openWritable,
+  openTemporary: () => openWritable(""),
+  openMemory: (bytes) => openWritable(bytes ? Buffer.from(bytes) : ":memory:"),
 };
+
+function openWritable(source: string | Buffer): Database {
+  // Bun's driver accepts writes during an iteration. better-sqlite3 does so only in unsafe mode.
+  return drizzle(openClient(source).unsafeMode()) as Database;
+}
 
 /** Opens a database. The first call loads compiled code, for which the system may be too old. */
 function openClient(...args: ConstructorParameters<typeof Client>) {

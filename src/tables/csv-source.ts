@@ -30,8 +30,7 @@ export class CsvSource implements TableSource {
     this.#ids = ids;
     this.#givenOrder = givenOrder;
     this.cells = { isSpreadsheet: true, orderOf: (column) => this.#orders.get(column) };
-    // An empty path stands for a temporary file, which SQLite deletes.
-    this.#db = sqlite.openWritable("").$client;
+    this.#db = sqlite.openTemporary().$client;
     this.#db.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
   }
 

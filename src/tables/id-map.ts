@@ -65,7 +65,7 @@ export class IdMap implements Disposable {
     if (mode === "create") appendFileSync(path, "", { mode: 0o600 });
     const file = fileAt(path);
 
-    const db = sqlite.openWritable(file === undefined ? ":memory:" : path).$client;
+    const { $client: db } = file === undefined ? sqlite.openMemory() : sqlite.openWritable(path);
     try {
       db.exec("PRAGMA busy_timeout = 0; PRAGMA cache_size = -32768; PRAGMA synchronous = EXTRA");
       // Another import that had the lock may have failed and removed the file that it had made.

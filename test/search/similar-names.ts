@@ -50,7 +50,7 @@ export function openSearch(db: Sqlite, kind: NameKind = "user") {
 }
 
 export function openNames(names: string[], kind: NameKind = "user") {
-  const db = sqlite.openWritable(":memory:").$client;
+  const db = sqlite.openMemory().$client;
   createSchema(db);
   fillNames(db, { kind, name: (at) => names[at] ?? "" }, names.length);
   for (const _ of buildNameIndex(db, kind));

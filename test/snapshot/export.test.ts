@@ -20,6 +20,7 @@ import {
 } from "../../src/domain/validate-record.ts";
 import { cleanNames } from "../../src/snapshot/import/clean-record.ts";
 import { importDataset } from "../../src/snapshot/import/import.ts";
+import { exportDataset } from "../../src/snapshot/read/export.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";
 import { community, exported, makeSnapshot, user } from "../datasets.ts";
 import { achievement, invalidLines } from "../domain/invalid-lines.ts";
@@ -126,6 +127,13 @@ describe("seed", () => {
     expect({ users: count("user"), companies: count("company") }).toEqual(expected);
     if (expected.users > 0) await makeSnapshot(lines);
   });
+});
+
+test("an export that nobody has read closes its snapshot when it is disposed of", async () => {
+  const path = await makeSnapshot();
+  const lines = await exportDataset(path);
+  lines[Symbol.dispose]();
+  expect(() => [...lines]).toThrow("closed");
 });
 
 describe("a snapshot of the release before", () => {

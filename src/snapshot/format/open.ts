@@ -28,7 +28,7 @@ export function checkSnapshot(path: string): Promise<Meta & { sha256: string }> 
       if (result === "ok") return { ...readMeta(db), sha256 };
       throw new SnapshotError(`is damaged: ${result.replaceAll("\n", " ")}`);
     } finally {
-      db.$client.close(true);
+      db.$client.close();
     }
   });
 }
@@ -36,7 +36,7 @@ export function checkSnapshot(path: string): Promise<Meta & { sha256: string }> 
 /** Checks only the checksum, which it returns, and the schema. Rethrows errors of the system. */
 export async function verifyFile(path: string): Promise<string> {
   const { db, sha256 } = await openInPlace(path);
-  db.$client.close(true);
+  db.$client.close();
   return sha256;
 }
 
@@ -100,7 +100,7 @@ function refuseOlder(db: Database, sha256: string, oldest = SCHEMA_VERSION): Ver
   const [row] = db.values<[schema: number, writer: string | null]>(SELECT_ORIGIN);
   const [schema, writer] = row ?? [0];
   if (schema >= oldest) return { db, sha256 };
-  db.$client.close(true);
+  db.$client.close();
   const advice =
     schema < PREVIOUS_SCHEMA
       ? `export it with version ${writer}, and import the dataset`

@@ -128,7 +128,7 @@ export async function changeSnapshot(
   changes: LineSource,
 ): Promise<Uint8Array> {
   const databaseBytes = parseHeader(snapshot, snapshot.length);
-  using writer = SnapshotWriter.change(snapshot.subarray(0, databaseBytes));
+  using writer = SnapshotWriter.changeInMemory(snapshot.subarray(0, databaseBytes));
   const dated = dateBuild({});
   const target = describeTarget(writer.db, { name: "the snapshot" });
   await using source = await LineReader.open(changes, {});

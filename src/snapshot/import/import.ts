@@ -108,7 +108,7 @@ export async function buildSnapshot(
 ): Promise<Uint8Array> {
   await using source = await openSource(dataset, {});
   using ids = await Ids.open(source.ids, undefined, {});
-  using writer = SnapshotWriter.create(":memory:");
+  using writer = SnapshotWriter.createInMemory();
 
   const dated = dateBuild(options);
   await fill(writer.db, source, ids, dated);

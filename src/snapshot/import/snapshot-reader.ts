@@ -31,7 +31,7 @@ export class SnapshotReader implements RecordSource {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#db.$client.close(true);
+    this.#db.$client.close();
   }
 
   async *read(): AsyncGenerator<Iterable<Item>> {

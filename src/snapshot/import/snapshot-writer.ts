@@ -16,8 +16,6 @@ import { divideSitemap } from "../format/sitemap-pages.ts";
 
 /** If fewer pages are free, a change leaves the other blocks as they are. */
 const MAX_FREE_SHARE = 1 / 8;
-/** SQLite deletes this file when it is closed. */
-const TEMPORARY_FILE = "";
 
 type Facts = Omit<Meta, "built_at" | "roadbook_version">;
 
@@ -27,8 +25,8 @@ export class SnapshotWriter implements Disposable {
   readonly #isNew: boolean;
   #isOpen = true;
 
-  private constructor(source: string | Uint8Array, old: string | undefined, isNew: boolean) {
-    this.db = sqlite.openWritable(source);
+  private constructor(db: Database, old: string | undefined, isNew: boolean) {
+    this.db = db;
     this.#isNew = isNew;
     try {
       // A killed process must not leave a journal file, which SQLite would later apply to another
@@ -45,14 +43,24 @@ export class SnapshotWriter implements Disposable {
     }
   }
 
-  /** Begins a snapshot without rows, in an empty file, in memory, or in one that nobody keeps. */
-  static create(file: string = TEMPORARY_FILE, old?: string): SnapshotWriter {
-    return new SnapshotWriter(file, old, true);
+  /** Begins a snapshot without rows in an empty file, or in one that nobody keeps. */
+  static create(file: string | undefined, old: string | undefined): SnapshotWriter {
+    const db = file === undefined ? sqlite.openTemporary() : sqlite.openWritable(file);
+    return new SnapshotWriter(db, old, true);
   }
 
-  /** Continues a copy of a snapshot: a file, or the bytes of the database. */
-  static change(copy: string | Uint8Array, old?: string): SnapshotWriter {
-    return new SnapshotWriter(copy, old, false);
+  /** Continues a copy of the snapshot file `old`. */
+  static change(copy: string, old: string): SnapshotWriter {
+    return new SnapshotWriter(sqlite.openWritable(copy), old, false);
+  }
+
+  static createInMemory(): SnapshotWriter {
+    return new SnapshotWriter(sqlite.openMemory(), undefined, true);
+  }
+
+  /** Continues a copy of the bytes of a database. */
+  static changeInMemory(bytes: Uint8Array): SnapshotWriter {
+    return new SnapshotWriter(sqlite.openMemory(bytes), undefined, false);
   }
 
   [Symbol.dispose](): void {

@@ -65,7 +65,7 @@ export function verifyTarget(
     try {
       return describeTarget(db, place, hold);
     } finally {
-      db.$client.close(true);
+      db.$client.close();
     }
   });
 }

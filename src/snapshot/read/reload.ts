@@ -17,14 +17,14 @@ export async function openSnapshot(source: string | Uint8Array, copyFolder?: str
   try {
     return snapshotOf(verified);
   } catch (error) {
-    verified.db.$client.close(true);
+    verified.db.$client.close();
     throw snapshotError(source, error);
   }
 }
 
 export function snapshotOf({ db, sha256 }: VerifiedDatabase) {
   const parts = { users: new Users(db), companies: new Companies(db), search: new Results(db) };
-  return { meta: readMeta(db), sha256, ...parts, close: () => db.$client.close(true) };
+  return { meta: readMeta(db), sha256, ...parts, close: () => db.$client.close() };
 }
 
 export async function openReloadableSnapshot(
