@@ -2,6 +2,7 @@
  * Declares every command with its arguments, its flags and its help. A command's code is loaded
  * only when that command runs, so that `--version`, `--help` and `serve` start fast.
  */
+import { paragraph } from "../domain/text.ts";
 import { declare, type Settings, type Values, variableOf } from "../settings/declare.ts";
 import * as kinds from "../settings/kinds.ts";
 import { DEFAULT_ORIGIN, serveSettings } from "../settings/serve-flags.ts";
@@ -23,9 +24,6 @@ export interface Command<Given extends Settings = Settings> {
 function command<Given extends Settings>(given: Command<Given>): Command {
   return given;
 }
-
-/** Joins the lines of a paragraph, which the help breaks elsewhere. */
-const paragraph = (...lines: string[]) => lines.join(" ");
 
 const file = {
   name: "FILE",

@@ -1,5 +1,6 @@
 /** Formats the help of the program and of each command, in at most 80 columns. */
 import util from "node:util";
+import { paragraph } from "../domain/text.ts";
 import { isFlag, type Setting } from "../settings/declare.ts";
 import { DEFAULT_ORIGIN } from "../settings/serve-flags.ts";
 import { type Command, commands } from "./commands.ts";
@@ -11,12 +12,17 @@ type Table = [heading: string, rows: HelpEntry[]];
 const COLUMNS = 80;
 export const SUMMARY = "Read-only API server for driver profiles, achievements and name search.";
 export const programNotes = [
-  `Without a command, roadbook serves the bundled data on ${DEFAULT_ORIGIN}, and roadbook FILE serves a snapshot.`,
+  paragraph(
+    `Without a command, roadbook serves the bundled data on ${DEFAULT_ORIGIN}, and roadbook FILE`,
+    "serves a snapshot.",
+  ),
   "For the flags of a command, run roadbook help COMMAND.",
   "Exit codes: 0 success, 1 failure, 2 usage error.",
 ];
-const flagNote =
-  "Every flag can also be set by an environment variable, such as ROADBOOK_PORT for --port of serve; the flag wins. For a flag that takes no value, set the variable to 1 or 0.";
+const flagNote = paragraph(
+  "Every flag can also be set by an environment variable, such as ROADBOOK_PORT for --port of serve;",
+  "the flag wins. For a flag that takes no value, set the variable to 1 or 0.",
+);
 const helpRow = { name: "-h, --help", help: "print this help" };
 export const programRows: HelpEntry[] = [{ name: "--version", help: "print the version" }, helpRow];
 

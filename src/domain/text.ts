@@ -1,4 +1,4 @@
-/** Cleans text of invisible characters, and counts and cuts by code points. */
+/** Cleans text of invisible characters, joins lines, and counts and cuts by code points. */
 const INVISIBLE = /(?![\p{White_Space}\u200c\u200d])[\p{Cc}\p{Cf}]/gu;
 /** Matches control and format characters, and white space except single spaces between words. */
 const MAY_BE_UNCLEAN = /[\p{Cc}\p{Cf}]|(?! )\p{Z}|^ | $| {2}/u;
@@ -11,6 +11,11 @@ export function cleanName(name: string): string {
 /** Trims the text, too. */
 export function collapseSpaces(text: string): string {
   return text.replace(/\p{White_Space}+/gu, " ").replace(/^ | $/g, "");
+}
+
+/** Joins the lines of a paragraph that is longer than a line of source code. */
+export function paragraph(...lines: string[]): string {
+  return lines.join(" ");
 }
 
 export function hasCodePoints(text: string, count: number): boolean {

@@ -1,6 +1,7 @@
 /** The options of the library: most flags of `serve`, and those that only a program can set. */
 import type { DatasetLine, EndLine, IdsLine } from "../domain/dataset.ts";
 import { suggest } from "../domain/suggest.ts";
+import { paragraph } from "../domain/text.ts";
 import type { ResponseFacts } from "../http/hooks.ts";
 import type { LineSource } from "../snapshot/import/line-reader.ts";
 import type { GivenOf, Setting, Values } from "./declare.ts";
@@ -17,13 +18,19 @@ export const libraryOptions = {
   snapshot: option<string | Uint8Array>("string or object", "the path or bytes of a snapshot"),
   dataset: option<LineSource<DatasetLine | IdsLine | EndLine>>(
     "string or object or array",
-    "the path or bytes of a dataset (NDJSON, plain or gzip), a folder of CSV files, or lines as objects",
+    paragraph(
+      "the path or bytes of a dataset (NDJSON, plain or gzip), a folder of CSV files, or lines as",
+      "objects",
+    ),
   ),
   page: option<boolean>("boolean", "serves the web page at /, /drivers/{id} and /companies/{id}"),
   demo: option<boolean>("boolean", "serves the demo community that comes with Roadbook"),
   basePath: {
     kind: kinds.basePath,
-    help: "the path where another program mounts Roadbook, such as /rb; links to its paths start with it, but requests may omit it (default: the path of publicUrl)",
+    help: paragraph(
+      "the path where another program mounts Roadbook, such as /rb; links to its paths start with",
+      "it, but requests may omit it (default: the path of publicUrl)",
+    ),
   },
   clock: option<() => number>("function", "the search limit's clock in milliseconds, for tests"),
   defaultPeer: {
@@ -33,7 +40,10 @@ export const libraryOptions = {
   compress: option<boolean>("boolean", "set it to false if the host program compresses responses"),
   onBug: option<(error: unknown, requestId: string) => void>(
     "function",
-    "called with every error that causes a 500, and with every error that onResponse throws (default: console.error)",
+    paragraph(
+      "called with every error that causes a 500, and with every error that onResponse throws",
+      "(default: console.error)",
+    ),
   ),
   onResponse: option<(facts: ResponseFacts) => void>("function", "called for every response"),
 };

@@ -1,5 +1,6 @@
 /** The flags of `serve`. Most are also options of the library. */
 import { type Language, languages } from "../domain/languages.ts";
+import { paragraph } from "../domain/text.ts";
 import { isUrl } from "../files/input.ts";
 import { parseFault } from "../http/parse-fault.ts";
 import { parseCidr } from "../limit/client-address.ts";
@@ -32,9 +33,10 @@ export const sharedSettings = {
   ...declare("Snapshot", {
     cacheDir: {
       kind: kinds.text("FOLDER"),
-      help:
-        "where to copy a snapshot of over 8 MB; if given, a downloaded one stays there across " +
+      help: paragraph(
+        "where to copy a snapshot of over 8 MB; if given, a downloaded one stays there across",
         "restarts (default: /var/tmp)",
+      ),
     },
   }),
   ...declare("Responses", {
@@ -42,17 +44,19 @@ export const sharedSettings = {
     cacheMaxAge: {
       kind: kinds.maxAge,
       default: "0",
-      help:
-        "how long caches may reuse a response without revalidating it; with 5m, a shared " +
+      help: paragraph(
+        "how long caches may reuse a response without revalidating it; with 5m, a shared",
         "cache may serve a hidden profile for five minutes",
+      ),
     },
   }),
   ...declare("Page", {
     kiosk: {
       kind: kinds.boolean,
-      help:
-        "run the page as an unattended kiosk: no external links, unlimited searches from " +
+      help: paragraph(
+        "run the page as an unattended kiosk: no external links, unlimited searches from",
         "loopback addresses",
+      ),
     },
     kioskIdle: { kind: kinds.time, default: "2m", help: "idle time before a kiosk starts over" },
     language: {
@@ -74,9 +78,10 @@ export const sharedSettings = {
       name: "--link TEXT=URL",
       kind: kinds.link,
       separator: ";",
-      help:
-        "link at the foot of pages, but not on a kiosk, such as Imprint=https://example.org; " +
+      help: paragraph(
+        "link at the foot of pages, but not on a kiosk, such as Imprint=https://example.org;",
         "repeatable",
+      ),
     },
     driverLink: { kind: kinds.pageLink, help: "your site's page about a driver, with {id}" },
     companyLink: { kind: kinds.pageLink, help: "your site's page about a company, with {id}" },
@@ -109,9 +114,10 @@ export const sharedSettings = {
     maxClients: {
       kind: kinds.integer(1, 2 ** 24),
       default: "100000",
-      help:
-        "how many clients to track; when full, a new client replaces the least recently seen " +
+      help: paragraph(
+        "how many clients to track; when full, a new client replaces the least recently seen",
         "one and inherits its count",
+      ),
     },
   }),
   ...declare("Fault injection, for tests", {
@@ -152,9 +158,10 @@ export const serveSettings = {
     accessLog: { kind: kinds.boolean, help: "log requests and client addresses at level info" },
     adminPort: {
       kind: kinds.port,
-      help:
-        "port for /metrics, /live and /ready; 0 picks a free one, which is adminUrl in the " +
+      help: paragraph(
+        "port for /metrics, /live and /ready; 0 picks a free one, which is adminUrl in the",
         "log (default: none)",
+      ),
     },
     adminHost: {
       kind: kinds.text("ADDRESS"),
