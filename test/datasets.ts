@@ -10,10 +10,10 @@ import {
 import { basename, dirname, join } from "node:path";
 import { seedDataset } from "../src/community/community.ts";
 import type { DatasetLine } from "../src/domain/dataset.ts";
+import { MAX_BYTES_IN_MEMORY } from "../src/domain/limits.ts";
 import type { PublicUserLine } from "../src/domain/model.ts";
 import { spellQuery } from "../src/search/fold.ts";
 import { finishFile } from "../src/snapshot/format/header-trailer.ts";
-import { MAX_BYTES_IN_MEMORY } from "../src/snapshot/format/open.ts";
 import { importDataset } from "../src/snapshot/import/import.ts";
 import { exportDataset } from "../src/snapshot/read/export.ts";
 import type { Snapshot } from "../src/snapshot/read/reload.ts";

@@ -2,6 +2,14 @@
  * Declares every command with its arguments, its flags and its help. A command's code is loaded
  * only when that command runs, so that `--version`, `--help` and `serve` start fast.
  */
+import { formatDuration, MAX_DURATION_DAYS } from "../domain/duration.ts";
+import {
+  DATABASE_TIMEOUT_MS,
+  ERRORS_PER_KIND,
+  MAX_HOLD_MS,
+  USERS_PER_COMPANY,
+  WAIT_MS,
+} from "../domain/limits.ts";
 import { paragraph } from "../domain/text.ts";
 import { declare, type Settings, type Values, variableOf } from "../settings/declare.ts";
 import * as kinds from "../settings/kinds.ts";
@@ -44,13 +52,21 @@ const output = {
 const reading = {
   expectEnd: { kind: kinds.boolean, help: 'fail unless the last line is {"type":"end","lines":N}' },
   allowShrink: { kind: kinds.boolean, help: "allow losing most users or most of what they have" },
-  maxErrors: { kind: kinds.integer(1, 1_000_000), default: "5", help: "errors to show per kind" },
+  maxErrors: {
+    kind: kinds.integer(1, 1_000_000),
+    default: String(ERRORS_PER_KIND),
+    help: "errors to show per kind",
+  },
 };
 
 /** The flags of commands that write a snapshot. */
 const writing = {
   idMap: { kind: kinds.text("FILE"), help: "allow ids of any kind, kept as integers in this file" },
-  waitMs: { kind: kinds.time, default: "1m", help: "how long to wait for writers, then --confirm" },
+  waitMs: {
+    kind: kinds.time,
+    default: formatDuration(WAIT_MS),
+    help: "how long to wait for writers, then --confirm",
+  },
   confirm: { kind: kinds.baseUrl, help: "fail unless the server there serves the new snapshot" },
   json,
 };
@@ -66,8 +82,8 @@ export const commands: Record<string, Command> = {
         "ROADBOOK_LINK and ROADBOOK_FAULT.",
       ),
       paragraph(
-        "A TIME is a whole number of seconds, or a number with a unit, up to 24 days: 500ms, 10s,",
-        "5m, 1h, 1d.",
+        "A TIME is a whole number of seconds, or a number with a unit, up to",
+        `${MAX_DURATION_DAYS} days: 500ms, 10s, 5m, 1h, 1d.`,
       ),
       paragraph(
         "A FAULT is a target, a colon and a comma-separated list.",
@@ -108,7 +124,11 @@ export const commands: Record<string, Command> = {
       },
       to: { kind: kinds.target, required: true, waivedBy: "dryRun", help: "the snapshot to write" },
       queries: { kind: kinds.text("FOLDER"), help: "folder of SELECTs for the database SOURCE" },
-      timeoutMs: { kind: kinds.time, default: "2m", help: "how long a database server may take" },
+      timeoutMs: {
+        kind: kinds.time,
+        default: formatDuration(DATABASE_TIMEOUT_MS),
+        help: "how long a database server may take",
+      },
       dates: {
         kind: kinds.oneOf("dmy|mdy", dateOrders),
         help: "read 5/6/2021 in CSV files as 5 June or as May 6 (default: other dates show it)",
@@ -124,10 +144,10 @@ export const commands: Record<string, Command> = {
       },
       holdMs: {
         kind: kinds.maxAge,
-        default: "1h",
+        default: formatDuration(MAX_HOLD_MS),
         help: paragraph(
           "how long a user whom apply or hide made private or deleted stays so, whatever SOURCE",
-          "says; at most 1h, 0 for not at all",
+          `says; at most ${formatDuration(MAX_HOLD_MS)}, 0 for not at all`,
         ),
       },
       ...reading,
@@ -227,7 +247,10 @@ export const commands: Record<string, Command> = {
     summary: "generate a made-up dataset",
     settings: declare("Flags", {
       users: { kind: kinds.integer(0, 100_000_000), required: true, help: "how many users" },
-      companies: { kind: kinds.integer(0, 50_000_000), help: "how many (default: 1 per 25 users)" },
+      companies: {
+        kind: kinds.integer(0, 50_000_000),
+        help: `how many (default: 1 per ${USERS_PER_COMPANY} users)`,
+      },
       seed: { kind: kinds.seed, default: "1", help: "the same numbers give the same dataset" },
       tables: { kind: kinds.text("FOLDER"), help: "write CSV files, as import reads them" },
       ...output,

@@ -5,6 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { setImmediate } from "node:timers/promises";
 import { type CommunityOptions, seedDataset } from "../community/community.ts";
 import { withEndLine } from "../domain/dataset.ts";
+import { USERS_PER_COMPANY } from "../domain/limits.ts";
 import { readFileBytes, STANDARD } from "../files/input.ts";
 import { type Paths, replaceFile } from "../files/replace.ts";
 import { readLines } from "../files/split-lines.ts";
@@ -33,7 +34,7 @@ interface Seeding extends Output {
 }
 
 export async function runSeed({ tables, to, force, ...size }: Seeding): Promise<void> {
-  const { users, companies = Math.ceil(users / 25) } = size;
+  const { users, companies = Math.ceil(users / USERS_PER_COMPANY) } = size;
   const options = { ...size, companies };
   if (tables === undefined) {
     const lines = seedDataset(options).map((line) => JSON.stringify(line));

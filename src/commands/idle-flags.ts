@@ -1,4 +1,5 @@
 /** Finds flags of `serve` that have no effect, for a warning at the start. Changes nothing. */
+import { MAX_BYTES_IN_MEMORY } from "../domain/limits.ts";
 import { reasonOf } from "../files/errors.ts";
 import { makeTemporaryFolder } from "../files/temporary-folder.ts";
 import { defaultOf } from "../settings/read-value.ts";
@@ -24,7 +25,8 @@ export function* listIdleFlags(
   }
   const problem = cacheDir === undefined ? undefined : findFolderProblem(cacheDir);
   if (problem !== undefined) {
-    yield `--cache-dir cannot be used, so no snapshot of over 8 MB can be served: ${problem}`;
+    const size = `${MAX_BYTES_IN_MEMORY / 1e6} MB`;
+    yield `--cache-dir cannot be used, so no snapshot of over ${size} can be served: ${problem}`;
   }
 }
 

@@ -6,6 +6,7 @@ import { chmodSync, lstatSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sqlite } from "#sqlite";
+import { WAIT_MS } from "../domain/limits.ts";
 import { codeOf, isFileSystemError } from "./errors.ts";
 
 export interface LockOptions {
@@ -49,7 +50,7 @@ export function lockWhenFree(target: string, path: string, options: LockOptions)
 export async function waitForLock<Lock>(
   target: string,
   take: () => Lock | undefined,
-  { waitMs = 60_000, onWait }: LockOptions,
+  { waitMs = WAIT_MS, onWait }: LockOptions,
 ): Promise<Lock> {
   const endMs = performance.now() + waitMs;
   let taken = take();

@@ -1,5 +1,5 @@
 /** The kinds of values: how each is read from text, and what the library takes instead. */
-import { parseDuration } from "../domain/duration.ts";
+import { MAX_DURATION_DAYS, parseDuration } from "../domain/duration.ts";
 import { isUrl, STANDARD } from "../files/input.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -85,13 +85,15 @@ const parseSetTime = (text: string) => parseDuration(/^\d+$/.test(text) ? `${tex
 /** A duration in milliseconds. */
 export const time = kind(
   "TIME",
-  "a duration from 1ms to 24d, such as 1h, 30m or 500ms",
+  `a duration from 1ms to ${MAX_DURATION_DAYS}d, such as 1h, 30m or 500ms`,
   parseSetTime,
 );
 
 /** A duration in milliseconds, which may be 0. */
-export const maxAge = kind("TIME", "0 or a duration up to 24d, such as 5m", (text) =>
-  text === "0" ? 0 : parseSetTime(text),
+export const maxAge = kind(
+  "TIME",
+  `0 or a duration up to ${MAX_DURATION_DAYS}d, such as 5m`,
+  (text) => (text === "0" ? 0 : parseSetTime(text)),
 );
 
 const isWebUrl = (text: string) => /^https?:$/.test(URL.parse(text)?.protocol ?? "");

@@ -1,5 +1,6 @@
 /** The flags of `serve`. Most are also options of the library. */
 import { type Language, languages } from "../domain/languages.ts";
+import { DEFAULT_HOST, MAX_BYTES_IN_MEMORY, MAX_LOGO_BYTES } from "../domain/limits.ts";
 import { paragraph } from "../domain/text.ts";
 import { isUrl } from "../files/input.ts";
 import { parseFault } from "../http/parse-fault.ts";
@@ -34,7 +35,7 @@ export const sharedSettings = {
     cacheDir: {
       kind: kinds.text("FOLDER"),
       help: paragraph(
-        "where to copy a snapshot of over 8 MB; if given, a downloaded one stays there across",
+        `where to copy a snapshot of over ${MAX_BYTES_IN_MEMORY / 1e6} MB; if given, a downloaded one stays there across`,
         "restarts (default: /var/tmp)",
       ),
     },
@@ -72,7 +73,7 @@ export const sharedSettings = {
     accent: { kind: kinds.colour, help: "accent colour, such as '#0a7d4f' (default: yellow)" },
     logo: {
       kind: kinds.pathOrBytes,
-      help: "a PNG, or an SVG with a viewBox, of at most 256 KB next to the name",
+      help: `a PNG, or an SVG with a viewBox, of at most ${MAX_LOGO_BYTES / 1024} KB next to the name`,
     },
     links: {
       name: "--link TEXT=URL",
@@ -142,7 +143,7 @@ export const serveSettings = {
     fetchTimeout: { kind: kinds.time, default: "30s", help: "how long a download may stall" },
   }),
   ...declare("Network", {
-    host: { kind: kinds.text("ADDRESS"), default: "127.0.0.1", help: "address to listen on" },
+    host: { kind: kinds.text("ADDRESS"), default: DEFAULT_HOST, help: "address to listen on" },
     port: { kind: kinds.port, default: "3000", help: "port to listen on; 0 picks a free one" },
     reusePort: { kind: kinds.boolean, help: "share the port with this user's processes (Linux)" },
     tlsCert: { kind: kinds.text("FILE"), help: "serve https with this certificate (PEM)" },
@@ -165,7 +166,7 @@ export const serveSettings = {
     },
     adminHost: {
       kind: kinds.text("ADDRESS"),
-      default: "127.0.0.1",
+      default: DEFAULT_HOST,
       help: "address for the admin port; anyone who can reach it can read the metrics",
     },
   }),

@@ -1,6 +1,7 @@
 /** Applies a community's own name, colour and logo to the page. This module never reads files. */
 import crypto from "node:crypto";
 import type { Language } from "../domain/languages.ts";
+import { MAX_LOGO_BYTES } from "../domain/limits.ts";
 import { PNG_SIGNATURE } from "./encode-png.ts";
 
 export const DEFAULT_TITLE = "Roadbook";
@@ -120,8 +121,8 @@ function luminanceOf(colour: string): number {
 
 /** Throws a `RangeError` whose message continues a sentence that begins with the logo's name. */
 export function parseLogo(bytes: Uint8Array): Logo {
-  if (bytes.length > 256 * 1024) {
-    throw new RangeError("is larger than 256 KB, the maximum for a logo");
+  if (bytes.length > MAX_LOGO_BYTES) {
+    throw new RangeError(`is larger than ${MAX_LOGO_BYTES / 1024} KB, the maximum for a logo`);
   }
   if (PNG_SIGNATURE.equals(bytes.subarray(0, PNG_SIGNATURE.length))) {
     return logoOf(bytes, "png", "image/png");

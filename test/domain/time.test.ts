@@ -1,7 +1,7 @@
 /** Parsing RFC 3339 times, whose dates must exist, and formatting them in UTC. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseDuration } from "../../src/domain/duration.ts";
+import { formatDuration, parseDuration } from "../../src/domain/duration.ts";
 import { formatTime, parseTime } from "../../src/domain/time.ts";
 import { runs } from "../runs.ts";
 
@@ -71,3 +71,10 @@ test("a duration may have decimals", () => {
     undefined,
   ]);
 });
+
+test.each(["1ms", "1500ms", "90s", "1m", "90m", "1h", "7d"])(
+  "formats %s as it is parsed",
+  (text) => {
+    expect(formatDuration(parseDuration(text) ?? 0)).toBe(text);
+  },
+);

@@ -1,6 +1,7 @@
 /** Opens snapshots after verifying every byte. Nothing that happens to a file reaches its copy. */
 import { join } from "node:path";
 import { sqlite } from "#sqlite";
+import { MAX_BYTES_IN_MEMORY } from "../../domain/limits.ts";
 import { copyIfSpace } from "../../files/disk-space.ts";
 import { reasonOf } from "../../files/errors.ts";
 import { openFile } from "../../files/input.ts";
@@ -12,8 +13,6 @@ import { namingErrors, SnapshotError } from "./snapshot-error.ts";
 
 /** The schema of the release before this one, 0.1.0, which `import` reads. */
 export const PREVIOUS_SCHEMA = 6;
-/** A file of up to this size is read into memory. A larger file is copied and mapped. */
-export const MAX_BYTES_IN_MEMORY = 8_000_000;
 
 /** The caller must close `db`. */
 export type VerifiedDatabase = { db: Database; sha256: string };
