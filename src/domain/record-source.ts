@@ -74,26 +74,3 @@ export interface UnknownColumn {
   column: string;
   meant?: string | undefined;
 }
-
-/** Records that are in memory. */
-export class RecordList implements RecordSource {
-  readonly ids: SourceIds;
-  readonly unknownColumns = [];
-  readonly #records: readonly RawRecord[];
-
-  /** The import changes these records. */
-  constructor(records: readonly RawRecord[], ids: SourceIds) {
-    this.#records = records;
-    this.ids = ids;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {}
-
-  async *read(): AsyncGenerator<Iterable<Item>> {
-    yield this.#records.map((record, at) => ({ record, at }));
-  }
-
-  locate({ at, first, ...error }: FoundError): RecordError {
-    return error;
-  }
-}

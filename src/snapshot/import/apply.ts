@@ -5,7 +5,7 @@
  */
 import { accessSync, constants, copyFileSync } from "node:fs";
 import { eq, sql } from "drizzle-orm";
-import { OWN_IDS, RecordList, type RecordSource } from "../../domain/record-source.ts";
+import { OWN_IDS, type RecordSource } from "../../domain/record-source.ts";
 import { isUnknown, type Paths, type ReplaceOptions, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { parseHeader } from "../format/header-trailer.ts";
@@ -81,15 +81,14 @@ export function hideUsers(
   return replaceExisting(target, options, async (paths) => {
     const dated = dateBuild(options);
     const old = await copyVerified(target, paths);
-    // The given ids are the operator's own, but the users that are found have the snapshot's.
     using ids = await Ids.open(OWN_IDS, old, dated);
     using writer = SnapshotWriter.change(paths.work, paths.old);
     const copy = { paths, writer, ids, target: old };
 
     const found = findUsers(copy, given);
-    const records = found.map(({ id }) => ({ type: "user", id, public: false }));
-    const changes = new RecordList(records, { kind: "snapshot", mark: old.mark });
-    const counted = await applyTo(copy, changes, { ...dated, allowShrink: true });
+    const changes = found.map(({ given: id }) => ({ type: "user", id, public: false }));
+    await using source = await LineReader.open(changes, {});
+    const counted = await applyTo(copy, source, { ...dated, allowShrink: true });
     return { ...counted, found };
   });
 }

@@ -61,13 +61,14 @@ export class Ids implements Disposable {
     return this.#source.kind === "own" ? this.#map?.addMark() : this.#givenMark;
   }
 
-  /** Replaces the keys in a record of `source` by numbers, which a snapshot has already. */
-  translate(record: RawRecord, source: SourceIds): void {
-    if (!this.#map || source.kind !== "own") return;
+  /** Replaces the keys in a record of the source by numbers. */
+  translate(record: RawRecord): void {
+    if (!this.#translator) return;
+
     if (record.type === "user" && this.#userKeys !== "others") {
       this.#userKeys = isInteger(record.id) ? "integers" : "others";
     }
-    this.#map.translate(record);
+    this.#translator.translate(record);
   }
 
   /** Whether the map has replaced numbers of users that needed no map. */
@@ -75,9 +76,10 @@ export class Ids implements Disposable {
     return this.#userKeys === "integers";
   }
 
-  /** Returns the id of a user, which a command names as the source does. */
+  /** Returns the id of a user, whom a command names by a key or, without a map, by the id. */
   findUser(given: number | string): number | undefined {
-    return this.#map ? this.#map.find("user", given) : Number(given);
+    if (this.#map) return this.#map.find("user", given);
+    return typeof given === "number" ? given : undefined;
   }
 
   /** Returns the id of a record as its source has it, for messages. */

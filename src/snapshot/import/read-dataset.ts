@@ -72,7 +72,7 @@ export async function readDataset<Parsed extends RecordKey>(
         report.addProblem(item);
         continue;
       }
-      ids.translate(item.record, source.ids);
+      ids.translate(item.record);
       const findings = cleaner.clean(item.record);
       const parsed = handler.validate(item.record);
       const errors = parsed instanceof InvalidRecord ? parsed.errors : handler.add(parsed, item.at);
