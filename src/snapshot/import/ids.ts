@@ -8,8 +8,8 @@
 import type { RawRecord, RecordKey } from "../../domain/dataset.ts";
 import type { SourceIds } from "../../domain/record-source.ts";
 import type { LockOptions } from "../../files/lock.ts";
-import { IdMap } from "../../tables/id-map.ts";
 import type { TableOptions } from "../../tables/table-reader.ts";
+import { IdMap } from "./id-map.ts";
 import { checkOwner } from "./owner-check.ts";
 import type { Target } from "./target.ts";
 

@@ -4,7 +4,7 @@
  * stranger, and an import would publish the one who asked to be hidden.
  */
 import type { SourceIds } from "../../domain/record-source.ts";
-import type { IdMap } from "../../tables/id-map.ts";
+import type { IdMap } from "./id-map.ts";
 import type { Target } from "./target.ts";
 
 const AGAIN = "or start again with import --force";

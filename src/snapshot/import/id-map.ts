@@ -1,16 +1,21 @@
 /**
  * Owns the file that gives each key (an id of any kind, such as a UUID) an integer, and never
  * forgets a key. Snapshots have only the integers. Each batch of new keys gets a random mark, by
- * which a snapshot recognises its map; see snapshot/import/owner-check.ts.
+ * which a snapshot recognises its map; see owner-check.ts.
  */
 import { randomBytes } from "node:crypto";
 import { appendFileSync, rmSync, statSync } from "node:fs";
 import { sqlite } from "#sqlite";
-import { type RawRecord, type RecordKey, type RecordType, recordTypes } from "../domain/dataset.ts";
-import { toKey } from "../domain/keys.ts";
-import { codeOf, isFileSystemError, reasonOf } from "../files/errors.ts";
-import { type LockOptions, waitForLock } from "../files/lock.ts";
-import type { Sqlite } from "../sqlite/driver.ts";
+import {
+  type RawRecord,
+  type RecordKey,
+  type RecordType,
+  recordTypes,
+} from "../../domain/dataset.ts";
+import { toKey } from "../../domain/keys.ts";
+import { codeOf, isFileSystemError, reasonOf } from "../../files/errors.ts";
+import { type LockOptions, waitForLock } from "../../files/lock.ts";
+import type { Sqlite } from "../../sqlite/driver.ts";
 
 type Mode = "read" | "create";
 type KeyQueries = ReturnType<typeof prepareKeyQueries>;

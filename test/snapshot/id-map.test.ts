@@ -5,8 +5,8 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "no
 import { join } from "node:path";
 import { Random } from "../../src/community/random.ts";
 import { applyChanges, hideUsers } from "../../src/snapshot/import/apply.ts";
+import { IdMap } from "../../src/snapshot/import/id-map.ts";
 import { type ImportOptions, importDataset } from "../../src/snapshot/import/import.ts";
-import { IdMap } from "../../src/tables/id-map.ts";
 import { exported, makeFile, makeSnapshot, textOf } from "../datasets.ts";
 import { temporaryFolder, until } from "../support.ts";
 
