@@ -29,7 +29,7 @@ export type {
   User,
   UserSearchResult,
 } from "./domain/model.ts";
-export type { RecordError } from "./domain/record-source.ts";
+export type { RecordError } from "./domain/record-reader.ts";
 export { version } from "./domain/version.ts";
 export type { ErrorBody, ErrorCode } from "./http/error-codes.ts";
 export type { HealthBody } from "./http/health.ts";

@@ -1,5 +1,5 @@
 /** The report of a command on the snapshot that it has written: lines for people, or JSON. */
-import type { UnknownColumn } from "../domain/record-source.ts";
+import type { UnknownColumn } from "../domain/record-reader.ts";
 import { printable } from "../domain/validation-errors.ts";
 import type { OddTexts } from "../snapshot/import/clean-record.ts";
 import type { Differences } from "../snapshot/import/comparison.ts";

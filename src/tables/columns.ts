@@ -4,7 +4,7 @@
  */
 import { readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { UnknownColumn } from "../domain/record-source.ts";
+import type { UnknownColumn } from "../domain/record-reader.ts";
 import { findSimilar } from "../domain/suggest.ts";
 
 /** The required and the optional columns of each table. */

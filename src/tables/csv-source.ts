@@ -2,7 +2,7 @@
 import { pipeline } from "node:stream/promises";
 import { CsvError, parse } from "csv-parse";
 import { sqlite } from "#sqlite";
-import type { Place } from "../domain/record-source.ts";
+import type { Place } from "../domain/record-reader.ts";
 import { reasonOf } from "../files/errors.ts";
 import { readFileBytes } from "../files/input.ts";
 import type { Sqlite } from "../sqlite/driver.ts";

@@ -6,7 +6,7 @@ import {
   type Item,
   namingFirst,
   type RecordError,
-} from "../domain/record-source.ts";
+} from "../domain/record-reader.ts";
 import { mustBeId, type ValidationError } from "../domain/validation-errors.ts";
 import { createConverter, type IdFormat } from "./cells.ts";
 import { keyOf, type TableName } from "./columns.ts";

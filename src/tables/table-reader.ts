@@ -8,9 +8,9 @@ import {
   type Item,
   OWN_IDS,
   type RecordError,
-  type RecordSource,
+  type RecordReader,
   type UnknownColumn,
-} from "../domain/record-source.ts";
+} from "../domain/record-reader.ts";
 import { mustBeId } from "../domain/validation-errors.ts";
 import { type IdFormat, integerIds, keyIds } from "./cells.ts";
 import { findTables, keyOf, type TableName } from "./columns.ts";
@@ -33,7 +33,7 @@ export interface TableOptions extends ReadHooks {
   timeoutMs?: number | undefined;
 }
 
-class TableReader implements RecordSource {
+class TableReader implements RecordReader {
   readonly ids = OWN_IDS;
   readonly unknownColumns: UnknownColumn[] = [];
   readonly #source: TableSource;
@@ -138,7 +138,7 @@ export function isFolder(path: string): boolean {
 }
 
 /** Opens a folder of CSV files. */
-export function openFolder(folder: string, { dates, idMap, onRead }: TableOptions): RecordSource {
+export function openFolder(folder: string, { dates, idMap, onRead }: TableOptions): RecordReader {
   const files = findTables(folder, "csv");
   const ids = idFormatFor(idMap);
   return new TableReader(new CsvSource(ids, dates), files, ids, { onRead });
@@ -148,7 +148,7 @@ export function openFolder(folder: string, { dates, idMap, onRead }: TableOption
 export async function openQueries(
   url: string,
   { queries = "", timeoutMs = 120_000, idMap, onRead, onSlow }: TableOptions,
-): Promise<RecordSource> {
+): Promise<RecordReader> {
   if (!isFolder(queries)) throw new Error(`${queries} is not a folder`);
   const files = findTables(queries, "sql");
   const source = await openDatabase(url, timeoutMs);

@@ -1,5 +1,5 @@
 /** The interface of the sources of tables, CSV files and databases, whose rows SQL selects. */
-import type { Place } from "../domain/record-source.ts";
+import type { Place } from "../domain/record-reader.ts";
 import type { CellFormat } from "./cells.ts";
 import type { Header, TableName } from "./columns.ts";
 import type { Dialect } from "./dialects.ts";

@@ -1,6 +1,6 @@
 /** A page of users, to which the rows of their roles and achievements are added. */
 import type { RawRecord } from "../domain/dataset.ts";
-import type { Item } from "../domain/record-source.ts";
+import type { Item } from "../domain/record-reader.ts";
 import { parseTime } from "../domain/time.ts";
 import { recordsOf } from "./row-reader.ts";
 

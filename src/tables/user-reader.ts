@@ -4,7 +4,7 @@
  */
 import { setImmediate } from "node:timers/promises";
 import type { RawRecord } from "../domain/dataset.ts";
-import type { Item } from "../domain/record-source.ts";
+import type { Item } from "../domain/record-reader.ts";
 import { validateUnlock } from "../domain/validate-record.ts";
 import { type OwnedTable, ownedTables, type TableName } from "./columns.ts";
 import { ComparisonCheck } from "./comparison-check.ts";

@@ -5,7 +5,7 @@
  */
 import { accessSync, constants, copyFileSync } from "node:fs";
 import { eq, sql } from "drizzle-orm";
-import { OWN_IDS, type RecordSource } from "../../domain/record-source.ts";
+import { OWN_IDS, type RecordReader } from "../../domain/record-reader.ts";
 import { isUnknown, type Paths, type ReplaceOptions, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { parseHeader } from "../format/header-trailer.ts";
@@ -40,11 +40,11 @@ export function applyChanges(
 ): Promise<Counted> {
   return replaceExisting(target, options, async (paths) => {
     const dated = dateBuild(options);
-    await using source = await LineReader.open(changes, dated);
+    await using reader = await LineReader.open(changes, dated);
     const old = await copyVerified(target, paths);
-    using ids = await Ids.open(source.ids, old, dated);
+    using ids = await Ids.open(reader.ids, old, dated);
     using writer = SnapshotWriter.change(paths.work, paths.old);
-    return await applyTo({ paths, writer, ids, target: old }, source, dated);
+    return await applyTo({ paths, writer, ids, target: old }, reader, dated);
   });
 }
 
@@ -87,8 +87,8 @@ export function hideUsers(
 
     const found = findUsers(copy, given);
     const changes = found.map(({ given: id }) => ({ type: "user", id, public: false }));
-    await using source = await LineReader.open(changes, {});
-    const counted = await applyTo(copy, source, { ...dated, allowShrink: true });
+    await using reader = await LineReader.open(changes, {});
+    const counted = await applyTo(copy, reader, { ...dated, allowShrink: true });
     return { ...counted, found };
   });
 }
@@ -130,10 +130,10 @@ export async function changeSnapshot(
   using writer = SnapshotWriter.changeInMemory(snapshot.subarray(0, databaseBytes));
   const dated = dateBuild({});
   const target = describeTarget(writer.db, { name: "the snapshot" });
-  await using source = await LineReader.open(changes, {});
-  using ids = await Ids.open(source.ids, target, {});
+  await using reader = await LineReader.open(changes, {});
+  using ids = await Ids.open(reader.ids, target, {});
 
-  const { summary } = await change({ writer, ids, target }, source, dated);
+  const { summary } = await change({ writer, ids, target }, reader, dated);
   writer.finish({ ...summary, id_map: ids.addMark() }, dated.builtAtMs);
   return writer.toBytes();
 }
@@ -157,11 +157,11 @@ async function copyVerified(name: string, { work, old }: Paths): Promise<Target>
 /** Applies changes to a copy, which becomes the new file. */
 async function applyTo(
   copy: Copy,
-  source: RecordSource,
+  reader: RecordReader,
   options: Dated<ApplyOptions>,
 ): Promise<Counted> {
   const { paths, writer, ids, target } = copy;
-  const { read, summary, changed, notFound } = await change(copy, source, options);
+  const { read, summary, changed, notFound } = await change(copy, reader, options);
   const comparison = new Comparison(writer.db, target, summary, changed);
   refuseLoss(target.name, comparison, options);
   const differences = comparison.differences();
@@ -183,11 +183,11 @@ interface Change extends Pick<ChangeWriter, "notFound"> {
 /** Applies changes to the rows and the name indexes of a copy. `builtAtMs` dates takedowns. */
 async function change(
   { writer: { db }, ids, target: { featured } }: Omit<Copy, "paths">,
-  source: RecordSource,
+  reader: RecordReader,
   options: Dated<ReadOptions>,
 ): Promise<Change> {
   const changes = new ChangeWriter(db, ids, options.builtAtMs);
-  const read = await readDataset(source, changes, ids, options);
+  const read = await readDataset(reader, changes, ids, options);
   changes.indexNames();
 
   const { placeOf, notFound } = changes;

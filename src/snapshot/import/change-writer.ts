@@ -1,6 +1,6 @@
 /** Makes the changes of a change file to the rows of a database, and remembers which there were. */
 import type { ChangeLine, RecordKey } from "../../domain/dataset.ts";
-import type { FoundError, Place } from "../../domain/record-source.ts";
+import type { FoundError, Place } from "../../domain/record-reader.ts";
 import { validateChange } from "../../domain/validate-record.ts";
 import { NameChanges } from "../../search/name-index.ts";
 import type { Database } from "../../sqlite/driver.ts";

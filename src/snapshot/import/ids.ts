@@ -6,7 +6,7 @@
  * line names the mark) have numbers, which are not translated again.
  */
 import type { RawRecord, RecordKey } from "../../domain/dataset.ts";
-import type { SourceIds } from "../../domain/record-source.ts";
+import type { SourceIds } from "../../domain/record-reader.ts";
 import type { LockOptions } from "../../files/lock.ts";
 import type { TableOptions } from "../../tables/table-reader.ts";
 import { IdMap } from "./id-map.ts";

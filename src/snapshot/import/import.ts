@@ -1,7 +1,7 @@
 /** Builds a snapshot from a dataset, whose records are written in batches as they are read. */
 import { setImmediate } from "node:timers/promises";
 import { nameKinds } from "../../domain/model.ts";
-import type { RecordSource } from "../../domain/record-source.ts";
+import type { RecordReader } from "../../domain/record-reader.ts";
 import {
   type Paths,
   type ReplaceOptions,
@@ -18,7 +18,7 @@ import { type GuardOptions, refuseLoss, refuseMostlyInvalid, refuseReveal } from
 import { type IdOptions, Ids } from "./ids.ts";
 import type { LineSource } from "./line-reader.ts";
 import type { LocatedSource } from "./located-source.ts";
-import { openSource, type SourceOptions } from "./open-source.ts";
+import { openReader, type ReaderOptions } from "./open-reader.ts";
 import { type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { RowWriter } from "./row-writer.ts";
 import { SkippingWriter } from "./skip-invalid.ts";
@@ -33,7 +33,7 @@ interface BuildOptions extends BuildTime {
 }
 
 export interface ImportOptions
-  extends SourceOptions,
+  extends ReaderOptions,
     ReadOptions,
     GuardOptions,
     HoldOptions,
@@ -82,11 +82,11 @@ async function importInto(
   paths: Paths | undefined,
   options: Dated<ImportOptions>,
 ): Promise<Counted> {
-  await using source = await openSource(dataset, options);
-  using ids = await Ids.open(source.ids, target, options);
+  await using reader = await openReader(dataset, options);
+  using ids = await Ids.open(reader.ids, target, options);
   using writer = SnapshotWriter.create(paths?.work, target?.path);
 
-  const read = await fill(writer.db, source, ids, options);
+  const read = await fill(writer.db, reader, ids, options);
   const held = target ? holdTakedowns(writer.db, target.takedowns) : 0;
   const summary = summarize(writer.db);
   const differences = refuseAccidents(writer.db, read, summary, target, options);
@@ -106,24 +106,24 @@ export async function buildSnapshot(
   dataset: LineSource,
   options: BuildOptions = {},
 ): Promise<Uint8Array> {
-  await using source = await openSource(dataset, {});
-  using ids = await Ids.open(source.ids, undefined, {});
+  await using reader = await openReader(dataset, {});
+  using ids = await Ids.open(reader.ids, undefined, {});
   using writer = SnapshotWriter.createInMemory();
 
   const dated = dateBuild(options);
-  await fill(writer.db, source, ids, dated);
+  await fill(writer.db, reader, ids, dated);
   await finish(writer, summarize(writer.db), ids, dated);
   return writer.toBytes();
 }
 
 function fill(
   db: Database,
-  source: RecordSource,
+  reader: RecordReader,
   ids: Ids,
   options: Dated<ImportOptions>,
 ): Promise<Read> {
   const handler = options.skipInvalid ? new SkippingWriter(db, ids) : new RowWriter(db, ids);
-  return readDataset(source, handler, ids, options);
+  return readDataset(reader, handler, ids, options);
 }
 
 /** Returns the differences from the target. Throws if the result looks like an accident. */

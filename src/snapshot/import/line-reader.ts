@@ -6,9 +6,9 @@ import {
   namingFirst,
   OWN_IDS,
   type RecordError,
-  type RecordSource,
+  type RecordReader,
   type SourceIds,
-} from "../../domain/record-source.ts";
+} from "../../domain/record-reader.ts";
 import { InvalidRecord, parseObject, validateMarker } from "../../domain/validate-record.ts";
 import type { ValidationError } from "../../domain/validation-errors.ts";
 import { decompress, readFileBytes } from "../../files/input.ts";
@@ -29,7 +29,7 @@ export interface LineOptions {
   expectEnd?: boolean | undefined;
 }
 
-export class LineReader implements RecordSource {
+export class LineReader implements RecordReader {
   readonly unknownColumns = [];
   readonly #batches: AsyncGenerator<TextLine[]>;
   readonly #options: LineOptions;

@@ -1,6 +1,6 @@
 /** Finds the users whose achievements would take too much of a response. */
 import { MAX_ACHIEVEMENTS_BYTES } from "../../domain/model.ts";
-import type { FoundError } from "../../domain/record-source.ts";
+import type { FoundError } from "../../domain/record-reader.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { achievement, encodeUnlocks, type Unlock, user } from "../format/schema.ts";
 

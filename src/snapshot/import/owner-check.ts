@@ -3,7 +3,7 @@
  * same owner's. A number must never come to mean another person: a takedown would then hide a
  * stranger, and an import would publish the one who asked to be hidden.
  */
-import type { SourceIds } from "../../domain/record-source.ts";
+import type { SourceIds } from "../../domain/record-reader.ts";
 import type { IdMap } from "./id-map.ts";
 import type { Target } from "./target.ts";
 

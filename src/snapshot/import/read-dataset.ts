@@ -6,11 +6,11 @@ import type { RawRecord, RecordKey } from "../../domain/dataset.ts";
 import type {
   FoundError,
   Place,
-  PlacedRecord,
-  RecordSource,
-  SourceProblem,
+  ProblemItem,
+  RecordItem,
+  RecordReader,
   UnknownColumn,
-} from "../../domain/record-source.ts";
+} from "../../domain/record-reader.ts";
 import { InvalidRecord } from "../../domain/validate-record.ts";
 import { DUPLICATE_ID } from "../../domain/validation-errors.ts";
 import type { Dated } from "./build-time.ts";
@@ -58,15 +58,15 @@ export interface Read extends Pick<RecordCleaner, "cleaned" | "names" | "times">
 
 /** Rejects with a {@link DatasetError} if any error was not skipped. */
 export async function readDataset<Parsed extends RecordKey>(
-  source: RecordSource,
+  reader: RecordReader,
   handler: RecordHandler<Parsed>,
   ids: Ids,
   options: Dated<ReadOptions>,
 ): Promise<Read> {
   const cleaner = new RecordCleaner(options);
-  const report = new Report(handler, source, ids, options.maxErrors);
+  const report = new Report(handler, reader, ids, options.maxErrors);
 
-  for await (const items of source.read()) {
+  for await (const items of reader.read()) {
     for (const item of items) {
       if ("problem" in item) {
         report.addProblem(item);
@@ -84,36 +84,36 @@ export async function readDataset<Parsed extends RecordKey>(
   if (report.errors.count > 0) throw new DatasetError(report.errors);
 
   const { cleaned, names, times } = cleaner;
-  const { unknownColumns } = source;
+  const { unknownColumns } = reader;
   const hasNeedlessMap = ids.hasNeedlessMap();
   return { cleaned, names, times, unknownColumns, hasNeedlessMap, skipped: report.skipped };
 }
 
-/** Collects errors and has the source say where they are. Skips them if the handler can. */
+/** Collects errors and has the reader say where they are. Skips them if the handler can. */
 class Report<Parsed extends RecordKey> {
   readonly errors: RecordErrors;
   readonly skipped: SkippedErrors;
   readonly #handler: RecordHandler<Parsed>;
-  readonly #source: RecordSource;
+  readonly #reader: RecordReader;
   readonly #ids: Ids;
   /** Records that are invalid themselves. References to them are not reported as errors. */
   readonly #invalid = new Set<string>();
 
   constructor(
     handler: RecordHandler<Parsed>,
-    source: RecordSource,
+    reader: RecordReader,
     ids: Ids,
     maxErrors: number | undefined,
   ) {
     this.errors = new RecordErrors(maxErrors);
     this.skipped = new SkippedErrors(maxErrors);
     this.#handler = handler;
-    this.#source = source;
+    this.#reader = reader;
     this.#ids = ids;
   }
 
   /** Adds an error in a part of the source that is no record. */
-  addProblem({ problem, isFatal }: SourceProblem): void {
+  addProblem({ problem, isFatal }: ProblemItem): void {
     if (this.#isFollowUp(problem)) return;
     if (problem.type === "user" && problem.id === undefined) this.skipped.leftOut++;
     this.#errorsFor(isFatal).add(problem);
@@ -128,7 +128,7 @@ class Report<Parsed extends RecordKey> {
   reject(
     invalid: Parsed | InvalidRecord,
     errors: readonly FoundError[],
-    { at, first }: PlacedRecord,
+    { at, first }: RecordItem,
   ): void {
     const record = invalid instanceof InvalidRecord ? invalid.record : invalid;
     const { type, id } = record ?? {};
@@ -150,7 +150,7 @@ class Report<Parsed extends RecordKey> {
   }
 
   #add(to: RecordErrors, error: FoundError): void {
-    to.add(this.#source.locate({ ...error, id: this.#idOf(error) }));
+    to.add(this.#reader.locate({ ...error, id: this.#idOf(error) }));
   }
 
   /** Whether an error is about a reference to a record that has been reported as invalid. */

@@ -1,5 +1,5 @@
 /** Groups the errors in a dataset by kind, so that errors of one kind never hide another kind. */
-import type { RecordError } from "../../domain/record-source.ts";
+import type { RecordError } from "../../domain/record-reader.ts";
 import { DUPLICATE_ID } from "../../domain/validation-errors.ts";
 
 /** The number of kinds is limited because each unknown field name is a kind of its own. */

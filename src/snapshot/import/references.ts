@@ -4,7 +4,7 @@
  */
 import { type SQL, sql } from "drizzle-orm";
 import type { RecordKey } from "../../domain/dataset.ts";
-import type { FoundError, Place } from "../../domain/record-source.ts";
+import type { FoundError, Place } from "../../domain/record-reader.ts";
 import type { Database, Statement } from "../../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
 

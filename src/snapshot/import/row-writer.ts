@@ -6,7 +6,7 @@ import { getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { DatasetLine, RecordKey } from "../../domain/dataset.ts";
 import type { PublicUserLine } from "../../domain/model.ts";
-import type { FoundError, Place } from "../../domain/record-source.ts";
+import type { FoundError, Place } from "../../domain/record-reader.ts";
 import { parseTime } from "../../domain/time.ts";
 import { validateRecord } from "../../domain/validate-record.ts";
 import { DUPLICATE_ID } from "../../domain/validation-errors.ts";

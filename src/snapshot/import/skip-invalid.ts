@@ -5,7 +5,7 @@
 import { eq, sql } from "drizzle-orm";
 import { integer, sqliteTable } from "drizzle-orm/sqlite-core";
 import type { DatasetLine, RecordKey } from "../../domain/dataset.ts";
-import type { FoundError, Place } from "../../domain/record-source.ts";
+import type { FoundError, Place } from "../../domain/record-reader.ts";
 import { salvageUser } from "../../domain/salvage-user.ts";
 import { InvalidRecord, validateRecord } from "../../domain/validate-record.ts";
 import type { Database } from "../../sqlite/driver.ts";

@@ -4,16 +4,16 @@ import type {
   FoundError,
   Item,
   RecordError,
-  RecordSource,
+  RecordReader,
   SourceIds,
-} from "../../domain/record-source.ts";
+} from "../../domain/record-reader.ts";
 import { readMeta } from "../format/meta.ts";
 import { openPrivate, PREVIOUS_SCHEMA, type VerifiedDatabase } from "../format/open.ts";
 import { listRecords } from "../format/records.ts";
 
 const BATCH = 500;
 
-export class SnapshotReader implements RecordSource {
+export class SnapshotReader implements RecordReader {
   readonly ids: SourceIds;
   readonly unknownColumns = [];
   readonly #path: string;

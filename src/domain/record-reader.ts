@@ -1,11 +1,11 @@
 /**
- * The interface of every source of records, whether it is a text of lines, a folder of CSV
- * files, a database or a snapshot: its records in order, where each stands, and whose ids they have.
+ * The interface of whatever reads the records of a source, which is a text of lines, a folder of CSV
+ * files, a database or a snapshot: the records in order, where each stands, and whose ids they have.
  */
 import type { RawRecord, RecordKey } from "./dataset.ts";
 import type { ValidationError } from "./validation-errors.ts";
 
-export interface RecordSource extends AsyncDisposable {
+export interface RecordReader extends AsyncDisposable {
   readonly ids: SourceIds;
   /** The columns of tables that were left out. */
   readonly unknownColumns: readonly UnknownColumn[];
@@ -15,7 +15,7 @@ export interface RecordSource extends AsyncDisposable {
   locate(error: FoundError): RecordError;
 }
 
-/** Whose ids the records have. */
+/** Whose ids the records of a source have. */
 export type SourceIds =
   /** The operator's: keys that an id map translates or, if there is none, integers. */
   | { readonly kind: "own" }
@@ -24,20 +24,21 @@ export type SourceIds =
 
 export const OWN_IDS: SourceIds = { kind: "own" };
 
-export type Item = PlacedRecord | SourceProblem;
+/** What a reader finds in its source, piece by piece. */
+export type Item = RecordItem | ProblemItem;
 
-/** Where a record stands: places ascend in the order of errors. Only the source knows what they are. */
+/** Where a record stands: places ascend in the order of errors. Only the reader knows what they are. */
 export type Place = number;
 
-export interface PlacedRecord {
+export interface RecordItem {
   record: RawRecord;
   at: Place;
-  /** Where another record with the same id stands, if the source has noticed it. */
+  /** Where another record with the same id stands, if the reader has noticed it. */
   first?: Place | undefined;
 }
 
 /** An error in a part of the source that is no record. It is never skipped if it is fatal. */
-export interface SourceProblem {
+export interface ProblemItem {
   problem: RecordError;
   isFatal: boolean;
 }
@@ -55,7 +56,7 @@ export interface RecordError extends ValidationError {
   missing?: Pick<RecordError, "type" | "id">;
 }
 
-/** An error of which only the source can say where it is. */
+/** An error of which only the reader can say where it is. */
 export interface FoundError extends Omit<RecordError, "line" | "place"> {
   /** Missing if the error is not in a single record. */
   at?: Place;
