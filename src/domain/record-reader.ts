@@ -27,14 +27,14 @@ export const OWN_IDS: SourceIds = { kind: "own" };
 /** What a reader finds in its source, piece by piece. */
 export type Item = RecordItem | ProblemItem;
 
-/** Where a record stands: places ascend in the order of errors. Only the reader knows what they are. */
-export type Place = number;
+/** Where a record stands. Errors are reported in this order. Only the reader knows what it means. */
+export type Position = number;
 
 export interface RecordItem {
   record: RawRecord;
-  at: Place;
+  at: Position;
   /** Where another record with the same id stands, if the reader has noticed it. */
-  first?: Place | undefined;
+  first?: Position | undefined;
 }
 
 /** An error in a part of the source that is no record. It is never skipped if it is fatal. */
@@ -59,13 +59,13 @@ export interface RecordError extends ValidationError {
 /** An error of which only the reader can say where it is. */
 export interface FoundError extends Omit<RecordError, "line" | "place"> {
   /** Missing if the error is not in a single record. */
-  at?: Place;
+  at?: Position;
   /** For an id that is taken, where the record stands that has it. */
-  first?: Place | undefined;
+  first?: Position | undefined;
 }
 
 /** Adds the line of the record that has an id to the reason why another cannot have it. */
-export function namingFirst(reason: string, line: Place | undefined): string {
+export function namingFirst(reason: string, line: Position | undefined): string {
   return line === undefined ? reason : `${reason} (first on line ${line})`;
 }
 

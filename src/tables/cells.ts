@@ -21,7 +21,10 @@ export interface CellFormat {
 }
 
 /** Returns what converts the cells of a row. */
-export function createConverter(ids: IdFormat, format: CellFormat): (row: RawRecord) => RawRecord {
+export function createCellConverter(
+  ids: IdFormat,
+  format: CellFormat,
+): (row: RawRecord) => RawRecord {
   const { hasBits, isSpreadsheet } = format;
   const converters: Partial<Record<string, (cell: unknown) => unknown>> = {
     id: ids.read,

@@ -52,8 +52,8 @@ export function findTables(folder: string, ending: "csv" | "sql"): Map<TableName
 }
 
 export interface Header {
-  /** The places of a table's columns in its header. */
-  places: ReadonlyMap<string, number>;
+  /** The index of each known column. */
+  columns: ReadonlyMap<string, number>;
   unknown: UnknownColumn[];
 }
 
@@ -87,7 +87,8 @@ export function findColumns(file: string, table: TableName, header: readonly str
   }
 
   const present = known.filter((name) => titles.includes(name));
-  return { places: new Map(present.map((name) => [name, titles.indexOf(name)])), unknown };
+  const columns = new Map(present.map((name) => [name, titles.indexOf(name)]));
+  return { columns, unknown };
 }
 
 /** The column that identifies a row, or for user_roles and user_achievements the row's user. */

@@ -1,6 +1,6 @@
 /** Notices that a database compares ids in one way in the table of users, and in another elsewhere. */
 import { type OwnedTable, ownedTables, type TableName } from "./columns.ts";
-import type { RowReader } from "./row-reader.ts";
+import type { RowConverter } from "./row-converter.ts";
 import type { Table } from "./table.ts";
 import type { Row } from "./table-source.ts";
 
@@ -24,7 +24,7 @@ export class ComparisonCheck {
   async finish(
     tables: ReadonlyMap<TableName, Table>,
     lastUser: Row | undefined,
-    { toCells }: RowReader,
+    { toCells }: RowConverter,
   ): Promise<void> {
     const users = tables.get("users");
     if (!users || !lastUser) return;

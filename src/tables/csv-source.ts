@@ -2,7 +2,7 @@
 import { pipeline } from "node:stream/promises";
 import { CsvError, parse } from "csv-parse";
 import { sqlite } from "#sqlite";
-import type { Place } from "../domain/record-reader.ts";
+import type { Position } from "../domain/record-reader.ts";
 import { reasonOf } from "../files/errors.ts";
 import { readFileBytes } from "../files/input.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
@@ -51,7 +51,7 @@ export class CsvSource implements TableSource {
     return `${table}.csv`;
   }
 
-  nameRow(table: TableName, line: Place | undefined): string {
+  nameRow(table: TableName, line: Position | undefined): string {
     return `${this.fileOf(table)}, line ${line}`;
   }
 
@@ -60,11 +60,11 @@ export class CsvSource implements TableSource {
   }
 }
 
-function decideDates(place: string, found: DateColumn): DateOrder | undefined {
+function decideDates(column: string, found: DateColumn): DateOrder | undefined {
   try {
     return found.decide();
   } catch (error) {
-    throw new Error(`${place}: ${reasonOf(error)}`);
+    throw new Error(`${column}: ${reasonOf(error)}`);
   }
 }
 
@@ -112,7 +112,7 @@ class CsvTable {
     // the order of their lines.
     const { header } = this.#table;
     const key = keyOf(this.#name);
-    const others = [...header.places.keys()].filter((name) => name !== key);
+    const others = [...header.columns.keys()].filter((name) => name !== key);
     this.#db.exec(
       `CREATE INDEX ${this.#name}_by_id ON ${this.#name} (${[key, "line", ...others]})`,
     );
@@ -148,7 +148,7 @@ class CsvTable {
   #createTable(titles: string[]): LoadedTable {
     const width = titles.findLastIndex((title) => title.trim() !== "") + 1;
     const header = findColumns(`${this.#name}.csv`, this.#name, titles.slice(0, width));
-    const columns = [...header.places.keys()];
+    const columns = [...header.columns.keys()];
     for (const name of columns.filter((name) => name.endsWith("_at"))) {
       this.dated.set(name, new DateColumn());
     }
@@ -165,7 +165,7 @@ class CsvTable {
     }
     const key = keyOf(this.#name);
     const line = this.#lines + 1;
-    const values = Array.from(header.places, ([name, at]) => {
+    const values = Array.from(header.columns, ([name, at]) => {
       this.dated.get(name)?.add(cells[at] ?? "", line);
       const id = name === key && this.#ids.read(cells[at]);
       return typeof id === "number" || typeof id === "string" ? id : cells[at] || null;

@@ -86,10 +86,10 @@ class DatabaseSource implements TableSource {
     const reply = this.#connection.run(`SELECT * FROM ${from} AS q WHERE 1 = 0`);
     const { columns } = await namingFile(file, reply);
     const header = findColumns(file, table, columns);
-    if (columns.every((column, at) => header.places.get(column) === at)) return { header, from };
+    if (columns.every((column, at) => header.columns.get(column) === at)) return { header, from };
 
     // With the names of columns as they are known here.
-    const known = Array.from(header.places, ([column, at]) => {
+    const known = Array.from(header.columns, ([column, at]) => {
       return `${quoteName(this.dialect, columns[at] ?? "")} AS ${column}`;
     });
     return { header, from: `(SELECT ${known} FROM ${from} AS written)` };

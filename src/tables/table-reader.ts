@@ -17,7 +17,7 @@ import { findTables, keyOf, type TableName } from "./columns.ts";
 import { CsvSource } from "./csv-source.ts";
 import { openDatabase } from "./database-source.ts";
 import type { DateOrder } from "./date-order.ts";
-import { RowReader, recordsOf, tableOf } from "./row-reader.ts";
+import { RowConverter, recordsOf, tableOf } from "./row-converter.ts";
 import { type ReadHooks, Table } from "./table.ts";
 import type { Row, TableSource } from "./table-source.ts";
 import { UserReader } from "./user-reader.ts";
@@ -39,7 +39,7 @@ class TableReader implements RecordReader {
   readonly #source: TableSource;
   readonly #files: ReadonlyMap<TableName, string>;
   readonly #hooks: ReadHooks;
-  readonly #rows: RowReader;
+  readonly #converter: RowConverter;
   readonly #tables = new Map<TableName, Table>();
 
   constructor(
@@ -51,7 +51,7 @@ class TableReader implements RecordReader {
     this.#source = source;
     this.#files = files;
     this.#hooks = hooks;
-    this.#rows = new RowReader(source, ids);
+    this.#converter = new RowConverter(source, ids);
   }
 
   [Symbol.asyncDispose](): PromiseLike<void> {
@@ -69,13 +69,13 @@ class TableReader implements RecordReader {
     yield* this.#readDefinitions("achievement", known.achievement);
     // A user is written with the name of the company, so companies come before users.
     yield* this.#readCompanies(members);
-    yield* new UserReader(this.#tables, this.#rows, known).read();
+    yield* new UserReader(this.#tables, this.#converter, known).read();
 
     for (const table of this.#tables.values()) table.finish();
   }
 
   locate(error: FoundError): RecordError {
-    return this.#rows.locate(error);
+    return this.#converter.locate(error);
   }
 
   async #openTables(): Promise<void> {
@@ -91,7 +91,8 @@ class TableReader implements RecordReader {
     for (const [name, table] of this.#tables) {
       await table.count();
       const rows = await table.listWithoutId();
-      yield rows.map((row) => this.#rows.toProblem(name, row, mustBeId(keyOf(name), undefined)));
+      const error = mustBeId(keyOf(name), undefined);
+      yield rows.map((row) => this.#converter.toProblem(name, row, error));
     }
   }
 
@@ -99,10 +100,10 @@ class TableReader implements RecordReader {
   async #countMembers(): Promise<Map<unknown, number>> {
     const members = new Map<unknown, number>();
     const users = this.#tables.get("users");
-    if (!users?.header.places.has("company_id")) return members;
+    if (!users?.header.columns.has("company_id")) return members;
     const columns = "q.company_id AS company_id, COUNT(*) AS members";
     for (const row of await users.query("GROUP BY q.company_id", columns)) {
-      const id = this.#rows.toCells(row).company_id;
+      const id = this.#converter.toCells(row).company_id;
       members.set(id, (members.get(id) ?? 0) + Number(row.members));
     }
     return members;
@@ -114,7 +115,7 @@ class TableReader implements RecordReader {
     known: Set<unknown>,
   ): AsyncGenerator<Item[]> {
     for await (const rows of this.#pages(tableOf(type))) {
-      const items = this.#rows.toRecords(type, rows);
+      const items = this.#converter.toRecords(type, rows);
       for (const record of recordsOf(items)) known.add(record.id);
       yield items;
     }
@@ -122,7 +123,7 @@ class TableReader implements RecordReader {
 
   async *#readCompanies(members: ReadonlyMap<unknown, number>): AsyncGenerator<Item[]> {
     for await (const rows of this.#pages("companies")) {
-      const items = this.#rows.toRecords("company", rows);
+      const items = this.#converter.toRecords("company", rows);
       for (const record of recordsOf(items)) record.member_count ??= members.get(record.id) ?? 0;
       yield items;
     }

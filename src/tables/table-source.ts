@@ -1,5 +1,5 @@
 /** The interface of the sources of tables, CSV files and databases, whose rows SQL selects. */
-import type { Place } from "../domain/record-reader.ts";
+import type { Position } from "../domain/record-reader.ts";
 import type { CellFormat } from "./cells.ts";
 import type { Header, TableName } from "./columns.ts";
 import type { Dialect } from "./dialects.ts";
@@ -14,7 +14,7 @@ export interface TableSource extends AsyncDisposable {
   /** The name of a table's file, for messages. */
   fileOf(table: TableName): string;
   /** Names a row for messages: `users.csv, line 12`, or `users.sql, id 42`. */
-  nameRow(table: TableName, line: Place | undefined, id: unknown): string;
+  nameRow(table: TableName, line: Position | undefined, id: unknown): string;
 }
 
 /** The columns of a table, and what follows FROM in a query that selects its rows. */

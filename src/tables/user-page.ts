@@ -2,7 +2,7 @@
 import type { RawRecord } from "../domain/dataset.ts";
 import type { Item } from "../domain/record-reader.ts";
 import { parseTime } from "../domain/time.ts";
-import { recordsOf } from "./row-reader.ts";
+import { recordsOf } from "./row-converter.ts";
 
 export class UserPage {
   readonly #items: readonly Item[];

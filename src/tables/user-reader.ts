@@ -8,7 +8,7 @@ import type { Item } from "../domain/record-reader.ts";
 import { validateUnlock } from "../domain/validate-record.ts";
 import { type OwnedTable, ownedTables, type TableName } from "./columns.ts";
 import { ComparisonCheck } from "./comparison-check.ts";
-import type { CellError, RowReader } from "./row-reader.ts";
+import type { CellError, RowConverter } from "./row-converter.ts";
 import type { Table } from "./table.ts";
 import type { Row } from "./table-source.ts";
 import { UserPage } from "./user-page.ts";
@@ -23,14 +23,14 @@ const AHEAD = 2;
 
 export class UserReader {
   readonly #tables: ReadonlyMap<TableName, Table>;
-  readonly #rows: RowReader;
+  readonly #converter: RowConverter;
   readonly #known: KnownIds;
   readonly #check = new ComparisonCheck();
   #lastUser: Row | undefined;
 
-  constructor(tables: ReadonlyMap<TableName, Table>, rows: RowReader, known: KnownIds) {
+  constructor(tables: ReadonlyMap<TableName, Table>, converter: RowConverter, known: KnownIds) {
     this.#tables = tables;
-    this.#rows = rows;
+    this.#converter = converter;
     this.#known = known;
   }
 
@@ -41,12 +41,12 @@ export class UserReader {
     for await (const { table, rows } of readAhead(this.#pages())) {
       if (table === "users") {
         yield page.finish();
-        page = new UserPage(this.#rows.toRecords("user", rows));
+        page = new UserPage(this.#converter.toRecords("user", rows));
       } else {
         yield* this.#addRows(page, table, rows);
       }
     }
-    await this.#check.finish(this.#tables, this.#lastUser, this.#rows);
+    await this.#check.finish(this.#tables, this.#lastUser, this.#converter);
   }
 
   /** Yields each page of users before the rows of what they have, and at last the rows of nobody. */
@@ -73,8 +73,8 @@ export class UserReader {
       // Lets the database's client receive a reply and send the next query.
       await setImmediate();
       yield rows.slice(at, at + SLICE).flatMap((row) => {
-        const errors = this.#addRow(page, table, this.#rows.toCells(row));
-        return errors.map((error) => this.#rows.toProblem(table, row, error));
+        const errors = this.#addRow(page, table, this.#converter.toCells(row));
+        return errors.map((error) => this.#converter.toProblem(table, row, error));
       });
     }
   }
@@ -87,13 +87,13 @@ export class UserReader {
     if (!owner.isPublic) return [];
 
     if (table === "user_roles") {
-      if (!this.#known.role.has(role_id)) return [this.#rows.explainMissing("role", role_id)];
+      if (!this.#known.role.has(role_id)) return [this.#converter.explainMissing("role", role_id)];
       owner.addRole(role_id);
       return [];
     }
 
     if (!this.#known.achievement.has(achievement_id)) {
-      return [this.#rows.explainMissing("achievement", achievement_id)];
+      return [this.#converter.explainMissing("achievement", achievement_id)];
     }
     const unlock = { id: achievement_id, ...reached };
     const errors = validateUnlock(unlock);
@@ -102,7 +102,7 @@ export class UserReader {
   }
 
   #explainOwner(table: OwnedTable, userId: unknown): CellError {
-    const error = this.#rows.explainMissing("user", userId);
+    const error = this.#converter.explainMissing("user", userId);
     if (error.missing) this.#check.note(table, userId);
     return error;
   }

@@ -7,7 +7,7 @@ import { type ImportOptions, importDataset } from "../../src/snapshot/import/imp
 import { formatErrors } from "../../src/snapshot/import/record-errors.ts";
 import { toTime } from "../../src/tables/cell-times.ts";
 import {
-  createConverter,
+  createCellConverter,
   integerIds,
   keyIds,
   toInteger,
@@ -288,10 +288,13 @@ test("bytes are text, except in public", () => {
     company_id: bytes("0"),
   };
   const read = { id: 7, name: "Ann", member_count: 5, created_at: "2021-05-31T00:00:00+00:00" };
-  expect(createConverter(integerIds, {})(row)).toEqual({ ...read, public: row.public });
-  expect(createConverter(integerIds, { hasBits: true })(row)).toEqual({ ...read, public: true });
+  expect(createCellConverter(integerIds, {})(row)).toEqual({ ...read, public: row.public });
+  expect(createCellConverter(integerIds, { hasBits: true })(row)).toEqual({
+    ...read,
+    public: true,
+  });
   const keys = { ...read, id: "37", company_id: "30", public: true };
-  expect(createConverter(keyIds, { hasBits: true })(row)).toEqual(keys);
+  expect(createCellConverter(keyIds, { hasBits: true })(row)).toEqual(keys);
 });
 
 const yes = "1 true T yes Y on WAHR ja Vrai oui PRAWDA tak VERDADERO SÍ pravda ano";

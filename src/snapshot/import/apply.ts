@@ -190,10 +190,11 @@ async function change(
   const read = await readDataset(reader, changes, ids, options);
   changes.indexNames();
 
-  const { placeOf, notFound } = changes;
-  const changed = { users: [...placeOf.user.keys()], companies: [...placeOf.company.keys()] };
+  const { positionOf, notFound } = changes;
+  const changed = { users: [...positionOf.user.keys()], companies: [...positionOf.company.keys()] };
   // Anyone can be featured if an achievement or a featured user has changed.
-  const isAnyone = placeOf.achievement.size > 0 || featured.some((id) => placeOf.user.has(id));
+  const isAnyone =
+    positionOf.achievement.size > 0 || featured.some((id) => positionOf.user.has(id));
   const summary = summarize(db, isAnyone ? undefined : [...featured, ...changed.users]);
   return { read, summary, changed, notFound };
 }

@@ -1,6 +1,6 @@
 /** Makes the changes of a change file to the rows of a database, and remembers which there were. */
 import type { ChangeLine, RecordKey } from "../../domain/dataset.ts";
-import type { FoundError, Place } from "../../domain/record-reader.ts";
+import type { FoundError, Position } from "../../domain/record-reader.ts";
 import { validateChange } from "../../domain/validate-record.ts";
 import { NameChanges } from "../../search/name-index.ts";
 import type { Database } from "../../sqlite/driver.ts";
@@ -13,12 +13,12 @@ export class ChangeWriter implements RecordHandler<ChangeLine> {
   readonly validate = validateChange;
   /** The records that the file deletes and that do not exist. */
   readonly notFound: { type: RecordKey["type"]; id: number | string }[] = [];
-  /** The place of each change by the id of its record. */
-  readonly placeOf = {
-    role: new Map<number, Place>(),
-    achievement: new Map<number, Place>(),
-    company: new Map<number, Place>(),
-    user: new Map<number, Place>(),
+  /** The position of each change by the id of its record. */
+  readonly positionOf = {
+    role: new Map<number, Position>(),
+    achievement: new Map<number, Position>(),
+    company: new Map<number, Position>(),
+    user: new Map<number, Position>(),
   };
   readonly #ids: Ids;
   readonly #rows: RowWriter;
@@ -34,11 +34,11 @@ export class ChangeWriter implements RecordHandler<ChangeLine> {
   }
 
   /** A record replaces the one with the same id. */
-  add(record: ChangeLine, at: Place): FoundError[] {
+  add(record: ChangeLine, at: Position): FoundError[] {
     const { type, id } = record;
-    const first = this.placeOf[type].get(id);
+    const first = this.positionOf[type].get(id);
     if (first !== undefined) return [{ ...duplicateId(record, this.#ids), first }];
-    this.placeOf[type].set(id, at);
+    this.positionOf[type].set(id, at);
 
     this.#takedowns.note(record);
     if (type === "user" || type === "company") this.#names.note(type, id);
@@ -53,7 +53,7 @@ export class ChangeWriter implements RecordHandler<ChangeLine> {
 
   *finish(): Generator<FoundError> {
     yield* this.#rows.finish();
-    this.#rows.nameMembers(this.placeOf.company.keys());
+    this.#rows.nameMembers(this.positionOf.company.keys());
   }
 
   /** Brings the name indexes in line with the rows. */

@@ -73,7 +73,7 @@ export class LineReader implements RecordReader {
     yield listProblems([{ field: "", reason }]);
   }
 
-  /** A place is the number of a line. */
+  /** A position is the number of a line. */
   locate({ at, first, ...error }: FoundError): RecordError {
     return { ...error, reason: namingFirst(error.reason, first), line: at };
   }

@@ -5,7 +5,7 @@
 import type { RawRecord, RecordKey } from "../../domain/dataset.ts";
 import type {
   FoundError,
-  Place,
+  Position,
   ProblemItem,
   RecordItem,
   RecordReader,
@@ -33,12 +33,12 @@ const CONSEQUENCES: Record<Skipped, string> = {
 export interface RecordHandler<Parsed> {
   validate(record: RawRecord): Parsed | InvalidRecord;
   /** Applies a record, or returns the errors in it. */
-  add(record: Parsed, at: Place): FoundError[];
+  add(record: Parsed, at: Position): FoundError[];
   /**
    * Leaves out the invalid part of a record that is invalid or was refused by `add`. Without this
    * method, every error is final.
    */
-  skip?(record: RecordKey, invalid: Parsed | InvalidRecord, at: Place): Skipped;
+  skip?(record: RecordKey, invalid: Parsed | InvalidRecord, at: Position): Skipped;
   /** Returns the errors that can be detected only after the last record. */
   finish(): Iterable<FoundError>;
 }

@@ -4,13 +4,13 @@
  */
 import { type SQL, sql } from "drizzle-orm";
 import type { RecordKey } from "../../domain/dataset.ts";
-import type { FoundError, Place } from "../../domain/record-reader.ts";
+import type { FoundError, Position } from "../../domain/record-reader.ts";
 import type { Database, Statement } from "../../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
 
 /** A reference as it is in the table `pending`. */
 interface Pending extends RecordKey {
-  at: Place;
+  at: Position;
   field: string;
   user: number;
 }
@@ -19,7 +19,7 @@ export class References {
   readonly #db: Database;
   readonly #ids: Ids;
   readonly #add: Statement<unknown>;
-  readonly #deletions: (RecordKey & { at: Place })[] = [];
+  readonly #deletions: (RecordKey & { at: Position })[] = [];
 
   constructor(db: Database, ids: Ids) {
     this.#db = db;
@@ -33,12 +33,12 @@ export class References {
   }
 
   /** Notes that a field of a user refers to a record that has not been read yet. */
-  add(at: Place, field: string, { type, id }: RecordKey, user: number): void {
+  add(at: Position, field: string, { type, id }: RecordKey, user: number): void {
     this.#add.run(at, field, type, id, user);
   }
 
   /** Notes that a change deletes a record, to which users may still refer. */
-  addDeletion(at: Place, { type, id }: RecordKey): void {
+  addDeletion(at: Position, { type, id }: RecordKey): void {
     this.#deletions.push({ at, type, id });
   }
 

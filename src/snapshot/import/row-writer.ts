@@ -6,7 +6,7 @@ import { getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { DatasetLine, RecordKey } from "../../domain/dataset.ts";
 import type { PublicUserLine } from "../../domain/model.ts";
-import type { FoundError, Place } from "../../domain/record-reader.ts";
+import type { FoundError, Position } from "../../domain/record-reader.ts";
 import { parseTime } from "../../domain/time.ts";
 import { validateRecord } from "../../domain/validate-record.ts";
 import { DUPLICATE_ID } from "../../domain/validation-errors.ts";
@@ -47,7 +47,7 @@ export class RowWriter implements RecordHandler<DatasetLine> {
     this.#deletions = prepareDeletions(db);
   }
 
-  add(record: DatasetLine, at: Place): FoundError[] {
+  add(record: DatasetLine, at: Position): FoundError[] {
     const { type, id } = record;
     if (type === "role" || type === "achievement") {
       const ids = this.#known[type];
@@ -80,7 +80,7 @@ export class RowWriter implements RecordHandler<DatasetLine> {
   }
 
   /** Writes the row for a record. Returns false if its id is already taken. */
-  #insert(record: DatasetLine, at: Place): boolean {
+  #insert(record: DatasetLine, at: Position): boolean {
     const { addRole, addAchievement, addCompany, addPrivateUser } = this.#inserts;
     if (record.type === "role") return addRole.run(record).changes > 0;
     if (record.type === "achievement") {
@@ -93,7 +93,7 @@ export class RowWriter implements RecordHandler<DatasetLine> {
     return addPrivateUser.run(record.id, record.id).changes > 0;
   }
 
-  #insertUser(record: PublicUserLine, at: Place): boolean {
+  #insertUser(record: PublicUserLine, at: Position): boolean {
     const { id, company, roles = [], achievements = [] } = record;
     const { addUser, findCompany } = this.#inserts;
     const companyName = company && findCompany.get(company.id)?.name;
@@ -123,7 +123,7 @@ export class RowWriter implements RecordHandler<DatasetLine> {
 
   #noteReferences(
     { id: user, company, roles = [], achievements = [] }: PublicUserLine,
-    at: Place,
+    at: Position,
     isCompanyKnown: boolean,
   ): void {
     if (company && !isCompanyKnown) {

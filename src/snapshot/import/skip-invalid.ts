@@ -5,7 +5,7 @@
 import { eq, sql } from "drizzle-orm";
 import { integer, sqliteTable } from "drizzle-orm/sqlite-core";
 import type { DatasetLine, RecordKey } from "../../domain/dataset.ts";
-import type { FoundError, Place } from "../../domain/record-reader.ts";
+import type { FoundError, Position } from "../../domain/record-reader.ts";
 import { salvageUser } from "../../domain/salvage-user.ts";
 import { InvalidRecord, validateRecord } from "../../domain/validate-record.ts";
 import type { Database } from "../../sqlite/driver.ts";
@@ -33,11 +33,11 @@ export class SkippingWriter implements RecordHandler<DatasetLine> {
     this.#statements = prepareStatements(db);
   }
 
-  add(record: DatasetLine, at: Place): FoundError[] {
+  add(record: DatasetLine, at: Position): FoundError[] {
     return this.#rows.add(record, at);
   }
 
-  skip({ type, id }: RecordKey, invalid: DatasetLine | InvalidRecord, at: Place): Skipped {
+  skip({ type, id }: RecordKey, invalid: DatasetLine | InvalidRecord, at: Position): Skipped {
     if (type !== "user") return "left out";
 
     const rest = invalid instanceof InvalidRecord && salvageUser(invalid);

@@ -8,25 +8,25 @@ import {
   type RecordError,
 } from "../domain/record-reader.ts";
 import { mustBeId, type ValidationError } from "../domain/validation-errors.ts";
-import { createConverter, type IdFormat } from "./cells.ts";
+import { createCellConverter, type IdFormat } from "./cells.ts";
 import { keyOf, type TableName } from "./columns.ts";
 import type { Row, TableSource } from "./table-source.ts";
 
 /** An error in a cell. */
 export type CellError = ValidationError & Pick<RecordError, "missing">;
 
-export class RowReader {
+export class RowConverter {
   /** Converts the cells of a row. Those that are null are left out. */
   readonly toCells: (row: Row) => RawRecord;
   readonly #source: TableSource;
   readonly #ids: IdFormat;
-  /** The number of records, which is the place of a record unless it has a line. */
+  /** The number of records, which is the position of a record unless it has a line. */
   #count = 0;
 
   constructor(source: TableSource, ids: IdFormat) {
     this.#source = source;
     this.#ids = ids;
-    this.toCells = createConverter(ids, source.cells);
+    this.toCells = createCellConverter(ids, source.cells);
   }
 
   /** Returns the records in rows, which are in the order of their ids. */
