@@ -6,18 +6,20 @@ import { TEMPORARY } from "./files/temporary-folder.ts";
 import { type App, createApp } from "./http/app.ts";
 import type { AppOptions, Pages } from "./http/app-options.ts";
 import { FaultInjector, rejectClosed } from "./http/fault-injection.ts";
-import type { LimitPolicy } from "./http/rate-limit.ts";
+import type { GivenFault } from "./http/parse-fault.ts";
 import type { FetchHandler, RequestHandler } from "./http/request-handler.ts";
 import { Clients, loopback } from "./limit/client-address.ts";
-import type { Limiter, LimiterStatus } from "./limit/decision.ts";
+import type { Limiter, LimiterStatus, LimitPolicy } from "./limit/decision.ts";
 import { openLimiter } from "./limit/open-limiter.ts";
 import { createNodeListener, type NodeListener, openListener } from "./server/listen.ts";
 import { takeTurns } from "./server/turns.ts";
 import {
   type RoadbookOptions,
   type RoadbookValues,
+  readOption,
   readOptions,
 } from "./settings/library-options.ts";
+import { sharedSettings } from "./settings/serve-flags.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import type { LineSource } from "./snapshot/import/line-reader.ts";
 import {
@@ -86,9 +88,10 @@ export interface Roadbook extends AsyncDisposable {
  * `RangeError` or `TypeError` that names an invalid option.
  */
 export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook & { app: App }> {
-  const values = readOptions(options);
-  const snapshot = await findSnapshot(values);
-  return openRoadbook(values, { snapshot, limiter: await openLimiter(values) });
+  // A Roadbook keeps its values, so the dataset, which may be large, is not among them.
+  const { snapshot, dataset, demo, ...values } = readOptions(options);
+  const found = await findSnapshot({ snapshot, dataset, demo });
+  return openRoadbook(values, { snapshot: found, limiter: await openLimiter(values) });
 }
 
 /** The options that say what to serve. Only {@link findSnapshot} reads them. */
@@ -114,13 +117,19 @@ export async function openRoadbook(
 ): Promise<OpenRoadbook> {
   const pages = values.page ? await openPages(values) : undefined;
   const reloadable = await openReloadableSnapshot(snapshot, values.cacheDir);
-  return new OpenRoadbook(values, { ...opened, pages, snapshot: reloadable });
+  return new OpenRoadbook(values, { ...opened, pages, reloadable });
 }
 
 interface Parts extends Omit<Opened, "snapshot"> {
   pages: Pages | undefined;
-  snapshot: ReloadableSnapshot;
+  reloadable: ReloadableSnapshot;
 }
+
+/** The default policy, which an injected 429 shows if searches are not limited. */
+const USUAL_POLICY: LimitPolicy = {
+  limit: sharedSettings.searchLimit.kind.parse(sharedSettings.searchLimit.default),
+  windowMs: sharedSettings.searchWindow.kind.parse(sharedSettings.searchWindow.default),
+};
 
 /** The functions are properties, so programs can pass each on alone, as in `afterAll(roadbook.close)`. */
 export class OpenRoadbook implements Roadbook {
@@ -130,6 +139,8 @@ export class OpenRoadbook implements Roadbook {
   readonly listener: NodeListener;
   readonly #values: Values;
   readonly #parts: Parts;
+  /** A test's clock is also the limiter's, which is monotonic otherwise. */
+  readonly #unixClock: () => number;
   readonly #injector: FaultInjector | undefined;
   readonly #listeners: Pick<Listening, "close">[] = [];
   #isClosed = false;
@@ -137,10 +148,10 @@ export class OpenRoadbook implements Roadbook {
   constructor(values: Values, parts: Parts) {
     this.#values = values;
     this.#parts = parts;
+    this.#unixClock = values.clock ?? Date.now;
+
     if (values.faults) {
-      // If searches are not limited, an injected 429 shows the usual limit.
-      const shown = parts.limiter ? values : { ...readOptions({}), clock: values.clock };
-      this.#injector = new FaultInjector(policyOf(shown));
+      this.#injector = new FaultInjector(parts.limiter?.policy ?? USUAL_POLICY, this.#unixClock);
       this.#injector.replace(values.faults, values.faultSeed);
     }
 
@@ -162,26 +173,27 @@ export class OpenRoadbook implements Roadbook {
   readonly apply: Roadbook["apply"] = async (changes) => {
     this.#requireOpen();
     const { changeSnapshot } = await import("./snapshot/import/apply.ts");
-    return this.#parts.snapshot.change((bytes) => changeSnapshot(bytes, changes));
+    return this.#parts.reloadable.change((bytes) => changeSnapshot(bytes, changes));
   };
 
   readonly meta = () => {
-    const { meta, sha256 } = this.#parts.snapshot.current();
+    const { meta, sha256 } = this.#parts.reloadable.current();
     return { ...meta, sha256 };
   };
 
-  readonly refresh = (isForced = false) => this.#parts.snapshot.refresh(isForced);
+  readonly refresh = (isForced = false) => this.#parts.reloadable.refresh(isForced);
 
   /** Why a newer snapshot is not served. Anyone can read this, so it names no folder. */
   readonly refused = (): string | undefined => {
-    const { snapshot, source } = this.#parts;
+    const { reloadable, source } = this.#parts;
     const folder = this.#values.cacheDir ?? TEMPORARY;
-    return snapshot.refused()?.reason.replaceAll(folder, "the cache") ?? source?.refused();
+    return reloadable.refused()?.reason.replaceAll(folder, "the cache") ?? source?.refused();
   };
 
   readonly setFaults = (faults: readonly string[], seed = this.#values.faultSeed): void => {
     if (!this.#injector) throw new Error("setFaults needs the option faults, even if it is empty");
-    this.#injector.replace(readOptions({ faults }).faults ?? [], seed);
+    const parsed = readOption("faults", sharedSettings.faults, faults) as GivenFault[];
+    this.#injector.replace(parsed, seed);
   };
 
   readonly listFaults = (): string[] => this.#injector?.list() ?? [];
@@ -191,7 +203,7 @@ export class OpenRoadbook implements Roadbook {
   };
 
   readonly isPublic = (id: number): boolean =>
-    !("missing" in this.#parts.snapshot.current().users.findProfile(id, ""));
+    !("missing" in this.#parts.reloadable.current().users.findProfile(id, ""));
 
   readonly limiterStatus = () => this.#parts.limiter?.status();
 
@@ -199,7 +211,7 @@ export class OpenRoadbook implements Roadbook {
     this.#isClosed = true;
     for (const listener of this.#listeners) await listener.close();
     this.#parts.limiter?.close();
-    this.#parts.snapshot.close();
+    this.#parts.reloadable.close();
   };
 
   readonly [Symbol.asyncDispose] = this.close;
@@ -210,7 +222,7 @@ export class OpenRoadbook implements Roadbook {
   }
 
   #appOptions(): AppOptions {
-    const { snapshot, source, pages, limiter } = this.#parts;
+    const { reloadable, source, pages, limiter } = this.#parts;
     const values = this.#values;
     const { publicUrl, onBug = (error: unknown) => console.error(error) } = values;
     const publicPath = publicUrl && new URL(publicUrl).pathname.replace(/\/$/, "");
@@ -220,15 +232,16 @@ export class OpenRoadbook implements Roadbook {
       basePath: values.basePath ?? publicPath ?? "",
       cacheMaxAgeSeconds: Math.floor(values.cacheMaxAge / 1000),
       compress: values.compress ?? true,
-      page: pages,
-      snapshot: snapshot.current,
+      pages,
+      currentSnapshot: reloadable.current,
       refused: () => this.refused(),
       source: () => source?.status(),
       isClosed: () => this.#isClosed,
       clients: clientsOf(values),
       defaultPeer: values.defaultPeer,
-      searchLimit: limiter && { limiter, ...policyOf(values) },
-      faults: this.#injector ? [this.#injector.inject] : [],
+      limiter,
+      unixClock: this.#unixClock,
+      faultHooks: this.#injector ? [this.#injector.inject] : [],
       // Whatever it throws, the client must still get a response.
       onBug(error, requestId) {
         const reported = (async () => onBug(error, requestId))();
@@ -247,12 +260,6 @@ function clientsOf({ trustedProxies, unlimited = [], kiosk, ipv6Prefix }: Values
   });
 }
 
-/** The clock of a test stands for this one and for the limiter's, which is monotonic otherwise. */
-function policyOf(values: Pick<Values, "searchLimit" | "searchWindow" | "clock">): LimitPolicy {
-  const { searchLimit: limit, searchWindow: windowMs, clock: unixClock = Date.now } = values;
-  return { limit, windowMs, unixClock };
-}
-
 /** Returns the snapshot's path or bytes. */
 async function findSnapshot({ snapshot, dataset, demo }: Pick<RoadbookValues, Served>) {
   const given = [snapshot, dataset, demo || undefined].filter((each) => each !== undefined);
@@ -263,8 +270,21 @@ async function findSnapshot({ snapshot, dataset, demo }: Pick<RoadbookValues, Se
 }
 
 async function openPages(values: Values): Promise<Pages> {
-  const logo = values.logo === undefined ? undefined : await readLogo(values.logo);
-  return { ...values, logo, assets: await pageAssets() };
+  return {
+    title: values.title,
+    accent: values.accent,
+    logo: values.logo === undefined ? undefined : await readLogo(values.logo),
+    language: values.language,
+    kiosk: values.kiosk,
+    kioskIdle: values.kioskIdle,
+    allowIndexing: values.allowIndexing,
+    featured: values.featured,
+    links: values.links,
+    driverLink: values.driverLink,
+    companyLink: values.companyLink,
+    icons: values.icons,
+    assets: await pageAssets(),
+  };
 }
 
 async function readLogo(logo: string | Uint8Array): Promise<Logo> {

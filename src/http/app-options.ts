@@ -12,7 +12,7 @@ export interface AppOptions {
    * A handler calls this once and reads everything before any `await`, because the snapshot may be
    * closed meanwhile.
    */
-  snapshot(): Snapshot;
+  currentSnapshot(): Snapshot;
   /** Once the snapshot is closed, every request gets a 503. */
   isClosed(): boolean;
   /** Why a newer snapshot is not served; undefined if there is none. */
@@ -23,8 +23,11 @@ export interface AppOptions {
   /** Without a trailing slash; empty for the root. */
   basePath: string;
   /** If undefined, / redirects to /docs. */
-  page: Pages | undefined;
-  searchLimit: SearchLimit | undefined;
+  pages: Pages | undefined;
+  /** Undefined if searches are not limited. */
+  limiter: Limiter | undefined;
+  /** Unix time in milliseconds, for X-RateLimit-Reset. The limiter has a clock of its own. */
+  unixClock(): number;
   clients: Clients;
   /** The peer assumed for requests without one. A search with no peer at all is not counted. */
   defaultPeer?: string | undefined;
@@ -32,7 +35,7 @@ export interface AppOptions {
   cacheMaxAgeSeconds: number;
   compress: boolean;
   /** Empty except for test rigs. */
-  faults: Hook[];
+  faultHooks: Hook[];
   onResponse?: ((facts: ResponseFacts) => void) | undefined;
   /** Receives the error behind every 500, and whatever `onResponse` throws. */
   onBug(error: unknown, requestId: string): void;
@@ -51,13 +54,4 @@ export interface Pages extends Brand {
   /** The users on the start page. Defaults to those with the most achievement points. */
   featured?: readonly number[] | undefined;
   assets: PageAssets;
-}
-
-export interface SearchLimit {
-  limiter: Limiter;
-  /** Searches per window and client. */
-  limit: number;
-  windowMs: number;
-  /** Unix time in milliseconds, for X-RateLimit-Reset. The limiter has a clock of its own. */
-  unixClock: () => number;
 }

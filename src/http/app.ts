@@ -19,14 +19,14 @@ import { users } from "./users.ts";
 export type App = ReturnType<typeof createApp>["app"];
 
 export function createApp(options: AppOptions) {
-  const { searchLimit, basePath, isClosed } = options;
+  const { limiter, basePath, isClosed } = options;
   const contexts = new RequestContexts(options);
   const service = {
     ...options,
     baseUrl: contexts.baseUrlOf,
-    countSearch: searchLimit && createSearchCounter(searchLimit, contexts),
+    countSearch: limiter && createSearchCounter(limiter, options.unixClock, contexts),
   };
-  const pages = createPages(service);
+  const { routes: pageRoutes, notFound } = createPages(service);
   const respond = createRespond(options, contexts);
 
   const api = new Elysia({ strictPath: true }).use(users(service)).use(search(service));
@@ -38,13 +38,13 @@ export function createApp(options: AppOptions) {
     .use(documented)
     .group("/api", (prefixed) => prefixed.use(api));
   // Added outside the chain, because a typed client has no use for these routes.
-  app.use(docs(service, documented)).use(pageFiles(service)).use(pages.routes);
+  app.use(docs(service, documented)).use(pageFiles(service)).use(pageRoutes);
 
   for (const path of new Set(app.routes.map((route) => route.path))) {
     app.all(path, ({ request }) => respondToMethod(request.method));
   }
   // In another app, an unmatched path would get the host's 404, outside of this app's hooks.
-  if (basePath) app.all("/*", ({ request }) => pages.notFound(request));
+  if (basePath) app.all("/*", ({ request }) => notFound(request));
 
   function refuse({ path, route }: { path: string; route: string }): void {
     if (isClosed()) throw fail("unavailable");
@@ -55,7 +55,7 @@ export function createApp(options: AppOptions) {
 
   function explain({ code, error, request }: Parameters<ErrorHandler>[0]) {
     if (isClosed()) return fail("unavailable");
-    if (code === "NOT_FOUND") return pages.notFound(request);
+    if (code === "NOT_FOUND") return notFound(request);
     // If validation fails, the `error` of the schema is the error code.
     if (code === "VALIDATION") return fail(error.customError as ErrorCode);
     if (isResult(error)) return error;

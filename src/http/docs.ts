@@ -49,11 +49,11 @@ class Reference {
 }
 
 /** Returns the page, and the document as JSON in which {@link ORIGIN} stands for the base URL. */
-async function renderReference({ publicUrl, basePath, page }: Service, documented: AnyElysia) {
+async function renderReference({ publicUrl, basePath, pages }: Service, documented: AnyElysia) {
   // Loaded on demand, because most servers never serve the reference.
   const { swagger } = await import("@elysiajs/swagger");
-  const name = page?.title ?? DEFAULT_TITLE;
-  const plugin = swagger(settingsOf(name, basePath, page));
+  const name = pages?.title ?? DEFAULT_TITLE;
+  const plugin = swagger(settingsOf(name, basePath, pages));
   const app = new Elysia().use(plugin).use(documented);
   const read = async (path: string) => (await app.handle(new Request(ORIGIN + path))).text();
   const title = html`<title>API · ${name}</title>`;
@@ -73,7 +73,7 @@ async function renderReference({ publicUrl, basePath, page }: Service, documente
   return { page: reference, document: await read("/docs/json") };
 }
 
-function settingsOf(name: string, basePath: string, page: Service["page"]) {
+function settingsOf(name: string, basePath: string, pages: Service["pages"]) {
   return {
     path: "/docs",
     specPath: "/docs/json",
@@ -83,7 +83,7 @@ function settingsOf(name: string, basePath: string, page: Service["page"]) {
       // The plugin would set `spec.url`, and Scalar would warn that `url` has replaced it.
       spec: undefined,
       url: `${basePath}/docs/json`,
-      favicon: basePath + (page?.logo ? assetPath(page.logo.file) : FAVICON_PATH),
+      favicon: basePath + (pages?.logo ? assetPath(pages.logo.file) : FAVICON_PATH),
       customCss,
       withDefaultFonts: false,
       telemetry: false,

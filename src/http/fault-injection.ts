@@ -2,13 +2,14 @@
 import { setTimeout } from "node:timers/promises";
 import { status as respondWith } from "elysia";
 import { Random } from "../community/random.ts";
+import type { LimitPolicy } from "../limit/decision.ts";
 import { Content } from "./content.ts";
 import { type Endpoint, endpoints } from "./endpoints.ts";
 import { busy, fail } from "./errors.ts";
 import { codeFor, covers } from "./fault-targets.ts";
 import type { Hook } from "./hooks.ts";
 import type { Fault, GivenFault } from "./parse-fault.ts";
-import { failLimited, type LimitPolicy, limitHeadersOf } from "./rate-limit.ts";
+import { failLimited, limitHeadersOf } from "./rate-limit.ts";
 import type { FetchHandler } from "./request-handler.ts";
 import { contentOf } from "./result.ts";
 
@@ -19,10 +20,12 @@ const RETRY_AFTER_MS = 1000;
 export class FaultInjector {
   /** The limit that the headers of an injected 429 show. */
   readonly #policy: LimitPolicy;
+  readonly #unixClock: () => number;
   #drawn: { fault: Fault; random: Random; left: number }[] = [];
 
-  constructor(policy: LimitPolicy) {
+  constructor(policy: LimitPolicy, unixClock: () => number) {
     this.#policy = policy;
+    this.#unixClock = unixClock;
   }
 
   readonly inject: Hook = async ({ route }) => {
@@ -65,7 +68,8 @@ export class FaultInjector {
   #refuse(): Content {
     const state = { remaining: 0, resetMs: RETRY_AFTER_MS };
     const { type, body, options } = contentOf(failLimited(state));
-    return new Content(type, body, { ...options, headers: limitHeadersOf(this.#policy, state) });
+    const headers = limitHeadersOf(this.#policy, state, this.#unixClock());
+    return new Content(type, body, { ...options, headers });
   }
 }
 

@@ -12,8 +12,8 @@ export const health = (service: Service) =>
   new Elysia({ strictPath: true }).get(
     endpoints.getHealth.path,
     () => {
-      const { sha256, meta } = service.snapshot();
-      const { store, up } = service.searchLimit?.limiter.status() ?? {};
+      const { sha256, meta } = service.currentSnapshot();
+      const { store, up } = service.limiter?.status() ?? {};
       return {
         success: true as const,
         api_version: apiVersion,
@@ -24,7 +24,7 @@ export const health = (service: Service) =>
         search_limit: store ? { store, up } : null,
       };
     },
-    { ...errorTypes.Service, detail: healthOperation, beforeHandle: service.faults },
+    { ...errorTypes.Service, detail: healthOperation, beforeHandle: service.faultHooks },
   );
 
 const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);

@@ -19,7 +19,7 @@ const PREVIEWS = "User-agent: Twitterbot\nUser-agent: facebookexternalhit";
 const SITEMAPS = "http://www.sitemaps.org/schemas/sitemap/0.9";
 
 export function pageFiles(service: Service) {
-  const { page, snapshot, baseUrl } = service;
+  const { pages, currentSnapshot, baseUrl } = service;
   const routes = new Elysia({ strictPath: true })
     // A private user has no avatar, because the initials would hint at the name.
     .get("/avatars/:file", ({ params }) => {
@@ -28,31 +28,31 @@ export function pageFiles(service: Service) {
       if (digits === "") return fail("route_not_found");
       const id = parseUserId(digits);
       if (id === undefined) return fail("invalid_user_id");
-      const name = snapshot().users.findName(id);
+      const name = currentSnapshot().users.findName(id);
       if (typeof name !== "string") return fail(name.missing);
       return kind === "svg" ? svg(drawAvatar(id, name)) : drawAvatarPng(id, name).then(png);
     })
     .get("/icons/:file", ({ params }) => {
-      const achievement = snapshot().users.findAchievementByIcon(params.file);
+      const achievement = currentSnapshot().users.findAchievementByIcon(params.file);
       return achievement ? svg(drawBadge(achievement)) : fail("route_not_found");
     })
-    .get(FAVICON_PATH, () => svg(drawFavicon(page?.accent ?? DEFAULT_ACCENT)))
+    .get(FAVICON_PATH, () => svg(drawFavicon(pages?.accent ?? DEFAULT_ACCENT)))
     .get("/robots.txt", ({ request }) => {
-      const rules = page?.allowIndexing
+      const rules = pages?.allowIndexing
         ? `User-agent: *\nAllow: /\nSitemap: ${baseUrl(request)}/sitemap.xml`
         : `User-agent: *\nDisallow: /\n\n${PREVIEWS}\nAllow: /`;
       return file("text/plain; charset=utf-8", `${rules}\n`);
     });
-  if (page) routes.use(sign(service, page));
-  return page?.allowIndexing ? routes.use(sitemap(service)) : routes;
+  if (pages) routes.use(sign(service, pages));
+  return pages?.allowIndexing ? routes.use(sitemap(service)) : routes;
 }
 
 /** All public users, and the companies that have one: an index and its pages. */
-function sitemap({ snapshot, baseUrl }: Service) {
+function sitemap({ currentSnapshot, baseUrl }: Service) {
   return new Elysia({ strictPath: true })
     .get("/sitemap.xml", ({ request }) => {
       const base = baseUrl(request);
-      const { users, companies } = snapshot();
+      const { users, companies } = currentSnapshot();
       const pagesOf = (count: number, prefix: string) =>
         Array.from({ length: count }, (_, page) => `${prefix}${page}`);
       const files = [
@@ -66,7 +66,7 @@ function sitemap({ snapshot, baseUrl }: Service) {
     })
     .get("/sitemaps/:file", ({ request, params }) => {
       const [, kind, digits] = /^(companies-)?(0|[1-9]\d{0,8})\.xml$/.exec(params.file) ?? [];
-      const listed = kind ? snapshot().companies : snapshot().users;
+      const listed = kind ? currentSnapshot().companies : currentSnapshot().users;
       const ids = digits === undefined ? [] : listed.sitemap.listIds(Number(digits));
       if (ids.length === 0) return fail("route_not_found");
       // Escaped once, because a page has thousands of addresses.

@@ -32,16 +32,16 @@ const KIOSK_POLICY = `${PAGE_POLICY}; connect-src 'self'; script-src-elem 'self'
 
 /** Returns the routes, and the response to a request for an unknown path. */
 export function createPages(service: Service) {
-  const { page, basePath } = service;
-  if (!page) {
+  const { pages, basePath } = service;
+  if (!pages) {
     const headers = { location: `${basePath}/docs` };
     const toDocs = new Content("", null, { status: 302, headers });
     const routes = new Elysia({ strictPath: true }).get("/", () => toDocs);
     return { routes, notFound: () => fail("route_not_found") };
   }
-  const renderer = new PageRenderer(page, service);
+  const renderer = new PageRenderer(pages, service);
   return {
-    routes: createRoutes(page, service, renderer),
+    routes: createRoutes(pages, service, renderer),
     notFound(request: Request) {
       // In another app, the path still has the prefix.
       const isApi = /^\/api(\/|$)/.test(withoutBase(pathOf(request.url), basePath));
@@ -51,66 +51,70 @@ export function createPages(service: Service) {
   };
 }
 
-function createRoutes(page: Pages, service: Service, renderer: PageRenderer) {
-  const { countSearch, snapshot, baseUrl } = service;
+function createRoutes(pages: Pages, service: Service, renderer: PageRenderer) {
+  const { countSearch, currentSnapshot, baseUrl } = service;
   return new Elysia({ strictPath: true })
     .get("/", async ({ request, server }) => {
       const query = queryOf(request);
       const base = baseUrl(request);
-      if (query === "") return renderer.show(request, readStart(snapshot(), base, page.featured));
+      if (query === "")
+        return renderer.show(request, readStart(currentSnapshot(), base, pages.featured));
       if (!SEARCHABLE.test(query))
         return renderer.show(request, { kind: "problem", problem: "invalid_query", query });
 
       const refused = await countSearch?.(request, server);
       if (refused) return renderer.show(request, limited(refused, query));
-      return renderer.show(request, readResults(snapshot(), query, base));
+      return renderer.show(request, readResults(currentSnapshot(), query, base));
     })
     .get(companyPath(":companyId"), async ({ request, params, server }) => {
       const refused = await countSearch?.(request, server);
       if (refused) return renderer.respond(request, limited(refused));
       const id = parseUserId(params.companyId) ?? 0;
       const after = parseUserId(parametersOf(request)?.get("after") ?? "") ?? 0;
-      return renderer.respond(request, readCompany(snapshot(), id, after, baseUrl(request)));
+      return renderer.respond(request, readCompany(currentSnapshot(), id, after, baseUrl(request)));
     })
     .get(driverPath(":driverId"), ({ request, params }) => {
       const id = parseUserId(params.driverId);
       if (id === undefined && !prefersPage(request)) return fail("invalid_user_id");
       const showsAll = parametersOf(request)?.get("achievements") === "all";
-      return renderer.respond(request, readDriver(snapshot(), id ?? 0, showsAll, baseUrl(request)));
+      return renderer.respond(
+        request,
+        readDriver(currentSnapshot(), id ?? 0, showsAll, baseUrl(request)),
+      );
     })
     .get(assetPath(":file"), ({ params }) => renderer.assets.find(params.file));
 }
 
 class PageRenderer {
   readonly assets: AssetFiles;
-  readonly #page: Pages;
+  readonly #pages: Pages;
   readonly #service: Service;
   /** A kiosk's visitor chooses a language, which a cookie holds. */
   readonly #vary: string;
 
-  constructor(page: Pages, service: Service) {
-    this.#page = page;
+  constructor(pages: Pages, service: Service) {
+    this.#pages = pages;
     this.#service = service;
-    this.#vary = `accept, accept-encoding, accept-language${page.kiosk ? ", cookie" : ""}`;
-    this.assets = new AssetFiles(page);
+    this.#vary = `accept, accept-encoding, accept-language${pages.kiosk ? ", cookie" : ""}`;
+    this.assets = new AssetFiles(pages);
   }
 
   show(request: Request, view: View): Content {
     // A program that shows a link to a page fetches the page, and then its picture.
-    if (!this.#page.kiosk) preparePictures();
-    const { snapshot, basePath, baseUrl } = this.#service;
-    const { kiosk, featured } = this.#page;
+    if (!this.#pages.kiosk) preparePictures();
+    const { currentSnapshot, basePath, baseUrl } = this.#service;
+    const { kiosk, featured } = this.#pages;
     const base = baseUrl(request);
     const language = this.#languageOf(request);
     const html = renderDocument({
       view,
       language,
-      brand: this.#page,
-      meta: snapshot().meta,
+      brand: this.#pages,
+      meta: currentSnapshot().meta,
       basePath,
       baseUrl: base,
       search: kiosk ? queryOf(request) : "",
-      others: readOthers(view, snapshot(), base, featured),
+      others: readOthers(view, currentSnapshot(), base, featured),
       ...this.assets.paths,
     });
 
@@ -138,7 +142,7 @@ class PageRenderer {
   }
 
   #languageOf({ headers }: Request): Language {
-    const { language, kiosk } = this.#page;
+    const { language, kiosk } = this.#pages;
     return language ?? languageFor(headers, kiosk === true);
   }
 }

@@ -1,21 +1,21 @@
 /** The search limit over HTTP: the 429 for a client over the limit, and the rate-limit headers. */
-import type { Decision } from "../limit/decision.ts";
-import type { SearchLimit, Service } from "./app-options.ts";
+import type { Decision, Limiter, LimitPolicy } from "../limit/decision.ts";
+import type { Service } from "./app-options.ts";
 import { fail } from "./errors.ts";
 import type { CountSearch, Hook } from "./hooks.ts";
 import type { RequestContexts } from "./request-context.ts";
 
 export const createSearchCounter =
-  (limit: SearchLimit, contexts: RequestContexts): CountSearch =>
+  (limiter: Limiter, unixClock: () => number, contexts: RequestContexts): CountSearch =>
   async (request, server) => {
     const context = contexts.of(request, server);
     // A request without a peer comes from the program that embeds Roadbook.
     const client = context.peer === undefined ? undefined : contexts.limitedClientOf(context);
     if (!client) return undefined;
 
-    const decision = await limit.limiter.consume(client.key);
+    const decision = await limiter.consume(client.key);
     context.decision = decision;
-    context.limitHeaders = limitHeadersOf(limit, decision);
+    context.limitHeaders = limitHeadersOf(limiter.policy, decision, unixClock());
     return decision.allowed ? undefined : decision;
   };
 
@@ -45,19 +45,18 @@ export const limitHeaders: Record<string, [meaning: string, value: string | numb
   "X-RateLimit-Reset": ["The Unix time when one more is allowed", 0],
 };
 
-/** The part of the limit that the headers show. */
-export type LimitPolicy = Pick<SearchLimit, "limit" | "windowMs" | "unixClock">;
-
+/** `unixMs` is the time of the decision. */
 export function limitHeadersOf(
-  { limit, windowMs, unixClock }: LimitPolicy,
+  { limit, windowMs }: LimitPolicy,
   { remaining, resetMs }: Pick<Decision, "remaining" | "resetMs">,
+  unixMs: number,
 ): Record<string, string> {
   return {
     "ratelimit-policy": `"search";q=${limit};w=${toSeconds(windowMs)}`,
     ratelimit: `"search";r=${remaining};t=${toSeconds(resetMs)}`,
     "x-ratelimit-limit": String(limit),
     "x-ratelimit-remaining": String(remaining),
-    "x-ratelimit-reset": String(toSeconds(unixClock() + resetMs)),
+    "x-ratelimit-reset": String(toSeconds(unixMs + resetMs)),
   };
 }
 

@@ -60,9 +60,9 @@ class ResponseMaker {
   readonly #allowsIndexing: boolean;
   readonly #prepared: Record<Storage, Headers>;
 
-  constructor({ compress, page, cacheMaxAgeSeconds }: AppOptions) {
+  constructor({ compress, pages, cacheMaxAgeSeconds }: AppOptions) {
     this.#compresses = compress;
-    this.#allowsIndexing = page?.allowIndexing === true;
+    this.#allowsIndexing = pages?.allowIndexing === true;
     this.#prepared = prepareHeaders(cacheMaxAgeSeconds);
   }
 

@@ -18,13 +18,13 @@ export const search = (service: Service) =>
       ...errorTypes.Search,
       query: Query,
       transform: [...limitHooks(service), normalize],
-      beforeHandle: service.faults,
+      beforeHandle: service.faultHooks,
     })
     .derive(() => ({ cache: "private" as const }))
     .get(
       endpoints.searchCompanies.path,
       ({ query }) => {
-        const companies = service.snapshot().search.listCompanies(spellQuery(query.q));
+        const companies = service.currentSnapshot().search.listCompanies(spellQuery(query.q));
         return { success: true as const, companies };
       },
       { detail: searchCompaniesOperation },
@@ -32,7 +32,7 @@ export const search = (service: Service) =>
     .get(
       endpoints.searchUsers.path,
       ({ request, query }) => {
-        const { search } = service.snapshot();
+        const { search } = service.currentSnapshot();
         const users = search.listUsers(spellQuery(query.q), service.baseUrl(request));
         return { success: true as const, users };
       },

@@ -6,25 +6,25 @@ import { translationIn } from "../web/translation.ts";
 import type { Pages, Service } from "./app-options.ts";
 import { Content } from "./content.ts";
 
-export function sign({ snapshot }: Service, page: Pages) {
-  const { texts, formatCount } = translationIn(page.language ?? "en");
-  const painter = new SignPainter(page);
+export function sign({ currentSnapshot }: Service, pages: Pages) {
+  const { texts, formatCount } = translationIn(pages.language ?? "en");
+  const painter = new SignPainter(pages);
 
   // Elysia waits for a promise only if the handler is declared async.
   return new Elysia({ strictPath: true }).get("/sign.png", async () => {
-    const count = formatCount(snapshot().meta.counts.public_users, texts.driverCount);
+    const count = formatCount(currentSnapshot().meta.counts.public_users, texts.driverCount);
     return painter.paint(count);
   });
 }
 
 /** Keeps the last picture, because drawing takes as long as hundreds of requests. */
 class SignPainter {
-  readonly #page: Pages;
+  readonly #pages: Pages;
   #count: string | undefined;
   #picture: Promise<Content> | undefined;
 
-  constructor(page: Pages) {
-    this.#page = page;
+  constructor(pages: Pages) {
+    this.#pages = pages;
   }
 
   paint(count: string): Promise<Content> {
@@ -36,7 +36,7 @@ class SignPainter {
   }
 
   async #draw(count: string): Promise<Content> {
-    const { title, accent = DEFAULT_ACCENT, logo } = this.#page;
+    const { title, accent = DEFAULT_ACCENT, logo } = this.#pages;
     const bytes = await drawSign(title, count, accent, logo);
     return new Content("image/png", bytes, { cache: "public" });
   }

@@ -17,13 +17,13 @@ export const users = (service: Service) =>
     .guard({
       ...errorTypes.Users,
       params: Type.Object({ userId: UserId }),
-      beforeHandle: service.faults,
+      beforeHandle: service.faultHooks,
     })
     .get(
       endpoints.getPublicUser.path,
       ({ request, params }) => {
         const id = Number(params.userId);
-        const user = service.snapshot().users.findProfile(id, service.baseUrl(request));
+        const user = service.currentSnapshot().users.findProfile(id, service.baseUrl(request));
         return "missing" in user ? fail(user.missing) : { success: true as const, user };
       },
       { detail: publicUserOperation },
@@ -31,7 +31,7 @@ export const users = (service: Service) =>
     .get(
       endpoints.listUserAchievements.path,
       ({ params }) => {
-        const json = service.snapshot().users.findAchievements(Number(params.userId));
+        const json = service.currentSnapshot().users.findAchievements(Number(params.userId));
         return typeof json === "string" ? toBody(json) : fail(json.missing);
       },
       { detail: achievementsOperation },

@@ -8,7 +8,15 @@ export interface Decision {
   resetMs: number;
 }
 
+/** How often a client may search. */
+export interface LimitPolicy {
+  /** How many requests a client may make in any `windowMs`; at least 1. */
+  limit: number;
+  windowMs: number;
+}
+
 export interface Limiter {
+  readonly policy: LimitPolicy;
   /** Counts a request if it is allowed. Never throws or rejects. */
   consume(client: string): Decision | Promise<Decision>;
   status(): LimiterStatus;
@@ -26,10 +34,7 @@ export interface LimiterStatus {
   clients: number;
 }
 
-export interface LimiterOptions {
-  /** How many requests a client may make in any `windowMs`; at least 1. */
-  limit: number;
-  windowMs: number;
+export interface LimiterOptions extends LimitPolicy {
   /** Beyond this number, a new client takes the place of another. */
   maxClients: number;
   /** Returns the time in milliseconds. Defaults to a monotonic clock. */

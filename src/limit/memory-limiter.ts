@@ -3,14 +3,13 @@
  * the millisecond. `shared-limiter.ts` shares the limit between processes. README.md has the rules for both.
  */
 import { LRUCache } from "lru-cache";
-import type { Decision, Limiter, LimiterOptions, LimiterStatus } from "./decision.ts";
+import type { Decision, Limiter, LimiterOptions, LimiterStatus, LimitPolicy } from "./decision.ts";
 
 /** How many expired clients a decision drops: more than the one client that it may add. */
 const MAX_DROPPED = 2;
 
 export class MemoryLimiter implements Limiter {
-  readonly #limit: number;
-  readonly #windowMs: number;
+  readonly policy: LimitPolicy;
   readonly #maxClients: number;
   readonly #clock: () => number;
   /** The times of each client's allowed requests, oldest first. */
@@ -19,8 +18,7 @@ export class MemoryLimiter implements Limiter {
   #now = Number.NEGATIVE_INFINITY;
 
   constructor({ limit, windowMs, maxClients, clock = () => performance.now() }: LimiterOptions) {
-    this.#limit = limit;
-    this.#windowMs = windowMs;
+    this.policy = { limit, windowMs };
     this.#maxClients = maxClients;
     this.#clock = clock;
     // With `max` instead of `maxSize`, the cache would preallocate memory.
@@ -29,7 +27,7 @@ export class MemoryLimiter implements Limiter {
 
   consume(client: string): Decision {
     const times = this.#recentTimesOf(client);
-    const allowed = times.length < this.#limit;
+    const allowed = times.length < this.policy.limit;
     if (allowed) times.push(this.#now);
     return { ...this.#decisionFrom(times), allowed };
   }
@@ -80,13 +78,13 @@ export class MemoryLimiter implements Limiter {
   }
 
   #isExpired(time: number): boolean {
-    return this.#now - time >= this.#windowMs;
+    return this.#now - time >= this.policy.windowMs;
   }
 
   #decisionFrom(times: readonly number[]): Decision {
     const [oldest = this.#now] = times;
-    const remaining = this.#limit - times.length;
-    const resetMs = oldest + this.#windowMs - this.#now;
+    const remaining = this.policy.limit - times.length;
+    const resetMs = oldest + this.policy.windowMs - this.#now;
     return { allowed: remaining > 0, remaining, resetMs };
   }
 }

@@ -4,7 +4,7 @@
  */
 import { RedisClient } from "bun";
 import { codeOf } from "../files/errors.ts";
-import type { Decision, Limiter, LimiterOptions, LimiterStatus } from "./decision.ts";
+import type { Decision, Limiter, LimiterOptions, LimiterStatus, LimitPolicy } from "./decision.ts";
 import { MemoryLimiter } from "./memory-limiter.ts";
 import script from "./window.lua" with { type: "text" };
 
@@ -38,6 +38,7 @@ export async function openSharedLimiter(options: SharedLimiterOptions): Promise<
 }
 
 class SharedLimiter implements Limiter {
+  readonly policy: LimitPolicy;
   readonly #options: SharedLimiterOptions;
   readonly #deadlineMs: number;
   readonly #memory: MemoryLimiter;
@@ -50,15 +51,15 @@ class SharedLimiter implements Limiter {
     this.#options = options;
     this.#deadlineMs = options.deadlineMs ?? DEADLINE_MS;
     this.#memory = new MemoryLimiter(options);
+    this.policy = this.#memory.policy;
   }
 
   consume(client: string): Decision | Promise<Decision> {
     const store = this.#store;
     if (store === undefined) return this.#memory.consume(client);
-    const { limit, windowMs } = this.#options;
     return consumeBoth(this.#memory, client, async (isCounted) => {
       try {
-        const decision = decide(store, client, { limit, windowMs, isCounted });
+        const decision = decide(store, client, { ...this.policy, isCounted });
         return await beforeDeadline(this.#deadlineMs, decision);
       } catch (error) {
         this.#drop(store, reasonWithoutSecrets(error));
@@ -146,7 +147,7 @@ export async function consumeBoth(
 async function decide(
   store: RedisClient,
   client: string,
-  { limit, windowMs, isCounted }: { limit: number; windowMs: number; isCounted: boolean },
+  { limit, windowMs, isCounted }: LimitPolicy & { isCounted: boolean },
 ): Promise<Decision> {
   const args = [limit, windowMs, isCounted ? 1 : 0].map(String);
   const reply = await store.send("EVAL", [script, "1", `roadbook:limit:${client}`, ...args]);

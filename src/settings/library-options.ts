@@ -89,7 +89,7 @@ export function readOptions(options: RoadbookOptions): RoadbookValues {
   return values as unknown as RoadbookValues;
 }
 
-function readOption(name: string, { kind, separator }: Option, given: unknown): unknown {
+export function readOption(name: string, { kind, separator }: Option, given: unknown): unknown {
   const type = Array.isArray(given) ? "array" : typeof given;
   const takes = separator ? "array" : kind.takes;
   if (!takes.split(" or ").includes(type)) {
