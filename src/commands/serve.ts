@@ -7,18 +7,17 @@ import { endpoints } from "../http/endpoints.ts";
 import type { Metrics } from "../http/metrics.ts";
 import { openLimiter } from "../limit/open-limiter.ts";
 import { type OpenRoadbook, openRoadbook } from "../roadbook.ts";
-import { readTls, watchCertificate } from "../server/certificate.ts";
+import { CertificateWatcher, readTls } from "../server/certificate.ts";
 import { ServerHandler } from "../server/handler.ts";
 import { type Listener, openListener } from "../server/listen.ts";
 import { createLog, type Log, logRequest } from "../server/log.ts";
 import { notifyReady } from "../server/notify.ts";
 import { type Stoppable, stopOnSignal } from "../server/shutdown.ts";
 import { takeTurns } from "../server/turns.ts";
-import { watchOpenFiles } from "../server/watch-open-files.ts";
-import { watchSnapshot } from "../server/watch-snapshot.ts";
+import { OpenFilesWatcher } from "../server/watch-open-files.ts";
+import { SnapshotWatcher } from "../server/watch-snapshot.ts";
 import type { ServeValues } from "../settings/serve-flags.ts";
 import { UsageError } from "../settings/usage-error.ts";
-import type { Source } from "../snapshot/remote/source.ts";
 import { demoSnapshot } from "../web/assets.ts";
 import { shadeAccent } from "../web/brand.ts";
 import { listIdleFlags } from "./idle-flags.ts";
@@ -42,19 +41,19 @@ export async function runServe(values: ServeValues, surroundings: Surroundings):
   if (values.kiosk && values.noPage) {
     throw new UsageError("--kiosk and --no-page are mutually exclusive");
   }
-  // Without a handler, SIGHUP would end the process. There is nothing to reload yet.
-  process.on("SIGHUP", () => {});
+  let server: RunningServer | undefined;
+  // From the beginning, because without a handler, SIGHUP would end the process.
+  process.on("SIGHUP", () => server?.snapshotWatcher.reload());
+
   const log = createLog(values.logLevel, surroundings.journal);
   for (const variable of surroundings.unknownVariables) {
     log.warn({ variable }, "unknown environment variable, ignored");
   }
 
   try {
-    const server = await openServer(values, log);
+    server = await openServer(values, log);
     // Called before the ready line, because programs may send a signal as soon as they read it.
     const stopped = stopOnSignal(server, values.shutdownTimeout, log);
-    watchSnapshot(server, values.refresh, log);
-    watchOpenFiles(log);
     for (const warning of listIdleFlags(values, server.roadbook.isPublic)) log.warn(warning);
     announce(server, values, log);
     if (surroundings.isAwaited) void reportReady(log);
@@ -66,13 +65,12 @@ export async function runServe(values: ServeValues, surroundings: Surroundings):
 
 interface RunningServer extends Stoppable {
   roadbook: OpenRoadbook;
-  source: Source | undefined;
-  metrics: Metrics | undefined;
+  snapshotWatcher: SnapshotWatcher;
   url: string;
   adminUrl: string | undefined;
 }
 
-/** Opens the snapshot, the limiter and the ports. */
+/** Opens the snapshot, the limiter and the ports, and begins to watch what can change. */
 async function openServer(values: ServeValues, log: Logger): Promise<RunningServer> {
   const { host, port, reusePort, tlsCert: cert, tlsKey: key } = values;
   const tls = cert && key ? readTls({ cert, key }) : undefined;
@@ -98,8 +96,9 @@ async function openServer(values: ServeValues, log: Logger): Promise<RunningServ
     },
   );
 
-  const certificateEnd = tls && watchCertificate(tls.cert, log);
-  metrics?.addGauges({ roadbook, source, certificateEnd });
+  const certificate = tls && new CertificateWatcher(tls.cert, log);
+  metrics?.addGauges({ roadbook, source, certificateEnd: certificate?.end });
+
   const handler = new ServerHandler(roadbook.handler, log, {
     warnsOfProxy: values.searchLimit > 0,
   });
@@ -107,14 +106,18 @@ async function openServer(values: ServeValues, log: Logger): Promise<RunningServ
   const respond = takeTurns(handler);
   const listener = await openListener({ host, port, reusePort, flagPrefix: "--" }, respond, tls);
 
+  const watched = { roadbook, source, metrics };
+  const snapshotWatcher = new SnapshotWatcher(watched, values.refresh, log);
+  const watchers = [snapshotWatcher, new OpenFilesWatcher(log), certificate];
+
   return {
     roadbook,
-    source,
-    metrics,
+    snapshotWatcher,
     url: listener.origin,
     adminUrl: admin?.origin,
     async stop(isOver) {
       handler.stop();
+      for (const watcher of watchers) watcher?.[Symbol.dispose]();
       await listener.stop(isOver);
       await admin?.close();
       await roadbook.close();

@@ -14,7 +14,8 @@ interface Gauged {
     refused(): string | undefined;
   };
   source: { status(): SourceStatus } | undefined;
-  certificateEnd: number | undefined;
+  /** When the certificate expires; undefined without TLS. */
+  certificateEnd: Date | undefined;
 }
 
 /** Bucket bounds in seconds. Responses take microseconds, or 1 ms with a shared limit store. */
@@ -64,8 +65,9 @@ export class Metrics {
   /** Called once. Not in the constructor, because counting starts before there is a roadbook. */
   addGauges({ roadbook, source, certificateEnd }: Gauged): void {
     addRoadbookGauges(roadbook);
-    if (certificateEnd !== undefined) {
-      addGauge("tls_certificate_expiry_timestamp_seconds", "When it expires", () => certificateEnd);
+    if (certificateEnd) {
+      const seconds = certificateEnd.getTime() / 1000;
+      addGauge("tls_certificate_expiry_timestamp_seconds", "When it expires", () => seconds);
     }
     if (source) addSourceGauges(source);
   }

@@ -36,14 +36,26 @@ function read(path: string): Buffer {
   }
 }
 
-/** Warns every day from 14 days before the certificate expires. Returns that time in seconds. */
-export function watchCertificate(cert: Buffer, log: Logger): number {
-  const end = new Date(new X509Certificate(cert).validTo);
-  const warn = () => {
-    if (end.getTime() - Date.now() > 14 * DAY_MS) return;
-    log.warn(`the TLS certificate expires on ${end.toISOString()}; renew it and restart`);
-  };
-  warn();
-  setInterval(warn, DAY_MS);
-  return end.getTime() / 1000;
+/** Warns every day from 14 days before a certificate expires. */
+export class CertificateWatcher implements Disposable {
+  readonly end: Date;
+  readonly #log: Logger;
+  readonly #timer = setInterval(() => this.#look(), DAY_MS);
+
+  constructor(cert: Buffer, log: Logger) {
+    this.end = new Date(new X509Certificate(cert).validTo);
+    this.#log = log;
+    this.#look();
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+
+  #look(): void {
+    if (this.end.getTime() - Date.now() > 14 * DAY_MS) return;
+    this.#log.warn(
+      `the TLS certificate expires on ${this.end.toISOString()}; renew it and restart`,
+    );
+  }
 }

@@ -10,20 +10,20 @@ const TOO_MANY_FILES =
   "raise it with LimitNOFILE in the unit or ulimit -n";
 
 /** Warns once when the limit of open files is reached, and again only after a quiet minute. */
-export function watchOpenFiles(log: Logger): void {
-  const watcher = new OpenFilesWatcher(log);
-  setInterval(() => watcher.look(), LIMIT_CHECK_MS);
-}
-
-class OpenFilesWatcher {
+export class OpenFilesWatcher implements Disposable {
   readonly #log: Logger;
+  readonly #timer = setInterval(() => this.#look(), LIMIT_CHECK_MS);
   #reachedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(log: Logger) {
     this.#log = log;
   }
 
-  async look(): Promise<void> {
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+
+  async #look(): Promise<void> {
     try {
       await using _file = await open(process.execPath);
     } catch (error) {

@@ -5,7 +5,6 @@
 import type { Logger } from "pino";
 import type { Metrics } from "../http/metrics.ts";
 import type { Replacement } from "../snapshot/read/reload.ts";
-import type { Source } from "../snapshot/remote/source.ts";
 
 /** How often to look for a new snapshot file. */
 const REFRESH_MS = 200;
@@ -15,33 +14,56 @@ const MAX_RETRY_MS = 60_000;
 
 interface Watched {
   roadbook: { refresh(isForced: boolean): Promise<Replacement | undefined> };
-  metrics: Metrics | undefined;
-  source: Source | undefined;
+  /** Undefined for a local file. */
+  source: { refresh(): Promise<void> } | undefined;
+  metrics: Pick<Metrics, "countReplacement"> | undefined;
 }
 
-/** Looks for a new snapshot regularly and on SIGHUP, and switches to it. */
-export function watchSnapshot(watched: Watched, fetchEveryMs: number, log: Logger): void {
-  const { source } = watched;
-  const watcher = new SnapshotWatcher(watched, log);
-  setInterval(() => watcher.refresh(false), REFRESH_MS);
-  process.on("SIGHUP", () => Promise.all([source?.refresh(), watcher.refresh(true)]));
-  void source?.poll(fetchEveryMs);
-}
-
-class SnapshotWatcher {
+/** Looks for a new snapshot regularly, and switches to it. */
+export class SnapshotWatcher implements Disposable {
   readonly #watched: Watched;
+  /** How often to ask for a remote snapshot. */
+  readonly #fetchEveryMs: number;
   readonly #log: Logger;
+  readonly #lookTimer = setInterval(() => this.#look(false), REFRESH_MS);
+  #fetchTimer: NodeJS.Timeout | undefined;
   /** How long the next retry of a refused file waits, and when it is due. */
   #waitMs = RETRY_MS;
   #retryAtMs = 0;
+  #isDisposed = false;
 
-  constructor(watched: Watched, log: Logger) {
+  constructor(watched: Watched, fetchEveryMs: number, log: Logger) {
     this.#watched = watched;
+    this.#fetchEveryMs = fetchEveryMs;
     this.#log = log;
+    this.#fetchLater();
+  }
+
+  /** Looks now, even for a snapshot that was refused. Never rejects. */
+  async reload(): Promise<void> {
+    if (this.#isDisposed) return;
+    await Promise.all([this.#watched.source?.refresh(), this.#look(true)]);
+  }
+
+  [Symbol.dispose](): void {
+    this.#isDisposed = true;
+    clearInterval(this.#lookTimer);
+    clearTimeout(this.#fetchTimer);
+  }
+
+  #fetchLater(): void {
+    const { source } = this.#watched;
+    if (!source || this.#isDisposed) return;
+    // Servers that were started together must not send their requests at the same time.
+    const waitMs = this.#fetchEveryMs * (1 - Math.random() / 5);
+    this.#fetchTimer = setTimeout(async () => {
+      await source.refresh();
+      this.#fetchLater();
+    }, waitMs);
   }
 
   /** Never rejects. */
-  async refresh(isForced: boolean): Promise<void> {
+  async #look(isForced: boolean): Promise<void> {
     try {
       const isRetry = performance.now() >= this.#retryAtMs;
       if (isRetry) this.#retryAfter(2 * this.#waitMs);

@@ -25,7 +25,7 @@ beforeAll(async () => {
       refused: () => undefined,
     },
     source: undefined,
-    certificateEnd: 0,
+    certificateEnd: new Date(0),
   });
   admin = openAdmin(roadbook);
 });

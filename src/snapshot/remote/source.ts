@@ -81,14 +81,6 @@ export class Source implements Disposable {
     return this.#lastAttempt;
   }
 
-  async poll(everyMs: number): Promise<never> {
-    for (;;) {
-      // Servers that were started together must not send their requests at the same time.
-      await sleep(everyMs * (1 - Math.random() / 5));
-      await this.refresh();
-    }
-  }
-
   requireCopy(): void {
     if (this.#hasCopy) return;
     throw new Error(`${this.#options.location.name} ${this.#failure?.reason}`);
