@@ -4,6 +4,7 @@ import { Elysia } from "elysia";
 import type { Language } from "../domain/languages.ts";
 import type { Decision } from "../limit/decision.ts";
 import { normalizeQuery, SEARCHABLE } from "../search/normalize-query.ts";
+import type { Snapshot } from "../snapshot/read/reload.ts";
 import { renderDocument } from "../web/document.ts";
 import { preparePictures } from "../web/drawings.ts";
 import { RESCUE } from "../web/kiosk-rescue.ts";
@@ -32,7 +33,7 @@ const KIOSK_POLICY = `${PAGE_POLICY}; connect-src 'self'; script-src-elem 'self'
 
 /** Returns the routes, and the response to a request for an unknown path. */
 export function createPages(service: Service) {
-  const { pages, basePath } = service;
+  const { pages, basePath, currentSnapshot } = service;
   if (!pages) {
     const headers = { location: `${basePath}/docs` };
     const toDocs = new Content("", null, { status: 302, headers });
@@ -46,7 +47,8 @@ export function createPages(service: Service) {
       // In another app, the path still has the prefix.
       const isApi = /^\/api(\/|$)/.test(withoutBase(pathOf(request.url), basePath));
       if (isApi) return fail("route_not_found");
-      return renderer.respond(request, { kind: "problem", problem: "route_not_found" });
+      const view = { kind: "problem", problem: "route_not_found" } as const;
+      return renderer.respond(request, currentSnapshot(), view);
     },
   };
 }
@@ -56,31 +58,33 @@ function createRoutes(pages: Pages, service: Service, renderer: PageRenderer) {
   return new Elysia({ strictPath: true })
     .get("/", async ({ request, server }) => {
       const query = queryOf(request);
-      const base = baseUrl(request);
-      if (query === "")
-        return renderer.show(request, readStart(currentSnapshot(), base, pages.featured));
-      if (!SEARCHABLE.test(query))
-        return renderer.show(request, { kind: "problem", problem: "invalid_query", query });
+      const isSearch = SEARCHABLE.test(query);
+      const refused = isSearch ? await countSearch?.(request, server) : undefined;
 
-      const refused = await countSearch?.(request, server);
-      if (refused) return renderer.show(request, limited(refused, query));
-      return renderer.show(request, readResults(currentSnapshot(), query, base));
+      const data = currentSnapshot();
+      const base = baseUrl(request);
+      if (query === "") return renderer.show(request, data, readStart(data, base, pages));
+      if (!isSearch)
+        return renderer.show(request, data, { kind: "problem", problem: "invalid_query", query });
+      if (refused) return renderer.show(request, data, limited(refused, query));
+      return renderer.show(request, data, readResults(data, query, base));
     })
     .get(companyPath(":companyId"), async ({ request, params, server }) => {
       const refused = await countSearch?.(request, server);
-      if (refused) return renderer.respond(request, limited(refused));
+      const data = currentSnapshot();
+      if (refused) return renderer.respond(request, data, limited(refused));
+
       const id = parseUserId(params.companyId) ?? 0;
       const after = parseUserId(parametersOf(request)?.get("after") ?? "") ?? 0;
-      return renderer.respond(request, readCompany(currentSnapshot(), id, after, baseUrl(request)));
+      return renderer.respond(request, data, readCompany(data, id, after, baseUrl(request)));
     })
     .get(driverPath(":driverId"), ({ request, params }) => {
       const id = parseUserId(params.driverId);
       if (id === undefined && !prefersPage(request)) return fail("invalid_user_id");
+
       const showsAll = parametersOf(request)?.get("achievements") === "all";
-      return renderer.respond(
-        request,
-        readDriver(currentSnapshot(), id ?? 0, showsAll, baseUrl(request)),
-      );
+      const data = currentSnapshot();
+      return renderer.respond(request, data, readDriver(data, id ?? 0, showsAll, baseUrl(request)));
     })
     .get(assetPath(":file"), ({ params }) => renderer.assets.find(params.file));
 }
@@ -99,10 +103,11 @@ class PageRenderer {
     this.assets = new AssetFiles(pages);
   }
 
-  show(request: Request, view: View): Content {
+  /** The view was read from `data`. */
+  show(request: Request, data: Snapshot, view: View): Content {
     // A program that shows a link to a page fetches the page, and then its picture.
     if (!this.#pages.kiosk) preparePictures();
-    const { currentSnapshot, basePath, baseUrl } = this.#service;
+    const { basePath, baseUrl } = this.#service;
     const { kiosk, featured } = this.#pages;
     const base = baseUrl(request);
     const language = this.#languageOf(request);
@@ -110,11 +115,11 @@ class PageRenderer {
       view,
       language,
       brand: this.#pages,
-      meta: currentSnapshot().meta,
+      meta: data.meta,
       basePath,
       baseUrl: base,
       search: kiosk ? queryOf(request) : "",
-      others: readOthers(view, currentSnapshot(), base, featured),
+      others: readOthers(view, data, base, featured),
       ...this.assets.paths,
     });
 
@@ -136,8 +141,8 @@ class PageRenderer {
   }
 
   /** On an error, a client that does not prefer HTML gets the API's JSON. */
-  respond(request: Request, view: View) {
-    if (view.kind !== "problem" || prefersPage(request)) return this.show(request, view);
+  respond(request: Request, data: Snapshot, view: View) {
+    if (view.kind !== "problem" || prefersPage(request)) return this.show(request, data, view);
     return fail(view.problem, view.waitSeconds ? { retry_after: view.waitSeconds } : {});
   }
 

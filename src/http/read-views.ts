@@ -10,6 +10,7 @@ import type {
   StartView,
   View,
 } from "../web/view.ts";
+import type { Pages } from "./app-options.ts";
 
 /** The ids of --featured. */
 type Featured = readonly number[] | undefined;
@@ -20,14 +21,19 @@ const MAX_COUNTED = 10_000;
 /** With more rows, a tall screen is at least half full. */
 const FEW_ROWS = 4;
 
-export function readStart(data: Snapshot, baseUrl: string, ids: Featured): StartView {
+export function readStart(
+  data: Snapshot,
+  baseUrl: string,
+  { featured, kiosk = false }: Pick<Pages, "featured" | "kiosk">,
+): StartView {
   const { companies, search } = data;
-  const drivers = readFeatured(data, baseUrl, ids);
+  const drivers = readFeatured(data, baseUrl, featured);
   return {
     kind: "start",
     drivers,
     companies: drivers.length === 0 ? companies.listLargest() : [],
-    needsScriptHint: () => search.hasLatinSpellings(),
+    // Only for a kiosk, because it reads many names.
+    needsScriptHint: kiosk && search.hasLatinSpellings(),
   };
 }
 

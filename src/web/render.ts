@@ -71,7 +71,7 @@ function renderStart(view: StartView, context: PageContext): Rendered {
     main: html`<h1>${heading}</h1>
     <p class="counts">${hasDrivers ? found : texts.nobodyPublic}</p>
     ${renderFeatured(drivers, context)}
-    ${brand.kiosk && view.needsScriptHint() && html`<p class="hint">${texts.scriptHint}</p>`}
+    ${view.needsScriptHint && html`<p class="hint">${texts.scriptHint}</p>`}
     <div class="boards">${rows.length > 0 && renderBoard(texts.companies, rows)}</div>`,
   };
 }

@@ -14,8 +14,8 @@ export interface StartView {
   drivers: User[];
   /** Shown if there are no drivers to show. */
   companies: CompanySearchResult[];
-  /** Only a kiosk calls this, because it reads many names. */
-  needsScriptHint(): boolean;
+  /** Whether to say that names in another script can be typed in Latin letters, as on a kiosk. */
+  needsScriptHint: boolean;
 }
 
 export interface ResultsView {
