@@ -66,9 +66,9 @@ function listDrivers(view: View): readonly { id: number }[] {
 /** `query` is normalized. */
 export function readResults(data: Snapshot, query: string, baseUrl: string): ResultsView {
   const { search } = data;
-  const queries = spellQuery(query);
-  const drivers = search.listDatedUsers(queries, baseUrl);
-  return { kind: "results", query, queries, drivers, companies: search.listCompanies(queries) };
+  const spellings = spellQuery(query);
+  const drivers = search.listDatedUsers(spellings, baseUrl);
+  return { kind: "results", query, spellings, drivers, companies: search.listCompanies(spellings) };
 }
 
 /** Nobody has the id 0. */

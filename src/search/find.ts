@@ -3,7 +3,7 @@ import { MAX_RESULTS, type NameKind } from "../domain/model.ts";
 import type { Sqlite, Statement } from "../sqlite/driver.ts";
 import { ftsQueryFor, ftsQueryForWords, isNgram, LATIN } from "./ngrams.ts";
 import { idOfRow } from "./result-order.ts";
-import { hasWords, type PlaceTier, tierOf, wordsOf } from "./tiers.ts";
+import { hasWords, tierOf, type WholeTier, wordsOf } from "./tiers.ts";
 
 /**
  * If an index lists fewer names than this for a query, they are compared with it at once. Otherwise
@@ -11,7 +11,7 @@ import { hasWords, type PlaceTier, tierOf, wordsOf } from "./tiers.ts";
  */
 const FEW = MAX_RESULTS + 1;
 
-const placeTiers: readonly PlaceTier[] = [1, 2, 3, 4];
+const wholeTiers: readonly WholeTier[] = [1, 2, 3, 4];
 
 export class NameSearch {
   readonly #ids: Statement<{ id: number }>;
@@ -26,14 +26,14 @@ export class NameSearch {
       FROM ${table} AS ngram CROSS JOIN ${kind} AS record ON record.id = ${id} ${found}`);
   }
 
-  /** Returns the ids of the best matches, best first. Takes the spellings of one query. */
-  find(queries: string[]): number[] {
-    if (queries.length === 0) return [];
+  /** Returns the ids of the best matches, best first. Takes the spellings of a query. */
+  find(spellings: string[]): number[] {
+    if (spellings.length === 0) return [];
     const hits = new Set<number>();
 
-    if (queries.every(isNgram)) this.#addProven(hits, queries);
-    else if (!this.#addFew(hits, queries)) this.#addByTier(hits, queries);
-    if (!areEnough(hits)) this.#addByWords(hits, queries);
+    if (spellings.every(isNgram)) this.#addProven(hits, spellings);
+    else if (!this.#addFew(hits, spellings)) this.#addByTier(hits, spellings);
+    if (!areEnough(hits)) this.#addByWords(hits, spellings);
 
     return [...hits].slice(0, MAX_RESULTS);
   }
@@ -43,39 +43,40 @@ export class NameSearch {
   }
 
   /** Adds the best matches of tiers 1 to 4 for n-grams, which match all names that list them. */
-  #addProven(hits: Set<number>, queries: string[]): void {
-    for (const tier of placeTiers) {
-      for (const { id } of this.#ids.all(ftsQueryForAny(tier, queries), MAX_RESULTS)) hits.add(id);
+  #addProven(hits: Set<number>, spellings: string[]): void {
+    for (const tier of wholeTiers) {
+      const found = this.#ids.all(ftsQueryForAny(tier, spellings), MAX_RESULTS);
+      for (const { id } of found) hits.add(id);
       if (areEnough(hits)) return;
     }
   }
 
   /** Adds all matches of tiers 1 to 4, unless there may be many. Returns whether it did. */
-  #addFew(hits: Set<number>, queries: string[]): boolean {
-    const names = this.#names.all(ftsQueryForAny(4, queries), FEW);
+  #addFew(hits: Set<number>, spellings: string[]): boolean {
+    const names = this.#names.all(ftsQueryForAny(4, spellings), FEW);
     if (names.length === FEW) return false;
-    const byTier = Map.groupBy(names, ({ folded }) => bestTier(folded, queries));
-    for (const tier of placeTiers) {
+    const byTier = Map.groupBy(names, ({ folded }) => bestTier(folded, spellings));
+    for (const tier of wholeTiers) {
       for (const { id } of byTier.get(tier) ?? []) hits.add(id);
     }
     return true;
   }
 
   /** Adds the best matches of tiers 1 to 4. */
-  #addByTier(hits: Set<number>, queries: string[]): void {
-    for (const tier of placeTiers) {
-      const matches = (folded: string) => bestTier(folded, queries) <= tier;
-      this.#addMatches(hits, ftsQueryForAny(tier, queries), matches);
+  #addByTier(hits: Set<number>, spellings: string[]): void {
+    for (const tier of wholeTiers) {
+      const matches = (folded: string) => bestTier(folded, spellings) <= tier;
+      this.#addMatches(hits, ftsQueryForAny(tier, spellings), matches);
       if (areEnough(hits)) return;
     }
   }
 
   /** Adds matches of tier 5. */
-  #addByWords(hits: Set<number>, queries: string[]): void {
-    const spellings = queries.map(wordsOf).filter(({ length }) => length > 0);
-    if (spellings.length === 0) return;
-    const matches = (folded: string) => spellings.some((words) => hasWords(folded, words));
-    this.#addMatches(hits, anyOf(spellings.map(ftsQueryForWords)), matches);
+  #addByWords(hits: Set<number>, spellings: string[]): void {
+    const wordLists = spellings.map(wordsOf).filter(({ length }) => length > 0);
+    if (wordLists.length === 0) return;
+    const matches = (folded: string) => wordLists.some((words) => hasWords(folded, words));
+    this.#addMatches(hits, anyOf(wordLists.map(ftsQueryForWords)), matches);
   }
 
   #addMatches(hits: Set<number>, ftsQuery: string, matches: (folded: string) => boolean): void {
@@ -89,14 +90,14 @@ export class NameSearch {
 /** Hits are in the order of results. */
 const areEnough = (hits: Set<number>) => hits.size >= MAX_RESULTS;
 
-/** Returns the FTS5 query for the names that any of the queries finds in this tier. */
-function ftsQueryForAny(tier: PlaceTier, queries: string[]): string {
-  return anyOf(queries.map((query) => ftsQueryFor(tier, query)));
+/** Returns the FTS5 query for the names that any of the spellings finds in this tier. */
+function ftsQueryForAny(tier: WholeTier, spellings: string[]): string {
+  return anyOf(spellings.map((query) => ftsQueryFor(tier, query)));
 }
 
 const anyOf = (ftsQueries: string[]) => ftsQueries.map((each) => `(${each})`).join(" OR ");
 
-/** Returns the best of tiers 1 to 4 in which any of the queries matches, or Infinity. */
-function bestTier(folded: string, queries: string[]): number {
-  return Math.min(...queries.map((query) => tierOf(folded, query) ?? Infinity));
+/** Returns the best of tiers 1 to 4 in which any of the spellings matches, or Infinity. */
+function bestTier(folded: string, spellings: string[]): number {
+  return Math.min(...spellings.map((query) => tierOf(folded, query) ?? Infinity));
 }

@@ -4,7 +4,7 @@
  */
 import { hasCodePoints } from "../domain/text.ts";
 import { SPELLING_END, TRANSLITERATED } from "./fold.ts";
-import { type PlaceTier, wordStartsOf } from "./tiers.ts";
+import { type WholeTier, wordStartsOf } from "./tiers.ts";
 
 // Folding drops control characters, so no name contains these marks.
 /** Precedes the first two and the first three code points of a name. */
@@ -60,7 +60,7 @@ export const isNgram = (query: string) => !hasCodePoints(query, 4);
  * Returns the FTS5 query for the names that match in this tier. It also finds names that match in
  * better tiers and, unless the query is an n-gram, some that do not match.
  */
-export function ftsQueryFor(tier: PlaceTier, query: string): string {
+export function ftsQueryFor(tier: WholeTier, query: string): string {
   if (isNgram(query)) return ftsQueryForNgram(tier, query);
   const [first = "", ...others] = ngramsOfQuery(query);
   const [last = "", previous = ""] = [...query].reverse();
@@ -69,10 +69,10 @@ export function ftsQueryFor(tier: PlaceTier, query: string): string {
 }
 
 /** The mark before a query that a name matches in this tier. */
-const marks: Record<PlaceTier, string> = { 1: START, 2: START, 3: WORD, 4: "" };
+const marks: Record<WholeTier, string> = { 1: START, 2: START, 3: WORD, 4: "" };
 
 /** A query of one code point matches the beginnings of n-grams. */
-function ftsQueryForNgram(tier: PlaceTier, query: string): string {
+function ftsQueryForNgram(tier: WholeTier, query: string): string {
   if (tier === 1) return quote(START + query + END);
   const prefix = hasCodePoints(query, 2) ? "" : " *";
   const found = quote(marks[tier] + query) + prefix;

@@ -1,28 +1,27 @@
-/** Compares a folded name with a folded query. README.md has the rules. */
+/** Compares all spellings of a name (`folded`) with one spelling of a query. README.md has the rules. */
 import { hasCodePoints } from "../domain/text.ts";
 import { SPELLING_END } from "./fold.ts";
 
 /** The tiers in which a name contains the whole query. In tier 5, it contains the words. */
-export type PlaceTier = 1 | 2 | 3 | 4;
+export type WholeTier = 1 | 2 | 3 | 4;
 
 /** Returns the words that a name needs for tier 5, or none if the query cannot match in tier 5. */
 export function wordsOf(query: string): string[] {
   const words = query.split(" ");
-  return words.length > 1 && words.every((word) => hasCodePoints(word, 2))
-    ? [...new Set(words)]
-    : [];
+  const canMatch = words.length > 1 && words.every((word) => hasCodePoints(word, 2));
+  return canMatch ? [...new Set(words)] : [];
 }
 
 /** Returns the best of tiers 1 to 4 in which a spelling matches, or undefined if none does. */
-export function tierOf(spellings: string, query: string): PlaceTier | undefined {
-  let at = spellings.indexOf(query);
+export function tierOf(folded: string, query: string): WholeTier | undefined {
+  let at = folded.indexOf(query);
   if (at < 0) return undefined;
-  let best: PlaceTier = 4;
-  for (; at >= 0; at = spellings.indexOf(query, at + 1)) {
-    if (isSpellingEnd(spellings, at - 1)) {
-      if (isSpellingEnd(spellings, at + query.length)) return 1;
+  let best: WholeTier = 4;
+  for (; at >= 0; at = folded.indexOf(query, at + 1)) {
+    if (isSpellingEnd(folded, at - 1)) {
+      if (isSpellingEnd(folded, at + query.length)) return 1;
       best = 2;
-    } else if (best === 4 && isWordStart(spellings, at)) {
+    } else if (best === 4 && isWordStart(folded, at)) {
       best = 3;
     }
   }
@@ -30,14 +29,14 @@ export function tierOf(spellings: string, query: string): PlaceTier | undefined 
 }
 
 /** Whether at least one spelling of a name contains all the words (tier 5). */
-export function hasWords(spellings: string, words: string[]): boolean {
+export function hasWords(folded: string, words: string[]): boolean {
   const hasAll = (spelling: string) => words.every((word) => spelling.includes(word));
-  return hasAll(spellings) && spellings.split(SPELLING_END).some(hasAll);
+  return hasAll(folded) && folded.split(SPELLING_END).some(hasAll);
 }
 
 /** Whether `at` is outside all spellings: before, between or after them. */
-function isSpellingEnd(spellings: string, at: number): boolean {
-  return at < 0 || at >= spellings.length || spellings[at] === SPELLING_END;
+function isSpellingEnd(folded: string, at: number): boolean {
+  return at < 0 || at >= folded.length || folded[at] === SPELLING_END;
 }
 
 const WORD_START = /(?<![\p{L}\p{N}]\p{M}*)[\p{L}\p{N}]/gu;

@@ -4,7 +4,7 @@ import { spellers } from "../search/fold.ts";
 import { Html, html } from "./html.ts";
 
 /** Names share most of their letters, so the spelling of each letter is kept. */
-const spellings = spellers.map((spell) => {
+const cachedSpellers = spellers.map((spell) => {
   const memoMethod = (letter: string) => (/^\s/.test(letter) ? " " : spell(letter));
   return { spell, cache: new LRUCache({ max: 4096, memoMethod }) };
 });
@@ -13,17 +13,17 @@ const spellings = spellers.map((spell) => {
  * Wraps each occurrence of a spelling of the query in `<mark>`, or else each of its words, except
  * inside a letter that has several characters in a spelling, such as "shch" for щ.
  */
-export function markMatches(name: string, queries: string[]): Html {
+export function markMatches(name: string, spellings: string[]): Html {
   // Each character together with its combining marks.
   const letters = name.match(/\P{M}\p{M}*|\p{M}+/gu) ?? [];
-  for (const { spell, cache } of spellings) {
+  for (const { spell, cache } of cachedSpellers) {
     const text = spell(name);
     // Some letters fold to 18 others. Marking 20 names of only such letters would take too long.
     if (text.length > 1000) break;
     const pieces = letters.map((letter) => cache.memo(letter));
     // If folding depends on neighbouring letters, matches cannot be mapped back to letters.
     if (pieces.join("") !== text) continue;
-    for (const query of queries) {
+    for (const query of spellings) {
       const found = findLetters(text, pieces, listWords(text, query));
       if (found.size === 0) continue;
       const marked = letters.map((letter, at) =>

@@ -77,7 +77,7 @@ function renderStart(view: StartView, context: PageContext): Rendered {
 }
 
 function renderResults(view: ResultsView, context: PageContext): Rendered {
-  const { query, queries, drivers, companies } = view;
+  const { query, spellings, drivers, companies } = view;
   const { texts, formatCount } = context;
   const countOf = ({ length }: object[], forms: Forms, most: string) => {
     if (length === 0) return [];
@@ -90,19 +90,19 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
   const found = counts.flat().join(", ");
   const details = tellApart(drivers, (driver) => driver.company ?? undefined, context);
   const driverRows = drivers.map((driver, at) => {
-    const name = markMatches(driver.name, queries);
+    const name = markMatches(driver.name, spellings);
     const row = renderRow(driverPath(driver.id), name, details[at], context);
     return html`${renderAvatar(driver, context)}${row}`;
   });
   const companyRows = companies.map((company) => {
-    return renderCompanyRow(company, markMatches(company.name, queries), undefined, context);
+    return renderCompanyRow(company, markMatches(company.name, spellings), undefined, context);
   });
   const boards = [
     { heading: texts.drivers, rows: driverRows },
     { heading: texts.companies, rows: companyRows },
   ].filter(({ rows }) => rows.length > 0);
   // On a phone, a company of exactly this name would otherwise be below ten drivers.
-  if (companies.some(({ name }) => fold(name) === queries[0])) boards.reverse();
+  if (companies.some(({ name }) => fold(name) === spellings[0])) boards.reverse();
 
   return {
     name: fill(texts.resultsFor, { query }),

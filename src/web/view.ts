@@ -22,7 +22,7 @@ export interface ResultsView {
   kind: "results";
   /** The query with its white space collapsed, and its spellings. */
   query: string;
-  queries: string[];
+  spellings: string[];
   drivers: (UserSearchResult & Pick<User, "created_at">)[];
   companies: CompanySearchResult[];
 }

@@ -41,7 +41,7 @@ function render(view: View, brand: Partial<Brand> = {}, others: User[] = []): st
 const results: ResultsView = {
   kind: "results",
   query: "trans",
-  queries: ["trans"],
+  spellings: ["trans"],
   drivers: [
     {
       id: 1,
@@ -137,7 +137,7 @@ test("long words may break between syllables, but only where the page shows them
   expect(main).not.toContain(name);
 
   const match = { id: 1, name, avatar_url: `https://a.example/${name}`, created_at: unlocked_at };
-  const found = { ...results, queries: ["donau"], drivers: [{ ...match, company: name }] };
+  const found = { ...results, spellings: ["donau"], drivers: [{ ...match, company: name }] };
   const page = render(found);
   expect(page).toContain("<mark>Donau</mark>dampf\u00adschiff\u00adfahrts");
   expect(page).toContain(`<span>${hyphenated}</span>`);
@@ -410,7 +410,7 @@ test.each([
   ["trans", "Drivers"],
   ["JAN trans", "Companies"],
 ])("results for %s begin with %s, because companies of this name come first", (query, first) => {
-  const html = render({ ...results, query, queries: spellQuery(query) });
+  const html = render({ ...results, query, spellings: spellQuery(query) });
   expect(/<h2>(\w+)/.exec(html)?.[1]).toBe(first);
   expect(html).toContain('<a href="/rb/companies/7">');
 });

@@ -25,12 +25,12 @@ export class Results {
     this.#users = prepareUsers(db);
   }
 
-  listCompanies(queries: string[]): CompanySearchResult[] {
-    return this.#companies.all(JSON.stringify(this.#companyNames.find(queries)));
+  listCompanies(spellings: string[]): CompanySearchResult[] {
+    return this.#companies.all(JSON.stringify(this.#companyNames.find(spellings)));
   }
 
-  listUsers(queries: string[], baseUrl: string): UserSearchResult[] {
-    return this.#findUsers(queries).map(({ id, name, avatar_url, company }) => ({
+  listUsers(spellings: string[], baseUrl: string): UserSearchResult[] {
+    return this.#findUsers(spellings).map(({ id, name, avatar_url, company }) => ({
       id,
       name,
       avatar_url: completeAvatar(id, avatar_url, baseUrl),
@@ -39,8 +39,8 @@ export class Results {
   }
 
   /** Like {@link listUsers}, with the time at which each account was created. */
-  listDatedUsers(queries: string[], baseUrl: string) {
-    return this.#findUsers(queries).map((hit) => ({
+  listDatedUsers(spellings: string[], baseUrl: string) {
+    return this.#findUsers(spellings).map((hit) => ({
       ...hit,
       avatar_url: completeAvatar(hit.id, hit.avatar_url, baseUrl),
       created_at: formatTime(hit.created_at),
@@ -52,8 +52,8 @@ export class Results {
     return this.#userNames.hasLatinSpellings();
   }
 
-  #findUsers(queries: string[]) {
-    return this.#users.all(JSON.stringify(this.#userNames.find(queries)));
+  #findUsers(spellings: string[]) {
+    return this.#users.all(JSON.stringify(this.#userNames.find(spellings)));
   }
 }
 
