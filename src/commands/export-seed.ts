@@ -10,7 +10,7 @@ import { readFileBytes, STANDARD } from "../files/input.ts";
 import { type Paths, replaceFile } from "../files/replace.ts";
 import { readLines } from "../files/split-lines.ts";
 import { UsageError } from "../settings/usage-error.ts";
-import { notOverwritten } from "../snapshot/import/target.ts";
+import { notOverwritten } from "../snapshot/import/old-snapshot.ts";
 import { exportDataset } from "../snapshot/read/export.ts";
 import { tableNames } from "../tables/columns.ts";
 import { toCsv } from "../tables/write-csv.ts";

@@ -18,10 +18,10 @@ import type { Counted } from "./counted.ts";
 import { type GuardOptions, refuseLoss } from "./guard.ts";
 import { type IdOptions, Ids } from "./ids.ts";
 import { type LineOptions, LineReader, type LineSource } from "./line-reader.ts";
+import { describeOldSnapshot, type OldSnapshot, verifyOldSnapshot } from "./old-snapshot.ts";
 import { type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { SnapshotWriter } from "./snapshot-writer.ts";
 import { type Summary, summarize } from "./summary.ts";
-import { describeTarget, type Target, verifyTarget } from "./target.ts";
 
 export type ApplyOptions = LineOptions &
   ReadOptions &
@@ -44,7 +44,7 @@ export function applyChanges(
     const old = await copyVerified(target, paths);
     using ids = await Ids.open(reader.ids, old, dated);
     using writer = SnapshotWriter.change(paths.work, paths.old);
-    return await applyTo({ paths, writer, ids, target: old }, reader, dated);
+    return await applyTo({ paths, writer, ids, old }, reader, dated);
   });
 }
 
@@ -83,7 +83,7 @@ export function hideUsers(
     const old = await copyVerified(target, paths);
     using ids = await Ids.open(OWN_IDS, old, dated);
     using writer = SnapshotWriter.change(paths.work, paths.old);
-    const copy = { paths, writer, ids, target: old };
+    const copy = { paths, writer, ids, old };
 
     const found = findUsers(copy, given);
     const changes = found.map(({ given: id }) => ({ type: "user", id, public: false }));
@@ -94,7 +94,7 @@ export function hideUsers(
 }
 
 /** Finds each user once. Throws unless all of them are in the snapshot. */
-function findUsers({ writer, ids, target }: Copy, names: readonly (number | string)[]): Found[] {
+function findUsers({ writer, ids, old }: Copy, names: readonly (number | string)[]): Found[] {
   const isPublic = prepareIsPublic(writer.db);
   const found = new Map<number, Found>();
   const missing: string[] = [];
@@ -107,7 +107,7 @@ function findUsers({ writer, ids, target }: Copy, names: readonly (number | stri
   }
 
   if (missing.length === 0) return [...found.values()];
-  throw new Error(`not found in ${target.name}: ${missing.join(", ")}; nothing was written`);
+  throw new Error(`not found in ${old.name}: ${missing.join(", ")}; nothing was written`);
 }
 
 /** Returns a function that is undefined for a user who does not exist. */
@@ -129,11 +129,11 @@ export async function changeSnapshot(
   const databaseBytes = parseHeader(snapshot, snapshot.length);
   using writer = SnapshotWriter.changeInMemory(snapshot.subarray(0, databaseBytes));
   const dated = dateBuild({});
-  const target = describeTarget(writer.db, { name: "the snapshot" });
+  const old = describeOldSnapshot(writer.db, { name: "the snapshot" });
   await using reader = await LineReader.open(changes, {});
-  using ids = await Ids.open(reader.ids, target, {});
+  using ids = await Ids.open(reader.ids, old, {});
 
-  const { summary } = await change({ writer, ids, target }, reader, dated);
+  const { summary } = await change({ writer, ids, old }, reader, dated);
   writer.finish({ ...summary, id_map: ids.addMark() }, dated.builtAtMs);
   return writer.toBytes();
 }
@@ -143,15 +143,16 @@ interface Copy {
   paths: Paths;
   writer: SnapshotWriter;
   ids: Ids;
-  target: Target;
+  /** The snapshot that was copied. */
+  old: OldSnapshot;
 }
 
-/** Copies the snapshot file `name`, and describes the copy as the target of the changes. */
-async function copyVerified(name: string, { work, old }: Paths): Promise<Target> {
-  await namingErrors(name, async () => accessSync(old, constants.R_OK));
-  copyFileSync(old, work, constants.COPYFILE_FICLONE);
+/** Copies the snapshot file `name`, and reads what the changes must know about it. */
+async function copyVerified(name: string, { work, old: path }: Paths): Promise<OldSnapshot> {
+  await namingErrors(name, async () => accessSync(path, constants.R_OK));
+  copyFileSync(path, work, constants.COPYFILE_FICLONE);
   // Verifies the copy rather than the original, which may have changed since it was copied.
-  return verifyTarget(work, { name, path: old });
+  return verifyOldSnapshot(work, { name, path });
 }
 
 /** Applies changes to a copy, which becomes the new file. */
@@ -160,10 +161,10 @@ async function applyTo(
   reader: RecordReader,
   options: Dated<ApplyOptions>,
 ): Promise<Counted> {
-  const { paths, writer, ids, target } = copy;
+  const { paths, writer, ids, old } = copy;
   const { read, summary, changed, notFound } = await change(copy, reader, options);
-  const comparison = new Comparison(writer.db, target, summary, changed);
-  refuseLoss(target.name, comparison, options);
+  const comparison = new Comparison(writer.db, old, summary, changed);
+  refuseLoss(old.name, comparison, options);
   const differences = comparison.differences();
 
   writer.finish({ ...summary, id_map: ids.addMark() }, options.builtAtMs);
@@ -182,7 +183,7 @@ interface Change extends Pick<ChangeWriter, "notFound"> {
 
 /** Applies changes to the rows and the name indexes of a copy. `builtAtMs` dates takedowns. */
 async function change(
-  { writer: { db }, ids, target: { featured } }: Omit<Copy, "paths">,
+  { writer: { db }, ids, old: { featured } }: Omit<Copy, "paths">,
   reader: RecordReader,
   options: Dated<ReadOptions>,
 ): Promise<Change> {

@@ -10,8 +10,8 @@ import type { SourceIds } from "../../domain/record-reader.ts";
 import type { LockOptions } from "../../files/lock.ts";
 import type { TableOptions } from "../../tables/table-reader.ts";
 import { IdMap } from "./id-map.ts";
+import type { OldSnapshot } from "./old-snapshot.ts";
 import { checkOwner } from "./owner-check.ts";
-import type { Target } from "./target.ts";
 
 export interface IdOptions extends LockOptions, Pick<TableOptions, "idMap"> {
   /** Whether an import may replace a snapshot whose ids belong to others. */
@@ -29,23 +29,23 @@ export class Ids implements Disposable {
   /** Which keys the users so far have: valid ids without a map, or others. */
   #userKeys: "none" | "integers" | "others" = "none";
 
-  private constructor(source: SourceIds, target: Target | undefined, map: IdMap | undefined) {
+  private constructor(source: SourceIds, old: OldSnapshot | undefined, map: IdMap | undefined) {
     this.#source = source;
     this.#map = map;
     this.#translator = source.kind === "own" ? map : undefined;
-    this.#givenMark = source.kind === "own" ? undefined : laterMark(source.mark, target?.mark, map);
+    this.#givenMark = source.kind === "own" ? undefined : laterMark(source.mark, old?.mark, map);
   }
 
-  /** Throws if the ids of the source belong to others than those of the snapshot in `target`. */
+  /** Throws if the ids of the source belong to others than those of the old snapshot. */
   static async open(
     source: SourceIds,
-    target: Target | undefined,
+    old: OldSnapshot | undefined,
     options: IdOptions,
   ): Promise<Ids> {
-    const map = await openMap(source, target, options);
+    const map = await openMap(source, old, options);
     try {
-      checkOwner(source, target, map, options.force);
-      return new Ids(source, target, map);
+      checkOwner(source, old, map, options.force);
+      return new Ids(source, old, map);
     } catch (error) {
       map?.[Symbol.dispose]();
       throw error;
@@ -96,26 +96,26 @@ export class Ids implements Disposable {
 /** Opens the map, which is created only for a snapshot that nobody has yet. */
 async function openMap(
   source: SourceIds,
-  target: Target | undefined,
+  old: OldSnapshot | undefined,
   { idMap, force, dryRun, ...lock }: IdOptions,
 ): Promise<IdMap | undefined> {
   if (idMap === undefined) return undefined;
-  const isNew = target === undefined || target.isOfOlderRelease || force;
+  const isNew = old === undefined || old.isOfOlderRelease || force;
   const isWritten = source.kind === "own" && !dryRun;
   return IdMap.open(idMap, isNew && isWritten ? "create" : "read", lock);
 }
 
 /**
  * Returns the mark that a map got last, or without both in the map, that of the source. Held
- * takedowns have ids of the target, for which the map may have got more keys since.
+ * takedowns have ids of the old snapshot, for which the map may have got more keys since.
  */
 function laterMark(
-  source: string | undefined,
-  target: string | undefined,
+  sourceMark: string | undefined,
+  oldMark: string | undefined,
   map: IdMap | undefined,
 ): string | undefined {
-  if (!map || source === undefined || target === undefined) return source;
-  return map.isLater(target, source) ? target : source;
+  if (!map || sourceMark === undefined || oldMark === undefined) return sourceMark;
+  return map.isLater(oldMark, sourceMark) ? oldMark : sourceMark;
 }
 
 /** Whether a key, which tables have as text, is a valid id. */

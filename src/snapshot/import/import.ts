@@ -18,6 +18,7 @@ import { type GuardOptions, refuseLoss, refuseMostlyInvalid, refuseReveal } from
 import { type IdOptions, Ids } from "./ids.ts";
 import type { LineSource } from "./line-reader.ts";
 import type { LocatedSource } from "./located-source.ts";
+import { type OldSnapshot, readOldSnapshot } from "./old-snapshot.ts";
 import { openReader, type ReaderOptions } from "./open-reader.ts";
 import { type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { RowWriter } from "./row-writer.ts";
@@ -25,7 +26,6 @@ import { SkippingWriter } from "./skip-invalid.ts";
 import { SnapshotWriter } from "./snapshot-writer.ts";
 import { type Summary, summarize } from "./summary.ts";
 import { type HoldOptions, holdTakedowns } from "./takedowns.ts";
-import { readTarget, type Target } from "./target.ts";
 
 interface BuildOptions extends BuildTime {
   /** Called repeatedly while the index of user names is built, with the progress (0 to 1). */
@@ -66,11 +66,12 @@ export async function importDataset(
     return importInto(dataset, undefined, undefined, dateBuild(options));
   }
 
-  const importOver = async (old: string, paths?: Paths) => {
+  const importOver = async (path: string, paths?: Paths) => {
     const dated = dateBuild(options);
-    return importInto(dataset, await readTarget(old, target, dated), paths, dated);
+    const old = await readOldSnapshot(path, target, dated);
+    return importInto(dataset, old, paths, dated);
   };
-  if (options.dryRun) return withReplaceable(target, (old) => importOver(old));
+  if (options.dryRun) return withReplaceable(target, (path) => importOver(path));
   // Changes that arrive during an import wait for the lock, so the import cannot undo them.
   return replaceLocked(target, (paths) => importOver(paths.old, paths), options);
 }
@@ -78,18 +79,18 @@ export async function importDataset(
 /** Builds the snapshot at `paths`, or only reports on it if there are none. */
 async function importInto(
   dataset: LineSource | LocatedSource,
-  target: Target | undefined,
+  old: OldSnapshot | undefined,
   paths: Paths | undefined,
   options: Dated<ImportOptions>,
 ): Promise<Counted> {
   await using reader = await openReader(dataset, options);
-  using ids = await Ids.open(reader.ids, target, options);
-  using writer = SnapshotWriter.create(paths?.work, target?.path);
+  using ids = await Ids.open(reader.ids, old, options);
+  using writer = SnapshotWriter.create(paths?.work, old?.path);
 
   const read = await fill(writer.db, reader, ids, options);
-  const held = target ? holdTakedowns(writer.db, target.takedowns) : 0;
+  const held = old ? holdTakedowns(writer.db, old.takedowns) : 0;
   const summary = summarize(writer.db);
-  const differences = refuseAccidents(writer.db, read, summary, target, options);
+  const differences = refuseAccidents(writer.db, read, summary, old, options);
   const { counts, unlocked } = summary;
   const report: Counted = { ...read, counts, unlocked, differences, held, notFound: [] };
   if (paths === undefined) return report;
@@ -126,12 +127,12 @@ function fill(
   return readDataset(reader, handler, ids, options);
 }
 
-/** Returns the differences from the target. Throws if the result looks like an accident. */
+/** Returns the differences from the old snapshot. Throws if the result looks like an accident. */
 function refuseAccidents(
   db: Database,
   { skipped }: Read,
   summary: Summary,
-  target: Target | undefined,
+  old: OldSnapshot | undefined,
   options: GuardOptions,
 ): Differences | undefined {
   const { counts } = summary;
@@ -139,11 +140,11 @@ function refuseAccidents(
     throw new Error("the dataset has no users and no companies; nothing was written");
   }
   refuseMostlyInvalid(skipped, summary, options);
-  if (target === undefined) return undefined;
+  if (old === undefined) return undefined;
 
-  const comparison = new Comparison(db, target, summary);
-  refuseLoss(target.name, comparison, options);
-  refuseReveal(target.name, comparison, options);
+  const comparison = new Comparison(db, old, summary);
+  refuseLoss(old.name, comparison, options);
+  refuseReveal(old.name, comparison, options);
   return comparison.differences();
 }
 

@@ -5,25 +5,25 @@
  */
 import type { SourceIds } from "../../domain/record-reader.ts";
 import type { IdMap } from "./id-map.ts";
-import type { Target } from "./target.ts";
+import type { OldSnapshot } from "./old-snapshot.ts";
 
 const AGAIN = "or start again with import --force";
 
 /**
- * Throws if the ids of the source belong to others than those of the target. With `force`, throws
+ * Throws if the ids of the source belong to others than those of the old snapshot. With `force`, throws
  * only if this would lose takedowns.
  */
 export function checkOwner(
   source: SourceIds,
-  target: Target | undefined,
+  old: OldSnapshot | undefined,
   map: IdMap | undefined,
   force = false,
 ): void {
-  const targetConflict = target && findTargetConflict(source, target, map);
-  const conflict = findSourceConflict(source, map) ?? targetConflict;
+  const oldConflict = old && findOldConflict(source, old, map);
+  const conflict = findSourceConflict(source, map) ?? oldConflict;
   if (conflict !== undefined && !force) throw new Error(conflict);
 
-  if (target && targetConflict !== undefined && target.takedowns.length > 0) {
+  if (old && oldConflict !== undefined && old.takedowns.length > 0) {
     const problem = "takedowns of the last hour cannot be kept if ids belong to others";
     throw new Error(`${problem}; wait, or import with --hold 0 and hide the users again`);
   }
@@ -35,14 +35,14 @@ function findSourceConflict(source: SourceIds, map: IdMap | undefined): string |
   return findMismatch(map, source.mark, "the dataset");
 }
 
-/** Returns why the ids of the source are not those of the target, if so, and what to do. */
-function findTargetConflict(
+/** Returns why the ids of the source are not those of the old snapshot, if so, and what to do. */
+function findOldConflict(
   source: SourceIds,
-  target: Target,
+  old: OldSnapshot,
   map: IdMap | undefined,
 ): string | undefined {
-  if (source.kind === "own") return findMapConflict(target, map);
-  const { name, mark } = target;
+  if (source.kind === "own") return findMapConflict(old, map);
+  const { name, mark } = old;
   if (source.mark === mark) return undefined;
 
   const isMarked = source.mark !== undefined;
@@ -60,9 +60,9 @@ function findTargetConflict(
   return `${problem}; choose another --to, ${AGAIN}`;
 }
 
-/** Returns why the map, or its absence, does not go with the target, if so, and what to do. */
+/** Returns why the map, or its absence, does not go with the old snapshot, if so, and what to do. */
 function findMapConflict(
-  { name, mark, isOfOlderRelease }: Target,
+  { name, mark, isOfOlderRelease }: OldSnapshot,
   map: IdMap | undefined,
 ): string | undefined {
   if (mark !== undefined) {

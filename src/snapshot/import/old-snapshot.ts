@@ -10,7 +10,7 @@ import type { Summary } from "./summary.ts";
 import { type HoldOptions, listTakedowns, type Takedown } from "./takedowns.ts";
 
 /** The snapshot that will be replaced. */
-export interface Target extends Summary {
+export interface OldSnapshot extends Summary {
   /** The path as the command was given it, for messages. */
   name: string;
   /** The file to compare a new snapshot with; undefined for a snapshot in memory. */
@@ -22,6 +22,9 @@ export interface Target extends Summary {
   takedowns: Takedown[];
 }
 
+/** The names of a snapshot that has not been read yet. */
+type Names = Pick<OldSnapshot, "name" | "path">;
+
 /** `what` is the kind of file that the command writes, such as "a Roadbook snapshot". */
 export function notOverwritten(target: string, what: string): string {
   return `${target} exists and is not ${what}; choose another --to, or overwrite it with --force`;
@@ -31,18 +34,18 @@ export function notOverwritten(target: string, what: string): string {
  * Reads the snapshot at `path`, if there is one. Throws if the file is something else or is damaged,
  * because an import could then undo takedowns. With `force`, such a file is treated as missing.
  */
-export async function readTarget(
+export async function readOldSnapshot(
   path: string,
   name: string,
   options: Dated<HoldOptions> & { force?: boolean | undefined },
-): Promise<Target | undefined> {
+): Promise<OldSnapshot | undefined> {
   if (!existsSync(path)) return undefined;
   if (!(await isSnapshot(path))) {
     if (options.force) return undefined;
     throw new Error(notOverwritten(name, "a Roadbook snapshot"));
   }
   try {
-    return await verifyTarget(path, { path, name }, options);
+    return await verifyOldSnapshot(path, { name, path }, PREVIOUS_SCHEMA, options);
   } catch (error) {
     if (!(error instanceof SnapshotError)) throw error;
     if (options.force) return undefined;
@@ -52,34 +55,35 @@ export async function readTarget(
 }
 
 /**
- * Verifies the bytes of `file`, which is the snapshot itself or a copy, and reads it. Only an import
- * has `hold`, and may replace a snapshot of the previous schema.
+ * Verifies the bytes of `file`, which is the snapshot itself or a copy, and reads it. Refuses schemas
+ * before `oldest`, by default those before the current one.
  */
-export function verifyTarget(
+export function verifyOldSnapshot(
   file: string,
-  place: Pick<Target, "name" | "path">,
+  names: Names,
+  oldest?: number,
   hold?: Dated<HoldOptions>,
-): Promise<Target> {
-  return namingErrors(place.name, async () => {
-    const { db } = await openInPlace(file, hold && PREVIOUS_SCHEMA);
+): Promise<OldSnapshot> {
+  return namingErrors(names.name, async () => {
+    const { db } = await openInPlace(file, oldest);
     try {
-      return describeTarget(db, place, hold);
+      return describeOldSnapshot(db, names, hold);
     } finally {
       db.$client.close();
     }
   });
 }
 
-/** Reads a snapshot whose bytes have been verified. */
-export function describeTarget(
+/** Reads a snapshot whose bytes have been verified. Lists the takedowns that `hold` asks for. */
+export function describeOldSnapshot(
   db: Database,
-  place: Pick<Target, "name" | "path">,
+  names: Names,
   hold?: Dated<HoldOptions>,
-): Target {
+): OldSnapshot {
   const { counts, unlocked, featured, id_map: mark } = readMeta(db);
   const isOfOlderRelease = readSchema(db) === PREVIOUS_SCHEMA;
   const takedowns = hold && !isOfOlderRelease ? listTakedowns(db, hold) : [];
-  return { ...place, counts, unlocked, featured, mark, isOfOlderRelease, takedowns };
+  return { ...names, counts, unlocked, featured, mark, isOfOlderRelease, takedowns };
 }
 
 function readSchema(db: Database): number | undefined {
