@@ -116,13 +116,14 @@ describe("invariants", () => {
   });
 
   test("only files with a reason prepare statements without drizzle", () => {
-    // FTS5 and its tables, bulk inserts and an id map. The files in src/tables read others' tables.
+    // FTS5 and its tables, bulk inserts and id maps. The files in src/tables read others' tables.
     expectOnlyIn(
       [
         "search/find.ts",
         "search/name-index.ts",
         "snapshot/format/forget.ts",
         "snapshot/import/id-map.ts",
+        "snapshot/import/key-table.ts",
         "snapshot/import/references.ts",
         "snapshot/import/row-writer.ts",
       ],

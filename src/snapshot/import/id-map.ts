@@ -16,11 +16,10 @@ import { toKey } from "../../domain/keys.ts";
 import { codeOf, isFileSystemError, reasonOf } from "../../files/errors.ts";
 import { type LockOptions, waitForLock } from "../../files/lock.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
+import { KeyTable } from "./key-table.ts";
 
 type Mode = "read" | "create";
-type KeyQueries = ReturnType<typeof prepareKeyQueries>;
 
-const MAX_CACHED = 100_000;
 /** Half of a mark, in hexadecimal digits. The first half is the same for all marks of a map. */
 const HALF = 16;
 
@@ -30,7 +29,7 @@ type State = "missing" | "new" | "existing";
 export class IdMap implements Disposable {
   readonly path: string;
   readonly #db: Sqlite;
-  readonly #queries: Record<RecordType, KeyQueries>;
+  readonly #tables: Record<RecordType, KeyTable>;
   #state: State;
   #hasNewKeys = false;
 
@@ -38,8 +37,12 @@ export class IdMap implements Disposable {
     this.path = path;
     this.#db = db;
     this.#state = state;
-    const pairs = recordTypes.map((kind) => [kind, prepareKeyQueries(db, kind)]);
-    this.#queries = Object.fromEntries(pairs) as Record<RecordType, KeyQueries>;
+    this.#tables = {
+      role: new KeyTable(db, "role"),
+      achievement: new KeyTable(db, "achievement"),
+      company: new KeyTable(db, "company"),
+      user: new KeyTable(db, "user"),
+    };
   }
 
   /**
@@ -102,23 +105,25 @@ export class IdMap implements Disposable {
     this.#db.close();
   }
 
-  find(kind: RecordType, value: unknown): number | undefined {
+  find(type: RecordType, value: unknown): number | undefined {
     const key = toKey(value);
-    return key === undefined ? undefined : this.#queries[kind].find.get(key)?.id;
+    return key === undefined ? undefined : this.#tables[type].find(key);
   }
 
   findKey({ type, id }: RecordKey): string | undefined {
-    return this.#queries[type].findKey.get(id)?.key;
+    return this.#tables[type].findKey(id);
   }
 
   /** Replaces the keys in a record. Other values remain, and validation rejects them. */
   translate(record: RawRecord): void {
-    const kind = recordTypes.find((type) => type === record.type);
-    if (kind === undefined) return;
-    this.#replaceId(kind, record);
+    const type = recordTypes.find((known) => known === record.type);
+    if (type === undefined) return;
+
+    this.#replaceId(type, record);
     this.#replaceId("company", record.company);
     const { roles, achievements } = record;
-    if (Array.isArray(roles)) record.roles = roles.map((role) => this.#toId("role", role));
+    if (Array.isArray(roles))
+      record.roles = roles.map((role) => this.#toId(this.#tables.role, role));
     if (!Array.isArray(achievements)) return;
     for (const unlocked of achievements) this.#replaceId("achievement", unlocked);
   }
@@ -127,6 +132,7 @@ export class IdMap implements Disposable {
   addMark(): string | undefined {
     const last = this.#lastMark();
     if (!this.#hasNewKeys) return last;
+
     const mark = (last?.slice(0, HALF) ?? randomDigits()) + randomDigits();
     this.#writing(() => this.#db.prepare("INSERT INTO mark (mark) VALUES (?)").run(mark));
     this.#hasNewKeys = false;
@@ -167,27 +173,26 @@ export class IdMap implements Disposable {
     return this.#db.prepare<{ id: number }>("SELECT id FROM mark WHERE mark = ?").get(mark)?.id;
   }
 
-  #replaceId(kind: RecordType, holder: unknown): void {
+  #replaceId(type: RecordType, holder: unknown): void {
     if (typeof holder !== "object" || holder === null || !("id" in holder)) return;
-    holder.id = this.#toId(kind, holder.id);
+    holder.id = this.#toId(this.#tables[type], holder.id);
   }
 
-  #toId(kind: RecordType, value: unknown): unknown {
-    const { cached, find } = this.#queries[kind];
-    const known = cached.get(value);
+  /** Returns anything but a key unchanged. */
+  #toId(table: KeyTable, value: unknown): unknown {
+    const known = table.recall(value);
     if (known !== undefined) return known;
     const key = toKey(value);
     if (key === undefined) return value;
-    const id = find.get(key)?.id ?? this.#add(kind, key);
-    if (id === undefined || kind === "user") return id;
-    if (cached.size === MAX_CACHED) cached.clear();
-    cached.set(value, id);
+
+    const id = table.find(key) ?? this.#add(table, key);
+    if (id !== undefined) table.remember(value, id);
     return id;
   }
 
-  #add(kind: RecordType, key: string): number | undefined {
+  #add(table: KeyTable, key: string): number | undefined {
     this.#hasNewKeys = true;
-    return this.#writing(() => this.#queries[kind].add.get(key)?.id);
+    return this.#writing(() => table.add(key));
   }
 
   /** Names this file if it cannot be written, because its disk may not be the snapshot's. */
@@ -202,16 +207,6 @@ export class IdMap implements Disposable {
 
 /** Returns the number by which the system knows the file. Undefined if there is none. */
 const fileAt = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino;
-
-function prepareKeyQueries(db: Sqlite, kind: RecordType) {
-  return {
-    /** The ids of keys that many records refer to. */
-    cached: new Map<unknown, number>(),
-    find: db.prepare<{ id: number }>(`SELECT id FROM ${kind} WHERE key = ?`),
-    add: db.prepare<{ id: number }>(`INSERT INTO ${kind} (key) VALUES (?) RETURNING id`),
-    findKey: db.prepare<{ key: string }>(`SELECT key FROM ${kind} WHERE id = ?`),
-  };
-}
 
 /** Begins a transaction, unless another command has begun one. */
 function tryBegin(db: Sqlite): true | undefined {
@@ -232,7 +227,7 @@ function createTables(db: Sqlite): void {
   // With AUTOINCREMENT, an id stays taken even if somebody deletes its row.
   const columns = (name: string) =>
     `id INTEGER PRIMARY KEY AUTOINCREMENT, ${name} TEXT NOT NULL UNIQUE`;
-  for (const kind of recordTypes) db.exec(`CREATE TABLE ${kind} (${columns("key")})`);
+  for (const type of recordTypes) db.exec(`CREATE TABLE ${type} (${columns("key")})`);
   db.exec(`CREATE TABLE mark (${columns("mark")})`);
 }
 

@@ -64,12 +64,12 @@ export async function readDataset<Parsed extends RecordKey>(
   options: Dated<ReadOptions>,
 ): Promise<Read> {
   const cleaner = new RecordCleaner(options);
-  const report = new Report(handler, reader, ids, options.maxErrors);
+  const collector = new ErrorCollector(handler, reader, ids, options.maxErrors);
 
   for await (const items of reader.read()) {
     for (const item of items) {
       if ("problem" in item) {
-        report.addProblem(item);
+        collector.addProblem(item);
         continue;
       }
       ids.translate(item.record);
@@ -77,20 +77,20 @@ export async function readDataset<Parsed extends RecordKey>(
       const parsed = handler.validate(item.record);
       const errors = parsed instanceof InvalidRecord ? parsed.errors : handler.add(parsed, item.at);
       if (errors.length === 0) cleaner.count(findings);
-      else report.reject(parsed, errors, item);
+      else collector.reject(parsed, errors, item);
     }
   }
-  for (const error of handler.finish()) report.addLate(error);
-  if (report.errors.count > 0) throw new DatasetError(report.errors);
+  for (const error of handler.finish()) collector.addLate(error);
+  if (collector.errors.count > 0) throw new DatasetError(collector.errors);
 
   const { cleaned, names, times } = cleaner;
   const { unknownColumns } = reader;
   const hasNeedlessMap = ids.hasNeedlessMap();
-  return { cleaned, names, times, unknownColumns, hasNeedlessMap, skipped: report.skipped };
+  return { cleaned, names, times, unknownColumns, hasNeedlessMap, skipped: collector.skipped };
 }
 
 /** Collects errors and has the reader say where they are. Skips them if the handler can. */
-class Report<Parsed extends RecordKey> {
+class ErrorCollector<Parsed extends RecordKey> {
   readonly errors: RecordErrors;
   readonly skipped: SkippedErrors;
   readonly #handler: RecordHandler<Parsed>;
