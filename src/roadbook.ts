@@ -27,7 +27,7 @@ import {
   type ReloadableSnapshot,
   type Replacement,
 } from "./snapshot/read/reload.ts";
-import type { Source } from "./snapshot/remote/source.ts";
+import type { RemoteSnapshot } from "./snapshot/remote/remote-snapshot.ts";
 import { demoSnapshot, pageAssets } from "./web/assets.ts";
 import { type Logo, parseLogo } from "./web/brand.ts";
 
@@ -104,8 +104,8 @@ type Values = Omit<RoadbookValues, Served>;
 interface Opened {
   /** The path or bytes of the snapshot. */
   snapshot: string | Uint8Array;
-  /** The state of the snapshot's source, if it comes from a URL. */
-  source?: Pick<Source, "status" | "refused"> | undefined;
+  /** Undefined unless the snapshot comes from a URL. */
+  remote?: Pick<RemoteSnapshot, "status" | "refused"> | undefined;
   /** Closed with the Roadbook. Undefined if searches are not limited. */
   limiter: Limiter | undefined;
 }
@@ -185,9 +185,9 @@ export class OpenRoadbook implements Roadbook {
 
   /** Why a newer snapshot is not served. Anyone can read this, so it names no folder. */
   readonly refused = (): string | undefined => {
-    const { reloadable, source } = this.#parts;
+    const { reloadable, remote } = this.#parts;
     const folder = this.#values.cacheDir ?? TEMPORARY;
-    return reloadable.refused()?.reason.replaceAll(folder, "the cache") ?? source?.refused();
+    return reloadable.refused()?.reason.replaceAll(folder, "the cache") ?? remote?.refused();
   };
 
   readonly setFaults = (faults: readonly string[], seed = this.#values.faultSeed): void => {
@@ -222,7 +222,7 @@ export class OpenRoadbook implements Roadbook {
   }
 
   #appOptions(): AppOptions {
-    const { reloadable, source, pages, limiter } = this.#parts;
+    const { reloadable, remote, pages, limiter } = this.#parts;
     const values = this.#values;
     const { publicUrl, onBug = (error: unknown) => console.error(error) } = values;
     const publicPath = publicUrl && new URL(publicUrl).pathname.replace(/\/$/, "");
@@ -235,7 +235,7 @@ export class OpenRoadbook implements Roadbook {
       pages,
       currentSnapshot: reloadable.current,
       refused: () => this.refused(),
-      source: () => source?.status(),
+      remoteStatus: () => remote?.status(),
       isClosed: () => this.#isClosed,
       clients: clientsOf(values),
       defaultPeer: values.defaultPeer,

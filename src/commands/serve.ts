@@ -75,7 +75,7 @@ async function openServer(values: ServeValues, log: Logger): Promise<RunningServ
   const { host, port, reusePort, tlsCert: cert, tlsKey: key } = values;
   const tls = cert && key ? readTls({ cert, key }) : undefined;
   const metrics = values.adminPort === undefined ? undefined : await openMetrics();
-  const { path, source } = await openSnapshotSource(values, log);
+  const { path, remote } = await locateSnapshot(values, log);
   const roadbook = await openRoadbook(
     {
       ...values,
@@ -88,7 +88,7 @@ async function openServer(values: ServeValues, log: Logger): Promise<RunningServ
     },
     {
       snapshot: path ?? (await demoSnapshot()),
-      source,
+      remote,
       limiter: await openLimiter(values, {
         onDown: (reason) => log.warn({ reason }, "rate limit store down, counting in memory"),
         onUp: () => log.info("rate limit store up"),
@@ -97,7 +97,7 @@ async function openServer(values: ServeValues, log: Logger): Promise<RunningServ
   );
 
   const certificate = tls && new CertificateWatcher(tls.cert, log);
-  metrics?.addGauges({ roadbook, source, certificateEnd: certificate?.end });
+  metrics?.addGauges({ roadbook, remote, certificateEnd: certificate?.end });
 
   const handler = new ServerHandler(roadbook.handler, log, {
     warnsOfProxy: values.searchLimit > 0,
@@ -106,7 +106,7 @@ async function openServer(values: ServeValues, log: Logger): Promise<RunningServ
   const respond = takeTurns(handler);
   const listener = await openListener({ host, port, reusePort, flagPrefix: "--" }, respond, tls);
 
-  const watched = { roadbook, source, metrics };
+  const watched = { roadbook, remote, metrics };
   const snapshotWatcher = new SnapshotWatcher(watched, values.refresh, log);
   const watchers = [snapshotWatcher, new OpenFilesWatcher(log), certificate];
 
@@ -121,15 +121,15 @@ async function openServer(values: ServeValues, log: Logger): Promise<RunningServ
       await listener.stop(isOver);
       await admin?.close();
       await roadbook.close();
-      source?.[Symbol.dispose]();
+      remote?.[Symbol.dispose]();
     },
   };
 }
 
-/** Finds the path of the snapshot, and downloads one from a URL. Without a path, it is the demo. */
-async function openSnapshotSource({ snapshot, cacheDir, fetchTimeout }: ServeValues, log: Logger) {
-  if (typeof snapshot !== "object") return { path: snapshot, source: undefined };
-  const { openRemote } = await import("../snapshot/remote/source.ts");
+/** Returns the path of the snapshot, of which a remote one is a copy. Without one, it is the demo. */
+async function locateSnapshot({ snapshot, cacheDir, fetchTimeout }: ServeValues, log: Logger) {
+  if (typeof snapshot !== "object") return { path: snapshot, remote: undefined };
+  const { openRemoteSnapshot } = await import("../snapshot/remote/remote-snapshot.ts");
   const options = {
     location: snapshot,
     folder: cacheDir === undefined ? makeTemporaryFolder().folder : resolve(cacheDir),
@@ -137,8 +137,10 @@ async function openSnapshotSource({ snapshot, cacheDir, fetchTimeout }: ServeVal
     onDown: (reason: string) => log.error(`${snapshot.name} ${reason}; serving the old snapshot`),
     onUp: () => log.info(`${snapshot.name} has recovered`),
   };
-  const source = await endOnSignal(() => openRemote(options), { signals: ["SIGINT", "SIGTERM"] });
-  return { path: source.path, source };
+
+  const open = () => openRemoteSnapshot(options);
+  const remote = await endOnSignal(open, { signals: ["SIGINT", "SIGTERM"] });
+  return { path: remote.path, remote };
 }
 
 /** Imported only if needed, because the metrics slow down startup. */

@@ -2,7 +2,7 @@
 import type { Clients } from "../limit/client-address.ts";
 import type { Limiter } from "../limit/decision.ts";
 import type { Snapshot } from "../snapshot/read/reload.ts";
-import type { SourceStatus } from "../snapshot/remote/source.ts";
+import type { RemoteStatus } from "../snapshot/remote/remote-snapshot.ts";
 import type { PageAssets } from "../web/assets.ts";
 import type { Brand, Logo } from "../web/brand.ts";
 import type { CountSearch, Hook, ResponseFacts } from "./hooks.ts";
@@ -17,8 +17,8 @@ export interface AppOptions {
   isClosed(): boolean;
   /** Why a newer snapshot is not served; undefined if there is none. */
   refused(): string | undefined;
-  /** The state of the snapshot's source; undefined for a local file. */
-  source(): SourceStatus | undefined;
+  /** Undefined for a local file. */
+  remoteStatus(): RemoteStatus | undefined;
   publicUrl: string | undefined;
   /** Without a trailing slash; empty for the root. */
   basePath: string;

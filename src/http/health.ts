@@ -20,7 +20,7 @@ export const health = (service: Service) =>
         version,
         snapshot: { built_at: meta.built_at, sha256, counts: meta.counts },
         refused_replacement: service.refused() ?? null,
-        snapshot_source: service.source() ?? null,
+        snapshot_source: service.remoteStatus() ?? null,
         search_limit: store ? { store, up } : null,
       };
     },

@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, register } from "prom
 import { version } from "../domain/version.ts";
 import type { LimiterStatus } from "../limit/decision.ts";
 import type { Meta } from "../snapshot/format/meta.ts";
-import type { SourceStatus } from "../snapshot/remote/source.ts";
+import type { RemoteStatus } from "../snapshot/remote/remote-snapshot.ts";
 import type { ResponseFacts } from "./hooks.ts";
 
 /** The objects whose state the gauges show. */
@@ -13,7 +13,8 @@ interface Gauged {
     limiterStatus(): LimiterStatus | undefined;
     refused(): string | undefined;
   };
-  source: { status(): SourceStatus } | undefined;
+  /** Undefined for a local file. */
+  remote: { status(): RemoteStatus } | undefined;
   /** When the certificate expires; undefined without TLS. */
   certificateEnd: Date | undefined;
 }
@@ -63,13 +64,13 @@ export class Metrics {
   }
 
   /** Called once. Not in the constructor, because counting starts before there is a roadbook. */
-  addGauges({ roadbook, source, certificateEnd }: Gauged): void {
+  addGauges({ roadbook, remote, certificateEnd }: Gauged): void {
     addRoadbookGauges(roadbook);
     if (certificateEnd) {
       const seconds = certificateEnd.getTime() / 1000;
       addGauge("tls_certificate_expiry_timestamp_seconds", "When it expires", () => seconds);
     }
-    if (source) addSourceGauges(source);
+    if (remote) addRemoteGauges(remote);
   }
 
   countResponse({ route = "unknown", status, durationMs, search }: ResponseFacts): void {
@@ -115,12 +116,12 @@ function addRoadbookGauges(roadbook: Gauged["roadbook"]): void {
   addGauge("build_info", "Always 1; the label is the running version", () => 1, { version });
 }
 
-function addSourceGauges(source: NonNullable<Gauged["source"]>): void {
+function addRemoteGauges(remote: NonNullable<Gauged["remote"]>): void {
   addGauge("snapshot_source_up", "1 if the last fetch succeeded", () => {
-    return source.status().error === null;
+    return remote.status().error === null;
   });
   addGauge("snapshot_source_last_success_timestamp_seconds", "Last successful fetch", () =>
-    unixSecondsOf(source.status().last_success),
+    unixSecondsOf(remote.status().last_success),
   );
 }
 

@@ -54,16 +54,17 @@ export async function openListener(...given: Parameters<Listen>): Promise<Listen
 }
 
 const listenOnBun: Listen = async ({ host, port, reusePort = false }, respond, tls) => {
-  const server = Bun.serve({
+  const options: Bun.Serve.Options<undefined> = {
     hostname: host,
     port,
     development: false,
     reusePort,
-    ...(tls && { tls: { ...tls, ciphers: CIPHERS } }),
     // Large bodies are discarded. Bun's own 413 would lack the JSON body and most headers.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     fetch: (request, server) => respond(request, () => server.requestIP(request)?.address),
-  });
+  };
+  if (tls) options.tls = { ...tls, ciphers: CIPHERS };
+  const server = Bun.serve(options);
 
   return {
     origin: server.url.origin,

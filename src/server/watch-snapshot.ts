@@ -15,7 +15,7 @@ const MAX_RETRY_MS = 60_000;
 interface Watched {
   roadbook: { refresh(isForced: boolean): Promise<Replacement | undefined> };
   /** Undefined for a local file. */
-  source: { refresh(): Promise<void> } | undefined;
+  remote: { refresh(): Promise<void> } | undefined;
   metrics: Pick<Metrics, "countReplacement"> | undefined;
 }
 
@@ -42,7 +42,7 @@ export class SnapshotWatcher implements Disposable {
   /** Looks now, even for a snapshot that was refused. Never rejects. */
   async reload(): Promise<void> {
     if (this.#isDisposed) return;
-    await Promise.all([this.#watched.source?.refresh(), this.#look(true)]);
+    await Promise.all([this.#watched.remote?.refresh(), this.#look(true)]);
   }
 
   [Symbol.dispose](): void {
@@ -52,12 +52,12 @@ export class SnapshotWatcher implements Disposable {
   }
 
   #fetchLater(): void {
-    const { source } = this.#watched;
-    if (!source || this.#isDisposed) return;
+    const { remote } = this.#watched;
+    if (!remote || this.#isDisposed) return;
     // Servers that were started together must not send their requests at the same time.
     const waitMs = this.#fetchEveryMs * (1 - Math.random() / 5);
     this.#fetchTimer = setTimeout(async () => {
-      await source.refresh();
+      await remote.refresh();
       this.#fetchLater();
     }, waitMs);
   }

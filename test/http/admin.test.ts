@@ -24,7 +24,7 @@ beforeAll(async () => {
       limiterStatus: () => roadbook.limiterStatus(),
       refused: () => undefined,
     },
-    source: undefined,
+    remote: undefined,
     certificateEnd: new Date(0),
   });
   admin = openAdmin(roadbook);

@@ -17,7 +17,7 @@ function watch(fetch: () => Promise<void>) {
         return undefined;
       },
     },
-    source: {
+    remote: {
       async refresh() {
         count.fetches++;
         await fetch();

@@ -30,17 +30,20 @@ export function parseS3Location(
 ): RemoteLocation | undefined {
   const [, bucket, key] = /^s3:\/\/([a-z0-9][a-z0-9.-]+)\/([^?#]*[^?#/])$/i.exec(text) ?? [];
   if (bucket === undefined || key === undefined) return undefined;
+
   const { AWS_SESSION_TOKEN: sessionToken } = env;
   const endpoint = env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL;
-  const client = new Bun.S3Client({
+  const options: Bun.S3Options = {
     // Bun does not encode the id, but the colon in OpenStack Swift's ids must be encoded.
     accessKeyId: encodeURIComponent(env.AWS_ACCESS_KEY_ID ?? ""),
     secretAccessKey: env.AWS_SECRET_ACCESS_KEY ?? "",
     bucket,
     region: env.AWS_REGION || env.AWS_DEFAULT_REGION || "us-east-1",
-    ...(sessionToken && { sessionToken }),
-    ...(endpoint && { endpoint }),
-  });
+  };
+  if (sessionToken) options.sessionToken = sessionToken;
+  if (endpoint) options.endpoint = endpoint;
+  const client = new Bun.S3Client(options);
+
   // Valid for 15 minutes, because this machine's clock may be behind the store's.
   const presign = () => client.presign(key, { method: "GET", expiresIn: 900 });
   return { name: `s3://${bucket}/${key}`, prepare: () => ({ url: presign(), headers: {} }) };
@@ -69,6 +72,7 @@ export function createGet(location: RemoteLocation, timeoutMs: number) {
       clearTimeout(timer);
       control.abort();
     };
+
     async function* read({ body }: Response): AsyncGenerator<Uint8Array> {
       try {
         for await (const chunk of body ?? []) {
@@ -80,10 +84,9 @@ export function createGet(location: RemoteLocation, timeoutMs: number) {
       }
     }
 
-    const { url, headers } = location.prepare();
-    const options = { headers: { ...headers, ...more }, signal: control.signal };
+    const { url, headers: own } = location.prepare();
     try {
-      const response = await fetch(url, options);
+      const response = await fetch(url, { headers: { ...own, ...more }, signal: control.signal });
       timer.refresh();
       const { status, headers } = response;
       return { status, headers, body: read(response), [Symbol.dispose]: end };

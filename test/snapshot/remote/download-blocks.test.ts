@@ -7,7 +7,7 @@ import { Random } from "../../../src/community/random.ts";
 import { applyChanges } from "../../../src/snapshot/import/apply.ts";
 import { importDataset } from "../../../src/snapshot/import/import.ts";
 import { parseWebLocation } from "../../../src/snapshot/remote/location.ts";
-import { openRemote } from "../../../src/snapshot/remote/source.ts";
+import { openRemoteSnapshot } from "../../../src/snapshot/remote/remote-snapshot.ts";
 import { bytesOf, makeSnapshot, user } from "../../datasets.ts";
 import { temporaryFolder } from "../../support.ts";
 
@@ -92,7 +92,7 @@ test("80 applies, imports and broken downloads end with the same bytes as whole 
   const onDown = (reason: string) => events.push(reason);
   const onUp = () => events.push("up");
   const options = { location, folder: temporaryFolder(), timeoutMs: 20_000, onDown, onUp };
-  const source = await openRemote(options);
+  const remote = await openRemoteSnapshot(options);
   let partial = 0;
   for (let step = 0; step < 80; step++) {
     const imported = { allowShrink: true, allowReveal: true };
@@ -106,8 +106,8 @@ test("80 applies, imports and broken downloads end with the same bytes as whole 
     const fault = random.chance(0.5) ? "none" : random.pick(Object.keys(faults));
     spoil = faults[fault] ?? expect.unreachable();
     sent = [];
-    await source.refresh();
-    const isSame = readFileSync(source.path).equals(current);
+    await remote.refresh();
+    const isSame = readFileSync(remote.path).equals(current);
     expect({ step, fault, isSame, events }).toEqual({ step, fault, isSame: true, events: [] });
     if (fault === "none" && !sent.includes(current.length)) partial++;
     next = new Uint8Array();
@@ -117,7 +117,7 @@ test("80 applies, imports and broken downloads end with the same bytes as whole 
   // A new process does not know the ETag of its copy.
   sent = [];
   spoil = (right) => right;
-  await openRemote(options);
+  await openRemoteSnapshot(options);
   expect(sent.reduce((sum, bytes) => sum + bytes)).toBeLessThan(current.length / 10);
 });
 
@@ -128,19 +128,19 @@ test("an error of the cache ends a download of blocks, without a request for the
   const folder = temporaryFolder();
   const location = parseWebLocation(web.url.href) ?? expect.unreachable();
   const silent = { onDown() {}, onUp() {} };
-  using source = await openRemote({ location, folder, timeoutMs: 20_000, ...silent });
+  using remote = await openRemoteSnapshot({ location, folder, timeoutMs: 20_000, ...silent });
 
   await applyChanges(bytesOf([user(1, "Renamed")]), path);
   current = new Uint8Array(readFileSync(path));
-  const lock = join(folder, `.${basename(source.path)}.lock`);
+  const lock = join(folder, `.${basename(remote.path)}.lock`);
   rmSync(lock, { force: true });
   mkdirSync(lock);
   sent = [];
-  await source.refresh();
-  expect(source.refused()).toStartWith("cannot be cached: ");
+  await remote.refresh();
+  expect(remote.refused()).toStartWith("cannot be cached: ");
   expect(sent).toHaveLength(1);
 
   rmSync(lock, { recursive: true });
-  await source.refresh();
-  expect([source.refused(), readFileSync(source.path).equals(current)]).toEqual([undefined, true]);
+  await remote.refresh();
+  expect([remote.refused(), readFileSync(remote.path).equals(current)]).toEqual([undefined, true]);
 });

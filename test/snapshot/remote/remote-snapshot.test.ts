@@ -7,10 +7,10 @@ import { basename, dirname, join } from "node:path";
 import { checkSnapshot } from "../../../src/snapshot/format/open.ts";
 import { parseWebLocation, type RemoteLocation } from "../../../src/snapshot/remote/location.ts";
 import {
-  openRemote,
+  openRemoteSnapshot,
   type RemoteOptions,
-  type Source,
-} from "../../../src/snapshot/remote/source.ts";
+  type RemoteSnapshot,
+} from "../../../src/snapshot/remote/remote-snapshot.ts";
 import { community, makeSnapshot, user } from "../../datasets.ts";
 import { temporaryFolder, until } from "../../support.ts";
 
@@ -89,9 +89,11 @@ function flip(bytes: Buffer): Buffer {
 
 const locate = (url: string): RemoteLocation => parseWebLocation(url) ?? expect.unreachable(url);
 
-async function open(more: Partial<RemoteOptions> = {}): Promise<Source & { events: string[] }> {
+async function open(
+  more: Partial<RemoteOptions> = {},
+): Promise<RemoteSnapshot & { events: string[] }> {
   const events: string[] = [];
-  const source = await openRemote({
+  const remote = await openRemoteSnapshot({
     location: locate(`${origin}/community.snapshot`),
     folder: temporaryFolder(),
     timeoutMs: 20_000,
@@ -99,30 +101,30 @@ async function open(more: Partial<RemoteOptions> = {}): Promise<Source & { event
     onUp: () => events.push("up"),
     ...more,
   });
-  return Object.assign(source, { events });
+  return Object.assign(remote, { events });
 }
 
-async function usersIn({ path }: Source): Promise<number> {
+async function usersIn({ path }: RemoteSnapshot): Promise<number> {
   return (await checkSnapshot(path)).counts.users - 3;
 }
 
 test("the snapshot is downloaded at startup, and again after it changes, even to an older one", async () => {
-  const source = await open();
-  expect(await usersIn(source)).toBe(2);
-  await source.refresh();
+  const remote = await open();
+  expect(await usersIn(remote)).toBe(2);
+  await remote.refresh();
   respond = serve(second);
-  await source.refresh();
-  expect(await usersIn(source)).toBe(3);
+  await remote.refresh();
+  expect(await usersIn(remote)).toBe(3);
   respond = serve(first);
-  await source.refresh();
-  expect(await usersIn(source)).toBe(2);
+  await remote.refresh();
+  expect(await usersIn(remote)).toBe(2);
   const older = `"${Bun.hash(first)}"`;
   const newer = `"${Bun.hash(second)}"`;
   expect(requests).toEqual([undefined, older, older, newer]);
-  const { error, last_success, url } = source.status();
+  const { error, last_success, url } = remote.status();
   expect([error, url]).toEqual([null, `${origin}/community.snapshot`]);
   expect(last_success).toStartWith("20");
-  expect(source.events).toEqual([]);
+  expect(remote.events).toEqual([]);
 });
 
 describe("the local copy is kept, and the failure is reported once, after", () => {
@@ -141,23 +143,23 @@ describe("the local copy is kept, and the failure is reported once, after", () =
     ["a 206 response", () => fail(206), /^responded with 206$/],
     ["a redirect to a file", () => fail(302, "file:///etc/passwd"), /^cannot be reached: /],
   ])("%s", async (_, bad, reason) => {
-    const source = await open();
-    const before = readFileSync(source.path);
+    const remote = await open();
+    const before = readFileSync(remote.path);
     respond = bad();
-    for (let times = 0; times < 2; times++) await source.refresh();
-    expect(source.events).toEqual([expect.stringMatching(reason)]);
-    const { error } = source.status();
+    for (let times = 0; times < 2; times++) await remote.refresh();
+    expect(remote.events).toEqual([expect.stringMatching(reason)]);
+    const { error } = remote.status();
     expect(error).toMatch(reason);
     const refused = error?.startsWith("is ") ? error : undefined;
-    expect(source.refused()).toBe(refused);
+    expect(remote.refused()).toBe(refused);
     // A bad snapshot is downloaded again only after it changes.
     if (refused) expect(requests[2]).not.toBe(requests[1]);
-    expect(readFileSync(source.path).equals(before)).toBe(true);
+    expect(readFileSync(remote.path).equals(before)).toBe(true);
     respond = serve(second);
-    await source.refresh();
-    expect(source.events.slice(1)).toEqual(["up"]);
-    expect(source.refused()).toBeUndefined();
-    expect(await usersIn(source)).toBe(3);
+    await remote.refresh();
+    expect(remote.events.slice(1)).toEqual(["up"]);
+    expect(remote.refused()).toBeUndefined();
+    expect(await usersIn(remote)).toBe(3);
   });
 
   test("a download that takes too long", async () => {
@@ -167,16 +169,16 @@ describe("the local copy is kept, and the failure is reported once, after", () =
       response.writeHead(200, { "content-length": second.length });
       response.write(second.subarray(0, 1000));
     };
-    const source = await open({ folder, timeoutMs: 200 });
-    expect(source.status()).toMatchObject({ error: null, last_success: null });
-    await until(() => source.events.length > 0);
+    const remote = await open({ folder, timeoutMs: 200 });
+    expect(remote.status()).toMatchObject({ error: null, last_success: null });
+    await until(() => remote.events.length > 0);
     // On a busy machine, even the head may be late.
     const reason = expect.stringMatching(
       /^(stopped sending|cannot be reached): timed out after 0.2 s$/,
     );
-    expect(source.events).toEqual([reason]);
-    expect(source.status()).toMatchObject({ error: reason });
-    expect(await usersIn(source)).toBe(2);
+    expect(remote.events).toEqual([reason]);
+    expect(remote.status()).toMatchObject({ error: reason });
+    expect(await usersIn(remote)).toBe(2);
     web.closeAllConnections();
   });
 });
@@ -210,14 +212,14 @@ test("user name and password are sent to the source alone, and never shown", asy
   const url = new URL(`${origin}/community.snapshot?token=secret`);
   url.username = "anna";
   url.password = "sécret:%";
-  const source = await open({ location: locate(url.href) });
-  expect(await usersIn(source)).toBe(2);
+  const remote = await open({ location: locate(url.href) });
+  expect(await usersIn(remote)).toBe(2);
   const sent = `Basic ${Buffer.from("anna:sécret:%").toString("base64")}`;
   expect(authorizations).toEqual([sent, sent, undefined]);
   other.close();
   respond = fail(500);
-  await source.refresh();
-  expect(JSON.stringify([source.status(), source.events])).not.toMatch(/anna|s.cret|token/);
+  await remote.refresh();
+  expect(JSON.stringify([remote.status(), remote.events])).not.toMatch(/anna|s.cret|token/);
 });
 
 describe("with a local copy from an earlier process", () => {
@@ -225,13 +227,13 @@ describe("with a local copy from an earlier process", () => {
     const folder = temporaryFolder();
     await open({ folder });
     respond = fail(503);
-    const source = await open({ folder });
-    expect(source.events).toEqual(["responded with 503"]);
-    expect(await usersIn(source)).toBe(2);
-    expect(source.status().last_success).toBeNull();
+    const remote = await open({ folder });
+    expect(remote.events).toEqual(["responded with 503"]);
+    expect(await usersIn(remote)).toBe(2);
+    expect(remote.status().last_success).toBeNull();
     respond = serve(second);
-    await source.refresh();
-    expect(await usersIn(source)).toBe(3);
+    await remote.refresh();
+    expect(await usersIn(remote)).toBe(3);
   });
 
   test("a start does not wait for a slow download, and the download is used later", async () => {
@@ -241,11 +243,11 @@ describe("with a local copy from an earlier process", () => {
     respond = (request, response) => {
       release = () => serve(second)(request, response);
     };
-    const source = await open({ folder, timeoutMs: 3000 });
-    expect(await usersIn(source)).toBe(2);
+    const remote = await open({ folder, timeoutMs: 3000 });
+    expect(await usersIn(remote)).toBe(2);
     release();
-    await until(async () => (await usersIn(source)) === 3);
-    expect(source.events).toEqual([]);
+    await until(async () => (await usersIn(remote)) === 3);
+    expect(remote.events).toEqual([]);
   });
 
   test("if the local copy is damaged, the snapshot is downloaded again", async () => {
@@ -258,18 +260,18 @@ describe("with a local copy from an earlier process", () => {
 
 test("a status never contains the path of a cache that cannot be written", async () => {
   const folder = join(temporaryFolder(), "cache");
-  const source = await open({ folder });
+  const remote = await open({ folder });
   respond = serve(second);
-  rmSync(source.path);
-  mkdirSync(source.path);
-  await source.refresh();
-  expect(source.status().error).toMatch(/^the cache\/\w+\.snapshot is not a regular file$/);
+  rmSync(remote.path);
+  mkdirSync(remote.path);
+  await remote.refresh();
+  expect(remote.status().error).toMatch(/^the cache\/\w+\.snapshot is not a regular file$/);
   rmSync(folder, { recursive: true });
   writeFileSync(folder, "");
-  await source.refresh();
-  expect(source.refused()).toMatch(/^cannot be cached: file (already )?exists$/);
-  expect(JSON.stringify([source.status(), source.events])).not.toContain(folder);
-  expect(source.events).toHaveLength(2);
+  await remote.refresh();
+  expect(remote.refused()).toMatch(/^cannot be cached: file (already )?exists$/);
+  expect(JSON.stringify([remote.status(), remote.events])).not.toContain(folder);
+  expect(remote.events).toHaveLength(2);
 });
 
 test("without a local copy, a failing source or cache is an error that contains the URL", async () => {

@@ -1,4 +1,4 @@
-/** Keeps a local copy of a snapshot on another machine. Only a valid download replaces it. */
+/** Keeps a local copy of a snapshot on another machine, its source. Only a valid download replaces the copy. */
 import { createWriteStream, mkdirSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -23,26 +23,29 @@ export interface RemoteOptions {
   onUp(): void;
 }
 
-export interface SourceStatus {
+export interface RemoteStatus {
   url: string;
   /** When the source last had a good snapshot, new or unchanged, in ISO 8601. */
   last_success: string | null;
   error: string | null;
 }
 
+/** How often the source may replace the snapshot during a download of blocks. */
+const MAX_REPLACED = 3;
+
 /** If the download fails or is slow, uses the copy that an earlier process left in the folder. */
-export async function openRemote(options: RemoteOptions): Promise<Source> {
+export async function openRemoteSnapshot(options: RemoteOptions): Promise<RemoteSnapshot> {
   const { location, folder, timeoutMs } = options;
   const copy = new CachedCopy(folder, location.name);
   await copy.use();
   const hasCopy = await verifyFile(copy.path).then(Boolean, () => false);
-  const source = new Source(copy, hasCopy, options);
+  const remote = new RemoteSnapshot(copy, hasCopy, options);
 
-  const first = source.refresh();
+  const first = remote.refresh();
   // A slow download need not delay the start if there is a copy.
   await (hasCopy ? Promise.race([first, sleep(timeoutMs / 10)]) : first);
-  source.requireCopy();
-  return source;
+  remote.requireCopy();
+  return remote;
 }
 
 /** Why the last attempt failed. */
@@ -52,7 +55,7 @@ interface Failure {
   isReceived: boolean;
 }
 
-export class Source implements Disposable {
+export class RemoteSnapshot implements Disposable {
   /** The path of the copy of the last good snapshot. */
   readonly path: string;
   readonly #copy: CachedCopy;
@@ -91,7 +94,7 @@ export class Source implements Disposable {
     return this.#failure?.isReceived ? this.#failure.reason : undefined;
   }
 
-  status(): SourceStatus {
+  status(): RemoteStatus {
     return {
       url: this.#options.location.name,
       last_success: this.#lastSuccess,
@@ -120,30 +123,51 @@ export class Source implements Disposable {
     }
   }
 
-  /** `tries` is how often the source may replace the snapshot before the whole file is needed. */
-  async #download(tries = 3): Promise<void> {
-    const mayHaveBlocks = this.#hasCopy && tries > 0;
-    const own = mayHaveBlocks ? await readEnd(this.path).catch(() => undefined) : undefined;
-    const validator = this.#etag === null ? {} : { "if-none-match": this.#etag };
-    using reply = await this.#get({ ...validator, ...own?.headers });
-    if (!own || reply.status === 200 || reply.status === 304) return await this.#downloadAll(reply);
-    try {
-      await downloadBlocks(reply, own, this.#get, (write) => this.#replaceCopy(write));
-      this.#etag = reply.headers.get("etag");
-      this.#refusal = undefined;
-    } catch (error) {
-      if (!canWholeFileCure(error)) throw error;
-      return this.#download(error instanceof ReplacedError ? tries - 1 : 0);
+  /** Downloads the blocks that have changed if there is a copy, or else the whole file. */
+  async #download(): Promise<void> {
+    for (let times = 0; this.#hasCopy && times < MAX_REPLACED; times++) {
+      const outcome = await this.#downloadChanges();
+      if (outcome === "done") return;
+      if (outcome === "impossible") break;
     }
+
+    using reply = await this.#get(this.#validator);
+    await this.#receiveFile(reply);
   }
 
-  async #downloadAll({ status, headers, body }: Reply): Promise<void> {
+  /** Resolves to `replaced` or `impossible` if the copy is still the old one. */
+  async #downloadChanges(): Promise<"done" | "replaced" | "impossible"> {
+    const own = await readEnd(this.path).catch(() => undefined);
+    if (!own) return "impossible";
+    using reply = await this.#get({ ...this.#validator, ...own.headers });
+    if (reply.status === 200 || reply.status === 304) {
+      await this.#receiveFile(reply);
+      return "done";
+    }
+
+    try {
+      await downloadBlocks(reply, own, this.#get, (write) => this.#replaceCopy(write));
+    } catch (error) {
+      if (!canWholeFileCure(error)) throw error;
+      return error instanceof ReplacedError ? "replaced" : "impossible";
+    }
+    this.#etag = reply.headers.get("etag");
+    this.#refusal = undefined;
+    return "done";
+  }
+
+  get #validator(): Record<string, string> {
+    return this.#etag === null ? {} : { "if-none-match": this.#etag };
+  }
+
+  async #receiveFile({ status, headers, body }: Reply): Promise<void> {
     if (status === 304 && this.#etag !== null) {
       if (this.#refusal) throw this.#refusal;
       return;
     }
     // A 206 has only a part of the snapshot, and a 204 has none.
     if (status !== 200) throw new Error(`responded with ${status}`);
+
     this.#refusal = undefined;
     try {
       await this.#replaceCopy(async ({ path }) => {
