@@ -190,7 +190,7 @@ describe("invariants", () => {
     [
       "reads process.env",
       /process\.env|process\["env"\]|Bun\.env|import\.meta\.env/,
-      ["commands/command-line.ts"],
+      ["commands/command-line.ts", "commands/commands.ts", "commands/serve.ts"],
       declares,
     ],
     ["imports process.env", /\benv\b[^}]*\} from "(?:node:process|bun)"/, [], declares],

@@ -1,9 +1,9 @@
-/** Parses a command line and runs the command. Only this file reads the environment. */
+/** Parses a command line and the variables of its command, and runs the command. */
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { suggest } from "../domain/suggest.ts";
 import { version } from "../domain/version.ts";
-import { isFlag, termOf } from "../settings/declare.ts";
+import { isFlag, termOf, variableOf } from "../settings/declare.ts";
 import { boolean, parseBoolean } from "../settings/kinds.ts";
 import { readValue } from "../settings/read-value.ts";
 import { UsageError } from "../settings/usage-error.ts";
@@ -46,12 +46,17 @@ async function run(name: string, args: string[]): Promise<void> {
   try {
     await runWith(name, command, args);
   } catch (error) {
-    // The arguments themselves may be wrong, so their values cannot be used.
-    const isOn = args.includes("--json") || parseBoolean(process.env.ROADBOOK_JSON ?? "") === true;
-    if (!command.settings.json || !isOn) throw error;
+    if (!wantsJson(command, args)) throw error;
     writeStdout(toLine({ error: error instanceof Error ? error.message : String(error) }));
     process.exitCode = exitCodeOf(error);
   }
+}
+
+/** Whether an error is to be in JSON. The arguments may be wrong, so they cannot be parsed. */
+function wantsJson({ settings: { json } }: Command, args: string[]): boolean {
+  if (!json) return false;
+  const variable = process.env[variableOf(json) ?? ""] ?? "";
+  return args.includes(termOf(json)) || parseBoolean(variable) === true;
 }
 
 /** 2 for incorrect usage, or else 1. */
@@ -73,7 +78,7 @@ async function runWith(name: string, command: Command, args: string[]): Promise<
     if (!setting.required || isWaived || values[key] !== undefined) continue;
     throw new UsageError(`${termOf(setting)} is missing; ${usage()}`);
   }
-  await command.run(values, process.env);
+  await command.run(values);
 }
 
 /** No error repeats the value of an unknown flag, which may be a secret. */

@@ -25,7 +25,7 @@ export interface Command<Given extends Settings = Settings> {
   notes?: readonly string[];
   /** Lines for the end of the help, without the program's name. */
   examples: readonly string[];
-  run(values: Values<Given>, env: kinds.Environment): Promise<void>;
+  run(values: Values<Given>): Promise<void>;
 }
 
 /** Infers the types of the values for `run`. */
@@ -104,12 +104,7 @@ export const commands: Record<string, Command> = {
       "serve --search-limit 0 --fault search:status=503 --admin-port 9090",
       'serve --kiosk --title "Truck Expo"',
     ],
-    async run(values, env) {
-      const { runServe } = await import("./serve.ts");
-      const unknownVariables = listUnknownVariables(env);
-      const isAwaited = Boolean(env.NOTIFY_SOCKET);
-      await runServe(values, { unknownVariables, journal: env.JOURNAL_STREAM, isAwaited });
-    },
+    run: async (values) => (await import("./serve.ts")).runServe(values, listUnknownVariables()),
   }),
 
   import: command({
@@ -348,8 +343,8 @@ export const commands: Record<string, Command> = {
 };
 
 /** Lists the variables that look like settings but are not, most likely because of a typo. */
-function listUnknownVariables(env: kinds.Environment): string[] {
+function listUnknownVariables(): string[] {
   const settings = Object.values(commands).flatMap(({ settings }) => Object.values(settings));
   const known = new Set(settings.map(variableOf));
-  return Object.keys(env).filter((name) => /^ROADBOOK_/.test(name) && !known.has(name));
+  return Object.keys(process.env).filter((name) => /^ROADBOOK_/.test(name) && !known.has(name));
 }

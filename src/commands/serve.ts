@@ -24,17 +24,8 @@ import { listIdleFlags } from "./idle-flags.ts";
 import { endOnSignal } from "./signals.ts";
 import { writeStdout } from "./stdout.ts";
 
-/** The facts about the environment that are not settings. */
-interface Surroundings {
-  /** Variables that look like settings, but are not. */
-  unknownVariables: string[];
-  /** The variable JOURNAL_STREAM. */
-  journal: string | undefined;
-  /** Whether systemd has set NOTIFY_SOCKET. */
-  isAwaited: boolean;
-}
-
-export async function runServe(values: ServeValues, surroundings: Surroundings): Promise<void> {
+/** `unknownVariables` look like settings, but are not. */
+export async function runServe(values: ServeValues, unknownVariables: string[]): Promise<void> {
   if ((values.tlsCert === undefined) !== (values.tlsKey === undefined)) {
     throw new UsageError("--tls-cert and --tls-key must be given together");
   }
@@ -45,8 +36,8 @@ export async function runServe(values: ServeValues, surroundings: Surroundings):
   // From the beginning, because without a handler, SIGHUP would end the process.
   process.on("SIGHUP", () => server?.snapshotWatcher.reload());
 
-  const log = createLog(values.logLevel, surroundings.journal);
-  for (const variable of surroundings.unknownVariables) {
+  const log = createLog(values.logLevel, process.env.JOURNAL_STREAM);
+  for (const variable of unknownVariables) {
     log.warn({ variable }, "unknown environment variable, ignored");
   }
 
@@ -56,7 +47,7 @@ export async function runServe(values: ServeValues, surroundings: Surroundings):
     const stopped = stopOnSignal(server, values.shutdownTimeout, log);
     for (const warning of listIdleFlags(values, server.roadbook.isPublic)) log.warn(warning);
     announce(server, values, log);
-    if (surroundings.isAwaited) void reportReady(log);
+    if (process.env.NOTIFY_SOCKET) void reportReady(log);
     await stopped;
   } finally {
     await log.close();
@@ -165,6 +156,7 @@ async function openAdmin(
   return openListener({ host, port, flagPrefix: "--admin-" }, respond);
 }
 
+/** systemd sets NOTIFY_SOCKET if it waits for this. */
 async function reportReady(log: Logger): Promise<void> {
   const problem = await notifyReady();
   const advice = "it will take the start for failed; use Type=exec";
