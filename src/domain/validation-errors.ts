@@ -1,6 +1,7 @@
 /** Builds the error messages for invalid lines of a dataset, which quote the invalid value. */
 import type { TSchema } from "@sinclair/typebox";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
+import type { RecordType } from "./dataset.ts";
 import { isRounded, MAX_KEY_LENGTH, toKey } from "./keys.ts";
 import { ADVICE, type Advice, Id, PublicUserLine } from "./model.ts";
 
@@ -44,6 +45,12 @@ export function mustBe(field: string, expected: string | TSchema, value: unknown
 export function mustBeId(field: string, value: unknown): ValidationError {
   if (value === undefined) return { field, reason: "is missing" };
   return mustBe(field, Id, value instanceof Uint8Array ? toKey(value) : value);
+}
+
+/** The error for a field that refers to a record that does not exist. */
+export function mustExist(field: string, type: RecordType, id: number | string): ValidationError {
+  const kind = `there is no ${type}`;
+  return { field, reason: `${kind} ${id}`, kind };
 }
 
 type AdvisedSchema = Pick<TSchema, "description"> & { [ADVICE]?: Advice };

@@ -7,7 +7,7 @@ import {
   namingFirst,
   type RecordError,
 } from "../domain/record-reader.ts";
-import { mustBeId, type ValidationError } from "../domain/validation-errors.ts";
+import { mustBeId, mustExist, type ValidationError } from "../domain/validation-errors.ts";
 import { createCellConverter, type IdFormat } from "./cells.ts";
 import { keyOf, type TableName } from "./columns.ts";
 import type { Row, TableSource } from "./table-source.ts";
@@ -58,8 +58,7 @@ export class RowConverter {
   explainMissing(type: RecordType, id: unknown): CellError {
     const field = `${type}_id`;
     if (!this.#ids.isId(id)) return mustBeId(field, id);
-    const kind = `there is no ${type}`;
-    return { field, reason: `${kind} ${id}`, kind, missing: { type, id } };
+    return { ...mustExist(field, type, id), missing: { type, id } };
   }
 
   /** Adds the row and the column to an error in a record. */

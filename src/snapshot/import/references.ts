@@ -5,6 +5,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { RecordKey } from "../../domain/dataset.ts";
 import type { FoundError, Position } from "../../domain/record-reader.ts";
+import { mustExist } from "../../domain/validation-errors.ts";
 import type { Database, Statement } from "../../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
 
@@ -49,21 +50,16 @@ export class References {
 
   *finish(): Generator<FoundError> {
     for (const { at, field, user, ...missing } of this.#iterateMissing()) {
-      const reason = `there is no ${this.#nameOf(missing)}`;
-      const kind = `there is no ${missing.type}`;
-      yield { at, field, reason, kind, type: "user", id: user, missing };
+      const error = mustExist(field, missing.type, this.#ids.inSource(missing));
+      yield { at, ...error, type: "user", id: user, missing };
     }
     this.#db.$client.exec("DROP TABLE pending");
 
     for (const { at, user, ...missing } of this.#iterateDeleted()) {
       const kind = "is still referenced";
-      const reason = `${this.#nameOf(missing)} ${kind}`;
+      const reason = `${missing.type} ${this.#ids.inSource(missing)} ${kind}`;
       yield { at, field: "id", reason, kind, type: "user", id: user, missing };
     }
-  }
-
-  #nameOf(record: RecordKey): string {
-    return `${record.type} ${this.#ids.inSource(record)}`;
   }
 
   #iterateMissing(): Iterable<Pending> {
