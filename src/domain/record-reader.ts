@@ -12,7 +12,7 @@ export interface RecordReader extends AsyncDisposable {
   /** Yields everything in the source, in batches. */
   read(): AsyncIterable<Iterable<Item>>;
   /** Says where an error is that was found in one of the records. */
-  locate(error: FoundError): RecordError;
+  locate(error: FoundError): Location;
 }
 
 /** Whose ids the records of a source have. */
@@ -54,10 +54,17 @@ export interface RecordError extends ValidationError {
   place?: string;
   /** For a reference to a record that does not exist, the type and id of that record. */
   missing?: Pick<RecordError, "type" | "id">;
+  /** Whether the place has the id, which a message then does not repeat. */
+  placeHasId?: boolean;
 }
 
+/** Where an error is: what a reader adds to the error, and the field and reason as they fit its source. */
+export type Location = Partial<
+  Pick<RecordError, "field" | "reason" | "line" | "place" | "placeHasId">
+>;
+
 /** An error of which only the reader can say where it is. */
-export interface FoundError extends Omit<RecordError, "line" | "place"> {
+export interface FoundError extends Omit<RecordError, "line" | "place" | "placeHasId"> {
   /** Missing if the error is not in a single record. */
   at?: Position;
   /** For an id that is taken, where the record stands that has it. */

@@ -2,7 +2,6 @@
 import { pipeline } from "node:stream/promises";
 import { CsvError, parse } from "csv-parse";
 import { sqlite } from "#sqlite";
-import type { Position } from "../domain/record-reader.ts";
 import { reasonOf } from "../files/errors.ts";
 import { readFileBytes } from "../files/input.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
@@ -19,6 +18,7 @@ export class CsvSource implements TableSource {
   /** That of the temporary database. */
   readonly dialect = dialects.sqlite;
   readonly cells: CellFormat;
+  readonly hasLines = true;
   readonly #db: Sqlite;
   readonly #ids: IdFormat;
   /** The order of day and month in all columns, if the operator has given it. */
@@ -49,10 +49,6 @@ export class CsvSource implements TableSource {
 
   fileOf(table: TableName): string {
     return `${table}.csv`;
-  }
-
-  nameRow(table: TableName, line: Position | undefined): string {
-    return `${this.fileOf(table)}, line ${line}`;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

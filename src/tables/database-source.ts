@@ -8,7 +8,7 @@ import { createConnection } from "node:net";
 import { codeOf, networkReasonOf, reasonOf } from "../files/errors.ts";
 import { readFileBytes } from "../files/input.ts";
 import type { CellFormat } from "./cells.ts";
-import { findColumns, keyOf, type TableName } from "./columns.ts";
+import { findColumns, type TableName } from "./columns.ts";
 import {
   type Connection,
   ServerConnection,
@@ -68,6 +68,7 @@ async function explainFailure(url: string, error: unknown, timeoutMs: number): P
 class DatabaseSource implements TableSource {
   readonly dialect: Dialect;
   readonly cells: CellFormat;
+  readonly hasLines = false;
   readonly #connection: Connection;
 
   constructor(connection: Connection) {
@@ -101,10 +102,6 @@ class DatabaseSource implements TableSource {
 
   fileOf(table: TableName): string {
     return `${table}.sql`;
-  }
-
-  nameRow(table: TableName, _: unknown, id: unknown): string {
-    return `${this.fileOf(table)}, ${keyOf(table)} ${id}`;
   }
 
   [Symbol.asyncDispose](): PromiseLike<void> {

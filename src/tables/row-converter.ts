@@ -4,7 +4,9 @@ import { toKey } from "../domain/keys.ts";
 import {
   type FoundError,
   type Item,
+  type Location,
   namingFirst,
+  type Position,
   type RecordError,
 } from "../domain/record-reader.ts";
 import { mustBeId, mustExist, type ValidationError } from "../domain/validation-errors.ts";
@@ -49,7 +51,7 @@ export class RowConverter {
 
   toProblem(table: TableName, row: Row, error: CellError): Item {
     const cell = row[keyOf(table)];
-    const place = this.#source.nameRow(table, row.line, toKey(cell) ?? cell ?? "NULL");
+    const place = this.#nameRow(table, row.line, toKey(cell) ?? cell ?? "NULL");
     const type = table === "users" ? "user" : undefined;
     return { problem: { ...error, type, place }, isFatal: false };
   }
@@ -61,13 +63,22 @@ export class RowConverter {
     return { ...mustExist(field, type, id), missing: { type, id } };
   }
 
-  /** Adds the row and the column to an error in a record. */
-  locate({ at, first, ...error }: FoundError): RecordError {
-    const { type, id } = error;
-    if (type === undefined || at === undefined) return error;
-    const field = error.field.replace(/^company\./, "company_");
-    const reason = namingFirst(error.reason, first);
-    return { ...error, field, reason, place: this.#source.nameRow(tableOf(type), at, id) };
+  /** Names the row and the column of an error in a record. */
+  locate({ at, first, type, id, field, reason }: FoundError): Location {
+    if (type === undefined || at === undefined) return {};
+
+    return {
+      field: field.replace(/^company\./, "company_"),
+      reason: namingFirst(reason, first),
+      place: this.#nameRow(tableOf(type), at, id),
+      placeHasId: !this.#source.hasLines,
+    };
+  }
+
+  /** Names a row for messages: `users.csv, line 12`, or `users.sql, id 42`. */
+  #nameRow(table: TableName, line: Position | undefined, id: unknown): string {
+    const file = this.#source.fileOf(table);
+    return this.#source.hasLines ? `${file}, line ${line}` : `${file}, ${keyOf(table)} ${id}`;
   }
 }
 

@@ -6,8 +6,8 @@ import { statSync } from "node:fs";
 import {
   type FoundError,
   type Item,
+  type Location,
   OWN_IDS,
-  type RecordError,
   type RecordReader,
   type UnknownColumn,
 } from "../domain/record-reader.ts";
@@ -74,7 +74,7 @@ class TableReader implements RecordReader {
     for (const table of this.#tables.values()) table.finish();
   }
 
-  locate(error: FoundError): RecordError {
+  locate(error: FoundError): Location {
     return this.#converter.locate(error);
   }
 

@@ -1,5 +1,4 @@
 /** The interface of the sources of tables, CSV files and databases, whose rows SQL selects. */
-import type { Position } from "../domain/record-reader.ts";
 import type { CellFormat } from "./cells.ts";
 import type { Header, TableName } from "./columns.ts";
 import type { Dialect } from "./dialects.ts";
@@ -7,14 +6,14 @@ import type { Dialect } from "./dialects.ts";
 export interface TableSource extends AsyncDisposable {
   readonly dialect: Dialect;
   readonly cells: CellFormat;
+  /** Whether its rows have lines, by which people find them. */
+  readonly hasLines: boolean;
   /** Opens the file of a table, which has its rows or selects them. */
   open(table: TableName, path: string): Promise<Selected>;
   /** Runs a query. All queries see the same data. */
   run(sql: string): Promise<Row[]>;
   /** The name of a table's file, for messages. */
   fileOf(table: TableName): string;
-  /** Names a row for messages: `users.csv, line 12`, or `users.sql, id 42`. */
-  nameRow(table: TableName, line: Position | undefined, id: unknown): string;
 }
 
 /** The columns of a table, and what follows FROM in a query that selects its rows. */

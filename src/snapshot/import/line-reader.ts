@@ -3,9 +3,9 @@ import type { RawRecord } from "../../domain/dataset.ts";
 import {
   type FoundError,
   type Item,
+  type Location,
   namingFirst,
   OWN_IDS,
-  type RecordError,
   type RecordReader,
   type SourceIds,
 } from "../../domain/record-reader.ts";
@@ -74,8 +74,8 @@ export class LineReader implements RecordReader {
   }
 
   /** A position is the number of a line. */
-  locate({ at, first, ...error }: FoundError): RecordError {
-    return { ...error, reason: namingFirst(error.reason, first), line: at };
+  locate({ at, first, reason }: FoundError): Location {
+    return { reason: namingFirst(reason, first), line: at };
   }
 
   *#readBatch(lines: TextLine[]): Generator<Item> {

@@ -149,8 +149,10 @@ class ErrorCollector<Parsed extends RecordKey> {
     return isFinal || !this.#handler.skip ? this.errors : this.skipped;
   }
 
-  #add(to: RecordErrors, error: FoundError): void {
-    to.add(this.#reader.locate({ ...error, id: this.#idOf(error) }));
+  #add(to: RecordErrors, found: FoundError): void {
+    const named = { ...found, id: this.#idOf(found) };
+    const { at, first, ...error } = named;
+    to.add({ ...error, ...this.#reader.locate(named) });
   }
 
   /** Whether an error is about a reference to a record that has been reported as invalid. */

@@ -51,7 +51,7 @@ export class DatasetError extends Error {
 
 /** Returns the first errors of each kind without what is only for formatting. */
 export function groupErrors(errors: RecordErrors) {
-  const shown = ({ kind, missing, ...error }: RecordError) => error;
+  const shown = ({ kind, missing, placeHasId, ...error }: RecordError) => error;
   return sorted(errors).map(({ count, first }) => ({ count, first: first.map(shown) }));
 }
 
@@ -75,14 +75,11 @@ function sorted({ kinds }: RecordErrors) {
 }
 
 function format(error: RecordError): string {
-  const { line, place, field, reason, type, id } = error;
+  const { line, place, field, reason, kind, type, id, placeHasId } = error;
   const at = place ?? (line === undefined ? "" : `line ${line}`);
   const isUnknown = id === undefined || type === undefined;
-  const suffix = isUnknown || namesRecord(error) ? "" : ` (${type} ${id})`;
+  // The reason for a duplicate id has the id.
+  const isNamed = placeHasId || kind === DUPLICATE_ID;
+  const suffix = isUnknown || isNamed ? "" : ` (${type} ${id})`;
   return [at, field, reason + suffix].filter(Boolean).join(": ");
-}
-
-/** Whether the place or the reason has the id. */
-function namesRecord({ kind, place, id }: RecordError): boolean {
-  return kind === DUPLICATE_ID || place?.endsWith(`, id ${id}`) === true;
 }

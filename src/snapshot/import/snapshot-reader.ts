@@ -1,12 +1,6 @@
 /** Reads the records of a snapshot of this release or the one before. */
 import { setImmediate } from "node:timers/promises";
-import type {
-  FoundError,
-  Item,
-  RecordError,
-  RecordReader,
-  SourceIds,
-} from "../../domain/record-reader.ts";
+import type { Item, Location, RecordReader, SourceIds } from "../../domain/record-reader.ts";
 import { readMeta } from "../format/meta.ts";
 import { openPrivate, PREVIOUS_SCHEMA, type VerifiedDatabase } from "../format/open.ts";
 import { listRecords } from "../format/records.ts";
@@ -50,7 +44,7 @@ export class SnapshotReader implements RecordReader {
   }
 
   /** The id of a record is enough. */
-  locate({ at, first, ...error }: FoundError): RecordError {
-    return { ...error, place: this.#path };
+  locate(): Location {
+    return { place: this.#path };
   }
 }
