@@ -4,7 +4,12 @@ import type { ReplaceOptions } from "../files/replace.ts";
 import { id } from "../settings/kinds.ts";
 import { parseNamed } from "../settings/read-value.ts";
 import { UsageError } from "../settings/usage-error.ts";
-import { type ApplyOptions, applyChanges, hideUsers } from "../snapshot/import/apply.ts";
+import {
+  type ApplyOptions,
+  applyChanges,
+  type HideOptions,
+  hideUsers,
+} from "../snapshot/import/apply.ts";
 import type { Counted } from "../snapshot/import/counted.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { LocatedSource } from "../snapshot/import/located-source.ts";
@@ -27,7 +32,8 @@ interface Ending {
 
 /** Without `to`, a dry run compares nothing. */
 type Importing = ImportOptions & Ending & { source: string; to: string | undefined };
-type Applying = ApplyOptions & Ending & { to: string };
+type Applying = ApplyOptions & Ending & { changes: string; to: string };
+type Hiding = HideOptions & Ending & { ids: string[]; to: string };
 
 const NEEDLESS_MAP =
   "the ids of all users are integers: with --id-map they get other numbers, so {id} in --driver-link is not theirs; to keep them, leave --id-map out, and give roles, companies and achievements numbers in the queries";
@@ -54,7 +60,7 @@ export async function runImport({ source, to, ...options }: Importing) {
   if (to !== undefined && !isDry && !options.json) suggestNext(["--snapshot", to]);
 }
 
-export async function runApply({ changes, to, ...options }: Applying & { changes: string }) {
+export async function runApply({ changes, to, ...options }: Applying) {
   const applied = await write("changes", (hooks) =>
     applyChanges(openInput(changes), to, { ...options, ...hooks }),
   );
@@ -64,7 +70,7 @@ export async function runApply({ changes, to, ...options }: Applying & { changes
   await finish(to, options, applied, lines);
 }
 
-export async function runHide({ ids, to, ...options }: Applying & { ids: string[] }) {
+export async function runHide({ ids, to, ...options }: Hiding) {
   const parse = (text: string) => parseNamed("ID…", id, text, () => id.parse(text));
   const given = options.idMap === undefined ? ids.map(parse) : ids;
   const hidden = await write("changes", (hooks) => hideUsers(given, to, { ...options, ...hooks }));

@@ -23,11 +23,12 @@ import { type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { SnapshotWriter } from "./snapshot-writer.ts";
 import { type Summary, summarize } from "./summary.ts";
 
-export type ApplyOptions = LineOptions &
-  ReadOptions &
-  GuardOptions &
-  ReplaceOptions &
-  Pick<IdOptions, "idMap">;
+export interface ApplyOptions
+  extends LineOptions,
+    ReadOptions,
+    ReplaceOptions,
+    Pick<GuardOptions, "allowShrink">,
+    Pick<IdOptions, "idMap"> {}
 
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
@@ -67,7 +68,7 @@ interface Found {
   wasPublic: boolean;
 }
 
-export type HideOptions = ReplaceOptions & BuildTime & Pick<IdOptions, "idMap">;
+export interface HideOptions extends BuildTime, ReplaceOptions, Pick<IdOptions, "idMap"> {}
 
 /**
  * Makes users private in the snapshot file `target`, and returns them as they were. Rejects if one

@@ -10,12 +10,14 @@ import type { SourceIds } from "../../domain/record-reader.ts";
 import type { LockOptions } from "../../files/lock.ts";
 import type { TableOptions } from "../../tables/table-reader.ts";
 import { IdMap } from "./id-map.ts";
-import type { OldSnapshot } from "./old-snapshot.ts";
+import type { OldSnapshot, OverwriteOptions } from "./old-snapshot.ts";
 import { checkOwner } from "./owner-check.ts";
 
-export interface IdOptions extends LockOptions, Pick<TableOptions, "idMap"> {
-  /** Whether an import may replace a snapshot whose ids belong to others. */
-  force?: boolean | undefined;
+export interface IdOptions
+  extends LockOptions,
+    Pick<TableOptions, "idMap">,
+    Pick<OverwriteOptions, "force"> {
+  /** Whether to report what an import would do, and write nothing. */
   dryRun?: boolean | undefined;
 }
 

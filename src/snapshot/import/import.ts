@@ -18,14 +18,14 @@ import { type GuardOptions, refuseLoss, refuseMostlyInvalid, refuseReveal } from
 import { type IdOptions, Ids } from "./ids.ts";
 import type { LineSource } from "./line-reader.ts";
 import type { LocatedSource } from "./located-source.ts";
-import { type OldSnapshot, readOldSnapshot } from "./old-snapshot.ts";
+import { type OldSnapshot, type OverwriteOptions, readOldSnapshot } from "./old-snapshot.ts";
 import { openReader, type ReaderOptions } from "./open-reader.ts";
 import { type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { RowWriter } from "./row-writer.ts";
 import { SkippingWriter } from "./skip-invalid.ts";
 import { SnapshotWriter } from "./snapshot-writer.ts";
 import { type Summary, summarize } from "./summary.ts";
-import { type HoldOptions, holdTakedowns } from "./takedowns.ts";
+import { holdTakedowns } from "./takedowns.ts";
 
 interface BuildOptions extends BuildTime {
   /** Called repeatedly while the index of user names is built, with the progress (0 to 1). */
@@ -36,19 +36,12 @@ export interface ImportOptions
   extends ReaderOptions,
     ReadOptions,
     GuardOptions,
-    HoldOptions,
+    OverwriteOptions,
     IdOptions,
     BuildOptions,
     ReplaceOptions {
   /** Whether to skip anything invalid in the dataset; see skip-invalid.ts. */
   skipInvalid?: boolean;
-  /**
-   * Whether to overwrite a file that is not an intact snapshot, or a snapshot whose ids belong to
-   * others.
-   */
-  force?: boolean | undefined;
-  /** Whether to report what an import would do, without changing `target`. */
-  dryRun?: boolean | undefined;
 }
 
 /**

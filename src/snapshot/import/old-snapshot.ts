@@ -22,6 +22,14 @@ export interface OldSnapshot extends Summary {
   takedowns: Takedown[];
 }
 
+export interface OverwriteOptions extends HoldOptions {
+  /**
+   * Whether to overwrite a file that is not an intact snapshot, or a snapshot whose ids belong to
+   * others.
+   */
+  force?: boolean | undefined;
+}
+
 /** The names of a snapshot that has not been read yet. */
 type Names = Pick<OldSnapshot, "name" | "path">;
 
@@ -37,7 +45,7 @@ export function notOverwritten(target: string, what: string): string {
 export async function readOldSnapshot(
   path: string,
   name: string,
-  options: Dated<HoldOptions> & { force?: boolean | undefined },
+  options: Dated<OverwriteOptions>,
 ): Promise<OldSnapshot | undefined> {
   if (!existsSync(path)) return undefined;
   if (!(await isSnapshot(path))) {
