@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { Logger } from "pino";
 import { version } from "../domain/version.ts";
 import { makeTemporaryFolder } from "../files/temporary-folder.ts";
+import { createAdminFetch, METRICS_PATH } from "../http/admin.ts";
 import { endpoints } from "../http/endpoints.ts";
 import type { Metrics } from "../http/metrics.ts";
 import { openLimiter } from "../limit/open-limiter.ts";
@@ -20,6 +21,7 @@ import type { ServeValues } from "../settings/serve-flags.ts";
 import { UsageError } from "../settings/usage-error.ts";
 import { demoSnapshot } from "../web/assets.ts";
 import { shadeAccent } from "../web/brand.ts";
+import { DOCS_PATH } from "../web/page-paths.ts";
 import { listIdleFlags } from "./idle-flags.ts";
 import { endOnSignal } from "./signals.ts";
 import { writeStdout } from "./stdout.ts";
@@ -150,7 +152,6 @@ async function openAdmin(
   { adminPort: port = 0, adminHost: host, faults }: ServeValues,
   { roadbook, metrics, handler }: Administered,
 ): Promise<Listener> {
-  const { createAdminFetch } = await import("../http/admin.ts");
   const isReady = () => !handler.isStopping;
   const respond = createAdminFetch({ host, metrics, isReady, rig: faults && roadbook });
   return openListener({ host, port, flagPrefix: "--admin-" }, respond);
@@ -185,9 +186,9 @@ function announce({ roadbook, url, adminUrl }: RunningServer, values: ServeValue
 
   const window = searchWindow === 3_600_000 ? "an hour" : `in ${searchWindow / 1000} s`;
   const profilePath = endpoints.getPublicUser.path.replace(":userId", String(featured[0] ?? 1));
-  const tips = [`API    ${url}${profilePath}`, `docs   ${url}/docs`];
+  const tips = [`API    ${url}${profilePath}`, `docs   ${url}${DOCS_PATH}`];
   if (!values.noPage) tips.unshift(`page   ${url}/`);
-  if (adminUrl !== undefined) tips.push(`admin  ${adminUrl}/metrics`);
+  if (adminUrl !== undefined) tips.push(`admin  ${adminUrl}${METRICS_PATH}`);
   if (searchLimit > 0) tips.push(`${searchLimit} searches ${window}; --search-limit 0 lifts it`);
   log.writeToTerminal(tips.map((tip) => `  ${tip}\n`).join(""));
 }

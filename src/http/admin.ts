@@ -20,6 +20,8 @@ interface AdminOptions {
 
 type Handler = (body: string) => Response | Promise<Response>;
 
+export const METRICS_PATH = "/metrics";
+
 const MAX_BODY_BYTES = 64 * 2 ** 10;
 
 export function createAdminFetch({ host, metrics, isReady, rig }: AdminOptions) {
@@ -27,7 +29,7 @@ export function createAdminFetch({ host, metrics, isReady, rig }: AdminOptions) 
   const headers = { "content-type": metrics.contentType };
   const notReady = () => new Response("not ready\n", { status: 503 });
   const routes = new Map<string, Record<string, Handler>>([
-    ["/metrics", { GET: async () => new Response(await metrics.render(), { headers }) }],
+    [METRICS_PATH, { GET: async () => new Response(await metrics.render(), { headers }) }],
     ["/live", { GET: () => new Response("live\n") }],
     ["/ready", { GET: () => (isReady() ? new Response("ready\n") : notReady()) }],
   ]);

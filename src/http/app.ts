@@ -1,7 +1,9 @@
 /** Builds the Elysia app. */
 import { Elysia, type ErrorHandler, NotFoundError } from "elysia";
+import { iconPath } from "../web/page-paths.ts";
 import type { AppOptions } from "./app-options.ts";
 import { docs } from "./docs.ts";
+import { API_PREFIX } from "./endpoints.ts";
 import type { ErrorCode } from "./error-codes.ts";
 import { fail } from "./errors.ts";
 import { health } from "./health.ts";
@@ -36,7 +38,7 @@ export function createApp(options: AppOptions) {
     .onError(explain)
     .mapResponse(respond)
     .use(documented)
-    .group("/api", (prefixed) => prefixed.use(api));
+    .group(API_PREFIX, (prefixed) => prefixed.use(api));
   // Added outside the chain, because a typed client has no use for these routes.
   app.use(docs(service, documented)).use(pageFiles(service)).use(pageRoutes);
 
@@ -49,7 +51,7 @@ export function createApp(options: AppOptions) {
   function refuse({ path, route }: { path: string; route: string }): void {
     if (isClosed()) throw fail("unavailable");
     // An encoded slash counts as a path separator, except in the name of an icon.
-    const isDivided = /%2f/i.test(path) && !route.endsWith("/icons/:file");
+    const isDivided = /%2f/i.test(path) && !route.endsWith(iconPath(":file"));
     if (isDivided) throw new NotFoundError();
   }
 

@@ -3,7 +3,13 @@ import { type AnyElysia, Elysia } from "elysia";
 import { docsScript } from "../web/assets.ts";
 import { DEFAULT_TITLE } from "../web/brand.ts";
 import { html } from "../web/html.ts";
-import { assetPath, FAVICON_PATH } from "../web/page-paths.ts";
+import {
+  assetPath,
+  DOCS_PATH,
+  DOCS_SCRIPT_PATH,
+  DOCUMENT_PATH,
+  FAVICON_PATH,
+} from "../web/page-paths.ts";
 import type { Service } from "./app-options.ts";
 import { Content, JSON_TYPE } from "./content.ts";
 import { documentAt, documentation } from "./openapi-document.ts";
@@ -15,12 +21,12 @@ const shared = { cache: "public", isShared: true } as const;
 export function docs(service: Service, documented: AnyElysia) {
   const reference = new Reference(service, documented);
   return new Elysia({ strictPath: true })
-    .get("/docs", async () => (await reference.render()).page)
-    .get("/docs/json", async ({ request }) => {
+    .get(DOCS_PATH, async () => (await reference.render()).page)
+    .get(DOCUMENT_PATH, async ({ request }) => {
       const text = documentAt(service.baseUrl(request), (await reference.render()).document);
       return new Content(JSON_TYPE, text, { cache: "public" });
     })
-    .get("/docs/scalar.js", async () => reference.script());
+    .get(DOCS_SCRIPT_PATH, async () => reference.script());
 }
 
 /** Makes the page, its document and its script once, when they are first needed. */
@@ -57,9 +63,9 @@ async function renderReference({ publicUrl, basePath, pages }: Service, document
   const app = new Elysia().use(plugin).use(documented);
   const read = async (path: string) => (await app.handle(new Request(ORIGIN + path))).text();
   const title = html`<title>API · ${name}</title>`;
-  const needsScript = html`<noscript>This reference needs JavaScript. The API is also described by an <a href="${basePath}/docs/json">OpenAPI document</a>.</noscript>`;
+  const needsScript = html`<noscript>This reference needs JavaScript. The API is also described by an <a href="${basePath}${DOCUMENT_PATH}">OpenAPI document</a>.</noscript>`;
 
-  const text = edit(await read("/docs"), [
+  const text = edit(await read(DOCS_PATH), [
     ["<html>", '<html lang="en">'],
     [/<title>.*?<\/title>/, title.text],
     ["<body>", `<body>${needsScript.text}`],
@@ -70,19 +76,19 @@ async function renderReference({ publicUrl, basePath, pages }: Service, document
 
   const headers = { "content-security-policy": policyFor(publicUrl) };
   const reference = new Content("text/html; charset=utf-8", text, { ...shared, headers });
-  return { page: reference, document: await read("/docs/json") };
+  return { page: reference, document: await read(DOCUMENT_PATH) };
 }
 
 function settingsOf(name: string, basePath: string, pages: Service["pages"]) {
   return {
-    path: "/docs",
-    specPath: "/docs/json",
-    scalarCDN: `${basePath}/docs/scalar.js`,
+    path: DOCS_PATH,
+    specPath: DOCUMENT_PATH,
+    scalarCDN: basePath + DOCS_SCRIPT_PATH,
     // Turns off everything that calls or advertises another service.
     scalarConfig: {
       // The plugin would set `spec.url`, and Scalar would warn that `url` has replaced it.
       spec: undefined,
-      url: `${basePath}/docs/json`,
+      url: basePath + DOCUMENT_PATH,
       favicon: basePath + (pages?.logo ? assetPath(pages.logo.file) : FAVICON_PATH),
       customCss,
       withDefaultFonts: false,

@@ -4,7 +4,7 @@
  */
 import { pathOf } from "./url.ts";
 
-/** Searches count against the limit. A service route is not cached and not under /api. */
+/** Searches count against the limit. A service route is not cached and has no prefix. */
 export const endpoints = {
   searchCompanies: { path: "/search/companies", target: "search", tag: "Search" },
   searchUsers: { path: "/search/users", target: "search", tag: "Search" },
@@ -16,6 +16,9 @@ export const endpoints = {
   },
   getHealth: { path: "/health", target: "health", tag: "Service" },
 } as const;
+
+/** The users and search endpoints also exist under this path. */
+export const API_PREFIX = "/api";
 
 export type Endpoint = (typeof endpoints)[keyof typeof endpoints];
 

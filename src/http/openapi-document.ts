@@ -1,5 +1,6 @@
 /** The OpenAPI document, besides its operations. */
 import { apiVersion } from "../domain/version.ts";
+import { API_PREFIX } from "./endpoints.ts";
 import { components, ORIGIN } from "./openapi-operations.ts";
 
 const description = `
@@ -24,7 +25,7 @@ export const documentation = {
     license: { name: "MIT", identifier: "MIT" },
     contact: { name: "The operator of this server", url: ORIGIN },
   },
-  servers: [{ url: ORIGIN }, { url: `${ORIGIN}/api` }],
+  servers: [{ url: ORIGIN }, { url: ORIGIN + API_PREFIX }],
   security: [],
   tags: [
     { name: "Users", description: "Public profiles and achievements" },

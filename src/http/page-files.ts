@@ -3,7 +3,14 @@ import { Elysia } from "elysia";
 import { DEFAULT_ACCENT } from "../web/brand.ts";
 import { drawAvatar, drawAvatarPng, drawBadge, drawFavicon } from "../web/drawings.ts";
 import { Html, html } from "../web/html.ts";
-import { companyPath, driverPath, FAVICON_PATH } from "../web/page-paths.ts";
+import {
+  COMPANIES_FOLDER,
+  DRIVERS_FOLDER,
+  FAVICON_PATH,
+  iconPath,
+  SITEMAP_PATH,
+  sitemapPath,
+} from "../web/page-paths.ts";
 import type { Service } from "./app-options.ts";
 import { type Body, Content } from "./content.ts";
 import { fail } from "./errors.ts";
@@ -32,14 +39,14 @@ export function pageFiles(service: Service) {
       if (typeof name !== "string") return fail(name.missing);
       return kind === "svg" ? svg(drawAvatar(id, name)) : drawAvatarPng(id, name).then(png);
     })
-    .get("/icons/:file", ({ params }) => {
+    .get(iconPath(":file"), ({ params }) => {
       const achievement = currentSnapshot().users.findAchievementByIcon(params.file);
       return achievement ? svg(drawBadge(achievement)) : fail("route_not_found");
     })
     .get(FAVICON_PATH, () => svg(drawFavicon(pages?.accent ?? DEFAULT_ACCENT)))
     .get("/robots.txt", ({ request }) => {
       const rules = pages?.allowIndexing
-        ? `User-agent: *\nAllow: /\nSitemap: ${baseUrl(request)}/sitemap.xml`
+        ? `User-agent: *\nAllow: /\nSitemap: ${baseUrl(request)}${SITEMAP_PATH}`
         : `User-agent: *\nDisallow: /\n\n${PREVIEWS}\nAllow: /`;
       return file("text/plain; charset=utf-8", `${rules}\n`);
     });
@@ -50,27 +57,27 @@ export function pageFiles(service: Service) {
 /** All public users, and the companies that have one: an index and its pages. */
 function sitemap({ currentSnapshot, baseUrl }: Service) {
   return new Elysia({ strictPath: true })
-    .get("/sitemap.xml", ({ request }) => {
+    .get(SITEMAP_PATH, ({ request }) => {
       const base = baseUrl(request);
       const { users, companies } = currentSnapshot();
       const pagesOf = (count: number, prefix: string) =>
-        Array.from({ length: count }, (_, page) => `${prefix}${page}`);
+        Array.from({ length: count }, (_, page) => `${prefix}${page}.xml`);
       const files = [
         ...pagesOf(users.sitemap.countPages(), ""),
         ...pagesOf(companies.sitemap.countPages(), "companies-"),
       ];
       const sitemaps = files.map(
-        (file) => html`<sitemap><loc>${base}/sitemaps/${file}.xml</loc></sitemap>\n`,
+        (file) => html`<sitemap><loc>${base}${sitemapPath(file)}</loc></sitemap>\n`,
       );
       return xml(html`<sitemapindex xmlns="${SITEMAPS}">\n${sitemaps}</sitemapindex>`);
     })
-    .get("/sitemaps/:file", ({ request, params }) => {
+    .get(sitemapPath(":file"), ({ request, params }) => {
       const [, kind, digits] = /^(companies-)?(0|[1-9]\d{0,8})\.xml$/.exec(params.file) ?? [];
       const listed = kind ? currentSnapshot().companies : currentSnapshot().users;
       const ids = digits === undefined ? [] : listed.sitemap.listIds(Number(digits));
       if (ids.length === 0) return fail("route_not_found");
       // Escaped once, because a page has thousands of addresses.
-      const folder = kind ? companyPath("") : driverPath("");
+      const folder = kind ? COMPANIES_FOLDER : DRIVERS_FOLDER;
       const start = html`<url><loc>${baseUrl(request)}${folder}`.text;
       const urls = new Html(ids.map((id) => `${start}${id}</loc></url>\n`).join(""));
       return xml(html`<urlset xmlns="${SITEMAPS}">\n${urls}</urlset>`);

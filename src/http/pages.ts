@@ -8,18 +8,19 @@ import type { Snapshot } from "../snapshot/read/reload.ts";
 import { renderDocument } from "../web/document.ts";
 import { preparePictures } from "../web/drawings.ts";
 import { RESCUE } from "../web/kiosk-rescue.ts";
-import { assetPath, companyPath, driverPath } from "../web/page-paths.ts";
+import { assetPath, companyPath, DOCS_PATH, driverPath } from "../web/page-paths.ts";
 import type { View } from "../web/view.ts";
 import { languageFor } from "./accept-language.ts";
 import type { Pages, Service } from "./app-options.ts";
 import { AssetFiles } from "./asset-files.ts";
 import { Content } from "./content.ts";
+import { API_PREFIX } from "./endpoints.ts";
 import { errors } from "./error-codes.ts";
 import { fail } from "./errors.ts";
 import { prefersPage } from "./negotiate.ts";
 import { toSeconds } from "./rate-limit.ts";
 import { readCompany, readDriver, readOthers, readResults, readStart } from "./read-views.ts";
-import { pathOf, withoutBase } from "./url.ts";
+import { isUnder, pathOf, withoutBase } from "./url.ts";
 import { parseUserId } from "./user-id.ts";
 
 /** The page's script and style come from this server, but a dataset's avatars may be anywhere. */
@@ -35,7 +36,7 @@ const KIOSK_POLICY = `${PAGE_POLICY}; connect-src 'self'; script-src-elem 'self'
 export function createPages(service: Service) {
   const { pages, basePath, currentSnapshot } = service;
   if (!pages) {
-    const headers = { location: `${basePath}/docs` };
+    const headers = { location: basePath + DOCS_PATH };
     const toDocs = new Content("", null, { status: 302, headers });
     const routes = new Elysia({ strictPath: true }).get("/", () => toDocs);
     return { routes, notFound: () => fail("route_not_found") };
@@ -45,8 +46,8 @@ export function createPages(service: Service) {
     routes: createRoutes(pages, service, renderer),
     notFound(request: Request) {
       // In another app, the path still has the prefix.
-      const isApi = /^\/api(\/|$)/.test(withoutBase(pathOf(request.url), basePath));
-      if (isApi) return fail("route_not_found");
+      const path = withoutBase(pathOf(request.url), basePath);
+      if (isUnder(path, API_PREFIX)) return fail("route_not_found");
       const view = { kind: "problem", problem: "route_not_found" } as const;
       return renderer.respond(request, currentSnapshot(), view);
     },

@@ -2,6 +2,7 @@
 import { Elysia } from "elysia";
 import { DEFAULT_ACCENT } from "../web/brand.ts";
 import { drawSign } from "../web/drawings.ts";
+import { SIGN_PATH } from "../web/page-paths.ts";
 import { translationIn } from "../web/translation.ts";
 import type { Pages, Service } from "./app-options.ts";
 import { Content } from "./content.ts";
@@ -11,7 +12,7 @@ export function sign({ currentSnapshot }: Service, pages: Pages) {
   const painter = new SignPainter(pages);
 
   // Elysia waits for a promise only if the handler is declared async.
-  return new Elysia({ strictPath: true }).get("/sign.png", async () => {
+  return new Elysia({ strictPath: true }).get(SIGN_PATH, async () => {
     const count = formatCount(currentSnapshot().meta.counts.public_users, texts.driverCount);
     return painter.paint(count);
   });

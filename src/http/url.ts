@@ -17,5 +17,8 @@ export function pathOf(url: string): string {
 /** A host as it stands in a URL, where an IPv6 address has brackets. */
 export const toUrlHost = (host: string): string => (host.includes(":") ? `[${host}]` : host);
 
+export const isUnder = (path: string, basePath: string): boolean =>
+  `${path}/`.startsWith(`${basePath}/`);
+
 export const withoutBase = (path: string, basePath: string): string =>
-  `${path}/`.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path;
+  isUnder(path, basePath) ? path.slice(basePath.length) : path;

@@ -5,7 +5,7 @@ import { MAX_NAME } from "../domain/model.ts";
 import { Html, html, withBasePath } from "./html.ts";
 import { hyphenate } from "./hyphenate.ts";
 import { RESCUE } from "./kiosk-rescue.ts";
-import { FAVICON_PATH } from "./page-paths.ts";
+import { DOCS_PATH, FAVICON_PATH, SIGN_PATH } from "./page-paths.ts";
 import { type PageContext, type Rendered, renderFeatured, renderView } from "./render.ts";
 import { translationIn } from "./translation.ts";
 import type { View } from "./view.ts";
@@ -70,7 +70,7 @@ ${
   !kiosk &&
   html`<footer>${links.map(
     ({ text, url }) => html`<a href="${new URL(url, baseUrl).href}">${text}</a>`,
-  )}<a href="/docs">${texts.api}</a></footer>`
+  )}<a href="${DOCS_PATH}">${texts.api}</a></footer>`
 }
 ${kiosk && renderNotices(texts)}
 </body>
@@ -84,7 +84,7 @@ function renderPreview(rendered: Rendered, texts: Texts, options: DocumentOption
   const { description, path, avatar, name } = rendered;
   const { brand, baseUrl } = options;
   const title = path === undefined ? texts.title : name;
-  const image = avatar ?? `${baseUrl}/sign.png`;
+  const image = avatar ?? baseUrl + SIGN_PATH;
   const url = path !== undefined && baseUrl + path;
   return html`<meta name="description" content="${description}">
 ${url && html`<link rel="canonical" href="${url}">\n<meta property="og:url" content="${url}">`}

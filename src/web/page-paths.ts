@@ -1,15 +1,35 @@
-/** The paths of the page. Routes serve them, and pages link to them. */
+/** The paths of the pages and of the files around them. Routes serve them, and pages link to them. */
 import { completeAvatar } from "../domain/avatar-url.ts";
 import type { User } from "../domain/model.ts";
 
-export const FAVICON_PATH = "/favicon.svg";
+/** The reference of the API, the OpenAPI document that it shows, and its script. */
+export const DOCS_PATH = "/docs";
+export const DOCUMENT_PATH = "/docs/json";
+export const DOCS_SCRIPT_PATH = "/docs/scalar.js";
 
-/** The id may also be the name of a route's parameter. */
-export const driverPath = <Id extends number | string>(id: Id) => `/drivers/${id}` as const;
-export const companyPath = <Id extends number | string>(id: Id) => `/companies/${id}` as const;
+export const FAVICON_PATH = "/favicon.svg";
+/** The picture of the site in link previews. */
+export const SIGN_PATH = "/sign.png";
+/** The index of the sitemaps. */
+export const SITEMAP_PATH = "/sitemap.xml";
+
+export const DRIVERS_FOLDER = "/drivers/";
+export const COMPANIES_FOLDER = "/companies/";
+
+// The id or the file may also be the name of a route's parameter, such as `:file`.
+
+export const driverPath = <Id extends number | string>(id: Id) => `${DRIVERS_FOLDER}${id}` as const;
+
+export const companyPath = <Id extends number | string>(id: Id) =>
+  `${COMPANIES_FOLDER}${id}` as const;
 
 /** The path of a script, a style sheet or a logo. */
 export const assetPath = <File extends string>(file: File) => `/assets/${file}` as const;
+
+/** The path of the drawing of an achievement. */
+export const iconPath = <File extends string>(file: File) => `/icons/${file}` as const;
+
+export const sitemapPath = <File extends string>(file: File) => `/sitemaps/${file}` as const;
 
 /** Whether an avatar is drawn here. A user's own picture may also be below `/avatars/`. */
 export function isDrawnAvatar(user: Pick<User, "id" | "avatar_url">, baseUrl: string): boolean {
