@@ -1,23 +1,31 @@
 /** Lists the errors that each kind of route returns, and gives typed clients their types. */
-import type { ErrorBody } from "./error-codes.ts";
+import type { ErrorBody, ErrorCode } from "./error-codes.ts";
 import type { StatusOf } from "./errors.ts";
 
-/** The errors of each kind of route, in addition to those that every route can return. */
-export const ownErrors = {
+const commonErrors = ["method_not_allowed", "internal_error", "unavailable"] as const;
+
+/** The errors of each kind of route, in addition to those of every route. */
+const ownErrors = {
   Users: ["invalid_user_id", "profile_private", "user_not_found"],
   Search: ["invalid_query", "rate_limited"],
   Service: [],
 } as const;
 
-type CodeOf<Kind extends keyof typeof ownErrors> =
-  | (typeof ownErrors)[Kind][number]
-  | "internal_error"
-  | "unavailable";
+type Kind = keyof typeof ownErrors;
+
+/** All errors that a kind of route can return. */
+export function errorsOf(kind: Kind): ErrorCode[] {
+  return [...ownErrors[kind], ...commonErrors];
+}
+
+/** A typed client has only the methods that a route allows. */
+type CodeOf<One extends Kind> = Exclude<
+  (typeof ownErrors)[One][number] | (typeof commonErrors)[number],
+  "method_not_allowed"
+>;
 
 type ErrorTypes = {
-  [Kind in keyof typeof ownErrors]: {
-    response: Record<StatusOf<CodeOf<Kind>> | 422, typeof ErrorBody>;
-  };
+  [One in Kind]: { response: Record<StatusOf<CodeOf<One>> | 422, typeof ErrorBody> };
 };
 
 /**

@@ -1,7 +1,7 @@
 /** Which endpoints a fault affects, and the errors with which each can fail. */
 import type { Endpoint } from "./endpoints.ts";
 import { type ErrorCode, errors } from "./error-codes.ts";
-import { ownErrors } from "./errors-by-route.ts";
+import { errorsOf } from "./errors-by-route.ts";
 
 /** `*` omits /health, because programs wait for a healthy server before they start. */
 export function covers(target: string, endpoint: Endpoint): boolean {
@@ -10,8 +10,7 @@ export function covers(target: string, endpoint: Endpoint): boolean {
 
 /** The code of the error with which an endpoint returns a status. */
 export function codeFor({ tag }: Endpoint, status: number): ErrorCode | undefined {
-  const codes: ErrorCode[] = [...ownErrors[tag], "method_not_allowed"];
-  return codes.find((code) => errors[code].status === status);
+  return errorsOf(tag).find((code) => errors[code].status === status);
 }
 
 /** Any 5xx status is allowed, because proxies add their own. */

@@ -3,6 +3,7 @@ import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { Count, Text, UtcTime } from "../domain/model.ts";
 import { apiVersion, version } from "../domain/version.ts";
+import type { Counts } from "../snapshot/format/counts.ts";
 import type { Service } from "./app-options.ts";
 import { endpoints } from "./endpoints.ts";
 import { errorTypes } from "./errors-by-route.ts";
@@ -13,7 +14,7 @@ export const health = (service: Service) =>
     endpoints.getHealth.path,
     () => {
       const { sha256, meta } = service.currentSnapshot();
-      const { store, up } = service.limiter?.status() ?? {};
+      const limit = service.limiter?.status();
       return {
         success: true as const,
         api_version: apiVersion,
@@ -21,21 +22,26 @@ export const health = (service: Service) =>
         snapshot: { built_at: meta.built_at, sha256, counts: meta.counts },
         refused_replacement: service.refused() ?? null,
         snapshot_source: service.remoteStatus() ?? null,
-        search_limit: store ? { store, up } : null,
-      };
+        search_limit: limit ? { store: limit.store, up: limit.up } : null,
+      } satisfies HealthBody;
     },
     { ...errorTypes.Service, detail: healthOperation, beforeHandle: service.faultHooks },
   );
 
 const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 const Source = Type.Object({ url: Text, last_success: orNull(UtcTime), error: orNull(Text) });
-const users = { users: Count, public_users: Count };
-const Counts = Type.Object({ roles: Count, achievements: Count, companies: Count, ...users });
+const counts = {
+  roles: Count,
+  achievements: Count,
+  companies: Count,
+  users: Count,
+  public_users: Count,
+} satisfies Record<keyof Counts, TSchema>;
 
 const success = {
   api_version: Text,
   version: Text,
-  snapshot: Type.Object({ built_at: UtcTime, sha256: Text, counts: Counts }),
+  snapshot: Type.Object({ built_at: UtcTime, sha256: Text, counts: Type.Object(counts) }),
   refused_replacement: orNull(Text),
   snapshot_source: orNull(Source),
   search_limit: orNull(Type.Object({ store: Text, up: Type.Boolean() })),

@@ -5,7 +5,7 @@ import examples from "../../data/examples.json" with { type: "json" };
 import * as model from "../domain/model.ts";
 import { endpoints } from "./endpoints.ts";
 import { ErrorBody, type ErrorCode, errors } from "./error-codes.ts";
-import { ownErrors } from "./errors-by-route.ts";
+import { errorsOf } from "./errors-by-route.ts";
 import { allowHeaders } from "./methods.ts";
 import { limitHeaders } from "./rate-limit.ts";
 import { REQUEST_ID } from "./request-id.ts";
@@ -70,17 +70,14 @@ const headers = {
 export function describeOperation(operation: Operation): DocumentDecoration {
   const { operationId, summary, description, parameter } = operation;
   const { tag } = endpoints[operationId];
-  const detail = {
-    operationId,
-    summary,
-    description,
-    tags: [tag],
-    ...(tag === "Service" && { servers: [{ url: ORIGIN }] }),
-    ...(parameter && {
-      parameters: [{ ...parameter, required: true, schema: toOpenApi(parameter.schema) }],
-    }),
-    responses: responsesOf(operation),
-  };
+
+  const detail: Record<string, unknown> = { operationId, summary, description, tags: [tag] };
+  if (tag === "Service") detail.servers = [{ url: ORIGIN }];
+  if (parameter) {
+    detail.parameters = [{ ...parameter, required: true, schema: toOpenApi(parameter.schema) }];
+  }
+  detail.responses = responsesOf(operation);
+
   // The plugin's types describe OpenAPI 3.0, but the plugin copies the object unchanged.
   return detail as object;
 }
@@ -91,20 +88,23 @@ export function describeOperation(operation: Operation): DocumentDecoration {
  */
 function responsesOf({ operationId, success }: Operation) {
   const { tag } = endpoints[operationId];
-  const common = { ...headers.common, ...(tag === "Search" && headers.limit) };
+  const common = tag === "Search" ? { ...headers.common, ...headers.limit } : headers.common;
   const coded = tag === "Service" ? common : { ...common, ...headers.validator, ...headers.coding };
   const body = Type.Object({ success: Type.Literal(true), ...success });
   const json = { schema: toOpenApi(body), example: examples[operationId] };
-  const codes = [...ownErrors[tag], "internal_error", "unavailable"] as const;
-  const failures = [...Map.groupBy(codes, (code) => errors[code].status)].map(([status, codes]) => {
-    const retry = (status === 429 || status === 503) && headers.retry;
-    return [status, failure(codes, { ...common, ...retry })];
+
+  const codesOf = Map.groupBy(errorsOf(tag), (code) => errors[code].status);
+  const failures = [...codesOf].map(([status, codes]) => {
+    return [status, failure(codes, headersOfFailure(status, common))];
   });
-  return {
-    200: response("Success", coded, json),
-    ...Object.fromEntries(failures),
-    405: failure(["method_not_allowed"], { ...headers.common, ...headers.allow }),
-  };
+  return { 200: response("Success", coded, json), ...Object.fromEntries(failures) };
+}
+
+/** `common` are the headers of all other responses of the operation. */
+function headersOfFailure(status: number, common: object): object {
+  // Another method is refused before the limit counts it.
+  if (status === 405) return { ...headers.common, ...headers.allow };
+  return status === 429 || status === 503 ? { ...common, ...headers.retry } : common;
 }
 
 function failure(codes: readonly ErrorCode[], its: object) {

@@ -46,8 +46,7 @@ export function createRequestHandler(parts: Parts): RequestHandler {
       }
       return app.fetch(start(request, from));
     },
-    refuse: (request, from) =>
-      respond({ request: start(request, from), responseValue: busy }) as Response,
+    refuse: (request, from) => respond({ request: start(request, from), responseValue: busy }),
     clientOf(request, from) {
       return contexts.clientOf({ peer: peerOf(request, from), headers: request.headers });
     },

@@ -36,7 +36,9 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
   const report = createReport(options, contexts);
 
   // Without a call after an arrow or `return`: Elysia would await the handlers of all routes.
-  return function respond({ request, responseValue, route, cache }: Handled) {
+  function respond(handled: Handled & { responseValue: object }): Response;
+  function respond(handled: Handled): Response | undefined;
+  function respond({ request, responseValue, route, cache }: Handled) {
     // In a host app, Elysia first passes on the result of the host's own `onError`.
     if (responseValue === undefined) return undefined;
     const context = contexts.of(request);
@@ -51,7 +53,8 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
 
     report(context, route, response.status);
     return response;
-  };
+  }
+  return respond;
 }
 
 /** Makes a `Response` of a `Content`. */
