@@ -1,6 +1,7 @@
 /** Roadbook as a library: one object that serves a snapshot, a dataset or the demo. */
 import { readFile } from "node:fs/promises";
 import type { ChangeLine, EndLine, IdsLine } from "./domain/dataset.ts";
+import { DEFAULT_HOST } from "./domain/limits.ts";
 import { reasonOf } from "./files/errors.ts";
 import { TEMPORARY } from "./files/temporary-folder.ts";
 import { type App, createApp } from "./http/app.ts";
@@ -163,7 +164,7 @@ export class OpenRoadbook implements Roadbook {
     this.listener = createNodeListener(fetch, handler.isUnknownPath);
   }
 
-  readonly listen = async ({ port = 0, host = "127.0.0.1" }: ListenOptions = {}) => {
+  readonly listen = async ({ port = 0, host = DEFAULT_HOST }: ListenOptions = {}) => {
     this.#requireOpen();
     const { origin, close } = await openListener({ host, port }, takeTurns(this.handler));
     this.#listeners.push({ close });

@@ -1,4 +1,7 @@
 /** The commands that write snapshots: `import`, `apply` and `hide`. */
+import { formatDuration } from "../domain/duration.ts";
+import { MAX_HOLD_MS } from "../domain/limits.ts";
+import { paragraph } from "../domain/text.ts";
 import { openInput } from "../files/input.ts";
 import type { ReplaceOptions } from "../files/replace.ts";
 import { id } from "../settings/kinds.ts";
@@ -14,7 +17,6 @@ import type { Counted } from "../snapshot/import/counted.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { LocatedSource } from "../snapshot/import/located-source.ts";
 import { DatasetError, formatErrors } from "../snapshot/import/record-errors.ts";
-import { MAX_HOLD_MS } from "../snapshot/import/takedowns.ts";
 import { plural } from "./counts.ts";
 import { confirmServed } from "./health.ts";
 import { Progress } from "./progress.ts";
@@ -35,8 +37,11 @@ type Importing = ImportOptions & Ending & { source: string; to: string | undefin
 type Applying = ApplyOptions & Ending & { changes: string; to: string };
 type Hiding = HideOptions & Ending & { ids: string[]; to: string };
 
-const NEEDLESS_MAP =
-  "the ids of all users are integers: with --id-map they get other numbers, so {id} in --driver-link is not theirs; to keep them, leave --id-map out, and give roles, companies and achievements numbers in the queries";
+const NEEDLESS_MAP = paragraph(
+  "the ids of all users are integers: with --id-map they get other numbers, so {id} in",
+  "--driver-link is not theirs; to keep them, leave --id-map out, and give roles, companies and",
+  "achievements numbers in the queries",
+);
 
 /** `source` is a file, a folder of CSV files, `-` for standard input, or a database's URL. */
 export async function runImport({ source, to, ...options }: Importing) {
@@ -103,7 +108,9 @@ function checkImportFlags(
   }
   if (dates && kind !== "folder") throw new UsageError("--dates works only with CSV files");
   if (confirm && dryRun) throw new UsageError("a --dry-run cannot be confirmed");
-  if (holdMs > MAX_HOLD_MS) throw new UsageError("--hold must be at most 1h");
+  if (holdMs > MAX_HOLD_MS) {
+    throw new UsageError(`--hold must be at most ${formatDuration(MAX_HOLD_MS)}`);
+  }
 }
 
 function showImport(progress: Progress): ImportOptions {

@@ -3,6 +3,7 @@
  * lines of a dataset. Reports rows without a record.
  */
 import { statSync } from "node:fs";
+import { DATABASE_TIMEOUT_MS } from "../domain/limits.ts";
 import {
   type FoundError,
   type Item,
@@ -148,7 +149,7 @@ export function openFolder(folder: string, { dates, idMap, onRead }: TableOption
 /** Opens the database at a URL, with the SELECTs in the folder `queries`. */
 export async function openQueries(
   url: string,
-  { queries = "", timeoutMs = 120_000, idMap, onRead, onSlow }: TableOptions,
+  { queries = "", timeoutMs = DATABASE_TIMEOUT_MS, idMap, onRead, onSlow }: TableOptions,
 ): Promise<RecordReader> {
   if (!isFolder(queries)) throw new Error(`${queries} is not a folder`);
   const files = findTables(queries, "sql");

@@ -1,4 +1,5 @@
 /** Groups the errors in a dataset by kind, so that errors of one kind never hide another kind. */
+import { ERRORS_PER_KIND } from "../../domain/limits.ts";
 import type { RecordError } from "../../domain/record-reader.ts";
 import { DUPLICATE_ID } from "../../domain/validation-errors.ts";
 
@@ -12,7 +13,7 @@ export class RecordErrors {
   readonly kinds = new Map<string, { count: number; first: RecordError[] }>();
   readonly #shown: number;
 
-  constructor(shown = 5) {
+  constructor(shown = ERRORS_PER_KIND) {
     this.#shown = shown;
   }
 

@@ -4,12 +4,10 @@
  */
 import { eq, gt, lte, sql } from "drizzle-orm";
 import { type ChangeLine, isPublicUser } from "../../domain/dataset.ts";
+import { MAX_HOLD_MS } from "../../domain/limits.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { privateUser, takedown, user } from "../format/schema.ts";
 import type { BuildTime, Dated } from "./build-time.ts";
-
-/** How long a takedown is remembered, and so the longest time for which an import can hold it. */
-export const MAX_HOLD_MS = 3_600_000;
 
 /** `at` is in milliseconds since 1970. A user who is not hidden has been deleted. */
 export interface Takedown {
