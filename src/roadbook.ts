@@ -1,6 +1,7 @@
 /** Roadbook as a library: one object that serves a snapshot, a dataset or the demo. */
 import { readFile } from "node:fs/promises";
 import type { ChangeLine, EndLine, IdsLine } from "./domain/dataset.ts";
+import { InvalidValue } from "./domain/invalid-value.ts";
 import { DEFAULT_HOST } from "./domain/limits.ts";
 import { reasonOf } from "./files/errors.ts";
 import { TEMPORARY } from "./files/temporary-folder.ts";
@@ -293,7 +294,7 @@ async function readLogo(logo: string | Uint8Array): Promise<Logo> {
   try {
     return parseLogo(isPath ? await readFile(logo) : logo);
   } catch (error) {
-    const problem = error instanceof RangeError ? "" : "cannot be read: ";
+    const problem = error instanceof InvalidValue ? "" : "cannot be read: ";
     throw new Error(`${isPath ? logo : "the logo"} ${problem}${reasonOf(error)}`);
   }
 }

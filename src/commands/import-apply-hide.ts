@@ -1,5 +1,6 @@
 /** The commands that write snapshots: `import`, `apply` and `hide`. */
 import { formatDuration } from "../domain/duration.ts";
+import { InvalidValue } from "../domain/invalid-value.ts";
 import { MAX_HOLD_MS } from "../domain/limits.ts";
 import { paragraph } from "../domain/text.ts";
 import { openInput } from "../files/input.ts";
@@ -92,9 +93,9 @@ export async function runHide({ ids, to, ...options }: Hiding) {
 /** Finds out what SOURCE is. Without `queries`, it is no database. */
 async function locate(source: string, queries: string | undefined): Promise<LocatedSource> {
   try {
-    return await LocatedSource.find(source, queries, "SOURCE");
+    return await LocatedSource.find(source, queries);
   } catch (error) {
-    throw error instanceof RangeError ? new UsageError(error.message) : error;
+    throw error instanceof InvalidValue ? new UsageError(`SOURCE ${error.message}`) : error;
   }
 }
 

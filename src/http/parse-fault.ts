@@ -1,5 +1,6 @@
 /** The syntax of faults, such as `search:status=503,rate=0.1`. fault-injection.ts has the effects. */
 import { parseDuration } from "../domain/duration.ts";
+import { InvalidValue } from "../domain/invalid-value.ts";
 import { endpoints } from "./endpoints.ts";
 import { canFail, covers } from "./fault-targets.ts";
 
@@ -19,7 +20,7 @@ export interface Fault {
 /** `none` means that no request fails, but faults can be set later. */
 export type GivenFault = Fault | "none";
 
-/** Parses a fault, or throws a `RangeError` that continues a sentence about it. */
+/** Parses a fault, or throws a {@link InvalidValue}. */
 export function parseFault(text: string): GivenFault {
   if (text === "none") return text;
   const [, target = "", list = ""] = /^([^:]*):?(.*)$/s.exec(text) ?? [];
@@ -31,7 +32,7 @@ export function parseFault(text: string): GivenFault {
   const parts = parseParts(list);
   const { isClosing, status, delayMs = 0, rate = 1, times = Number.POSITIVE_INFINITY } = parts;
   const isOneEffect = isClosing ? !status : Boolean(status || delayMs);
-  if (!isOneEffect) throw new RangeError("must have either close or status, or only delay");
+  if (!isOneEffect) throw new InvalidValue("must have either close or status, or only delay");
   if (status && !covered.every((endpoint) => canFail(endpoint, status))) {
     const problem = `${target} needs a 5xx status or one that the API returns for it`;
     throw wrongPart(`status=${status}`, problem);
@@ -70,6 +71,6 @@ function parsePart(part: string): Parts {
   );
 }
 
-function wrongPart(part: string, problem: string): RangeError {
-  return new RangeError(`has the part ${JSON.stringify(part)}, but ${problem}`);
+function wrongPart(part: string, problem: string): InvalidValue {
+  return new InvalidValue(`has the part ${JSON.stringify(part)}, but ${problem}`);
 }

@@ -1,7 +1,7 @@
 /** The kinds of values: how each is read from text, and what the library takes instead. */
 import { MAX_DURATION_DAYS, parseDuration } from "../domain/duration.ts";
+import { InvalidValue } from "../domain/invalid-value.ts";
 import { isUrl, STANDARD } from "../files/input.ts";
-import { UsageError } from "./usage-error.ts";
 
 export type Environment = Record<string, string | undefined>;
 
@@ -24,7 +24,7 @@ export interface Kind<Inside, Given = string> extends TextKind<Inside> {
   convert(given: Given): Inside;
 }
 
-/** A kind whose `parse` throws a `RangeError` for an invalid value, if there are any. */
+/** A kind whose `parse` throws an {@link InvalidValue}, if there are any. */
 export function parsedBy<Inside>(value: string, parse: (text: string) => Inside): Kind<Inside> {
   return { value, takes: "string", parse, convert: parse };
 }
@@ -38,7 +38,7 @@ export function kind<Inside>(
 ): Kind<Inside> {
   const convert = (text: string, env: Environment = {}) => {
     const parsed = parse(text, env);
-    if (parsed === undefined) throw new UsageError(`must be ${wanted}`);
+    if (parsed === undefined) throw new InvalidValue(`must be ${wanted}`);
     return parsed;
   };
   return { value, takes: "string", isSecret, parse: convert, convert };
@@ -51,7 +51,7 @@ export const boolean: Kind<boolean, boolean> = {
   convert: (given) => given,
   parse(text) {
     const value = parseBoolean(text);
-    if (value === undefined) throw new UsageError("must be 1 or 0, true or false, yes or no");
+    if (value === undefined) throw new InvalidValue("must be 1 or 0, true or false, yes or no");
     return value;
   },
 };
@@ -164,7 +164,7 @@ export const output = kind(
 /** JavaScript replaces other bytes in a path, so the file would be written under another name. */
 function requireUtf8(path: string): string {
   if (!path.includes("\ufffd")) return path;
-  throw new UsageError("must be UTF-8; choose another name for the file");
+  throw new InvalidValue("must be UTF-8; choose another name for the file");
 }
 
 /** The URL of a Redis or Valkey server, which may contain a password. */
@@ -179,8 +179,8 @@ export const storeUrl = kind(
   true,
 );
 
-/** Throws a {@link UsageError} under Node.js, where the package cannot support some settings. */
+/** Throws a {@link InvalidValue} under Node.js, where the package cannot support some settings. */
 export function requireBun(use = ""): void {
   if (process.versions.bun) return;
-  throw new UsageError(`${use}does not work on Node.js; use the executable or Bun`);
+  throw new InvalidValue(`${use}does not work on Node.js; use the executable or Bun`);
 }

@@ -1,4 +1,5 @@
 /** Reads the value of a setting: from the command line, its environment variable or its default. */
+import { InvalidValue } from "../domain/invalid-value.ts";
 import { type Setting, termOf, variableOf } from "./declare.ts";
 import * as kinds from "./kinds.ts";
 import { UsageError } from "./usage-error.ts";
@@ -32,7 +33,7 @@ export function parseNamed<Inside>(
   try {
     return parse();
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
+    if (!(error instanceof InvalidValue)) throw error;
     const got = isSecret ? "" : `, got ${JSON.stringify(value)}`;
     throw new UsageError(`${name} ${error.message}${got}`);
   }

@@ -1,4 +1,5 @@
 /** The flags of `serve`. Most are also options of the library. */
+import { InvalidValue } from "../domain/invalid-value.ts";
 import { type Language, languages } from "../domain/languages.ts";
 import { DEFAULT_HOST, MAX_BYTES_IN_MEMORY, MAX_LOGO_BYTES } from "../domain/limits.ts";
 import { paragraph } from "../domain/text.ts";
@@ -9,7 +10,6 @@ import { parseS3Location, parseWebLocation } from "../snapshot/remote/location.t
 import { DEFAULT_TITLE } from "../web/brand.ts";
 import { declare, type Values } from "./declare.ts";
 import * as kinds from "./kinds.ts";
-import { UsageError } from "./usage-error.ts";
 
 /** The path of a snapshot, or its location on another machine, which may contain a password. */
 export const snapshotLocation = kinds.kind(
@@ -20,7 +20,7 @@ export const snapshotLocation = kinds.kind(
     if (!/^s3:/i.test(text)) return parseWebLocation(text);
     kinds.requireBun("with s3:// ");
     if (env.AWS_ACCESS_KEY_ID && env.AWS_SECRET_ACCESS_KEY) return parseS3Location(text, env);
-    throw new UsageError("with s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
+    throw new InvalidValue("with s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
   },
   true,
 );

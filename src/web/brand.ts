@@ -1,5 +1,6 @@
 /** Applies a community's own name, colour and logo to the page. This module never reads files. */
 import crypto from "node:crypto";
+import { InvalidValue } from "../domain/invalid-value.ts";
 import type { Language } from "../domain/languages.ts";
 import { MAX_LOGO_BYTES } from "../domain/limits.ts";
 import { PNG_SIGNATURE } from "./encode-png.ts";
@@ -119,18 +120,18 @@ function luminanceOf(colour: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** Throws a `RangeError` whose message continues a sentence that begins with the logo's name. */
+/** Throws a `InvalidValue` whose message continues a sentence that begins with the logo's name. */
 export function parseLogo(bytes: Uint8Array): Logo {
   if (bytes.length > MAX_LOGO_BYTES) {
-    throw new RangeError(`is larger than ${MAX_LOGO_BYTES / 1024} KB, the maximum for a logo`);
+    throw new InvalidValue(`is larger than ${MAX_LOGO_BYTES / 1024} KB, the maximum for a logo`);
   }
   if (PNG_SIGNATURE.equals(bytes.subarray(0, PNG_SIGNATURE.length))) {
     return logoOf(bytes, "png", "image/png");
   }
   const [, root] = SVG_ROOT.exec(new TextDecoder().decode(bytes)) ?? [];
-  if (root === undefined) throw new RangeError("is neither an SVG nor a PNG");
+  if (root === undefined) throw new InvalidValue("is neither an SVG nor a PNG");
   if (!/\sviewBox\s*=/.test(root)) {
-    throw new RangeError(
+    throw new InvalidValue(
       'has no viewBox, so browsers cannot scale it: add viewBox="0 0 WIDTH HEIGHT" to its <svg> tag',
     );
   }

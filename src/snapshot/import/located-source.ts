@@ -1,4 +1,5 @@
 /** Finds out what kind of source is at a path or URL, or why it can be none. */
+import { InvalidValue } from "../../domain/invalid-value.ts";
 import { isUrl } from "../../files/input.ts";
 import { isFolder } from "../../tables/table-reader.ts";
 import { isSnapshot } from "../format/header-trailer.ts";
@@ -17,14 +18,10 @@ export class LocatedSource {
     this.kind = kind;
   }
 
-  /** Rejects with a `RangeError` that calls the source by `name` if it can be none. */
-  static async find(
-    location: string,
-    queries: string | undefined,
-    name: string,
-  ): Promise<LocatedSource> {
+  /** Rejects with an {@link InvalidValue} if nothing can be there. */
+  static async find(location: string, queries: string | undefined): Promise<LocatedSource> {
     const problem = findLocationProblem(location, queries);
-    if (problem !== undefined) throw new RangeError(`${name} ${problem}`);
+    if (problem !== undefined) throw new InvalidValue(problem);
     if (queries !== undefined) return new LocatedSource(location, "database");
     if (isFolder(location)) return new LocatedSource(location, "folder");
     return new LocatedSource(location, (await isSnapshot(location)) ? "snapshot" : "lines");

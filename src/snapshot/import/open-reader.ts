@@ -1,4 +1,5 @@
 /** Opens the reader that fits a source: text of lines, a folder of CSV files, a database or a snapshot. */
+import { InvalidValue } from "../../domain/invalid-value.ts";
 import type { RecordReader } from "../../domain/record-reader.ts";
 import { openFolder, openQueries, type TableOptions } from "../../tables/table-reader.ts";
 import { type LineOptions, LineReader, type LineSource } from "./line-reader.ts";
@@ -14,7 +15,15 @@ export async function openReader(
 ): Promise<RecordReader> {
   if (source instanceof LocatedSource) return openLocated(source, options);
   if (typeof source !== "string") return LineReader.open(source, options);
-  return openLocated(await LocatedSource.find(source, options.queries, "the source"), options);
+  return openLocated(await locate(source, options.queries), options);
+}
+
+async function locate(source: string, queries: string | undefined): Promise<LocatedSource> {
+  try {
+    return await LocatedSource.find(source, queries);
+  } catch (error) {
+    throw error instanceof InvalidValue ? new RangeError(`the source ${error.message}`) : error;
+  }
 }
 
 function openLocated({ location, kind }: LocatedSource, options: ReaderOptions) {

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { InvalidValue } from "../../../src/domain/invalid-value.ts";
 import { snapshotLocation } from "../../../src/settings/serve-flags.ts";
-import { UsageError } from "../../../src/settings/usage-error.ts";
 import { applyChanges } from "../../../src/snapshot/import/apply.ts";
 import { bytesOf, makeSnapshot } from "../../datasets.ts";
 import {
@@ -71,9 +71,9 @@ test("no message, log line or response contains a secret", async () => {
 test("an unusable URL is a usage error whose message does not repeat it", () => {
   const parse = (text: string) => snapshotLocation.parse(text, {});
   const unusable = "must be a file or an https://, http:// or s3://bucket/key URL";
-  expect(() => parse("https://:secret")).toThrow(new UsageError(unusable));
+  expect(() => parse("https://:secret")).toThrow(new InvalidValue(unusable));
   const needed = "with s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
-  expect(() => parse("s3://bucket/key")).toThrow(new UsageError(needed));
+  expect(() => parse("s3://bucket/key")).toThrow(new InvalidValue(needed));
 });
 
 test("SIGTERM leaves no partial file if the server is downloading at the start", async () => {
