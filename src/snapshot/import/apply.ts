@@ -135,8 +135,7 @@ export async function changeSnapshot(
   using ids = await Ids.open(reader.ids, old, {});
 
   const { summary } = await change({ writer, ids, old }, reader, dated);
-  writer.finish({ ...summary, id_map: ids.addMark() }, dated.builtAtMs);
-  return writer.toBytes();
+  return await writer.toBytes(ids, summary, dated);
 }
 
 /** A verified copy of a snapshot file, to which changes are applied. */
@@ -168,9 +167,7 @@ async function applyTo(
   refuseLoss(old.name, comparison, options);
   const differences = comparison.differences();
 
-  writer.finish({ ...summary, id_map: ids.addMark() }, options.builtAtMs);
-  const sha256 = await writer.toFile(paths);
-  ids.commit();
+  const sha256 = await writer.toFile(paths, ids, summary, options);
 
   const { counts, unlocked } = summary;
   return { ...read, counts, unlocked, differences, held: 0, notFound, sha256 };

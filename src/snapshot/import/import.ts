@@ -1,6 +1,4 @@
 /** Builds a snapshot from a dataset, whose records are written in batches as they are read. */
-import { setImmediate } from "node:timers/promises";
-import { nameKinds } from "../../domain/model.ts";
 import type { RecordReader } from "../../domain/record-reader.ts";
 import {
   type Paths,
@@ -8,10 +6,8 @@ import {
   replaceLocked,
   withReplaceable,
 } from "../../files/replace.ts";
-import { buildNameIndex } from "../../search/name-index.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { checkSnapshot } from "../format/open.ts";
-import { type BuildTime, type Dated, dateBuild } from "./build-time.ts";
+import { type Dated, dateBuild } from "./build-time.ts";
 import { Comparison, type Differences } from "./comparison.ts";
 import type { Counted } from "./counted.ts";
 import { type GuardOptions, refuseLoss, refuseMostlyInvalid, refuseReveal } from "./guard.ts";
@@ -23,14 +19,9 @@ import { openReader, type ReaderOptions } from "./open-reader.ts";
 import { type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { RowWriter } from "./row-writer.ts";
 import { SkippingWriter } from "./skip-invalid.ts";
-import { SnapshotWriter } from "./snapshot-writer.ts";
+import { type FinishOptions, SnapshotWriter } from "./snapshot-writer.ts";
 import { type Summary, summarize } from "./summary.ts";
 import { holdTakedowns } from "./takedowns.ts";
-
-interface BuildOptions extends BuildTime {
-  /** Called repeatedly while the index of user names is built, with the progress (0 to 1). */
-  onIndexed?: ((share: number) => void) | undefined;
-}
 
 export interface ImportOptions
   extends ReaderOptions,
@@ -38,7 +29,7 @@ export interface ImportOptions
     GuardOptions,
     OverwriteOptions,
     IdOptions,
-    BuildOptions,
+    FinishOptions,
     ReplaceOptions {
   /** Whether to skip anything invalid in the dataset; see skip-invalid.ts. */
   skipInvalid?: boolean;
@@ -88,17 +79,13 @@ async function importInto(
   const report: Counted = { ...read, counts, unlocked, differences, held, notFound: [] };
   if (paths === undefined) return report;
 
-  await finish(writer, summary, ids, options);
-  await writer.toFile(paths);
-  const { sha256 } = await checkSnapshot(paths.path);
-  ids.commit();
-  return { ...report, sha256 };
+  return { ...report, sha256: await writer.toFile(paths, ids, summary, options) };
 }
 
 /** Builds a snapshot in memory from a dataset, which may be empty. */
 export async function buildSnapshot(
   dataset: LineSource,
-  options: BuildOptions = {},
+  options: FinishOptions = {},
 ): Promise<Uint8Array> {
   await using reader = await openReader(dataset, {});
   using ids = await Ids.open(reader.ids, undefined, {});
@@ -106,8 +93,7 @@ export async function buildSnapshot(
 
   const dated = dateBuild(options);
   await fill(writer.db, reader, ids, dated);
-  await finish(writer, summarize(writer.db), ids, dated);
-  return writer.toBytes();
+  return await writer.toBytes(ids, summarize(writer.db), dated);
 }
 
 function fill(
@@ -139,30 +125,4 @@ function refuseAccidents(
   refuseLoss(old.name, comparison, options);
   refuseReveal(old.name, comparison, options);
   return comparison.differences();
-}
-
-async function finish(
-  writer: SnapshotWriter,
-  summary: Summary,
-  ids: Ids,
-  { onIndexed, builtAtMs }: Dated<BuildOptions>,
-): Promise<void> {
-  // Before the indexes, which take long, because the id map may be on a full disk.
-  const id_map = ids.addMark();
-  await indexNames(writer.db, summary.counts.public_users, onIndexed);
-  writer.finish({ ...summary, id_map }, builtAtMs);
-}
-
-async function indexNames(
-  db: Database,
-  users: number,
-  onIndexed: BuildOptions["onIndexed"],
-): Promise<void> {
-  for (const kind of nameKinds) {
-    for (const done of buildNameIndex(db.$client, kind)) {
-      if (kind === "user") onIndexed?.(done / users);
-      // Lets the event loop handle pending signals.
-      await setImmediate();
-    }
-  }
 }

@@ -2,25 +2,35 @@
  * Owns a snapshot that is being written: its database, and the order in which it is finished.
  * Nothing needs to be durable before that, because the database is discarded after a crash.
  */
+import { setImmediate } from "node:timers/promises";
 import { sql } from "drizzle-orm";
 import { sqlite } from "#sqlite";
+import { nameKinds } from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
 import { version } from "../../domain/version.ts";
 import { moveWork, type Paths } from "../../files/replace.ts";
+import { buildNameIndex } from "../../search/name-index.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { forgetTerms, overwriteDeleted } from "../format/forget.ts";
 import { finishBytes, finishFile } from "../format/header-trailer.ts";
-import { type Meta, writeMeta } from "../format/meta.ts";
+import { writeMeta } from "../format/meta.ts";
+import { checkSnapshot } from "../format/open.ts";
 import { createIndexes, createSchema } from "../format/schema.ts";
 import { divideSitemap } from "../format/sitemap-pages.ts";
+import type { BuildTime, Dated } from "./build-time.ts";
+import type { Ids } from "./ids.ts";
+import type { Summary } from "./summary.ts";
 
 /** If fewer pages are free, a change leaves the other blocks as they are. */
 const MAX_FREE_SHARE = 1 / 8;
 
-type Facts = Omit<Meta, "built_at" | "roadbook_version">;
+export interface FinishOptions extends BuildTime {
+  /** Called repeatedly while the index of user names is built, with the progress (0 to 1). */
+  onIndexed?: ((share: number) => void) | undefined;
+}
 
 export class SnapshotWriter implements Disposable {
-  /** In a transaction until {@link finish}. The snapshot to compare it with is attached as `old`. */
+  /** In a transaction until it is finished. The snapshot to compare it with is attached as `old`. */
   readonly db: Database;
   readonly #isNew: boolean;
   #isOpen = true;
@@ -69,34 +79,54 @@ export class SnapshotWriter implements Disposable {
   }
 
   /**
-   * Adds what follows from the rows, commits, and removes what is left of deleted rows. The rows and
-   * the name indexes must be complete.
+   * Makes the database, which is the file `work` and whose rows are complete, the snapshot `path`.
+   * Returns its checksum. Commits the id map, so that no id is lost that the snapshot will serve.
    */
-  finish(facts: Facts, builtAtMs: number): void {
-    const built_at = formatTime(Math.floor(builtAtMs / 1000));
-    writeMeta(this.db, { built_at, roadbook_version: version, ...facts });
-    createIndexes(this.db.$client);
-    divideSitemap(this.db.$client);
-
-    this.db.$client.exec("COMMIT");
-    forgetTerms(this.db.$client);
-  }
-
-  /** Makes the finished database, which is the file `work`, the snapshot `path`. Returns its checksum. */
-  async toFile(paths: Pick<Paths, "work" | "path">): Promise<string> {
+  async toFile(
+    paths: Pick<Paths, "work" | "path">,
+    ids: Ids,
+    summary: Summary,
+    options: Dated<FinishOptions>,
+  ): Promise<string> {
+    await this.#finish(ids, summary, options);
     const isCopied = this.#isNew || this.#hasManyFreePages();
     // Copies rows, not pages, so free pages and what they may hold are left behind.
     if (isCopied) this.db.run(sql`VACUUM INTO ${paths.path}`);
     this[Symbol.dispose]();
     if (!isCopied) moveWork(paths);
 
-    return await finishFile(paths.path);
+    const sha256 = await finishFile(paths.path);
+    // Detects bugs in how a snapshot is built. A takedown does not wait for this.
+    if (this.#isNew) await checkSnapshot(paths.path);
+    ids.commit();
+    return sha256;
   }
 
-  /** Returns the finished database, which is in memory, as the bytes of a snapshot. */
-  toBytes(): Uint8Array {
+  /** Returns the database, which is in memory and whose rows are complete, as a snapshot. */
+  async toBytes(ids: Ids, summary: Summary, options: Dated<FinishOptions>): Promise<Uint8Array> {
+    await this.#finish(ids, summary, options);
     this.db.$client.exec("VACUUM");
     return finishBytes(this.db.$client.serialize());
+  }
+
+  /** Adds what follows from the rows, commits, and removes what is left of deleted rows. */
+  async #finish(
+    ids: Ids,
+    summary: Summary,
+    { builtAtMs, onIndexed }: Dated<FinishOptions>,
+  ): Promise<void> {
+    // Before the indexes, which take long, because the id map may be on a full disk.
+    const id_map = ids.addMark();
+    // A change brings the indexes of a copy in line itself.
+    if (this.#isNew) await indexNames(this.db, summary.counts.public_users, onIndexed);
+
+    const built_at = formatTime(Math.floor(builtAtMs / 1000));
+    writeMeta(this.db, { built_at, roadbook_version: version, ...summary, id_map });
+    createIndexes(this.db.$client);
+    divideSitemap(this.db.$client);
+
+    this.db.$client.exec("COMMIT");
+    forgetTerms(this.db.$client);
   }
 
   /** Whether so many pages are free that they should not be copied with each further change. */
@@ -106,5 +136,19 @@ export class SnapshotWriter implements Disposable {
     );
     const [free, all] = row ?? [0, 0];
     return free > all * MAX_FREE_SHARE;
+  }
+}
+
+async function indexNames(
+  db: Database,
+  users: number,
+  onIndexed: FinishOptions["onIndexed"],
+): Promise<void> {
+  for (const kind of nameKinds) {
+    for (const done of buildNameIndex(db.$client, kind)) {
+      if (kind === "user") onIndexed?.(done / users);
+      // Lets the event loop handle pending signals.
+      await setImmediate();
+    }
   }
 }
