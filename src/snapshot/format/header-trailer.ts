@@ -10,7 +10,6 @@ import zlib from "node:zlib";
 import { reasonOf } from "../../files/errors.ts";
 import { findForeign, isGzip, isSnapshotStart, SNAPSHOT_MARK } from "../../files/file-kinds.ts";
 import { writeAll } from "../../files/write-all.ts";
-import { clearUnused } from "./forget.ts";
 import { SnapshotError } from "./snapshot-error.ts";
 
 export const APPLICATION_ID = Buffer.from(SNAPSHOT_MARK).readUInt32BE();
@@ -81,15 +80,18 @@ export async function isSnapshot(path: string): Promise<boolean> {
   return findHeaderProblem(Buffer.from(await readHeader(file))) === undefined;
 }
 
-/** Clears unused space on all pages, and writes the trailer. Returns the checksum. */
-export async function finishFile(path: string): Promise<string> {
+/** Clears what pages do not use, as in forget.ts. Returns whether anything has changed. */
+type Clear = (pages: Uint8Array, fileHeaderBytes: number) => boolean;
+
+/** Clears all pages and writes the trailer, for which the file is read once. Returns the checksum. */
+export async function finishFile(path: string, clear: Clear): Promise<string> {
   await using file = await open(path, "r+");
   const { databaseBytes } = parseSizes(await readHeader(file));
   const hash = createHash("sha256");
   const blocks: Buffer[] = [];
   let at = 0;
   for await (const chunk of readChunks(file, 0, databaseBytes)) {
-    const hasChanged = clearUnused(chunk, at === 0 ? HEADER_BYTES : 0);
+    const hasChanged = clear(chunk, at === 0 ? HEADER_BYTES : 0);
     if (hasChanged) await writeAll(file, chunk, at);
     hash.update(chunk);
     blocks.push(hashBlocks(chunk));
@@ -104,8 +106,8 @@ export async function finishFile(path: string): Promise<string> {
 }
 
 /** Like {@link finishFile}, for a database in memory. Changes its bytes, and returns a snapshot. */
-export function finishBytes(database: Uint8Array): Uint8Array {
-  clearUnused(database, HEADER_BYTES);
+export function finishBytes(database: Uint8Array, clear: Clear): Uint8Array {
+  clear(database, HEADER_BYTES);
   const hashes = hashBlocks(database);
   const sha256 = createHash("sha256").update(database).update(hashes).digest("hex");
   return Buffer.concat([database, hashes, checksumLine(sha256)]);

@@ -11,7 +11,7 @@ import { version } from "../../domain/version.ts";
 import { moveWork, type Paths } from "../../files/replace.ts";
 import { buildNameIndex } from "../../search/name-index.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { forgetTerms, overwriteDeleted } from "../format/forget.ts";
+import { clearUnused, forgetTerms, overwriteDeleted } from "../format/forget.ts";
 import { finishBytes, finishFile } from "../format/header-trailer.ts";
 import { writeMeta } from "../format/meta.ts";
 import { checkSnapshot } from "../format/open.ts";
@@ -95,7 +95,7 @@ export class SnapshotWriter implements Disposable {
     this[Symbol.dispose]();
     if (!isCopied) moveWork(paths);
 
-    const sha256 = await finishFile(paths.path);
+    const sha256 = await finishFile(paths.path, clearUnused);
     // Detects bugs in how a snapshot is built. A takedown does not wait for this.
     if (this.#isNew) await checkSnapshot(paths.path);
     ids.commit();
@@ -106,7 +106,7 @@ export class SnapshotWriter implements Disposable {
   async toBytes(ids: Ids, summary: Summary, options: Dated<FinishOptions>): Promise<Uint8Array> {
     await this.#finish(ids, summary, options);
     this.db.$client.exec("VACUUM");
-    return finishBytes(this.db.$client.serialize());
+    return finishBytes(this.db.$client.serialize(), clearUnused);
   }
 
   /** Adds what follows from the rows, commits, and removes what is left of deleted rows. */
