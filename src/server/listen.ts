@@ -38,11 +38,16 @@ type Listen = (
 ) => Promise<OpenPort>;
 
 /** If listening fails, rejects with an error whose message is for the operator. */
-export async function openListener(...given: Parameters<Listen>): Promise<Listener> {
+export async function openListener(
+  address: ListenAddress,
+  respond: FetchHandler,
+  tls?: Certificate,
+): Promise<Listener> {
   const listen = process.versions.bun ? listenOnBun : listenOnNode;
-  const { origin, drain, close } = await listen(...given).catch((error) => {
-    throw listenError(error, given[0]);
+  const { origin, drain, close } = await listen(address, respond, tls).catch((error) => {
+    throw listenError(error, address);
   });
+
   return {
     origin,
     close,
@@ -119,34 +124,61 @@ export function createNodeListener(
   respond: FetchHandler,
   isUnknownPath: (request: Request) => boolean = () => false,
 ): NodeListener {
-  const send = async (...[incoming, outgoing, next]: Parameters<NodeListener>) => {
+  async function send(incoming: IncomingMessage, outgoing: ServerResponse, next?: () => void) {
     const request = requestOf(incoming);
     const response = await respond(request, () => incoming.socket.remoteAddress);
     if (next && isUnknownPath(request)) return next();
+
     // Reads the whole body before sending the head, so nothing is sent if that fails.
     const body = Buffer.from(await response.arrayBuffer());
-    // Discards the request's body.
+    // Discards what the handler has left of the request's body.
     incoming.resume();
     outgoing.statusCode = response.status;
     outgoing.setHeaders(response.headers).end(body);
+  }
+
+  return (incoming, outgoing, next) => {
+    send(incoming, outgoing, next).catch(() => outgoing.destroy());
   };
-  return (...given) => void send(...given).catch(() => given[1].destroy());
 }
 
 function requestOf(incoming: IncomingMessage): Request {
-  const { headers, method = "GET", url = "/", socket } = incoming;
+  const { headers, method: given = "GET", url = "/", socket } = incoming;
   // The Fetch standard forbids TRACE and TRACK. They become POST, which gets the same 405 response.
-  const request = new Request("http://localhost", {
-    method: method === "TRACE" || method === "TRACK" ? "POST" : method,
+  const method = given === "TRACE" || given === "TRACK" ? "POST" : given;
+  const init: RequestInit & { duplex: "half" } = {
+    method,
     headers: Object.entries(headers).map(([name, value]): [string, string] => [name, `${value}`]),
-  });
+    // The standard forbids a body of these, too.
+    body: method === "GET" || method === "HEAD" ? null : bodyOf(incoming),
+    duplex: "half",
+  };
+  const request = new Request("http://localhost", init);
+
   const origin = `http${"encrypted" in socket ? "s" : ""}://${headers.host ?? "localhost"}`;
-  return Object.defineProperties(request, {
-    // Exactly as it was sent, because the constructor would resolve `..` in the path.
-    url: { value: url.startsWith("/") ? origin + url : url },
-    // Only the admin port reads a body. A web stream would hold back a body that nobody reads.
-    body: { value: incoming },
-  });
+  // Exactly as it was sent, because the constructor would resolve `..` in the path.
+  const sent = url.startsWith("/") ? origin + url : url;
+  return Object.defineProperty(request, "url", { value: sent });
+}
+
+/**
+ * The body as a stream that takes nothing from `incoming` until it is read, which only the admin port
+ * does. `Readable.toWeb` would read ahead, and hold back the rest of a body that nobody reads.
+ */
+function bodyOf(incoming: IncomingMessage): ReadableStream {
+  // If the handler stops early, its response can still be sent.
+  const chunks = incoming.iterator({ destroyOnReturn: false });
+  const source = {
+    async pull(stream: ReadableStreamDefaultController) {
+      const { done, value } = await chunks.next();
+      if (done) stream.close();
+      else stream.enqueue(value);
+    },
+    async cancel() {
+      await chunks.return?.();
+    },
+  };
+  return new ReadableStream(source, { highWaterMark: 0 });
 }
 
 function listenError(error: unknown, { host, port, flagPrefix }: ListenAddress): Error {

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { createRoadbook, type NodeListener, type Roadbook } from "../../src/library.ts";
 import { createNodeListener } from "../../src/server/listen.ts";
 import { community } from "../datasets.ts";
+import { converse } from "../sockets.ts";
 
 let roadbook: Roadbook;
 const servers: Server[] = [];
@@ -44,6 +45,23 @@ test("a handler can read the body of a request", async () => {
   );
   const response = await fetch(origin, { method: "PUT", body: "[]" });
   expect(await response.text()).toBe("[]");
+});
+
+test("a body that a handler leaves unread holds up neither its response nor the next request", async () => {
+  const large = "x".repeat(1_000_000);
+  const origin = await serve(
+    createNodeListener(async ({ method, body }) => {
+      // Reads one chunk and stops.
+      if (method === "PUT") for await (const _ of body ?? []) break;
+      return new Response(method);
+    }),
+  );
+  const head = (method: string, length: number) =>
+    `${method} / HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`;
+  const last = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+  const parts = ["PUT", "POST"].flatMap((method) => [head(method, large.length), large]);
+  const { responses } = await converse({ origin }, ...parts, last);
+  expect(responses.map(({ body }) => body)).toEqual(["PUT", "POST", "GET"]);
 });
 
 test("a response has its headers, its length and the client's count", async () => {
