@@ -78,15 +78,18 @@ export function readAsset(name: Asset): Promise<Bytes> {
   return assets[name];
 }
 
-/** The plugin holds the script in a string. @scalar/api-reference would install 270 MB more. */
+/** The plugin has the script in a string of its code. @scalar/api-reference would install 270 MB more. */
 function packDocsScript(): Bytes {
-  const entry = Bun.resolveSync("@scalar/fastify-api-reference", import.meta.dir);
-  const [code] =
-    /^var standalone_default = .*?(?=^\/\/#endregion)/ms.exec(readFileSync(entry, "utf8")) ?? [];
-  return gzipSync(new Function(`${code}; return standalone_default;`)(), { level: 9 });
+  const plugin = "@scalar/fastify-api-reference";
+  const code = readPackaged(plugin).toString();
+  const [declaration] = /^var standalone_default = .*?(?=^\/\/#endregion)/ms.exec(code) ?? [];
+  if (declaration === undefined) {
+    throw new Error(`${plugin} declares no standalone_default; another version may have moved it`);
+  }
+  return gzipSync(new Function(`${declaration}; return standalone_default;`)(), { level: 9 });
 }
 
-function readPackaged(path: string): Bytes {
+function readPackaged(path: string): Buffer<ArrayBuffer> {
   return readFileSync(Bun.resolveSync(path, import.meta.dir));
 }
 
