@@ -23,6 +23,6 @@ export async function openLimiter(
   const options = { limit, windowMs, maxClients, clock };
   if (rateLimitStore === undefined) return new MemoryLimiter(options);
   // Imported only if needed, because only Bun has a Redis client.
-  const { openSharedLimiter } = await import("./shared-limiter.ts");
-  return openSharedLimiter({ ...options, ...hooks, url: rateLimitStore });
+  const { SharedLimiter } = await import("./shared-limiter.ts");
+  return SharedLimiter.open({ ...options, ...hooks, url: rateLimitStore });
 }

@@ -13,16 +13,17 @@ export interface SharedLimiterOptions extends LimiterOptions {
   onDown: (reason: string) => void;
   /** Called when the store becomes available, for the first time or again. */
   onUp: () => void;
-  /** If the store takes longer than this to decide, memory decides. */
-  deadlineMs?: number;
-  /** How long the store may take for its first decision after a connection. */
-  connectMs?: number;
-  retryMs?: number;
 }
 
-const DEADLINE_MS = 50;
-const CONNECT_MS = 1000;
-const RETRY_MS = 1000;
+interface Timing {
+  /** If the store takes longer than this to decide, memory decides. */
+  deadlineMs: number;
+  /** How long the store may take for its first decision after a connection. */
+  connectMs: number;
+  retryMs: number;
+}
+
+const TIMING: Timing = { deadlineMs: 50, connectMs: 1000, retryMs: 1000 };
 
 /** An error whose message has no part of the store's URL, and no reply. */
 class StoreError extends Error {}
@@ -30,28 +31,34 @@ class StoreError extends Error {}
 /** A wait may exceed the window by as much as the store's clock was set back. */
 const MAX_LAG_MS = 86_400_000;
 
-/** Opens a limiter. If the store does not decide within a second, it starts in memory. */
-export async function openSharedLimiter(options: SharedLimiterOptions): Promise<SharedLimiter> {
-  const limiter = new SharedLimiter(options);
-  await limiter.connect();
-  return limiter;
-}
-
-class SharedLimiter implements Limiter {
+export class SharedLimiter implements Limiter {
   readonly policy: LimitPolicy;
   readonly #options: SharedLimiterOptions;
-  readonly #deadlineMs: number;
+  readonly #timing: Timing;
   readonly #memory: MemoryLimiter;
   /** Undefined while the store is down. */
   #store: RedisClient | undefined;
   #retryTimer: Timer | undefined;
   #isClosed = false;
 
-  constructor(options: SharedLimiterOptions) {
+  private constructor(options: SharedLimiterOptions, timing: Timing) {
     this.#options = options;
-    this.#deadlineMs = options.deadlineMs ?? DEADLINE_MS;
+    this.#timing = timing;
     this.#memory = new MemoryLimiter(options);
     this.policy = this.#memory.policy;
+  }
+
+  /**
+   * If the store does not decide in time, the limiter starts in memory. Only tests give a `timing`,
+   * because a store on a busy machine may miss the usual deadline.
+   */
+  static async open(
+    options: SharedLimiterOptions,
+    timing: Partial<Timing> = {},
+  ): Promise<SharedLimiter> {
+    const limiter = new SharedLimiter(options, { ...TIMING, ...timing });
+    await limiter.#connect();
+    return limiter;
   }
 
   consume(client: string): Decision | Promise<Decision> {
@@ -60,7 +67,7 @@ class SharedLimiter implements Limiter {
     return consumeBoth(this.#memory, client, async (isCounted) => {
       try {
         const decision = decide(store, client, { ...this.policy, isCounted });
-        return await beforeDeadline(this.#deadlineMs, decision);
+        return await beforeDeadline(this.#timing.deadlineMs, decision);
       } catch (error) {
         this.#drop(store, reasonWithoutSecrets(error));
         return undefined;
@@ -84,8 +91,9 @@ class SharedLimiter implements Limiter {
   }
 
   /** Opens a new connection, because one that hangs may never report an error. */
-  async connect(isRetry = false): Promise<void> {
-    const { url, onDown, onUp, connectMs = CONNECT_MS } = this.#options;
+  async #connect(isRetry = false): Promise<void> {
+    const { url, onDown, onUp } = this.#options;
+    const { deadlineMs, connectMs } = this.#timing;
     const candidate = new RedisClient(url, { autoReconnect: false });
     candidate.onclose = () => this.#drop(candidate, "the connection was closed");
     // The probe never reaches its limit, so it is always counted, which proves write access. With a
@@ -93,7 +101,7 @@ class SharedLimiter implements Limiter {
     const probe = { limit: 1_000_000, windowMs: 1, isCounted: true };
     try {
       await beforeDeadline(connectMs, decide(candidate, "probe", probe));
-      await beforeDeadline(this.#deadlineMs, decide(candidate, "probe", probe));
+      await beforeDeadline(deadlineMs, decide(candidate, "probe", probe));
     } catch (error) {
       candidate.close();
       if (!isRetry) onDown(reasonWithoutSecrets(error));
@@ -116,8 +124,7 @@ class SharedLimiter implements Limiter {
 
   #retryLater(): void {
     if (this.#isClosed) return;
-    const { retryMs = RETRY_MS } = this.#options;
-    this.#retryTimer = setTimeout(() => this.connect(true), retryMs).unref();
+    this.#retryTimer = setTimeout(() => this.#connect(true), this.#timing.retryMs).unref();
   }
 }
 

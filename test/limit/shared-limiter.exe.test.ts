@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { openSharedLimiter, type SharedLimiterOptions } from "../../src/limit/shared-limiter.ts";
+import { SharedLimiter, type SharedLimiterOptions } from "../../src/limit/shared-limiter.ts";
 import {
   findFreePort,
   makeCertificate,
@@ -17,30 +17,30 @@ import { openRedisServer } from "./redis-server.ts";
 
 /** The maximum time that a test may take after its first request. */
 const LATE_MS = 10_000;
-/** A deadline that a store on a machine under load misses only if it does not respond at all. */
-const DEADLINE_MS = 5000;
+/** With these, a store on a machine under load is late only if it does not respond at all. */
+const TIMING = { deadlineMs: 5000, connectMs: 5000, retryMs: 20 };
 
 const skipped = !tryProgram("redis-server");
 
 describe.skipIf(skipped)("a shared limiter", async () => {
   if (skipped) return;
   const server = await openRedisServer();
-  const opened: Awaited<ReturnType<typeof openSharedLimiter>>[] = [];
+  const opened: SharedLimiter[] = [];
   const events: string[] = [];
 
-  async function open(options: Partial<SharedLimiterOptions> = {}) {
-    const limiter = await openSharedLimiter({
+  async function open(
+    options: Partial<SharedLimiterOptions> = {},
+    timing: Partial<typeof TIMING> = {},
+  ) {
+    const defaults = {
       url: server.url,
       limit: 30,
       windowMs: 3_600_000,
       maxClients: 1000,
-      deadlineMs: DEADLINE_MS,
-      connectMs: DEADLINE_MS,
-      retryMs: 20,
-      onDown: (reason) => events.push(`down: ${reason}`),
+      onDown: (reason: string) => events.push(`down: ${reason}`),
       onUp: () => events.push("up"),
-      ...options,
-    });
+    };
+    const limiter = await SharedLimiter.open({ ...defaults, ...options }, { ...TIMING, ...timing });
     opened.push(limiter);
     return limiter;
   }
@@ -110,7 +110,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
   });
 
   test("with a store that hangs at times, exactly the limit is allowed", async () => {
-    const limiter = await open({ deadlineMs: 200 });
+    const limiter = await open({}, { deadlineMs: 200 });
     let allowed = 0;
     for (const hangs of [false, true, false, true, false]) {
       if (hangs) server.freeze();
@@ -176,7 +176,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
   });
 
   test("a closed limiter decides in memory and does not reconnect", async () => {
-    const limiter = await open({ retryMs: 1 });
+    const limiter = await open({}, { retryMs: 1 });
     await limiter.consume("a");
     limiter.close();
     limiter.close();
@@ -197,7 +197,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
 
   test("a process that lags keeps using the store, and the budget stays exact", async () => {
     const deadlineMs = 200;
-    const three = await Promise.all([1, 2, 3].map(() => open({ limit: 7, deadlineMs })));
+    const three = await Promise.all([1, 2, 3].map(() => open({ limit: 7 }, { deadlineMs })));
     let allowed = 0;
     for (let round = 0; round < 3; round++) {
       const requests = three.map((limiter) => limiter.consume("a"));

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Decision } from "../../src/limit/decision.ts";
 import { MemoryLimiter } from "../../src/limit/memory-limiter.ts";
-import { consumeBoth, openSharedLimiter } from "../../src/limit/shared-limiter.ts";
+import { consumeBoth, SharedLimiter } from "../../src/limit/shared-limiter.ts";
 import { runs } from "../runs.ts";
 
 const UNEXPECTED = "unexpected reply from the store";
@@ -37,15 +37,15 @@ test.each<[string, reply: string, reason: string | undefined]>([
     },
   });
   const events: string[] = [];
-  const limiter = await openSharedLimiter({
+  const options = {
     url: `redis://127.0.0.1:${fake.port}`,
     limit: 2,
     windowMs: 60_000,
     maxClients: 10,
-    connectMs: 100,
-    onDown: (reason) => events.push(reason),
+    onDown: (reason: string) => events.push(reason),
     onUp: () => events.push("up"),
-  });
+  };
+  const limiter = await SharedLimiter.open(options, { connectMs: 100 });
   try {
     expect(events).toEqual([reason ?? expect.not.stringMatching(/^up$/)]);
     expect(limiter.consume("a")).toMatchObject({ allowed: true, remaining: 1 });
@@ -71,15 +71,15 @@ test("a store that needs most of the deadline is kept while the process lags", a
     },
   });
   const events: string[] = [];
-  const limiter = await openSharedLimiter({
+  const options = {
     url: `redis://127.0.0.1:${slow.port}`,
     limit: 2,
     windowMs: 60_000,
     maxClients: 10,
-    deadlineMs,
-    onDown: (reason) => events.push(reason),
+    onDown: (reason: string) => events.push(reason),
     onUp: () => events.push("up"),
-  });
+  };
+  const limiter = await SharedLimiter.open(options, { deadlineMs });
   try {
     const decision = limiter.consume("a");
     Bun.sleepSync(1.2 * deadlineMs);
