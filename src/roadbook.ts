@@ -24,11 +24,7 @@ import {
 import { sharedSettings } from "./settings/serve-flags.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import type { LineSource } from "./snapshot/import/line-reader.ts";
-import {
-  openReloadableSnapshot,
-  type ReloadableSnapshot,
-  type Replacement,
-} from "./snapshot/read/reload.ts";
+import { ReloadableSnapshot, type Replacement } from "./snapshot/read/reload.ts";
 import type { RemoteSnapshot } from "./snapshot/remote/remote-snapshot.ts";
 import { demoSnapshot, pageAssets } from "./web/assets.ts";
 import { type Logo, parseLogo } from "./web/brand.ts";
@@ -118,7 +114,7 @@ export async function openRoadbook(
   { snapshot, ...opened }: Opened,
 ): Promise<OpenRoadbook> {
   const pages = values.page ? await openPages(values) : undefined;
-  const reloadable = await openReloadableSnapshot(snapshot, values.cacheDir);
+  const reloadable = await ReloadableSnapshot.open(snapshot, values.cacheDir);
   return new OpenRoadbook(values, { ...opened, pages, reloadable });
 }
 

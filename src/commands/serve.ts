@@ -122,7 +122,7 @@ async function openServer(values: ServeValues, log: Logger): Promise<RunningServ
 /** Returns the path of the snapshot, of which a remote one is a copy. Without one, it is the demo. */
 async function locateSnapshot({ snapshot, cacheDir, fetchTimeout }: ServeValues, log: Logger) {
   if (typeof snapshot !== "object") return { path: snapshot, remote: undefined };
-  const { openRemoteSnapshot } = await import("../snapshot/remote/remote-snapshot.ts");
+  const { RemoteSnapshot } = await import("../snapshot/remote/remote-snapshot.ts");
   const options = {
     location: snapshot,
     folder: cacheDir === undefined ? makeTemporaryFolder().folder : resolve(cacheDir),
@@ -131,7 +131,7 @@ async function locateSnapshot({ snapshot, cacheDir, fetchTimeout }: ServeValues,
     onUp: () => log.info(`${snapshot.name} has recovered`),
   };
 
-  const open = () => openRemoteSnapshot(options);
+  const open = () => RemoteSnapshot.open(options);
   const remote = await endOnSignal(open, { signals: ["SIGINT", "SIGTERM"] });
   return { path: remote.path, remote };
 }

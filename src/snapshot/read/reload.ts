@@ -27,16 +27,6 @@ export function snapshotOf({ db, sha256 }: VerifiedDatabase) {
   return { meta: readMeta(db), sha256, ...parts, close: () => db.$client.close() };
 }
 
-export async function openReloadableSnapshot(
-  source: string | Uint8Array,
-  copyFolder?: string,
-): Promise<ReloadableSnapshot> {
-  // Found before the file is opened, so that a replacement in between is noticed.
-  const version = findVersion(source);
-  const snapshot = await openSnapshot(source, copyFolder);
-  return new ReloadableSnapshot(snapshot, version, source, copyFolder);
-}
-
 export class ReloadableSnapshot {
   #snapshot: Snapshot;
   /** The path or bytes of the snapshot. */
@@ -48,7 +38,7 @@ export class ReloadableSnapshot {
   #isClosed = false;
   #lastTask: Promise<unknown> = Promise.resolve();
 
-  constructor(
+  private constructor(
     snapshot: Snapshot,
     version: FileVersion,
     source: string | Uint8Array,
@@ -58,6 +48,14 @@ export class ReloadableSnapshot {
     this.#version = version;
     this.#source = source;
     this.#copyFolder = copyFolder;
+  }
+
+  /** Opens a snapshot from its path or bytes. */
+  static async open(source: string | Uint8Array, copyFolder?: string): Promise<ReloadableSnapshot> {
+    // Found before the file is opened, so that a replacement in between is noticed.
+    const version = findVersion(source);
+    const snapshot = await openSnapshot(source, copyFolder);
+    return new ReloadableSnapshot(snapshot, version, source, copyFolder);
   }
 
   /** The snapshot to read from, until the next await: it may be closed after that. */

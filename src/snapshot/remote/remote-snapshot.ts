@@ -9,9 +9,9 @@ import { type Paths, replaceLocked } from "../../files/replace.ts";
 import { HEADER_BYTES, parseSizes } from "../format/header-trailer.ts";
 import { verifyFile } from "../format/open.ts";
 import { SnapshotError } from "../format/snapshot-error.ts";
+import { CachedCopy } from "./cached-copy.ts";
 import { BlocksError, downloadBlocks, ReplacedError, readEnd } from "./download-blocks.ts";
 import { createGet, type Get, type RemoteLocation, type Reply, RequestError } from "./location.ts";
-import { CachedCopy } from "./unused-copies.ts";
 
 export interface RemoteOptions {
   location: RemoteLocation;
@@ -32,21 +32,6 @@ export interface RemoteStatus {
 
 /** How often the source may replace the snapshot during a download of blocks. */
 const MAX_REPLACED = 3;
-
-/** If the download fails or is slow, uses the copy that an earlier process left in the folder. */
-export async function openRemoteSnapshot(options: RemoteOptions): Promise<RemoteSnapshot> {
-  const { location, folder, timeoutMs } = options;
-  const copy = new CachedCopy(folder, location.name);
-  await copy.use();
-  const hasCopy = await verifyFile(copy.path).then(Boolean, () => false);
-  const remote = new RemoteSnapshot(copy, hasCopy, options);
-
-  const first = remote.refresh();
-  // A slow download need not delay the start if there is a copy.
-  await (hasCopy ? Promise.race([first, sleep(timeoutMs / 10)]) : first);
-  remote.requireCopy();
-  return remote;
-}
 
 /** Why the last attempt failed. */
 interface Failure {
@@ -70,7 +55,7 @@ export class RemoteSnapshot implements Disposable {
   #failure: Failure | undefined;
   #lastAttempt = Promise.resolve();
 
-  constructor(copy: CachedCopy, hasCopy: boolean, options: RemoteOptions) {
+  private constructor(copy: CachedCopy, hasCopy: boolean, options: RemoteOptions) {
     this.path = copy.path;
     this.#copy = copy;
     this.#hasCopy = hasCopy;
@@ -78,15 +63,25 @@ export class RemoteSnapshot implements Disposable {
     this.#get = createGet(options.location, options.timeoutMs);
   }
 
+  /** If the download fails or is slow, uses the copy that an earlier process left in the folder. */
+  static async open(options: RemoteOptions): Promise<RemoteSnapshot> {
+    const { location, folder, timeoutMs } = options;
+    const copy = new CachedCopy(folder, location.name);
+    await copy.use();
+    const hasCopy = await verifyFile(copy.path).then(Boolean, () => false);
+    const remote = new RemoteSnapshot(copy, hasCopy, options);
+
+    const first = remote.refresh();
+    // A slow download need not delay the start if there is a copy.
+    await (hasCopy ? Promise.race([first, sleep(timeoutMs / 10)]) : first);
+    if (!remote.#hasCopy) throw new Error(`${location.name} ${remote.#failure?.reason}`);
+    return remote;
+  }
+
   /** Requests the snapshot once, after any other request. Never rejects. */
   refresh(): Promise<void> {
     this.#lastAttempt = this.#lastAttempt.then(() => this.#attempt());
     return this.#lastAttempt;
-  }
-
-  requireCopy(): void {
-    if (this.#hasCopy) return;
-    throw new Error(`${this.#options.location.name} ${this.#failure?.reason}`);
   }
 
   /** Why the snapshot at the source cannot be served, if it was received. */
