@@ -17,24 +17,35 @@ const two = (digits: string) => digits.padStart(2, "0");
  * such as 5/31/2021 need the order of day and month.
  */
 export function toTime(cell: unknown, order?: DateOrder): unknown {
-  if (cell instanceof Date) {
-    const year = cell.getUTCFullYear();
-    // MySQL's dates without a month or a day become invalid.
-    if (Number.isNaN(year)) return "0000-00-00";
-    return year >= 0 && year <= 9999 ? formatTime(cell.getTime() / 1000) : String(cell);
-  }
+  if (cell instanceof Date) return fromDate(cell);
+
   const value = trimmed(decoded(cell));
   const text = asText(value);
-  if (SECONDS.test(text)) {
-    const seconds = Number(text.replace(",", "."));
-    return seconds >= 1e8 && seconds < 1e11 ? formatTime(seconds) : seconds;
-  }
+  if (SECONDS.test(text)) return fromSeconds(Number(text.replace(",", ".")));
+
   const isSlashed = order !== undefined && SLASHED.test(text);
-  const iso = isSlashed ? fromSlashes(text, order) : yearFirst(text);
-  const [, date, hour = "00", minute = "00", second = "00", sign = "+00", rest = "00"] =
-    TIME.exec(iso) ?? [];
-  const time = `${date}T${two(hour)}:${minute}:${second}${sign}:${rest}`;
-  return parseTime(time) === undefined ? value || undefined : time;
+  const time = completed(isSlashed ? fromSlashes(text, order) : yearFirst(text));
+  return time ?? (value || undefined);
+}
+
+function fromDate(date: Date): string {
+  const year = date.getUTCFullYear();
+  // MySQL's dates without a month or a day become invalid.
+  if (Number.isNaN(year)) return "0000-00-00";
+  return year >= 0 && year <= 9999 ? formatTime(date.getTime() / 1000) : String(date);
+}
+
+/** Returns a number that is too small or too large unchanged, so that validation says what it may be. */
+function fromSeconds(seconds: number): string | number {
+  return seconds >= 1e8 && seconds < 1e11 ? formatTime(seconds) : seconds;
+}
+
+/** Adds midnight and UTC where they are missing. Returns undefined if the text is no time. */
+function completed(text: string): string | undefined {
+  const [, date, hour = "00", minute = "00", second = "00", zone = "+00", zoneMinute = "00"] =
+    TIME.exec(text) ?? [];
+  const time = `${date}T${two(hour)}:${minute}:${second}${zone}:${zoneMinute}`;
+  return parseTime(time) === undefined ? undefined : time;
 }
 
 function yearFirst(text: string): string {

@@ -27,6 +27,8 @@ export function createCellConverter(
 ): (row: RawRecord) => RawRecord {
   const { hasBits, isSpreadsheet } = format;
   const converters: Partial<Record<string, (cell: unknown) => unknown>> = {
+    // No cell, but where the row begins.
+    line: () => undefined,
     id: ids.read,
     user_id: ids.read,
     role_id: ids.read,
@@ -43,10 +45,10 @@ export function createCellConverter(
     points: toInteger,
     member_count: toInteger,
   };
+
   return (row) => {
     const fields: RawRecord = {};
     for (const name in row) {
-      if (name === "line") continue;
       const value = (converters[name] ?? toText)(row[name]);
       // Without undefined values, so that validation reports what is missing.
       if (value !== undefined) fields[name] = value;

@@ -37,16 +37,19 @@ export function findTables(folder: string, ending: "csv" | "sql"): Map<TableName
   const found = new Map<TableName, string>();
   for (const file of readdirSync(folder).sort()) {
     if (!/^[^.].*\.(?:csv|sql)\s*$/i.test(file)) continue;
+
     const plain = file.replace(/\s/g, "").toLowerCase();
     const table = tableNames.find((name) => `${name}.${ending}` === plain);
     if (!table) throw new Error(`${folder} has the unknown file ${file}; ${advice}`);
     const other = found.get(table);
     if (other !== undefined) throw new Error(`${folder} has both ${basename(other)} and ${file}`);
+
     const path = join(folder, file);
     // Reading a FIFO could take forever, and meanwhile a takedown would wait for the lock.
     if (!statSync(path).isFile()) throw new Error(`${path} is not a regular file`);
     found.set(table, path);
   }
+
   if (found.has("users") || found.has("companies")) return found;
   throw new Error(`${folder} has neither users.${ending} nor companies.${ending}; ${advice}`);
 }
@@ -73,13 +76,13 @@ export function findColumns(file: string, table: TableName, header: readonly str
     return [{ file, column: (header[at] ?? "").trim(), meant }];
   });
 
+  const advice = `the columns can be ${known.join(", ")}`;
+  if (absent.length === known.length) {
+    // The first line may be somebody's row, so it is not quoted.
+    throw new Error(`${file} does not begin with the names of columns; ${advice}`);
+  }
   const missing = required.find((name) => absent.includes(name));
   if (missing !== undefined) {
-    const advice = `the columns can be ${known.join(", ")}`;
-    if (absent.length === known.length) {
-      // The first line may be somebody's row, so it is not quoted.
-      throw new Error(`${file} does not begin with the names of columns; ${advice}`);
-    }
     const others = unknown.map(({ column }) => `"${column}"`).join(", ") || "none";
     throw new Error(
       `${file}: the column "${missing}" is missing; ${advice}; unknown columns: ${others}`,

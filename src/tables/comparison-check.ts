@@ -28,6 +28,7 @@ export class ComparisonCheck {
   ): Promise<void> {
     const users = tables.get("users");
     if (!users || !lastUser) return;
+
     for (const name of ownedTables) {
       const ids = this.#missing[name];
       // An id that the column cannot have is an error for some servers, and that of nobody.

@@ -94,6 +94,7 @@ class CsvTable {
     const file = `${this.#name}.csv`;
     const texts = decode(file, readFileBytes(path));
     const { value: start = "" } = await texts.next();
+
     const parser = this.#createParser(findDelimiter(start));
     parser.write(start);
     try {
@@ -102,17 +103,10 @@ class CsvTable {
       const bad = "a quote is misplaced or never closed, or the record is longer than 1 MiB";
       throw error instanceof CsvError ? this.#problem(bad) : error;
     }
-
     if (!this.#table) throw new Error(`${file} is empty; its first line must name the columns`);
-    // The index has all columns, so that a page is read from one place. Rows with the same id are in
-    // the order of their lines.
-    const { header } = this.#table;
-    const key = keyOf(this.#name);
-    const others = [...header.columns.keys()].filter((name) => name !== key);
-    this.#db.exec(
-      `CREATE INDEX ${this.#name}_by_id ON ${this.#name} (${[key, "line", ...others]})`,
-    );
-    return header;
+
+    this.#createIndex(this.#table.header);
+    return this.#table.header;
   }
 
   #createParser(delimiter: string) {
@@ -148,10 +142,22 @@ class CsvTable {
     for (const name of columns.filter((name) => name.endsWith("_at"))) {
       this.dated.set(name, new DateColumn());
     }
+
     this.#db.exec(`CREATE TABLE ${this.#name} (${columns}, line)`);
     const values = columns.map(() => "?");
     const insert = this.#db.prepare(`INSERT INTO ${this.#name} VALUES (${values}, ?)`);
     return { header, width, insert };
+  }
+
+  /**
+   * The index has all columns, so that a page is read from one place. Rows with the same id are in
+   * the order of their lines.
+   */
+  #createIndex({ columns }: Header): void {
+    const key = keyOf(this.#name);
+    const others = [...columns.keys()].filter((name) => name !== key);
+    const indexed = [key, "line", ...others];
+    this.#db.exec(`CREATE INDEX ${this.#name}_by_id ON ${this.#name} (${indexed})`);
   }
 
   #addRow(cells: string[], { header, width, insert }: LoadedTable): void {
@@ -159,6 +165,7 @@ class CsvTable {
       const counts = `has ${cells.length} fields, but the header has ${width}`;
       throw this.#problem(`${counts} (a field with a separator must be quoted)`);
     }
+
     const key = keyOf(this.#name);
     const line = this.#lines + 1;
     const values = Array.from(header.columns, ([name, at]) => {
@@ -189,12 +196,14 @@ async function* decode(file: string, bytes: AsyncIterable<Uint8Array>): AsyncGen
   const utf8 = new TextDecoder("utf-8", { fatal: true });
   let held = "";
   let loneReturn: string | undefined;
+
   try {
     for await (const chunk of bytes) {
       const text = held + utf8.decode(chunk, { stream: true });
       const whole = text.replace(/\r+$/, "");
       // The line feed that belongs to a CR may be in the next chunk.
       held = text.slice(whole.length);
+
       const [end] = /\r+\n|\r|\n/.exec(whole) ?? [];
       if (end !== undefined) loneReturn ??= end === "\r" ? "\n" : " ";
       yield whole.replace(/\r+\n/g, "\n").replaceAll("\r", loneReturn ?? " ");

@@ -97,6 +97,7 @@ async function createClient(url: string, dialect: Dialect): Promise<SQL> {
     prepare: !dialect.keepsPrepared,
     bigint: true,
   };
+
   // Otherwise, variables such as PGDATABASE would win over the URL.
   const database = decodeURIComponent(URL.parse(url)?.pathname.slice(1) ?? "");
   if (database !== "") options.database = database;

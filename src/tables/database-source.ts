@@ -81,6 +81,7 @@ class DatabaseSource implements TableSource {
     const file = this.fileOf(table);
     const bytes = Buffer.concat(await Array.fromAsync(readFileBytes(path)));
     if (!isUtf8(bytes)) throw new Error(`${file} is not valid UTF-8`);
+
     const query = trimQuery(this.dialect, new TextDecoder().decode(bytes));
     const from = `(${query})`;
 

@@ -15,11 +15,9 @@ export class DateColumn {
   add(cell: string, line: number): void {
     const [, first, second] = (cell.includes("/") && SLASHED.exec(cell)) || [];
     if (first === undefined) return;
-    const isDay = Number(first) > 12;
-    const isSecondDay = Number(second) > 12;
-    // A date that fits neither order is an error of its row.
-    if (isDay && isSecondDay) return;
-    this.#lines[isDay ? "dmy" : isSecondDay ? "mdy" : "both"] ??= line;
+
+    const order = fittingOrder(Number(first), Number(second));
+    if (order !== undefined) this.#lines[order] ??= line;
   }
 
   /**
@@ -37,6 +35,12 @@ export class DateColumn {
     if (both === undefined) return undefined;
     throw new Error(`nothing shows which number is the month, as in line ${both}; ${CHOOSE}`);
   }
+}
+
+/** Returns undefined if the numbers fit no order: an error of the row. */
+function fittingOrder(first: number, second: number): DateOrder | "both" | undefined {
+  if (first > 12) return second > 12 ? undefined : "dmy";
+  return second > 12 ? "mdy" : "both";
 }
 
 const CHOOSE = "say which comes first with --dates dmy or --dates mdy";

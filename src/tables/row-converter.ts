@@ -39,6 +39,7 @@ export class RowConverter {
       if (!this.#ids.isId(cells.id)) {
         return this.toProblem(tableOf(type), row, mustBeId("id", cells.id));
       }
+
       if (row.id !== first?.id) first = row;
       this.#count++;
       return {

@@ -102,6 +102,7 @@ class TableReader implements RecordReader {
     const members = new Map<unknown, number>();
     const users = this.#tables.get("users");
     if (!users?.header.columns.has("company_id")) return members;
+
     const columns = "q.company_id AS company_id, COUNT(*) AS members";
     for (const row of await users.query("GROUP BY q.company_id", columns)) {
       const id = this.#converter.toCells(row).company_id;

@@ -88,6 +88,7 @@ export class Table {
     const end = upTo ? ` AND ${key} <= ${this.#literalOf(upTo.id)}` : "";
     let start = after ? `${key} > ${this.#literalOf(after.id)}` : `${key} IS NOT NULL`;
     let isFull: boolean;
+
     do {
       if (isById) this.#hooks.onRead?.(this.file, this.#read);
       const rows = await this.#readPage(`WHERE ${start}${end} ORDER BY ${key}`, size + 1);
@@ -99,6 +100,7 @@ export class Table {
       if (page.length > 0) yield page;
       start = `${key} > ${this.#literalOf(page.at(-1)?.[this.#column])}`;
     } while (isFull);
+
     if (isById) this.#hooks.onRead?.(this.file, this.#read);
   }
 
@@ -135,6 +137,7 @@ export class Table {
       const isMisordered = this.#column === "user_id" && INCOMPARABLE.test(error.message);
       throw isMisordered ? this.misordered() : error;
     });
+
     const isSlow = performance.now() - began > SLOW_MS;
     if (isSlow && !this.#isSlow) {
       this.#isSlow = true;
@@ -154,6 +157,7 @@ export class Table {
     const page = rows.slice(0, -1);
     const last = this.#literalOf(page.at(-1)?.[column]);
     if (typeof next !== "string" && this.#literalOf(next) !== last) return page;
+
     const ties = await this.query(`WHERE q.${column} = ${last}`);
     const tied = new Set(ties.map((row) => this.#literalOf(row[column])));
     const untied = page.findLastIndex((row) => !tied.has(this.#literalOf(row[column]))) + 1;

@@ -117,6 +117,7 @@ async function* readAhead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
     next.catch(() => {});
     requested.push(next);
   };
+
   for (let count = 0; count < AHEAD; count++) request();
   for (;;) {
     const result = await requested.shift();

@@ -1,6 +1,6 @@
 /**
  * Forgets what a change removes from a snapshot, so that no byte of the file shows it. Each of three
- * steps has its time:
+ * steps has its time (import/snapshot-writer.ts):
  *
  * 1. Before anything is deleted, {@link overwriteDeleted}.
  * 2. After the commit, {@link forgetTerms}.

@@ -45,6 +45,7 @@ export function applyChanges(
     const old = await copyVerified(target, paths);
     using ids = await Ids.open(reader.ids, old, dated);
     using writer = SnapshotWriter.change(paths.work, paths.old);
+
     return await applyTo({ paths, writer, ids, old }, reader, dated);
   });
 }
@@ -129,11 +130,11 @@ export async function changeSnapshot(
 ): Promise<Uint8Array> {
   const databaseBytes = parseHeader(snapshot, snapshot.length);
   using writer = SnapshotWriter.changeInMemory(snapshot.subarray(0, databaseBytes));
-  const dated = dateBuild({});
   const old = describeOldSnapshot(writer.db, { name: "the snapshot" });
   await using reader = await LineReader.open(changes, {});
   using ids = await Ids.open(reader.ids, old, {});
 
+  const dated = dateBuild({});
   const { summary } = await change({ writer, ids, old }, reader, dated);
   return await writer.toBytes(ids, summary, dated);
 }
@@ -163,6 +164,7 @@ async function applyTo(
 ): Promise<Counted> {
   const { paths, writer, ids, old } = copy;
   const { read, summary, changed, notFound } = await change(copy, reader, options);
+
   const comparison = new Comparison(writer.db, old, summary, changed);
   refuseLoss(old.name, comparison, options);
   const differences = comparison.differences();

@@ -38,11 +38,12 @@ export class ChangeWriter implements RecordHandler<ChangeLine> {
     const { type, id } = record;
     const first = this.positionOf[type].get(id);
     if (first !== undefined) return [{ ...duplicateId(record, this.#ids), first }];
-    this.positionOf[type].set(id, at);
 
+    this.positionOf[type].set(id, at);
     this.#takedowns.note(record);
     if (type === "user" || type === "company") this.#names.note(type, id);
     if (type === "achievement") this.#rows.longUsers.checkAll();
+
     const existed = this.#rows.remove(record);
     if (!("deleted" in record)) return this.#rows.add(record, at);
 

@@ -67,10 +67,12 @@ export class RecordCleaner {
     this.#judgeTimes(record, oddTexts);
     const changed = cleanNames(record);
     const cleanedNames = mayBePrivate(record) ? 0 : changed;
+
     const { avatarBase } = this.#options;
     if (avatarBase !== undefined && typeof record.avatar_url === "string") {
       record.avatar_url = resolveAvatar(record.avatar_url, avatarBase);
     }
+
     return { cleanedNames, oddTexts };
   }
 
@@ -90,6 +92,7 @@ export class RecordCleaner {
       const owner = field === "role" ? Object(record.company) : record;
       const text = owner[field];
       if (typeof text !== "string" || !MAY_BE_ODD.test(text)) continue;
+
       const decoded = decodeHTMLStrict(text);
       if (this.#options.decodeHtml) owner[field] = decoded;
       if (isQuotable && field !== "description") found.push(...this.#judge(text, decoded));
@@ -98,9 +101,11 @@ export class RecordCleaner {
 
   *#judge(name: string, decoded: string): Generator<OddText> {
     if (!this.#options.decodeHtml && decoded !== name) yield [this.names.entities, name];
+
     const isLatin = /[\x80-\xff]/.test(name) && !/[^\0-\xff]/.test(name);
     const isMisread = isLatin && isUtf8(Buffer.from(name, "latin1"));
     if (isMisread || name.includes("\ufffd")) yield [this.names.misread, name];
+
     if (PLACEHOLDER.test(name) || isUncomputed(name)) yield [this.names.placeholders, name];
   }
 

@@ -71,8 +71,8 @@ export class IdMap implements Disposable {
     const isNew = mode === "create" && fileAt(path) === undefined;
     // The file has the keys of private users.
     if (mode === "create") appendFileSync(path, "", { mode: 0o600 });
-    const file = fileAt(path);
 
+    const file = fileAt(path);
     const { $client: db } = file === undefined ? sqlite.openMemory() : sqlite.openWritable(path);
     try {
       db.exec("PRAGMA busy_timeout = 0; PRAGMA cache_size = -32768; PRAGMA synchronous = EXTRA");
@@ -122,10 +122,12 @@ export class IdMap implements Disposable {
     this.#replaceId(type, record);
     this.#replaceId("company", record.company);
     const { roles, achievements } = record;
-    if (Array.isArray(roles))
+    if (Array.isArray(roles)) {
       record.roles = roles.map((role) => this.#toId(this.#tables.role, role));
-    if (!Array.isArray(achievements)) return;
-    for (const unlocked of achievements) this.#replaceId("achievement", unlocked);
+    }
+    if (Array.isArray(achievements)) {
+      for (const unlocked of achievements) this.#replaceId("achievement", unlocked);
+    }
   }
 
   /** Adds a mark for the new keys, if any. Returns the last mark. Undefined if there are no keys. */

@@ -55,6 +55,7 @@ export async function importDataset(
     const old = await readOldSnapshot(path, target, dated);
     return importInto(dataset, old, paths, dated);
   };
+
   if (options.dryRun) return withReplaceable(target, (path) => importOver(path));
   // Changes that arrive during an import wait for the lock, so the import cannot undo them.
   return replaceLocked(target, (paths) => importOver(paths.old, paths), options);
@@ -75,10 +76,10 @@ async function importInto(
   const held = old ? holdTakedowns(writer.db, old.takedowns) : 0;
   const summary = summarize(writer.db);
   const differences = refuseAccidents(writer.db, read, summary, old, options);
+
   const { counts, unlocked } = summary;
   const report: Counted = { ...read, counts, unlocked, differences, held, notFound: [] };
   if (paths === undefined) return report;
-
   return { ...report, sha256: await writer.toFile(paths, ids, summary, options) };
 }
 
@@ -100,7 +101,7 @@ function fill(
   db: Database,
   reader: RecordReader,
   ids: Ids,
-  options: Dated<ImportOptions>,
+  options: Dated<ReadOptions & Pick<ImportOptions, "skipInvalid">>,
 ): Promise<Read> {
   const handler = options.skipInvalid ? new SkippingWriter(db, ids) : new RowWriter(db, ids);
   return readDataset(reader, handler, ids, options);
@@ -118,6 +119,7 @@ function refuseAccidents(
   if (counts.users === 0 && counts.companies === 0) {
     throw new Error("the dataset has no users and no companies; nothing was written");
   }
+
   refuseMostlyInvalid(skipped, summary, options);
   if (old === undefined) return undefined;
 

@@ -68,6 +68,7 @@ export class LineReader implements RecordReader {
     yield this.#first;
     yield this.#readBatch(this.#others);
     for await (const lines of this.#batches) yield this.#readBatch(lines);
+
     if (!this.#options.expectEnd || this.#end !== undefined) return;
     const reason = "the end line is missing, so the dataset may be incomplete";
     yield listProblems([{ field: "", reason }]);
@@ -91,11 +92,14 @@ export class LineReader implements RecordReader {
   #parse({ number, text, problem }: TextLine): RawRecord | InvalidRecord | undefined {
     if (this.#end !== undefined) return invalid(`comes after the end line (line ${this.#end})`);
     if (problem !== undefined) return invalid(problem);
+
     const record = parseObject(text);
     if (record instanceof InvalidRecord) return record;
+
     const marker = validateMarker(record);
     if (marker === undefined) return record;
     if (marker instanceof InvalidRecord) return marker;
+
     if (marker.type === "ids") {
       if (this.#count > 0) return invalid('with "type":"ids" must be the first line');
       this.#ids = { kind: "snapshot", mark: marker.map };

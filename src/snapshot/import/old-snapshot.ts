@@ -52,6 +52,7 @@ export async function readOldSnapshot(
     if (options.force) return undefined;
     throw new Error(notOverwritten(name, "a Roadbook snapshot"));
   }
+
   try {
     return await verifyOldSnapshot(path, { name, path }, PREVIOUS_SCHEMA, options);
   } catch (error) {

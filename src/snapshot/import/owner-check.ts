@@ -42,6 +42,7 @@ function findOldConflict(
   map: IdMap | undefined,
 ): string | undefined {
   if (source.kind === "own") return findMapConflict(old, map);
+
   const { name, mark } = old;
   if (source.mark === mark) return undefined;
 
@@ -50,10 +51,12 @@ function findOldConflict(
     const mismatch = findMismatch(map, mark, name);
     if (mismatch !== undefined || isMarked) return mismatch;
   }
+
   if (isMarked && mark !== undefined) {
     const problem = `the dataset and ${name} are from different states of an id map`;
     return `${problem}; name the map with --id-map, ${AGAIN}`;
   }
+
   const problem = isMarked
     ? `the dataset was made with an id map, but ${name} without one`
     : `the dataset was made without an id map, but ${name} with one`;
@@ -69,6 +72,7 @@ function findMapConflict(
     if (map) return findMismatch(map, mark, name);
     return `${name} was made with an id map; name that file with --id-map, ${AGAIN}`;
   }
+
   // Version 0.1.0 had no id maps, so a snapshot of it can begin to use one.
   if (!map || (isOfOlderRelease && map.isEmpty())) return undefined;
   return `${name} was made without an id map; leave out --id-map ${map.path}, ${AGAIN}`;
@@ -78,6 +82,7 @@ function findMapConflict(
 function findMismatch(map: IdMap, mark: string, owner: string): string | undefined {
   const mismatch = map.findMismatch(mark);
   if (mismatch === undefined) return undefined;
+
   const problems = {
     missing: `does not exist, but ${owner} was made with an id map; restore it`,
     empty: `is empty, but ${owner} was made with an id map; restore it`,

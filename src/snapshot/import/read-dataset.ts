@@ -72,6 +72,7 @@ export async function readDataset<Parsed extends RecordKey>(
         collector.addProblem(item);
         continue;
       }
+
       ids.translate(item.record);
       const findings = cleaner.clean(item.record);
       const parsed = handler.validate(item.record);
@@ -80,6 +81,7 @@ export async function readDataset<Parsed extends RecordKey>(
       else collector.reject(parsed, errors, item);
     }
   }
+
   for (const error of handler.finish()) collector.addLate(error);
   if (collector.errors.count > 0) throw new DatasetError(collector.errors);
 
@@ -134,9 +136,11 @@ class ErrorCollector<Parsed extends RecordKey> {
     const { type, id } = record ?? {};
     const skipped = record && this.#handler.skip?.(record, invalid, at);
     if (skipped === "made private") this.skipped.hidden++;
+
     const isFinal = skipped === undefined;
-    const consequence = isFinal ? "" : CONSEQUENCES[skipped];
     if (isFinal && record && type !== "user") this.#invalid.add(this.#nameOf(record));
+
+    const consequence = isFinal ? "" : CONSEQUENCES[skipped];
     for (const error of errors) {
       const { field, reason, kind = reason } = error;
       const found = { field, reason: reason + consequence, kind, type, id, at };

@@ -23,6 +23,7 @@ export class RecordErrors {
     const key = JSON.stringify([field.replace(/\[\d+\]/g, "[]"), kind]);
     const found = this.kinds.get(key) ?? { count: 0, first: [] };
     if (found.count === 0 && this.kinds.size === MAX_KINDS) return;
+
     this.kinds.set(key, found);
     found.count++;
     if (found.first.length < this.#shown) found.first.push(error);
@@ -60,13 +61,16 @@ export function groupErrors(errors: RecordErrors) {
 export function formatErrors(errors: RecordErrors): string {
   const texts: string[] = [];
   let rest = errors.count;
+
   for (const { count, first } of sorted(errors)) {
     texts.push(...first.map(format));
     rest -= count;
+
     const more = count - first.length;
     const all = count.toLocaleString("en");
     if (more > 0) texts.push(`  … and ${more.toLocaleString("en")} more like this (${all} in all)`);
   }
+
   if (rest > 0) texts.push(`… and ${rest.toLocaleString("en")} errors of other kinds`);
   return texts.join("\n");
 }

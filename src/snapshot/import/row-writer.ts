@@ -97,6 +97,7 @@ export class RowWriter implements RecordHandler<DatasetLine> {
     const { id, company, roles = [], achievements = [] } = record;
     const { addUser, findCompany } = this.#inserts;
     const companyName = company && findCompany.get(company.id)?.name;
+
     const unlocks = achievements
       .map(({ id, tier, unlocked_at }): Unlock => [id, tier, parseTime(unlocked_at) ?? 0])
       .sort(([a, , aTime], [b, , bTime]) => bTime - aTime || a - b);
@@ -112,6 +113,7 @@ export class RowWriter implements RecordHandler<DatasetLine> {
       created_at: parseTime(record.created_at) ?? 0,
       achievements: JSON.stringify(unlocks),
     };
+
     const values = userColumns.map((name) => row[name]);
     const added = addUser.run(...values, id);
     if (added.changes === 0) return false;

@@ -35,6 +35,7 @@ export class SnapshotReader implements RecordReader {
       count++;
       batch.push({ record, at: count });
       if (batch.length < BATCH) continue;
+
       yield batch;
       batch = [];
       // Handles signals.

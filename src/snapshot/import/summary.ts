@@ -23,6 +23,7 @@ export function summarize(db: Database, among?: readonly number[]): Summary {
     unlocked += unlocks.length;
     const points = unlocks.reduce((sum, [id]) => sum + (pointsOf.get(id) ?? 0), 0);
     if (best.length === MAX_FEATURED && points <= (best.at(-1)?.points ?? 0)) continue;
+
     best.push({ id, points });
     best.sort((a, b) => b.points - a.points).splice(MAX_FEATURED);
   }
