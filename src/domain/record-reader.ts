@@ -27,6 +27,15 @@ export const OWN_IDS: SourceIds = { kind: "own" };
 /** What a reader finds in its source, piece by piece. */
 export type Item = RecordItem | ProblemItem;
 
+/** Returns the records among items. */
+export function recordsOf(items: readonly Item[]): RawRecord[] {
+  const records: RawRecord[] = [];
+  for (const item of items) {
+    if ("record" in item) records.push(item.record);
+  }
+  return records;
+}
+
 /** Where a record stands. Errors are reported in this order. Only the reader knows what it means. */
 export type Position = number;
 

@@ -1,5 +1,5 @@
 /** Opens and decompresses input, and refuses what cannot be a dataset. Keeps one chunk in memory. */
-import { constants, createReadStream } from "node:fs";
+import { constants, createReadStream, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { pipeline } from "node:stream";
 import zlib from "node:zlib";
@@ -20,6 +20,11 @@ export async function openFile(path: string): Promise<FileHandle> {
   if (stats.isFile()) return file;
   await file.close();
   throw new Error(stats.isDirectory() ? IS_FOLDER : "not a regular file");
+}
+
+/** False for what does not exist. */
+export function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 /** Stands for standard input or output, where a file can be given. */

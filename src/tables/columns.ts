@@ -1,9 +1,5 @@
-/**
- * The six tables that an operator provides as CSV files or as SELECTs, with their columns. Checks
- * the names of files and columns, and never reads a row.
- */
-import { readdirSync, statSync } from "node:fs";
-import { basename, join } from "node:path";
+/** The six tables that an operator provides as CSV files or as SELECTs, and their columns. */
+import type { RecordType } from "../domain/dataset.ts";
 import type { UnknownColumn } from "../domain/record-reader.ts";
 import { findSimilar } from "../domain/suggest.ts";
 
@@ -27,32 +23,14 @@ export function columnsOf(table: TableName): string[] {
   return tables[table].flat();
 }
 
+/** The table with the records of a type. */
+export function tableOf(type: RecordType): TableName {
+  return type === "company" ? "companies" : `${type}s`;
+}
+
 /** The tables of what users have. */
 export const ownedTables = ["user_roles", "user_achievements"] as const;
 export type OwnedTable = (typeof ownedTables)[number];
-
-/** Returns the paths of a folder's files, which are named after their tables. */
-export function findTables(folder: string, ending: "csv" | "sql"): Map<TableName, string> {
-  const advice = `the files can be ${tableNames.map((name) => `${name}.${ending}`).join(", ")}`;
-  const found = new Map<TableName, string>();
-  for (const file of readdirSync(folder).sort()) {
-    if (!/^[^.].*\.(?:csv|sql)\s*$/i.test(file)) continue;
-
-    const plain = file.replace(/\s/g, "").toLowerCase();
-    const table = tableNames.find((name) => `${name}.${ending}` === plain);
-    if (!table) throw new Error(`${folder} has the unknown file ${file}; ${advice}`);
-    const other = found.get(table);
-    if (other !== undefined) throw new Error(`${folder} has both ${basename(other)} and ${file}`);
-
-    const path = join(folder, file);
-    // Reading a FIFO could take forever, and meanwhile a takedown would wait for the lock.
-    if (!statSync(path).isFile()) throw new Error(`${path} is not a regular file`);
-    found.set(table, path);
-  }
-
-  if (found.has("users") || found.has("companies")) return found;
-  throw new Error(`${folder} has neither users.${ending} nor companies.${ending}; ${advice}`);
-}
 
 export interface Header {
   /** The index of each known column. */

@@ -1,6 +1,13 @@
-/** Connections to databases, each in one read-only transaction. Needs Bun. */
+/**
+ * Connects to databases, and says why if that fails. Each connection is one read-only transaction.
+ * Messages never contain the URL, which has a password. Needs Bun.
+ */
+
 import type { Database } from "bun:sqlite";
+import { once } from "node:events";
+import { createConnection } from "node:net";
 import type { ReservedSQL, SQL } from "bun";
+import { codeOf, networkReasonOf, reasonOf } from "../files/errors.ts";
 import { type Dialect, dialects, serverDialect } from "./dialects.ts";
 import type { Row } from "./table-source.ts";
 
@@ -15,7 +22,53 @@ interface QueryReply {
   columns: string[];
 }
 
-export class SqliteConnection implements Connection {
+/** Connects to the database at a URL. A reply may take `timeoutMs`. */
+export async function connect(url: string, timeoutMs: number): Promise<Connection> {
+  if (!process.versions.bun) {
+    throw new Error("databases need the executable or Bun; on Node.js, import NDJSON or CSV");
+  }
+  const [, path] = /^sqlite:(.*)$/is.exec(url) ?? [];
+  return path === undefined ? connectToServer(url, timeoutMs) : openSqlite(path);
+}
+
+async function openSqlite(path: string): Promise<Connection> {
+  try {
+    return await SqliteConnection.open(path);
+  } catch (error) {
+    throw new Error(`cannot connect to ${path}: ${reasonOf(error)}`);
+  }
+}
+
+async function connectToServer(url: string, timeoutMs: number): Promise<Connection> {
+  try {
+    return await ServerConnection.open(url, timeoutMs);
+  } catch (error) {
+    const reason = await explainFailure(url, error, timeoutMs);
+    throw new Error(`cannot connect to the database at ${URL.parse(url)?.host}: ${reason}`);
+  }
+}
+
+/** Bun gives the same reason for an unknown host and a closed port, so this connects once more. */
+async function explainFailure(url: string, error: unknown, timeoutMs: number): Promise<string> {
+  const reason = reasonOf(error);
+  if (/CERT|SIGNATURE/.test(codeOf(error))) return `its certificate is not trusted: ${reason}`;
+  // The reason for a Unix socket has its path.
+  if (reason !== "Failed to connect") return reason;
+
+  const { hostname = "", port = "" } = URL.parse(url) ?? {};
+  const host = hostname.replace(/^\[|\]$/g, "");
+  const socket = createConnection({ host, port: Number(port || serverDialect(url).port) });
+  try {
+    await within(timeoutMs, once(socket, "connect"));
+    return reason;
+  } catch (error) {
+    return networkReasonOf(error, timeoutMs);
+  } finally {
+    socket.destroy();
+  }
+}
+
+class SqliteConnection implements Connection {
   readonly dialect = dialects.sqlite;
   readonly #db: Database;
 
@@ -47,7 +100,7 @@ export class SqliteConnection implements Connection {
 type ServerReply = Row[] & { columns?: { name: string }[] };
 
 /** A connection to PostgreSQL, MySQL or MariaDB. */
-export class ServerConnection implements Connection {
+class ServerConnection implements Connection {
   readonly dialect: Dialect;
   readonly #sql: SQL;
   readonly #reserved: ReservedSQL;
@@ -105,7 +158,7 @@ async function createClient(url: string, dialect: Dialect): Promise<SQL> {
 }
 
 /** Rejects if `reply` takes longer. Bun's own timeouts end with the handshake. */
-export function within<T>(timeoutMs: number, reply: Promise<T>, advice = ""): Promise<T> {
+function within<T>(timeoutMs: number, reply: Promise<T>, advice = ""): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const silence = `timed out: the database sent nothing for ${timeoutMs / 1000} s`;
   const timer = setTimeout(() => reject(new Error(silence + advice)), timeoutMs);

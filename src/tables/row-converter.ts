@@ -11,7 +11,7 @@ import {
 } from "../domain/record-reader.ts";
 import { mustBeId, mustExist, type ValidationError } from "../domain/validation-errors.ts";
 import { createCellConverter, type IdFormat } from "./cells.ts";
-import { keyOf, type TableName } from "./columns.ts";
+import { keyOf, type TableName, tableOf } from "./columns.ts";
 import type { Row, TableSource } from "./table-source.ts";
 
 /** An error in a cell. */
@@ -81,19 +81,6 @@ export class RowConverter {
     const file = this.#source.fileOf(table);
     return this.#source.hasLines ? `${file}, line ${line}` : `${file}, ${keyOf(table)} ${id}`;
   }
-}
-
-export function tableOf(type: RecordType): TableName {
-  return type === "company" ? "companies" : `${type}s`;
-}
-
-/** Returns the records among items. */
-export function recordsOf(items: readonly Item[]): RawRecord[] {
-  const records: RawRecord[] = [];
-  for (const item of items) {
-    if ("record" in item) records.push(item.record);
-  }
-  return records;
 }
 
 function toRecord(type: RecordType, cells: RawRecord): RawRecord {

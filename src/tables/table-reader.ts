@@ -2,39 +2,24 @@
  * Reads the records in the tables of a database or of CSV files, which are validated later, like the
  * lines of a dataset. Reports rows without a record.
  */
-import { statSync } from "node:fs";
-import { DATABASE_TIMEOUT_MS } from "../domain/limits.ts";
 import {
   type FoundError,
   type Item,
   type Location,
   OWN_IDS,
   type RecordReader,
+  recordsOf,
   type UnknownColumn,
 } from "../domain/record-reader.ts";
 import { mustBeId } from "../domain/validation-errors.ts";
-import { type IdFormat, integerIds, keyIds } from "./cells.ts";
-import { findTables, keyOf, type TableName } from "./columns.ts";
-import { CsvSource } from "./csv-source.ts";
-import { openDatabase } from "./database-source.ts";
-import type { DateOrder } from "./date-order.ts";
-import { RowConverter, recordsOf, tableOf } from "./row-converter.ts";
+import type { IdFormat } from "./cells.ts";
+import { keyOf, type TableName, tableOf } from "./columns.ts";
+import { RowConverter } from "./row-converter.ts";
 import { type ReadHooks, Table } from "./table.ts";
 import type { Row, TableSource } from "./table-source.ts";
 import { UserReader } from "./user-reader.ts";
 
-export interface TableOptions extends ReadHooks {
-  /** The file that maps ids of any kind to integers. Without it, ids must be integers. */
-  idMap?: string | undefined;
-  /** The folder with a SELECT for each table, if the source is a database. */
-  queries?: string | undefined;
-  /** The order of day and month in CSV files, where a column does not show it. */
-  dates?: DateOrder | undefined;
-  /** How long to wait for each page of rows from a database server. */
-  timeoutMs?: number | undefined;
-}
-
-class TableReader implements RecordReader {
+export class TableReader implements RecordReader {
   readonly ids = OWN_IDS;
   readonly unknownColumns: UnknownColumn[] = [];
   readonly #source: TableSource;
@@ -134,30 +119,4 @@ class TableReader implements RecordReader {
   #pages(table: TableName): AsyncIterable<Row[]> | Row[][] {
     return this.#tables.get(table)?.pages() ?? [];
   }
-}
-
-export function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-}
-
-/** Opens a folder of CSV files. */
-export function openFolder(folder: string, { dates, idMap, onRead }: TableOptions): RecordReader {
-  const files = findTables(folder, "csv");
-  const ids = idFormatFor(idMap);
-  return new TableReader(new CsvSource(ids, dates), files, ids, { onRead });
-}
-
-/** Opens the database at a URL, with the SELECTs in the folder `queries`. */
-export async function openQueries(
-  url: string,
-  { queries = "", timeoutMs = DATABASE_TIMEOUT_MS, idMap, onRead, onSlow }: TableOptions,
-): Promise<RecordReader> {
-  if (!isFolder(queries)) throw new Error(`${queries} is not a folder`);
-  const files = findTables(queries, "sql");
-  const source = await openDatabase(url, timeoutMs);
-  return new TableReader(source, files, idFormatFor(idMap), { onRead, onSlow });
-}
-
-function idFormatFor(idMap: string | undefined): IdFormat {
-  return idMap === undefined ? integerIds : keyIds;
 }

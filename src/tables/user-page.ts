@@ -1,8 +1,7 @@
 /** A page of users, to which the rows of their roles and achievements are added. */
 import type { RawRecord } from "../domain/dataset.ts";
-import type { Item } from "../domain/record-reader.ts";
+import { type Item, recordsOf } from "../domain/record-reader.ts";
 import { parseTime } from "../domain/time.ts";
-import { recordsOf } from "./row-converter.ts";
 
 export class UserPage {
   readonly #items: readonly Item[];

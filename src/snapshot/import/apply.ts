@@ -13,9 +13,9 @@ import { privateUser, user } from "../format/schema.ts";
 import { namingErrors } from "../format/snapshot-error.ts";
 import { type BuildTime, type Dated, dateBuild } from "./build-time.ts";
 import { ChangeWriter } from "./change-writer.ts";
-import { type Changed, Comparison } from "./comparison.ts";
+import type { Changed } from "./comparison.ts";
 import type { Counted } from "./counted.ts";
-import { type GuardOptions, refuseLoss } from "./guard.ts";
+import { type GuardOptions, guardChanges } from "./guard.ts";
 import { type IdOptions, Ids } from "./ids.ts";
 import { type LineOptions, LineReader, type LineSource } from "./line-reader.ts";
 import { describeOldSnapshot, type OldSnapshot, verifyOldSnapshot } from "./old-snapshot.ts";
@@ -165,10 +165,7 @@ async function applyTo(
   const { paths, writer, ids, old } = copy;
   const { read, summary, changed, notFound } = await change(copy, reader, options);
 
-  const comparison = new Comparison(writer.db, old, summary, changed);
-  refuseLoss(old.name, comparison, options);
-  const differences = comparison.differences();
-
+  const differences = guardChanges(writer.db, changed, summary, old, options);
   const sha256 = await writer.toFile(paths, ids, summary, options);
 
   const { counts, unlocked } = summary;

@@ -2,9 +2,12 @@
  * Refuses a new snapshot that looks like an accident, such as one made with a query that has lost a
  * column. A small community may change in any way. ../README.md has the rules.
  */
+import type { Database } from "../../sqlite/driver.ts";
 import type { Totals } from "../format/counts.ts";
-import type { Comparison } from "./comparison.ts";
+import { type Changed, Comparison, type Differences } from "./comparison.ts";
+import type { OldSnapshot } from "./old-snapshot.ts";
 import type { SkippedErrors } from "./record-errors.ts";
+import type { Summary } from "./summary.ts";
 
 export interface GuardOptions {
   /** Whether most users, companies or achievements may go, or most of what users have. */
@@ -16,28 +19,55 @@ export interface GuardOptions {
 /** Anything may happen to this many. */
 const MAX_UNGUARDED = 10;
 
+/** Returns how an import differs from the old snapshot. Throws if it looks like an accident. */
+export function guardImport(
+  db: Database,
+  skipped: SkippedErrors,
+  summary: Summary,
+  old: OldSnapshot | undefined,
+  options: GuardOptions,
+): Differences | undefined {
+  const { counts } = summary;
+  if (counts.users === 0 && counts.companies === 0) {
+    throw new Error("the dataset has no users and no companies; nothing was written");
+  }
+
+  refuseMostlyInvalid(skipped, summary, options);
+  if (old === undefined) return undefined;
+
+  const comparison = new Comparison(db, old, summary);
+  refuseLoss(old.name, comparison, options);
+  refuseReveal(old.name, comparison, options);
+  return comparison.differences();
+}
+
+/** Returns how a changed copy differs from the old snapshot. Throws if most of something is gone. */
+export function guardChanges(
+  db: Database,
+  changed: Changed,
+  summary: Summary,
+  old: OldSnapshot,
+  options: Pick<GuardOptions, "allowShrink">,
+): Differences {
+  const comparison = new Comparison(db, old, summary, changed);
+  refuseLoss(old.name, comparison, options);
+  return comparison.differences();
+}
+
 /** Throws if most of what the snapshot named `name` has would be gone. */
-export function refuseLoss(
-  name: string,
-  comparison: Comparison,
-  { allowShrink }: GuardOptions,
-): void {
+function refuseLoss(name: string, comparison: Comparison, { allowShrink }: GuardOptions): void {
   const loss = allowShrink ? undefined : findLoss(comparison);
   if (loss !== undefined) throw accident(`${name} would ${loss}`, "--allow-shrink");
 }
 
 /** Throws if most of the private users would be public. */
-export function refuseReveal(
-  name: string,
-  comparison: Comparison,
-  { allowReveal }: GuardOptions,
-): void {
+function refuseReveal(name: string, comparison: Comparison, { allowReveal }: GuardOptions): void {
   const reveal = allowReveal ? undefined : findReveal(comparison);
   if (reveal !== undefined) throw accident(`${name} would ${reveal}`, "--allow-reveal");
 }
 
 /** Throws if an import with `--skip-invalid` has left hardly anybody. */
-export function refuseMostlyInvalid(
+function refuseMostlyInvalid(
   { hidden, leftOut }: SkippedErrors,
   { counts }: Totals,
   { allowShrink }: GuardOptions,

@@ -8,7 +8,7 @@
 import type { RawRecord, RecordKey } from "../../domain/dataset.ts";
 import type { SourceIds } from "../../domain/record-reader.ts";
 import type { LockOptions } from "../../files/lock.ts";
-import type { TableOptions } from "../../tables/table-reader.ts";
+import type { TableOptions } from "../../tables/open-tables.ts";
 import { IdMap } from "./id-map.ts";
 import type { OldSnapshot, OverwriteOptions } from "./old-snapshot.ts";
 import { checkOwner } from "./owner-check.ts";

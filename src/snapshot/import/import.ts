@@ -8,9 +8,8 @@ import {
 } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { type Dated, dateBuild } from "./build-time.ts";
-import { Comparison, type Differences } from "./comparison.ts";
 import type { Counted } from "./counted.ts";
-import { type GuardOptions, refuseLoss, refuseMostlyInvalid, refuseReveal } from "./guard.ts";
+import { type GuardOptions, guardImport } from "./guard.ts";
 import { type IdOptions, Ids } from "./ids.ts";
 import type { LineSource } from "./line-reader.ts";
 import type { LocatedSource } from "./located-source.ts";
@@ -20,7 +19,7 @@ import { type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { RowWriter } from "./row-writer.ts";
 import { SkippingWriter } from "./skip-invalid.ts";
 import { type FinishOptions, SnapshotWriter } from "./snapshot-writer.ts";
-import { type Summary, summarize } from "./summary.ts";
+import { summarize } from "./summary.ts";
 import { holdTakedowns } from "./takedowns.ts";
 
 export interface ImportOptions
@@ -75,7 +74,7 @@ async function importInto(
   const read = await fill(writer.db, reader, ids, options);
   const held = old ? holdTakedowns(writer.db, old.takedowns) : 0;
   const summary = summarize(writer.db);
-  const differences = refuseAccidents(writer.db, read, summary, old, options);
+  const differences = guardImport(writer.db, read.skipped, summary, old, options);
 
   const { counts, unlocked } = summary;
   const report: Counted = { ...read, counts, unlocked, differences, held, notFound: [] };
@@ -105,26 +104,4 @@ function fill(
 ): Promise<Read> {
   const handler = options.skipInvalid ? new SkippingWriter(db, ids) : new RowWriter(db, ids);
   return readDataset(reader, handler, ids, options);
-}
-
-/** Returns the differences from the old snapshot. Throws if the result looks like an accident. */
-function refuseAccidents(
-  db: Database,
-  { skipped }: Read,
-  summary: Summary,
-  old: OldSnapshot | undefined,
-  options: GuardOptions,
-): Differences | undefined {
-  const { counts } = summary;
-  if (counts.users === 0 && counts.companies === 0) {
-    throw new Error("the dataset has no users and no companies; nothing was written");
-  }
-
-  refuseMostlyInvalid(skipped, summary, options);
-  if (old === undefined) return undefined;
-
-  const comparison = new Comparison(db, old, summary);
-  refuseLoss(old.name, comparison, options);
-  refuseReveal(old.name, comparison, options);
-  return comparison.differences();
 }

@@ -1,7 +1,7 @@
 /** Opens the reader that fits a source: text of lines, a folder of CSV files, a database or a snapshot. */
 import { InvalidValue } from "../../domain/invalid-value.ts";
 import type { RecordReader } from "../../domain/record-reader.ts";
-import { openFolder, openQueries, type TableOptions } from "../../tables/table-reader.ts";
+import { openFolder, openQueries, type TableOptions } from "../../tables/open-tables.ts";
 import { type LineOptions, LineReader, type LineSource } from "./line-reader.ts";
 import { LocatedSource } from "./located-source.ts";
 import { SnapshotReader } from "./snapshot-reader.ts";

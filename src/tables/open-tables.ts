@@ -1,0 +1,70 @@
+/** Opens the tables in a folder of CSV files, or those that an operator's SELECTs find in a database. */
+import { readdirSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import { DATABASE_TIMEOUT_MS } from "../domain/limits.ts";
+import type { RecordReader } from "../domain/record-reader.ts";
+import { isFolder } from "../files/input.ts";
+import { type IdFormat, integerIds, keyIds } from "./cells.ts";
+import { type TableName, tableNames } from "./columns.ts";
+import { CsvSource } from "./csv-source.ts";
+import { connect } from "./database-connection.ts";
+import { DatabaseSource } from "./database-source.ts";
+import type { DateOrder } from "./date-order.ts";
+import type { ReadHooks } from "./table.ts";
+import { TableReader } from "./table-reader.ts";
+
+export interface TableOptions extends ReadHooks {
+  /** The file that maps ids of any kind to integers. Without it, ids must be integers. */
+  idMap?: string | undefined;
+  /** The folder with a SELECT for each table, if the source is a database. */
+  queries?: string | undefined;
+  /** The order of day and month in CSV files, where a column does not show it. */
+  dates?: DateOrder | undefined;
+  /** How long to wait for each page of rows from a database server. */
+  timeoutMs?: number | undefined;
+}
+
+/** Opens a folder of CSV files. */
+export function openFolder(folder: string, { dates, idMap, onRead }: TableOptions): RecordReader {
+  const files = findTables(folder, "csv");
+  const ids = idFormatFor(idMap);
+  return new TableReader(new CsvSource(ids, dates), files, ids, { onRead });
+}
+
+/** Opens the database at a URL, with the SELECTs in the folder `queries`. */
+export async function openQueries(
+  url: string,
+  { queries = "", timeoutMs = DATABASE_TIMEOUT_MS, idMap, onRead, onSlow }: TableOptions,
+): Promise<RecordReader> {
+  if (!isFolder(queries)) throw new Error(`${queries} is not a folder`);
+  const files = findTables(queries, "sql");
+  const source = new DatabaseSource(await connect(url, timeoutMs));
+  return new TableReader(source, files, idFormatFor(idMap), { onRead, onSlow });
+}
+
+/** Returns the paths of a folder's files, which are named after their tables. */
+function findTables(folder: string, ending: "csv" | "sql"): Map<TableName, string> {
+  const advice = `the files can be ${tableNames.map((name) => `${name}.${ending}`).join(", ")}`;
+  const found = new Map<TableName, string>();
+  for (const file of readdirSync(folder).sort()) {
+    if (!/^[^.].*\.(?:csv|sql)\s*$/i.test(file)) continue;
+
+    const plain = file.replace(/\s/g, "").toLowerCase();
+    const table = tableNames.find((name) => `${name}.${ending}` === plain);
+    if (!table) throw new Error(`${folder} has the unknown file ${file}; ${advice}`);
+    const other = found.get(table);
+    if (other !== undefined) throw new Error(`${folder} has both ${basename(other)} and ${file}`);
+
+    const path = join(folder, file);
+    // Reading a FIFO could take forever, and meanwhile a takedown would wait for the lock.
+    if (!statSync(path).isFile()) throw new Error(`${path} is not a regular file`);
+    found.set(table, path);
+  }
+
+  if (found.has("users") || found.has("companies")) return found;
+  throw new Error(`${folder} has neither users.${ending} nor companies.${ending}; ${advice}`);
+}
+
+function idFormatFor(idMap: string | undefined): IdFormat {
+  return idMap === undefined ? integerIds : keyIds;
+}
