@@ -67,7 +67,7 @@ export interface RecordError extends ValidationError {
   placeHasId?: boolean;
 }
 
-/** Where an error is: what a reader adds to the error, and the field and reason as they fit its source. */
+/** Where an error is. A reader may write the field and the reason as they fit its source. */
 export type Location = Partial<
   Pick<RecordError, "field" | "reason" | "line" | "place" | "placeHasId">
 >;

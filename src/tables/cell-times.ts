@@ -35,7 +35,7 @@ function fromDate(date: Date): string {
   return year >= 0 && year <= 9999 ? formatTime(date.getTime() / 1000) : String(date);
 }
 
-/** Returns a number that is too small or too large unchanged, so that validation says what it may be. */
+/** Returns a number that is too small or too large unchanged; validation says what it may be. */
 function fromSeconds(seconds: number): string | number {
   return seconds >= 1e8 && seconds < 1e11 ? formatTime(seconds) : seconds;
 }

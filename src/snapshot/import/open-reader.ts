@@ -1,4 +1,4 @@
-/** Opens the reader that fits a source: text of lines, a folder of CSV files, a database or a snapshot. */
+/** Opens the reader that fits a source: lines, a folder of CSV files, a database or a snapshot. */
 import { InvalidValue } from "../../domain/invalid-value.ts";
 import type { RecordReader } from "../../domain/record-reader.ts";
 import { openFolder, openQueries, type TableOptions } from "../../tables/open-tables.ts";

@@ -10,8 +10,8 @@ import type { OldSnapshot } from "./old-snapshot.ts";
 const AGAIN = "or start again with import --force";
 
 /**
- * Throws if the ids of the source belong to others than those of the old snapshot. With `force`, throws
- * only if this would lose takedowns.
+ * Throws if the ids of the source belong to others than those of the old snapshot. With `force`,
+ * throws only if this would lose takedowns.
  */
 export function checkOwner(
   source: SourceIds,
