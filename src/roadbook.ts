@@ -201,7 +201,7 @@ export class OpenRoadbook implements Roadbook {
   };
 
   readonly isPublic = (id: number): boolean =>
-    !("missing" in this.#parts.reloadable.current().users.findProfile(id, ""));
+    typeof this.#parts.reloadable.current().users.findName(id) === "string";
 
   readonly limiterStatus = () => this.#parts.limiter?.status();
 

@@ -24,7 +24,7 @@ document.addEventListener("keydown", (event) => {
 
 countDown();
 if (idle) {
-  new Kiosk(Number(idle), countDown);
+  new Kiosk(Number(idle));
   // Ends the script in the page's head, unless the style sheet is missing.
   if (document.styleSheets[0]) dispatchEvent(new Event("kiosk"));
 }

@@ -2,18 +2,18 @@
 /// <reference lib="dom" />
 import { clockOf } from "./translation.ts";
 
-let timer: ReturnType<typeof setInterval> | undefined;
-
 /** Counts down to the next search on the page that is shown, if it is a refusal. */
 export function countDown(): void {
-  clearInterval(timer);
   const wait = document.querySelector<HTMLElement>(".wait");
   if (!wait) return;
   const again = wait.nextElementSibling as HTMLElement;
   const { seconds, text = "" } = wait.dataset;
+
   // The wall clock, because other clocks may stop while the device sleeps.
   const until = Date.now() + 1000 * Number(seconds);
-  timer = setInterval(() => {
+  const timer = setInterval(() => {
+    // A kiosk shows another page by now.
+    if (!wait.isConnected) clearInterval(timer);
     const left = Math.max(0, Math.ceil((until - Date.now()) / 1000));
     wait.textContent = text.replace("{time}", clockOf(left));
     wait.hidden = !left;

@@ -1,5 +1,6 @@
 /** The script of a kiosk: idle time, keys, languages, and pages that come in place of each other. */
 /// <reference lib="dom" />
+import { countDown } from "./countdown.ts";
 import { WHOLE_PAGE } from "./whole-page.ts";
 
 /** How long a driver is highlighted. */
@@ -26,7 +27,6 @@ type Key = HTMLButtonElement | HTMLAnchorElement;
  */
 export class Kiosk {
   readonly #idleMs: number;
-  readonly #onShow: () => void;
   readonly #timers: Record<string, ReturnType<typeof setTimeout>> = {};
   /** The text in the field, which stays until the visitor leaves the search. */
   #typed: string | undefined;
@@ -34,10 +34,8 @@ export class Kiosk {
   #deadline = 0;
   #attempt: AbortController | undefined;
 
-  /** `onShow` is called for each page but the first. */
-  constructor(idleMs: number, onShow: () => void) {
+  constructor(idleMs: number) {
     this.#idleMs = idleMs;
-    this.#onShow = onShow;
     this.#use(this.#isStart);
     this.#watchIdle();
     this.#listen();
@@ -165,7 +163,7 @@ export class Kiosk {
     document.documentElement.lang = page.documentElement.lang;
     const isTyping = document.activeElement === this.#field;
     document.body.replaceWith(page.body);
-    this.#onShow();
+    countDown();
     this.#enter(isTyping);
   }
 
