@@ -18,6 +18,7 @@ import type { Counted } from "./counted.ts";
 import { type GuardOptions, guardChanges } from "./guard.ts";
 import { type IdOptions, Ids } from "./ids.ts";
 import { type LineOptions, LineReader, type LineSource } from "./line-reader.ts";
+import { ListReader } from "./list-reader.ts";
 import { describeOldSnapshot, type OldSnapshot, verifyOldSnapshot } from "./old-snapshot.ts";
 import { type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { SnapshotWriter } from "./snapshot-writer.ts";
@@ -89,8 +90,7 @@ export function hideUsers(
 
     const found = findUsers(copy, given);
     const changes = found.map(({ given: id }) => ({ type: "user", id, public: false }));
-    await using reader = await LineReader.open(changes, {});
-    const counted = await applyTo(copy, reader, { ...dated, allowShrink: true });
+    const counted = await applyTo(copy, new ListReader(changes), { ...dated, allowShrink: true });
     return { ...counted, found };
   });
 }
