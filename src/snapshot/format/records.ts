@@ -3,7 +3,8 @@ import { eq, getTableColumns } from "drizzle-orm";
 import type { DatasetLine } from "../../domain/dataset.ts";
 import { formatTime } from "../../domain/time.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
-import { achievement, company, privateUser, role, type Unlock, user } from "./schema.ts";
+import { achievement, company, privateUser, role, user } from "./schema.ts";
+import type { Unlock } from "./unlocks.ts";
 
 export function* listRecords(db: Database): Generator<DatasetLine> {
   for (const row of db.select().from(role).orderBy(role.id).all()) {

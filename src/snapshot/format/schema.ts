@@ -7,7 +7,6 @@ import {
   sqliteTable,
   text,
 } from "drizzle-orm/sqlite-core";
-import { formatTime } from "../../domain/time.ts";
 import { createNameIndexes } from "../../search/name-index.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { APPLICATION_ID, SCHEMA_VERSION } from "./header-trailer.ts";
@@ -40,20 +39,6 @@ export const company = sqliteTable("company", {
 
 export const privateUser = sqliteTable("private_user", { id: integer().primaryKey() });
 
-/** `unlockedAt` is in seconds since 1970. */
-export type Unlock = [achievementId: number, tier: number, unlockedAt: number];
-
-/** Returns the entries of a user as a JSON array, given the JSON of each definition. */
-export function encodeUnlocks(unlocks: Unlock[], definitionOf: (id: number) => string): string {
-  let entries = "";
-  for (const [id, tier, unlockedAt] of unlocks) {
-    if (entries) entries += ",";
-    const time = formatTime(unlockedAt);
-    entries += `{"achievement":${definitionOf(id)},"tier":${tier},"unlocked_at":"${time}"}`;
-  }
-  return `[${entries}]`;
-}
-
 /** Public users only. Each row has all of a profile, so reading one needs no join. */
 export const user = sqliteTable("user", {
   id: integer().primaryKey(),
@@ -67,7 +52,7 @@ export const user = sqliteTable("user", {
   /** The JSON of role ids in ascending order. */
   roles: text().notNull(),
   created_at: integer().notNull(),
-  /** The JSON of {@link Unlock}s. Last, so that SQLite can read the other columns without it. */
+  /** The JSON of the `Unlock`s of unlocks.ts. Last, so that SQLite can read the other columns without it. */
   achievements: text().notNull(),
 });
 

@@ -2,7 +2,8 @@
 import { MAX_ACHIEVEMENTS_BYTES } from "../../domain/model.ts";
 import type { FoundError } from "../../domain/record-reader.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
-import { achievement, encodeUnlocks, type Unlock, user } from "../format/schema.ts";
+import { achievement, user } from "../format/schema.ts";
+import { encodeUnlocks, type Unlock } from "../format/unlocks.ts";
 
 /** More bytes than an entry adds to the JSON of its definition. */
 const ENTRY_BYTES = 100;

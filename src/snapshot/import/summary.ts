@@ -3,7 +3,8 @@ import { sql } from "drizzle-orm";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { countTotals, type Totals } from "../format/counts.ts";
 import type { Meta } from "../format/meta.ts";
-import { achievement, type Unlock, user } from "../format/schema.ts";
+import { achievement, user } from "../format/schema.ts";
+import type { Unlock } from "../format/unlocks.ts";
 
 const MAX_FEATURED = 12;
 

@@ -5,7 +5,8 @@ import { completeAvatar } from "../../domain/avatar-url.ts";
 import { compareRoles, type Role, type User } from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
-import { achievement, encodeUnlocks, privateUser, role, user } from "../format/schema.ts";
+import { achievement, privateUser, role, user } from "../format/schema.ts";
+import { encodeUnlocks } from "../format/unlocks.ts";
 import { SitemapIds } from "./sitemap-ids.ts";
 
 type Missing = { missing: "profile_private" | "user_not_found" };
