@@ -9,10 +9,11 @@ import type { Metrics } from "../http/metrics.ts";
 import { openLimiter } from "../limit/open-limiter.ts";
 import { type OpenRoadbook, openRoadbook } from "../roadbook.ts";
 import { CertificateWatcher, readTls } from "../server/certificate.ts";
-import { ServerHandler } from "../server/handler.ts";
 import { type Listener, openListener } from "../server/listen.ts";
 import { createLog, type Log, logRequest } from "../server/log.ts";
 import { notifyReady } from "../server/notify.ts";
+import { ProxyWarning } from "../server/proxy-warning.ts";
+import { ServerHandler } from "../server/server-handler.ts";
 import { type Stoppable, stopOnSignal } from "../server/shutdown.ts";
 import { takeTurns } from "../server/turns.ts";
 import { OpenFilesWatcher } from "../server/watch-open-files.ts";
@@ -92,9 +93,8 @@ async function openServer(values: ServeValues, log: Logger): Promise<RunningServ
   const certificate = tls && new CertificateWatcher(tls.cert, log);
   metrics?.addGauges({ roadbook, remote, certificateEnd: certificate?.end });
 
-  const handler = new ServerHandler(roadbook.handler, log, {
-    warnsOfProxy: values.searchLimit > 0,
-  });
+  const warning = values.searchLimit > 0 ? new ProxyWarning(roadbook.handler, log) : undefined;
+  const handler = new ServerHandler(roadbook.handler, warning);
   const admin = metrics && (await openAdmin(values, { roadbook, metrics, handler }));
   const respond = takeTurns(handler);
   const listener = await openListener({ host, port, reusePort, flagPrefix: "--" }, respond, tls);

@@ -1,23 +1,16 @@
-/** Adds to the app the headers that only a server knows, and a warning about its proxy. */
-import type { Logger } from "pino";
+/** Adds the headers that only a server knows: the date of HEAD, and from its stop on, the end of connections. */
 import type { RequestHandler } from "../http/request-handler.ts";
+import type { ProxyWarning } from "./proxy-warning.ts";
 
-/** Leaves out the address, because it may be a person's. */
-const BEHIND_PROXY =
-  "X-Forwarded-For came from an address that is not trusted, so everybody behind that proxy shares one search budget; if the proxy is yours, name its address with --trusted-proxy";
-
-/** Responds like the app's handler, and adds the headers that only a server knows. */
 export class ServerHandler {
   readonly #handler: RequestHandler;
-  readonly #log: Logger;
-  /** Whether a proxy that is not trusted is still to be reported. It is reported once. */
-  #warnsOfProxy: boolean;
+  /** Undefined if no search is counted, so that no proxy matters. */
+  readonly #proxyWarning: ProxyWarning | undefined;
   #isStopping = false;
 
-  constructor(handler: RequestHandler, log: Logger, options: { warnsOfProxy: boolean }) {
+  constructor(handler: RequestHandler, proxyWarning: ProxyWarning | undefined) {
     this.#handler = handler;
-    this.#log = log;
-    this.#warnsOfProxy = options.warnsOfProxy;
+    this.#proxyWarning = proxyWarning;
   }
 
   get isStopping(): boolean {
@@ -36,7 +29,7 @@ export class ServerHandler {
     this.#finish(request, this.#handler.refuse(request, peer));
 
   readonly fetch: RequestHandler["fetch"] = (request, peer) => {
-    if (this.#warnsOfProxy && request.headers.has("x-forwarded-for")) this.#warn(request, peer);
+    this.#proxyWarning?.check(request, peer);
     return this.#finish(request, this.#handler.fetch(request, peer));
   };
 
@@ -44,12 +37,6 @@ export class ServerHandler {
     // Bun sends an awaited response later, so only these are awaited.
     const isChanged = request.method === "HEAD" || this.#isStopping;
     return isChanged ? this.#addHeaders(request, response) : response;
-  }
-
-  #warn(request: Request, peer: unknown): void {
-    if (this.#handler.isTrusted(request, peer)) return;
-    this.#warnsOfProxy = false;
-    this.#log.warn(BEHIND_PROXY);
   }
 
   async #addHeaders(request: Request, pending: Response | Promise<Response>): Promise<Response> {
