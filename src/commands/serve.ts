@@ -5,6 +5,7 @@ import { version } from "../domain/version.ts";
 import { makeTemporaryFolder } from "../files/temporary-folder.ts";
 import { createAdminFetch, METRICS_PATH } from "../http/admin.ts";
 import { endpoints } from "../http/endpoints.ts";
+import type { ResponseFacts } from "../http/hooks.ts";
 import type { Metrics } from "../http/metrics.ts";
 import { openLimiter } from "../limit/open-limiter.ts";
 import { type OpenRoadbook, openRoadbook } from "../roadbook.ts";
@@ -64,31 +65,12 @@ interface RunningServer extends Stoppable {
   adminUrl: string | undefined;
 }
 
-/** Opens the snapshot, the limiter and the ports, and begins to watch what can change. */
+/** Opens what is served and the ports, and begins to watch what can change. */
 async function openServer(values: ServeValues, log: Logger): Promise<RunningServer> {
   const { host, port, reusePort, tlsCert: cert, tlsKey: key } = values;
   const tls = cert && key ? readTls({ cert, key }) : undefined;
   const metrics = values.adminPort === undefined ? undefined : await openMetrics();
-  const { path, remote } = await locateSnapshot(values, log);
-  const roadbook = await openRoadbook(
-    {
-      ...values,
-      page: !values.noPage,
-      onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
-      onResponse(facts) {
-        metrics?.countResponse(facts);
-        if (values.accessLog) logRequest(log, facts);
-      },
-    },
-    {
-      snapshot: path ?? (await demoSnapshot()),
-      remote,
-      limiter: await openLimiter(values, {
-        onDown: (reason) => log.warn({ reason }, "rate limit store down, counting in memory"),
-        onUp: () => log.info("rate limit store up"),
-      }),
-    },
-  );
+  const { roadbook, remote } = await openServed(values, metrics, log);
 
   const certificate = tls && new CertificateWatcher(tls.cert, log);
   metrics?.addGauges({ roadbook, remote, certificateEnd: certificate?.end });
@@ -119,10 +101,32 @@ async function openServer(values: ServeValues, log: Logger): Promise<RunningServ
   };
 }
 
-/** Returns the path of the snapshot, of which a remote one is a copy. Without one, it is the demo. */
+/** Opens the snapshot and the limiter. */
+async function openServed(values: ServeValues, metrics: Metrics | undefined, log: Logger) {
+  const { path, remote } = await locateSnapshot(values, log);
+  const snapshot = path ?? (await demoSnapshot());
+  const limiter = await openLimiter(values, {
+    onDown: (reason) => log.warn({ reason }, "rate limit store down, counting in memory"),
+    onUp: () => log.info("rate limit store up"),
+  });
+
+  const options = {
+    ...values,
+    page: !values.noPage,
+    onBug: (error: unknown, requestId: string) => log.error({ err: error, requestId }, "bug"),
+    onResponse(facts: ResponseFacts) {
+      metrics?.countResponse(facts);
+      if (values.accessLog) logRequest(log, facts);
+    },
+  };
+  return { roadbook: await openRoadbook(options, { snapshot, remote, limiter }), remote };
+}
+
+/** Returns the path of the snapshot, or of the copy of a remote one. Without one, it is the demo. */
 async function locateSnapshot({ snapshot, cacheDir, fetchTimeout }: ServeValues, log: Logger) {
   if (typeof snapshot !== "object") return { path: snapshot, remote: undefined };
   const { RemoteSnapshot } = await import("../snapshot/remote/remote-snapshot.ts");
+
   const options = {
     location: snapshot,
     folder: cacheDir === undefined ? makeTemporaryFolder().folder : resolve(cacheDir),

@@ -60,8 +60,10 @@ async function renderReference({ publicUrl, basePath, pages }: Service, document
   const { swagger } = await import("@elysiajs/swagger");
   const name = pages?.title ?? DEFAULT_TITLE;
   const plugin = swagger(settingsOf(name, basePath, pages));
+
   const app = new Elysia().use(plugin).use(documented);
   const read = async (path: string) => (await app.handle(new Request(ORIGIN + path))).text();
+
   const title = html`<title>API · ${name}</title>`;
   const needsScript = html`<noscript>This reference needs JavaScript. The API is also described by an <a href="${basePath}${DOCUMENT_PATH}">OpenAPI document</a>.</noscript>`;
 

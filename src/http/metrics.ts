@@ -42,6 +42,7 @@ export class Metrics {
 
   constructor() {
     addDefaultMetrics();
+
     this.#durations = new Histogram({
       name: "http_request_duration_seconds",
       help: "Time from receiving the request headers until the response is ready to send",
@@ -49,16 +50,19 @@ export class Metrics {
       buckets: DURATIONS,
       collect: () => this.#observePending(),
     });
+
     this.#decisions = new Counter({
       name: "roadbook_search_limit_decisions_total",
       help: "Searches that the limit allowed or refused",
       labelNames: ["decision"],
     });
+
     this.#replacements = new Counter({
       name: "roadbook_snapshot_replacements_total",
       help: "Replacements of the snapshot file that were swapped in or refused",
       labelNames: ["outcome"],
     });
+
     for (const decision of ["allowed", "refused"]) this.#decisions.inc({ decision }, 0);
     for (const outcome of ["swapped", "refused"]) this.#replacements.inc({ outcome }, 0);
   }

@@ -33,8 +33,10 @@ export function pageFiles(service: Service) {
       // An `avatar_url` may be /avatars/ann.png. Here, that is an unknown path, not an invalid id.
       const [, digits = "", kind] = /^(.*)\.(svg|(?<=^\d+\.)png)$/s.exec(params.file) ?? [];
       if (digits === "") return fail("route_not_found");
+
       const id = parseUserId(digits);
       if (id === undefined) return fail("invalid_user_id");
+
       const name = currentSnapshot().users.findName(id);
       if (typeof name !== "string") return fail(name.missing);
       return kind === "svg" ? svg(drawAvatar(id, name)) : drawAvatarPng(id, name).then(png);
@@ -50,6 +52,7 @@ export function pageFiles(service: Service) {
         : `User-agent: *\nDisallow: /\n\n${PREVIEWS}\nAllow: /`;
       return file("text/plain; charset=utf-8", `${rules}\n`);
     });
+
   if (pages) routes.use(sign(service, pages));
   return pages?.allowIndexing ? routes.use(sitemap(service)) : routes;
 }
@@ -60,12 +63,14 @@ function sitemap({ currentSnapshot, baseUrl }: Service) {
     .get(SITEMAP_PATH, ({ request }) => {
       const base = baseUrl(request);
       const { users, companies } = currentSnapshot();
+
       const pagesOf = (count: number, prefix: string) =>
         Array.from({ length: count }, (_, page) => `${prefix}${page}.xml`);
       const files = [
         ...pagesOf(users.sitemap.countPages(), ""),
         ...pagesOf(companies.sitemap.countPages(), "companies-"),
       ];
+
       const sitemaps = files.map(
         (file) => html`<sitemap><loc>${base}${sitemapPath(file)}</loc></sitemap>\n`,
       );
@@ -76,6 +81,7 @@ function sitemap({ currentSnapshot, baseUrl }: Service) {
       const listed = kind ? currentSnapshot().companies : currentSnapshot().users;
       const ids = digits === undefined ? [] : listed.sitemap.listIds(Number(digits));
       if (ids.length === 0) return fail("route_not_found");
+
       // Escaped once, because a page has thousands of addresses.
       const folder = kind ? COMPANIES_FOLDER : DRIVERS_FOLDER;
       const start = html`<url><loc>${baseUrl(request)}${folder}`.text;

@@ -41,6 +41,7 @@ export function createPages(service: Service) {
     const routes = new Elysia({ strictPath: true }).get("/", () => toDocs);
     return { routes, notFound: () => fail("route_not_found") };
   }
+
   const renderer = new PageRenderer(pages, service);
   return {
     routes: createRoutes(pages, service, renderer),
@@ -110,6 +111,7 @@ class PageRenderer {
     if (!this.#pages.kiosk) preparePictures();
     const { basePath, baseUrl } = this.#service;
     const { kiosk, featured } = this.#pages;
+
     const base = baseUrl(request);
     const language = this.#languageOf(request);
     const html = renderDocument({

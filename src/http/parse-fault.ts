@@ -24,6 +24,7 @@ export type GivenFault = Fault | "none";
 export function parseFault(text: string): GivenFault {
   if (text === "none") return text;
   const [, target = "", list = ""] = /^([^:]*):?(.*)$/s.exec(text) ?? [];
+
   const covered = Object.values(endpoints).filter((endpoint) => covers(target, endpoint));
   if (covered.length === 0) {
     throw wrongPart(target, "a target is search, profile, achievements, health or *");
@@ -31,6 +32,7 @@ export function parseFault(text: string): GivenFault {
 
   const parts = parseParts(list);
   const { isClosing, status, delayMs = 0, rate = 1, times = Number.POSITIVE_INFINITY } = parts;
+
   const isOneEffect = isClosing ? !status : Boolean(status || delayMs);
   if (!isOneEffect) throw new InvalidValue("must have either close or status, or only delay");
   if (status && !covered.every((endpoint) => canFail(endpoint, status))) {

@@ -80,6 +80,7 @@ export function readDriver(
 ): DriverView | ProblemView {
   const user = users.findProfile(id, baseUrl);
   if ("missing" in user) return { kind: "problem", problem: user.missing };
+
   const text = users.findAchievements(user.id);
   const achievements: AchievementEntry[] = typeof text === "string" ? JSON.parse(text) : [];
   return { kind: "driver", user, achievements, showsAll };
@@ -94,10 +95,12 @@ export function readCompany(
 ): CompanyView | ProblemView {
   const company = companies.find(id);
   if (!company) return { kind: "problem", problem: "route_not_found" };
+
   // One more shows whether there is another page.
   const found = companies.listUsers(id, after, DRIVERS_PER_PAGE + 1, baseUrl);
   const drivers = found.slice(0, DRIVERS_PER_PAGE);
   const next = found.length > drivers.length ? drivers.at(-1)?.id : undefined;
+
   const counted = companies.countUsers(id, MAX_COUNTED);
   const publicMembers = counted < MAX_COUNTED ? counted : undefined;
   return { kind: "company", company, drivers, publicMembers, after, next };

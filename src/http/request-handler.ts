@@ -30,6 +30,7 @@ interface Parts {
 
 export function createRequestHandler(parts: Parts): RequestHandler {
   const { app, contexts, respond, basePath } = parts;
+
   /** Starts the context of a request, and returns what Elysia gets. */
   const start = (request: Request, from: unknown): Request => {
     const routable = toRoutable(request, basePath);

@@ -72,6 +72,7 @@ class ResponseMaker {
   make(content: Content, context: RequestContext, isHead: boolean): Response {
     const { type, storage } = content;
     const { status, headers, error, retryAfterSeconds } = content.options;
+
     const isStored = storage !== "none";
     const coding = isStored ? this.#chooseCoding(content, context.headers) : "identity";
     const etag = isStored ? content.etagIn(coding) : undefined;

@@ -13,10 +13,12 @@ export function toRoutable(request: Request, basePath: string): Request {
   const start = pathStart(url);
   const mayBeUnderBase = basePath !== "" && url.startsWith(basePath, start);
   if (start >= MIN_PATH_START && method !== "HEAD" && !mayBeUnderBase) return request;
+
   // The target of a CONNECT request is not a path.
   const path = start < 0 ? "/*" : pathOf(url);
   const inner = withoutBase(path, basePath) || "/";
   const query = start < 0 ? "" : url.slice(start + path.length);
+
   // Every unsupported method becomes POST, because a `Request` cannot have CONNECT or TRACE.
   const known = method === "HEAD" ? "GET" : method;
   const routable = known === "GET" || known === "OPTIONS" ? known : "POST";

@@ -99,6 +99,7 @@ export class Clients {
     const bare = host.replace(/%.*/, "");
     // Without isIP, `1` and `0x7f.1` would be addresses, too.
     if (!isIP(bare)) return false;
+
     // Unwraps IPv4-mapped IPv6.
     const address = ipaddr.process(bare);
     return {

@@ -51,11 +51,13 @@ export class MemoryLimiter implements Limiter {
   #recentTimesOf(client: string): number[] {
     this.#now = Math.max(this.#now, Math.floor(this.#clock()));
     this.#dropExpired();
+
     let times = this.#clients.get(client);
     if (times === undefined) {
       times = this.#inherit();
       this.#clients.set(client, times);
     }
+
     const kept = times.findIndex((time) => !this.#isExpired(time));
     if (kept !== 0) times.splice(0, kept < 0 ? times.length : kept);
     return times;

@@ -96,6 +96,7 @@ export class SharedLimiter implements Limiter {
     const { deadlineMs, connectMs } = this.#timing;
     const candidate = new RedisClient(url, { autoReconnect: false });
     candidate.onclose = () => this.#drop(candidate, "the connection was closed");
+
     // The probe never reaches its limit, so it is always counted, which proves write access. With a
     // wrong password, a command fails only if it is sent before the connection is open.
     const probe = { limit: 1_000_000, windowMs: 1, isCounted: true };
@@ -107,6 +108,7 @@ export class SharedLimiter implements Limiter {
       if (!isRetry) onDown(reasonWithoutSecrets(error));
       return this.#retryLater();
     }
+
     if (this.#isClosed) return candidate.close();
     this.#store = candidate;
     onUp();
@@ -141,10 +143,12 @@ export async function consumeBoth(
 ): Promise<Decision> {
   const before = memory.peek(client);
   const shared = await ask(before.allowed);
+
   const isAllowed = before.allowed && shared?.allowed !== false;
   // Memory may refuse by now, because other requests from this client may have been counted while
   // this one waited for the store.
   const own = isAllowed ? memory.consume(client) : before;
+
   if (shared === undefined || own.remaining < shared.remaining) return own;
   if (shared.remaining < own.remaining) return shared;
   return { ...own, resetMs: Math.max(own.resetMs, shared.resetMs) };
@@ -184,6 +188,7 @@ function beforeDeadline<T>(deadlineMs: number, reply: Promise<T>): Promise<T> {
       const hasLagged = performance.now() - startMs > deadlineMs;
       timer = setTimeout(fail, hasLagged ? deadlineMs : deadlineMs / 2);
     }, deadlineMs / 2);
+
     reply.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

@@ -91,9 +91,11 @@ const listenOnNode: Listen = async ({ host, port, reusePort = false }, respond, 
   const server = tls
     ? (await import("node:https")).createServer(tls, listener)
     : (await import("node:http")).createServer(listener);
+
   await once(server.listen({ host, port, reusePort }), "listening");
   const closed = once(server, "close");
   const { port: actualPort } = server.address() as AddressInfo;
+
   const scheme = tls ? "https" : "http";
   return {
     origin: `${scheme}://${toUrlHost(host)}:${actualPort}`,
@@ -190,6 +192,7 @@ function listenError(error: unknown, { host, port, flagPrefix }: ListenAddress):
     return fail(`port ${port} on ${host} needs root or CAP_NET_BIND_SERVICE`, "port");
   }
   if (code === "EADDRNOTAVAIL") return fail(`${host} is not an address of this machine`, "host");
+
   // Bun has no specific error code for a host name that cannot be resolved.
   const isResolved = ipaddr.isValid(host) || ["EACCES", "EMFILE"].includes(code);
   if (!isResolved) return fail(`cannot resolve host name ${host}`, "host");

@@ -32,11 +32,13 @@ export function createLog(level: string, journalStream?: string): Log {
   // `process.stderr` loads Bun's streams, which slows startup, so it is used only for a terminal.
   const isTerminal = Boolean(stats?.isCharacterDevice() && process.stderr.isTTY);
   const isJournal = stats && journalStream === `${stats.dev}:${stats.ino}`;
+
   const stderr = new Stderr();
   const format = (line: string) => {
     if (isTerminal) return toReadable(line);
     return isJournal ? withPriority(line) : line;
   };
+
   const formatters = { level: (level: string) => ({ level }) };
   const log = pino(
     { level, formatters, timestamp: stdTimeFunctions.isoTime },
@@ -116,6 +118,7 @@ function toReadable(line: string): string {
   const name = util.styleText(colours[level] ?? "dim", level.toUpperCase(), {
     stream: process.stderr,
   });
+
   const start = `${new Date(time).toTimeString().slice(0, 8)} ${level === "info" ? "" : `${name} `}`;
   const rest = [...listFields(fields)].map((field) => ` ${field}`).join("");
   return `${start}${msg}${rest && ` ${rest}`}\n${err ? `${err.stack ?? err}\n` : ""}`;

@@ -186,6 +186,7 @@ class Queues {
     const [first] = this.#networks;
     if (!first) return undefined;
     const [network, queues] = first;
+
     const waiting = takeFrom(queues);
     this.#networks.delete(network);
     if (queues.size > 0) this.#networks.set(network, queues);

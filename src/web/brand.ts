@@ -60,9 +60,11 @@ export function textColourOn(accent: string): string {
 /** The colour of rules and marks in a mode: the accent if it is visible there, or else a shade. */
 export function shadeAccent(accent: string, mode: Mode): string {
   if (contrastOf(accent, PAPER[mode]) >= MIN_CONTRAST[mode]) return accent;
+
   const ink = mode === "light" ? 0 : 255;
   const bytes = [...Buffer.from(accent.slice(1), "hex")];
   if (Math.max(...bytes) - Math.min(...bytes) < MIN_CHROMA) return INK[mode];
+
   for (let share = 0.01; share < 1; share += 0.01) {
     const mixed = bytes.map((byte) => Math.round(byte + (ink - byte) * share));
     const colour = `#${Buffer.from(mixed).toString("hex")}`;
@@ -128,6 +130,7 @@ export function parseLogo(bytes: Uint8Array): Logo {
   if (PNG_SIGNATURE.equals(bytes.subarray(0, PNG_SIGNATURE.length))) {
     return logoOf(bytes, "png", "image/png");
   }
+
   const [, root] = SVG_ROOT.exec(new TextDecoder().decode(bytes)) ?? [];
   if (root === undefined) throw new InvalidValue("is neither an SVG nor a PNG");
   if (!/\sviewBox\s*=/.test(root)) {

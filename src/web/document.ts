@@ -29,6 +29,7 @@ export function renderDocument(options: DocumentOptions): string {
     context.texts = { ...context.texts, description: context.texts.whatIsFound };
   }
   const { texts } = context;
+
   const rendered = renderView(view, context);
   const main = html`${rendered.main}${renderFeatured(options.others, context)}`;
   const { text } = html`<!doctype html>

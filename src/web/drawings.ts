@@ -33,6 +33,7 @@ function monogramOf(name: string): string {
   const words = name.normalize("NFC").split(/[\s._|[\](){}-]+/u);
   const letters = words.flatMap((word) => /[\p{L}\p{N}]\p{M}*/u.exec(word)?.[0] ?? []);
   const [first = "?", ...others] = letters.map((letter) => letter.toUpperCase());
+
   const last = others.at(-1);
   if (last === undefined) return first;
   // Letters of these scripts would join into a word.
@@ -57,6 +58,7 @@ function symbolOf(text: string): string | undefined {
 /** A symbol for the name, or else for the kind, or else a cup, above the points. */
 function drawMotif({ name, type, points }: Medal): Html {
   const symbol = symbolOf(name) ?? symbolOf(type) ?? paths.cup;
+
   const number = compactNumbers.format(points);
   const size = Math.min(13, 44 / number.length);
   return html`<path d="${symbol}" transform="translate(19.4 10.5) scale(1.05)" fill="none" stroke="#fff" stroke-width="2.2" stroke-linecap="round" stroke-linejoin="round"/><text x="32" y="44.5" text-anchor="middle" dominant-baseline="central" font-family="system-ui,'Noto Sans',sans-serif" font-size="${size}" font-weight="800" fill="#fff">${number}</text>`;
@@ -103,14 +105,17 @@ export async function drawSign(title: string, count: string, accent: string, log
   // A title that does not fit into two lines is cut.
   const lines = (spellOut(title).match(/\S.{0,23}(?!\S)|\S{24}/gu) ?? []).slice(0, 2);
   const tspans = lines.map((line, at) => html`<tspan x="0" y="${at * 115}">${line}</tspan>`);
+
   const name = await fit(html`<text font-size="100">${tspans}</text>`, 516, 84);
   const icon = await fit(logo ? embed(logo) : drawRoad(accent), 300, 76);
+
   const colour = textColourOn(accent);
   const sign = html`<rect width="600" height="315" fill="${accent}"/>
     <rect x="15" y="15" width="570" height="285" rx="16" fill="none" stroke="${colour}" stroke-width="6"/>
     ${logo && icon ? drawTile(icon) : html`<g transform="translate(42 42)">${icon?.scaled}</g>`}
     <g transform="translate(42 ${228 - (name?.height ?? 0)})" fill="${colour}">${name?.scaled}</g>
     <text x="42" y="271" font-size="26" fill="${colour}">${spellOut(count)}</text>`;
+
   return drawPng(frame(sign));
 }
 
@@ -127,6 +132,7 @@ interface Fitted {
 async function fit(content: Html, maxWidth: number, maxHeight: number) {
   const box = await findBox(frame(content));
   if (!box) return undefined;
+
   const scale = Math.min(maxWidth / box.width, maxHeight / box.height);
   const scaled = html`<g transform="scale(${scale}) translate(${-box.x} ${-box.y})">${content}</g>`;
   return { width: box.width * scale, height: box.height * scale, scaled };

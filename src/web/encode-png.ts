@@ -47,9 +47,10 @@ export function encodePng({ width, height, pixels }: Image): Uint8Array<ArrayBuf
 
 function chunkOf(type: string, data = Buffer.alloc(0)): Buffer {
   const length = Buffer.alloc(4);
-  const checksum = Buffer.alloc(4);
-  const named = Buffer.concat([Buffer.from(type, "latin1"), data]);
   length.writeUInt32BE(data.length);
+
+  const named = Buffer.concat([Buffer.from(type, "latin1"), data]);
+  const checksum = Buffer.alloc(4);
   checksum.writeUInt32BE(zlib.crc32(named));
   return Buffer.concat([length, named, checksum]);
 }

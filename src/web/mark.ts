@@ -20,9 +20,11 @@ export function markMatches(name: string, spellings: string[]): Html {
     const text = spell(name);
     // Some letters fold to 18 others. Marking 20 names of only such letters would take too long.
     if (text.length > 1000) break;
+
     const pieces = letters.map((letter) => cache.memo(letter));
     // If folding depends on neighbouring letters, matches cannot be mapped back to letters.
     if (pieces.join("") !== text) continue;
+
     for (const query of spellings) {
       const found = findLetters(text, pieces, listWords(text, query));
       if (found.size === 0) continue;
@@ -47,6 +49,7 @@ function findLetters(text: string, pieces: string[], words: string[]): Set<unkno
   const owners = pieces.flatMap((piece, index) => Array<number>(piece.length).fill(index));
   const isBoundary = (at: number) => owners[at - 1] !== owners[at];
   const found = new Set<number>();
+
   for (const word of words) {
     for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
       const end = at + word.length;

@@ -59,6 +59,7 @@ class Renderer {
         drawing.free();
       }
     });
+
     this.#last = used.catch(() => {});
     return used;
   }

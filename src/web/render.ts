@@ -88,15 +88,18 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
     countOf(companies, texts.companyCount, texts.firstCompanies),
   ];
   const found = counts.flat().join(", ");
+
   const details = tellApart(drivers, (driver) => driver.company ?? undefined, context);
   const driverRows = drivers.map((driver, at) => {
     const name = markMatches(driver.name, spellings);
     const row = renderRow(driverPath(driver.id), name, details[at], context);
     return html`${renderAvatar(driver, context)}${row}`;
   });
+
   const companyRows = companies.map((company) => {
     return renderCompanyRow(company, markMatches(company.name, spellings), undefined, context);
   });
+
   const boards = [
     { heading: texts.drivers, rows: driverRows },
     { heading: texts.companies, rows: companyRows },
@@ -198,20 +201,24 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
   const shown = isCut ? achievements.slice(0, NEWEST_ACHIEVEMENTS) : achievements;
   const points = achievements.reduce((sum, { achievement }) => sum + achievement.points, 0);
   const hasAny = achievements.length > 0;
+
   const facts = [
     [texts.memberSince, renderDate(created_at, context)],
     [texts.achievements, hasAny && formatNumber(achievements.length)],
     [texts.totalPoints, hasAny && formatNumber(points)],
     [texts.roles, roles.map(({ name }) => name).join(", ")],
   ].filter(([, value]) => value);
+
   const employer =
     company &&
     html`<p><a href="${keepSearch(companyPath(company.id), context)}"><bdi>${company.name}</bdi></a>, <bdi>${company.role}</bdi></p>`;
+
   const details = [
     company && `${company.name}, ${company.role}`,
     hasAny && formatCount(points, texts.points),
     `${texts.memberSince} ${formatDate(created_at)}`,
   ];
+
   return {
     name,
     description: details.filter(Boolean).join(" · "),
@@ -239,6 +246,7 @@ function renderCompany(view: CompanyView, context: PageContext): Rendered {
   const members = describeMembers(company, shown, context);
   const path = companyPath(company.id);
   const cards = drivers.map((driver) => renderCard(driver, driver.role ?? "", context));
+
   return {
     name: company.name,
     description: `${members} · ${brand.title}`,
@@ -257,6 +265,7 @@ function renderAchievement(entry: AchievementEntry, context: PageContext): Html 
   const { texts, brand, formatCount } = context;
   const { name, description, icon, type, tier: tiers, points } = achievement;
   const reached = tiers > 1 && tiers >= tier ? texts.tierOf : texts.tier;
+
   const picture = brand.icons ? URL.parse(icon, brand.icons.replace(/\/*$/, "/"))?.href : undefined;
   const worth = [fill(reached, { tier, tiers }), formatCount(points, texts.points)];
   // The kind is in the language of the data.

@@ -46,6 +46,7 @@ function prepareForCompanies(db: Database) {
   const { name, avatar_url, company_role } = user;
   const limit = sql.placeholder("limit");
   const counted = db.select({ id: user.id }).from(user).where(eq(user.company_id, id));
+
   return {
     company: db.select(fields).from(company).where(eq(company.id, id)).prepare(),
     users: db

@@ -104,6 +104,7 @@ export class ReloadableSnapshot {
     this.#version = findVersion(this.#source);
     const isRetry = this.#refused !== undefined && isForced;
     if (this.#isClosed || (isDeepStrictEqual(this.#version, before) && !isRetry)) return undefined;
+
     try {
       const meta = this.#swap(await openSnapshot(this.#source, this.#copyFolder));
       return this.#isClosed ? undefined : { meta };

@@ -22,6 +22,7 @@ export class SitemapIds {
     const first = this.#statements.first.get({ page });
     const next = this.#statements.first.get({ page: page + 1 });
     if (!first) return [];
+
     const to = next ? next.id - 1 : Number.MAX_SAFE_INTEGER;
     return JSON.parse(this.#statements.ids.get({ from: first.id, to })?.ids ?? "[]");
   }

@@ -31,6 +31,7 @@ export class Users {
   findProfile(id: number, baseUrl: string): User | Missing {
     const row = this.#statements.profile.get(id);
     if (!row) return this.#missing(id);
+
     const { company_id, company_name: name, company_role: role } = row;
     const hasCompany = company_id !== null && name !== null && role !== null;
     return {

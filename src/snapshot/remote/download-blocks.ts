@@ -48,8 +48,9 @@ export async function downloadBlocks(
 
   const total = Number(reply.headers.get("content-range")?.split("/")[1]);
   if (!(total > own.from)) throw new BlocksError("ignores ranges");
-  if (total - own.from > own.trailer.length + MAX_RANGE)
+  if (total - own.from > own.trailer.length + MAX_RANGE) {
     throw new BlocksError("has grown too much");
+  }
 
   const end = await receive(reply, own.from, total, total);
   // The last block may be shorter than the others.
@@ -111,6 +112,7 @@ const rangeHeaders = (range: string) => ({ range, "accept-encoding": "identity" 
 async function receive({ status, headers, body }: Reply, from: number, to: number, total: number) {
   const isExpected = headers.get("content-range") === `bytes ${from}-${to - 1}/${total}`;
   if (status !== 206 || !isExpected) throw new BlocksError("ignores ranges");
+
   const bytes = Buffer.alloc(to - from);
   let at = 0;
   for await (const chunk of body) {

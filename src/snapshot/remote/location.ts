@@ -12,11 +12,13 @@ export interface RemoteLocation {
 export function parseWebLocation(text: string): RemoteLocation | undefined {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol)) return undefined;
+
   const headers: Record<string, string> = {};
   if (url.username || url.password) {
     const pair = percentDecode(`${url.username}:${url.password}`);
     headers.authorization = `Basic ${Buffer.from(pair).toString("base64")}`;
   }
+
   url.username = "";
   url.password = "";
   url.hash = "";

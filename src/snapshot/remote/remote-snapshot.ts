@@ -175,6 +175,7 @@ export class RemoteSnapshot implements Disposable {
       if (!(error instanceof SnapshotError)) throw error;
       this.#refusal = error;
     }
+
     this.#etag = headers.get("etag");
     if (this.#refusal) throw this.#refusal;
   }
@@ -215,6 +216,7 @@ async function* bound(body: AsyncIterable<Uint8Array>, folder: string): AsyncGen
         await requireSpace(folder, size);
       }
     }
+
     received += chunk.length;
     if (received > size) throw new SnapshotError(`is damaged: it has more than ${size} bytes`);
     yield chunk;
