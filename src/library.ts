@@ -39,7 +39,7 @@ export type { FetchHandler } from "./http/request-handler.ts";
 export type { LimiterStatus } from "./limit/decision.ts";
 export type { Listening, ListenOptions, Roadbook } from "./roadbook.ts";
 export { fold } from "./search/fold.ts";
-export type { NodeListener } from "./server/listen.ts";
+export type { NodeListener } from "./server/node-listener.ts";
 export type { RoadbookOptions } from "./settings/library-options.ts";
 export type { Counts } from "./snapshot/format/counts.ts";
 export type { Meta } from "./snapshot/format/meta.ts";

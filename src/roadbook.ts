@@ -13,7 +13,8 @@ import type { FetchHandler, RequestHandler } from "./http/request-handler.ts";
 import { Clients, loopback } from "./limit/client-address.ts";
 import type { Limiter, LimiterStatus, LimitPolicy } from "./limit/decision.ts";
 import { openLimiter } from "./limit/open-limiter.ts";
-import { createNodeListener, type NodeListener, openListener } from "./server/listen.ts";
+import { openListener } from "./server/listen.ts";
+import { createNodeListener, type NodeListener } from "./server/node-listener.ts";
 import { takeTurns } from "./server/turns.ts";
 import {
   type RoadbookOptions,

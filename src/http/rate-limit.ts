@@ -10,8 +10,8 @@ export const createSearchCounter =
   async (request, server) => {
     const context = contexts.of(request, server);
     // A request without a peer comes from the program that embeds Roadbook.
-    const client = context.peer === undefined ? undefined : contexts.limitedClientOf(context);
-    if (!client) return undefined;
+    const client = context.peer === undefined ? undefined : contexts.clientOf(context);
+    if (!client?.isLimited) return undefined;
 
     const decision = await limiter.consume(client.key);
     context.decision = decision;

@@ -79,11 +79,6 @@ export class RequestContexts {
     return this.#options.clients.clientOf(addressOf(peer), headers.get("x-forwarded-for"));
   }
 
-  /** Returns undefined if the searches of the client are not limited. */
-  limitedClientOf({ peer, headers }: Sender): Client | undefined {
-    return this.#options.clients.limitedClientOf(addressOf(peer), headers.get("x-forwarded-for"));
-  }
-
   /** The base URL for links in the response. */
   readonly baseUrlOf = (request: Request): string => {
     const { publicUrl, basePath } = this.#options;

@@ -2,6 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { CompanySearchResult, MAX_RESULTS, UserSearchResult } from "../domain/model.ts";
+import { paragraph } from "../domain/text.ts";
 import { spellQuery } from "../search/fold.ts";
 import { normalizeQuery, SEARCHABLE } from "../search/normalize-query.ts";
 import type { Service } from "./app-options.ts";
@@ -46,10 +47,11 @@ function normalize({ query }: { query: { q?: string } }): void {
 const q = {
   in: "query",
   name: "q",
-  description:
-    "The text to find in a name: at least 2 code points, not counting surrounding space. Case and " +
-    "accents do not matter, and words of at least 2 code points each may be in any order. If given " +
+  description: paragraph(
+    "The text to find in a name: at least 2 code points, not counting surrounding space. Case and",
+    "accents do not matter, and words of at least 2 code points each may be in any order. If given",
     "more than once, the last one counts.",
+  ),
   schema: Type.String({ minLength: 2 }),
 } as const;
 

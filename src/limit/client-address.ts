@@ -25,10 +25,12 @@ export interface Client {
   key: string;
   /** All that one customer may own: an IPv4 address or an IPv6 /48. */
   network: string;
+  /** Whether its searches count. */
+  isLimited: boolean;
 }
 
 /** A client's address, or a proxy's on the way to the server. */
-interface Hop extends Client {
+interface Hop extends Pick<Client, "key" | "network"> {
   isTrusted: boolean;
   isUnlimited: boolean;
 }
@@ -36,7 +38,7 @@ interface Hop extends Client {
 /** Providers give a customer an IPv6 network of at most this size, which has 65,536 of 64 bits. */
 const CUSTOMER_BITS = 48;
 /** Stands for all clients without an address. */
-const UNKNOWN: Client = { key: "unknown", network: "unknown" };
+const UNKNOWN: Client = { key: "unknown", network: "unknown", isLimited: true };
 
 /**
  * In its methods, `peer` is the address at the other end of the connection, if it is known, and
@@ -59,18 +61,13 @@ export class Clients {
   }
 
   clientOf(peer: string | undefined, forwardedFor: string | null): Client {
-    return this.#findClient(peer, forwardedFor) ?? UNKNOWN;
-  }
+    const hop = this.#findClient(peer, forwardedFor);
+    if (!hop) return UNKNOWN;
 
-  /**
-   * Returns undefined if the client's address is exempt from the limit. It never is behind an
-   * untrusted proxy, because all clients of that proxy have its address.
-   */
-  limitedClientOf(peer: string | undefined, forwardedFor: string | null): Client | undefined {
-    const client = this.#findClient(peer, forwardedFor);
-    if (!client?.isUnlimited) return client ?? UNKNOWN;
-    const isHidden = forwardedFor !== null && !this.trusts(peer);
-    return isHidden ? client : undefined;
+    const { key, network, isUnlimited } = hop;
+    // All clients of an untrusted proxy have its address, which can be one of this machine.
+    const isLimited = !isUnlimited || (forwardedFor !== null && !this.trusts(peer));
+    return { key, network, isLimited };
   }
 
   trusts(peer: string | undefined): boolean {

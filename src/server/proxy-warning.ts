@@ -1,10 +1,13 @@
 /** Warns once if a proxy sends X-Forwarded-For, but `--trusted-proxy` does not name its address. */
 import type { Logger } from "pino";
+import { paragraph } from "../domain/text.ts";
 import type { RequestHandler } from "../http/request-handler.ts";
 
 /** Leaves out the address, because it may be a person's. */
-const BEHIND_PROXY =
-  "X-Forwarded-For came from an address that is not trusted, so everybody behind that proxy shares one search budget; if the proxy is yours, name its address with --trusted-proxy";
+const BEHIND_PROXY = paragraph(
+  "X-Forwarded-For came from an address that is not trusted, so everybody behind that proxy shares",
+  "one search budget; if the proxy is yours, name its address with --trusted-proxy",
+);
 
 export class ProxyWarning {
   readonly #handler: Pick<RequestHandler, "isTrusted">;

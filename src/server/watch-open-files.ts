@@ -1,13 +1,15 @@
 /** Warns when the server may open no more files, which also keeps it from accepting connections. */
 import { open } from "node:fs/promises";
 import type { Logger } from "pino";
+import { paragraph } from "../domain/text.ts";
 import { codeOf } from "../files/errors.ts";
 
 const LIMIT_CHECK_MS = 1000;
 const QUIET_MS = 60_000;
-const TOO_MANY_FILES =
-  "the limit of open files is reached, so new connections must wait; " +
-  "raise it with LimitNOFILE in the unit or ulimit -n";
+const TOO_MANY_FILES = paragraph(
+  "the limit of open files is reached, so new connections must wait;",
+  "raise it with LimitNOFILE in the unit or ulimit -n",
+);
 
 /** Warns once when the limit of open files is reached, and again only after a quiet minute. */
 export class OpenFilesWatcher implements Disposable {

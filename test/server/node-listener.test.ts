@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createRoadbook, type NodeListener, type Roadbook } from "../../src/library.ts";
-import { createNodeListener } from "../../src/server/listen.ts";
+import { createNodeListener } from "../../src/server/node-listener.ts";
 import { community } from "../datasets.ts";
 import { converse } from "../sockets.ts";
 

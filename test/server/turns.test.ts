@@ -23,7 +23,7 @@ function open({ path = "/", handle = (_: string): unknown => undefined }) {
   };
   const clientOf = (_: Request, from: unknown) => {
     const key = String(from);
-    return { key, network: key.slice(0, 1) };
+    return { key, network: key.slice(0, 1), isLimited: true };
   };
   const respond = takeTurns({ fetch, refuse, clientOf });
   const send = async (client: string, name: string, { origin, signal }: Sent = {}) => {

@@ -1,0 +1,72 @@
+/** Adapts a fetch handler to `node:http` and Express. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { FetchHandler } from "../http/request-handler.ts";
+
+/** If `next` is given, as in Express, it is called when the path is unknown. */
+export type NodeListener = (
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  next?: () => void,
+) => void;
+
+/** `isUnknownPath` says so of a request to which `respond` has responded. */
+export function createNodeListener(
+  respond: FetchHandler,
+  isUnknownPath: (request: Request) => boolean = () => false,
+): NodeListener {
+  async function send(incoming: IncomingMessage, outgoing: ServerResponse, next?: () => void) {
+    const request = requestOf(incoming);
+    const response = await respond(request, () => incoming.socket.remoteAddress);
+    if (next && isUnknownPath(request)) return next();
+
+    // Reads the whole body before sending the head, so nothing is sent if that fails.
+    const body = Buffer.from(await response.arrayBuffer());
+    // Discards what the handler has left of the request's body.
+    incoming.resume();
+    outgoing.statusCode = response.status;
+    outgoing.setHeaders(response.headers).end(body);
+  }
+
+  return (incoming, outgoing, next) => {
+    send(incoming, outgoing, next).catch(() => outgoing.destroy());
+  };
+}
+
+function requestOf(incoming: IncomingMessage): Request {
+  const { headers, method: given = "GET", url = "/", socket } = incoming;
+  // The Fetch standard forbids TRACE and TRACK. They become POST, which gets the same 405 response.
+  const method = given === "TRACE" || given === "TRACK" ? "POST" : given;
+  const init: RequestInit & { duplex: "half" } = {
+    method,
+    headers: Object.entries(headers).map(([name, value]): [string, string] => [name, `${value}`]),
+    // The standard forbids a body of these, too.
+    body: method === "GET" || method === "HEAD" ? null : bodyOf(incoming),
+    duplex: "half",
+  };
+  const request = new Request("http://localhost", init);
+
+  const origin = `http${"encrypted" in socket ? "s" : ""}://${headers.host ?? "localhost"}`;
+  // Exactly as it was sent, because the constructor would resolve `..` in the path.
+  const sent = url.startsWith("/") ? origin + url : url;
+  return Object.defineProperty(request, "url", { value: sent });
+}
+
+/**
+ * The body as a stream that takes nothing from `incoming` until it is read, which only the admin port
+ * does. `Readable.toWeb` would read ahead, and hold back the rest of a body that nobody reads.
+ */
+function bodyOf(incoming: IncomingMessage): ReadableStream {
+  // If the handler stops early, its response can still be sent.
+  const chunks = incoming.iterator({ destroyOnReturn: false });
+  const source = {
+    async pull(stream: ReadableStreamDefaultController) {
+      const { done, value } = await chunks.next();
+      if (done) stream.close();
+      else stream.enqueue(value);
+    },
+    async cancel() {
+      await chunks.return?.();
+    },
+  };
+  return new ReadableStream(source, { highWaterMark: 0 });
+}
