@@ -1,5 +1,8 @@
-/** The bounds and defaults that the help names, in milliseconds and bytes. Other files keep to them. */
+/** The bounds and defaults that help and messages name, in milliseconds and bytes. */
 
+/** Definitions are limited because a server may hold all of them in memory. */
+export const MAX_ROLE_DEFINITIONS = 10_000;
+export const MAX_ACHIEVEMENT_DEFINITIONS = 100_000;
 /** How many errors of each kind to show. */
 export const ERRORS_PER_KIND = 5;
 /** How long to wait for another command that writes the same file. */

@@ -5,6 +5,7 @@
 import { getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { DatasetLine, RecordKey } from "../../domain/dataset.ts";
+import { MAX_ACHIEVEMENT_DEFINITIONS, MAX_ROLE_DEFINITIONS } from "../../domain/limits.ts";
 import type { PublicUserLine } from "../../domain/model.ts";
 import type { FoundError, Position } from "../../domain/record-reader.ts";
 import { parseTime } from "../../domain/time.ts";
@@ -20,10 +21,13 @@ import { LongUsers } from "./long-users.ts";
 import type { RecordHandler } from "./read-dataset.ts";
 import { References } from "./references.ts";
 
-/** Limited because the server may hold all definitions in memory. */
 const limits = {
-  role: { table: role, max: 10_000, name: "roles" },
-  achievement: { table: achievement, max: 100_000, name: "achievement definitions" },
+  role: { table: role, max: MAX_ROLE_DEFINITIONS, name: "roles" },
+  achievement: {
+    table: achievement,
+    max: MAX_ACHIEVEMENT_DEFINITIONS,
+    name: "achievement definitions",
+  },
 };
 
 const userColumns = Object.keys(getTableColumns(user)) as (keyof typeof user.$inferSelect)[];
