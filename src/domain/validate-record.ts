@@ -2,7 +2,6 @@
  * Parses and validates single records by the rules in README.md. Errors that concern several
  * records, such as duplicate ids, are found elsewhere.
  */
-import { Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import type { ValueError } from "@sinclair/typebox/errors";
 import {
@@ -18,17 +17,8 @@ import {
   type RecordKey,
   recordTypes,
 } from "./dataset.ts";
-import { Id, UnlockedAchievement } from "./model.ts";
-import {
-  explain,
-  mustBe,
-  notAnObject,
-  printable,
-  type ValidationError,
-} from "./validation-errors.ts";
-
-/** How many errors to report per record. A single record can cause a million. */
-const MAX_ERRORS = 20;
+import { Id } from "./model.ts";
+import { listErrors, mustBe, notAnObject, type ValidationError } from "./validation-errors.ts";
 
 /** The check of a value, and the errors in it. */
 export interface Shape<Value> {
@@ -47,10 +37,6 @@ const shapes = {
   deletion: TypeCompiler.Compile(DeletionLine),
 };
 const idShape = TypeCompiler.Compile(Id);
-/** In tables, the id may be a key. */
-const unlockShape = TypeCompiler.Compile(
-  Type.Object({ ...UnlockedAchievement.properties, id: Type.Unknown() }),
-);
 
 export class InvalidRecord {
   readonly errors: ValidationError[];
@@ -109,29 +95,10 @@ function validate<Valid extends ChangeLine | IdsLine | EndLine>(
 ): Valid | InvalidRecord {
   if ("reason" in shape) return new InvalidRecord([shape], value);
   if (!shape.Check(value)) {
-    return new InvalidRecord(listErrors(shape, value, mayBePrivate(value)), value);
+    return new InvalidRecord(listErrors(shape.Errors(value), mayBePrivate(value)), value);
   }
   const errors = listDuplicateIds(value);
   return errors.length === 0 ? value : new InvalidRecord(errors, value);
-}
-
-/** Returns the errors in the tier and the time of a user's achievement. */
-export function validateUnlock(unlock: RawRecord): ValidationError[] {
-  return unlockShape.Check(unlock) ? [] : listErrors(unlockShape, unlock, false);
-}
-
-/** Returns the first error of each field. {@link explain} says what `isPrivate` does. */
-function listErrors(shape: Shape<unknown>, value: unknown, isPrivate: boolean): ValidationError[] {
-  const errors = Iterator.from(shape.Errors(value))
-    .flatMap((error) => explain(error, isPrivate))
-    // A field may have two errors.
-    .take(2 * MAX_ERRORS);
-  const first = new Map<string, ValidationError>();
-  for (const error of errors) {
-    const field = printable(error.field);
-    if (!first.has(field)) first.set(field, { ...error, field });
-  }
-  return [...first.values()].slice(0, MAX_ERRORS);
 }
 
 /** Returns the shape required by a record's `type` and `public`, or the error in those fields. */

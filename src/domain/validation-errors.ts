@@ -120,12 +120,29 @@ function adviseOnKey(id: bigint | string): string {
   return "; such ids need --id-map FILE";
 }
 
+/** How many errors to report per record. A single record can cause a million. */
+const MAX_ERRORS = 20;
+
+/** Returns the first error of each field. {@link explain} says what `isPrivate` does. */
+export function listErrors(found: Iterable<ValueError>, isPrivate: boolean): ValidationError[] {
+  const errors = Iterator.from(found)
+    .flatMap((error) => explain(error, isPrivate))
+    // A field may have two errors.
+    .take(2 * MAX_ERRORS);
+  const first = new Map<string, ValidationError>();
+  for (const error of errors) {
+    const field = printable(error.field);
+    if (!first.has(field)) first.set(field, { ...error, field });
+  }
+  return [...first.values()].slice(0, MAX_ERRORS);
+}
+
 /**
  * Yields the messages for an error that TypeBox found. For an object in a union, these are the
  * errors of the object branch. If `isPrivate` is set, only `id` and `deleted` are quoted, and the
  * names of unknown fields are left out.
  */
-export function* explain(error: ValueError, isPrivate: boolean): Generator<ValidationError> {
+function* explain(error: ValueError, isPrivate: boolean): Generator<ValidationError> {
   const { path, type, schema, value } = error;
   const field = nameField(path);
   const parent = nameField(path.slice(0, path.lastIndexOf("/")));

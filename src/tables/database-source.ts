@@ -4,7 +4,7 @@ import { readFileBytes } from "../files/input.ts";
 import type { CellFormat } from "./cells.ts";
 import { findColumns, type TableName } from "./columns.ts";
 import type { Connection } from "./database-connection.ts";
-import { type Dialect, quoteName, trimQuery } from "./dialects.ts";
+import type { Dialect } from "./dialects.ts";
 import { namingFile, type Row, type Selected, type TableSource } from "./table-source.ts";
 
 /** The tables that an operator's queries select from a database. */
@@ -51,4 +51,17 @@ export class DatabaseSource implements TableSource {
   [Symbol.asyncDispose](): PromiseLike<void> {
     return this.#connection[Symbol.asyncDispose]();
   }
+}
+
+/** Removes what follows the query, because a semicolon is an error in a subquery. */
+function trimQuery({ parts }: Dialect, text: string): string {
+  let end = 0;
+  for (const { 0: part, 1: omitted, index } of text.matchAll(parts)) {
+    if (omitted === undefined) end = index + part.length;
+  }
+  return text.slice(0, end);
+}
+
+function quoteName({ quote }: Dialect, name: string): string {
+  return quote + name.replaceAll(quote, quote + quote) + quote;
 }

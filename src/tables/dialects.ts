@@ -74,26 +74,3 @@ export const dialects = {
 export function serverDialect(url: string): Dialect {
   return /^postgres/i.test(url) ? dialects.postgres : dialects.mysql;
 }
-
-/**
- * Writes an id, as the database returned it, into the text of a query. The database compares this
- * literal with a column as it compares the column's own values: by its type and its collation.
- */
-export function formatId(dialect: Dialect, id: unknown): string {
-  if (typeof id === "number" || typeof id === "bigint") return String(id);
-  if (id instanceof Uint8Array) return dialect.formatBytes(Buffer.from(id).toString("hex"));
-  return dialect.formatText(String(id));
-}
-
-export function quoteName({ quote }: Dialect, name: string): string {
-  return quote + name.replaceAll(quote, quote + quote) + quote;
-}
-
-/** Removes what follows the query, because a semicolon is an error in a subquery. */
-export function trimQuery({ parts }: Dialect, text: string): string {
-  let end = 0;
-  for (const { 0: part, 1: omitted, index } of text.matchAll(parts)) {
-    if (omitted === undefined) end = index + part.length;
-  }
-  return text.slice(0, end);
-}

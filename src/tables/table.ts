@@ -4,7 +4,6 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { type Header, keyOf, type TableName } from "./columns.ts";
-import { formatId } from "./dialects.ts";
 import { namingFile, type Row, type Selected, type TableSource } from "./table-source.ts";
 
 export interface ReadHooks {
@@ -164,8 +163,15 @@ export class Table {
     return [...page.slice(0, untied), ...ties];
   }
 
+  /**
+   * Writes an id, as the database returned it, into the text of a query. The database compares this
+   * literal with a column as it compares the column's own values: by its type and its collation.
+   */
   #literalOf(id: unknown): string {
-    return formatId(this.#source.dialect, id);
+    const { dialect } = this.#source;
+    if (typeof id === "number" || typeof id === "bigint") return String(id);
+    if (id instanceof Uint8Array) return dialect.formatBytes(Buffer.from(id).toString("hex"));
+    return dialect.formatText(String(id));
   }
 }
 

@@ -5,7 +5,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { RawRecord } from "../domain/dataset.ts";
 import type { Item } from "../domain/record-reader.ts";
-import { validateUnlock } from "../domain/validate-record.ts";
+import { validateUnlock } from "../domain/validate-unlock.ts";
 import { type OwnedTable, ownedTables, type TableName } from "./columns.ts";
 import { ComparisonCheck } from "./comparison-check.ts";
 import type { CellError, RowConverter } from "./row-converter.ts";
