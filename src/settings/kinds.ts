@@ -2,6 +2,7 @@
 import { MAX_DURATION_DAYS, parseDuration } from "../domain/duration.ts";
 import { InvalidValue } from "../domain/invalid-value.ts";
 import { isUrl, STANDARD } from "../files/input.ts";
+import { BOOLEAN, type GivenType, NUMBER, PATH_OR_BYTES, STRING } from "./given-type.ts";
 
 export type Environment = Record<string, string | undefined>;
 
@@ -9,8 +10,8 @@ export type Environment = Record<string, string | undefined>;
 export interface TextKind<Inside> {
   /** The name of the value in the help. A kind without one is set by the flag alone. */
   value?: string;
-  /** The type that the library takes, such as `string or object`. */
-  takes: string;
+  /** The type that the library takes. */
+  takes: GivenType;
   /** Whether the value may contain a password, so that no message may repeat it. */
   isSecret?: boolean;
   /** All possible values, if they are few. */
@@ -26,7 +27,7 @@ export interface Kind<Inside, Given = string> extends TextKind<Inside> {
 
 /** A kind whose `parse` throws an {@link InvalidValue}, if there are any. */
 export function parsedBy<Inside>(value: string, parse: (text: string) => Inside): Kind<Inside> {
-  return { value, takes: "string", parse, convert: parse };
+  return { value, takes: STRING, parse, convert: parse };
 }
 
 /** `parse` returns undefined for an invalid value. The error says that it must be `wanted`. */
@@ -41,13 +42,13 @@ export function kind<Inside>(
     if (parsed === undefined) throw new InvalidValue(`must be ${wanted}`);
     return parsed;
   };
-  return { value, takes: "string", isSecret, parse: convert, convert };
+  return { value, takes: STRING, isSecret, parse: convert, convert };
 }
 
 export const text = (value: string) => parsedBy(value, (text) => text);
 
 export const boolean: Kind<boolean, boolean> = {
-  takes: "boolean",
+  takes: BOOLEAN,
   convert: (given) => given,
   parse(text) {
     const value = parseBoolean(text);
@@ -67,7 +68,7 @@ export function integer(min: number, max: number): Kind<number, number> {
     const number = /^(?:0|[1-9]\d*)$/.test(text) ? Number(text) : Number.NaN;
     return number >= min && number <= max ? number : undefined;
   });
-  return { ...fromText, takes: "number", convert: (given) => fromText.parse(String(given)) };
+  return { ...fromText, takes: NUMBER, convert: (given) => fromText.parse(String(given)) };
 }
 
 export const port = integer(0, 65_535);
@@ -140,7 +141,7 @@ export const colour = kind("COLOUR", "a colour such as #0a7d4f", (text) => {
 /** A file to read, which the library also takes as bytes. */
 export const pathOrBytes: Kind<string | Uint8Array, string | Uint8Array> = {
   value: "FILE",
-  takes: "string or object",
+  takes: PATH_OR_BYTES,
   parse: (path) => path,
   convert: (given) => given,
 };

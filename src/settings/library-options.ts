@@ -5,26 +5,35 @@ import { paragraph } from "../domain/text.ts";
 import type { ResponseFacts } from "../http/hooks.ts";
 import type { LineSource } from "../snapshot/import/line-reader.ts";
 import type { GivenOf, Setting, Values } from "./declare.ts";
+import {
+  ARRAY,
+  BOOLEAN,
+  FUNCTION,
+  type GivenType,
+  LINES,
+  PATH_OR_BYTES,
+  typeNameOf,
+} from "./given-type.ts";
 import * as kinds from "./kinds.ts";
 import { defaultOf, parseNamed } from "./read-value.ts";
 import { sharedSettings } from "./serve-flags.ts";
 
 /** Declares a library-only option whose value is used as given. */
-function option<Given>(takes: string, help: string) {
+function option<Given>(takes: GivenType, help: string) {
   return { kind: { takes, convert: (given: Given) => given }, help };
 }
 
 export const libraryOptions = {
-  snapshot: option<string | Uint8Array>("string or object", "the path or bytes of a snapshot"),
+  snapshot: option<string | Uint8Array>(PATH_OR_BYTES, "the path or bytes of a snapshot"),
   dataset: option<LineSource<DatasetLine | IdsLine | EndLine>>(
-    "string or object or array",
+    LINES,
     paragraph(
       "the path or bytes of a dataset (NDJSON, plain or gzip), a folder of CSV files, or lines as",
       "objects",
     ),
   ),
-  page: option<boolean>("boolean", "serves the web page at /, /drivers/{id} and /companies/{id}"),
-  demo: option<boolean>("boolean", "serves the demo community that comes with Roadbook"),
+  page: option<boolean>(BOOLEAN, "serves the web page at /, /drivers/{id} and /companies/{id}"),
+  demo: option<boolean>(BOOLEAN, "serves the demo community that comes with Roadbook"),
   basePath: {
     kind: kinds.basePath,
     help: paragraph(
@@ -32,20 +41,20 @@ export const libraryOptions = {
       "it, but requests may omit it (default: the path of publicUrl)",
     ),
   },
-  clock: option<() => number>("function", "the search limit's clock in milliseconds, for tests"),
+  clock: option<() => number>(FUNCTION, "the search limit's clock in milliseconds, for tests"),
   defaultPeer: {
     kind: kinds.text("ADDRESS"),
     help: "the client address for requests without one (default: their searches are not counted)",
   },
-  compress: option<boolean>("boolean", "set it to false if the host program compresses responses"),
+  compress: option<boolean>(BOOLEAN, "set it to false if the host program compresses responses"),
   onBug: option<(error: unknown, requestId: string) => void>(
-    "function",
+    FUNCTION,
     paragraph(
       "called with every error that causes a 500, and with every error that onResponse throws",
       "(default: console.error)",
     ),
   ),
-  onResponse: option<(facts: ResponseFacts) => void>("function", "called for every response"),
+  onResponse: option<(facts: ResponseFacts) => void>(FUNCTION, "called for every response"),
 };
 
 /** The common part of an option and a setting. `convert` gets only what `takes` names. */
@@ -90,10 +99,9 @@ export function readOptions(options: RoadbookOptions): RoadbookValues {
 }
 
 export function readOption(name: string, { kind, separator }: Option, given: unknown): unknown {
-  const type = Array.isArray(given) ? "array" : typeof given;
-  const takes = separator ? "array" : kind.takes;
-  if (!takes.split(" or ").includes(type)) {
-    throw new TypeError(`${name} must be of type ${takes}, got ${type}`);
+  const takes = separator ? ARRAY : kind.takes;
+  if (!takes.includes(given)) {
+    throw new TypeError(`${name} must be of type ${takes.words}, got ${typeNameOf(given)}`);
   }
   const convert = (value: unknown) =>
     parseNamed(name, kind, value, () => kind.convert(value as never));

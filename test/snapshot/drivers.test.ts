@@ -1,10 +1,12 @@
 /** Bun's SQLite and better-sqlite3 return the same results from a snapshot. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { eq, sql } from "drizzle-orm";
 import { parseHeader } from "../../src/snapshot/format/header-trailer.ts";
+import { user } from "../../src/snapshot/format/schema.ts";
 import { snapshotOf } from "../../src/snapshot/read/reload.ts";
 import { sqlite as bunSqlite } from "../../src/sqlite/bun.ts";
-import type { Database } from "../../src/sqlite/driver.ts";
+import { type Database, prepareText } from "../../src/sqlite/driver.ts";
 import { sqlite as nodeSqlite } from "../../src/sqlite/node.ts";
 import { demoSnapshot } from "../../src/web/assets.ts";
 import { responsesOf } from "../datasets.ts";
@@ -50,4 +52,19 @@ test.each(drivers)("%s can write rows while it iterates over other rows", (_, dr
   for (const { id } of db.prepare<{ id: number }>("SELECT id FROM one").iterate()) insert.run(id);
   expect(db.prepare("SELECT id FROM other").all()).toEqual([{ id: 1 }, { id: 2 }, { id: 3 }]);
   db.close();
+});
+
+test("a query whose rows or values only drizzle knows is not prepared without it", () => {
+  const db = bunSqlite.openMemory();
+  db.$client.exec("CREATE TABLE user (id INTEGER, name TEXT)");
+  const named = db.select({ number: user.id }).from(user);
+  expect(() => prepareText(db, named)).toThrow("the field number is not named as its column");
+  const bound = db.select({ id: user.id }).from(user).where(eq(user.id, 7));
+  expect(() => prepareText(db, bound)).toThrow("a parameter is no placeholder");
+  const given = db
+    .select({ id: user.id })
+    .from(user)
+    .where(eq(user.id, sql.placeholder("id")));
+  expect(prepareText(db, given).all(7)).toEqual([]);
+  db.$client.close();
 });

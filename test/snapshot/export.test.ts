@@ -129,11 +129,15 @@ describe("seed", () => {
   });
 });
 
-test("an export that nobody has read closes its snapshot when it is disposed of", async () => {
+test("an export closes its snapshot when it is read, or disposed of", async () => {
   const path = await makeSnapshot();
-  const lines = await exportDataset(path);
-  lines[Symbol.dispose]();
-  expect(() => [...lines]).toThrow("closed");
+  const read = await exportDataset(path);
+  expect([...read]).not.toBeEmpty();
+  const left = await exportDataset(path);
+  for (const _ of left) break;
+  const unread = await exportDataset(path);
+  unread[Symbol.dispose]();
+  for (const lines of [read, left, unread]) expect(() => [...lines]).toThrow("closed");
 });
 
 describe("a snapshot of the release before", () => {

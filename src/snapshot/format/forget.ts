@@ -24,6 +24,9 @@ export function forgetTerms(db: Sqlite): void {
   for (const kind of nameKinds) renewSeparators(db, kind);
 }
 
+/** The versions of FTS5's format that the code below knows: at first, and after a "secure-delete". */
+const FTS5_FORMATS = [4, 5];
+
 /** The id of a page is this times the number of its segment, plus the number of the page. */
 const PAGES_PER_SEGMENT = 2 ** 37;
 
@@ -41,6 +44,12 @@ interface Separated {
  */
 function renewSeparators(db: Sqlite, kind: NameKind): void {
   const table = `${kind}_ngram`;
+  const format = `SELECT v AS version FROM ${table}_config WHERE k = 'version'`;
+  const version = db.prepare<{ version: number }>(format).get()?.version;
+  if (version === undefined || !FTS5_FORMATS.includes(version)) {
+    throw new Error(`FTS5 has the unknown format ${version}`);
+  }
+
   const pages = db.prepare<Separated>(
     `SELECT segid, pgno, CAST(term AS BLOB) AS separator, block AS page
       FROM ${table}_idx JOIN ${table}_data ON id = segid * ${PAGES_PER_SEGMENT} + pgno / 2`,

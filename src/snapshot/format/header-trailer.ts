@@ -14,6 +14,8 @@ import { SnapshotError } from "./snapshot-error.ts";
 
 export const APPLICATION_ID = Buffer.from(SNAPSHOT_MARK).readUInt32BE();
 export const SCHEMA_VERSION = 7;
+/** The schema of the release before this one, 0.1.0, which `import` reads. */
+export const PREVIOUS_SCHEMA = 6;
 /** The first schema of which the files have hashes of blocks. */
 const FIRST_WITH_HASHES = 7;
 
@@ -154,10 +156,21 @@ async function* readChunks(source: FileHandle | Uint8Array, from: number, to: nu
     const length = Math.min(CHUNK_BYTES, to - at);
     const chunk = isMemory
       ? source.subarray(at, at + length)
-      : buffer.subarray(0, (await source.read(buffer, 0, length, at)).bytesRead);
+      : await readFully(source, buffer.subarray(0, length), at);
     if (chunk.length === 0) return;
     yield chunk;
     at += chunk.length;
     if (isMemory) await setImmediate();
   }
+}
+
+/** Fills the buffer, unless the file ends. A single read may return less. */
+async function readFully(file: FileHandle, buffer: Buffer, at: number): Promise<Buffer> {
+  let read = 0;
+  while (read < buffer.length) {
+    const { bytesRead } = await file.read(buffer, read, buffer.length - read, at + read);
+    if (bytesRead === 0) break;
+    read += bytesRead;
+  }
+  return buffer.subarray(0, read);
 }

@@ -7,12 +7,15 @@ import { reasonOf } from "../../files/errors.ts";
 import { openFile } from "../../files/input.ts";
 import { makeTemporaryFolder, TEMPORARY } from "../../files/temporary-folder.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { parseHeader, readHeader, SCHEMA_VERSION, verifyChecksum } from "./header-trailer.ts";
+import {
+  PREVIOUS_SCHEMA,
+  parseHeader,
+  readHeader,
+  SCHEMA_VERSION,
+  verifyChecksum,
+} from "./header-trailer.ts";
 import { type Meta, readMeta } from "./meta.ts";
 import { namingErrors, SnapshotError } from "./snapshot-error.ts";
-
-/** The schema of the release before this one, 0.1.0, which `import` reads. */
-export const PREVIOUS_SCHEMA = 6;
 
 /** The caller must close `db`. */
 export type VerifiedDatabase = { db: Database; sha256: string };
@@ -39,29 +42,43 @@ export async function verifyFile(path: string): Promise<string> {
   return sha256;
 }
 
-/** Opens bytes, or a private copy of a file. Refuses schemas before `oldest`. */
+interface OpenOptions {
+  /** Older schemas are refused. Defaults to this release's. */
+  oldest?: number | undefined;
+}
+
+interface PrivateOptions extends OpenOptions {
+  /** Where to copy a large file. */
+  copyFolder?: string | undefined;
+}
+
+/** Opens bytes, or a private copy of a file. */
 export function openPrivate(
   source: string | Uint8Array,
-  copyFolder = TEMPORARY,
-  oldest?: number,
+  options: PrivateOptions = {},
 ): Promise<VerifiedDatabase> {
   return namingErrors(source, async () => {
-    if (typeof source !== "string") return openBytes(source, oldest);
+    if (typeof source !== "string") return openBytes(source, options);
+
     await using file = await openFile(source);
     const { size } = await file.stat();
-    if (size <= MAX_BYTES_IN_MEMORY) return await openBytes(await file.readFile(), oldest);
+    if (size <= MAX_BYTES_IN_MEMORY) return await openBytes(await file.readFile(), options);
     parseHeader(await readHeader(file), size);
-    return await openCopy(source, size, copyFolder, oldest);
+    return await openCopy(source, size, options);
   });
 }
 
 /** Opens an unlinked copy of the file, which the system deletes when the copy is closed. */
-async function openCopy(path: string, bytes: number, copyFolder: string, oldest?: number) {
+async function openCopy(
+  path: string,
+  bytes: number,
+  { copyFolder = TEMPORARY, oldest }: PrivateOptions,
+): Promise<VerifiedDatabase> {
   try {
     using temporary = makeTemporaryFolder(copyFolder);
     const copy = join(temporary.folder, "copy");
     await copyIfSpace(path, copy, bytes);
-    return await openInPlace(copy, oldest, true);
+    return await openInPlace(copy, { oldest, isMapped: true });
   } catch (error) {
     if (error instanceof SnapshotError) throw error;
     const needs = `needs ${Math.ceil(bytes / 1e6)} MB in ${copyFolder}`;
@@ -73,8 +90,7 @@ async function openCopy(path: string, bytes: number, copyFolder: string, oldest?
 /** Opens the file itself, which must not change while it is open. */
 export async function openInPlace(
   path: string,
-  oldest?: number,
-  isMapped = false,
+  { oldest, isMapped = false }: OpenOptions & { isMapped?: boolean } = {},
 ): Promise<VerifiedDatabase> {
   await using file = await openFile(path);
   const { size } = await file.stat();
@@ -86,7 +102,7 @@ export async function openInPlace(
   return refuseOlder(db, sha256, oldest);
 }
 
-async function openBytes(bytes: Uint8Array, oldest?: number) {
+async function openBytes(bytes: Uint8Array, { oldest }: OpenOptions): Promise<VerifiedDatabase> {
   const databaseBytes = parseHeader(bytes, bytes.length);
   const sha256 = await verifyChecksum(bytes, bytes.length);
   return refuseOlder(sqlite.openBytes(bytes.subarray(0, databaseBytes)), sha256, oldest);

@@ -1,9 +1,9 @@
 /** Reads what a command must know about the snapshot that it replaces, after verifying its bytes. */
 import { existsSync } from "node:fs";
 import type { Database } from "../../sqlite/driver.ts";
-import { isSnapshot } from "../format/header-trailer.ts";
+import { isSnapshot, PREVIOUS_SCHEMA } from "../format/header-trailer.ts";
 import { readMeta } from "../format/meta.ts";
-import { openInPlace, PREVIOUS_SCHEMA } from "../format/open.ts";
+import { openInPlace } from "../format/open.ts";
 import { namingErrors, SnapshotError } from "../format/snapshot-error.ts";
 import type { Dated } from "./build-time.ts";
 import type { Summary } from "./summary.ts";
@@ -74,7 +74,7 @@ export function verifyOldSnapshot(
   hold?: Dated<HoldOptions>,
 ): Promise<OldSnapshot> {
   return namingErrors(names.name, async () => {
-    const { db } = await openInPlace(file, oldest);
+    const { db } = await openInPlace(file, { oldest });
     try {
       return describeOldSnapshot(db, names, hold);
     } finally {

@@ -1,8 +1,9 @@
 /** Reads the records of a snapshot of this release or the one before. */
 import { setImmediate } from "node:timers/promises";
 import type { Item, Location, RecordReader, SourceIds } from "../../domain/record-reader.ts";
+import { PREVIOUS_SCHEMA } from "../format/header-trailer.ts";
 import { readMeta } from "../format/meta.ts";
-import { openPrivate, PREVIOUS_SCHEMA, type VerifiedDatabase } from "../format/open.ts";
+import { openPrivate, type VerifiedDatabase } from "../format/open.ts";
 import { listRecords } from "../format/records.ts";
 
 const BATCH = 500;
@@ -20,7 +21,7 @@ export class SnapshotReader implements RecordReader {
   }
 
   static async open(path: string): Promise<SnapshotReader> {
-    const { db } = await openPrivate(path, undefined, PREVIOUS_SCHEMA);
+    const { db } = await openPrivate(path, { oldest: PREVIOUS_SCHEMA });
     return new SnapshotReader(path, db);
   }
 

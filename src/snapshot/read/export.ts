@@ -6,8 +6,8 @@ import { openPrivate } from "../format/open.ts";
 import { listRecords } from "../format/records.ts";
 
 /**
- * Lists the lines as JSON, once. Throws a `SnapshotError` if the snapshot at `path` cannot be read.
- * Whoever does not iterate over the lines must dispose of them, which closes the snapshot.
+ * Lists the lines as JSON. Throws a `SnapshotError` if the snapshot at `path` cannot be read. The
+ * snapshot is closed after the first iteration, or without one when the lines are disposed of.
  */
 export async function exportDataset(path: string): Promise<Iterable<string> & Disposable> {
   const { db } = await openPrivate(path);
@@ -22,7 +22,11 @@ class ExportedLines implements Iterable<string>, Disposable {
   }
 
   *[Symbol.iterator](): Generator<string> {
-    yield* withEndLine(listLines(this.#db));
+    try {
+      yield* withEndLine(listLines(this.#db));
+    } finally {
+      this[Symbol.dispose]();
+    }
   }
 
   [Symbol.dispose](): void {

@@ -13,7 +13,7 @@ export type Snapshot = Awaited<ReturnType<typeof openSnapshot>>;
 export type Replacement = { meta: Meta } | { refused: SnapshotError };
 
 export async function openSnapshot(source: string | Uint8Array, copyFolder?: string) {
-  const verified = await openPrivate(source, copyFolder);
+  const verified = await openPrivate(source, { copyFolder });
   try {
     return snapshotOf(verified);
   } catch (error) {
