@@ -33,6 +33,8 @@ test.each([
   [{ searchWindow: "0s" }, "searchWindow must be a duration from 1ms to 24d, such as 1h"],
   [{ basePath: "/rb/.." }, "basePath must be a path such as /rb"],
   [{ trustedProxies: "10.0.0.0/8" }, "trustedProxies must be of type array, got string"],
+  [{ dataset: null }, "dataset must be of type string or object or array, got null"],
+  [{ demo: true, page: true, logo: {} }, "logo must be of type string or object, got object"],
   [{ serchLimit: 1 }, "unknown option serchLimit; did you mean searchLimit?"],
   [{ trustedProxies: ["10.0.0.0/33"] }, "trustedProxies must be an IP address or CIDR"],
 ])("with %j, the error is: %s", async (options, message) => {

@@ -1,4 +1,4 @@
-/** Finds flags of `serve` that have no effect, for a warning at the start. Changes nothing. */
+/** Finds flags of `serve` that have no effect, for a warning at the start. */
 import { MAX_BYTES_IN_MEMORY } from "../domain/limits.ts";
 import { reasonOf } from "../files/errors.ts";
 import { makeTemporaryFolder } from "../files/temporary-folder.ts";

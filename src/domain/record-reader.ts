@@ -36,7 +36,7 @@ export function recordsOf(items: readonly Item[]): RawRecord[] {
   return records;
 }
 
-/** Where a record stands. Errors are reported in this order. Only the reader knows what it means. */
+/** Where a record stands. Only the reader knows what it means. */
 export type Position = number;
 
 export interface RecordItem {

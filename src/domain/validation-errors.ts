@@ -115,8 +115,9 @@ function adviseOnKey(id: bigint | string): string {
   if (isSteam) {
     return `; such ids need --id-map FILE, or subtract ${FIRST_STEAM_ID} from Steam ids`;
   }
-  if (typeof id === "string" && WORD.test(id))
+  if (typeof id === "string" && WORD.test(id)) {
     return "; remove the row if it is a total or a note; ids of text need --id-map FILE";
+  }
   return "; such ids need --id-map FILE";
 }
 

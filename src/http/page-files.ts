@@ -15,7 +15,7 @@ import type { Service } from "./app-options.ts";
 import { type Body, Content } from "./content.ts";
 import { fail } from "./errors.ts";
 import { sign } from "./sign.ts";
-import { parseUserId } from "./user-id.ts";
+import { parseId } from "./user-id.ts";
 
 /** A drawing consists of shapes and text only. */
 const DRAWING_POLICY = "default-src 'none'; frame-ancestors 'none'";
@@ -34,7 +34,7 @@ export function pageFiles(service: Service) {
       const [, digits = "", kind] = /^(.*)\.(svg|(?<=^\d+\.)png)$/s.exec(params.file) ?? [];
       if (digits === "") return fail("route_not_found");
 
-      const id = parseUserId(digits);
+      const id = parseId(digits);
       if (id === undefined) return fail("invalid_user_id");
 
       const name = currentSnapshot().users.findName(id);

@@ -21,7 +21,7 @@ import { prefersPage } from "./negotiate.ts";
 import { toSeconds } from "./rate-limit.ts";
 import { readCompany, readDriver, readOthers, readResults, readStart } from "./read-views.ts";
 import { isUnder, pathOf, withoutBase } from "./url.ts";
-import { parseUserId } from "./user-id.ts";
+import { parseId } from "./user-id.ts";
 
 /** The page's script and style come from this server, but a dataset's avatars may be anywhere. */
 const PAGE_POLICY =
@@ -66,8 +66,9 @@ function createRoutes(pages: Pages, service: Service, renderer: PageRenderer) {
       const data = currentSnapshot();
       const base = baseUrl(request);
       if (query === "") return renderer.show(request, data, readStart(data, base, pages));
-      if (!isSearch)
+      if (!isSearch) {
         return renderer.show(request, data, { kind: "problem", problem: "invalid_query", query });
+      }
       if (refused) return renderer.show(request, data, limited(refused, query));
       return renderer.show(request, data, readResults(data, query, base));
     })
@@ -76,17 +77,17 @@ function createRoutes(pages: Pages, service: Service, renderer: PageRenderer) {
       const data = currentSnapshot();
       if (refused) return renderer.respond(request, data, limited(refused));
 
-      const id = parseUserId(params.companyId) ?? 0;
-      const after = parseUserId(parametersOf(request)?.get("after") ?? "") ?? 0;
+      const id = parseId(params.companyId);
+      const after = parseId(parametersOf(request)?.get("after") ?? "") ?? 0;
       return renderer.respond(request, data, readCompany(data, id, after, baseUrl(request)));
     })
     .get(driverPath(":driverId"), ({ request, params }) => {
-      const id = parseUserId(params.driverId);
+      const id = parseId(params.driverId);
       if (id === undefined && !prefersPage(request)) return fail("invalid_user_id");
 
       const showsAll = parametersOf(request)?.get("achievements") === "all";
       const data = currentSnapshot();
-      return renderer.respond(request, data, readDriver(data, id ?? 0, showsAll, baseUrl(request)));
+      return renderer.respond(request, data, readDriver(data, id, showsAll, baseUrl(request)));
     })
     .get(assetPath(":file"), ({ params }) => renderer.assets.find(params.file));
 }

@@ -71,13 +71,13 @@ export function readResults(data: Snapshot, query: string, baseUrl: string): Res
   return { kind: "results", query, spellings, drivers, companies: search.listCompanies(spellings) };
 }
 
-/** Nobody has the id 0. */
 export function readDriver(
   { users }: Snapshot,
-  id: number,
+  id: number | undefined,
   showsAll: boolean,
   baseUrl: string,
 ): DriverView | ProblemView {
+  if (id === undefined) return { kind: "problem", problem: "user_not_found" };
   const user = users.findProfile(id, baseUrl);
   if ("missing" in user) return { kind: "problem", problem: user.missing };
 
@@ -86,22 +86,22 @@ export function readDriver(
   return { kind: "driver", user, achievements, showsAll };
 }
 
-/** Shows the users whose ids are above `after`. No company has the id 0. */
+/** Shows the users whose ids are above `after`. */
 export function readCompany(
   { companies }: Snapshot,
-  id: number,
+  id: number | undefined,
   after: number,
   baseUrl: string,
 ): CompanyView | ProblemView {
-  const company = companies.find(id);
+  const company = id === undefined ? undefined : companies.find(id);
   if (!company) return { kind: "problem", problem: "route_not_found" };
 
   // One more shows whether there is another page.
-  const found = companies.listUsers(id, after, DRIVERS_PER_PAGE + 1, baseUrl);
+  const found = companies.listUsers(company.id, after, DRIVERS_PER_PAGE + 1, baseUrl);
   const drivers = found.slice(0, DRIVERS_PER_PAGE);
   const next = found.length > drivers.length ? drivers.at(-1)?.id : undefined;
 
-  const counted = companies.countUsers(id, MAX_COUNTED);
+  const counted = companies.countUsers(company.id, MAX_COUNTED);
   const publicMembers = counted < MAX_COUNTED ? counted : undefined;
   return { kind: "company", company, drivers, publicMembers, after, next };
 }

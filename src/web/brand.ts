@@ -11,15 +11,15 @@ export const DEFAULT_ACCENT = "#ffc61a";
 /** The help of the flags describes these. */
 export interface Brand {
   title: string;
-  language?: Language | undefined;
-  kiosk?: boolean | undefined;
+  language: Language | undefined;
+  kiosk: boolean;
   /** In milliseconds. */
   kioskIdle: number;
-  allowIndexing?: boolean | undefined;
-  links?: readonly { text: string; url: string }[] | undefined;
-  driverLink?: string | undefined;
-  companyLink?: string | undefined;
-  icons?: string | undefined;
+  allowIndexing: boolean;
+  links: readonly { text: string; url: string }[] | undefined;
+  driverLink: string | undefined;
+  companyLink: string | undefined;
+  icons: string | undefined;
 }
 
 export interface Logo {
@@ -50,11 +50,13 @@ const SHADED_CONTRAST = 3;
 /** Colours of less contrast are hardly told apart. */
 const DISTINCT_CONTRAST = 1.3;
 
-/** The colour of text on `accent`, with at least the contrast of 4.5 of WCAG 2 level AA. */
+/** The contrast of text in WCAG 2, level AA. */
+const TEXT_CONTRAST = 4.5;
+
+/** The colour of text on `accent`: the first that has enough contrast. */
 export function textColourOn(accent: string): string {
-  const luminance = luminanceOf(accent);
-  if (luminance > 0.207) return "#141414";
-  return luminance < 0.183 ? "#ffffff" : "#000000";
+  const colours = ["#141414", "#ffffff", "#000000"];
+  return colours.find((colour) => contrastOf(accent, colour) >= TEXT_CONTRAST) ?? "#000000";
 }
 
 /** The colour of rules and marks in a mode: the accent if it is visible there, or else a shade. */
@@ -99,8 +101,9 @@ function adaptTo(mode: Mode, accent: string, line: string): string {
     rules.push("mark,.card.lit{outline:1px solid var(--edge)}mark{margin:0 1px}");
   }
   // The line inside the edge is all that shows, so it is where the edge would be.
-  if (contrastOf(accent, PAPER[mode]) < DISTINCT_CONTRAST)
+  if (contrastOf(accent, PAPER[mode]) < DISTINCT_CONTRAST) {
     rules.push(".plate::before,.sign::before{inset:0}");
+  }
   return rules.join("");
 }
 

@@ -123,7 +123,9 @@ export class Kiosk {
       const text = value.trim();
       if (text !== defaultValue.trim() && [...text].length !== 1) this.#search();
     });
-    this.#wait("reading", READING_MS, () => this.#isStart || this.#field.blur());
+    this.#wait("reading", READING_MS, () => {
+      if (!this.#isStart) this.#field.blur();
+    });
   }
 
   #search(): void {
@@ -169,8 +171,9 @@ export class Kiosk {
 
   /** Gives the window to the script of another release, if there is one: no page goes without. */
   async #giveWay(url: string, page: Document, signal: AbortSignal, text: string): Promise<void> {
-    for (const { src, href } of listAssets(page))
+    for (const { src, href } of listAssets(page)) {
       if (!(await fetch(src ?? href, { signal })).ok) return;
+    }
     this.#stop(...Object.keys(this.#timers));
     setAddress(url);
     // Opens a new document.

@@ -3,6 +3,9 @@ import { LRUCache } from "lru-cache";
 import { spellers } from "../search/fold.ts";
 import { Html, html } from "./html.ts";
 
+/** Some letters fold to 18 others. Marking 20 names of only such letters would take too long. */
+const MAX_MARKED_LENGTH = 1000;
+
 /** Names share most of their letters, so the spelling of each letter is kept. */
 const cachedSpellers = spellers.map((spell) => {
   const memoMethod = (letter: string) => (/^\s/.test(letter) ? " " : spell(letter));
@@ -18,8 +21,7 @@ export function markMatches(name: string, spellings: string[]): Html {
   const letters = name.match(/\P{M}\p{M}*|\p{M}+/gu) ?? [];
   for (const { spell, cache } of cachedSpellers) {
     const text = spell(name);
-    // Some letters fold to 18 others. Marking 20 names of only such letters would take too long.
-    if (text.length > 1000) break;
+    if (text.length > MAX_MARKED_LENGTH) break;
 
     const pieces = letters.map((letter) => cache.memo(letter));
     // If folding depends on neighbouring letters, matches cannot be mapped back to letters.

@@ -20,11 +20,23 @@ async function load(path: string, options: object = {}, headers = { accept: "tex
   return html;
 }
 
+const plain: Brand = {
+  title: "Roadbook",
+  language: undefined,
+  kiosk: false,
+  kioskIdle: 1000,
+  allowIndexing: false,
+  links: undefined,
+  driverLink: undefined,
+  companyLink: undefined,
+  icons: undefined,
+};
+
 function render(view: View, brand: Partial<Brand> = {}, others: User[] = []): string {
   return renderDocument({
     view,
     language: "en",
-    brand: { title: "Roadbook", kioskIdle: 1000, ...brand },
+    brand: { ...plain, ...brand },
     baseUrl: "https://rb.example/rb",
     basePath: "/rb",
     scriptPath: "/assets/page.js",

@@ -11,7 +11,7 @@ import { lock, waitForLock } from "../../files/lock.ts";
 /** A copy, and the files of a download that was killed. The lock files stay. */
 const COPY = /^\.?([0-9a-f]{16})\.snapshot(?:\.new.*)?$/;
 /** Another server holds the lock of an unused copy only while it removes that copy. */
-const WAIT_MS = 10_000;
+const REMOVAL_MS = 10_000;
 
 export class CachedCopy implements Disposable {
   readonly path: string;
@@ -31,7 +31,7 @@ export class CachedCopy implements Disposable {
     const take = () => lock(lockOf(this.#folder, this.#id), { isShared: true });
     try {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-      this.#use = await waitForLock(this.path, take, { waitMs: WAIT_MS });
+      this.#use = await waitForLock(this.path, take, { waitMs: REMOVAL_MS });
     } catch {
       // A folder that cannot be written is reported with the download. On a file system without
       // locks, nobody removes a copy.
