@@ -2,6 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, linkSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
+import { commands } from "../src/commands/commands.ts";
+import { termOf } from "../src/settings/declare.ts";
 import { applyChanges } from "../src/snapshot/import/apply.ts";
 import { importDataset } from "../src/snapshot/import/import.ts";
 import { community, makeSnapshot } from "./datasets.ts";
@@ -163,6 +165,26 @@ describe("invariants", () => {
       "take the time as a parameter from src/http or src/server, so that the result is repeatable",
       files.filter((file) => timeless.test(file)),
     );
+  });
+
+  test("messages and comments name only flags that exist", () => {
+    const settings = Object.values(commands).flatMap(({ settings }) => Object.values(settings));
+    // The last one is systemd's, and the one before begins the name of several flags.
+    const known = new Set([...settings.map(termOf), "--help", "--version", "--admin-", "--ready"]);
+    // Those of a style sheet begin like flags.
+    const others = files.filter((file) => !file.startsWith("web/") && file !== "http/docs.ts");
+    const named = others.flatMap((file) =>
+      [...(texts.get(file) ?? "").matchAll(/(?<![\w-])--[a-z][a-z\d-]*/g)].map(([flag]) => flag),
+    );
+    expect(named.length).toBeGreaterThan(100);
+    expect(named.filter((flag) => !known.has(flag))).toEqual([]);
+  });
+
+  test("making a response does not look asynchronous to Elysia, which would await all handlers", () => {
+    const text = texts.get("http/response.ts") ?? "";
+    const [respond] = /^ {2}function respond\(\{[\s\S]*?^ {2}\}$/m.exec(text) ?? [];
+    expect(respond).toContain("report(context");
+    expect(respond).not.toMatch(/(?:return|=>)\s?\S+\(|a(?:sync|wait)/);
   });
 
   const declares =
