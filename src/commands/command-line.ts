@@ -67,17 +67,20 @@ export function exitCodeOf(error: unknown): number {
 async function runWith(name: string, command: Command, args: string[]): Promise<void> {
   const usage = () => `usage: roadbook ${usageOf(name, command)}`;
   const texts = readArguments(name, command, args, usage);
+
   const settings = Object.entries(command.settings);
   const values = Object.fromEntries(
     settings.map(([key, setting]) => {
       return [key, readValue(setting, texts.get(termOf(setting)), process.env)];
     }),
   );
+
   for (const [key, setting] of settings) {
     const isWaived = setting.waivedBy !== undefined && values[setting.waivedBy] === true;
     if (!setting.required || isWaived || values[key] !== undefined) continue;
     throw new UsageError(`${termOf(setting)} is missing; ${usage()}`);
   }
+
   await command.run(values);
 }
 
@@ -86,10 +89,12 @@ function readArguments(name: string, { settings }: Command, args: string[], usag
   const all = Object.values(settings);
   const expected = all.filter((setting) => !isFlag(setting));
   const flags = new Map(all.filter(isFlag).map((setting) => [termOf(setting), setting]));
+
   const types = [...flags].map(([term, { kind }]) => {
     return [term.slice(2), { type: kind === boolean ? "boolean" : "string" }];
   });
   const options = Object.fromEntries(types);
+
   const texts = new Map<string, string[]>();
   const add = (term: string, text: string) => texts.set(term, [...(texts.get(term) ?? []), text]);
   for (const token of parseArgs({ args, options, strict: false, tokens: true }).tokens) {
@@ -99,19 +104,23 @@ function readArguments(name: string, { settings }: Command, args: string[], usag
       add(termOf(argument), token.value);
     }
     if (token.kind !== "option") continue;
+
     const { rawName, value, inlineValue } = token;
     const setting = flags.get(rawName);
     if (!setting) {
       const advice = suggest(rawName, [...flags.keys(), "--help"], `; see roadbook ${name} --help`);
       throw new UsageError(`unknown flag ${rawName}${advice}`);
     }
+
     const isSwitch = setting.kind === boolean;
     if (isSwitch && inlineValue) throw new UsageError(`${rawName} takes no value`);
     // The next flag was most likely not meant as the value.
     if (!isSwitch && (value === undefined || (value.startsWith("--") && !inlineValue))) {
       throw new UsageError(`${rawName} needs a value; see roadbook ${name} --help`);
     }
+
     add(rawName, value ?? "1");
   }
+
   return texts;
 }

@@ -8,6 +8,12 @@ import { readChecksum } from "../snapshot/format/header-trailer.ts";
 import { ENDING } from "./signals.ts";
 import { writeStdout } from "./stdout.ts";
 
+/** How long one request may take. */
+const REQUEST_MS = 5000;
+/** The last request has this time for a response, which says why. */
+const LAST_REQUEST_MS = 1000;
+const POLL_MS = 100;
+
 const NOT_SERVED = "the server does not serve the newest snapshot, which ";
 
 type ServerAddress = { url: string | undefined; host: string; port: number };
@@ -28,25 +34,28 @@ export async function confirmServed(path: string, url: string, waitMs: number): 
     endMs = 0;
   };
   for (const signal of ENDING) process.once(signal, giveUp);
+
   for (;;) {
     const leftMs = Math.ceil(endMs - performance.now());
-    // The last request has time for a response, which says why.
-    const reason = await findDifference(path, url, Math.max(leftMs, 1000)).catch(reasonOf);
+    const limitMs = Math.max(leftMs, LAST_REQUEST_MS);
+    const reason = await findDifference(path, url, limitMs).catch(reasonOf);
     if (reason === undefined) return;
+
     const problem = `${path} was written, but not confirmed: ${reason}`;
     if (performance.now() >= endMs) throw new Error(problem);
-    await sleep(100);
+    await sleep(POLL_MS);
   }
 }
 
 /** Returns undefined if the server has the SHA-256 at the end of the file, whoever wrote it last. */
-async function findDifference(path: string, url: string, waitMs: number) {
-  const { snapshot, refused_replacement: reason } = await fetchHealth(url, Math.min(waitMs, 5000));
+async function findDifference(path: string, url: string, limitMs: number) {
+  const health = await fetchHealth(url, Math.min(limitMs, REQUEST_MS));
+  const { snapshot, refused_replacement: reason } = health;
   if (snapshot.sha256 === (await readChecksum(path))) return undefined;
   return reason ? NOT_SERVED + reason : `the server serves a snapshot of ${snapshot.built_at}`;
 }
 
-export async function fetchHealth(base: string, timeoutMs = 5000): Promise<HealthBody> {
+export async function fetchHealth(base: string, timeoutMs = REQUEST_MS): Promise<HealthBody> {
   const { path } = endpoints.getHealth;
   const url = base + path;
   // A password in the URL is sent to the server but never printed.

@@ -28,6 +28,8 @@ import { listIdleFlags } from "./idle-flags.ts";
 import { endOnSignal } from "./signals.ts";
 import { writeStdout } from "./stdout.ts";
 
+const HOUR_MS = 3_600_000;
+
 /** `unknownVariables` look like settings, but are not. */
 export async function runServe(values: ServeValues, unknownVariables: string[]): Promise<void> {
   if ((values.tlsCert === undefined) !== (values.tlsKey === undefined)) {
@@ -188,7 +190,7 @@ function announce({ roadbook, url, adminUrl }: RunningServer, values: ServeValue
   log.info({ version, snapshot: name, builtAt, counts, url, adminUrl }, "ready");
   if (!log.isLevelEnabled("info")) return;
 
-  const window = searchWindow === 3_600_000 ? "an hour" : `in ${searchWindow / 1000} s`;
+  const window = searchWindow === HOUR_MS ? "an hour" : `in ${searchWindow / 1000} s`;
   const profilePath = endpoints.getPublicUser.path.replace(":userId", String(featured[0] ?? 1));
   const tips = [`API    ${url}${profilePath}`, `docs   ${url}${DOCS_PATH}`];
   if (!values.noPage) tips.unshift(`page   ${url}/`);

@@ -26,6 +26,7 @@ export async function endOnSignal<T>(
     process.stderr.write(`roadbook: ended by ${signal}; ${left}\n`);
     process.exit(128 + constants.signals[signal]);
   };
+
   for (const signal of signals) process.on(signal, end);
   try {
     return await write(() => {

@@ -63,17 +63,21 @@ export interface RecordError extends ValidationError {
   place?: string;
   /** For a reference to a record that does not exist, the type and id of that record. */
   missing?: Pick<RecordError, "type" | "id">;
+}
+
+/** An error of which the reader has said where it is. */
+export interface LocatedError extends RecordError {
   /** Whether the place has the id, which a message then does not repeat. */
   placeHasId?: boolean;
 }
 
 /** Where an error is. A reader may write the field and the reason as they fit its source. */
 export type Location = Partial<
-  Pick<RecordError, "field" | "reason" | "line" | "place" | "placeHasId">
+  Pick<LocatedError, "field" | "reason" | "line" | "place" | "placeHasId">
 >;
 
 /** An error of which only the reader can say where it is. */
-export interface FoundError extends Omit<RecordError, "line" | "place" | "placeHasId"> {
+export interface FoundError extends Omit<RecordError, "line" | "place"> {
   /** Missing if the error is not in a single record. */
   at?: Position;
   /** For an id that is taken, where the record stands that has it. */

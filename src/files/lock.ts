@@ -25,6 +25,7 @@ export function lock(path: string, { isShared = false } = {}): Disposable | unde
   const existing = lstatSync(path, { throwIfNoEntry: false });
   // A link could make root create a file anywhere.
   if (existing?.isSymbolicLink()) throw new Error(`${path} must not be a symbolic link`);
+
   const { $client } = sqlite.openWritable(path);
   try {
     // Lets every user who may write to the folder use the lock file.
@@ -59,6 +60,7 @@ export async function waitForLock<Lock>(
     await sleep(RETRY_MS);
     taken = take();
   }
+
   if (taken) return taken;
   const waited = `after ${waitMs / 1000} s`;
   throw new Error(`another command is still writing ${target} ${waited}; --wait sets this time`);

@@ -59,11 +59,13 @@ class LineSplitter {
     const line = this.#parts.length === 1 && only ? only : Buffer.concat(this.#parts);
     this.#parts = [];
     this.#size = 0;
+
     this.#number++;
     const number = this.#number;
     if (line.length > MAX_LINE_BYTES) {
       return { number, text: "", problem: `is longer than ${MAX_LINE_BYTES / 2 ** 20} MiB` };
     }
+
     try {
       const text = this.#utf8.decode(line);
       return text.trim() === "" ? undefined : { number, text };

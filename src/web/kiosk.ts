@@ -157,9 +157,11 @@ export class Kiosk {
     const response = await fetch(url, { signal, headers, cache: "reload" });
     const text = await response.text();
     if (!WHOLE_PAGE.test(text)) return;
+
     const page = new DOMParser().parseFromString(text, "text/html");
     const isSame = assetsOf(page) === assetsOf(document) && document.styleSheets[0];
     if (!isSame) return this.#giveWay(url, page, signal, text);
+
     this.#stop("retry", "notice");
     setAddress(url);
     document.documentElement.lang = page.documentElement.lang;

@@ -57,12 +57,14 @@ function renewSeparators(db: Sqlite, kind: NameKind): void {
   const renew = db.prepare(
     `UPDATE ${table}_idx SET term = ? WHERE segid = ? AND CAST(term AS BLOB) = ? AND pgno = ?`,
   );
+
   const stale: (Omit<Separated, "page"> & { first: Buffer })[] = [];
   for (const { page, ...row } of pages.iterate()) {
     const first = firstTermOn(Buffer.from(page));
     const isStale = !first.subarray(0, row.separator.length).equals(row.separator);
     if (isStale) stale.push({ ...row, first });
   }
+
   for (const { segid, pgno, separator, first } of stale) {
     // The whole term sorts after the term before it, too.
     renew.run(first, segid, separator, pgno);

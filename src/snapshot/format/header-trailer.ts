@@ -53,9 +53,11 @@ export function parseSizes(bytes: Uint8Array) {
   const header = Buffer.from(bytes.subarray(0, HEADER_BYTES));
   const reason = findHeaderProblem(header);
   if (reason !== undefined) throw new SnapshotError(reason);
+
   const version = header.readUInt32BE(USER_VERSION_AT);
   const newer = `has schema ${version}, but this Roadbook reads schema ${SCHEMA_VERSION}`;
   if (version > SCHEMA_VERSION) throw new SnapshotError(`${newer}; use a newer Roadbook`);
+
   const databaseBytes = header.readUInt32BE(PAGES_AT) * header.readUInt16BE(PAGE_BYTES_AT);
   const hashBytes = version < FIRST_WITH_HASHES ? 0 : hashBytesOf(databaseBytes);
   return { databaseBytes, fileBytes: databaseBytes + hashBytes + CHECKSUM_BYTES };
@@ -99,6 +101,7 @@ export async function finishFile(path: string, clear: Clear): Promise<string> {
     blocks.push(hashBlocks(chunk));
     at += chunk.length;
   }
+
   const hashes = Buffer.concat(blocks);
   const sha256 = hash.update(hashes).digest("hex");
   const trailer = Buffer.concat([hashes, checksumLine(sha256)]);

@@ -1,6 +1,6 @@
 /** Groups the errors in a dataset by kind, so that errors of one kind never hide another kind. */
 import { ERRORS_PER_KIND } from "../../domain/limits.ts";
-import type { RecordError } from "../../domain/record-reader.ts";
+import type { LocatedError, RecordError } from "../../domain/record-reader.ts";
 import { DUPLICATE_ID } from "../../domain/validation-errors.ts";
 
 /** The number of kinds is limited because each unknown field name is a kind of its own. */
@@ -10,14 +10,14 @@ const MAX_KINDS = 100;
 export class RecordErrors {
   count = 0;
   /** Errors in the same field, for the same reason, are of the same kind. */
-  readonly kinds = new Map<string, { count: number; first: RecordError[] }>();
+  readonly kinds = new Map<string, { count: number; first: LocatedError[] }>();
   readonly #shown: number;
 
   constructor(shown = ERRORS_PER_KIND) {
     this.#shown = shown;
   }
 
-  add(error: RecordError): void {
+  add(error: LocatedError): void {
     this.count++;
     const { field, reason, kind = reason } = error;
     const key = JSON.stringify([field.replace(/\[\d+\]/g, "[]"), kind]);
@@ -47,13 +47,14 @@ export class DatasetError extends Error {
   constructor(errors: RecordErrors) {
     super(formatErrors(errors));
     this.count = errors.count;
-    this.errors = sorted(errors).flatMap(({ first }) => first);
+    const first = sorted(errors).flatMap((group) => group.first);
+    this.errors = first.map(({ placeHasId, ...error }) => error);
   }
 }
 
 /** Returns the first errors of each kind without what is only for formatting. */
 export function groupErrors(errors: RecordErrors) {
-  const shown = ({ kind, missing, placeHasId, ...error }: RecordError) => error;
+  const shown = ({ kind, missing, placeHasId, ...error }: LocatedError) => error;
   return sorted(errors).map(({ count, first }) => ({ count, first: first.map(shown) }));
 }
 
@@ -79,7 +80,7 @@ function sorted({ kinds }: RecordErrors) {
   return [...kinds.values()].sort((a, b) => (a.first[0]?.line ?? 0) - (b.first[0]?.line ?? 0));
 }
 
-function format(error: RecordError): string {
+function format(error: LocatedError): string {
   const { line, place, field, reason, kind, type, id, placeHasId } = error;
   const at = place ?? (line === undefined ? "" : `line ${line}`);
   const isUnknown = id === undefined || type === undefined;
