@@ -52,7 +52,7 @@ async function run(name: string, args: string[]): Promise<void> {
   }
 }
 
-/** Whether an error is to be in JSON. The arguments may be wrong, so they cannot be parsed. */
+/** Whether errors must be in JSON. The arguments may be wrong, so they cannot be parsed. */
 function wantsJson({ settings: { json } }: Command, args: string[]): boolean {
   if (!json) return false;
   const variable = process.env[variableOf(json) ?? ""] ?? "";

@@ -24,7 +24,7 @@ export type SourceIds =
 
 export const OWN_IDS: SourceIds = { kind: "own" };
 
-/** What a reader finds in its source, piece by piece. */
+/** A record, or a part of the source that is none. */
 export type Item = RecordItem | ProblemItem;
 
 /** Returns the records among items. */

@@ -1,6 +1,6 @@
 /** Tells by its first bytes what a file is. */
 
-/** What marks a SQLite file as a snapshot: its application id in ASCII. */
+/** The application id that marks a SQLite file as a snapshot, in ASCII. */
 export const SNAPSHOT_MARK = "RBOK";
 const SNAPSHOT = new RegExp(`^SQLite format 3\\0.{52}${SNAPSHOT_MARK}`, "s");
 
