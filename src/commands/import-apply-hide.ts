@@ -3,7 +3,6 @@ import { formatDuration } from "../domain/duration.ts";
 import { InvalidValue } from "../domain/invalid-value.ts";
 import { MAX_HOLD_MS } from "../domain/limits.ts";
 import { paragraph } from "../domain/text.ts";
-import { openInput } from "../files/input.ts";
 import type { ReplaceOptions } from "../files/replace.ts";
 import { id } from "../settings/kinds.ts";
 import { parseNamed } from "../settings/read-value.ts";
@@ -49,10 +48,9 @@ export async function runImport({ source, to, ...options }: Importing) {
   const located = await locate(source, options.queries);
   checkImportFlags(located, options);
 
-  const imported = await write("dataset", (hooks, progress) => {
-    const dataset = located.kind === "lines" ? readWithProgress(source, progress) : located;
-    return importDataset(dataset, to, { ...options, ...showImport(progress), ...hooks });
-  });
+  const imported = await write("dataset", (hooks, progress) =>
+    importDataset(located, to, { ...options, ...showImport(progress), ...hooks }),
+  );
   const { skipped } = imported;
   if (skipped.count > 0 && !options.json) process.stderr.write(`${formatErrors(skipped)}\n`);
 
@@ -68,7 +66,7 @@ export async function runImport({ source, to, ...options }: Importing) {
 
 export async function runApply({ changes, to, ...options }: Applying) {
   const applied = await write("changes", (hooks) =>
-    applyChanges(openInput(changes), to, { ...options, ...hooks }),
+    applyChanges(changes, to, { ...options, ...hooks }),
   );
 
   const summary = `applied ${changes}: ${to} now has ${describeWritten(applied)}`;
@@ -116,6 +114,7 @@ function checkImportFlags(
 
 function showImport(progress: Progress): ImportOptions {
   return {
+    onBytes: (bytes) => progress.show(`reading: ${Math.floor(bytes / 1e6)} MB`),
     onRead: (file, rows) => progress.show(`reading ${file}: ${rows.toLocaleString("en")} rows`),
     onSlow: (file) =>
       progress.warn(`a page of ${file} took over half a second; run ANALYZE on its tables`),
@@ -148,15 +147,6 @@ async function write<T>(
     throw new Error(`${count} in the ${input}; nothing was written\n${error.message}`);
   } finally {
     progress.end();
-  }
-}
-
-async function* readWithProgress(path: string, progress: Progress): AsyncGenerator<Uint8Array> {
-  let read = 0;
-  for await (const chunk of openInput(path)) {
-    read += chunk.length;
-    progress.show(`reading: ${Math.floor(read / 1e6)} MB`);
-    yield chunk;
   }
 }
 

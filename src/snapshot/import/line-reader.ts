@@ -11,12 +11,13 @@ import {
 } from "../../domain/record-reader.ts";
 import { InvalidRecord, parseObject, validateMarker } from "../../domain/validate-record.ts";
 import type { ValidationError } from "../../domain/validation-errors.ts";
-import { decompress, readFileBytes } from "../../files/input.ts";
+import { decompress, openInput } from "../../files/input.ts";
 import { readLines, type TextLine } from "../../files/split-lines.ts";
 
 /**
- * The origin of lines: the path of an NDJSON file (plain or gzip), its bytes, or the objects in its
- * lines. Where an import takes this, the path may also be that of a snapshot or of tables.
+ * The origin of lines: the path of an NDJSON file (plain or gzip) or `-` for standard input, its
+ * bytes, or the objects in its lines. For an import, the path may also be that of a snapshot or of
+ * tables.
  */
 export type LineSource<Line extends object = object> =
   | string
@@ -27,6 +28,8 @@ export type LineSource<Line extends object = object> =
 export interface LineOptions {
   /** Whether a missing end line is an error, because the dataset may be incomplete. */
   expectEnd?: boolean | undefined;
+  /** Called repeatedly with the number of bytes that have been read. */
+  onBytes?: ((bytes: number) => void) | undefined;
 }
 
 export class LineReader implements RecordReader {
@@ -49,7 +52,8 @@ export class LineReader implements RecordReader {
   }
 
   static async open(source: LineSource, options: LineOptions): Promise<LineReader> {
-    const reader = new LineReader(readLines(decompress(bytesOf(source))), options);
+    const bytes = counting(bytesOf(source), options.onBytes);
+    const reader = new LineReader(readLines(decompress(bytes)), options);
     const { value: lines = [] } = await reader.#batches.next();
     reader.#first = [...reader.#readBatch(lines.slice(0, 1))];
     reader.#others = lines.slice(1);
@@ -123,9 +127,21 @@ function* listProblems(errors: ValidationError[], line?: number): Generator<Item
 }
 
 function bytesOf(source: LineSource): AsyncIterable<Uint8Array> {
-  if (typeof source === "string") return readFileBytes(source);
+  if (typeof source === "string") return openInput(source);
   if (source instanceof Uint8Array) return only(source);
   return Symbol.asyncIterator in source ? source : toJson(source);
+}
+
+async function* counting(
+  chunks: AsyncIterable<Uint8Array>,
+  onBytes: LineOptions["onBytes"],
+): AsyncGenerator<Uint8Array> {
+  let read = 0;
+  for await (const chunk of chunks) {
+    read += chunk.length;
+    onBytes?.(read);
+    yield chunk;
+  }
 }
 
 async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
