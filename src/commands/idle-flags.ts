@@ -2,7 +2,7 @@
 import { MAX_BYTES_IN_MEMORY } from "../domain/limits.ts";
 import { reasonOf } from "../files/errors.ts";
 import { makeTemporaryFolder } from "../files/temporary-folder.ts";
-import { defaultOf } from "../settings/read-value.ts";
+import { defaultOf } from "../settings/named-value.ts";
 import { type ServeValues, serveSettings } from "../settings/serve-flags.ts";
 
 /** Yields a sentence for each. `isPublic` looks a user up in the snapshot that is served. */

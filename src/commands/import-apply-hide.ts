@@ -5,7 +5,7 @@ import { MAX_HOLD_MS } from "../domain/limits.ts";
 import { paragraph } from "../domain/text.ts";
 import type { ReplaceOptions } from "../files/replace.ts";
 import { id } from "../settings/kinds.ts";
-import { parseNamed } from "../settings/read-value.ts";
+import { parseNamed } from "../settings/named-value.ts";
 import { UsageError } from "../settings/usage-error.ts";
 import {
   type ApplyOptions,

@@ -1,9 +1,10 @@
 /** The report of a command on the snapshot that it has written: lines for people, or JSON. */
 import type { UnknownColumn } from "../domain/record-reader.ts";
 import { printable } from "../domain/validation-errors.ts";
-import type { OddTexts } from "../snapshot/import/clean-record.ts";
+
 import type { Differences } from "../snapshot/import/comparison.ts";
 import type { Counted } from "../snapshot/import/counted.ts";
+import type { OddCount } from "../snapshot/import/odd-texts.ts";
 import { groupErrors } from "../snapshot/import/record-errors.ts";
 import { describeCounts, plural } from "./counts.ts";
 
@@ -87,14 +88,14 @@ function describeColumn({ file, column, meant }: UnknownColumn): string {
   return `${file}: left out the unknown column "${printable(column)}"${question}`;
 }
 
-function describeNames(problem: string, odd: OddTexts, advice = ""): string | undefined {
+function describeNames(problem: string, odd: OddCount, advice = ""): string | undefined {
   return describeOdd(`${problem} ${plural(odd.count, "name")}`, odd, advice);
 }
 
-function describeTimes(odd: OddTexts): string | undefined {
+function describeTimes(odd: OddCount): string | undefined {
   return describeOdd(`before 1990 or in the future: ${plural(odd.count, "time")}`, odd);
 }
 
-function describeOdd(text: string, { count, example = "" }: OddTexts, advice = "") {
+function describeOdd(text: string, { count, example = "" }: OddCount, advice = "") {
   return count > 0 ? `${text}, such as "${printable(example)}"${advice}` : undefined;
 }

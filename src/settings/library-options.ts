@@ -15,7 +15,7 @@ import {
   typeNameOf,
 } from "./given-type.ts";
 import * as kinds from "./kinds.ts";
-import { defaultOf, parseNamed } from "./read-value.ts";
+import { defaultOf, parseNamed } from "./named-value.ts";
 import { sharedSettings } from "./serve-flags.ts";
 
 /** Declares a library-only option whose value is used as given. */

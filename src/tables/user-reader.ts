@@ -8,10 +8,10 @@ import type { Item } from "../domain/record-reader.ts";
 import { validateUnlock } from "../domain/validate-unlock.ts";
 import { type OwnedTable, ownedTables, type TableName } from "./columns.ts";
 import { ComparisonCheck } from "./comparison-check.ts";
+import { UserPage } from "./merge-user-rows.ts";
 import type { CellError, RowConverter } from "./row-converter.ts";
 import type { Table } from "./table.ts";
 import type { Row } from "./table-source.ts";
-import { UserPage } from "./user-page.ts";
 
 /** The ids of the roles and achievements. */
 type KnownIds = Record<"role" | "achievement", ReadonlySet<unknown>>;

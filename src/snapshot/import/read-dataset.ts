@@ -16,6 +16,7 @@ import { DUPLICATE_ID } from "../../domain/validation-errors.ts";
 import type { Dated } from "./build-time.ts";
 import { type CleaningOptions, RecordCleaner } from "./clean-record.ts";
 import type { Ids } from "./ids.ts";
+import type { OddTexts } from "./odd-texts.ts";
 import { DatasetError, RecordErrors, SkippedErrors } from "./record-errors.ts";
 
 /** The fate of a record of which all, or the invalid part, was skipped. */
@@ -49,7 +50,7 @@ export interface ReadOptions extends CleaningOptions {
 }
 
 /** The report on a dataset that has been read. */
-export interface Read extends Pick<RecordCleaner, "cleaned" | "names" | "times"> {
+export interface Read extends Pick<RecordCleaner, "cleaned">, Pick<OddTexts, "names" | "times"> {
   unknownColumns: readonly UnknownColumn[];
   /** Whether all ids of users are integers, although they were translated by an id map. */
   hasNeedlessMap: boolean;
@@ -85,7 +86,8 @@ export async function readDataset<Parsed extends RecordKey>(
   for (const error of handler.finish()) collector.addLate(error);
   if (collector.errors.count > 0) throw new DatasetError(collector.errors);
 
-  const { cleaned, names, times } = cleaner;
+  const { cleaned, odd } = cleaner;
+  const { names, times } = odd;
   const { unknownColumns } = reader;
   const hasNeedlessMap = ids.hasNeedlessMap();
   return { cleaned, names, times, unknownColumns, hasNeedlessMap, skipped: collector.skipped };

@@ -1,35 +1,33 @@
-/** Summarizes the rows of a database: how many there are, and who has the most points. */
+/** Summarizes the rows of a database: how many there are, and who is featured. */
 import { sql } from "drizzle-orm";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { countTotals, type Totals } from "../format/counts.ts";
 import type { Meta } from "../format/meta.ts";
 import { achievement, user } from "../format/schema.ts";
 import type { Unlock } from "../format/unlocks.ts";
-
-const MAX_FEATURED = 12;
+import { Featured } from "./featured.ts";
 
 export type Summary = Totals & Pick<Meta, "featured">;
 
 /**
- * Counts the rows and lists the users with the most achievement points, highest first, then lowest
- * id. Reads only the users in `among` for this list if it is given, which is much faster.
+ * Counts the rows, and finds the featured users. Reads only the users in `among` for that if it is
+ * given, which is much faster.
  */
 export function summarize(db: Database, among?: readonly number[]): Summary {
-  const best: { id: number; points: number }[] = [];
+  const featured = new Featured();
   let unlocked = 0;
   const pointsOf = readPoints(db);
 
   for (const { id, achievements } of iterateUsers(db, among)) {
     const unlocks: Unlock[] = JSON.parse(achievements);
     unlocked += unlocks.length;
-    const points = unlocks.reduce((sum, [id]) => sum + (pointsOf.get(id) ?? 0), 0);
-    if (best.length === MAX_FEATURED && points <= (best.at(-1)?.points ?? 0)) continue;
-
-    best.push({ id, points });
-    best.sort((a, b) => b.points - a.points).splice(MAX_FEATURED);
+    featured.add(
+      id,
+      unlocks.reduce((sum, [id]) => sum + (pointsOf.get(id) ?? 0), 0),
+    );
   }
 
-  return { ...countTotals(db, among ? undefined : unlocked), featured: best.map(({ id }) => id) };
+  return { ...countTotals(db, among ? undefined : unlocked), featured: featured.ids() };
 }
 
 function readPoints(db: Database): Map<number, number> {

@@ -1,4 +1,4 @@
-/** A page of users, to which the rows of their roles and achievements are added. */
+/** Merges the rows of the roles and achievements of users into the records of a page of users. */
 import type { RawRecord } from "../domain/dataset.ts";
 import { type Item, recordsOf } from "../domain/record-reader.ts";
 import { parseTime } from "../domain/time.ts";

@@ -1,7 +1,7 @@
-/** Reads the value of a setting: from the command line, its environment variable or its default. */
-import { InvalidValue } from "../domain/invalid-value.ts";
+/** Takes the value of a setting from its flag, its environment variable or its default. */
 import { type Setting, termOf, variableOf } from "./declare.ts";
-import * as kinds from "./kinds.ts";
+import type * as kinds from "./kinds.ts";
+import { defaultOf, parseNamed } from "./named-value.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Parses the texts given on the command line, otherwise the variable in `env` or the default. */
@@ -21,26 +21,4 @@ export function readValue(setting: Setting, texts: string[] | undefined, env: ki
   if (separator === undefined) return parse(last);
   if (separator === " ") return given.map(parse);
   return given.flatMap((text) => text.split(separator)).map((part) => parse(part.trim()));
-}
-
-/** Makes a parser's error, such as "must be 1 or 0", name the setting and end with the value. */
-export function parseNamed<Inside>(
-  name: string,
-  { isSecret }: Pick<kinds.TextKind<unknown>, "isSecret">,
-  value: unknown,
-  parse: () => Inside,
-): Inside {
-  try {
-    return parse();
-  } catch (error) {
-    if (!(error instanceof InvalidValue)) throw error;
-    const got = isSecret ? "" : `, got ${JSON.stringify(value)}`;
-    throw new UsageError(`${name} ${error.message}${got}`);
-  }
-}
-
-/** Returns the value of a setting that was left out. */
-export function defaultOf({ kind, default: text }: Pick<Setting, "kind" | "default">): unknown {
-  if (text !== undefined) return kind.parse(text);
-  return kind === kinds.boolean ? false : undefined;
 }
