@@ -35,6 +35,8 @@ test.each([
   [{ trustedProxies: "10.0.0.0/8" }, "trustedProxies must be of type array, got string"],
   [{ dataset: null }, "dataset must be of type string or object or array, got null"],
   [{ demo: true, page: true, logo: {} }, "logo must be of type string or object, got object"],
+  [{ trustedProxies: [5] }, "trustedProxies must be of type string, got number"],
+  [{ featured: ["42"] }, "featured must be of type number, got string"],
   [{ serchLimit: 1 }, "unknown option serchLimit; did you mean searchLimit?"],
   [{ trustedProxies: ["10.0.0.0/33"] }, "trustedProxies must be an IP address or CIDR"],
 ])("with %j, the error is: %s", async (options, message) => {

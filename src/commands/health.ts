@@ -4,7 +4,9 @@ import { networkReasonOf, reasonOf } from "../files/errors.ts";
 import { endpoints } from "../http/endpoints.ts";
 import type { HealthBody } from "../http/health.ts";
 import { toUrlHost } from "../http/url.ts";
+import { UsageError } from "../settings/usage-error.ts";
 import { readChecksum } from "../snapshot/format/header-trailer.ts";
+import { parseWebLocation } from "../snapshot/remote/location.ts";
 import { ENDING } from "./signals.ts";
 import { writeStdout } from "./stdout.ts";
 
@@ -57,13 +59,16 @@ async function findDifference(path: string, url: string, limitMs: number) {
 
 export async function fetchHealth(base: string, timeoutMs = REQUEST_MS): Promise<HealthBody> {
   const { path } = endpoints.getHealth;
-  const url = base + path;
   // A password in the URL is sent to the server but never printed.
-  const shown = url.replace(/\/\/[^/]*@/, "//");
+  const location = parseWebLocation(base + path);
+  if (!location) throw new UsageError("the URL of the server is invalid");
+  const { url, headers } = location.prepare();
+  const shown = location.name;
   const fail = (error: unknown) => {
     throw new Error(`no response from ${shown}: ${networkReasonOf(error, timeoutMs)}`);
   };
-  const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) }).catch(fail);
+  const signal = AbortSignal.timeout(timeoutMs);
+  const response = await fetch(url, { headers, signal }).catch(fail);
   const body = (await response.text().catch(fail)).trim();
   const health = response.status === 200 ? parseHealth(body) : undefined;
   if (health) return health;

@@ -1,5 +1,4 @@
 /** `roadbook serve`: assembles the server and runs it until SIGTERM or SIGINT. */
-import { resolve } from "node:path";
 import type { Logger } from "pino";
 import { version } from "../domain/version.ts";
 import { makeTemporaryFolder } from "../files/temporary-folder.ts";
@@ -131,7 +130,7 @@ async function locateSnapshot({ snapshot, cacheDir, fetchTimeout }: ServeValues,
 
   const options = {
     location: snapshot,
-    folder: cacheDir === undefined ? makeTemporaryFolder().folder : resolve(cacheDir),
+    folder: cacheDir ?? makeTemporaryFolder().folder,
     timeoutMs: fetchTimeout,
     onDown: (reason: string) => log.error(`${snapshot.name} ${reason}; serving the old snapshot`),
     onUp: () => log.info(`${snapshot.name} has recovered`),

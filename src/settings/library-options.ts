@@ -99,11 +99,17 @@ export function readOptions(options: RoadbookOptions): RoadbookValues {
 }
 
 export function readOption(name: string, { kind, separator }: Option, given: unknown): unknown {
-  const takes = separator ? ARRAY : kind.takes;
-  if (!takes.includes(given)) {
-    throw new TypeError(`${name} must be of type ${takes.words}, got ${typeNameOf(given)}`);
-  }
-  const convert = (value: unknown) =>
-    parseNamed(name, kind, value, () => kind.convert(value as never));
-  return separator && Array.isArray(given) ? given.map(convert) : convert(given);
+  const convert = (value: unknown) => {
+    requireType(name, kind.takes, value);
+    return parseNamed(name, kind, value, () => kind.convert(value as never));
+  };
+  if (!separator) return convert(given);
+
+  requireType(name, ARRAY, given);
+  return Array.from(given as unknown[], convert);
+}
+
+function requireType(name: string, takes: GivenType, given: unknown): void {
+  if (takes.includes(given)) return;
+  throw new TypeError(`${name} must be of type ${takes.words}, got ${typeNameOf(given)}`);
 }

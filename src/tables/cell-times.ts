@@ -1,12 +1,11 @@
 /** Converts the dates and times that cells have to those of a dataset. */
 import { formatTime, parseTime } from "../domain/time.ts";
 import { asText, decoded, trimmed } from "./cell-text.ts";
-import type { DateOrder } from "./date-order.ts";
+import { type DateOrder, SLASHED } from "./date-order.ts";
 
 const SECONDS = /^-?\d{1,100}(?:[.,]\d*)?$/;
 const DOTTED = /^(\d\d?)\. ?(\d\d?)\. ?(\d{4})/;
 const YEAR_FIRST = /^(\d{4})\/(\d\d?)\/(\d\d?)(?!\d)/;
-const SLASHED = /^(\d\d?)\/(\d\d?)\/(\d{4})(?:,(?= )|(?!\d))/;
 const TWELVE_HOURS = / +(0?[1-9]|1[0-2])((?::\d\d){1,2}) ?([AP])M$/i;
 const TIME =
   /^([\d-]{10})(?:[T ] *(\d\d?):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?)? ?(?:Z|([+-]\d\d):?(\d\d)?)?$/i;

@@ -5,7 +5,8 @@
 export const dateOrders = ["dmy", "mdy"] as const;
 export type DateOrder = (typeof dateOrders)[number];
 
-const SLASHED = /^\s*(\d\d?)\/(\d\d?)\/\d{4}(?!\d)/;
+/** Such a date, without space before it. */
+export const SLASHED = /^(\d\d?)\/(\d\d?)\/(\d{4})(?:,(?= )|(?!\d))/;
 
 /** Learns from the values of one column. */
 export class DateColumn {
@@ -13,7 +14,7 @@ export class DateColumn {
   readonly #lines: Partial<Record<DateOrder | "both", number>> = {};
 
   add(cell: string, line: number): void {
-    const [, first, second] = (cell.includes("/") && SLASHED.exec(cell)) || [];
+    const [, first, second] = (cell.includes("/") && SLASHED.exec(cell.trim())) || [];
     if (first === undefined) return;
 
     const order = fittingOrder(Number(first), Number(second));

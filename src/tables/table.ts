@@ -178,10 +178,13 @@ export class Table {
 /** The errors of PostgreSQL and MySQL for types and collations that they do not compare. */
 const INCOMPARABLE = /operator does not exist|illegal mix of collations/i;
 
+/** A column of UUIDs is compared with nothing else. PostgreSQL returns its values as text. */
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
 /** Returns an id with the type of another one, or undefined if it cannot have that type. */
 function convertLike(id: unknown, example: unknown): unknown {
   const text = String(id);
-  if (typeof example === "string") return text;
+  if (typeof example === "string") return UUID.test(example) && !UUID.test(text) ? undefined : text;
   if (example instanceof Uint8Array) return Buffer.from(text, "hex");
   return /^-?\d{1,100}$/.test(text) ? BigInt(text) : undefined;
 }

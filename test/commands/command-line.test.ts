@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { type Command, commands } from "../../src/commands/commands.ts";
 import { formatCommandHelp, formatProgramHelp } from "../../src/commands/help.ts";
-import { boolean, maxAge, storeUrl, time } from "../../src/settings/kinds.ts";
+import { boolean, folder, maxAge, storeUrl, time } from "../../src/settings/kinds.ts";
 import { UsageError } from "../../src/settings/usage-error.ts";
 import { makeSnapshot } from "../datasets.ts";
 import { fixture, makeCertificate, temporaryFolder } from "../support.ts";
@@ -267,4 +267,8 @@ test("health and --confirm report that no server responds, without the password"
   const words = ["import", fixture, "--to", to, "--wait", "200ms", "--confirm", url];
   const problem = `${to} was written, but not confirmed: ${reason}`;
   await expect(runCommandLine(words)).rejects.toThrow(new Error(problem));
+});
+
+test("a folder is absolute, so that replacing it in a message leaves other words alone", () => {
+  expect(folder.parse("cache")).toBe(join(process.cwd(), "cache"));
 });

@@ -97,6 +97,10 @@ const zeros = Buffer.alloc(PAGE_BYTES);
  * `fileHeaderBytes` of another kind. Returns whether anything has changed.
  */
 export function clearUnused(pages: Uint8Array, fileHeaderBytes: number): boolean {
+  if (fileHeaderBytes > 0 && Buffer.from(pages.subarray(16, 18)).readUInt16BE() !== PAGE_BYTES) {
+    throw new Error(`the pages of a snapshot must have ${PAGE_BYTES} bytes`);
+  }
+
   let hasChanged = false;
   for (let at = 0; at < pages.length; at += PAGE_BYTES) {
     const page = Buffer.from(pages.buffer, pages.byteOffset + at, PAGE_BYTES);

@@ -1,6 +1,6 @@
 /**
  * Refuses a new snapshot that looks like an accident, such as one made with a query that has lost a
- * column. A small community may change in any way. ../README.md has the rules.
+ * column. ../README.md has the rules.
  */
 import type { Database } from "../../sqlite/driver.ts";
 import type { Totals } from "../format/counts.ts";
