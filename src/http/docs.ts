@@ -1,5 +1,6 @@
 /** The API reference: a page that works offline, and its script. */
 import { type AnyElysia, Elysia } from "elysia";
+import { Once } from "../domain/once.ts";
 import { docsScript } from "../web/assets.ts";
 import { DEFAULT_TITLE } from "../web/brand.ts";
 import { html } from "../web/html.ts";
@@ -31,26 +32,22 @@ export function docs(service: Service, documented: AnyElysia) {
 
 /** Makes the page, its document and its script once, when they are first needed. */
 class Reference {
-  readonly #service: Service;
-  readonly #documented: AnyElysia;
-  #rendered: ReturnType<typeof renderReference> | undefined;
-  #script: Content | undefined;
+  readonly #rendered;
+  readonly #script = new Once(async () => {
+    const options = { ...shared, coding: "gzip" } as const;
+    return new Content("text/javascript; charset=utf-8", await docsScript(), options);
+  });
 
   constructor(service: Service, documented: AnyElysia) {
-    this.#service = service;
-    this.#documented = documented;
+    this.#rendered = new Once(() => renderReference(service, documented));
   }
 
   render() {
-    this.#rendered ??= renderReference(this.#service, this.#documented);
-    return this.#rendered;
+    return this.#rendered.get();
   }
 
-  async script(): Promise<Content> {
-    const bytes = await docsScript();
-    const options = { ...shared, coding: "gzip" } as const;
-    this.#script ??= new Content("text/javascript; charset=utf-8", bytes, options);
-    return this.#script;
+  script(): Promise<Content> {
+    return this.#script.get();
   }
 }
 

@@ -1,5 +1,6 @@
 /** The picture of the site that a preview of a link shows: its name, logo and number of public users. */
 import { Elysia } from "elysia";
+import { Once } from "../domain/once.ts";
 import { DEFAULT_ACCENT } from "../web/brand.ts";
 import { drawSign } from "../web/drawings.ts";
 import { SIGN_PATH } from "../web/page-paths.ts";
@@ -22,7 +23,7 @@ export function sign({ currentSnapshot }: Service, pages: Pages) {
 class SignPainter {
   readonly #pages: Pages;
   #count: string | undefined;
-  #picture: Promise<Content> | undefined;
+  #picture: Once<Content> | undefined;
 
   constructor(pages: Pages) {
     this.#pages = pages;
@@ -31,9 +32,9 @@ class SignPainter {
   paint(count: string): Promise<Content> {
     if (this.#picture === undefined || this.#count !== count) {
       this.#count = count;
-      this.#picture = this.#draw(count);
+      this.#picture = new Once(() => this.#draw(count));
     }
-    return this.#picture;
+    return this.#picture.get();
   }
 
   async #draw(count: string): Promise<Content> {

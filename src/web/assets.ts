@@ -6,6 +6,7 @@ import crypto from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { Once } from "../domain/once.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -70,12 +71,13 @@ async function readPageAsset(asset: Asset): Promise<PageAsset> {
   return { file: `${name}-${crypto.hash("sha256", text).slice(0, 12)}.${ending}`, text };
 }
 
-const assets: Partial<Record<Asset, Promise<Bytes>>> = {};
+const assets = new Map<Asset, Once<Bytes>>();
 
 /** Only the first call for a name reads or makes the file. */
 export function readAsset(name: Asset): Promise<Bytes> {
-  assets[name] ??= findReady(name).then((ready) => ready ?? makers[name]());
-  return assets[name];
+  const asset = assets.get(name) ?? new Once(async () => (await findReady(name)) ?? makers[name]());
+  assets.set(name, asset);
+  return asset.get();
 }
 
 /** The plugin has the script in a string of its code. @scalar/api-reference would install 270 MB more. */

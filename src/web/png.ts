@@ -5,6 +5,7 @@
  */
 import { setImmediate as nextTick } from "node:timers/promises";
 import type { Resvg } from "@resvg/resvg-wasm";
+import { Once } from "../domain/once.ts";
 import { readAsset } from "./assets.ts";
 import { encodePng } from "./encode-png.ts";
 
@@ -34,22 +35,17 @@ export function findBox(svg: string): Promise<Box | undefined> {
 }
 
 /** Whether WebAssembly is loaded, or is about to be. */
-export const isLoaded = () => renderer.isLoaded;
+export const isLoaded = () => renderer.loading.hasBegun;
 
 class Renderer {
-  #loading: Promise<(svg: string) => Drawing> | undefined;
+  readonly loading = new Once(load);
   /** Settles when the last picture that was asked for is drawn. */
   #last: Promise<unknown> = Promise.resolve();
-
-  get isLoaded(): boolean {
-    return this.#loading !== undefined;
-  }
 
   /** Calls `use` with the drawing when all that were asked for before are done. */
   parse<T>(svg: string, use: (drawing: Drawing) => T | Promise<T>): Promise<T> {
     const used = this.#last.then(async () => {
-      this.#loading ??= load();
-      const parse = await this.#loading;
+      const parse = await this.loading.get();
       await pause();
       const drawing = parse(svg);
       try {

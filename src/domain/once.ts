@@ -1,0 +1,25 @@
+/** Makes something once, when it is first needed. After a failure, the next call tries again. */
+export class Once<Made> {
+  readonly #make: () => Promise<Made>;
+  #made: Promise<Made> | undefined;
+
+  constructor(make: () => Promise<Made>) {
+    this.#make = make;
+  }
+
+  /** Whether it is made, or is about to be. */
+  get hasBegun(): boolean {
+    return this.#made !== undefined;
+  }
+
+  get(): Promise<Made> {
+    if (this.#made) return this.#made;
+
+    const made = this.#make();
+    this.#made = made;
+    made.catch(() => {
+      this.#made = undefined;
+    });
+    return made;
+  }
+}
