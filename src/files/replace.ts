@@ -2,7 +2,8 @@
 import * as fs from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { isFileSystemError, reasonOf } from "./errors.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { codeOf, isFileSystemError, reasonOf } from "./errors.ts";
 import { type LockOptions, lockWhenFree } from "./lock.ts";
 import { makeTemporaryFolder, removeLeftovers } from "./temporary-folder.ts";
 
@@ -12,6 +13,10 @@ import { makeTemporaryFolder, removeLeftovers } from "./temporary-folder.ts";
  */
 export type Paths = Record<"path" | "work" | "old", string>;
 type Write<T> = (paths: Paths) => Promise<T>;
+
+/** How long to wait for other programs to close a file. */
+const BUSY_MS = 5000;
+const RETRY_MS = 50;
 
 export interface ReplaceOptions extends LockOptions {
   /** Called just before the rename. From then on, a command must not end as if it had failed. */
@@ -75,12 +80,26 @@ async function replaceBy<T>(path: string, old: string, write: Write<T>, options:
 
     options.onCommit?.();
     // Asynchronous, because renaming also deletes the old file, which takes 0.2 s for a gigabyte.
-    await rename(path, old);
+    await renameWhenFree(path, old);
     flushFolder(dirname(old));
     return result;
   } finally {
     discard();
     process.off("exit", discard);
+  }
+}
+
+/** On Windows, a program that has the old file open, such as a virus scanner, delays this. */
+async function renameWhenFree(from: string, to: string): Promise<void> {
+  const endMs = performance.now() + BUSY_MS;
+  for (;;) {
+    try {
+      return await rename(from, to);
+    } catch (error) {
+      const isBusy = process.platform === "win32" && /^E(?:PERM|ACCES|BUSY)$/.test(codeOf(error));
+      if (!isBusy || performance.now() > endMs) throw error;
+    }
+    await sleep(RETRY_MS);
   }
 }
 
