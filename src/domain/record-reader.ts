@@ -27,15 +27,6 @@ export const OWN_IDS: SourceIds = { kind: "own" };
 /** A record, or a part of the source that is none. */
 export type Item = RecordItem | ProblemItem;
 
-/** Returns the records among items. */
-export function recordsOf(items: readonly Item[]): RawRecord[] {
-  const records: RawRecord[] = [];
-  for (const item of items) {
-    if ("record" in item) records.push(item.record);
-  }
-  return records;
-}
-
 /** Where a record stands. Only the reader knows what it means. */
 export type Position = number;
 
@@ -82,6 +73,15 @@ export interface FoundError extends Omit<RecordError, "line" | "place"> {
   at?: Position;
   /** For an id that is taken, where the record stands that has it. */
   first?: Position | undefined;
+}
+
+/** Returns the records among items. */
+export function recordsOf(items: readonly Item[]): RawRecord[] {
+  const records: RawRecord[] = [];
+  for (const item of items) {
+    if ("record" in item) records.push(item.record);
+  }
+  return records;
 }
 
 /** Adds the line of the record that has an id to the reason why another cannot have it. */

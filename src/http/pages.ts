@@ -152,7 +152,7 @@ class PageRenderer {
 
   #languageOf({ headers }: Request): Language {
     const { language, kiosk } = this.#pages;
-    return language ?? languageFor(headers, kiosk === true);
+    return language ?? languageFor(headers, kiosk);
   }
 }
 

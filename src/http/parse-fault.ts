@@ -20,7 +20,7 @@ export interface Fault {
 /** `none` means that no request fails, but faults can be set later. */
 export type GivenFault = Fault | "none";
 
-/** Parses a fault, or throws a {@link InvalidValue}. */
+/** Parses a fault, or throws an {@link InvalidValue}. */
 export function parseFault(text: string): GivenFault {
   if (text === "none") return text;
   const [, target = "", list = ""] = /^([^:]*):?(.*)$/s.exec(text) ?? [];

@@ -24,7 +24,7 @@ const FEW_ROWS = 4;
 export function readStart(
   data: Snapshot,
   baseUrl: string,
-  { featured, kiosk = false }: Pick<Pages, "featured" | "kiosk">,
+  { featured, kiosk }: Pick<Pages, "featured" | "kiosk">,
 ): StartView {
   const { companies, search } = data;
   const drivers = readFeatured(data, baseUrl, featured);

@@ -1,4 +1,4 @@
-/** Compares all spellings of a name (`folded`) with one spelling of a query. README.md has the rules. */
+/** Compares the spellings of a name (`folded`) with one of a query. README.md has the rules. */
 import { hasCodePoints } from "../domain/text.ts";
 import { SPELLING_END } from "./fold.ts";
 

@@ -1,4 +1,4 @@
-/** Adds the headers that only a server knows: the date of HEAD, and from its stop on, the end of connections. */
+/** Adds the headers of the server: a date for HEAD and, while it stops, `connection: close`. */
 import type { RequestHandler } from "../http/request-handler.ts";
 import type { ProxyWarning } from "./proxy-warning.ts";
 

@@ -139,7 +139,7 @@ export const colour = kind("COLOUR", "a colour such as #0a7d4f", (text) => {
   return digits && `#${digits.toLowerCase()}`;
 });
 
-/** A folder, as an absolute path: a short relative one could not be told from a word in a message. */
+/** A folder, as an absolute path: public messages leave it out, and a short name could be any word. */
 export const folder = parsedBy("FOLDER", (path) => resolve(path));
 
 /** A file to read, which the library also takes as bytes. */
@@ -184,7 +184,7 @@ export const storeUrl = kind(
   true,
 );
 
-/** Throws a {@link InvalidValue} under Node.js, where the package cannot support some settings. */
+/** Throws an {@link InvalidValue} under Node.js, where the package cannot support some settings. */
 export function requireBun(use = ""): void {
   if (process.versions.bun) return;
   throw new InvalidValue(`${use}does not work on Node.js; use the executable or Bun`);

@@ -4,7 +4,7 @@ import type { RowConverter } from "./row-converter.ts";
 import type { Table } from "./table.ts";
 import type { Row } from "./table-source.ts";
 
-/** Enough to find out why so many users are missing. */
+/** So many ids are enough to show why users are missing. */
 const MAX_MISSING = 100;
 
 export class ComparisonCheck {

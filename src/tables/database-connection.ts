@@ -2,7 +2,6 @@
  * Connects to databases, and says why if that fails. Each connection is one read-only transaction.
  * Messages never contain the URL, which has a password. Needs Bun.
  */
-
 import type { Database } from "bun:sqlite";
 import { once } from "node:events";
 import { createConnection } from "node:net";

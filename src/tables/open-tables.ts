@@ -1,4 +1,4 @@
-/** Opens the tables in a folder of CSV files, or those that an operator's SELECTs find in a database. */
+/** Opens the tables of a folder of CSV files, or of a database that SELECTs are run in. */
 import { readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { DATABASE_TIMEOUT_MS } from "../domain/limits.ts";

@@ -125,7 +125,7 @@ function luminanceOf(colour: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** Throws a `InvalidValue` whose message continues a sentence that begins with the logo's name. */
+/** Throws an {@link InvalidValue} whose message continues a sentence that begins with the logo's name. */
 export function parseLogo(bytes: Uint8Array): Logo {
   if (bytes.length > MAX_LOGO_BYTES) {
     throw new InvalidValue(`is larger than ${MAX_LOGO_BYTES / 1024} KB, the maximum for a logo`);

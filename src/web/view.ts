@@ -1,4 +1,4 @@
-/** What each page shows. A driver is a user who has a public profile. */
+/** The content of each page. A driver is a user who has a public profile. */
 import type { Texts } from "../domain/languages.ts";
 import type {
   AchievementEntry,

@@ -1,4 +1,4 @@
-/** What is made once is kept, but a failure is not. */
+/** `Once` keeps a value that was made, but not a failure. */
 import { expect, test } from "bun:test";
 import { Once } from "../../src/domain/once.ts";
 

@@ -129,7 +129,7 @@ export class SnapshotWriter implements Disposable {
     forgetTerms(this.db.$client);
   }
 
-  /** Whether so many pages are free that they should not be copied with each further change. */
+  /** Whether free pages take so much of the file that copying them with each change is a waste. */
   #hasManyFreePages(): boolean {
     const [row] = this.db.values<[free: number, all: number]>(
       "SELECT freelist_count, page_count FROM pragma_freelist_count, pragma_page_count",

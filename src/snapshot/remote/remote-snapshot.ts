@@ -1,4 +1,4 @@
-/** Keeps a local copy of a snapshot on another machine, its source. Only a valid download replaces the copy. */
+/** Keeps a local copy of a remote snapshot, its source. Only a valid download replaces the copy. */
 import { createWriteStream, mkdirSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
