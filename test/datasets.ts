@@ -13,8 +13,7 @@ import type { DatasetLine } from "../src/domain/dataset.ts";
 import { MAX_BYTES_IN_MEMORY } from "../src/domain/limits.ts";
 import type { PublicUserLine } from "../src/domain/model.ts";
 import { spellQuery } from "../src/search/fold.ts";
-import { clearUnused } from "../src/snapshot/format/forget.ts";
-import { finishFile } from "../src/snapshot/format/header-trailer.ts";
+import { writeTrailer } from "../src/snapshot/format/write-trailer.ts";
 import { importDataset } from "../src/snapshot/import/import.ts";
 import { exportDataset } from "../src/snapshot/read/export.ts";
 import type { Snapshot } from "../src/snapshot/read/reload.ts";
@@ -97,7 +96,7 @@ export async function runSql(path: string, sql: string): Promise<void> {
   const db = sqlite.openWritable(path).$client;
   db.exec(sql);
   db.close();
-  await finishFile(path, clearUnused);
+  await writeTrailer(path);
 }
 
 /** Writes lines to a file in a new folder. Returns the file's path. */

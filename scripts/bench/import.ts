@@ -10,7 +10,7 @@ import { finished } from "node:stream/promises";
 import { crc32 } from "node:zlib";
 import { Random } from "../../src/community/random.ts";
 import { fold } from "../../src/search/fold.ts";
-import { BLOCK_BYTES } from "../../src/snapshot/format/header-trailer.ts";
+import { BLOCK_BYTES } from "../../src/snapshot/format/layout.ts";
 import { executable, temporaryFolder } from "../../test/support.ts";
 import { alternate, format, formatRounds, type Options, tableOf, timed } from "./measure.ts";
 import { openPostgres } from "./rivals/postgres.ts";

@@ -231,7 +231,7 @@ export const commands: Record<string, Command> = {
     settings: declare("Flags", { file, json }),
     examples: ["check community.snapshot", "check community.snapshot --json"],
     async run({ file, json }) {
-      const { checkSnapshot } = await import("../snapshot/format/open.ts");
+      const { checkSnapshot } = await import("../snapshot/format/check.ts");
       const { built_at, counts, sha256 } = await checkSnapshot(file);
       const sentence = `${file} is intact: built ${built_at}, ${describeCounts(counts)}\n`;
       writeStdout(json ? toLine({ snapshot: file, sha256, built_at, counts }) : sentence);

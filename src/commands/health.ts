@@ -5,7 +5,7 @@ import { endpoints } from "../http/endpoints.ts";
 import type { HealthBody } from "../http/health.ts";
 import { toUrlHost } from "../http/url.ts";
 import { UsageError } from "../settings/usage-error.ts";
-import { readChecksum } from "../snapshot/format/header-trailer.ts";
+import { readChecksum } from "../snapshot/format/layout.ts";
 import { parseWebLocation } from "../snapshot/remote/location.ts";
 import { ENDING } from "./signals.ts";
 import { writeStdout } from "./stdout.ts";

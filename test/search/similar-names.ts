@@ -2,7 +2,7 @@
  * Indexes names, and declares sets of names with long texts in common, which a naive search would
  * all compare with a query.
  */
-import type { NameKind } from "../../src/domain/model.ts";
+import { type NameKind, nameKinds } from "../../src/domain/model.ts";
 import { NameSearch } from "../../src/search/find.ts";
 import { spell, spellQuery } from "../../src/search/fold.ts";
 import { buildNameIndex } from "../../src/search/name-index.ts";
@@ -53,7 +53,7 @@ export function openNames(names: string[], kind: NameKind = "user") {
   const db = sqlite.openMemory().$client;
   createSchema(db);
   fillNames(db, { kind, name: (at) => names[at] ?? "" }, names.length);
-  for (const _ of buildNameIndex(db, kind));
+  for (const each of nameKinds) for (const _ of buildNameIndex(db, each));
   return { db, find: openSearch(db, kind), close: () => db.close() };
 }
 

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { seedDataset } from "../../src/community/community.ts";
 import type { RecordKey } from "../../src/domain/dataset.ts";
-import { checkSnapshot } from "../../src/snapshot/format/open.ts";
+import { checkSnapshot } from "../../src/snapshot/format/check.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import { openSnapshot } from "../../src/snapshot/read/reload.ts";
 import {

@@ -1,7 +1,7 @@
 /** The number of roles and achievements is limited, and all of them up to the limit are found. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { checkSnapshot } from "../../src/snapshot/format/open.ts";
+import { checkSnapshot } from "../../src/snapshot/format/check.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import { importDataset } from "../../src/snapshot/import/import.ts";
 import { drawBadge } from "../../src/web/drawings.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { eq, sql } from "drizzle-orm";
-import { parseHeader } from "../../src/snapshot/format/header-trailer.ts";
+import { parseHeader } from "../../src/snapshot/format/layout.ts";
 import { user } from "../../src/snapshot/format/schema.ts";
 import { snapshotOf } from "../../src/snapshot/read/reload.ts";
 import { sqlite as bunSqlite } from "../../src/sqlite/bun.ts";

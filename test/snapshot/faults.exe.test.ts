@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { Random } from "../../src/community/random.ts";
-import { checkSnapshot } from "../../src/snapshot/format/open.ts";
+import { checkSnapshot } from "../../src/snapshot/format/check.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import {
   community,

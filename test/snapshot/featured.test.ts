@@ -1,7 +1,7 @@
 /** The start page features the drivers with the most points unless the operator chooses others. */
 import { expect, test } from "bun:test";
 import type { ChangeLine } from "../../src/domain/dataset.ts";
-import { checkSnapshot } from "../../src/snapshot/format/open.ts";
+import { checkSnapshot } from "../../src/snapshot/format/check.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import { importDataset } from "../../src/snapshot/import/import.ts";
 import { bytesOf, exported, makeSnapshot, user } from "../datasets.ts";

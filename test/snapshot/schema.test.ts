@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { sqlite } from "#sqlite";
 import type { DatasetLine } from "../../src/domain/dataset.ts";
 import { version } from "../../src/domain/version.ts";
-import { parseHeader, SCHEMA_VERSION } from "../../src/snapshot/format/header-trailer.ts";
+import { parseHeader, SCHEMA_VERSION } from "../../src/snapshot/format/layout.ts";
 import { listRecords } from "../../src/snapshot/format/records.ts";
 import { buildSnapshot } from "../../src/snapshot/import/import.ts";
 
@@ -67,7 +67,7 @@ function adviceFor(hash: string): string {
     return `Schema ${schema} is unreleased, so only put the hash "${hash}" into this test, and
 import again what you imported before.`;
   return `Roadbook ${release} writes schema ${schema}, and would be misunderstood:
-1. Raise SCHEMA_VERSION in src/snapshot/format/header-trailer.ts.
+1. Raise SCHEMA_VERSION in src/snapshot/format/layout.ts.
 2. Set PREVIOUS_SCHEMA in src/snapshot/format/open.ts to ${schema}, which import still reads. Keep
    a snapshot made by Roadbook ${release} in test/fixtures, for test/snapshot/export.test.ts.
 3. Put the new schema, the next release and the hash "${hash}" into this test.`;

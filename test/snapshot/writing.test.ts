@@ -15,8 +15,8 @@ import { runCommandLine } from "../../src/commands/command-line.ts";
 import { lock } from "../../src/files/lock.ts";
 import { makeTemporaryFolder } from "../../src/files/temporary-folder.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
-import { SCHEMA_VERSION } from "../../src/snapshot/format/header-trailer.ts";
-import { checkSnapshot } from "../../src/snapshot/format/open.ts";
+import { checkSnapshot } from "../../src/snapshot/format/check.ts";
+import { SCHEMA_VERSION } from "../../src/snapshot/format/layout.ts";
 import { applyChanges, hideUsers } from "../../src/snapshot/import/apply.ts";
 import { importDataset } from "../../src/snapshot/import/import.ts";
 import {

@@ -1,27 +1,60 @@
 /**
- * Forgets what a change removes from a snapshot, so that no byte of the file shows it. Each of three
- * steps has its time (import/snapshot-writer.ts):
+ * Forgets what a change has removed from a snapshot, so that no byte of the file shows it. Whoever
+ * writes a snapshot calls this once, when the rows and the name indexes are complete.
  *
- * 1. Before anything is deleted, {@link overwriteDeleted}.
- * 2. After the commit, {@link forgetTerms}.
- * 3. When the file is finished, {@link clearUnused}.
- *
- * The id and the time of a takedown stay for an hour (import/takedowns.ts).
+ * SQLite and FTS5 overwrite with zeros what they delete (`secure_delete` in import/snapshot-writer.ts
+ * and search/name-index.ts). This removes what both leave. The id and the time of a takedown stay
+ * for an hour (import/takedowns.ts).
  */
+import { open } from "node:fs/promises";
+import { sqlite } from "#sqlite";
 import { type NameKind, nameKinds } from "../../domain/model.ts";
+import { readChunks } from "../../files/read-chunks.ts";
+import { writeAll } from "../../files/write-all.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
+import { HEADER_BYTES, parseSizes, readHeader } from "./layout.ts";
 
-/**
- * Makes SQLite overwrite with zeros whatever it deletes. FTS5 does so, too, because its tables ask
- * for it (search/name-index.ts).
- */
-export function overwriteDeleted(db: Sqlite): void {
-  db.exec("PRAGMA secure_delete = ON");
+/** Changes a file that nothing else has open. */
+export async function forgetDeleted(path: string): Promise<void> {
+  const { $client: db } = sqlite.openWritable(path);
+  try {
+    forgetTerms(db);
+  } finally {
+    db.close();
+  }
+
+  await using file = await open(path, "r+");
+  const { databaseBytes, pageBytes } = parseSizes(await readHeader(file));
+  requirePageBytes(pageBytes);
+  let at = 0;
+  for await (const pages of readChunks(file, 0, databaseBytes)) {
+    const hasChanged = clearUnused(pages, at === 0 ? HEADER_BYTES : 0);
+    if (hasChanged) await writeAll(file, pages, at);
+    at += pages.length;
+  }
 }
 
-/** Removes from the name indexes of a committed database what FTS5 leaves of deleted names. */
-export function forgetTerms(db: Sqlite): void {
+/** Like {@link forgetDeleted}, for the bytes of a database. Returns the bytes of another. */
+export function forgetDeletedIn(database: Uint8Array): Uint8Array {
+  const { $client: db } = sqlite.openMemory(database);
+  try {
+    forgetTerms(db);
+    const pages = db.serialize();
+    requirePageBytes(parseSizes(pages).pageBytes);
+    clearUnused(pages, HEADER_BYTES);
+    return pages;
+  } finally {
+    db.close();
+  }
+}
+
+/** Removes from the name indexes what FTS5 leaves of deleted names. */
+function forgetTerms(db: Sqlite): void {
+  db.exec(
+    "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA secure_delete = ON; BEGIN",
+  );
   for (const kind of nameKinds) renewSeparators(db, kind);
+  db.exec("COMMIT");
 }
 
 /** The versions of FTS5's format that the code below knows: at first, and after a "secure-delete". */
@@ -91,16 +124,17 @@ const PAGE_BYTES = 4096;
 const btreeHeaders: Record<number, number> = { 2: 12, 5: 12, 10: 8, 13: 8 };
 const zeros = Buffer.alloc(PAGE_BYTES);
 
+function requirePageBytes(pageBytes: number): void {
+  if (pageBytes === PAGE_BYTES) return;
+  throw new Error(`the pages of a snapshot must have ${PAGE_BYTES} bytes`);
+}
+
 /**
  * Fills the space between the cell pointers and the cells of each B-tree page with zeros, because
  * SQLite leaves copies of moved rows there, even with `secure_delete`. `pages` begins with
  * `fileHeaderBytes` of another kind. Returns whether anything has changed.
  */
-export function clearUnused(pages: Uint8Array, fileHeaderBytes: number): boolean {
-  if (fileHeaderBytes > 0 && Buffer.from(pages.subarray(16, 18)).readUInt16BE() !== PAGE_BYTES) {
-    throw new Error(`the pages of a snapshot must have ${PAGE_BYTES} bytes`);
-  }
-
+function clearUnused(pages: Uint8Array, fileHeaderBytes: number): boolean {
   let hasChanged = false;
   for (let at = 0; at < pages.length; at += PAGE_BYTES) {
     const page = Buffer.from(pages.buffer, pages.byteOffset + at, PAGE_BYTES);

@@ -1,39 +1,27 @@
 /** Opens snapshots after verifying every byte. Nothing that happens to a file reaches its copy. */
+import { createHash } from "node:crypto";
+import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { sqlite } from "#sqlite";
 import { MAX_BYTES_IN_MEMORY } from "../../domain/limits.ts";
 import { copyIfSpace } from "../../files/disk-space.ts";
 import { reasonOf } from "../../files/errors.ts";
 import { openFile } from "../../files/input.ts";
+import { readChunks } from "../../files/read-chunks.ts";
 import { makeTemporaryFolder, TEMPORARY } from "../../files/temporary-folder.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import {
+  CHECKSUM_BYTES,
+  checksumLine,
   PREVIOUS_SCHEMA,
   parseHeader,
   readHeader,
   SCHEMA_VERSION,
-  verifyChecksum,
-} from "./header-trailer.ts";
-import { type Meta, readMeta } from "./meta.ts";
+} from "./layout.ts";
 import { namingErrors, SnapshotError } from "./snapshot-error.ts";
 
 /** The caller must close `db`. */
 export type VerifiedDatabase = { db: Database; sha256: string };
-
-/** Checks every byte, and runs SQLite's own checks, which detect bugs in how it was written. */
-export function checkSnapshot(path: string): Promise<Meta & { sha256: string }> {
-  return namingErrors(path, async () => {
-    const { db, sha256 } = await openInPlace(path);
-    try {
-      const [row] = db.values<[result: string]>("PRAGMA integrity_check(1)");
-      const result = row?.[0] ?? "";
-      if (result === "ok") return { ...readMeta(db), sha256 };
-      throw new SnapshotError(`is damaged: ${result.replaceAll("\n", " ")}`);
-    } finally {
-      db.$client.close();
-    }
-  });
-}
 
 /** Checks only the checksum, which it returns, and the schema. Rethrows errors of the system. */
 export async function verifyFile(path: string): Promise<string> {
@@ -106,6 +94,16 @@ async function openBytes(bytes: Uint8Array, { oldest }: OpenOptions): Promise<Ve
   const databaseBytes = parseHeader(bytes, bytes.length);
   const sha256 = await verifyChecksum(bytes, bytes.length);
   return refuseOlder(sqlite.openBytes(bytes.subarray(0, databaseBytes)), sha256, oldest);
+}
+
+async function verifyChecksum(source: FileHandle | Uint8Array, size: number): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of readChunks(source, 0, size - CHECKSUM_BYTES)) hash.update(chunk);
+  const sha256 = hash.digest("hex");
+  for await (const chunk of readChunks(source, size - CHECKSUM_BYTES, size)) {
+    if (checksumLine(sha256).equals(chunk)) return sha256;
+  }
+  throw new SnapshotError("is damaged: its checksum does not match");
 }
 
 const SELECT_ORIGIN = `SELECT user_version, value

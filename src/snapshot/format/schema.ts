@@ -1,4 +1,7 @@
-/** The tables of a snapshot. Fields are named as their columns, as `prepareText` asks. */
+/**
+ * The tables of a snapshot, except those of FTS5 (search/name-index.ts). Fields are named as their
+ * columns, as `prepareText` asks.
+ */
 import {
   getTableConfig,
   integer,
@@ -7,9 +10,8 @@ import {
   sqliteTable,
   text,
 } from "drizzle-orm/sqlite-core";
-import { createNameIndexes } from "../../search/name-index.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
-import { APPLICATION_ID, SCHEMA_VERSION } from "./header-trailer.ts";
+import { APPLICATION_ID, SCHEMA_VERSION } from "./layout.ts";
 
 export const meta = sqliteTable("meta", { key: text().primaryKey(), value: text().notNull() });
 
@@ -35,6 +37,12 @@ export const company = sqliteTable("company", {
   member_count: integer().notNull(),
   /** All spellings of the name. */
   folded: text().notNull(),
+});
+
+/** The ids of companies in the order of results, which the name index lists by rank. */
+export const companyRank = sqliteTable("company_rank", {
+  rank: integer().primaryKey(),
+  id: integer().notNull(),
 });
 
 export const privateUser = sqliteTable("private_user", { id: integer().primaryKey() });
@@ -71,6 +79,7 @@ const tables = [
   role,
   achievement,
   company,
+  companyRank,
   privateUser,
   takedown,
   user,
@@ -81,7 +90,6 @@ const tables = [
 export function createSchema(db: Sqlite): void {
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
   for (const table of tables) createTable(db, table);
-  createNameIndexes(db);
 }
 
 export function createTable(db: Sqlite, table: SQLiteTable): void {

@@ -8,7 +8,7 @@ import { eq, sql } from "drizzle-orm";
 import { OWN_IDS, type RecordReader } from "../../domain/record-reader.ts";
 import { isUnknown, type Paths, type ReplaceOptions, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { parseHeader } from "../format/header-trailer.ts";
+import { parseHeader } from "../format/layout.ts";
 import { privateUser, user } from "../format/schema.ts";
 import { namingErrors } from "../format/snapshot-error.ts";
 import { type BuildTime, type Dated, dateBuild } from "./build-time.ts";
@@ -45,7 +45,7 @@ export function applyChanges(
     await using reader = await LineReader.open(changes, dated);
     const old = await copyVerified(target, paths);
     using ids = await Ids.open(reader.ids, old, dated);
-    using writer = SnapshotWriter.change(paths.work, paths.old);
+    using writer = SnapshotWriter.change(paths.path, paths.old);
 
     return await applyTo({ paths, writer, ids, old }, reader, dated);
   });
@@ -85,7 +85,7 @@ export function hideUsers(
     const dated = dateBuild(options);
     const old = await copyVerified(target, paths);
     using ids = await Ids.open(OWN_IDS, old, dated);
-    using writer = SnapshotWriter.change(paths.work, paths.old);
+    using writer = SnapshotWriter.change(paths.path, paths.old);
     const copy = { paths, writer, ids, old };
 
     const found = findUsers(copy, given);
@@ -149,11 +149,11 @@ interface Copy {
 }
 
 /** Copies the snapshot file `name`, and reads what the changes must know about it. */
-async function copyVerified(name: string, { work, old: path }: Paths): Promise<OldSnapshot> {
-  await namingErrors(name, async () => accessSync(path, constants.R_OK));
-  copyFileSync(path, work, constants.COPYFILE_FICLONE);
+async function copyVerified(name: string, { path: copy, old }: Paths): Promise<OldSnapshot> {
+  await namingErrors(name, async () => accessSync(old, constants.R_OK));
+  copyFileSync(old, copy, constants.COPYFILE_FICLONE);
   // Verifies the copy rather than the original, which may have changed since it was copied.
-  return verifyOldSnapshot(work, { name, path });
+  return verifyOldSnapshot(copy, { name, path: old });
 }
 
 /** Applies changes to a copy, which becomes the new file. */

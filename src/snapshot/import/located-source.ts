@@ -1,7 +1,7 @@
 /** Finds out what kind of source is at a path or URL, or why it can be none. */
 import { InvalidValue } from "../../domain/invalid-value.ts";
 import { isFolder, isUrl } from "../../files/input.ts";
-import { isSnapshot } from "../format/header-trailer.ts";
+import { isSnapshot } from "../format/layout.ts";
 
 const URLS = "a postgres://, mysql://, mariadb:// or sqlite: URL";
 

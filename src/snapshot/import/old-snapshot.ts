@@ -1,7 +1,7 @@
 /** Reads what a command must know about the snapshot that it replaces, after verifying its bytes. */
 import { existsSync } from "node:fs";
 import type { Database } from "../../sqlite/driver.ts";
-import { isSnapshot, PREVIOUS_SCHEMA } from "../format/header-trailer.ts";
+import { isSnapshot, PREVIOUS_SCHEMA } from "../format/layout.ts";
 import { readMeta } from "../format/meta.ts";
 import { openInPlace } from "../format/open.ts";
 import { namingErrors, SnapshotError } from "../format/snapshot-error.ts";

@@ -1,7 +1,7 @@
 /** Reads the records of a snapshot of this release or the one before. */
 import { setImmediate } from "node:timers/promises";
 import type { Item, Location, RecordReader, SourceIds } from "../../domain/record-reader.ts";
-import { PREVIOUS_SCHEMA } from "../format/header-trailer.ts";
+import { PREVIOUS_SCHEMA } from "../format/layout.ts";
 import { readMeta } from "../format/meta.ts";
 import { openPrivate, type VerifiedDatabase } from "../format/open.ts";
 import { listRecords } from "../format/records.ts";

@@ -2,21 +2,22 @@
  * Owns a snapshot that is being written: its database, and the order in which it is finished.
  * Nothing needs to be durable before that, because the database is discarded after a crash.
  */
+import { constants, copyFileSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { sql } from "drizzle-orm";
 import { sqlite } from "#sqlite";
 import { nameKinds } from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
 import { version } from "../../domain/version.ts";
-import { moveWork, type Paths } from "../../files/replace.ts";
+import type { Paths } from "../../files/replace.ts";
 import { buildNameIndex } from "../../search/name-index.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { clearUnused, forgetTerms, overwriteDeleted } from "../format/forget.ts";
-import { finishBytes, finishFile } from "../format/header-trailer.ts";
+import { checkSnapshot } from "../format/check.ts";
+import { forgetDeleted, forgetDeletedIn } from "../format/forget.ts";
 import { writeMeta } from "../format/meta.ts";
-import { checkSnapshot } from "../format/open.ts";
 import { createIndexes, createSchema } from "../format/schema.ts";
 import { divideSitemap } from "../format/sitemap-pages.ts";
+import { addTrailer, writeTrailer } from "../format/write-trailer.ts";
 import type { BuildTime, Dated } from "./build-time.ts";
 import type { Ids } from "./ids.ts";
 import type { Summary } from "./summary.ts";
@@ -43,7 +44,8 @@ export class SnapshotWriter implements Disposable {
       // database. `journal_mode = OFF` would also work, but Bun's SQLite silently ignores it.
       this.db.$client.exec(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;
         PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768`);
-      overwriteDeleted(this.db.$client);
+      // Overwrites with zeros whatever is deleted; see forget.ts.
+      this.db.$client.exec("PRAGMA secure_delete = ON");
       if (old !== undefined) this.db.run(sql`ATTACH ${old} AS old`);
       this.db.$client.exec("BEGIN");
       if (isNew) createSchema(this.db.$client);
@@ -79,25 +81,26 @@ export class SnapshotWriter implements Disposable {
   }
 
   /**
-   * Makes the database, which is the file `work` and whose rows are complete, the snapshot `path`.
-   * Returns its checksum. Commits the id map, so that no id is lost that the snapshot will serve.
+   * Makes the database, whose rows are complete, the snapshot file `path`. Returns its checksum.
+   * Commits the id map, so that no id is lost that the snapshot will serve.
    */
   async toFile(
-    paths: Pick<Paths, "work" | "path">,
+    { path, work }: Pick<Paths, "path" | "work">,
     ids: Ids,
     summary: Summary,
     options: Dated<FinishOptions>,
   ): Promise<string> {
     await this.#finish(ids, summary, options);
-    const isCopied = this.#isNew || this.#hasManyFreePages();
-    // Copies rows, not pages, so free pages and what they may hold are left behind.
-    if (isCopied) this.db.run(sql`VACUUM INTO ${paths.path}`);
+    const isSparse = !this.#isNew && this.#hasManyFreePages();
+    // Copies rows, not pages, so free pages are left behind.
+    if (this.#isNew || isSparse) this.db.run(sql`VACUUM INTO ${this.#isNew ? path : work}`);
     this[Symbol.dispose]();
-    if (!isCopied) moveWork(paths);
+    if (isSparse) copyFileSync(work, path, constants.COPYFILE_FICLONE);
 
-    const sha256 = await finishFile(paths.path, clearUnused);
+    await forgetDeleted(path);
+    const sha256 = await writeTrailer(path);
     // Detects bugs in how a snapshot is built. A takedown does not wait for this.
-    if (this.#isNew) await checkSnapshot(paths.path);
+    if (this.#isNew) await checkSnapshot(path);
     ids.commit();
     return sha256;
   }
@@ -106,10 +109,19 @@ export class SnapshotWriter implements Disposable {
   async toBytes(ids: Ids, summary: Summary, options: Dated<FinishOptions>): Promise<Uint8Array> {
     await this.#finish(ids, summary, options);
     this.db.$client.exec("VACUUM");
-    return finishBytes(this.db.$client.serialize(), clearUnused);
+    return addTrailer(forgetDeletedIn(this.db.$client.serialize()));
   }
 
-  /** Adds what follows from the rows, commits, and removes what is left of deleted rows. */
+  /** Whether free pages take so much of the file that copying them with each change is a waste. */
+  #hasManyFreePages(): boolean {
+    const [row] = this.db.values<[free: number, all: number]>(
+      "SELECT freelist_count, page_count FROM pragma_freelist_count, pragma_page_count",
+    );
+    const [free, all] = row ?? [0, 0];
+    return free > all * MAX_FREE_SHARE;
+  }
+
+  /** Adds what follows from the rows, and commits. */
   async #finish(
     ids: Ids,
     summary: Summary,
@@ -126,16 +138,6 @@ export class SnapshotWriter implements Disposable {
     divideSitemap(this.db.$client);
 
     this.db.$client.exec("COMMIT");
-    forgetTerms(this.db.$client);
-  }
-
-  /** Whether free pages take so much of the file that copying them with each change is a waste. */
-  #hasManyFreePages(): boolean {
-    const [row] = this.db.values<[free: number, all: number]>(
-      "SELECT freelist_count, page_count FROM pragma_freelist_count, pragma_page_count",
-    );
-    const [free, all] = row ?? [0, 0];
-    return free > all * MAX_FREE_SHARE;
   }
 }
 

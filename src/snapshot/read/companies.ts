@@ -3,7 +3,7 @@ import { and, count, eq, getTableColumns, gt, sql } from "drizzle-orm";
 import { completeAvatar } from "../../domain/avatar-url.ts";
 import type { CompanySearchResult } from "../../domain/model.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { company, user } from "../format/schema.ts";
+import { company, companyRank, user } from "../format/schema.ts";
 import { SitemapIds } from "./sitemap-ids.ts";
 
 /** How many companies {@link Companies} lists by size. */
@@ -59,9 +59,9 @@ function prepareForCompanies(db: Database) {
     count: db.select({ count: count() }).from(counted.limit(limit).as("counted")).prepare(),
     largest: db
       .select(fields)
-      .from(sql`company_rank`)
-      .innerJoin(company, eq(company.id, sql`company_rank.id`))
-      .orderBy(sql`company_rank.rank`)
+      .from(companyRank)
+      .innerJoin(company, eq(company.id, companyRank.id))
+      .orderBy(companyRank.rank)
       .limit(LARGEST_COMPANIES)
       .prepare(),
   };

@@ -7,7 +7,7 @@ import { copyIfSpace } from "../../files/disk-space.ts";
 import { openFile } from "../../files/input.ts";
 import type { Paths } from "../../files/replace.ts";
 import { writeAll } from "../../files/write-all.ts";
-import * as format from "../format/header-trailer.ts";
+import * as format from "../format/layout.ts";
 import type { Get, Reply } from "./location.ts";
 
 const { BLOCK_BYTES, BLOCK_HASH_BYTES, CHECKSUM_BYTES } = format;

@@ -6,7 +6,7 @@ import { formatTime } from "../../domain/time.ts";
 import { requireSpace } from "../../files/disk-space.ts";
 import { isFileSystemError, reasonOf } from "../../files/errors.ts";
 import { type Paths, replaceLocked } from "../../files/replace.ts";
-import { HEADER_BYTES, parseSizes } from "../format/header-trailer.ts";
+import { HEADER_BYTES, parseSizes } from "../format/layout.ts";
 import { verifyFile } from "../format/open.ts";
 import { SnapshotError } from "../format/snapshot-error.ts";
 import { CachedCopy } from "./cached-copy.ts";
