@@ -7,13 +7,9 @@ import type { ReplaceOptions } from "../files/replace.ts";
 import { id } from "../settings/kinds.ts";
 import { parseNamed } from "../settings/named-value.ts";
 import { UsageError } from "../settings/usage-error.ts";
-import {
-  type ApplyOptions,
-  applyChanges,
-  type HideOptions,
-  hideUsers,
-} from "../snapshot/import/apply.ts";
+import { type ApplyOptions, applyChanges } from "../snapshot/import/apply.ts";
 import type { Counted } from "../snapshot/import/counted.ts";
+import { type HideOptions, hideUsers } from "../snapshot/import/hide.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { LocatedSource } from "../snapshot/import/located-source.ts";
 import { DatasetError, formatErrors } from "../snapshot/import/record-errors.ts";

@@ -6,7 +6,8 @@ import { gzipSync, zstdCompressSync } from "node:zlib";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { PublicUserLine } from "../../src/domain/model.ts";
 import { checkSnapshot } from "../../src/snapshot/format/check.ts";
-import { applyChanges, hideUsers } from "../../src/snapshot/import/apply.ts";
+import { applyChanges } from "../../src/snapshot/import/apply.ts";
+import { hideUsers } from "../../src/snapshot/import/hide.ts";
 import { type ImportOptions, importDataset } from "../../src/snapshot/import/import.ts";
 import { formatErrors } from "../../src/snapshot/import/record-errors.ts";
 import {

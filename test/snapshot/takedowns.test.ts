@@ -1,7 +1,8 @@
 /** An import from a source that lags behind does not undo a takedown. */
 import { expect, test } from "bun:test";
 import { spellQuery } from "../../src/search/fold.ts";
-import { applyChanges, hideUsers } from "../../src/snapshot/import/apply.ts";
+import { applyChanges } from "../../src/snapshot/import/apply.ts";
+import { hideUsers } from "../../src/snapshot/import/hide.ts";
 import { type ImportOptions, importDataset } from "../../src/snapshot/import/import.ts";
 import { openSnapshot } from "../../src/snapshot/read/reload.ts";
 import { community, exported, makeSnapshot, stateOf, user } from "../datasets.ts";

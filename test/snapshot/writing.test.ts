@@ -17,7 +17,8 @@ import { makeTemporaryFolder } from "../../src/files/temporary-folder.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
 import { checkSnapshot } from "../../src/snapshot/format/check.ts";
 import { SCHEMA_VERSION } from "../../src/snapshot/format/layout.ts";
-import { applyChanges, hideUsers } from "../../src/snapshot/import/apply.ts";
+import { applyChanges } from "../../src/snapshot/import/apply.ts";
+import { hideUsers } from "../../src/snapshot/import/hide.ts";
 import { importDataset } from "../../src/snapshot/import/import.ts";
 import {
   bytesOf,

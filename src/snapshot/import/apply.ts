@@ -4,21 +4,17 @@
  * last reference is removed.
  */
 import { accessSync, constants, copyFileSync } from "node:fs";
-import { eq, sql } from "drizzle-orm";
-import { OWN_IDS, type RecordReader } from "../../domain/record-reader.ts";
+import type { RecordReader } from "../../domain/record-reader.ts";
 import { isUnknown, type Paths, type ReplaceOptions, replaceLocked } from "../../files/replace.ts";
-import type { Database } from "../../sqlite/driver.ts";
 import { parseHeader } from "../format/layout.ts";
-import { privateUser, user } from "../format/schema.ts";
 import { namingErrors } from "../format/snapshot-error.ts";
-import { type BuildTime, type Dated, dateBuild } from "./build-time.ts";
+import { type Dated, dateBuild } from "./build-time.ts";
 import { ChangeWriter } from "./change-writer.ts";
 import type { Changed } from "./comparison.ts";
 import type { Counted } from "./counted.ts";
 import { type GuardOptions, guardChanges } from "./guard.ts";
 import { type IdOptions, Ids } from "./ids.ts";
 import { type LineOptions, LineReader, type LineSource } from "./line-reader.ts";
-import { ListReader } from "./list-reader.ts";
 import { describeOldSnapshot, type OldSnapshot, verifyOldSnapshot } from "./old-snapshot.ts";
 import { type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { SnapshotWriter } from "./snapshot-writer.ts";
@@ -51,78 +47,6 @@ export function applyChanges(
   });
 }
 
-async function replaceExisting<T>(
-  target: string,
-  options: ReplaceOptions,
-  write: (paths: Paths) => Promise<T>,
-): Promise<T> {
-  // The lock file beside a name that was mistyped would stay. A first import may have one, too.
-  if (isUnknown(target)) await namingErrors(target, async () => accessSync(target));
-  return replaceLocked(target, write, options);
-}
-
-/** A user whom `hideUsers` made private or found private. */
-interface Found {
-  /** The id in the snapshot. */
-  id: number;
-  /** The id as it was given, which may be a key of the id map. */
-  given: number | string;
-  wasPublic: boolean;
-}
-
-export interface HideOptions extends BuildTime, ReplaceOptions, Pick<IdOptions, "idMap"> {}
-
-/**
- * Makes users private in the snapshot file `target`, and returns them as they were. Rejects if one
- * of them does not exist. An import keeps to this for an hour, even for those already private.
- */
-export function hideUsers(
-  given: readonly (number | string)[],
-  target: string,
-  options: HideOptions = {},
-): Promise<Counted & { found: Found[] }> {
-  return replaceExisting(target, options, async (paths) => {
-    const dated = dateBuild(options);
-    const old = await copyVerified(target, paths);
-    using ids = await Ids.open(OWN_IDS, old, dated);
-    using writer = SnapshotWriter.change(paths.path, paths.old);
-    const copy = { paths, writer, ids, old };
-
-    const found = findUsers(copy, given);
-    const changes = found.map(({ given: id }) => ({ type: "user", id, public: false }));
-    const counted = await applyTo(copy, new ListReader(changes), { ...dated, allowShrink: true });
-    return { ...counted, found };
-  });
-}
-
-/** Finds each user once. Throws unless all of them are in the snapshot. */
-function findUsers({ writer, ids, old }: Copy, names: readonly (number | string)[]): Found[] {
-  const isPublic = prepareIsPublic(writer.db);
-  const found = new Map<number, Found>();
-  const missing: string[] = [];
-
-  for (const given of names) {
-    const id = ids.findUser(given);
-    const wasPublic = id === undefined ? undefined : isPublic(id);
-    if (id === undefined || wasPublic === undefined) missing.push(`user ${given}`);
-    else if (!found.has(id)) found.set(id, { id, given, wasPublic });
-  }
-
-  if (missing.length === 0) return [...found.values()];
-  throw new Error(`not found in ${old.name}: ${missing.join(", ")}; nothing was written`);
-}
-
-/** Returns a function that is undefined for a user who does not exist. */
-function prepareIsPublic(db: Database): (id: number) => boolean | undefined {
-  const id = sql.placeholder("id");
-  const findPublic = db.select({ id: user.id }).from(user).where(eq(user.id, id)).prepare();
-  const findPrivate = db.select().from(privateUser).where(eq(privateUser.id, id)).prepare();
-  return (id) => {
-    if (findPublic.get({ id })) return true;
-    return findPrivate.get({ id }) ? false : undefined;
-  };
-}
-
 /** Applies changes to the bytes of a snapshot, and returns the bytes of the new snapshot. */
 export async function changeSnapshot(
   snapshot: Uint8Array,
@@ -140,7 +64,7 @@ export async function changeSnapshot(
 }
 
 /** A verified copy of a snapshot file, to which changes are applied. */
-interface Copy {
+export interface Copy {
   paths: Paths;
   writer: SnapshotWriter;
   ids: Ids;
@@ -148,8 +72,18 @@ interface Copy {
   old: OldSnapshot;
 }
 
+export async function replaceExisting<T>(
+  target: string,
+  options: ReplaceOptions,
+  write: (paths: Paths) => Promise<T>,
+): Promise<T> {
+  // The lock file beside a name that was mistyped would stay. A first import may have one, too.
+  if (isUnknown(target)) await namingErrors(target, async () => accessSync(target));
+  return replaceLocked(target, write, options);
+}
+
 /** Copies the snapshot file `name`, and reads what the changes must know about it. */
-async function copyVerified(name: string, { path: copy, old }: Paths): Promise<OldSnapshot> {
+export async function copyVerified(name: string, { path: copy, old }: Paths): Promise<OldSnapshot> {
   await namingErrors(name, async () => accessSync(old, constants.R_OK));
   copyFileSync(old, copy, constants.COPYFILE_FICLONE);
   // Verifies the copy rather than the original, which may have changed since it was copied.
@@ -157,7 +91,7 @@ async function copyVerified(name: string, { path: copy, old }: Paths): Promise<O
 }
 
 /** Applies changes to a copy, which becomes the new file. */
-async function applyTo(
+export async function applyTo(
   copy: Copy,
   reader: RecordReader,
   options: Dated<ApplyOptions>,

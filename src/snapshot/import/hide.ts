@@ -1,0 +1,74 @@
+/** Makes single users private in a snapshot, which is a takedown. */
+import { eq, sql } from "drizzle-orm";
+import { OWN_IDS } from "../../domain/record-reader.ts";
+import type { ReplaceOptions } from "../../files/replace.ts";
+import type { Database } from "../../sqlite/driver.ts";
+import { privateUser, user } from "../format/schema.ts";
+import { applyTo, type Copy, copyVerified, replaceExisting } from "./apply.ts";
+import { type BuildTime, dateBuild } from "./build-time.ts";
+import type { Counted } from "./counted.ts";
+import { type IdOptions, Ids } from "./ids.ts";
+import { ListReader } from "./list-reader.ts";
+import { SnapshotWriter } from "./snapshot-writer.ts";
+
+/** A user whom `hideUsers` made private or found private. */
+interface Found {
+  /** The id in the snapshot. */
+  id: number;
+  /** The id as it was given, which may be a key of the id map. */
+  given: number | string;
+  wasPublic: boolean;
+}
+
+export interface HideOptions extends BuildTime, ReplaceOptions, Pick<IdOptions, "idMap"> {}
+
+/**
+ * Makes users private in the snapshot file `target`, and returns them as they were. Rejects if one
+ * of them does not exist. An import keeps to this for an hour, even for those already private.
+ */
+export function hideUsers(
+  given: readonly (number | string)[],
+  target: string,
+  options: HideOptions = {},
+): Promise<Counted & { found: Found[] }> {
+  return replaceExisting(target, options, async (paths) => {
+    const dated = dateBuild(options);
+    const old = await copyVerified(target, paths);
+    using ids = await Ids.open(OWN_IDS, old, dated);
+    using writer = SnapshotWriter.change(paths.path, paths.old);
+    const copy = { paths, writer, ids, old };
+
+    const found = findUsers(copy, given);
+    const changes = found.map(({ given: id }) => ({ type: "user", id, public: false }));
+    const counted = await applyTo(copy, new ListReader(changes), { ...dated, allowShrink: true });
+    return { ...counted, found };
+  });
+}
+
+/** Finds each user once. Throws unless all of them are in the snapshot. */
+function findUsers({ writer, ids, old }: Copy, names: readonly (number | string)[]): Found[] {
+  const isPublic = prepareIsPublic(writer.db);
+  const found = new Map<number, Found>();
+  const missing: string[] = [];
+
+  for (const given of names) {
+    const id = ids.findUser(given);
+    const wasPublic = id === undefined ? undefined : isPublic(id);
+    if (id === undefined || wasPublic === undefined) missing.push(`user ${given}`);
+    else if (!found.has(id)) found.set(id, { id, given, wasPublic });
+  }
+
+  if (missing.length === 0) return [...found.values()];
+  throw new Error(`not found in ${old.name}: ${missing.join(", ")}; nothing was written`);
+}
+
+/** Returns a function that is undefined for a user who does not exist. */
+function prepareIsPublic(db: Database): (id: number) => boolean | undefined {
+  const id = sql.placeholder("id");
+  const findPublic = db.select({ id: user.id }).from(user).where(eq(user.id, id)).prepare();
+  const findPrivate = db.select().from(privateUser).where(eq(privateUser.id, id)).prepare();
+  return (id) => {
+    if (findPublic.get({ id })) return true;
+    return findPrivate.get({ id }) ? false : undefined;
+  };
+}
