@@ -85,6 +85,13 @@ export const hashBytesOf = (databaseBytes: number) =>
 
 export const checksumLine = (sha256: string) => Buffer.from(`roadbook sha256 ${sha256}\n`);
 
+/** Returns the length of what follows the database, from the length of the file. */
+export function trailerBytesOf(fileBytes: number): number {
+  // The last block may be shorter than the others.
+  const blocks = Math.ceil((fileBytes - CHECKSUM_BYTES) / (BLOCK_BYTES + BLOCK_HASH_BYTES));
+  return blocks * BLOCK_HASH_BYTES + CHECKSUM_BYTES;
+}
+
 /** Reads the checksum at the end of a file, without verifying it. */
 export async function readChecksum(path: string): Promise<string> {
   await using file = await open(path);

@@ -7,10 +7,14 @@ import { copyIfSpace } from "../../files/disk-space.ts";
 import { openFile } from "../../files/input.ts";
 import type { Paths } from "../../files/replace.ts";
 import { writeAll } from "../../files/write-all.ts";
-import * as format from "../format/layout.ts";
+import {
+  BLOCK_BYTES,
+  BLOCK_HASH_BYTES,
+  parseHeader,
+  readHeader,
+  trailerBytesOf,
+} from "../format/layout.ts";
 import type { Get, Reply } from "./location.ts";
-
-const { BLOCK_BYTES, BLOCK_HASH_BYTES, CHECKSUM_BYTES } = format;
 
 /** Blocks from this source are of no use, but the whole file may be. The message says why. */
 export class BlocksError extends Error {}
@@ -28,7 +32,7 @@ const CONNECTIONS = 8;
 export async function readEnd(path: string) {
   await using file = await openFile(path);
   const { size } = await file.stat();
-  const databaseBytes = format.parseHeader(await format.readHeader(file), size);
+  const databaseBytes = parseHeader(await readHeader(file), size);
   const trailer = Buffer.alloc(size - databaseBytes);
   await file.read(trailer, 0, trailer.length, databaseBytes);
   const from = databaseBytes - (databaseBytes % BLOCK_BYTES);
@@ -53,9 +57,8 @@ export async function downloadBlocks(
   }
 
   const end = await receive(reply, own.from, total, total);
-  // The last block may be shorter than the others.
-  const blocks = Math.ceil((total - CHECKSUM_BYTES) / (BLOCK_BYTES + BLOCK_HASH_BYTES));
-  const trailerBytes = CHECKSUM_BYTES + blocks * BLOCK_HASH_BYTES;
+  const trailerBytes = trailerBytesOf(total);
+  const blocks = Math.ceil((total - trailerBytes) / BLOCK_BYTES);
   const known = own.from / BLOCK_BYTES;
   if (blocks < known || end.length < trailerBytes) throw new BlocksError("has no list of blocks");
   const trailer = end.subarray(-trailerBytes);
