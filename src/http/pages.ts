@@ -134,13 +134,11 @@ class PageRenderer {
       "referrer-policy": "same-origin",
     };
 
-    const { problem, waitSeconds } = view.kind === "problem" ? view : {};
     return new Content("text/html; charset=utf-8", html, {
       status: statusOf(view),
       cache: view.kind === "results" || view.kind === "company" ? "search" : "private",
       headers,
-      error: problem,
-      retryAfterSeconds: waitSeconds,
+      retryAfterSeconds: view.kind === "problem" ? view.waitSeconds : undefined,
     });
   }
 

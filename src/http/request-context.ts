@@ -2,7 +2,6 @@
 import type { Context } from "elysia";
 import type { Client, Clients } from "../limit/client-address.ts";
 import type { Decision } from "../limit/decision.ts";
-import type { ErrorCode } from "./error-codes.ts";
 import { originOf } from "./origin.ts";
 import { addressOf, type Peer } from "./peer.ts";
 import { requestIdOf } from "./request-id.ts";
@@ -25,8 +24,8 @@ export interface RequestContext extends Sender {
   decision: Decision | undefined;
   /** The headers that tell the client of the decision. */
   limitHeaders: Record<string, string> | undefined;
-  /** The error in the response, whether in JSON or on a page. Undefined until there is one. */
-  error: ErrorCode | undefined;
+  /** Whether there is nothing at the path. False until that is known. */
+  isUnknownPath: boolean;
 }
 
 /** A part of the app's options. */
@@ -58,7 +57,7 @@ export class RequestContexts {
       startMs: performance.now(),
       decision: undefined,
       limitHeaders: undefined,
-      error: undefined,
+      isUnknownPath: false,
     };
     this.#contexts.set(request, context);
     if (sent !== request) this.#contexts.set(sent, context);

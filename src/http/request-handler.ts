@@ -17,7 +17,7 @@ export interface RequestHandler {
   clientOf(request: Request, from: unknown): Client;
   /** Whether the peer is a trusted proxy. */
   isTrusted(request: Request, from: unknown): boolean;
-  /** Whether the response to a request that `fetch` has got says that there is no such path. */
+  /** Whether there is nothing at the path of a request to which `fetch` has responded. */
   isUnknownPath(request: Request): boolean;
 }
 
@@ -52,6 +52,6 @@ export function createRequestHandler(parts: Parts): RequestHandler {
       return contexts.clientOf({ peer: peerOf(request, from), headers: request.headers });
     },
     isTrusted: (request, from) => contexts.isTrusted(peerOf(request, from)),
-    isUnknownPath: (request) => contexts.of(request).error === "route_not_found",
+    isUnknownPath: (request) => contexts.of(request).isUnknownPath,
   };
 }

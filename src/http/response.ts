@@ -71,7 +71,7 @@ class ResponseMaker {
 
   make(content: Content, context: RequestContext, isHead: boolean): Response {
     const { type, storage } = content;
-    const { status, headers, error, retryAfterSeconds } = content.options;
+    const { status, headers, retryAfterSeconds } = content.options;
 
     const isStored = storage !== "none";
     const coding = isStored ? this.#chooseCoding(content, context.headers) : "identity";
@@ -101,7 +101,6 @@ class ResponseMaker {
     }
     // Last, because those of an injected 429 replace the limit's own.
     setHeaders(response, headers);
-    context.error = error;
     return response;
   }
 

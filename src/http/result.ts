@@ -21,7 +21,6 @@ function contentOfError({ code, response }: { code: unknown; response: unknown }
   return new Content(JSON_TYPE, JSON.stringify(response), {
     status: Number(code),
     headers: headersOfError(Number(code)),
-    error: error?.code,
     retryAfterSeconds: error?.retry_after,
   });
 }
