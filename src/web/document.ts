@@ -3,7 +3,6 @@
 import { type Language, languages, type Texts } from "../domain/languages.ts";
 import { MAX_NAME } from "../domain/model.ts";
 import { Html, html, withBasePath } from "./html.ts";
-import { hyphenate } from "./hyphenate.ts";
 import { RESCUE } from "./kiosk-rescue.ts";
 import { DOCS_PATH, FAVICON_PATH, SIGN_PATH } from "./page-paths.ts";
 import { type PageContext, type Rendered, renderFeatured, renderView } from "./render.ts";
@@ -31,7 +30,6 @@ export function renderDocument(options: DocumentOptions): string {
   const { texts } = context;
 
   const rendered = renderView(view, context);
-  const main = html`${rendered.main}${renderFeatured(options.others, context)}`;
   const { text } = html`<!doctype html>
 <html lang="${language}"${kiosk && html` class="kiosk"`}>
 <head>
@@ -66,7 +64,7 @@ ${
   </form>
   ${kiosk && renderKeys(options, texts)}
 </header>
-<main id="view"${kiosk && html` tabindex="0"`}>${hyphenate(main)}</main>
+<main id="view"${kiosk && html` tabindex="0"`}>${rendered.main}${renderFeatured(options.others, context)}</main>
 ${
   !kiosk &&
   html`<footer>${links.map(
