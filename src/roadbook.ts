@@ -157,9 +157,8 @@ export class OpenRoadbook implements Roadbook {
     const { app, handler } = createApp(this.#appOptions());
     this.app = app;
     this.handler = handler;
-    const { fetch } = handler;
-    this.fetch = this.#injector ? rejectClosed(fetch) : fetch;
-    this.listener = createNodeListener(fetch, handler.isUnknownPath);
+    this.fetch = this.#injector ? rejectClosed(handler) : handler.fetch;
+    this.listener = createNodeListener(handler.fetch, handler.isUnknownPath);
   }
 
   readonly listen = async ({ port = 0, host = DEFAULT_HOST }: ListenOptions = {}) => {

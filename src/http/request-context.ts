@@ -26,6 +26,8 @@ export interface RequestContext extends Sender {
   limitHeaders: Record<string, string> | undefined;
   /** Whether there is nothing at the path. False until that is known. */
   isUnknownPath: boolean;
+  /** Whether a fault closes the connection instead of a response. False until it does. */
+  isClosed: boolean;
 }
 
 /** A part of the app's options. */
@@ -58,6 +60,7 @@ export class RequestContexts {
       decision: undefined,
       limitHeaders: undefined,
       isUnknownPath: false,
+      isClosed: false,
     };
     this.#contexts.set(request, context);
     if (sent !== request) this.#contexts.set(sent, context);

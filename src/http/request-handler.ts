@@ -19,6 +19,8 @@ export interface RequestHandler {
   isTrusted(request: Request, from: unknown): boolean;
   /** Whether there is nothing at the path of a request to which `fetch` has responded. */
   isUnknownPath(request: Request): boolean;
+  /** Whether a fault has closed the connection of such a request. */
+  isClosed(request: Request): boolean;
 }
 
 interface Parts {
@@ -53,5 +55,6 @@ export function createRequestHandler(parts: Parts): RequestHandler {
     },
     isTrusted: (request, from) => contexts.isTrusted(peerOf(request, from)),
     isUnknownPath: (request) => contexts.of(request).isUnknownPath,
+    isClosed: (request) => contexts.of(request).isClosed,
   };
 }
