@@ -97,7 +97,10 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
 type Served = "snapshot" | "dataset" | "demo";
 
 /** The options that say how to serve it. */
-type Values = Omit<RoadbookValues, Served>;
+interface Values extends Omit<RoadbookValues, Served> {
+  /** Not an option of the library, whose host knows its proxies. */
+  onUntrustedProxy?: AppOptions["onUntrustedProxy"];
+}
 
 /** Resources that the caller of {@link openRoadbook} opens. */
 interface Opened {
@@ -237,6 +240,7 @@ export class OpenRoadbook implements Roadbook {
       isClosed: () => this.#isClosed,
       clients: clientsOf(values),
       defaultPeer: values.defaultPeer,
+      onUntrustedProxy: values.onUntrustedProxy,
       limiter,
       unixClock: this.#unixClock,
       faultHooks: this.#injector ? [this.#injector.inject] : [],

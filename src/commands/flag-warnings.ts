@@ -1,10 +1,11 @@
-/** Warns at the start of `serve` about flags without effect, and about those with a surprising one. */
+/** The warnings of `serve` about its flags: without effect, with a surprising one, or missing. */
 import type { Logger } from "pino";
+import { paragraph } from "../domain/text.ts";
 import { defaultOf } from "../settings/named-value.ts";
 import { type ServeValues, serveSettings } from "../settings/serve-flags.ts";
 import { shadeAccent } from "../web/brand.ts";
 
-/** `isPublic` looks a user up in the snapshot that is served. */
+/** Called at the start. `isPublic` looks a user up in the snapshot that is served. */
 export function warnAboutFlags(
   values: ServeValues,
   isPublic: (id: number) => boolean,
@@ -14,6 +15,15 @@ export function warnAboutFlags(
   warnAboutFaults(values, log);
   warnAboutPartialLimit(values, log);
   warnAboutShades(values, log);
+}
+
+/** Leaves out the address, because it may be a person's. */
+export function warnAboutProxy(log: Logger): void {
+  const sentence = paragraph(
+    "X-Forwarded-For came from an address that is not trusted, so everybody behind that proxy shares",
+    "one search budget; if the proxy is yours, name its address with --trusted-proxy",
+  );
+  log.warn(sentence);
 }
 
 /** Yields a sentence for each. */

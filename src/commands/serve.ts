@@ -14,8 +14,7 @@ import { CertificateWatcher, readTls } from "../server/certificate.ts";
 import { type Listener, openListener } from "../server/listen.ts";
 import { createLog, type Log, logRequest } from "../server/log.ts";
 import { notifyReady } from "../server/notify.ts";
-import { ProxyWarning } from "../server/proxy-warning.ts";
-import { ServerHandler } from "../server/server-handler.ts";
+import { addServerHeaders } from "../server/server-headers.ts";
 import { type Stoppable, stopOnSignal } from "../server/shutdown.ts";
 import { takeTurns } from "../server/turns.ts";
 import { OpenFilesWatcher } from "../server/watch-open-files.ts";
@@ -24,7 +23,7 @@ import type { ServeValues } from "../settings/serve-flags.ts";
 import { UsageError } from "../settings/usage-error.ts";
 import { demoSnapshot } from "../web/assets.ts";
 import { DOCS_PATH } from "../web/page-paths.ts";
-import { warnAboutFlags } from "./flag-warnings.ts";
+import { warnAboutFlags, warnAboutProxy } from "./flag-warnings.ts";
 import { endOnSignal } from "./signals.ts";
 import { writeStdout } from "./stdout.ts";
 
@@ -78,10 +77,15 @@ async function openServer(values: ServeValues, log: Logger): Promise<RunningServ
   const certificate = tls && new CertificateWatcher(tls.cert, log);
   metrics?.addGauges({ roadbook, remote, certificateEnd: certificate?.end });
 
-  const warning = values.searchLimit > 0 ? new ProxyWarning(roadbook.handler, log) : undefined;
-  const handler = new ServerHandler(roadbook.handler, warning);
-  const admin = metrics && (await openAdmin(values, { roadbook, metrics, handler }));
-  const respond = takeTurns(handler);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const admin = metrics && (await openAdmin(values, { roadbook, metrics, stopping: signal }));
+  const { fetch, refuse, clientOf } = roadbook.handler;
+  const respond = takeTurns({
+    fetch: addServerHeaders(fetch, signal),
+    refuse: addServerHeaders(refuse, signal),
+    clientOf,
+  });
   const listener = await openListener({ host, port, reusePort, flagPrefix: "--" }, respond, tls);
 
   const watched = { roadbook, remote, metrics };
@@ -94,7 +98,7 @@ async function openServer(values: ServeValues, log: Logger): Promise<RunningServ
     url: listener.origin,
     adminUrl: admin?.origin,
     async stop(isOver) {
-      handler.stop();
+      stopping.abort();
       for (const watcher of watchers) watcher?.[Symbol.dispose]();
       await listener.stop(isOver);
       await admin?.close();
@@ -116,6 +120,8 @@ async function openServed(values: ServeValues, metrics: Metrics | undefined, log
   const options = {
     ...values,
     page: !values.noPage,
+    // Nobody shares a budget if nothing is counted.
+    onUntrustedProxy: values.searchLimit > 0 ? () => warnAboutProxy(log) : undefined,
     onBug: (error: unknown, requestId: string) => log.error({ err: error, requestId }, "bug"),
     onResponse(facts: ResponseFacts) {
       metrics?.countResponse(facts);
@@ -168,14 +174,14 @@ async function openMetrics(): Promise<Metrics> {
 interface Administered {
   roadbook: OpenRoadbook;
   metrics: Metrics;
-  handler: ServerHandler;
+  stopping: AbortSignal;
 }
 
 async function openAdmin(
   { adminPort: port = 0, adminHost: host, faults }: ServeValues,
-  { roadbook, metrics, handler }: Administered,
+  { roadbook, metrics, stopping }: Administered,
 ): Promise<Listener> {
-  const isReady = () => !handler.isStopping;
+  const isReady = () => !stopping.aborted;
   const respond = createAdminFetch({ host, metrics, isReady, rig: faults && roadbook });
   return openListener({ host, port, flagPrefix: "--admin-" }, respond);
 }

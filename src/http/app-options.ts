@@ -34,6 +34,8 @@ export interface AppOptions {
   /** Zero means that caches must always revalidate. */
   cacheMaxAgeSeconds: number;
   compress: boolean;
+  /** Called at the first request with X-Forwarded-For whose peer is not trusted. */
+  onUntrustedProxy?: (() => void) | undefined;
   /** Empty except for test rigs. */
   faultHooks: Hook[];
   onResponse?: ((facts: ResponseFacts) => void) | undefined;

@@ -36,26 +36,40 @@ interface ContextOptions {
   defaultPeer?: Peer;
   publicUrl: string | undefined;
   basePath: string;
+  onUntrustedProxy?: (() => void) | undefined;
 }
 
 /** The context of each request, by its `Request`, the only object that all hooks share. */
 export class RequestContexts {
   readonly #contexts = new WeakMap<Request, RequestContext>();
   readonly #options: ContextOptions;
+  /** Undefined after its only call. */
+  #onUntrustedProxy: (() => void) | undefined;
 
   constructor(options: ContextOptions) {
     this.#options = options;
+    this.#onUntrustedProxy = options.onUntrustedProxy;
   }
 
-  /** Elysia gets `request` instead of `sent`. */
-  start(request: Request, sent = request, peer: Peer = this.#options.defaultPeer): RequestContext {
-    const { url, method, headers } = sent;
+  /** Elysia gets `routable` instead of `request`. */
+  start(
+    request: Request,
+    peer: Peer = this.#options.defaultPeer,
+    routable = request,
+  ): RequestContext {
+    const { url, method, headers } = request;
+    const isTrusted = this.#isTrusted(peer);
+    if (this.#onUntrustedProxy && !isTrusted && headers.has("x-forwarded-for")) {
+      this.#onUntrustedProxy();
+      this.#onUntrustedProxy = undefined;
+    }
+
     const context: RequestContext = {
       peer,
       url,
       method,
       headers,
-      requestId: requestIdOf(headers, this.isTrusted(peer)),
+      requestId: requestIdOf(headers, isTrusted),
       startMs: performance.now(),
       decision: undefined,
       limitHeaders: undefined,
@@ -63,7 +77,7 @@ export class RequestContexts {
       isClosed: false,
     };
     this.#contexts.set(request, context);
-    if (sent !== request) this.#contexts.set(sent, context);
+    if (routable !== request) this.#contexts.set(routable, context);
     return context;
   }
 
@@ -86,10 +100,10 @@ export class RequestContexts {
     const { publicUrl, basePath } = this.#options;
     if (publicUrl !== undefined) return publicUrl;
     const { url, peer, headers } = this.of(request);
-    return originOf({ url, headers, isTrusted: this.isTrusted(peer) }) + basePath;
+    return originOf({ url, headers, isTrusted: this.#isTrusted(peer) }) + basePath;
   };
 
-  isTrusted(peer: Peer): boolean {
+  #isTrusted(peer: Peer): boolean {
     const { clients } = this.#options;
     return clients.trustsAny && clients.trusts(addressOf(peer));
   }
