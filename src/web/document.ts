@@ -2,7 +2,6 @@
 import { type Language, languages, type Texts } from "../domain/languages.ts";
 import { MAX_NAME } from "../domain/model.ts";
 import { Html, html } from "./html.ts";
-import { RESCUE } from "./kiosk-rescue.ts";
 import { DOCS_PATH, FAVICON_PATH, SIGN_PATH } from "./page-paths.ts";
 import { type PageContext, type Rendered, renderFeatured, renderView } from "./render.ts";
 import { type Translation, translationIn } from "./translation.ts";
@@ -14,6 +13,8 @@ interface DocumentOptions extends Omit<PageContext, keyof Translation> {
   scriptPath: string;
   stylePath: string;
   logoPath: string | undefined;
+  /** The script in the head of a kiosk's page. */
+  rescue: string;
 }
 
 interface DocumentContext extends DocumentOptions, Translation {}
@@ -45,14 +46,14 @@ ${kiosk ? renderNotices(texts) : renderFooter(context)}
 }
 
 function renderHead(rendered: Rendered, context: DocumentContext): Html {
-  const { brand, basePath, scriptPath, stylePath, logoPath } = context;
+  const { brand, basePath, scriptPath, stylePath, logoPath, rescue } = context;
   const { title, kiosk, kioskIdle, allowIndexing } = brand;
   return html`<head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 ${!allowIndexing && html`<meta name="robots" content="noindex">`}
-${kiosk && html`<script>${new Html(RESCUE)}</script>`}
+${kiosk && html`<script>${new Html(rescue)}</script>`}
 <title>${!kiosk && `${rendered.name} · `}${title}</title>
 ${
   // A kiosk keeps its head, so nothing of what a visitor looks at may be there.

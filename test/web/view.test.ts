@@ -42,6 +42,7 @@ function render(view: View, brand: Partial<Brand> = {}, others: User[] = []): st
     scriptPath: "/assets/page.js",
     stylePath: "/assets/page.css",
     logoPath: undefined,
+    rescue: "",
     search: "",
     others,
     meta: {
