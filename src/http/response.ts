@@ -1,11 +1,11 @@
 /** Makes the response to every request: headers, ETag or 304, content coding and limit headers. */
 import { apiVersion } from "../domain/version.ts";
-import { codingFor } from "./accept-encoding.ts";
 import type { AppOptions } from "./app-options.ts";
 import { type CachePolicy, cacheControls, type Storage } from "./cache-control.ts";
 import type { Body, Coding, Content } from "./content.ts";
 import { fail } from "./errors.ts";
 import { isNoneMatch } from "./etag.ts";
+import { codingFor } from "./negotiate.ts";
 import { limitHeaders } from "./rate-limit.ts";
 import { createReport } from "./report-response.ts";
 import type { RequestContext, RequestContexts } from "./request-context.ts";
