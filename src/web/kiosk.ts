@@ -21,7 +21,7 @@ const ASSETS = "script[src],[rel=stylesheet]";
 
 type Key = HTMLButtonElement | HTMLAnchorElement;
 
-/** What the kiosk does at the end of each, or every second for `idle`. */
+/** `idle` is an interval. The others are named after the action at their end. */
 type Timer = "idle" | "search" | "blur" | "retry" | "notice" | "card";
 
 /**
