@@ -97,7 +97,10 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
 type Served = "snapshot" | "dataset" | "demo";
 
 /** The options that say how to serve it. */
-type Values = Omit<RoadbookValues, Served>;
+interface Values extends Omit<RoadbookValues, Served> {
+  /** Not an option of the library, whose host knows its proxies. */
+  onUntrustedProxy?: AppOptions["onUntrustedProxy"];
+}
 
 /** Resources that the caller of {@link openRoadbook} opens. */
 interface Opened {
@@ -157,9 +160,8 @@ export class OpenRoadbook implements Roadbook {
     const { app, handler } = createApp(this.#appOptions());
     this.app = app;
     this.handler = handler;
-    const { fetch } = handler;
-    this.fetch = this.#injector ? rejectClosed(fetch) : fetch;
-    this.listener = createNodeListener(fetch, handler.isUnknownPath);
+    this.fetch = this.#injector ? rejectClosed(handler) : handler.fetch;
+    this.listener = createNodeListener(handler.fetch, handler.isUnknownPath);
   }
 
   readonly listen = async ({ port = 0, host = DEFAULT_HOST }: ListenOptions = {}) => {
@@ -238,6 +240,7 @@ export class OpenRoadbook implements Roadbook {
       isClosed: () => this.#isClosed,
       clients: clientsOf(values),
       defaultPeer: values.defaultPeer,
+      onUntrustedProxy: values.onUntrustedProxy,
       limiter,
       unixClock: this.#unixClock,
       faultHooks: this.#injector ? [this.#injector.inject] : [],

@@ -206,7 +206,7 @@ describe("invariants", () => {
     [
       "makes a Response",
       /\bnew Response\(|\bResponse\.(?:json|redirect|error)\(/,
-      ["http/admin.ts", "http/fault-injection.ts", "http/response.ts"],
+      ["http/admin.ts", "http/response.ts"],
       "return an object, or a Content of src/http/content.ts; response.ts makes the Response of it",
     ],
     [

@@ -1,6 +1,8 @@
 /** `roadbook serve`: assembles the server and runs it until SIGTERM or SIGINT. */
 import type { Logger } from "pino";
+import { MAX_BYTES_IN_MEMORY } from "../domain/limits.ts";
 import { version } from "../domain/version.ts";
+import { reasonOf } from "../files/errors.ts";
 import { makeTemporaryFolder } from "../files/temporary-folder.ts";
 import { createAdminFetch, METRICS_PATH } from "../http/admin.ts";
 import { endpoints } from "../http/endpoints.ts";
@@ -12,8 +14,7 @@ import { CertificateWatcher, readTls } from "../server/certificate.ts";
 import { type Listener, openListener } from "../server/listen.ts";
 import { createLog, type Log, logRequest } from "../server/log.ts";
 import { notifyReady } from "../server/notify.ts";
-import { ProxyWarning } from "../server/proxy-warning.ts";
-import { ServerHandler } from "../server/server-handler.ts";
+import { addServerHeaders } from "../server/server-headers.ts";
 import { type Stoppable, stopOnSignal } from "../server/shutdown.ts";
 import { takeTurns } from "../server/turns.ts";
 import { OpenFilesWatcher } from "../server/watch-open-files.ts";
@@ -21,9 +22,8 @@ import { SnapshotWatcher } from "../server/watch-snapshot.ts";
 import type { ServeValues } from "../settings/serve-flags.ts";
 import { UsageError } from "../settings/usage-error.ts";
 import { demoSnapshot } from "../web/assets.ts";
-import { shadeAccent } from "../web/brand.ts";
 import { DOCS_PATH } from "../web/page-paths.ts";
-import { listIdleFlags } from "./idle-flags.ts";
+import { warnAboutFlags, warnAboutProxy } from "./flag-warnings.ts";
 import { endOnSignal } from "./signals.ts";
 import { writeStdout } from "./stdout.ts";
 
@@ -50,7 +50,7 @@ export async function runServe(values: ServeValues, unknownVariables: string[]):
     server = await openServer(values, log);
     // Called before the ready line, because programs may send a signal as soon as they read it.
     const stopped = stopOnSignal(server, values.shutdownTimeout, log);
-    for (const warning of listIdleFlags(values, server.roadbook.isPublic)) log.warn(warning);
+    warnAboutFlags(values, server.roadbook.isPublic, log);
     announce(server, values, log);
     if (process.env.NOTIFY_SOCKET) void reportReady(log);
     await stopped;
@@ -72,14 +72,20 @@ async function openServer(values: ServeValues, log: Logger): Promise<RunningServ
   const tls = cert && key ? readTls({ cert, key }) : undefined;
   const metrics = values.adminPort === undefined ? undefined : await openMetrics();
   const { roadbook, remote } = await openServed(values, metrics, log);
+  if (values.cacheDir !== undefined) tryCacheFolder(values.cacheDir, log);
 
   const certificate = tls && new CertificateWatcher(tls.cert, log);
   metrics?.addGauges({ roadbook, remote, certificateEnd: certificate?.end });
 
-  const warning = values.searchLimit > 0 ? new ProxyWarning(roadbook.handler, log) : undefined;
-  const handler = new ServerHandler(roadbook.handler, warning);
-  const admin = metrics && (await openAdmin(values, { roadbook, metrics, handler }));
-  const respond = takeTurns(handler);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const admin = metrics && (await openAdmin(values, { roadbook, metrics, stopping: signal }));
+  const { fetch, refuse, clientOf } = roadbook.handler;
+  const respond = takeTurns({
+    fetch: addServerHeaders(fetch, signal),
+    refuse: addServerHeaders(refuse, signal),
+    clientOf,
+  });
   const listener = await openListener({ host, port, reusePort, flagPrefix: "--" }, respond, tls);
 
   const watched = { roadbook, remote, metrics };
@@ -92,7 +98,7 @@ async function openServer(values: ServeValues, log: Logger): Promise<RunningServ
     url: listener.origin,
     adminUrl: admin?.origin,
     async stop(isOver) {
-      handler.stop();
+      stopping.abort();
       for (const watcher of watchers) watcher?.[Symbol.dispose]();
       await listener.stop(isOver);
       await admin?.close();
@@ -114,6 +120,8 @@ async function openServed(values: ServeValues, metrics: Metrics | undefined, log
   const options = {
     ...values,
     page: !values.noPage,
+    // Nobody shares a budget if nothing is counted.
+    onUntrustedProxy: values.searchLimit > 0 ? () => warnAboutProxy(log) : undefined,
     onBug: (error: unknown, requestId: string) => log.error({ err: error, requestId }, "bug"),
     onResponse(facts: ResponseFacts) {
       metrics?.countResponse(facts);
@@ -141,6 +149,22 @@ async function locateSnapshot({ snapshot, cacheDir, fetchTimeout }: ServeValues,
   return { path: remote.path, remote };
 }
 
+/**
+ * Warns now if the folder cannot be used, because only a later snapshot may be large enough to need
+ * it. Otherwise, what killed servers have left there is removed.
+ */
+function tryCacheFolder(folder: string, log: Logger): void {
+  try {
+    using _ = makeTemporaryFolder(folder);
+  } catch (error) {
+    const size = `${MAX_BYTES_IN_MEMORY / 1e6} MB`;
+    const problem = `${folder}: ${reasonOf(error)}`;
+    log.warn(
+      `--cache-dir cannot be used, so no snapshot of over ${size} can be served: ${problem}`,
+    );
+  }
+}
+
 /** Imported only if needed, because the metrics slow down startup. */
 async function openMetrics(): Promise<Metrics> {
   const { Metrics } = await import("../http/metrics.ts");
@@ -150,14 +174,14 @@ async function openMetrics(): Promise<Metrics> {
 interface Administered {
   roadbook: OpenRoadbook;
   metrics: Metrics;
-  handler: ServerHandler;
+  stopping: AbortSignal;
 }
 
 async function openAdmin(
   { adminPort: port = 0, adminHost: host, faults }: ServeValues,
-  { roadbook, metrics, handler }: Administered,
+  { roadbook, metrics, stopping }: Administered,
 ): Promise<Listener> {
-  const isReady = () => !handler.isStopping;
+  const isReady = () => !stopping.aborted;
   const respond = createAdminFetch({ host, metrics, isReady, rig: faults && roadbook });
   return openListener({ host, port, flagPrefix: "--admin-" }, respond);
 }
@@ -171,19 +195,9 @@ async function reportReady(log: Logger): Promise<void> {
 
 /** Says what is served and where: to programs that wait for the server, and to people. */
 function announce({ roadbook, url, adminUrl }: RunningServer, values: ServeValues, log: Log) {
-  const { snapshot = "the bundled data", faults, faultSeed, searchLimit, searchWindow } = values;
+  const { snapshot = "the bundled data", searchLimit, searchWindow } = values;
   const { built_at: builtAt, counts, featured } = roadbook.meta();
   const name = typeof snapshot === "object" ? snapshot.name : snapshot;
-
-  if (faults) {
-    const texts = faults.map((fault) => (fault === "none" ? fault : fault.text));
-    const fault = texts.join(";");
-    log.warn({ fault, faultSeed }, "FAULT INJECTION IS ON: this server is for tests only");
-  }
-  if (values.reusePort && values.rateLimitStore === undefined && searchLimit > 0) {
-    log.warn("with --reuse-port and no --rate-limit-store, each process allows the whole limit");
-  }
-  if (values.accent !== undefined && !values.noPage) warnOfShades(values.accent, log);
 
   writeStdout(`roadbook listening on ${url}\n`);
   log.info({ version, snapshot: name, builtAt, counts, url, adminUrl }, "ready");
@@ -196,16 +210,4 @@ function announce({ roadbook, url, adminUrl }: RunningServer, values: ServeValue
   if (adminUrl !== undefined) tips.push(`admin  ${adminUrl}${METRICS_PATH}`);
   if (searchLimit > 0) tips.push(`${searchLimit} searches ${window}; --search-limit 0 lifts it`);
   log.writeToTerminal(tips.map((tip) => `  ${tip}\n`).join(""));
-}
-
-/** Says where rules and marks in the accent would hardly be visible. */
-function warnOfShades(accent: string, log: Log): void {
-  for (const mode of ["light", "dark"] as const) {
-    const shown = shadeAccent(accent, mode);
-    if (shown === accent) continue;
-    log.warn(
-      { accent, shown },
-      `--accent is hardly visible in ${mode} mode, so rules and marks have another colour there`,
-    );
-  }
 }

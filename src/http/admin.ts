@@ -60,7 +60,9 @@ export function createAdminFetch({ host, metrics, isReady, rig }: AdminOptions) 
     }
 
     const body = await readBody(request);
-    if (body === undefined) return refuse(413, "body_too_large", "Send at most 64 KB.");
+    if (body === undefined) {
+      return refuse(413, "body_too_large", `Send at most ${MAX_BODY_BYTES / 2 ** 10} KB.`);
+    }
     return handle(body);
   };
 }

@@ -1,18 +1,19 @@
 /** The options of the app, and the service made of them that the routes of each feature get. */
 import type { Clients } from "../limit/client-address.ts";
 import type { Limiter } from "../limit/decision.ts";
-import type { Snapshot } from "../snapshot/read/reload.ts";
+import type { ReloadableSnapshot } from "../snapshot/read/reload.ts";
 import type { RemoteStatus } from "../snapshot/remote/remote-snapshot.ts";
 import type { PageAssets } from "../web/assets.ts";
 import type { Brand, Logo } from "../web/brand.ts";
 import type { CountSearch, Hook, ResponseFacts } from "./hooks.ts";
+import type { RequestContexts } from "./request-context.ts";
 
 export interface AppOptions {
   /**
    * A handler calls this once and reads everything before any `await`, because the snapshot may be
    * closed meanwhile.
    */
-  currentSnapshot(): Snapshot;
+  currentSnapshot: ReloadableSnapshot["current"];
   /** Once the snapshot is closed, every request gets a 503. */
   isClosed(): boolean;
   /** Why a newer snapshot is not served; undefined if there is none. */
@@ -34,6 +35,8 @@ export interface AppOptions {
   /** Zero means that caches must always revalidate. */
   cacheMaxAgeSeconds: number;
   compress: boolean;
+  /** Called at the first request with X-Forwarded-For whose peer is not trusted. */
+  onUntrustedProxy?: (() => void) | undefined;
   /** Empty except for test rigs. */
   faultHooks: Hook[];
   onResponse?: ((facts: ResponseFacts) => void) | undefined;
@@ -44,7 +47,7 @@ export interface AppOptions {
 /** Passed to the plugin of each feature. */
 export interface Service extends AppOptions {
   /** The URL to which paths are appended: the public URL, or the request's origin and base path. */
-  baseUrl(request: Request): string;
+  baseUrl: RequestContexts["baseUrlOf"];
   countSearch: CountSearch | undefined;
 }
 

@@ -46,7 +46,13 @@ export function createApp(options: AppOptions) {
     app.all(path, ({ request }) => respondToMethod(request.method));
   }
   // In another app, an unmatched path would get the host's 404, outside of this app's hooks.
-  if (basePath) app.all("/*", ({ request }) => notFound(request));
+  if (basePath) app.all("/*", ({ request }) => unknownPath(request));
+
+  /** Also for the path of a file that does not exist. */
+  function unknownPath(request: Request) {
+    contexts.of(request).isUnknownPath = true;
+    return notFound(request);
+  }
 
   function refuse({ path, route }: { path: string; route: string }): void {
     if (isClosed()) throw fail("unavailable");
@@ -57,7 +63,7 @@ export function createApp(options: AppOptions) {
 
   function explain({ code, error, request }: Parameters<ErrorHandler>[0]) {
     if (isClosed()) return fail("unavailable");
-    if (code === "NOT_FOUND") return notFound(request);
+    if (code === "NOT_FOUND") return unknownPath(request);
     // If validation fails, the `error` of the schema is the error code.
     if (code === "VALIDATION") return fail(error.customError as ErrorCode);
     if (isResult(error)) return error;

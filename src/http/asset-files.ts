@@ -1,9 +1,9 @@
 /** The files of the pages: the script, the style sheet and the logo. */
+import { NotFoundError } from "elysia";
 import { styleOf } from "../web/brand.ts";
 import { assetPath } from "../web/page-paths.ts";
 import type { Pages } from "./app-options.ts";
 import { type Body, Content } from "./content.ts";
-import { fail } from "./errors.ts";
 
 /** An operator's logo may also contain styles and embedded images. */
 const LOGO_POLICY =
@@ -32,9 +32,10 @@ export class AssetFiles {
   }
 
   /** A page of another version gets the current script and style sheet. */
-  find(file: string) {
+  find(file: string): Content {
     const found = this.#files.get(file) ?? this.#current.get(endingOf(file));
-    return found ?? fail("route_not_found");
+    if (!found) throw new NotFoundError();
+    return found;
   }
 
   #add(file: string, type: string, body: Body, headers = {}): string {

@@ -2,7 +2,6 @@
 import crypto from "node:crypto";
 import zlib from "node:zlib";
 import { type CachePolicy, type Storage, storageOf } from "./cache-control.ts";
-import type { ErrorCode } from "./error-codes.ts";
 
 export type Coding = "gzip" | "identity";
 export type Body = string | Uint8Array<ArrayBuffer>;
@@ -11,8 +10,6 @@ interface ContentOptions {
   status?: number;
   cache?: CachePolicy | undefined;
   headers?: Record<string, string>;
-  /** The error in the body or on the page. */
-  error?: ErrorCode | undefined;
   /** The header `Retry-After`. */
   retryAfterSeconds?: number | undefined;
   /** The content coding of the body. A client that does not accept it gets the decoded body. */

@@ -20,6 +20,5 @@ export function errorBody<Code extends string>(code: Code, message: string, deta
 /** The response to a client whose earlier requests are still waiting. */
 export const busy = new Content(JSON_TYPE, JSON.stringify(fail("unavailable").response), {
   status: errors.unavailable.status,
-  error: "unavailable",
   retryAfterSeconds: 1,
 });

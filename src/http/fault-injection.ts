@@ -10,8 +10,8 @@ import { codeFor, covers } from "./fault-targets.ts";
 import type { Hook } from "./hooks.ts";
 import type { Fault, GivenFault } from "./parse-fault.ts";
 import { failLimited, limitHeadersOf } from "./rate-limit.ts";
-import type { FetchHandler } from "./request-handler.ts";
-import { contentOf } from "./result.ts";
+import type { FetchHandler, RequestHandler } from "./request-handler.ts";
+import { ClosedConnection, contentOf } from "./result.ts";
 
 /** The `Retry-After` of an injected 429. It is short enough to wait for in a test. */
 const RETRY_AFTER_MS = 1000;
@@ -42,7 +42,7 @@ export class FaultInjector {
     if (delayMs > 0) await setTimeout(delayMs);
 
     const ending = due.find(({ fault }) => fault.ending !== "usual")?.fault.ending ?? "usual";
-    if (ending === "close") throw brokenResponse();
+    if (ending === "close") throw new ClosedConnection();
     if (ending !== "usual") throw this.#failWith(endpoint, ending);
   };
 
@@ -73,27 +73,15 @@ export class FaultInjector {
   }
 }
 
-const broken = new WeakSet<Response>();
-
-/**
- * Returns a response whose body fails immediately, so that the server closes the connection without
- * responding. The error has no reason, because Bun would print it. A HEAD request gets a 500.
- */
-function brokenResponse(): Response {
-  const response = new Response(new ReadableStream({ start: (stream) => stream.error() }));
-  broken.add(response);
-  return response;
-}
-
 /**
  * Rejects for a closed connection, as the global `fetch` does, if the program itself calls it. If a
  * server calls it, which passes an object as `from`, the server closes the connection.
  */
-export function rejectClosed(fetch: FetchHandler): FetchHandler {
+export function rejectClosed({ fetch, isClosed }: RequestHandler): FetchHandler {
   return async (request, from) => {
     const response = await fetch(request, from);
     const isServer = typeof from === "object" && from !== null;
-    if (isServer || !broken.has(response)) return response;
+    if (isServer || !isClosed(request)) return response;
     throw new TypeError("the connection was closed by an injected fault");
   };
 }

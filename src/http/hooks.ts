@@ -3,8 +3,8 @@ import type { Context } from "elysia";
 import type { Decision } from "../limit/decision.ts";
 
 /**
- * Runs before a handler, and throws the error or the response that a client gets instead. Declare a
- * hook that returns a promise `async`: Elysia guesses whether to await others.
+ * Runs before a handler, and throws the result that a client gets instead. Declare a hook that returns
+ * a promise `async`: Elysia guesses whether to await others.
  */
 export type Hook = (context: Pick<Context, "request" | "route" | "server">) => void | Promise<void>;
 

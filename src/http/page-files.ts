@@ -1,5 +1,5 @@
 /** Files that pages refer to: drawings, link previews, and what search engines read. */
-import { Elysia } from "elysia";
+import { Elysia, NotFoundError } from "elysia";
 import { DEFAULT_ACCENT } from "../web/brand.ts";
 import { drawAvatar, drawAvatarPng, drawBadge, drawFavicon } from "../web/drawings.ts";
 import { Html, html } from "../web/html.ts";
@@ -32,7 +32,7 @@ export function pageFiles(service: Service) {
     .get("/avatars/:file", ({ params }) => {
       // An `avatar_url` may be /avatars/ann.png. Here, that is an unknown path, not an invalid id.
       const [, digits = "", kind] = /^(.*)\.(svg|(?<=^\d+\.)png)$/s.exec(params.file) ?? [];
-      if (digits === "") return fail("route_not_found");
+      if (digits === "") throw new NotFoundError();
 
       const id = parseId(digits);
       if (id === undefined) return fail("invalid_user_id");
@@ -43,7 +43,8 @@ export function pageFiles(service: Service) {
     })
     .get(iconPath(":file"), ({ params }) => {
       const achievement = currentSnapshot().users.findAchievementByIcon(params.file);
-      return achievement ? svg(drawBadge(achievement)) : fail("route_not_found");
+      if (!achievement) throw new NotFoundError();
+      return svg(drawBadge(achievement));
     })
     .get(FAVICON_PATH, () => svg(drawFavicon(pages?.accent ?? DEFAULT_ACCENT)))
     .get("/robots.txt", ({ request }) => {
@@ -80,7 +81,7 @@ function sitemap({ currentSnapshot, baseUrl }: Service) {
       const [, kind, digits] = /^(companies-)?(0|[1-9]\d{0,8})\.xml$/.exec(params.file) ?? [];
       const listed = kind ? currentSnapshot().companies : currentSnapshot().users;
       const ids = digits === undefined ? [] : listed.sitemap.listIds(Number(digits));
-      if (ids.length === 0) return fail("route_not_found");
+      if (ids.length === 0) throw new NotFoundError();
 
       // Escaped once, because a page has thousands of addresses.
       const folder = kind ? COMPANIES_FOLDER : DRIVERS_FOLDER;

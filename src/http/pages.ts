@@ -7,17 +7,15 @@ import { normalizeQuery, SEARCHABLE } from "../search/normalize-query.ts";
 import type { Snapshot } from "../snapshot/read/reload.ts";
 import { renderDocument } from "../web/document.ts";
 import { preparePictures } from "../web/drawings.ts";
-import { RESCUE } from "../web/kiosk-rescue.ts";
 import { assetPath, companyPath, DOCS_PATH, driverPath } from "../web/page-paths.ts";
 import type { View } from "../web/view.ts";
-import { languageFor } from "./accept-language.ts";
 import type { Pages, Service } from "./app-options.ts";
 import { AssetFiles } from "./asset-files.ts";
 import { Content } from "./content.ts";
 import { API_PREFIX } from "./endpoints.ts";
 import { errors } from "./error-codes.ts";
 import { fail } from "./errors.ts";
-import { prefersPage } from "./negotiate.ts";
+import { languageFor, prefersPage } from "./negotiate.ts";
 import { toSeconds } from "./rate-limit.ts";
 import { readCompany, readDriver, readOthers, readResults, readStart } from "./read-views.ts";
 import { isUnder, pathOf, withoutBase } from "./url.ts";
@@ -29,8 +27,11 @@ const PAGE_POLICY =
   "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /** A kiosk's page has one inline script. Both of its scripts fetch pages. */
-const RESCUE_HASH = crypto.hash("sha256", RESCUE, "base64");
-const KIOSK_POLICY = `${PAGE_POLICY}; connect-src 'self'; script-src-elem 'self' 'sha256-${RESCUE_HASH}'`;
+function policyFor({ kiosk, assets }: Pages): string {
+  if (!kiosk) return PAGE_POLICY;
+  const hash = crypto.hash("sha256", assets.rescue, "base64");
+  return `${PAGE_POLICY}; connect-src 'self'; script-src-elem 'self' 'sha256-${hash}'`;
+}
 
 /** Returns the routes, and the response to a request for an unknown path. */
 export function createPages(service: Service) {
@@ -98,11 +99,13 @@ class PageRenderer {
   readonly #service: Service;
   /** A kiosk's visitor chooses a language, which a cookie holds. */
   readonly #vary: string;
+  readonly #policy: string;
 
   constructor(pages: Pages, service: Service) {
     this.#pages = pages;
     this.#service = service;
     this.#vary = `accept, accept-encoding, accept-language${pages.kiosk ? ", cookie" : ""}`;
+    this.#policy = policyFor(pages);
     this.assets = new AssetFiles(pages);
   }
 
@@ -124,23 +127,22 @@ class PageRenderer {
       baseUrl: base,
       search: kiosk ? queryOf(request) : "",
       others: readOthers(view, data, base, featured),
+      rescue: this.#pages.assets.rescue,
       ...this.assets.paths,
     });
 
     const headers = {
       vary: this.#vary,
-      "content-security-policy": kiosk ? KIOSK_POLICY : PAGE_POLICY,
+      "content-security-policy": this.#policy,
       "content-language": language,
       "referrer-policy": "same-origin",
     };
 
-    const { problem, waitSeconds } = view.kind === "problem" ? view : {};
     return new Content("text/html; charset=utf-8", html, {
       status: statusOf(view),
       cache: view.kind === "results" || view.kind === "company" ? "search" : "private",
       headers,
-      error: problem,
-      retryAfterSeconds: waitSeconds,
+      retryAfterSeconds: view.kind === "problem" ? view.waitSeconds : undefined,
     });
   }
 

@@ -2,7 +2,6 @@
 import type { Context } from "elysia";
 import type { Client, Clients } from "../limit/client-address.ts";
 import type { Decision } from "../limit/decision.ts";
-import type { ErrorCode } from "./error-codes.ts";
 import { originOf } from "./origin.ts";
 import { addressOf, type Peer } from "./peer.ts";
 import { requestIdOf } from "./request-id.ts";
@@ -25,8 +24,10 @@ export interface RequestContext extends Sender {
   decision: Decision | undefined;
   /** The headers that tell the client of the decision. */
   limitHeaders: Record<string, string> | undefined;
-  /** The error in the response, whether in JSON or on a page. Undefined until there is one. */
-  error: ErrorCode | undefined;
+  /** Whether there is nothing at the path. False until that is known. */
+  isUnknownPath: boolean;
+  /** Whether a fault closes the connection instead of a response. False until it does. */
+  isClosed: boolean;
 }
 
 /** A part of the app's options. */
@@ -35,33 +36,48 @@ interface ContextOptions {
   defaultPeer?: Peer;
   publicUrl: string | undefined;
   basePath: string;
+  onUntrustedProxy?: (() => void) | undefined;
 }
 
 /** The context of each request, by its `Request`, the only object that all hooks share. */
 export class RequestContexts {
   readonly #contexts = new WeakMap<Request, RequestContext>();
   readonly #options: ContextOptions;
+  /** Undefined after its only call. */
+  #onUntrustedProxy: (() => void) | undefined;
 
   constructor(options: ContextOptions) {
     this.#options = options;
+    this.#onUntrustedProxy = options.onUntrustedProxy;
   }
 
-  /** Elysia gets `request` instead of `sent`. */
-  start(request: Request, sent = request, peer: Peer = this.#options.defaultPeer): RequestContext {
-    const { url, method, headers } = sent;
+  /** Elysia gets `routable` instead of `request`. */
+  start(
+    request: Request,
+    peer: Peer = this.#options.defaultPeer,
+    routable = request,
+  ): RequestContext {
+    const { url, method, headers } = request;
+    const isTrusted = this.#isTrusted(peer);
+    if (this.#onUntrustedProxy && !isTrusted && headers.has("x-forwarded-for")) {
+      this.#onUntrustedProxy();
+      this.#onUntrustedProxy = undefined;
+    }
+
     const context: RequestContext = {
       peer,
       url,
       method,
       headers,
-      requestId: requestIdOf(headers, this.isTrusted(peer)),
+      requestId: requestIdOf(headers, isTrusted),
       startMs: performance.now(),
       decision: undefined,
       limitHeaders: undefined,
-      error: undefined,
+      isUnknownPath: false,
+      isClosed: false,
     };
     this.#contexts.set(request, context);
-    if (sent !== request) this.#contexts.set(sent, context);
+    if (routable !== request) this.#contexts.set(routable, context);
     return context;
   }
 
@@ -84,10 +100,10 @@ export class RequestContexts {
     const { publicUrl, basePath } = this.#options;
     if (publicUrl !== undefined) return publicUrl;
     const { url, peer, headers } = this.of(request);
-    return originOf({ url, headers, isTrusted: this.isTrusted(peer) }) + basePath;
+    return originOf({ url, headers, isTrusted: this.#isTrusted(peer) }) + basePath;
   };
 
-  isTrusted(peer: Peer): boolean {
+  #isTrusted(peer: Peer): boolean {
     const { clients } = this.#options;
     return clients.trustsAny && clients.trusts(addressOf(peer));
   }

@@ -9,16 +9,16 @@ import { toRoutable } from "./routable.ts";
 /** {@link peerOf} explains `from`. Throws only if `request` is not a `Request`. */
 export type FetchHandler = (request: Request, from?: unknown) => Response | Promise<Response>;
 
-/** Lets a server give clients turns, and notice an untrusted proxy. */
+/** Lets a server give clients turns, and see what has become of a request. */
 export interface RequestHandler {
-  fetch(request: Request, from?: unknown): Response | Promise<Response>;
+  fetch: FetchHandler;
   /** Responds that too many requests of this client are waiting. */
-  refuse(request: Request, from?: unknown): Response;
+  refuse: FetchHandler;
   clientOf(request: Request, from: unknown): Client;
-  /** Whether the peer is a trusted proxy. */
-  isTrusted(request: Request, from: unknown): boolean;
-  /** Whether the response to a request that `fetch` has got says that there is no such path. */
+  /** Whether there is nothing at the path of a request to which `fetch` has responded. */
   isUnknownPath(request: Request): boolean;
+  /** Whether a fault has closed the connection of such a request. */
+  isClosed(request: Request): boolean;
 }
 
 interface Parts {
@@ -34,7 +34,7 @@ export function createRequestHandler(parts: Parts): RequestHandler {
   /** Starts the context of a request, and returns what Elysia gets. */
   const start = (request: Request, from: unknown): Request => {
     const routable = toRoutable(request, basePath);
-    contexts.start(routable, request, peerOf(request, from));
+    contexts.start(request, peerOf(request, from), routable);
     return routable;
   };
 
@@ -51,7 +51,7 @@ export function createRequestHandler(parts: Parts): RequestHandler {
     clientOf(request, from) {
       return contexts.clientOf({ peer: peerOf(request, from), headers: request.headers });
     },
-    isTrusted: (request, from) => contexts.isTrusted(peerOf(request, from)),
-    isUnknownPath: (request) => contexts.of(request).error === "route_not_found",
+    isUnknownPath: (request) => contexts.of(request).isUnknownPath,
+    isClosed: (request) => contexts.of(request).isClosed,
   };
 }

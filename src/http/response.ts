@@ -1,14 +1,15 @@
 /** Makes the response to every request: headers, ETag or 304, content coding and limit headers. */
 import { apiVersion } from "../domain/version.ts";
-import { codingFor } from "./accept-encoding.ts";
 import type { AppOptions } from "./app-options.ts";
 import { type CachePolicy, cacheControls, type Storage } from "./cache-control.ts";
 import type { Body, Coding, Content } from "./content.ts";
+import { fail } from "./errors.ts";
 import { isNoneMatch } from "./etag.ts";
+import { codingFor } from "./negotiate.ts";
 import { limitHeaders } from "./rate-limit.ts";
 import { createReport } from "./report-response.ts";
 import type { RequestContext, RequestContexts } from "./request-context.ts";
-import { contentOf } from "./result.ts";
+import { ClosedConnection, contentOf } from "./result.ts";
 
 const exposed = ["ETag", "Retry-After", "X-API-Version", "X-Request-Id"];
 
@@ -44,20 +45,14 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
     const context = contexts.of(request);
     const isHead = context.method === "HEAD" && request.method === "GET";
 
-    // Only a fault that closes the connection returns a `Response`, which is sent unchanged. For
-    // HEAD, Bun would send its headers before closing the connection, so HEAD gets an error.
-    const isAborting = responseValue instanceof Response && !isHead;
-    const response = isAborting
-      ? responseValue
-      : maker.make(contentOf(responseValue, cache), context, isHead);
-
+    const response = maker.make(responseValue, cache, context, isHead);
     report(context, route, response.status);
     return response;
   }
   return respond;
 }
 
-/** Makes a `Response` of a `Content`. */
+/** Makes a `Response` of what a handler has returned or a hook has thrown. */
 class ResponseMaker {
   readonly #compresses: boolean;
   readonly #allowsIndexing: boolean;
@@ -69,9 +64,29 @@ class ResponseMaker {
     this.#prepared = prepareHeaders(cacheMaxAgeSeconds);
   }
 
-  make(content: Content, context: RequestContext, isHead: boolean): Response {
+  make(
+    value: unknown,
+    cache: CachePolicy | undefined,
+    context: RequestContext,
+    isHead: boolean,
+  ): Response {
+    // It comes from the `onError` of a host app, and stays as it is.
+    if (value instanceof Response) return value;
+    if (value instanceof ClosedConnection) return this.#close(context, isHead);
+    return this.#makeFrom(contentOf(value, cache), context, isHead);
+  }
+
+  /** Makes a server close the connection. For HEAD, Bun would send the headers, so HEAD gets an error. */
+  #close(context: RequestContext, isHead: boolean): Response {
+    if (isHead) return this.#makeFrom(contentOf(fail("internal_error")), context, isHead);
+    context.isClosed = true;
+    // The body fails immediately, without a reason, because Bun would print that.
+    return new Response(new ReadableStream({ start: (stream) => stream.error() }));
+  }
+
+  #makeFrom(content: Content, context: RequestContext, isHead: boolean): Response {
     const { type, storage } = content;
-    const { status, headers, error, retryAfterSeconds } = content.options;
+    const { status, headers, retryAfterSeconds } = content.options;
 
     const isStored = storage !== "none";
     const coding = isStored ? this.#chooseCoding(content, context.headers) : "identity";
@@ -101,7 +116,6 @@ class ResponseMaker {
     }
     // Last, because those of an injected 429 replace the limit's own.
     setHeaders(response, headers);
-    context.error = error;
     return response;
   }
 

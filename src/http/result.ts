@@ -3,13 +3,14 @@ import { ElysiaCustomStatusResponse } from "elysia";
 import type { CachePolicy } from "./cache-control.ts";
 import { Content, JSON_TYPE } from "./content.ts";
 import type { ErrorBody } from "./error-codes.ts";
-import { fail } from "./errors.ts";
 import { headersOfError } from "./methods.ts";
+
+/** A hook throws this to close the connection without a response. */
+export class ClosedConnection {}
 
 /** A string is JSON that is already serialized. `cache` applies to it and to plain objects only. */
 export function contentOf(value: unknown, cache?: CachePolicy): Content {
   if (value instanceof Content) return value;
-  if (value instanceof Response) return contentOf(fail("internal_error"));
   if (value instanceof ElysiaCustomStatusResponse) return contentOfError(value);
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return new Content(JSON_TYPE, text, { cache });
@@ -21,13 +22,12 @@ function contentOfError({ code, response }: { code: unknown; response: unknown }
   return new Content(JSON_TYPE, JSON.stringify(response), {
     status: Number(code),
     headers: headersOfError(Number(code)),
-    error: error?.code,
     retryAfterSeconds: error?.retry_after,
   });
 }
 
 /** Whether a hook has thrown this, to be sent instead of what the handler returns. */
 export function isResult(thrown: unknown): boolean {
-  const kinds = [ElysiaCustomStatusResponse, Content, Response];
+  const kinds = [ElysiaCustomStatusResponse, Content, ClosedConnection];
   return kinds.some((kind) => thrown instanceof kind);
 }

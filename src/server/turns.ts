@@ -17,9 +17,7 @@ const REFUSING_BUDGET_MS = BUDGET_MS / 4;
 /** Further requests of the same client are refused. */
 const MAX_WAITING = 200;
 
-interface Handler extends Pick<RequestHandler, "fetch" | "clientOf"> {
-  refuse: FetchHandler;
-}
+type Handler = Pick<RequestHandler, "fetch" | "refuse" | "clientOf">;
 
 /** Returns a handler that calls `handler.fetch`, at once or in a later tick. */
 export function takeTurns(handler: Handler): FetchHandler {

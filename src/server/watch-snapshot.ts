@@ -28,8 +28,7 @@ export class SnapshotWatcher implements Disposable {
   readonly #lookTimer = setInterval(() => this.#look(false), REFRESH_MS);
   #fetchTimer: NodeJS.Timeout | undefined;
   /** How long the next retry of a refused file waits, and when it is due. */
-  #waitMs = RETRY_MS;
-  #retryAtMs = 0;
+  #retry: { waitMs: number; atMs: number } | undefined;
   #isDisposed = false;
 
   constructor(watched: Watched, fetchEveryMs: number, log: Logger) {
@@ -65,8 +64,7 @@ export class SnapshotWatcher implements Disposable {
   /** Never rejects. */
   async #look(isForced: boolean): Promise<void> {
     try {
-      const isRetry = performance.now() >= this.#retryAtMs;
-      if (isRetry) this.#retryAfter(2 * this.#waitMs);
+      const isRetry = this.#takeRetry();
       const replacement = await this.#watched.roadbook.refresh(isForced || isRetry);
       if (replacement) this.#report(replacement);
     } catch (error) {
@@ -80,14 +78,22 @@ export class SnapshotWatcher implements Disposable {
     if ("meta" in replacement) {
       const { built_at: builtAt, counts } = replacement.meta;
       this.#log.info({ builtAt, counts }, "serving a new snapshot");
+      this.#retry = undefined;
     } else {
       this.#log.error(`${replacement.refused.message}; serving the old snapshot`);
       this.#retryAfter(RETRY_MS);
     }
   }
 
-  #retryAfter(ms: number): void {
-    this.#waitMs = Math.min(ms, MAX_RETRY_MS);
-    this.#retryAtMs = performance.now() + this.#waitMs;
+  /** Whether a retry is due. If so, plans the next one, in case this one fails. */
+  #takeRetry(): boolean {
+    const retry = this.#retry;
+    if (!retry || performance.now() < retry.atMs) return false;
+    this.#retryAfter(Math.min(2 * retry.waitMs, MAX_RETRY_MS));
+    return true;
+  }
+
+  #retryAfter(waitMs: number): void {
+    this.#retry = { waitMs, atMs: performance.now() + waitMs };
   }
 }

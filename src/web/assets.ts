@@ -19,6 +19,7 @@ const makers = {
   "scalar.js.gz": packDocsScript,
   "page.css.asset": () => bundle("style.css"),
   "page.js.asset": () => bundle("browser.ts"),
+  "rescue.js.asset": () => bundle("kiosk-rescue.ts"),
   "resvg.wasm.asset": () => readPackaged("@resvg/resvg-wasm/index_bg.wasm"),
   "font.ttf.asset": () => readPackaged(FONT),
 };
@@ -56,19 +57,26 @@ interface PageAsset {
 export interface PageAssets {
   script: PageAsset;
   style: PageAsset;
+  /** The script in the head of a kiosk's page. */
+  rescue: string;
 }
 
 export async function pageAssets(): Promise<PageAssets> {
   return {
     script: await readPageAsset("page.js.asset"),
     style: await readPageAsset("page.css.asset"),
+    rescue: await readText("rescue.js.asset"),
   };
 }
 
 async function readPageAsset(asset: Asset): Promise<PageAsset> {
-  const text = new TextDecoder().decode(await readAsset(asset));
+  const text = await readText(asset);
   const [name, ending] = asset.split(".");
   return { file: `${name}-${crypto.hash("sha256", text).slice(0, 12)}.${ending}`, text };
+}
+
+async function readText(asset: Asset): Promise<string> {
+  return new TextDecoder().decode(await readAsset(asset));
 }
 
 const assets = new Map<Asset, Once<Bytes>>();

@@ -13,7 +13,10 @@ export function countDown(): void {
   const until = Date.now() + 1000 * Number(seconds);
   const timer = setInterval(() => {
     // A kiosk shows another page by now.
-    if (!wait.isConnected) clearInterval(timer);
+    if (!wait.isConnected) {
+      clearInterval(timer);
+      return;
+    }
     const left = Math.max(0, Math.ceil((until - Date.now()) / 1000));
     wait.textContent = text.replace("{time}", clockOf(left));
     wait.hidden = !left;

@@ -9,12 +9,6 @@ export class Html {
   }
 }
 
-/** Quotes in text are escaped, so the pattern matches only attributes. */
-export function withBasePath(page: string, basePath: string): string {
-  if (basePath === "") return page;
-  return page.replace(/(?<= (?:href|src|action)=")(?=\/)/g, () => html`${basePath}`.text);
-}
-
 type Value = Html | string | number | false | null | undefined | readonly Value[];
 
 /** Escapes strings and numbers, joins arrays, and omits `false`, `null` and `undefined`. */

@@ -1,22 +1,31 @@
-/** The script in the head of a kiosk's page, for when the other one does not run. */
+/**
+ * The script in the head of a kiosk's page, for when the other one does not run. Until then, this one
+ * reloads the page, but only once it would load. After the idle time, it removes what a visitor has seen.
+ */
+/// <reference lib="dom" />
 import { WHOLE_PAGE } from "./whole-page.ts";
 
-/**
- * Until a kiosk's own script runs, this one reloads the page, but only once it would load. After the
- * idle time, it removes what a visitor has seen.
- */
-export const RESCUE = `{
-  const timer = setInterval(() => {
-    const { idle = 60000, base = "" } = document.querySelector("script[src]")?.dataset ?? {};
-    if (performance.now() > idle && location.pathname + location.search !== base + "/") {
-      document.body?.replaceChildren();
-      history.replaceState(null, "", base + "/");
-    }
-    const signal = AbortSignal.timeout(20000);
-    fetch(location, { signal, headers: { accept: "text/html" }, cache: "reload" })
-      .then((response) => response.text())
-      .then((page) => ${WHOLE_PAGE}.test(page) && location.reload())
-      .catch(() => {});
-  }, 30000);
-  addEventListener("kiosk", () => clearInterval(timer));
-}`;
+const LOOK_MS = 30_000;
+const TIMEOUT_MS = 20_000;
+/** If the tag of the other script, which has the idle time, did not arrive. */
+const IDLE_MS = 60_000;
+
+const timer = setInterval(() => {
+  const { idle = IDLE_MS, base = "" } =
+    document.querySelector<HTMLScriptElement>("script[src]")?.dataset ?? {};
+  const start = `${base}/`;
+  if (performance.now() > Number(idle) && location.pathname + location.search !== start) {
+    document.body?.replaceChildren();
+    history.replaceState(null, "", start);
+  }
+  void reloadIfWhole().catch(() => {});
+}, LOOK_MS);
+
+addEventListener("kiosk", () => clearInterval(timer));
+
+async function reloadIfWhole(): Promise<void> {
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const headers = { accept: "text/html" };
+  const response = await fetch(location.href, { signal, headers, cache: "reload" });
+  if (WHOLE_PAGE.test(await response.text())) location.reload();
+}

@@ -21,13 +21,16 @@ const ASSETS = "script[src],[rel=stylesheet]";
 
 type Key = HTMLButtonElement | HTMLAnchorElement;
 
+/** `idle` is an interval. The others are named after the action at their end. */
+type Timer = "idle" | "search" | "blur" | "retry" | "notice" | "card";
+
 /**
  * A kiosk does not navigate, because no script could return from a proxy's error page. It fetches
  * the next page, and shows it in place of this one once it is known to be complete and Roadbook's.
  */
 export class Kiosk {
   readonly #idleMs: number;
-  readonly #timers: Record<string, ReturnType<typeof setTimeout>> = {};
+  readonly #timers: Partial<Record<Timer, ReturnType<typeof setTimeout>>> = {};
   /** The text in the field, which stays until the visitor leaves the search. */
   #typed: string | undefined;
   #isIdle = true;
@@ -55,12 +58,12 @@ export class Kiosk {
     return location.href === this.#start;
   }
 
-  #wait(name: string, ms: number, act: () => void): void {
+  #wait(name: Timer, ms: number, act: () => void): void {
     this.#stop(name);
     this.#timers[name] = setTimeout(act, ms);
   }
 
-  #stop(...names: string[]): void {
+  #stop(...names: Timer[]): void {
     for (const name of names) clearTimeout(this.#timers[name]);
   }
 
@@ -82,7 +85,7 @@ export class Kiosk {
       },
       oninput: () => {
         use();
-        this.#onTyped();
+        this.#readField();
       },
       onclick: ({ target }) => {
         this.#watchIdle();
@@ -111,11 +114,12 @@ export class Kiosk {
     } else {
       field.value = key.value ? field.value + key.value : field.value.slice(0, -1);
       field.focus();
-      this.#onTyped();
+      this.#readField();
     }
   }
 
-  #onTyped(): void {
+  /** Keeps the text, and plans a search for it, unless this page has its results. */
+  #readField(): void {
     const { value, defaultValue } = this.#field;
     this.#typed = value;
     find("main").scrollTop = 0;
@@ -123,7 +127,7 @@ export class Kiosk {
       const text = value.trim();
       if (text !== defaultValue.trim() && [...text].length !== 1) this.#search();
     });
-    this.#wait("reading", READING_MS, () => {
+    this.#wait("blur", READING_MS, () => {
       if (!this.#isStart) this.#field.blur();
     });
   }
@@ -176,7 +180,7 @@ export class Kiosk {
     for (const { src, href } of listAssets(page)) {
       if (!(await fetch(src ?? href, { signal })).ok) return;
     }
-    this.#stop(...Object.keys(this.#timers));
+    this.#stop(...(Object.keys(this.#timers) as Timer[]));
     setAddress(url);
     // Opens a new document.
     document.write(text);
@@ -191,12 +195,12 @@ export class Kiosk {
     // A new value moves the cursor to its end.
     field.value = text;
     if (isTyping || this.#isStart) field.focus();
-    this.#onTyped();
+    this.#readField();
     this.#highlight();
   }
 
   #highlight(): void {
-    this.#wait("turn", HIGHLIGHT_MS, () => this.#highlight());
+    this.#wait("card", HIGHLIGHT_MS, () => this.#highlight());
     if (!this.#isIdle) return;
     const last = document.querySelector(".lit");
     const next = last?.nextElementSibling ?? document.querySelector(".card");

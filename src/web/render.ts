@@ -19,6 +19,8 @@ import type { CompanyView, DriverView, ProblemView, ResultsView, StartView, View
 export interface PageContext extends Translation {
   brand: Brand;
   baseUrl: string;
+  /** In front of the path of every link. Without a trailing slash; empty for the root. */
+  basePath: string;
   meta: Pick<Meta, "counts">;
   /** On a kiosk, the query of the search that led to this page. */
   search: string;
@@ -66,7 +68,7 @@ function renderStart(view: StartView, context: PageContext): Rendered {
 
   return {
     name: texts.title,
-    description: found ? `${texts.description} ${found}.` : texts.description,
+    description: found ? `${describeSite(context)} ${found}.` : describeSite(context),
     path: "/",
     main: html`<h1>${heading}</h1>
     <p class="counts">${hasDrivers ? found : texts.nobodyPublic}</p>
@@ -74,6 +76,11 @@ function renderStart(view: StartView, context: PageContext): Rendered {
     ${view.needsScriptHint && html`<p class="hint">${texts.scriptHint}</p>`}
     <div class="boards">${rows.length > 0 && renderBoard(texts.companies, rows)}</div>`,
   };
+}
+
+/** Without achievements in the data, no page speaks of them. */
+function describeSite({ texts, meta }: PageContext): string {
+  return meta.counts.achievements > 0 ? texts.description : texts.whatIsFound;
 }
 
 function renderResults(view: ResultsView, context: PageContext): Rendered {
@@ -143,13 +150,17 @@ function renderRow(
   detail: string | undefined,
   context: PageContext,
 ): Html {
-  return html`<p><a href="${keepSearch(path, context)}">${name}</a> <span>${detail}</span></p>`;
+  return html`<p><a href="${linkTo(path, context)}">${name}</a> <span>${detail}</span></p>`;
 }
 
-/** Browsers have a button that leads back to the results. A kiosk's page has a link. */
-function keepSearch(path: string, { search }: PageContext): string {
-  if (!search) return path;
-  return `${path}${path.includes("?") ? "&" : "?"}${new URLSearchParams({ q: search })}`;
+/**
+ * The target of a link to a driver or company. Browsers have a button that leads back to the results.
+ * A kiosk's page has a link for that, so its targets keep the search.
+ */
+function linkTo(path: string, { basePath, search }: PageContext): string {
+  const url = basePath + path;
+  if (!search) return url;
+  return `${url}${path.includes("?") ? "&" : "?"}${new URLSearchParams({ q: search })}`;
 }
 
 function renderCompanyRow(
@@ -211,7 +222,7 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
 
   const employer =
     company &&
-    html`<p><a href="${keepSearch(companyPath(company.id), context)}"><bdi>${company.name}</bdi></a>, <bdi>${company.role}</bdi></p>`;
+    html`<p><a href="${linkTo(companyPath(company.id), context)}"><bdi>${company.name}</bdi></a>, <bdi>${company.role}</bdi></p>`;
 
   const details = [
     company && `${company.name}, ${company.role}`,
@@ -235,7 +246,7 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
     ${renderOwnPage(brand.driverLink, id, context)}
     ${context.meta.counts.achievements > 0 && html`<h2>${texts.achievements}</h2>${!hasAny && html`<p>${texts.noAchievements}</p>`}`}
     <ul class="badges">${shown.map((entry) => renderAchievement(entry, context))}</ul>
-    ${isCut && renderButton(keepSearch(`${driverPath(id)}?achievements=all`, context), fill(texts.allAchievements, { count: achievements.length }))}
+    ${isCut && renderButton(linkTo(`${driverPath(id)}?achievements=all`, context), fill(texts.allAchievements, { count: achievements.length }))}
   </article>`,
   };
 }
@@ -256,7 +267,7 @@ function renderCompany(view: CompanyView, context: PageContext): Rendered {
     <h2>${texts.drivers}</h2>
     ${cards.length === 0 && html`<p>${texts.noDrivers}</p>`}
     <ul class="cards">${cards}</ul>
-    ${next && renderButton(keepSearch(`${path}?after=${next}`, context), texts.moreDrivers)}`,
+    ${next && renderButton(linkTo(`${path}?after=${next}`, context), texts.moreDrivers)}`,
   };
 }
 
@@ -295,15 +306,15 @@ function renderProblem(view: ProblemView, context: PageContext): Rendered {
     <p class="button" hidden><a href="">${texts.tryAgain}</a></p>`;
   return {
     name: texts.problems[problem],
-    description: texts.description,
+    description: describeSite(context),
     main: html`<div class="problem"><h1>${texts.problems[problem]}</h1><p>${texts.advice[problem]}</p></div>
     ${wait}
     ${renderWayOut(context)}`,
   };
 }
 
-function renderWayOut({ texts, others }: PageContext): Html | undefined {
-  return others.length === 0 ? renderButton("/", texts.otherDrivers) : undefined;
+function renderWayOut({ texts, others, basePath }: PageContext): Html | undefined {
+  return others.length === 0 ? renderButton(`${basePath}/`, texts.otherDrivers) : undefined;
 }
 
 /** At its normal size, a long name would fill a small screen. */

@@ -1,8 +1,8 @@
 /** Validators, freshness and content codings, as caches and browsers use them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
-import { codingFor } from "../../src/http/accept-encoding.ts";
 import type { Coding } from "../../src/http/content.ts";
+import { codingFor } from "../../src/http/negotiate.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import { longDataset, makeSnapshot } from "../datasets.ts";

@@ -94,6 +94,16 @@ test.each(["group", "mount", "use"])(
   },
 );
 
+test("a response of the host's own error handler is sent as it is", async () => {
+  await using roadbook = await open();
+  const refuse = () => new Response("no such thing", { status: 418 });
+  const host = new Elysia().onError(refuse).use(roadbook.app);
+  for (const path of ["/users/public/x", "/icons/nothing.svg"]) {
+    const response = await host.handle(new Request(`http://roadbook.test${path}`));
+    expect([response.status, await response.text()]).toEqual([418, "no such thing"]);
+  }
+});
+
 test("Eden infers the types of bodies and errors", async () => {
   await using roadbook = await open();
   const api = treaty(roadbook.app);

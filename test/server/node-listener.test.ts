@@ -104,3 +104,30 @@ test("with a page, a browser's request for an unknown path goes to the next hand
     expect.stringContaining("<html"),
   ]);
 });
+
+test("a missing company gets a 404, but a file that Roadbook does not have may be the next handler's", async () => {
+  const options = { dataset: community, page: true, allowIndexing: true } as const;
+  await using withPage = await createRoadbook(options);
+  const origin = await serve((incoming, outgoing) =>
+    withPage.listener(incoming, outgoing, () => outgoing.end("the next handler")),
+  );
+  for (const accept of ["text/html", "*/*"]) {
+    const load = async (path: string) => {
+      const response = await fetch(origin + path, { headers: { accept } });
+      return { status: response.status, text: await response.text() };
+    };
+    for (const id of ["99999999", "03"]) {
+      const company = await load(`/companies/${id}`);
+      expect(company.status).toBe(404);
+      expect(company.text).toContain(accept === "*/*" ? "route_not_found" : "<html");
+    }
+    for (const path of [
+      "/assets/site.css",
+      "/icons/nothing.svg",
+      "/avatars/ann.png",
+      "/sitemaps/9.xml",
+    ]) {
+      expect(await load(path)).toEqual({ status: 200, text: "the next handler" });
+    }
+  }
+});

@@ -2,19 +2,25 @@
 import { expect, test } from "bun:test";
 import { pino } from "pino";
 import { SnapshotWatcher } from "../../src/server/watch-snapshot.ts";
+import { snapshotError } from "../../src/snapshot/format/snapshot-error.ts";
+import { openSnapshot, type Replacement } from "../../src/snapshot/read/reload.ts";
+import { makeSnapshot } from "../datasets.ts";
 import { until } from "../support.ts";
 
 const FETCH_EVERY_MS = 5;
 
-/** Opens a watcher and counts what it does. `fetch` is called for the remote snapshot. */
-function watch(fetch: () => Promise<void>) {
+/**
+ * Opens a watcher and counts what it does. `fetch` is called for the remote snapshot. The first looks
+ * find `replacements`, and further ones nothing.
+ */
+function watch(fetch = async () => {}, replacements: Replacement[] = []) {
   const count = { looks: 0, forced: 0, fetches: 0 };
   const watched = {
     roadbook: {
       async refresh(isForced: boolean) {
         count.looks++;
         if (isForced) count.forced++;
-        return undefined;
+        return replacements.shift();
       },
     },
     remote: {
@@ -30,7 +36,7 @@ function watch(fetch: () => Promise<void>) {
 }
 
 test("a watcher looks and asks until it is disposed of, and a later reload does nothing", async () => {
-  const { watcher, count } = watch(async () => {});
+  const { watcher, count } = watch();
   await until(() => count.looks > 1 && count.fetches > 1);
   watcher[Symbol.dispose]();
 
@@ -42,10 +48,33 @@ test("a watcher looks and asks until it is disposed of, and a later reload does 
 });
 
 test("a reload looks and asks at once", async () => {
-  const { watcher, count } = watch(async () => {});
+  const { watcher, count } = watch();
   await watcher.reload();
   expect(count).toEqual({ looks: 1, forced: 1, fetches: 1 });
   watcher[Symbol.dispose]();
+});
+
+const refusal = { refused: snapshotError("a.snapshot", new Error("it is damaged")) };
+
+test("a refused snapshot is retried, but not at every look", async () => {
+  const { watcher, count } = watch(undefined, [refusal]);
+  await until(() => count.forced === 1);
+  expect(count.looks).toBeGreaterThan(1);
+  const { looks } = count;
+  await until(() => count.looks > looks + 2);
+  expect(count.forced).toBe(1);
+  watcher[Symbol.dispose]();
+});
+
+test("nothing is retried before a refusal, or after a snapshot that is served", async () => {
+  const { meta } = await openSnapshot(await makeSnapshot());
+  for (const replacements of [[], [refusal, { meta }]]) {
+    const { watcher, count } = watch(undefined, replacements);
+    // The first retry would be due after five of them.
+    await until(() => count.looks > 7);
+    watcher[Symbol.dispose]();
+    expect(count.forced).toBe(0);
+  }
 });
 
 test("after a download that lasts longer than the watcher, there is no other", async () => {

@@ -1,0 +1,72 @@
+/** The warnings of `serve` about its flags: without effect, with a surprising one, or missing. */
+import type { Logger } from "pino";
+import { paragraph } from "../domain/text.ts";
+import { defaultOf } from "../settings/named-value.ts";
+import { type ServeValues, serveSettings } from "../settings/serve-flags.ts";
+import { shadeAccent } from "../web/brand.ts";
+
+/** Called at the start. `isPublic` looks a user up in the snapshot that is served. */
+export function warnAboutFlags(
+  values: ServeValues,
+  isPublic: (id: number) => boolean,
+  log: Logger,
+): void {
+  for (const sentence of listFlagsWithoutEffect(values, isPublic)) log.warn(sentence);
+  warnAboutFaults(values, log);
+  warnAboutPartialLimit(values, log);
+  warnAboutShades(values, log);
+}
+
+/** Leaves out the address, because it may be a person's. */
+export function warnAboutProxy(log: Logger): void {
+  const sentence = paragraph(
+    "X-Forwarded-For came from an address that is not trusted, so everybody behind that proxy shares",
+    "one search budget; if the proxy is yours, name its address with --trusted-proxy",
+  );
+  log.warn(sentence);
+}
+
+/** Yields a sentence for each. */
+function* listFlagsWithoutEffect(
+  values: ServeValues,
+  isPublic: (id: number) => boolean,
+): Generator<string> {
+  const { accessLog, logLevel, kiosk, kioskIdle, featured = [], faults = [] } = values;
+  if (accessLog && !/^(?:trace|debug|info)$/.test(logLevel)) {
+    yield `--access-log logs nothing with --log-level ${logLevel}, because it logs at level info`;
+  }
+  if (!kiosk && kioskIdle !== defaultOf(serveSettings.kioskIdle)) {
+    yield "--kiosk-idle has no effect without --kiosk";
+  }
+  if (featured.length > 0 && !featured.some(isPublic)) {
+    yield "--featured has the id of no public driver, so the start page shows none";
+  }
+  if (faults.length > 1 && faults.includes("none")) {
+    yield "--fault none has no effect beside other faults";
+  }
+}
+
+function warnAboutFaults({ faults, faultSeed }: ServeValues, log: Logger): void {
+  if (!faults) return;
+  const fault = faults.map((each) => (each === "none" ? each : each.text)).join(";");
+  log.warn({ fault, faultSeed }, "FAULT INJECTION IS ON: this server is for tests only");
+}
+
+function warnAboutPartialLimit(values: ServeValues, log: Logger): void {
+  const { reusePort, rateLimitStore, searchLimit } = values;
+  if (!reusePort || rateLimitStore !== undefined || searchLimit === 0) return;
+  log.warn("with --reuse-port and no --rate-limit-store, each process allows the whole limit");
+}
+
+/** Says where rules and marks in the accent would hardly be visible. */
+function warnAboutShades({ accent, noPage }: ServeValues, log: Logger): void {
+  if (accent === undefined || noPage) return;
+  for (const mode of ["light", "dark"] as const) {
+    const shown = shadeAccent(accent, mode);
+    if (shown === accent) continue;
+    log.warn(
+      { accent, shown },
+      `--accent is hardly visible in ${mode} mode, so rules and marks have another colour there`,
+    );
+  }
+}
