@@ -272,21 +272,8 @@ async function findSnapshot({ snapshot, dataset, demo }: Pick<RoadbookValues, Se
 }
 
 async function openPages(values: Values): Promise<Pages> {
-  return {
-    title: values.title,
-    accent: values.accent,
-    logo: values.logo === undefined ? undefined : await readLogo(values.logo),
-    language: values.language,
-    kiosk: values.kiosk,
-    kioskIdle: values.kioskIdle,
-    allowIndexing: values.allowIndexing,
-    featured: values.featured,
-    links: values.links,
-    driverLink: values.driverLink,
-    companyLink: values.companyLink,
-    icons: values.icons,
-    assets: await pageAssets(),
-  };
+  const logo = values.logo === undefined ? undefined : await readLogo(values.logo);
+  return { ...values, logo, assets: await pageAssets() };
 }
 
 async function readLogo(logo: string | Uint8Array): Promise<Logo> {
