@@ -16,7 +16,7 @@ import {
 import type { Counted } from "../snapshot/import/counted.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { LocatedSource } from "../snapshot/import/located-source.ts";
-import { DatasetError, formatErrors } from "../snapshot/import/record-errors.ts";
+import { DatasetError } from "../snapshot/import/record-errors.ts";
 import { plural } from "./counts.ts";
 import { confirmServed } from "./health.ts";
 import { Progress } from "./progress.ts";
@@ -52,7 +52,7 @@ export async function runImport({ source, to, ...options }: Importing) {
     importDataset(located, to, { ...options, ...showImport(progress), ...hooks }),
   );
   const { skipped } = imported;
-  if (skipped.count > 0 && !options.json) process.stderr.write(`${formatErrors(skipped)}\n`);
+  if (skipped.count > 0 && !options.json) process.stderr.write(`${skipped.format()}\n`);
 
   const isDry = options.dryRun === true;
   // Beside an older snapshot that was made with the map, it can no longer be left out.

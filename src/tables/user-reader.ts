@@ -4,12 +4,12 @@
  */
 import { setImmediate } from "node:timers/promises";
 import type { RawRecord } from "../domain/dataset.ts";
-import type { Item } from "../domain/record-reader.ts";
+import type { FoundError, Item } from "../domain/record-reader.ts";
 import { validateUnlock } from "../domain/validate-unlock.ts";
 import { type OwnedTable, ownedTables, type TableName } from "./columns.ts";
 import { ComparisonCheck } from "./comparison-check.ts";
 import { UserPage } from "./merge-user-rows.ts";
-import type { CellError, RowConverter } from "./row-converter.ts";
+import type { RowConverter } from "./row-converter.ts";
 import type { Table } from "./table.ts";
 import type { Row } from "./table-source.ts";
 
@@ -79,7 +79,7 @@ export class UserReader {
     }
   }
 
-  #addRow(page: UserPage, table: OwnedTable, cells: RawRecord): CellError[] {
+  #addRow(page: UserPage, table: OwnedTable, cells: RawRecord): FoundError[] {
     const { user_id, role_id, achievement_id, ...reached } = cells;
     const owner = page.find(user_id);
     if (!owner) return [this.#explainOwner(table, user_id)];
@@ -101,7 +101,7 @@ export class UserReader {
     return errors;
   }
 
-  #explainOwner(table: OwnedTable, userId: unknown): CellError {
+  #explainOwner(table: OwnedTable, userId: unknown): FoundError {
     const error = this.#converter.explainMissing("user", userId);
     if (error.missing) this.#check.note(table, userId);
     return error;

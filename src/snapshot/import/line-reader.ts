@@ -123,7 +123,9 @@ function invalid(reason: string, field = ""): InvalidRecord {
 
 /** Nobody can say what such a line was meant to be, so it is never skipped. */
 function* listProblems(errors: ValidationError[], line?: number): Generator<Item> {
-  for (const error of errors) yield { problem: { ...error, line }, isFatal: true };
+  for (const problem of errors) {
+    yield { problem, location: { line }, isFatal: true, losesUser: false };
+  }
 }
 
 function bytesOf(source: LineSource): AsyncIterable<Uint8Array> {
