@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { DATABASE_TIMEOUT_MS } from "../domain/limits.ts";
 import type { RecordReader } from "../domain/record-reader.ts";
 import { isFolder, namingInput } from "../files/input.ts";
-import { type IdFormat, integerIds, keyIds } from "./cells.ts";
+import { type IdFormat, integerIds, keyIds } from "./cell-ids.ts";
 import { type TableName, tableNames } from "./columns.ts";
 import { CsvSource } from "./csv-source.ts";
 import { connect } from "./database-connection.ts";

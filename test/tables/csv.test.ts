@@ -4,14 +4,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatTime, parseTime } from "../../src/domain/time.ts";
 import { type ImportOptions, importDataset } from "../../src/snapshot/import/import.ts";
+import { integerIds, keyIds, toInteger } from "../../src/tables/cell-ids.ts";
 import { toTime } from "../../src/tables/cell-times.ts";
-import {
-  createCellConverter,
-  integerIds,
-  keyIds,
-  toInteger,
-  toPublic,
-} from "../../src/tables/cells.ts";
+import { createCellConverter, toPublic } from "../../src/tables/cells.ts";
 import { exported } from "../datasets.ts";
 import { run, temporaryFolder } from "../support.ts";
 
