@@ -112,8 +112,9 @@ class CsvTable {
     try {
       await pipeline(texts, parser.resume());
     } catch (error) {
-      const bad = "a quote is misplaced or never closed, or the record is longer than 1 MiB";
-      throw error instanceof CsvError ? this.#problem(bad) : error;
+      if (!(error instanceof CsvError)) throw error;
+      const tooLong = `the record is longer than ${MAX_ROW_BYTES / 2 ** 20} MiB`;
+      throw this.#problem(`a quote is misplaced or never closed, or ${tooLong}`);
     }
     if (!this.#table) throw new Error(`${file} is empty; its first line must name the columns`);
 
@@ -130,7 +131,7 @@ class CsvTable {
       // The size of a record does not count its separators, and each field takes memory.
       cast: (cell: string, { index }) => {
         if (index < MAX_FIELDS) return cell;
-        throw this.#problem("has more than 1,000 fields");
+        throw this.#problem(`has more than ${MAX_FIELDS.toLocaleString("en")} fields`);
       },
       on_record: (cells: string[], context) => {
         // Spreadsheets write empty rows, too.
