@@ -1,6 +1,6 @@
 /** The report of a command on the snapshot that it has written: lines for people, or JSON. */
 import type { UnknownColumn } from "../domain/record-reader.ts";
-import { printable } from "../domain/validation-errors.ts";
+import { printable } from "../domain/text.ts";
 import type { Differences } from "../snapshot/import/comparison.ts";
 import type { Counted } from "../snapshot/import/counted.ts";
 import type { OddCount } from "../snapshot/import/odd-texts.ts";

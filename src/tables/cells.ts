@@ -4,7 +4,7 @@
  */
 import type { RawRecord } from "../domain/dataset.ts";
 import { languages } from "../domain/languages.ts";
-import { isUncomputed, UncomputedCell } from "../domain/validation-errors.ts";
+import { isUncomputed, UncomputedCell } from "../domain/uncomputed-cell.ts";
 import { type IdFormat, toInteger } from "./cell-ids.ts";
 import { asText, decoded, trimmed } from "./cell-text.ts";
 import { toTime } from "./cell-times.ts";

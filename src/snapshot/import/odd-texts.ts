@@ -6,7 +6,7 @@ import { isUtf8 } from "node:buffer";
 import { decodeHTMLStrict } from "entities/decode";
 import { listNames, mayBePrivate, type RawRecord } from "../../domain/dataset.ts";
 import { formatTime } from "../../domain/time.ts";
-import { isUncomputed } from "../../domain/validation-errors.ts";
+import { isUncomputed } from "../../domain/uncomputed-cell.ts";
 import type { Dated } from "./build-time.ts";
 
 const DAY = 86_400;
