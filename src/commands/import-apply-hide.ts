@@ -1,6 +1,5 @@
 /** The commands that write snapshots: `import`, `apply` and `hide`. */
 import { formatDuration } from "../domain/duration.ts";
-import { InvalidValue } from "../domain/invalid-value.ts";
 import { MAX_HOLD_MS } from "../domain/limits.ts";
 import { paragraph } from "../domain/text.ts";
 import type { ReplaceOptions } from "../files/replace.ts";
@@ -11,8 +10,12 @@ import { type ApplyOptions, applyChanges } from "../snapshot/import/apply.ts";
 import type { Counted } from "../snapshot/import/counted.ts";
 import { type HideOptions, hideUsers } from "../snapshot/import/hide.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
-import { LocatedSource } from "../snapshot/import/located-source.ts";
-import { DatasetError, formatErrors } from "../snapshot/import/record-errors.ts";
+import { DatasetError } from "../snapshot/import/record-errors.ts";
+import {
+  findSourceKind,
+  findSourceProblem,
+  type SourceKind,
+} from "../snapshot/import/source-kind.ts";
 import { plural } from "./counts.ts";
 import { confirmServed } from "./health.ts";
 import { Progress } from "./progress.ts";
@@ -41,14 +44,15 @@ const NEEDLESS_MAP = paragraph(
 
 /** `source` is a file, a folder of CSV files, `-` for standard input, or a database's URL. */
 export async function runImport({ source, to, ...options }: Importing) {
-  const located = await locate(source, options.queries);
-  checkImportFlags(located, options);
+  const problem = findSourceProblem(source, options.queries);
+  if (problem !== undefined) throw new UsageError(`SOURCE ${problem}`);
+  checkImportFlags(await findSourceKind(source, options.queries), options);
 
   const imported = await write("dataset", (hooks, progress) =>
-    importDataset(located, to, { ...options, ...showImport(progress), ...hooks }),
+    importDataset(source, to, { ...options, ...showImport(progress), ...hooks }),
   );
   const { skipped } = imported;
-  if (skipped.count > 0 && !options.json) process.stderr.write(`${formatErrors(skipped)}\n`);
+  if (skipped.count > 0 && !options.json) process.stderr.write(`${skipped.format()}\n`);
 
   const isDry = options.dryRun === true;
   // Beside an older snapshot that was made with the map, it can no longer be left out.
@@ -84,18 +88,9 @@ export async function runHide({ ids, to, ...options }: Hiding) {
   await finish(to, options, hidden, lines, more);
 }
 
-/** Finds out what SOURCE is. Without `queries`, it is no database. */
-async function locate(source: string, queries: string | undefined): Promise<LocatedSource> {
-  try {
-    return await LocatedSource.find(source, queries);
-  } catch (error) {
-    throw error instanceof InvalidValue ? new UsageError(`SOURCE ${error.message}`) : error;
-  }
-}
-
 /** Throws if flags of `import` exclude each other or do not fit the source. */
 function checkImportFlags(
-  { kind }: LocatedSource,
+  kind: SourceKind,
   { expectEnd, dates, dryRun, holdMs = MAX_HOLD_MS, confirm }: ImportOptions & Ending,
 ): void {
   if (expectEnd && (kind === "database" || kind === "folder")) {

@@ -1,10 +1,9 @@
 /** The report of a command on the snapshot that it has written: lines for people, or JSON. */
 import type { UnknownColumn } from "../domain/record-reader.ts";
-import { printable } from "../domain/validation-errors.ts";
+import { printable } from "../domain/text.ts";
 import type { Differences } from "../snapshot/import/comparison.ts";
 import type { Counted } from "../snapshot/import/counted.ts";
 import type { OddCount } from "../snapshot/import/odd-texts.ts";
-import { groupErrors } from "../snapshot/import/record-errors.ts";
 import { describeCounts, plural } from "./counts.ts";
 
 const MAX_NOT_FOUND = 20;
@@ -25,7 +24,7 @@ export function toOutcome(to: string | undefined, counted: Counted, more: object
     names: { cleaned, ...names },
     times: { odd: times },
     unknown_columns: unknownColumns,
-    skipped: { count, users_made_private, groups: groupErrors(skipped) },
+    skipped: { count, users_made_private, groups: skipped.groups() },
     seconds: Number((performance.now() / 1000).toFixed(3)),
   };
 }

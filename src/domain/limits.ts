@@ -1,4 +1,4 @@
-/** The bounds and defaults that help and messages name, in milliseconds and bytes. */
+/** The bounds and defaults that help and messages name. */
 
 /** Definitions are limited because a server may hold all of them in memory. */
 export const MAX_ROLE_DEFINITIONS = 10_000;

@@ -13,7 +13,7 @@ import {
 } from "@sinclair/typebox";
 import { AVATAR, isAvatar, MAX_AVATAR } from "./avatar-url.ts";
 import { isText } from "./text.ts";
-import { parseTime } from "./time.ts";
+import { parseTime, RFC3339 } from "./time.ts";
 
 /** In code points. */
 export const MAX_NAME = 200;
@@ -64,11 +64,7 @@ export const Name = string(
 /** Datasets have this, and responses have a {@link UtcTime}. */
 export const Timestamp = string(
   "an RFC 3339 time on a real date, with Z or an offset, such as 2024-03-09T17:05:00Z",
-  {
-    format: "date-time",
-    pattern: "^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:[0-5]\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$",
-    [ADVICE]: "time",
-  },
+  { format: "date-time", pattern: RFC3339.source, [ADVICE]: "time" },
   (value) => parseTime(value) !== undefined,
 );
 

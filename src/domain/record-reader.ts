@@ -2,7 +2,7 @@
  * The interface of whatever reads the records of a source, which is a text of lines, a folder of CSV
  * files, a database or a snapshot: the records in order, where each stands, and whose ids they have.
  */
-import type { RawRecord, RecordKey } from "./dataset.ts";
+import type { RawRecord, RecordType } from "./dataset.ts";
 import type { ValidationError } from "./validation-errors.ts";
 
 export interface RecordReader extends AsyncDisposable {
@@ -37,42 +37,49 @@ export interface RecordItem {
   first?: Position | undefined;
 }
 
-/** An error in a part of the source that is no record. It is never skipped if it is fatal. */
+/** An error in a part of the source that is no record. */
 export interface ProblemItem {
-  problem: RecordError;
+  problem: FoundError;
+  location: Location;
+  /** Whether the error is final, even if others are skipped. */
   isFatal: boolean;
+  /** Whether a user is left out who cannot be made private, because nobody can read the id. */
+  losesUser: boolean;
 }
 
-/** An error with the type and id of the record, if they can be read, and where it is. */
-export interface RecordError extends ValidationError {
-  type?: RecordKey["type"] | undefined;
-  /** With an id map, the id in the source. */
+/** An error as users of the library and of `--json` see it. */
+export interface RecordError {
+  field: string;
+  reason: string;
+  /** The type and id of the record, if they can be read. With an id map, the id in the source. */
+  type?: RecordType | undefined;
   id?: number | string | undefined;
-  /** Missing if the error is not in a single line of NDJSON. */
+  /** Undefined if the error is not in a single line of NDJSON. */
   line?: number | undefined;
   /** The row of a table (`users.csv, line 12`, or `users.sql, id 42`) or the path of a snapshot. */
-  place?: string;
-  /** For a reference to a record that does not exist, the type and id of that record. */
-  missing?: Pick<RecordError, "type" | "id">;
+  place?: string | undefined;
 }
 
-/** An error of which the reader has said where it is. */
-export interface LocatedError extends RecordError {
-  /** Whether the place has the id, which a message then does not repeat. */
-  placeHasId?: boolean;
+/** An error of which the reader has not yet said where it is. */
+export interface FoundError extends ValidationError {
+  type?: RecordType | undefined;
+  id?: number | string | undefined;
+  /** Undefined if the error is not in a single record. */
+  at?: Position | undefined;
+  /** For an id that is taken, where the record stands that has it. */
+  first?: Position | undefined;
+  /** For a reference to a record that does not exist, the type and id of that record. */
+  missing?: { type: RecordType; id: number | string };
 }
 
 /** Where an error is. A reader may write the field and the reason as they fit its source. */
-export type Location = Partial<
-  Pick<LocatedError, "field" | "reason" | "line" | "place" | "placeHasId">
->;
-
-/** An error of which only the reader can say where it is. */
-export interface FoundError extends Omit<RecordError, "line" | "place"> {
-  /** Missing if the error is not in a single record. */
-  at?: Position;
-  /** For an id that is taken, where the record stands that has it. */
-  first?: Position | undefined;
+export interface Location {
+  field?: string;
+  reason?: string;
+  line?: number | undefined;
+  place?: string;
+  /** Whether the place has the id, which a message then does not repeat. */
+  placeHasId?: boolean;
 }
 
 /** Returns the records among items. */
@@ -85,7 +92,7 @@ export function recordsOf(items: readonly Item[]): RawRecord[] {
 }
 
 /** Adds the line of the record that has an id to the reason why another cannot have it. */
-export function namingFirst(reason: string, line: Position | undefined): string {
+export function namingFirst(reason: string, line: number | undefined): string {
   return line === undefined ? reason : `${reason} (first on line ${line})`;
 }
 

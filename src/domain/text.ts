@@ -1,4 +1,4 @@
-/** Cleans text of invisible characters, joins lines, and counts and cuts by code points. */
+/** Cleans text and makes it safe to print, joins lines, and counts and cuts by code points. */
 const INVISIBLE = /(?![\p{White_Space}\u200c\u200d])[\p{Cc}\p{Cf}]/gu;
 /** Matches control and format characters, and white space except single spaces between words. */
 const MAY_BE_UNCLEAN = /[\p{Cc}\p{Cf}]|(?! )\p{Z}|^ | $| {2}/u;
@@ -40,4 +40,14 @@ export function firstCodePoints(text: string, count: number): string {
 /** Rejects unpaired surrogates, which UTF-8 cannot encode. Long text is rejected at once. */
 export function isText(value: string, maxCodePoints: number): boolean {
   return !hasCodePoints(value, maxCodePoints + 1) && value.isWellFormed();
+}
+
+/** How much of a text to print, in code units. */
+const MAX_PRINTED = 80;
+
+/** Makes text safe to print: truncates long text and escapes control characters. */
+export function printable(text: string, maxLength = MAX_PRINTED): string {
+  const short = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
+  const toCode = (character: string) => `\\u{${character.codePointAt(0)?.toString(16)}}`;
+  return short.toWellFormed().replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, toCode);
 }

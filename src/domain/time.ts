@@ -1,8 +1,11 @@
 /** Parses RFC 3339 times, and formats times in UTC. Never reads the clock. */
 
-/** Accepts 30 February, which is checked later. Rejects leap seconds, which have no Unix time. */
-const RFC3339 =
-  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
+/**
+ * Accepts 30 February, which is checked later. Rejects leap seconds, which have no Unix time. Has no
+ * flags, because JSON Schema knows none.
+ */
+export const RFC3339 =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 const FIRST_SECOND = Date.parse("0000-01-01T00:00:00Z") / 1000;
 const LAST_SECOND = Date.parse("9999-12-31T23:59:59Z") / 1000;

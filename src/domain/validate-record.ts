@@ -18,7 +18,8 @@ import {
   recordTypes,
 } from "./dataset.ts";
 import { Id } from "./model.ts";
-import { listErrors, mustBe, notAnObject, type ValidationError } from "./validation-errors.ts";
+import { listErrors } from "./schema-errors.ts";
+import { mustBe, notAnObject, type ValidationError } from "./validation-errors.ts";
 
 /** The check of a value, and the errors in it. */
 export interface Shape<Value> {

@@ -3,7 +3,8 @@ import { Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import type { RawRecord } from "./dataset.ts";
 import { UnlockedAchievement } from "./model.ts";
-import { listErrors, type ValidationError } from "./validation-errors.ts";
+import { listErrors } from "./schema-errors.ts";
+import type { ValidationError } from "./validation-errors.ts";
 
 /** The id may be a key, and is checked with the achievements. */
 const shape = TypeCompiler.Compile(

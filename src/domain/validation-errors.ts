@@ -1,9 +1,11 @@
-/** Builds the error messages for invalid lines of a dataset, which quote the invalid value. */
+/** The messages for invalid values in a dataset, which quote the value and say what to do about it. */
 import type { TSchema } from "@sinclair/typebox";
-import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
+import { adviseOn } from "./advice.ts";
 import type { RecordType } from "./dataset.ts";
-import { isRounded, MAX_KEY_LENGTH, toKey } from "./keys.ts";
-import { ADVICE, type Advice, Id, PublicUserLine } from "./model.ts";
+import { toKey } from "./keys.ts";
+import { ADVICE, type Advice, Id } from "./model.ts";
+import { printable } from "./text.ts";
+import { UncomputedCell } from "./uncomputed-cell.ts";
 
 /** An error in one field, or in the whole line if `field` is empty. */
 export interface ValidationError {
@@ -16,10 +18,10 @@ export interface ValidationError {
 /** The kind of the errors in records whose id is taken. */
 export const DUPLICATE_ID = "duplicate id";
 
-const MAX_FIELD_LENGTH = 80;
+/** In code units. */
 const MAX_VALUE_LENGTH = 60;
 
-const FIRST_STEAM_ID = 76561197960265728n;
+type AdvisedSchema = Pick<TSchema, "description"> & { [ADVICE]?: Advice };
 
 /** The error for a line that is not an object. It may be a private user's, so it is not quoted. */
 export function notAnObject(text: string): ValidationError {
@@ -37,7 +39,7 @@ export function mustBe(field: string, expected: string | TSchema, value: unknown
   if (value === undefined) return { field, reason: kind };
   // Null values are grouped separately from other values.
   if (value === null) return { field, reason: `${kind}, got null` };
-  const advice = adviseOn(schema, value);
+  const advice = adviseOn(value, schema[ADVICE]);
   return { field, reason: `${kind}, got ${formatValue(value)}${advice}`, kind: kind + advice };
 }
 
@@ -51,146 +53,6 @@ export function mustBeId(field: string, value: unknown): ValidationError {
 export function mustExist(field: string, type: RecordType, id: number | string): ValidationError {
   const kind = `there is no ${type}`;
   return { field, reason: `${kind} ${id}`, kind };
-}
-
-type AdvisedSchema = Pick<TSchema, "description"> & { [ADVICE]?: Advice };
-
-/** Says what an invalid value looks like, and what to do about it. */
-function adviseOn({ [ADVICE]: advice }: AdvisedSchema, value: unknown): string {
-  if (advice === "id") return adviseOnId(value);
-  if (advice === "time") return adviseOnTime(value);
-  if (value instanceof UncomputedCell) return FORMULA_ADVICE;
-  return advice === "avatar" ? adviseOnAvatar(value) : "";
-}
-
-const FORMULA_ADVICE = "; it is an error of a formula in a spreadsheet";
-
-function adviseOnAvatar(value: unknown): string {
-  const isRelative = typeof value === "string" && !/^[a-z]+:|^\s*$/i.test(value);
-  return isRelative ? "; --avatar-base URL says what a relative one belongs to" : "";
-}
-
-/** Has slashes, or a year of two digits. */
-const UNCLEAR_DATE = /\d\/\d|^\d\d?[.-]\d\d?[.-]\d\d(?!\d)/;
-
-function adviseOnTime(value: unknown): string {
-  const number = Number.isFinite(value) ? Number(value) : Number.NaN;
-  if (number >= 1e11) return "; it looks like milliseconds";
-  if (number >= 10_000 && number < 100_000) {
-    return "; it looks like a spreadsheet's own date: format the column as 2021-05-31";
-  }
-  if (isUncomputed(value)) return FORMULA_ADVICE;
-  const isDate = number < 1e8 || UNCLEAR_DATE.test(String(value));
-  return isDate ? "; write it as 2021-05-31" : "";
-}
-
-const QUOTES = "\"'“”„‘’«»";
-const QUOTED = new RegExp(`^[${QUOTES}]+\\s*\\d+\\s*[${QUOTES}]+$`);
-/** Such as 1,234, 1.234, 1 234 and 1'234. */
-const SEPARATED = /^\d{1,3}(?:[.,'’\s]\d{3})+$/;
-
-function adviseOnId(id: unknown): string {
-  if (typeof id === "bigint") return id > 0 ? adviseOnKey(id) : "";
-  if (typeof id === "number") return id > Number.MAX_SAFE_INTEGER ? ROUNDED_ADVICE : "";
-  if (typeof id !== "string") return "";
-  const text = id.trim();
-  if (isRounded(text)) return ROUNDED_ADVICE;
-  if (/^\d+$/.test(text) && !Number.isSafeInteger(Number(text))) return adviseOnKey(BigInt(text));
-  if (/^\d+$/.test(text) || QUOTED.test(text)) return "; remove the quotes";
-  if (SEPARATED.test(text)) return "; remove the separator";
-  if (/^[-+\d.,]+$/.test(text)) return "";
-  return adviseOnKey(text);
-}
-
-/** Such as Total. Keys have digits, or are in lower case. */
-const WORD = /^\p{Lu}[\p{L}\p{M}\s.:]*$/u;
-const ROUNDED_ADVICE = "; it looks like a number that a spreadsheet has rounded";
-
-/** Advises on an id that only an id map takes, unless it looks as if the row were no record. */
-function adviseOnKey(id: bigint | string): string {
-  if (toKey(id) === undefined) {
-    return `; with --id-map FILE, it can be text of 1 to ${MAX_KEY_LENGTH} code points`;
-  }
-  const isSteam = typeof id === "bigint" && id >= FIRST_STEAM_ID && id < FIRST_STEAM_ID + 2n ** 32n;
-  if (isSteam) {
-    return `; such ids need --id-map FILE, or subtract ${FIRST_STEAM_ID} from Steam ids`;
-  }
-  if (typeof id === "string" && WORD.test(id)) {
-    return "; remove the row if it is a total or a note; ids of text need --id-map FILE";
-  }
-  return "; such ids need --id-map FILE";
-}
-
-/** How many errors to report per record. A single record can cause a million. */
-const MAX_ERRORS = 20;
-
-/** Returns the first error of each field. {@link explain} says what `isPrivate` does. */
-export function listErrors(found: Iterable<ValueError>, isPrivate: boolean): ValidationError[] {
-  const errors = Iterator.from(found)
-    .flatMap((error) => explain(error, isPrivate))
-    // A field may have two errors.
-    .take(2 * MAX_ERRORS);
-  const first = new Map<string, ValidationError>();
-  for (const error of errors) {
-    const field = printable(error.field);
-    if (!first.has(field)) first.set(field, { ...error, field });
-  }
-  return [...first.values()].slice(0, MAX_ERRORS);
-}
-
-/**
- * Yields the messages for an error that TypeBox found. For an object in a union, these are the
- * errors of the object branch. If `isPrivate` is set, only `id` and `deleted` are quoted, and the
- * names of unknown fields are left out.
- */
-function* explain(error: ValueError, isPrivate: boolean): Generator<ValidationError> {
-  const { path, type, schema, value } = error;
-  const field = nameField(path);
-  const parent = nameField(path.slice(0, path.lastIndexOf("/")));
-  const hasObjectBranch = type === ValueErrorType.Union && schema.anyOf[0].type === "object";
-  if (type === ValueErrorType.ObjectRequiredProperty) yield { field, reason: "is missing" };
-  else if (type === ValueErrorType.ObjectAdditionalProperties) {
-    // A broken line can have the name of a person where a field should be.
-    const isHidden = isPrivate && !Object.hasOwn(PublicUserLine.properties, field);
-    if (isHidden) yield { field: parent, reason: "has a field that is not known" };
-    else yield { field, reason: "is not a known field" };
-  } else if (hasObjectBranch && typeof value === "object") {
-    for (const inner of error.errors[0] ?? []) yield* explain(inner, isPrivate);
-  } else {
-    const isQuoted = !isPrivate || field === "id" || field === "deleted";
-    yield mustBe(field, schema, isQuoted ? value : undefined);
-  }
-}
-
-/** Returns a JSON Pointer as it would be written in JavaScript. */
-function nameField(path: string): string {
-  return path
-    .slice(1)
-    .replace(/\/(\d+)(?=\/|$)/g, "[$1]")
-    .replaceAll("/", ".")
-    .replaceAll("~1", "/")
-    .replaceAll("~0", "~");
-}
-
-/** Makes text safe to print: truncates long text and escapes control characters. */
-export function printable(text: string, maxLength = MAX_FIELD_LENGTH): string {
-  const short = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
-  const toCode = (character: string) => `\\u{${character.codePointAt(0)?.toString(16)}}`;
-  return short.toWellFormed().replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, toCode);
-}
-
-/** Whether a value is what a spreadsheet shows in place of one that it cannot compute. */
-export function isUncomputed(value: unknown): boolean {
-  return /^\s*#(?:REF!|N\/A|NAME\?|VALUE!|DIV\/0!|NUM!|NULL!)\s*$/.test(String(value));
-}
-
-/** Takes the place of such a text where any other text would be valid. */
-export class UncomputedCell {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
 }
 
 function formatValue(value: unknown): string {

@@ -34,9 +34,25 @@ export function reasonOf(error: unknown): string {
   const { cause, message = error } = fieldsOf(error);
   // Errors from Node's fetch give the reason only in their `cause`.
   if (cause) return reasonOf(cause);
+  if (!isSystemError(error)) return String(message);
+
+  // Such as "ENOENT: no such file or directory, open 'x'".
   return String(message)
     .replace(/^E[A-Z]+: /, "")
     .replace(/, \w+( '.*')?( -> '.*')?$/s, "");
+}
+
+/** Whether a call of the operating system failed. */
+export function isSystemError(error: unknown): boolean {
+  return fieldsOf(error).syscall !== undefined;
+}
+
+/**
+ * The error for an input that cannot be read. It has no code and no cause, so nobody takes it for an
+ * error of the file that is written.
+ */
+export function cannotRead(name: string, error: unknown): Error {
+  return new Error(`cannot read ${name}: ${reasonOf(error)}`);
 }
 
 /** Why a `fetch` failed. Leaves out the error's own message, because Bun's contains the URL. */
@@ -46,7 +62,14 @@ export function networkReasonOf(error: unknown, timeoutMs: number): string {
   return networkReasons[code] ?? (code || "no response");
 }
 
+/** SQLite's codes have suffixes, such as SQLITE_IOERR_WRITE. */
+const SQLITE_FILE_ERROR = /^SQLITE_(?:FULL|IOERR|CANTOPEN|READONLY|PERM)/;
+/** Those of a network, such as ECONNRESET, are not among them. */
+const FILE_ERROR =
+  /^E(?:ACCES|BUSY|DQUOT|EXIST|FBIG|INVAL|IO|ISDIR|LOOP|MFILE|NAMETOOLONG|NFILE|NODEV|NOENT|NOMEM|NOSPC|NOTDIR|NOTEMPTY|NOTSUP|NXIO|OPNOTSUPP|PERM|ROFS|STALE|TXTBSY|XDEV)$/;
+
 /** Whether an error comes from the file system, directly or through SQLite. */
 export function isFileSystemError(error: unknown): boolean {
-  return /^(SQLITE_(FULL|IOERR|CANTOPEN|READONLY|PERM)|E[A-Z]+$)/.test(codeOf(error));
+  const code = codeOf(error);
+  return SQLITE_FILE_ERROR.test(code) || FILE_ERROR.test(code);
 }

@@ -3,7 +3,7 @@ import { constants, createReadStream, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { pipeline } from "node:stream";
 import zlib from "node:zlib";
-import { codeOf, reasonOf } from "./errors.ts";
+import { cannotRead, codeOf, isSystemError, reasonOf } from "./errors.ts";
 import { findForeign, isGzip } from "./file-kinds.ts";
 
 /** With Node's default of 16 KiB, decompression takes three times as long. */
@@ -22,9 +22,19 @@ export async function openFile(path: string): Promise<FileHandle> {
   throw new Error(stats.isDirectory() ? IS_FOLDER : "not a regular file");
 }
 
+/** Calls `read`, whose error then names the input. */
+export function namingInput<T>(name: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw cannotRead(name, error);
+  }
+}
+
 /** False for what does not exist. */
 export function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  const stats = namingInput(path, () => statSync(path, { throwIfNoEntry: false }));
+  return stats?.isDirectory() ?? false;
 }
 
 /** Stands for standard input or output, where a file can be given. */
@@ -36,14 +46,24 @@ export function isUrl(name: string): boolean {
 }
 
 export function openInput(path: string): AsyncIterable<Uint8Array> {
-  return path === STANDARD ? process.stdin : readFileBytes(path);
+  return path === STANDARD
+    ? readStream("standard input", () => process.stdin)
+    : readFileBytes(path);
 }
 
-export async function* readFileBytes(path: string): AsyncGenerator<Uint8Array> {
+export function readFileBytes(path: string): AsyncGenerator<Uint8Array> {
+  return readStream(path, () => createReadStream(path));
+}
+
+/** Opens a stream when its first byte is needed. Errors of the system then name it. */
+export async function* readStream(
+  name: string,
+  open: () => AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
   try {
-    yield* createReadStream(path);
+    yield* open();
   } catch (error) {
-    throw new Error(`cannot read ${path}: ${reasonOf(error)}`);
+    throw isSystemError(error) ? cannotRead(name, error) : error;
   }
 }
 

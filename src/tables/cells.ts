@@ -3,9 +3,9 @@
  * cannot be converted is returned unchanged, so that validation rejects and quotes it.
  */
 import type { RawRecord } from "../domain/dataset.ts";
-import { toKey } from "../domain/keys.ts";
 import { languages } from "../domain/languages.ts";
-import { isUncomputed, UncomputedCell } from "../domain/validation-errors.ts";
+import { isUncomputed, UncomputedCell } from "../domain/uncomputed-cell.ts";
+import { type IdFormat, toInteger } from "./cell-ids.ts";
 import { asText, decoded, trimmed } from "./cell-text.ts";
 import { toTime } from "./cell-times.ts";
 import type { DateOrder } from "./date-order.ts";
@@ -55,39 +55,6 @@ export function createCellConverter(
     }
     return fields;
   };
-}
-
-/** The form of ids: integers or, with an id map, keys, which can be of any kind. */
-export interface IdFormat {
-  /** Reads an id from a cell. Returns anything else unchanged, so that validation quotes it. */
-  read(cell: unknown): unknown;
-  /** Whether a cell refers to nothing, such as 0. */
-  isNone(cell: unknown): boolean;
-  /** Whether what `read` has returned is an id. */
-  isId(value: unknown): value is number | string;
-}
-
-export const integerIds: IdFormat = {
-  read: toInteger,
-  isNone: (cell) => !toInteger(cell),
-  isId: (value): value is number => Number.isSafeInteger(value) && Number(value) > 0,
-};
-
-export const keyIds: IdFormat = {
-  read: (cell) => toKey(cell) ?? toInteger(cell),
-  isNone: (cell) => !(cell instanceof Uint8Array) && !toInteger(cell),
-  isId: (value): value is number | string => toKey(value) !== undefined,
-};
-
-/** Allows decimals of zeros. In "1.000" and "1,000", they may be the end of a thousand. */
-const DECIMAL = /^(?!-?[1-9]\d{0,2}[.,]000$)(-?\d{1,100})(?:[.,]0*)?$/;
-
-/** Returns undefined for null and for empty text. An integer beyond 2^53 becomes a bigint. */
-export function toInteger(cell: unknown): unknown {
-  const value = trimmed(decoded(cell));
-  const [, digits] = DECIMAL.exec(asText(value)) ?? [];
-  if (digits === undefined) return value === "" ? undefined : value;
-  return Number.isSafeInteger(Number(digits)) ? Number(digits) : BigInt(digits);
 }
 
 // Databases and people write these words, and spreadsheets in the languages of the page.

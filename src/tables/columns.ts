@@ -30,7 +30,6 @@ export function tableOf(type: RecordType): TableName {
 
 /** The tables of what users have. */
 export const ownedTables = ["user_roles", "user_achievements"] as const;
-export type OwnedTable = (typeof ownedTables)[number];
 
 export interface Header {
   /** The index of each known column. */

@@ -2,10 +2,11 @@
 import { pipeline } from "node:stream/promises";
 import { CsvError, parse } from "csv-parse";
 import { sqlite } from "#sqlite";
-import { reasonOf } from "../files/errors.ts";
+import { isFileSystemError, reasonOf } from "../files/errors.ts";
 import { readFileBytes } from "../files/input.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
-import type { CellFormat, IdFormat } from "./cells.ts";
+import type { IdFormat } from "./cell-ids.ts";
+import type { CellFormat } from "./cells.ts";
 import { findColumns, type Header, keyOf, type TableName } from "./columns.ts";
 import { DateColumn, type DateOrder } from "./date-order.ts";
 import { dialects } from "./dialects.ts";
@@ -36,7 +37,7 @@ export class CsvSource implements TableSource {
 
   async open(name: TableName, path: string): Promise<Selected> {
     const table = new CsvTable(this.#db, name, this.#ids);
-    const header = await table.load(path);
+    const header = await namingDatabase(() => table.load(path));
     for (const [column, found] of table.dated) {
       this.#orders.set(column, this.#givenOrder ?? decideDates(`${name}.csv: ${column}`, found));
     }
@@ -44,7 +45,7 @@ export class CsvSource implements TableSource {
   }
 
   async run(sql: string): Promise<Row[]> {
-    return this.#db.prepare<Row>(sql).all();
+    return namingDatabase(async () => this.#db.prepare<Row>(sql).all());
   }
 
   fileOf(table: TableName): string {
@@ -53,6 +54,17 @@ export class CsvSource implements TableSource {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#db.close();
+  }
+}
+
+/** Otherwise, a full disk would look like that of the file which an import writes. */
+async function namingDatabase<T>(use: () => Promise<T>): Promise<T> {
+  try {
+    return await use();
+  } catch (error) {
+    if (!isFileSystemError(error)) throw error;
+    const advice = "TMPDIR sets its folder";
+    throw new Error(`cannot write the temporary database: ${reasonOf(error)}; ${advice}`);
   }
 }
 
@@ -100,8 +112,9 @@ class CsvTable {
     try {
       await pipeline(texts, parser.resume());
     } catch (error) {
-      const bad = "a quote is misplaced or never closed, or the record is longer than 1 MiB";
-      throw error instanceof CsvError ? this.#problem(bad) : error;
+      if (!(error instanceof CsvError)) throw error;
+      const tooLong = `the record is longer than ${MAX_ROW_BYTES / 2 ** 20} MiB`;
+      throw this.#problem(`a quote is misplaced or never closed, or ${tooLong}`);
     }
     if (!this.#table) throw new Error(`${file} is empty; its first line must name the columns`);
 
@@ -118,7 +131,7 @@ class CsvTable {
       // The size of a record does not count its separators, and each field takes memory.
       cast: (cell: string, { index }) => {
         if (index < MAX_FIELDS) return cell;
-        throw this.#problem("has more than 1,000 fields");
+        throw this.#problem(`has more than ${MAX_FIELDS.toLocaleString("en")} fields`);
       },
       on_record: (cells: string[], context) => {
         // Spreadsheets write empty rows, too.

@@ -3,8 +3,8 @@ import { readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { DATABASE_TIMEOUT_MS } from "../domain/limits.ts";
 import type { RecordReader } from "../domain/record-reader.ts";
-import { isFolder } from "../files/input.ts";
-import { type IdFormat, integerIds, keyIds } from "./cells.ts";
+import { isFolder, namingInput } from "../files/input.ts";
+import { type IdFormat, integerIds, keyIds } from "./cell-ids.ts";
 import { type TableName, tableNames } from "./columns.ts";
 import { CsvSource } from "./csv-source.ts";
 import { connect } from "./database-connection.ts";
@@ -46,7 +46,8 @@ export async function openQueries(
 function findTables(folder: string, ending: "csv" | "sql"): Map<TableName, string> {
   const advice = `the files can be ${tableNames.map((name) => `${name}.${ending}`).join(", ")}`;
   const found = new Map<TableName, string>();
-  for (const file of readdirSync(folder).sort()) {
+  const names = namingInput(folder, () => readdirSync(folder));
+  for (const file of names.sort()) {
     if (!/^[^.].*\.(?:csv|sql)\s*$/i.test(file)) continue;
 
     const plain = file.replace(/\s/g, "").toLowerCase();
@@ -57,7 +58,8 @@ function findTables(folder: string, ending: "csv" | "sql"): Map<TableName, strin
 
     const path = join(folder, file);
     // Reading a FIFO could take forever, and meanwhile a takedown would wait for the lock.
-    if (!statSync(path).isFile()) throw new Error(`${path} is not a regular file`);
+    const stats = namingInput(path, () => statSync(path));
+    if (!stats.isFile()) throw new Error(`${path} is not a regular file`);
     found.set(table, path);
   }
 

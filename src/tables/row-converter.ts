@@ -1,21 +1,12 @@
 /** Turns rows of tables into records, and errors in rows into errors that say where the row is. */
 import type { RawRecord, RecordType } from "../domain/dataset.ts";
 import { toKey } from "../domain/keys.ts";
-import {
-  type FoundError,
-  type Item,
-  type Location,
-  namingFirst,
-  type Position,
-  type RecordError,
-} from "../domain/record-reader.ts";
-import { mustBeId, mustExist, type ValidationError } from "../domain/validation-errors.ts";
-import { createCellConverter, type IdFormat } from "./cells.ts";
+import { type FoundError, type Item, type Location, namingFirst } from "../domain/record-reader.ts";
+import { mustBeId, mustExist } from "../domain/validation-errors.ts";
+import type { IdFormat } from "./cell-ids.ts";
+import { createCellConverter } from "./cells.ts";
 import { keyOf, type TableName, tableOf } from "./columns.ts";
 import type { Row, TableSource } from "./table-source.ts";
-
-/** An error in a cell. */
-export type CellError = ValidationError & Pick<RecordError, "missing">;
 
 export class RowConverter {
   /** Converts the cells of a row. Those that are null are left out. */
@@ -50,15 +41,15 @@ export class RowConverter {
     });
   }
 
-  toProblem(table: TableName, row: Row, error: CellError): Item {
+  /** Returns the item for a row that is no record. Such a row of `users` is a lost user. */
+  toProblem(table: TableName, row: Row, problem: FoundError): Item {
     const cell = row[keyOf(table)];
     const place = this.#nameRow(table, row.line, toKey(cell) ?? cell ?? "NULL");
-    const type = table === "users" ? "user" : undefined;
-    return { problem: { ...error, type, place }, isFatal: false };
+    return { problem, location: { place }, isFatal: false, losesUser: table === "users" };
   }
 
   /** Returns the error for a reference to a record that does not exist. */
-  explainMissing(type: RecordType, id: unknown): CellError {
+  explainMissing(type: RecordType, id: unknown): FoundError {
     const field = `${type}_id`;
     if (!this.#ids.isId(id)) return mustBeId(field, id);
     return { ...mustExist(field, type, id), missing: { type, id } };
@@ -77,7 +68,7 @@ export class RowConverter {
   }
 
   /** Names a row for messages: `users.csv, line 12`, or `users.sql, id 42`. */
-  #nameRow(table: TableName, line: Position | undefined, id: unknown): string {
+  #nameRow(table: TableName, line: number | undefined, id: unknown): string {
     const file = this.#source.fileOf(table);
     return this.#source.hasLines ? `${file}, line ${line}` : `${file}, ${keyOf(table)} ${id}`;
   }

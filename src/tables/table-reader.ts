@@ -12,11 +12,11 @@ import {
   type UnknownColumn,
 } from "../domain/record-reader.ts";
 import { mustBeId } from "../domain/validation-errors.ts";
-import type { IdFormat } from "./cells.ts";
+import type { IdFormat } from "./cell-ids.ts";
 import { keyOf, type TableName, tableOf } from "./columns.ts";
 import { RowConverter } from "./row-converter.ts";
-import { type ReadHooks, Table } from "./table.ts";
-import type { Row, TableSource } from "./table-source.ts";
+import { type ReadHooks, Table, type Tables } from "./table.ts";
+import type { Selected, TableSource } from "./table-source.ts";
 import { UserReader } from "./user-reader.ts";
 
 export class TableReader implements RecordReader {
@@ -26,7 +26,6 @@ export class TableReader implements RecordReader {
   readonly #files: ReadonlyMap<TableName, string>;
   readonly #hooks: ReadHooks;
   readonly #converter: RowConverter;
-  readonly #tables = new Map<TableName, Table>();
 
   constructor(
     source: TableSource,
@@ -46,36 +45,46 @@ export class TableReader implements RecordReader {
 
   /** Yields all records, and the errors in all other rows. */
   async *read(): AsyncGenerator<readonly Item[]> {
-    await this.#openTables();
-    yield* this.#readWithoutId();
+    const tables = await this.#countRows(await this.#openFiles());
+    yield* this.#readWithoutId(tables);
 
-    const members = await this.#countMembers();
+    const members = await this.#countMembers(tables.get("users"));
     const known = { role: new Set<unknown>(), achievement: new Set<unknown>() };
-    yield* this.#readDefinitions("role", known.role);
-    yield* this.#readDefinitions("achievement", known.achievement);
+    yield* this.#readDefinitions(tables, "role", known.role);
+    yield* this.#readDefinitions(tables, "achievement", known.achievement);
     // A user is written with the name of the company, so companies come before users.
-    yield* this.#readCompanies(members);
-    yield* new UserReader(this.#tables, this.#converter, known).read();
+    yield* this.#readCompanies(tables.get("companies"), members);
+    yield* new UserReader(tables, this.#converter, known).read();
 
-    for (const table of this.#tables.values()) table.finish();
+    for (const table of tables.values()) table.finish();
   }
 
   locate(error: FoundError): Location {
     return this.#converter.locate(error);
   }
 
-  async #openTables(): Promise<void> {
+  /** Opens all files, so that a wrong header is an error before anything is counted. */
+  async #openFiles(): Promise<Map<TableName, Selected>> {
+    const opened = new Map<TableName, Selected>();
     for (const [name, path] of this.#files) {
-      const table = await Table.open(this.#source, name, path, this.#hooks);
-      this.#tables.set(name, table);
-      this.unknownColumns.push(...table.header.unknown);
+      const selected = await this.#source.open(name, path);
+      this.unknownColumns.push(...selected.header.unknown);
+      opened.set(name, selected);
     }
+    return opened;
   }
 
-  /** Yields the errors in rows without an id, before the others are read in pages. */
-  async *#readWithoutId(): AsyncGenerator<Item[]> {
-    for (const [name, table] of this.#tables) {
-      await table.count();
+  async #countRows(opened: ReadonlyMap<TableName, Selected>): Promise<Tables> {
+    const tables = new Map<TableName, Table>();
+    for (const [name, selected] of opened) {
+      tables.set(name, await Table.open(this.#source, name, selected, this.#hooks));
+    }
+    return tables;
+  }
+
+  /** Yields the errors in rows without an id, which are in no page. */
+  async *#readWithoutId(tables: Tables): AsyncGenerator<Item[]> {
+    for (const [name, table] of tables) {
       const rows = await table.listWithoutId();
       const error = mustBeId(keyOf(name), undefined);
       yield rows.map((row) => this.#converter.toProblem(name, row, error));
@@ -83,9 +92,8 @@ export class TableReader implements RecordReader {
   }
 
   /** Counts how many users each company has. */
-  async #countMembers(): Promise<Map<unknown, number>> {
+  async #countMembers(users: Table | undefined): Promise<Map<unknown, number>> {
     const members = new Map<unknown, number>();
-    const users = this.#tables.get("users");
     if (!users?.header.columns.has("company_id")) return members;
 
     const columns = "q.company_id AS company_id, COUNT(*) AS members";
@@ -98,25 +106,25 @@ export class TableReader implements RecordReader {
 
   /** Adds the ids to `known`. */
   async *#readDefinitions(
+    tables: Tables,
     type: "role" | "achievement",
     known: Set<unknown>,
   ): AsyncGenerator<Item[]> {
-    for await (const rows of this.#pages(tableOf(type))) {
+    for await (const rows of tables.get(tableOf(type))?.pages() ?? []) {
       const items = this.#converter.toRecords(type, rows);
       for (const record of recordsOf(items)) known.add(record.id);
       yield items;
     }
   }
 
-  async *#readCompanies(members: ReadonlyMap<unknown, number>): AsyncGenerator<Item[]> {
-    for await (const rows of this.#pages("companies")) {
+  async *#readCompanies(
+    companies: Table | undefined,
+    members: ReadonlyMap<unknown, number>,
+  ): AsyncGenerator<Item[]> {
+    for await (const rows of companies?.pages() ?? []) {
       const items = this.#converter.toRecords("company", rows);
       for (const record of recordsOf(items)) record.member_count ??= members.get(record.id) ?? 0;
       yield items;
     }
-  }
-
-  #pages(table: TableName): AsyncIterable<Row[]> | Row[][] {
-    return this.#tables.get(table)?.pages() ?? [];
   }
 }

@@ -19,8 +19,12 @@ const ROWS_PER_PAGE = 20_000;
 /** A page of a query that uses an index takes a few milliseconds. */
 const SLOW_MS = 500;
 
-/** The rows of an operator's query or CSV file. */
+/**
+ * The rows of an operator's query or CSV file. Their number is known before they are read, because the
+ * pages have each of them once only if the database sorts ids as it compares them.
+ */
 export class Table {
+  readonly name: TableName;
   readonly file: string;
   readonly header: Header;
   readonly #source: TableSource;
@@ -41,6 +45,7 @@ export class Table {
     { header, from }: Selected,
     hooks: ReadHooks,
   ) {
+    this.name = name;
     this.file = source.fileOf(name);
     this.header = header;
     this.#source = source;
@@ -49,13 +54,17 @@ export class Table {
     this.#hooks = hooks;
   }
 
+  /** Counts the rows of a table, whose file the source has opened. */
   static async open(
     source: TableSource,
     name: TableName,
-    path: string,
+    selected: Selected,
     hooks: ReadHooks,
   ): Promise<Table> {
-    return new Table(source, name, await source.open(name, path), hooks);
+    const table = new Table(source, name, selected, hooks);
+    const [counted] = await table.query("", `COUNT(q.${table.#column}) AS total`);
+    table.#total = Number(counted?.total);
+    return table;
   }
 
   async query(rest: string, columns = "*"): Promise<Row[]> {
@@ -63,12 +72,6 @@ export class Table {
     await setImmediate();
     const sql = `SELECT ${columns} FROM ${this.#from} AS q ${rest}`;
     return namingFile(this.file, this.#source.run(sql));
-  }
-
-  /** Counts the rows with an id, before they are read in pages. */
-  async count(): Promise<void> {
-    const [counted] = await this.query("", `COUNT(q.${this.#column}) AS total`);
-    this.#total = Number(counted?.total);
   }
 
   /** Lists the rows without an id, which the pages leave out. */
@@ -174,6 +177,9 @@ export class Table {
     return dialect.formatText(String(id));
   }
 }
+
+/** The tables that an operator provides. */
+export type Tables = ReadonlyMap<TableName, Table>;
 
 /** The errors of PostgreSQL and MySQL for types and collations that they do not compare. */
 const INCOMPARABLE = /operator does not exist|illegal mix of collations/i;

@@ -4,13 +4,13 @@
  */
 import { setImmediate } from "node:timers/promises";
 import type { RawRecord } from "../domain/dataset.ts";
-import type { Item } from "../domain/record-reader.ts";
+import type { FoundError, Item } from "../domain/record-reader.ts";
 import { validateUnlock } from "../domain/validate-unlock.ts";
-import { type OwnedTable, ownedTables, type TableName } from "./columns.ts";
+import { ownedTables } from "./columns.ts";
 import { ComparisonCheck } from "./comparison-check.ts";
 import { UserPage } from "./merge-user-rows.ts";
-import type { CellError, RowConverter } from "./row-converter.ts";
-import type { Table } from "./table.ts";
+import type { RowConverter } from "./row-converter.ts";
+import type { Table, Tables } from "./table.ts";
 import type { Row } from "./table-source.ts";
 
 /** The ids of the roles and achievements. */
@@ -18,17 +18,24 @@ type KnownIds = Record<"role" | "achievement", ReadonlySet<unknown>>;
 
 /** How many rows of these tables to add at a time, which takes about a millisecond. */
 const SLICE = 500;
-/** How many pages to request before the one that is used. */
+/** How many steps to request before the one that is used. */
 const AHEAD = 2;
 
+type Step =
+  /** Rows of what the users of a page have. Without a page, they belong to nobody. */
+  | { kind: "rows"; table: Table; rows: Row[]; page: UserPage | undefined }
+  /** A page of users that has all its rows. */
+  | { kind: "page"; page: UserPage };
+
 export class UserReader {
-  readonly #tables: ReadonlyMap<TableName, Table>;
+  readonly #tables: Tables;
   readonly #converter: RowConverter;
   readonly #known: KnownIds;
   readonly #check = new ComparisonCheck();
+  /** The last row of users that has been read. */
   #lastUser: Row | undefined;
 
-  constructor(tables: ReadonlyMap<TableName, Table>, converter: RowConverter, known: KnownIds) {
+  constructor(tables: Tables, converter: RowConverter, known: KnownIds) {
     this.#tables = tables;
     this.#converter = converter;
     this.#known = known;
@@ -36,57 +43,62 @@ export class UserReader {
 
   /** Yields each page of users when all that they have has been added. */
   async *read(): AsyncGenerator<readonly Item[]> {
-    let page = new UserPage([]);
-    // A database server works on the next pages meanwhile.
-    for await (const { table, rows } of readAhead(this.#pages())) {
-      if (table === "users") {
-        yield page.finish();
-        page = new UserPage(this.#converter.toRecords("user", rows));
-      } else {
-        yield* this.#addRows(page, table, rows);
-      }
+    const users = this.#tables.get("users");
+    // A database server works on the next steps meanwhile.
+    for await (const step of readAhead(this.#steps(users))) {
+      if (step.kind === "page") yield step.page.finish();
+      else yield* this.#addRows(step.page, step.table, step.rows);
     }
-    await this.#check.finish(this.#tables, this.#lastUser, this.#converter);
+
+    if (users && this.#lastUser) {
+      await this.#check.finish(users, this.#lastUser, this.#converter);
+    }
   }
 
-  /** Yields each page of users before the rows of what they have, and at last the rows of nobody. */
-  async *#pages(): AsyncGenerator<{ table: "users" | OwnedTable; rows: Row[] }> {
-    for await (const rows of this.#tables.get("users")?.pages() ?? []) {
-      yield { table: "users", rows };
-      yield* this.#ownedPages(this.#lastUser, rows.at(-1));
+  async *#steps(users: Table | undefined): AsyncGenerator<Step> {
+    for await (const rows of users?.pages() ?? []) {
+      const page = new UserPage(this.#converter.toRecords("user", rows));
+      const after = this.#lastUser;
       this.#lastUser = rows.at(-1);
+      yield* this.#ownedRows(page, after, this.#lastUser);
+      yield { kind: "page", page };
     }
-    yield { table: "users", rows: [] };
-    yield* this.#ownedPages(this.#lastUser);
+    yield* this.#ownedRows(undefined, this.#lastUser, undefined);
   }
 
-  async *#ownedPages(after: Row | undefined, upTo?: Row) {
-    for (const table of ownedTables) {
-      const pages = this.#tables.get(table)?.pages(after, upTo) ?? [];
-      for await (const rows of pages) yield { table, rows };
+  /** Reads the rows of the users after one and up to another. */
+  async *#ownedRows(
+    page: UserPage | undefined,
+    after: Row | undefined,
+    upTo: Row | undefined,
+  ): AsyncGenerator<Step> {
+    for (const name of ownedTables) {
+      const table = this.#tables.get(name);
+      if (!table) continue;
+      for await (const rows of table.pages(after, upTo)) yield { kind: "rows", table, rows, page };
     }
   }
 
   /** Yields the errors in the rows. */
-  async *#addRows(page: UserPage, table: OwnedTable, rows: Row[]): AsyncGenerator<Item[]> {
+  async *#addRows(page: UserPage | undefined, table: Table, rows: Row[]): AsyncGenerator<Item[]> {
     for (let at = 0; at < rows.length; at += SLICE) {
       // Lets the database's client receive a reply and send the next query.
       await setImmediate();
       yield rows.slice(at, at + SLICE).flatMap((row) => {
         const errors = this.#addRow(page, table, this.#converter.toCells(row));
-        return errors.map((error) => this.#converter.toProblem(table, row, error));
+        return errors.map((error) => this.#converter.toProblem(table.name, row, error));
       });
     }
   }
 
-  #addRow(page: UserPage, table: OwnedTable, cells: RawRecord): CellError[] {
+  #addRow(page: UserPage | undefined, table: Table, cells: RawRecord): FoundError[] {
     const { user_id, role_id, achievement_id, ...reached } = cells;
-    const owner = page.find(user_id);
+    const owner = page?.find(user_id);
     if (!owner) return [this.#explainOwner(table, user_id)];
     // Nothing about a private user is checked.
     if (!owner.isPublic) return [];
 
-    if (table === "user_roles") {
+    if (table.name === "user_roles") {
       if (!this.#known.role.has(role_id)) return [this.#converter.explainMissing("role", role_id)];
       owner.addRole(role_id);
       return [];
@@ -101,7 +113,7 @@ export class UserReader {
     return errors;
   }
 
-  #explainOwner(table: OwnedTable, userId: unknown): CellError {
+  #explainOwner(table: Table, userId: unknown): FoundError {
     const error = this.#converter.explainMissing("user", userId);
     if (error.missing) this.#check.note(table, userId);
     return error;

@@ -1,6 +1,14 @@
 /** Imports with the executable: input, output, exit codes, and progress on a terminal. */
 import { expect, test } from "bun:test";
-import { chmodSync, chownSync, cpSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  mkdirSync,
+  openSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { listBeside, makeFile, textOf, user } from "../datasets.ts";
@@ -63,6 +71,14 @@ line 2: must be a valid JSON object
 `,
   });
   expect(listBeside(join(cwd, "s"))).toEqual([]);
+});
+
+test("a folder as standard input is an error of the input", async () => {
+  const cwd = temporaryFolder();
+  const words = [await executable(), "import", "-", "--to", "s"];
+  const { exitCode, stderr } = Bun.spawnSync(words, { cwd, stdin: openSync(cwd, "r") });
+  const message = "cannot read standard input: illegal operation on a directory";
+  expect([exitCode, stderr.toString()]).toEqual([1, `roadbook: ${message}\n`]);
 });
 
 test("with --json, each command prints one object, also for an error", async () => {

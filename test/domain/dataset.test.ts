@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import type { RecordError } from "../../src/domain/record-reader.ts";
 import { importDataset } from "../../src/snapshot/import/import.ts";
 import { DatasetError } from "../../src/snapshot/import/record-errors.ts";
 import { exported, listBeside } from "../datasets.ts";
@@ -168,8 +169,30 @@ test("a DatasetError lists errors of at most 100 kinds", async () => {
   expect(error.count).toBe(120);
   expect(error.errors).toHaveLength(100);
   const reason = "is not a known field";
-  expect(error.errors[1]).toMatchObject({ line: 2, field: "x1", reason, type: "role", id: 1 });
+  expect(error.errors[1]).toEqual({ line: 2, field: "x1", reason, type: "role", id: 1 });
   expect(error.message).toEndWith("\n… and 20 errors of other kinds");
+});
+
+test("the library and --json show the same of an error, and nothing else", async () => {
+  const lines = [
+    { ...role, name: 7 },
+    { ...user, roles: [5] },
+  ];
+  const target = join(temporaryFolder(), "snapshot");
+  const error = await importDataset(lines, target).catch((error) => error);
+  const { skipped } = await importDataset(lines, target, { skipInvalid: true, allowShrink: true });
+  const shown: RecordError[] = [
+    {
+      line: 1,
+      field: "name",
+      reason: "must be a non-blank string of 1 to 200 code points, got 7",
+      type: "role",
+      id: 1,
+    },
+    { line: 2, field: "roles[0]", reason: "there is no role 5", type: "user", id: 1 },
+  ];
+  expect(error.errors).toEqual(shown);
+  expect(skipped.groups()).toEqual(shown.map((each) => ({ count: 1, first: [each] })));
 });
 
 test("every field accepts the shortest, longest, lowest and highest valid values", async () => {

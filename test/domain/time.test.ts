@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { formatDuration, parseDuration } from "../../src/domain/duration.ts";
+import { Timestamp } from "../../src/domain/model.ts";
 import { formatTime, parseTime } from "../../src/domain/time.ts";
 import { runs } from "../runs.ts";
 
@@ -78,3 +79,21 @@ test.each(["1ms", "1500ms", "90s", "1m", "90m", "1h", "7d"])(
     expect(formatDuration(parseDuration(text) ?? 0)).toBe(text);
   },
 );
+
+test("the JSON Schema has the pattern by which times are parsed", () => {
+  const pattern = new RegExp(Timestamp.pattern);
+  for (const time of [
+    "2024-03-09T17:05:00Z",
+    "2024-03-09t17:05:00.5z",
+    "2024-03-09T17:05:00+05:30",
+  ]) {
+    expect(time).toMatch(pattern);
+  }
+  for (const time of [
+    "2024-13-09T17:05:00Z",
+    "2024-03-09T24:00:00Z",
+    "2024-03-09T17:05:00+24:00",
+  ]) {
+    expect(time).not.toMatch(pattern);
+  }
+});

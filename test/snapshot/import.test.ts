@@ -9,7 +9,6 @@ import { checkSnapshot } from "../../src/snapshot/format/check.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import { hideUsers } from "../../src/snapshot/import/hide.ts";
 import { type ImportOptions, importDataset } from "../../src/snapshot/import/import.ts";
-import { formatErrors } from "../../src/snapshot/import/record-errors.ts";
 import {
   bytesOf,
   exported,
@@ -42,7 +41,7 @@ async function run(
   await checkSnapshot(target);
   const lines = (await exported(target)).trim().split("\n").slice(0, -1);
   const kept = lines.map((line) => JSON.parse(line));
-  const report = formatErrors(skipped);
+  const report = skipped.format();
   return { kept, skipped, counts, differences, report, bytes: readFileSync(target) };
 }
 

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   copyFileSync,
+  createReadStream,
   linkSync,
   mkdirSync,
   readdirSync,
@@ -20,6 +21,7 @@ import { SCHEMA_VERSION } from "../../src/snapshot/format/layout.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import { hideUsers } from "../../src/snapshot/import/hide.ts";
 import { importDataset } from "../../src/snapshot/import/import.ts";
+import type { LineSource } from "../../src/snapshot/import/line-reader.ts";
 import {
   bytesOf,
   community,
@@ -32,7 +34,7 @@ import {
   textOf,
   user,
 } from "../datasets.ts";
-import { openInProcess, run, temporaryFolder, until } from "../support.ts";
+import { openInProcess, root, run, temporaryFolder, until } from "../support.ts";
 
 const writers = [
   ["import", importDataset],
@@ -121,6 +123,35 @@ test.each(["import", "apply", "export"])(
     expect(text).toBe(await exported(await makeSnapshot()));
   },
 );
+
+test("a source that cannot be read is named, and not the target", async () => {
+  const folder = temporaryFolder();
+  const tables = join(folder, "tables");
+  const target = join(folder, "snapshot");
+  mkdirSync(tables);
+  symlinkSync("nowhere", join(tables, "users.csv"));
+  symlinkSync("loop", join(folder, "loop"));
+  const reset = Object.assign(new Error("socket hang up"), { code: "ECONNRESET" });
+  async function* cut() {
+    yield Buffer.from(textOf(community));
+    throw reset;
+  }
+
+  const none = join(folder, "none");
+  const missing = "no such file or directory";
+  const importing = (source: LineSource) => importDataset(source, target);
+  await expect(importing(none)).rejects.toThrow(new Error(`cannot read ${none}: ${missing}`));
+  await expect(importing(createReadStream(none))).rejects.toThrow(
+    new Error(`cannot read the source: ${missing}`),
+  );
+  await expect(importing(tables)).rejects.toThrow(
+    new Error(`cannot read ${join(tables, "users.csv")}: ${missing}`),
+  );
+  await expect(importing(join(folder, "loop"))).rejects.toThrow(
+    new Error(`cannot read ${join(folder, "loop")}: too many symbolic links encountered`),
+  );
+  await expect(importing(cut())).rejects.toBe(reset);
+});
 
 /** Mounts a memory disk. Returns its path, or undefined if mounting is not permitted. */
 async function mount(options: string): Promise<string | undefined> {
@@ -224,6 +255,24 @@ describe.skipIf(!trial)("on a disk that is", () => {
       expect(found).toHaveLength(1);
       await importDataset(people(10), target, { idMap });
     }
+  });
+
+  test("full, the temporary database of CSV files is named, and not the target", async () => {
+    const disk = (await mount("size=1m")) ?? "";
+    disks.push(disk);
+    const folder = temporaryFolder();
+    const name = "n".repeat(200);
+    const rows = Array.from({ length: 30_000 }, (_, at) => `${at + 1},1,${name},2021-05-31`);
+    const columns = "id,public,name,created_at";
+    writeFileSync(join(folder, "users.csv"), [columns, ...rows].join("\n"));
+
+    const words = ["import", folder, "--to", join(folder, "snapshot")];
+    const program = [process.execPath, join(root, "src/main.ts"), ...words];
+    expect(await run(program, { env: { TMPDIR: disk } })).toMatchObject({
+      code: 1,
+      stderr:
+        "roadbook: cannot write the temporary database: database or disk is full; TMPDIR sets its folder\n",
+    });
   });
 
   test("without inodes, a temporary folder that cannot be filled is removed", async () => {

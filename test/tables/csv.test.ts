@@ -4,15 +4,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatTime, parseTime } from "../../src/domain/time.ts";
 import { type ImportOptions, importDataset } from "../../src/snapshot/import/import.ts";
-import { formatErrors } from "../../src/snapshot/import/record-errors.ts";
+import { integerIds, keyIds, toInteger } from "../../src/tables/cell-ids.ts";
 import { toTime } from "../../src/tables/cell-times.ts";
-import {
-  createCellConverter,
-  integerIds,
-  keyIds,
-  toInteger,
-  toPublic,
-} from "../../src/tables/cells.ts";
+import { createCellConverter, toPublic } from "../../src/tables/cells.ts";
 import { exported } from "../datasets.ts";
 import { run, temporaryFolder } from "../support.ts";
 
@@ -29,7 +23,7 @@ async function importFiles(files: Files, options: ImportOptions = {}) {
   const target = join(temporaryFolder(), "snapshot");
   const { skipped } = await importDataset(makeFolder(files), target, options);
   const lines = (await exported(target)).trim().split("\n").slice(0, -1);
-  return { records: lines.map((line) => JSON.parse(line)), skipped: formatErrors(skipped) };
+  return { records: lines.map((line) => JSON.parse(line)), skipped: skipped.format() };
 }
 
 async function errorsOf(files: Files, options: ImportOptions = {}): Promise<string> {
@@ -212,6 +206,18 @@ test("with --skip-invalid, every row that is left out is reported, and nobody be
   ]);
   expect(skipped).toContain("users.csv, line 12: company_id: there is no company 777 (user 6)");
   expect(skipped).toContain("user_roles.csv, line 6: role_id: must be an integer from 1 to");
+});
+
+test("users whose id is invalid count as invalid users, and rows of other tables do not", async () => {
+  const rows = (invalid: number) =>
+    Array.from({ length: 24 }, (_, at) => `${at < invalid ? "x" : at + 1},1,Ann,2021-05-31\n`);
+  const files = (invalid: number) => ({
+    "users.csv": users + rows(invalid).join(""),
+    "user_roles.csv": `user_id,role_id\n${"x,1\n".repeat(100)}`,
+  });
+  const importing = importFiles(files(13), { skipInvalid: true });
+  await expect(importing).rejects.toThrow("13 of 24 users are invalid, so they would become");
+  expect((await importFiles(files(12), { skipInvalid: true })).records).toHaveLength(12);
 });
 
 test.each(["\r\n", "\r\r\n"])("lines may end in %j, also in quotes", async (end) => {

@@ -4,7 +4,6 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { importDataset } from "../../src/snapshot/import/import.ts";
-import { formatErrors } from "../../src/snapshot/import/record-errors.ts";
 import { exported, makeSnapshot, stateOf } from "../datasets.ts";
 import { executable, root, temporaryFolder, until } from "../support.ts";
 import { schemas } from "./schemas.ts";
@@ -560,7 +559,7 @@ for (const [name, { has, start, types, cases, odd, differs, cast, keys }] of Obj
         const decodeHtml = folder === "phpbb";
         const options = { queries, avatarBase, decodeHtml, skipInvalid: true };
         const { skipped } = await importDataset(url, target, options);
-        expect(formatErrors(skipped).split("\n")).toEqual([
+        expect(skipped.format().split("\n")).toEqual([
           expect.any(String),
           expect.stringContaining("users.sql, id 51: created_at"),
         ]);

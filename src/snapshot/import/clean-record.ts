@@ -4,10 +4,10 @@
  */
 import { decodeHTMLStrict } from "entities/decode";
 import { resolveAvatar } from "../../domain/avatar-url.ts";
-import { mayBePrivate, type RawRecord } from "../../domain/dataset.ts";
+import { listNames, mayBePrivate, type RawRecord } from "../../domain/dataset.ts";
 import { cleanName } from "../../domain/text.ts";
 import type { BuildTime, Dated } from "./build-time.ts";
-import { mayBeOdd, type OddText, OddTexts } from "./odd-texts.ts";
+import { type OddText, OddTexts } from "./odd-texts.ts";
 
 export interface CleaningOptions extends BuildTime {
   /** Base URL for avatars that are not http(s) URLs. */
@@ -35,13 +35,12 @@ export class RecordCleaner {
 
   /** Cleans a record, and returns the findings for {@link count}. */
   clean(record: RawRecord): Findings {
-    const oddTexts: OddText[] = [];
-    this.#decodeNames(record, oddTexts);
-    this.odd.addTimes(record, oddTexts);
+    const { avatarBase, decodeHtml } = this.#options;
+    const oddTexts = this.odd.find(record);
+    if (decodeHtml) decodeTexts(record);
     const changed = cleanNames(record);
     const cleanedNames = mayBePrivate(record) ? 0 : changed;
 
-    const { avatarBase } = this.#options;
     if (avatarBase !== undefined && typeof record.avatar_url === "string") {
       record.avatar_url = resolveAvatar(record.avatar_url, avatarBase);
     }
@@ -52,32 +51,28 @@ export class RecordCleaner {
   /** Counts what was found in a valid record. */
   count({ cleanedNames, oddTexts }: Findings): void {
     this.cleaned += cleanedNames;
-    for (const found of oddTexts) this.odd.count(found);
+    this.odd.count(oddTexts);
   }
+}
 
-  /** Decodes the HTML in names and descriptions. Adds the odd names of a public record. */
-  #decodeNames(record: RawRecord, found: OddText[]): void {
-    const isQuotable = !mayBePrivate(record);
-    for (const field of ["description", "name", "role"]) {
-      const owner = field === "role" ? Object(record.company) : record;
-      const text = owner[field];
-      if (typeof text !== "string" || !mayBeOdd(text)) continue;
-
-      const decoded = decodeHTMLStrict(text);
-      if (this.#options.decodeHtml) owner[field] = decoded;
-      if (isQuotable && field !== "description") found.push(...this.odd.findIn(text, decoded));
-    }
+/** Decodes the HTML in the names and the description of a record. */
+function decodeTexts(record: RawRecord): void {
+  for (const { owner, field } of [...listNames(record), { owner: record, field: "description" }]) {
+    const text = owner[field];
+    if (typeof text === "string") owner[field] = decodeHTMLStrict(text);
   }
 }
 
 /** Cleans the names in a record. Returns how many of them have changed. */
 export function cleanNames(record: RawRecord): number {
-  return cleanField(record, "name") + cleanField(Object(record.company), "role");
-}
+  let changed = 0;
+  for (const { owner, field } of listNames(record)) {
+    const name = owner[field];
+    if (typeof name !== "string") continue;
 
-function cleanField(record: RawRecord, field: string): number {
-  const name = record[field];
-  if (typeof name !== "string") return 0;
-  record[field] = cleanName(name);
-  return Number(record[field] !== name);
+    const cleaned = cleanName(name);
+    owner[field] = cleaned;
+    if (cleaned !== name) changed++;
+  }
+  return changed;
 }

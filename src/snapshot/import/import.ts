@@ -12,7 +12,6 @@ import type { Counted } from "./counted.ts";
 import { type GuardOptions, guardImport } from "./guard.ts";
 import { type IdOptions, Ids } from "./ids.ts";
 import type { LineSource } from "./line-reader.ts";
-import type { LocatedSource } from "./located-source.ts";
 import { type OldSnapshot, type OverwriteOptions, readOldSnapshot } from "./old-snapshot.ts";
 import { openReader, type ReaderOptions } from "./open-reader.ts";
 import { type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
@@ -40,7 +39,7 @@ export interface ImportOptions
  * record is invalid.
  */
 export async function importDataset(
-  dataset: LineSource | LocatedSource,
+  dataset: LineSource,
   target: string | undefined,
   options: ImportOptions = {},
 ): Promise<Counted> {
@@ -62,7 +61,7 @@ export async function importDataset(
 
 /** Builds the snapshot at `paths`, or only reports on it if there are none. */
 async function importInto(
-  dataset: LineSource | LocatedSource,
+  dataset: LineSource,
   old: OldSnapshot | undefined,
   paths: Paths | undefined,
   options: Dated<ImportOptions>,

@@ -11,7 +11,7 @@ import {
 } from "../../domain/record-reader.ts";
 import { InvalidRecord, parseObject, validateMarker } from "../../domain/validate-record.ts";
 import type { ValidationError } from "../../domain/validation-errors.ts";
-import { decompress, openInput } from "../../files/input.ts";
+import { decompress, openInput, readStream } from "../../files/input.ts";
 import { readLines, type TextLine } from "../../files/split-lines.ts";
 
 /**
@@ -123,13 +123,16 @@ function invalid(reason: string, field = ""): InvalidRecord {
 
 /** Nobody can say what such a line was meant to be, so it is never skipped. */
 function* listProblems(errors: ValidationError[], line?: number): Generator<Item> {
-  for (const error of errors) yield { problem: { ...error, line }, isFatal: true };
+  for (const problem of errors) {
+    yield { problem, location: { line }, isFatal: true, losesUser: false };
+  }
 }
 
 function bytesOf(source: LineSource): AsyncIterable<Uint8Array> {
   if (typeof source === "string") return openInput(source);
   if (source instanceof Uint8Array) return only(source);
-  return Symbol.asyncIterator in source ? source : toJson(source);
+  if (Symbol.asyncIterator in source) return readStream("the source", () => source);
+  return toJson(source);
 }
 
 async function* counting(

@@ -3,18 +3,17 @@
  * Those of private users and of invalid records do not count.
  */
 import { isUtf8 } from "node:buffer";
-import type { RawRecord } from "../../domain/dataset.ts";
+import { decodeHTMLStrict } from "entities/decode";
+import { listNames, mayBePrivate, type RawRecord } from "../../domain/dataset.ts";
 import { formatTime } from "../../domain/time.ts";
-import { isUncomputed } from "../../domain/validation-errors.ts";
+import { isUncomputed } from "../../domain/uncomputed-cell.ts";
 import type { Dated } from "./build-time.ts";
 
 const DAY = 86_400;
 /** How programs write that there is no value. Some people have such a name. */
 const PLACEHOLDER = /^\s*(?:NULL|null|undefined)\s*$/;
-/** Most texts are neither decoded nor judged, because they contain nothing of this. */
+/** Most names are not examined any further, because they contain nothing of this. */
 const MAY_BE_ODD = new RegExp(`[&#\\x80-\\xff\\ufffd]|${PLACEHOLDER.source}`);
-
-export const mayBeOdd = (text: string): boolean => MAY_BE_ODD.test(text);
 
 /** How many texts are odd in one way. */
 export interface OddCount {
@@ -23,15 +22,20 @@ export interface OddCount {
   example?: string;
 }
 
-/** A text, and the count to which it belongs. */
-export type OddText = readonly [odd: OddCount, text: string];
+type OddName = "entities" | "misread" | "placeholders";
+
+/** A text, and in which way it is odd. */
+export interface OddText {
+  way: OddName | "times";
+  text: string;
+}
 
 export class OddTexts {
   /** Names with HTML entities, with U+FFFD or like UTF-8 read as Latin-1, and such as NULL. */
-  readonly names = {
-    entities: { count: 0 } as OddCount,
-    misread: { count: 0 } as OddCount,
-    placeholders: { count: 0 } as OddCount,
+  readonly names: Record<OddName, OddCount> = {
+    entities: { count: 0 },
+    misread: { count: 0 },
+    placeholders: { count: 0 },
   };
   /** Times before 1990 or in the future. */
   readonly times: OddCount = { count: 0 };
@@ -44,31 +48,44 @@ export class OddTexts {
     this.#tomorrow = formatTime(Math.floor(builtAtMs / 1000) + DAY);
   }
 
-  /** Yields a name for each way in which it is odd. */
-  *findIn(name: string, decoded: string): Generator<OddText> {
-    if (!this.#decodesHtml && decoded !== name) yield [this.names.entities, name];
+  /** Finds the odd names and times of a record that has not been cleaned. */
+  find(record: RawRecord): OddText[] {
+    const found: OddText[] = [];
+    if (mayBePrivate(record)) return found;
 
-    const isLatin = /[\x80-\xff]/.test(name) && !/[^\0-\xff]/.test(name);
-    const isMisread = isLatin && isUtf8(Buffer.from(name, "latin1"));
-    if (isMisread || name.includes("\ufffd")) yield [this.names.misread, name];
+    for (const { owner, field } of listNames(record)) {
+      const name = owner[field];
+      if (typeof name !== "string" || !MAY_BE_ODD.test(name)) continue;
+      for (const way of this.#waysOf(name)) found.push({ way, text: name });
+    }
 
-    if (PLACEHOLDER.test(name) || isUncomputed(name)) yield [this.names.placeholders, name];
+    const unlocks = Array.isArray(record.achievements) ? record.achievements : [];
+    for (const time of [record.created_at, ...unlocks.map((unlock) => unlock?.unlocked_at)]) {
+      if (this.#isOddTime(time)) found.push({ way: "times", text: time });
+    }
+    return found;
   }
 
-  /** Adds the odd times of a public user. */
-  addTimes({ public: isPublic, created_at, achievements }: RawRecord, found: OddText[]): void {
-    if (isPublic !== true) return;
-
-    if (this.#isOddTime(created_at)) found.push([this.times, created_at]);
-    for (const unlock of Array.isArray(achievements) ? achievements : []) {
-      const time = unlock?.unlocked_at;
-      if (this.#isOddTime(time)) found.push([this.times, time]);
+  /** Counts what was found in a valid record. */
+  count(found: readonly OddText[]): void {
+    for (const { way, text } of found) {
+      const odd = way === "times" ? this.times : this.names[way];
+      odd.count++;
+      odd.example ??= text;
     }
   }
 
-  count([odd, text]: OddText): void {
-    odd.count++;
-    odd.example ??= text;
+  /** Lists the ways in which a name is odd. */
+  #waysOf(name: string): OddName[] {
+    const ways: OddName[] = [];
+    if (!this.#decodesHtml && decodeHTMLStrict(name) !== name) ways.push("entities");
+
+    const isLatin = /[\x80-\xff]/.test(name) && !/[^\0-\xff]/.test(name);
+    const isMisread = isLatin && isUtf8(Buffer.from(name, "latin1"));
+    if (isMisread || name.includes("\ufffd")) ways.push("misread");
+
+    if (PLACEHOLDER.test(name) || isUncomputed(name)) ways.push("placeholders");
+    return ways;
   }
 
   /** Compares texts, which is exact to a day, because times may have an offset. */

@@ -117,10 +117,10 @@ class ErrorCollector<Parsed extends RecordKey> {
   }
 
   /** Adds an error in a part of the source that is no record. */
-  addProblem({ problem, isFatal }: ProblemItem): void {
+  addProblem({ problem, location, isFatal, losesUser }: ProblemItem): void {
     if (this.#isFollowUp(problem)) return;
-    if (problem.type === "user" && problem.id === undefined) this.skipped.leftOut++;
-    this.#errorsFor(isFatal).add(problem);
+    if (losesUser) this.skipped.leftOut++;
+    this.#errorsFor(isFatal).add(problem, location);
   }
 
   /** Adds an error that was detected after the last record. */
@@ -145,9 +145,9 @@ class ErrorCollector<Parsed extends RecordKey> {
     const consequence = isFinal ? "" : CONSEQUENCES[skipped];
     for (const error of errors) {
       const { field, reason, kind = reason } = error;
-      const found = { field, reason: reason + consequence, kind, type, id, at };
-      const taken = kind === DUPLICATE_ID ? (error.first ?? first) : undefined;
-      this.#add(this.#errorsFor(isFinal), { ...found, first: taken });
+      const found: FoundError = { field, reason: reason + consequence, kind, type, id, at };
+      if (kind === DUPLICATE_ID) found.first = error.first ?? first;
+      this.#add(this.#errorsFor(isFinal), found);
     }
   }
 
@@ -157,8 +157,7 @@ class ErrorCollector<Parsed extends RecordKey> {
 
   #add(to: RecordErrors, found: FoundError): void {
     const named = { ...found, id: this.#idOf(found) };
-    const { at, first, ...error } = named;
-    to.add({ ...error, ...this.#reader.locate(named) });
+    to.add(named, this.#reader.locate(named));
   }
 
   /** Whether an error is about a reference to a record that has been reported as invalid. */

@@ -45,7 +45,7 @@ export class SnapshotReader implements RecordReader {
     yield batch;
   }
 
-  /** The id of a record is enough. */
+  /** A snapshot has no lines, so only the file is named. */
   locate(): Location {
     return { place: this.#path };
   }

@@ -1,0 +1,42 @@
+/** Reasons without the code and path of system errors, and which errors come from the file system. */
+import { expect, test } from "bun:test";
+import { readdirSync, renameSync } from "node:fs";
+import { isFileSystemError, reasonOf } from "../../src/files/errors.ts";
+
+function errorOf(call: () => unknown): unknown {
+  try {
+    call();
+  } catch (error) {
+    return error;
+  }
+  throw new Error("nothing was thrown");
+}
+
+const missing = errorOf(() => readdirSync("no, really"));
+const moved = errorOf(() => renameSync("no, really", "nowhere"));
+
+test.each([
+  ["an error of the system", missing, "no such file or directory"],
+  ["an error about two paths", moved, "no such file or directory"],
+  ["an error's cause", new Error("failed", { cause: missing }), "no such file or directory"],
+  ["another error that ends with a word", new Error("the mark is old, sadly"), undefined],
+  ["another error that begins like a code", new Error("EARLY: nobody is here"), undefined],
+])("the reason for %s is its message without code and path", (_, error, expected) => {
+  expect(reasonOf(error)).toBe(expected ?? (error as Error).message);
+});
+
+test.each([
+  ["ENOENT", true],
+  ["ENOSPC", true],
+  ["EROFS", true],
+  ["SQLITE_FULL", true],
+  ["SQLITE_IOERR_WRITE", true],
+  ["SQLITE_CORRUPT", false],
+  ["ECONNRESET", false],
+  ["EPIPE", false],
+  ["ETIMEDOUT", false],
+  ["ENOTFOUND", false],
+  ["ERR_INVALID_ARG_TYPE", false],
+])("whether %s is an error of the file system: %p", (code, expected) => {
+  expect(isFileSystemError(Object.assign(new Error("failed"), { code }))).toBe(expected);
+});
