@@ -10,9 +10,9 @@ import type {
 import { createRoadbook as create, type Roadbook } from "./roadbook.ts";
 import type { RoadbookOptions } from "./settings/library-options.ts";
 import { type ApplyOptions, applyChanges as applyLines } from "./snapshot/import/apply.ts";
-import type { Counted } from "./snapshot/import/counted.ts";
 import { type ImportOptions, importDataset as importLines } from "./snapshot/import/import.ts";
 import type { LineSource } from "./snapshot/import/line-reader.ts";
+import type { WriteReport } from "./snapshot/import/write-report.ts";
 
 export type { ChangeLine, DatasetLine, DeletionLine, EndLine, IdsLine } from "./domain/dataset.ts";
 export type {
@@ -47,9 +47,9 @@ export type { Meta } from "./snapshot/format/meta.ts";
 export { SnapshotError } from "./snapshot/format/snapshot-error.ts";
 export type { ApplyOptions } from "./snapshot/import/apply.ts";
 export type { Differences } from "./snapshot/import/comparison.ts";
-export type { Counted } from "./snapshot/import/counted.ts";
 export type { ImportOptions } from "./snapshot/import/import.ts";
 export { DatasetError, type RecordErrors } from "./snapshot/import/record-errors.ts";
+export type { WriteReport } from "./snapshot/import/write-report.ts";
 export { exportDataset } from "./snapshot/read/export.ts";
 export type { Replacement } from "./snapshot/read/reload.ts";
 
@@ -60,7 +60,11 @@ export type { Replacement } from "./snapshot/read/reload.ts";
 export type Dataset = LineSource<DatasetLine | IdsLine | EndLine>;
 export type Changes = LineSource<ChangeLine | IdsLine | EndLine>;
 
-type Write<Lines, Options> = (lines: Lines, target: string, options?: Options) => Promise<Counted>;
+type Write<Lines, Options> = (
+  lines: Lines,
+  target: string,
+  options?: Options,
+) => Promise<WriteReport>;
 
 /** Builds a snapshot file, like the `import` command. An empty `target` is none. */
 export const importDataset: Write<Dataset, ImportOptions> = (lines, target, options) =>

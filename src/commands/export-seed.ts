@@ -78,9 +78,9 @@ async function writeTables(folder: string, force: boolean, options: CommunityOpt
   await endOnSignal(writeAll, { left: `${folder} is incomplete` });
 }
 
-async function fill({ path }: Paths, lines: Iterable<string>): Promise<void> {
+async function fill({ next }: Paths, lines: Iterable<string>): Promise<void> {
   // Opens without creating, because the file must stay gone if a signal has removed it.
-  await pipeline(chunksOf(lines), createWriteStream(path, { flags: "r+" }));
+  await pipeline(chunksOf(lines), createWriteStream(next, { flags: "r+" }));
 }
 
 /** Joins lines to chunks of some 64 KB. */

@@ -7,7 +7,6 @@ import { id } from "../settings/kinds.ts";
 import { parseNamed } from "../settings/named-value.ts";
 import { UsageError } from "../settings/usage-error.ts";
 import { type ApplyOptions, applyChanges } from "../snapshot/import/apply.ts";
-import type { Counted } from "../snapshot/import/counted.ts";
 import { type HideOptions, hideUsers } from "../snapshot/import/hide.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { DatasetError } from "../snapshot/import/record-errors.ts";
@@ -16,6 +15,7 @@ import {
   findSourceProblem,
   type SourceKind,
 } from "../snapshot/import/source-kind.ts";
+import type { WriteReport } from "../snapshot/import/write-report.ts";
 import { plural } from "./counts.ts";
 import { confirmServed } from "./health.ts";
 import { Progress } from "./progress.ts";
@@ -113,7 +113,7 @@ function showImport(progress: Progress): ImportOptions {
   };
 }
 
-function describeImport(imported: Counted, to: string | undefined, isDry: boolean): string {
+function describeImport(imported: WriteReport, to: string | undefined, isDry: boolean): string {
   const done = isDry ? "dry run (nothing was written): would import" : "imported";
   const written = `${done} ${describeWritten(imported, to === undefined ? "" : ` to ${to}`)}`;
   const { count, hidden } = imported.skipped;
@@ -145,11 +145,11 @@ async function write<T>(
 async function finish(
   to: string | undefined,
   { json, confirm, waitMs }: Ending,
-  counted: Counted,
+  report: WriteReport,
   lines: readonly string[],
   more: object = {},
 ): Promise<void> {
   if (!json) writeSummary(`${lines.join("\n")}\n`);
   if (confirm && to !== undefined) await confirmServed(to, confirm, waitMs);
-  if (json) writeSummary(toLine(toOutcome(to, counted, more)));
+  if (json) writeSummary(toLine(toOutcome(to, report, more)));
 }

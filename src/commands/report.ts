@@ -2,16 +2,16 @@
 import type { UnknownColumn } from "../domain/record-reader.ts";
 import { printable } from "../domain/text.ts";
 import type { Differences } from "../snapshot/import/comparison.ts";
-import type { Counted } from "../snapshot/import/counted.ts";
 import type { OddCount } from "../snapshot/import/odd-texts.ts";
+import type { WriteReport } from "../snapshot/import/write-report.ts";
 import { describeCounts, plural } from "./counts.ts";
 
 const MAX_NOT_FOUND = 20;
 
 /** `more` has what only this command reports. */
-export function toOutcome(to: string | undefined, counted: Counted, more: object): object {
-  const { sha256 = null, counts, differences = null, held, notFound } = counted;
-  const { cleaned, names, times, unknownColumns, skipped } = counted;
+export function toOutcome(to: string | undefined, report: WriteReport, more: object): object {
+  const { sha256 = null, counts, differences = null, held, notFound } = report;
+  const { cleaned, names, times, unknownColumns, skipped } = report;
   const { count, hidden: users_made_private } = skipped;
   return {
     snapshot: to ?? null,
@@ -30,7 +30,7 @@ export function toOutcome(to: string | undefined, counted: Counted, more: object
 }
 
 /** Says what the snapshot has, and how many names differ from their source. */
-export function describeWritten({ counts, cleaned }: Counted, where = ""): string {
+export function describeWritten({ counts, cleaned }: WriteReport, where = ""): string {
   const written = describeCounts(counts) + where;
   if (cleaned === 0) return written;
 
@@ -39,8 +39,8 @@ export function describeWritten({ counts, cleaned }: Counted, where = ""): strin
 }
 
 /** Lists the differences from the old snapshot, and what looks wrong. */
-export function listDetails(counted: Counted): string[] {
-  const { differences, held, notFound, unknownColumns, names, times } = counted;
+export function listDetails(report: WriteReport): string[] {
+  const { differences, held, notFound, unknownColumns, names, times } = report;
   const lines = [
     ...describeDifferences(differences),
     describeHeld(held),
@@ -72,7 +72,7 @@ function describeHeld(held: number): string | undefined {
   return held > 0 ? `kept private or deleted by a takedown: ${plural(held, "user")}` : undefined;
 }
 
-function describeNotFound(notFound: Counted["notFound"]): string | undefined {
+function describeNotFound(notFound: WriteReport["notFound"]): string | undefined {
   if (notFound.length === 0) return undefined;
 
   const shown = notFound.slice(0, MAX_NOT_FOUND).map(({ type, id }) => `${type} ${id}`);

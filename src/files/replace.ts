@@ -8,10 +8,10 @@ import { type LockOptions, lockWhenFree } from "./lock.ts";
 import { makeTemporaryFolder, removeLeftovers } from "./temporary-folder.ts";
 
 /**
- * `old` may be missing but is no symbolic link. The others are empty: `path` becomes the new file,
+ * `old` may be missing but is no symbolic link. The others are empty: `next` becomes the new file,
  * and `work` is deleted.
  */
-export type Paths = Record<"path" | "work" | "old", string>;
+export type Paths = Record<"next" | "work" | "old", string>;
 type Write<T> = (paths: Paths) => Promise<T>;
 
 /** How long to wait for other programs to close a file. */
@@ -45,9 +45,9 @@ export function replaceLocked<T>(target: string, write: Write<T>, options: Repla
 }
 
 /** Whether the file is missing, and no other process can be making it. */
-export function isUnknown(target: string): boolean {
-  const isMissing = fs.lstatSync(target, { throwIfNoEntry: false }) === undefined;
-  return isMissing && !fs.existsSync(lockBeside(target));
+export function isMissing(target: string): boolean {
+  const isThere = fs.lstatSync(target, { throwIfNoEntry: false }) !== undefined;
+  return !isThere && !fs.existsSync(lockBeside(target));
 }
 
 /** Follows symbolic links. The file may be missing, but its folder must be writable. */
@@ -61,10 +61,10 @@ function findReplaceable(target: string): string {
   return file;
 }
 
-async function replaceBy<T>(path: string, old: string, write: Write<T>, options: ReplaceOptions) {
-  const work = `${path}.work`;
+async function replaceBy<T>(next: string, old: string, write: Write<T>, options: ReplaceOptions) {
+  const work = `${next}.work`;
   // SQLite would apply the journal of a killed writer to the next writer's file.
-  const own = [path, work, `${path}-journal`, `${work}-journal`];
+  const own = [next, work, `${next}-journal`, `${work}-journal`];
   const discard = () => {
     for (const each of own) fs.rmSync(each, { force: true });
   };
@@ -74,13 +74,13 @@ async function replaceBy<T>(path: string, old: string, write: Write<T>, options:
   process.on("exit", discard);
   try {
     // Only the owner can read the new file until it has the permissions of the old one.
-    for (const each of [path, work]) fs.writeFileSync(each, "", { flag: "wx", mode: 0o600 });
-    const result = await write({ path, work, old });
-    await finish(path, old);
+    for (const each of [next, work]) fs.writeFileSync(each, "", { flag: "wx", mode: 0o600 });
+    const result = await write({ next, work, old });
+    await finish(next, old);
 
     options.onCommit?.();
     // Asynchronous, because renaming also deletes the old file, which takes 0.2 s for a gigabyte.
-    await renameWhenFree(path, old);
+    await renameWhenFree(next, old);
     flushFolder(dirname(old));
     return result;
   } finally {

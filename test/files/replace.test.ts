@@ -13,8 +13,8 @@ import { join } from "node:path";
 import { replaceFile, replaceLocked } from "../../src/files/replace.ts";
 import { temporaryFolder } from "../support.ts";
 
-const write = (text: string) => async (paths: { path: string; work: string }) => {
-  for (const path of [paths.path, paths.work]) writeFileSync(path, text);
+const write = (text: string) => async (paths: { next: string; work: string }) => {
+  for (const path of [paths.next, paths.work]) writeFileSync(path, text);
 };
 /** Lists a folder without the lock file, which stays. */
 const listFiles = (folder: string) => readdirSync(folder).filter((name) => !name.endsWith(".lock"));
@@ -38,7 +38,7 @@ test.each(writers)("%s leaves the file untouched if writing fails", async (_, re
   const folder = temporaryFolder();
   const target = join(folder, "file");
   writeFileSync(target, "old");
-  const failing = (paths: { path: string; work: string }) =>
+  const failing = (paths: { next: string; work: string }) =>
     write("half")(paths).then(() => Promise.reject(new Error("no more data")));
   await expect(replace(target, failing)).rejects.toThrow("no more data");
   expect(readFileSync(target, "utf8")).toBe("old");
@@ -47,8 +47,8 @@ test.each(writers)("%s leaves the file untouched if writing fails", async (_, re
 
 test("only the owner can read a file that is not complete yet", async () => {
   const target = join(temporaryFolder(), "file");
-  const modes = await replaceFile(target, async ({ path, work }) =>
-    [path, work].map((each) => statSync(each).mode & 0o777),
+  const modes = await replaceFile(target, async ({ next, work }) =>
+    [next, work].map((each) => statSync(each).mode & 0o777),
   );
   expect(modes).toEqual([0o600, 0o600]);
   expect(statSync(target).mode & 0o777).toBe(0o666 & ~process.umask());
@@ -61,8 +61,8 @@ test("the files that a killed writer left are removed, and a link's target is un
   symlinkSync(elsewhere, join(folder, ".file.new"));
   for (const name of [".file.new.work", ".file.new-journal"])
     writeFileSync(join(folder, name), "x");
-  await replaceLocked(join(folder, "file"), async ({ path }) => {
-    expect(readFileSync(path, "utf8")).toBe("");
+  await replaceLocked(join(folder, "file"), async ({ next }) => {
+    expect(readFileSync(next, "utf8")).toBe("");
   });
   expect(listFiles(folder)).toEqual(["file"]);
   expect(readFileSync(elsewhere, "utf8")).toBe("precious");

@@ -5,20 +5,20 @@
  */
 import { accessSync, constants, copyFileSync } from "node:fs";
 import type { RecordReader } from "../../domain/record-reader.ts";
-import { isUnknown, type Paths, type ReplaceOptions, replaceLocked } from "../../files/replace.ts";
+import { isMissing, type Paths, type ReplaceOptions, replaceLocked } from "../../files/replace.ts";
 import { parseHeader } from "../format/layout.ts";
 import { namingErrors } from "../format/snapshot-error.ts";
 import { type Dated, dateBuild } from "./build-time.ts";
 import { ChangeWriter } from "./change-writer.ts";
-import type { Changed } from "./comparison.ts";
-import type { Counted } from "./counted.ts";
+import type { ChangedIds } from "./comparison.ts";
 import { type GuardOptions, guardChanges } from "./guard.ts";
 import { type IdOptions, Ids } from "./ids.ts";
 import { type LineOptions, LineReader, type LineSource } from "./line-reader.ts";
 import { describeOldSnapshot, type OldSnapshot, verifyOldSnapshot } from "./old-snapshot.ts";
-import { type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
+import { type ReadOptions, type ReadReport, readDataset } from "./read-dataset.ts";
 import { SnapshotWriter } from "./snapshot-writer.ts";
 import { type Summary, summarize } from "./summary.ts";
+import type { WriteReport } from "./write-report.ts";
 
 export interface ApplyOptions
   extends LineOptions,
@@ -35,13 +35,13 @@ export function applyChanges(
   changes: LineSource,
   target: string,
   options: ApplyOptions = {},
-): Promise<Counted> {
+): Promise<WriteReport> {
   return replaceExisting(target, options, async (paths) => {
     const dated = dateBuild(options);
     await using reader = await LineReader.open(changes, dated);
     const old = await copyVerified(target, paths);
     using ids = await Ids.open(reader.ids, old, dated);
-    using writer = SnapshotWriter.change(paths.path, paths.old);
+    using writer = SnapshotWriter.change(paths.next, paths.old);
 
     return await applyTo({ paths, writer, ids, old }, reader, dated);
   });
@@ -59,7 +59,7 @@ export async function changeSnapshot(
   using ids = await Ids.open(reader.ids, old, {});
 
   const dated = dateBuild({});
-  const { summary } = await change({ writer, ids, old }, reader, dated);
+  const { summary } = await changeRows({ writer, ids, old }, reader, dated);
   return await writer.toBytes(ids, summary, dated);
 }
 
@@ -78,16 +78,16 @@ export async function replaceExisting<T>(
   write: (paths: Paths) => Promise<T>,
 ): Promise<T> {
   // The lock file beside a name that was mistyped would stay. A first import may have one, too.
-  if (isUnknown(target)) await namingErrors(target, async () => accessSync(target));
+  if (isMissing(target)) await namingErrors(target, async () => accessSync(target));
   return replaceLocked(target, write, options);
 }
 
 /** Copies the snapshot file `name`, and reads what the changes must know about it. */
-export async function copyVerified(name: string, { path: copy, old }: Paths): Promise<OldSnapshot> {
+export async function copyVerified(name: string, { next, old }: Paths): Promise<OldSnapshot> {
   await namingErrors(name, async () => accessSync(old, constants.R_OK));
-  copyFileSync(old, copy, constants.COPYFILE_FICLONE);
+  copyFileSync(old, next, constants.COPYFILE_FICLONE);
   // Verifies the copy rather than the original, which may have changed since it was copied.
-  return verifyOldSnapshot(copy, { name, path: old });
+  return verifyOldSnapshot(next, { name, path: old });
 }
 
 /** Applies changes to a copy, which becomes the new file. */
@@ -95,9 +95,9 @@ export async function applyTo(
   copy: Copy,
   reader: RecordReader,
   options: Dated<ApplyOptions>,
-): Promise<Counted> {
+): Promise<WriteReport> {
   const { paths, writer, ids, old } = copy;
-  const { read, summary, changed, notFound } = await change(copy, reader, options);
+  const { read, summary, changed, notFound } = await changeRows(copy, reader, options);
 
   const differences = guardChanges(writer.db, changed, summary, old, options);
   const sha256 = await writer.toFile(paths, ids, summary, options);
@@ -106,23 +106,24 @@ export async function applyTo(
   return { ...read, counts, unlocked, differences, held: 0, notFound, sha256 };
 }
 
-interface Change extends Pick<ChangeWriter, "notFound"> {
-  read: Read;
+/** What is known after the changes to the rows. */
+interface ChangedRows extends Pick<ChangeWriter, "notFound"> {
+  read: ReadReport;
   summary: Summary;
-  changed: Changed;
+  changed: ChangedIds;
 }
 
 /** Applies changes to the rows and the name indexes of a copy. `builtAtMs` dates takedowns. */
-async function change(
+async function changeRows(
   { writer: { db }, ids, old: { featured } }: Omit<Copy, "paths">,
   reader: RecordReader,
   options: Dated<ReadOptions>,
-): Promise<Change> {
-  const changes = new ChangeWriter(db, ids, options.builtAtMs);
-  const read = await readDataset(reader, changes, ids, options);
-  changes.indexNames();
+): Promise<ChangedRows> {
+  const writer = new ChangeWriter(db, ids, options.builtAtMs);
+  const read = await readDataset(reader, writer, ids, options);
+  writer.indexNames();
 
-  const { positionOf, notFound } = changes;
+  const { positionOf, notFound } = writer;
   const changed = { users: [...positionOf.user.keys()], companies: [...positionOf.company.keys()] };
   // Anyone can be featured if an achievement or a featured user has changed.
   const isAnyone =

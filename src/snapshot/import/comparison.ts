@@ -17,7 +17,7 @@ export interface Differences {
 }
 
 /** The records that a change file names. All others have stayed the same. */
-export interface Changed {
+export interface ChangedIds {
   users: readonly number[];
   companies: readonly number[];
 }
@@ -42,7 +42,7 @@ export class Comparison {
   readonly #db: Database;
 
   /** Reads only the records in `changed`, if it is given. */
-  constructor(db: Database, before: Totals, after: Totals, changed?: Changed) {
+  constructor(db: Database, before: Totals, after: Totals, changed?: ChangedIds) {
     this.#db = db;
     this.before = before;
     this.after = after;

@@ -4,7 +4,7 @@
  */
 import type { Database } from "../../sqlite/driver.ts";
 import type { Totals } from "../format/counts.ts";
-import { type Changed, Comparison, type Differences } from "./comparison.ts";
+import { type ChangedIds, Comparison, type Differences } from "./comparison.ts";
 import type { OldSnapshot } from "./old-snapshot.ts";
 import type { SkippedErrors } from "./record-errors.ts";
 import type { Summary } from "./summary.ts";
@@ -44,7 +44,7 @@ export function guardImport(
 /** Returns how a changed copy differs from the old snapshot. Throws if most of something is gone. */
 export function guardChanges(
   db: Database,
-  changed: Changed,
+  changed: ChangedIds,
   summary: Summary,
   old: OldSnapshot,
   options: Pick<GuardOptions, "allowShrink">,

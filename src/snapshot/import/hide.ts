@@ -6,10 +6,10 @@ import type { Database } from "../../sqlite/driver.ts";
 import { privateUser, user } from "../format/schema.ts";
 import { applyTo, type Copy, copyVerified, replaceExisting } from "./apply.ts";
 import { type BuildTime, dateBuild } from "./build-time.ts";
-import type { Counted } from "./counted.ts";
 import { type IdOptions, Ids } from "./ids.ts";
 import { ListReader } from "./list-reader.ts";
 import { SnapshotWriter } from "./snapshot-writer.ts";
+import type { WriteReport } from "./write-report.ts";
 
 /** A user whom `hideUsers` made private or found private. */
 interface Found {
@@ -30,18 +30,18 @@ export function hideUsers(
   given: readonly (number | string)[],
   target: string,
   options: HideOptions = {},
-): Promise<Counted & { found: Found[] }> {
+): Promise<WriteReport & { found: Found[] }> {
   return replaceExisting(target, options, async (paths) => {
     const dated = dateBuild(options);
     const old = await copyVerified(target, paths);
     using ids = await Ids.open(OWN_IDS, old, dated);
-    using writer = SnapshotWriter.change(paths.path, paths.old);
+    using writer = SnapshotWriter.change(paths.next, paths.old);
     const copy = { paths, writer, ids, old };
 
     const found = findUsers(copy, given);
     const changes = found.map(({ given: id }) => ({ type: "user", id, public: false }));
-    const counted = await applyTo(copy, new ListReader(changes), { ...dated, allowShrink: true });
-    return { ...counted, found };
+    const report = await applyTo(copy, new ListReader(changes), { ...dated, allowShrink: true });
+    return { ...report, found };
   });
 }
 

@@ -8,18 +8,18 @@ import {
 } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { type Dated, dateBuild } from "./build-time.ts";
-import type { Counted } from "./counted.ts";
 import { type GuardOptions, guardImport } from "./guard.ts";
 import { type IdOptions, Ids } from "./ids.ts";
 import type { LineSource } from "./line-reader.ts";
 import { type OldSnapshot, type OverwriteOptions, readOldSnapshot } from "./old-snapshot.ts";
 import { openReader, type ReaderOptions } from "./open-reader.ts";
-import { type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
+import { type ReadOptions, type ReadReport, readDataset } from "./read-dataset.ts";
 import { RowWriter } from "./row-writer.ts";
 import { SkippingWriter } from "./skip-invalid.ts";
 import { type FinishOptions, SnapshotWriter } from "./snapshot-writer.ts";
 import { summarize } from "./summary.ts";
 import { holdTakedowns } from "./takedowns.ts";
+import type { WriteReport } from "./write-report.ts";
 
 export interface ImportOptions
   extends ReaderOptions,
@@ -42,7 +42,7 @@ export async function importDataset(
   dataset: LineSource,
   target: string | undefined,
   options: ImportOptions = {},
-): Promise<Counted> {
+): Promise<WriteReport> {
   if (target === undefined) {
     if (!options.dryRun) throw new TypeError("only a dry run can have no target");
     return importInto(dataset, undefined, undefined, dateBuild(options));
@@ -65,7 +65,7 @@ async function importInto(
   old: OldSnapshot | undefined,
   paths: Paths | undefined,
   options: Dated<ImportOptions>,
-): Promise<Counted> {
+): Promise<WriteReport> {
   await using reader = await openReader(dataset, options);
   using ids = await Ids.open(reader.ids, old, options);
   using writer = SnapshotWriter.create(paths?.work, old?.path);
@@ -76,7 +76,7 @@ async function importInto(
   const differences = guardImport(writer.db, read.skipped, summary, old, options);
 
   const { counts, unlocked } = summary;
-  const report: Counted = { ...read, counts, unlocked, differences, held, notFound: [] };
+  const report: WriteReport = { ...read, counts, unlocked, differences, held, notFound: [] };
   if (paths === undefined) return report;
   return { ...report, sha256: await writer.toFile(paths, ids, summary, options) };
 }
@@ -100,7 +100,7 @@ function fill(
   reader: RecordReader,
   ids: Ids,
   options: Dated<ReadOptions & Pick<ImportOptions, "skipInvalid">>,
-): Promise<Read> {
+): Promise<ReadReport> {
   const handler = options.skipInvalid ? new SkippingWriter(db, ids) : new RowWriter(db, ids);
   return readDataset(reader, handler, ids, options);
 }

@@ -50,7 +50,9 @@ export interface ReadOptions extends CleaningOptions {
 }
 
 /** The report on a dataset that has been read. */
-export interface Read extends Pick<RecordCleaner, "cleaned">, Pick<OddTexts, "names" | "times"> {
+export interface ReadReport
+  extends Pick<RecordCleaner, "cleaned">,
+    Pick<OddTexts, "names" | "times"> {
   unknownColumns: readonly UnknownColumn[];
   /** Whether all ids of users are integers, although they were translated by an id map. */
   hasNeedlessMap: boolean;
@@ -63,7 +65,7 @@ export async function readDataset<Parsed extends RecordKey>(
   handler: RecordHandler<Parsed>,
   ids: Ids,
   options: Dated<ReadOptions>,
-): Promise<Read> {
+): Promise<ReadReport> {
   const cleaner = new RecordCleaner(options);
   const collector = new ErrorCollector(handler, reader, ids, options.maxErrors);
 

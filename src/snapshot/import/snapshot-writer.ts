@@ -81,11 +81,11 @@ export class SnapshotWriter implements Disposable {
   }
 
   /**
-   * Makes the database, whose rows are complete, the snapshot file `path`. Returns its checksum.
+   * Makes the database, whose rows are complete, the snapshot file `next`. Returns its checksum.
    * Commits the id map, so that no id is lost that the snapshot will serve.
    */
   async toFile(
-    { path, work }: Pick<Paths, "path" | "work">,
+    { next, work }: Pick<Paths, "next" | "work">,
     ids: Ids,
     summary: Summary,
     options: Dated<FinishOptions>,
@@ -93,14 +93,14 @@ export class SnapshotWriter implements Disposable {
     await this.#finish(ids, summary, options);
     const isSparse = !this.#isNew && this.#hasManyFreePages();
     // Copies rows, not pages, so free pages are left behind.
-    if (this.#isNew || isSparse) this.db.run(sql`VACUUM INTO ${this.#isNew ? path : work}`);
+    if (this.#isNew || isSparse) this.db.run(sql`VACUUM INTO ${this.#isNew ? next : work}`);
     this[Symbol.dispose]();
-    if (isSparse) copyFileSync(work, path, constants.COPYFILE_FICLONE);
+    if (isSparse) copyFileSync(work, next, constants.COPYFILE_FICLONE);
 
-    await forgetDeleted(path);
-    const sha256 = await writeTrailer(path);
+    await forgetDeleted(next);
+    const sha256 = await writeTrailer(next);
     // Detects bugs in how a snapshot is built. A takedown does not wait for this.
-    if (this.#isNew) await checkSnapshot(path);
+    if (this.#isNew) await checkSnapshot(next);
     ids.commit();
     return sha256;
   }

@@ -68,11 +68,11 @@ export async function downloadBlocks(
   if (changed.length > blocks / 2) throw new BlocksError("has changed too much");
 
   const ranges = listRanges(changed).values();
-  await replaceCopy(async ({ path, old }) => {
-    await copyIfSpace(old, path, total);
-    await using file = await open(path, "r+");
+  await replaceCopy(async ({ next, old }) => {
+    await copyIfSpace(old, next, total);
+    await using file = await open(next, "r+");
 
-    const work = async () => {
+    const downloadRanges = async () => {
       for (const { from, to } of ranges) {
         using part = await get({ ...rangeHeaders(`bytes=${from}-${to - 1}`), "if-match": etag });
         // Some stores and proxies ignore If-Match, so the status need not be 412.
@@ -81,7 +81,7 @@ export async function downloadBlocks(
       }
     };
 
-    await Promise.all(Array.from({ length: CONNECTIONS }, work));
+    await Promise.all(Array.from({ length: CONNECTIONS }, downloadRanges));
     await file.truncate(total);
     await writeAll(file, end, own.from);
   });

@@ -165,9 +165,9 @@ export class RemoteSnapshot implements Disposable {
 
     this.#refusal = undefined;
     try {
-      await this.#replaceCopy(async ({ path }) => {
+      await this.#replaceCopy(async ({ next }) => {
         // Opens the file without creating it, because a signal may have removed it by now.
-        const file = createWriteStream(path, { flags: "r+" });
+        const file = createWriteStream(next, { flags: "r+" });
         await pipeline(bound(body, this.#options.folder), file);
       });
       this.#hasCopy = true;
@@ -185,7 +185,7 @@ export class RemoteSnapshot implements Disposable {
     mkdirSync(this.#options.folder, { recursive: true, mode: 0o700 });
     await replaceLocked(this.path, async (paths) => {
       await write(paths);
-      await verifyFile(paths.path);
+      await verifyFile(paths.next);
     });
     // Their servers may have ended since.
     await this.#copy.removeOthers();

@@ -2,9 +2,9 @@
 import type { RecordKey } from "../../domain/dataset.ts";
 import type { Totals } from "../format/counts.ts";
 import type { Differences } from "./comparison.ts";
-import type { Read } from "./read-dataset.ts";
+import type { ReadReport } from "./read-dataset.ts";
 
-export interface Counted extends Read, Totals {
+export interface WriteReport extends ReadReport, Totals {
   /** The checksum of the new snapshot; undefined for a dry run. */
   sha256?: string;
   /** Undefined if the file is new or nothing could be compared. */
