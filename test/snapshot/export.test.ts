@@ -18,7 +18,7 @@ import {
   validateMarker,
   validateRecord,
 } from "../../src/domain/validate-record.ts";
-import { cleanNames } from "../../src/snapshot/import/clean-record.ts";
+import { cleanRecord } from "../../src/snapshot/import/clean-record.ts";
 import { importDataset } from "../../src/snapshot/import/import.ts";
 import { exportDataset } from "../../src/snapshot/read/export.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";
@@ -194,7 +194,7 @@ describe("schema", () => {
   function isValid(text: string, validate: typeof validateRecord | typeof validateChange): boolean {
     const record = parseObject(text);
     if (record instanceof InvalidRecord) return false;
-    cleanNames(record);
+    cleanRecord(record, {});
     return !((validateMarker(record) ?? validate(record)) instanceof InvalidRecord);
   }
 

@@ -5,7 +5,7 @@ import { validateChange } from "../../domain/validate-record.ts";
 import { NameChanges } from "../../search/name-index.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
-import type { RecordHandler } from "./read-dataset.ts";
+import type { RecordHandler } from "./record-handler.ts";
 import { duplicateId, RowWriter } from "./row-writer.ts";
 import { TakedownWriter } from "./takedowns.ts";
 

@@ -18,7 +18,7 @@ import { achievement, company, privateUser, role, user } from "../format/schema.
 import type { Unlock } from "../format/unlocks.ts";
 import type { Ids } from "./ids.ts";
 import { LongUsers } from "./long-users.ts";
-import type { RecordHandler } from "./read-dataset.ts";
+import type { RecordHandler } from "./record-handler.ts";
 import { References } from "./references.ts";
 
 const limits = {

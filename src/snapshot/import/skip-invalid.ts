@@ -11,7 +11,7 @@ import { InvalidRecord, validateRecord } from "../../domain/validate-record.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { createTable, privateUser, user } from "../format/schema.ts";
 import type { Ids } from "./ids.ts";
-import type { RecordHandler, Skipped } from "./read-dataset.ts";
+import type { RecordHandler, Skipped } from "./record-handler.ts";
 import { RowWriter } from "./row-writer.ts";
 
 /**
