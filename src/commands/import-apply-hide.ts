@@ -16,8 +16,8 @@ import {
   type SourceKind,
 } from "../snapshot/import/source-kind.ts";
 import type { WriteReport } from "../snapshot/import/write-report.ts";
+import { confirmServed } from "./confirm.ts";
 import { plural } from "./counts.ts";
-import { confirmServed } from "./health.ts";
 import { Progress } from "./progress.ts";
 import { describeWritten, listDetails, toOutcome } from "./report.ts";
 import { endOnSignal } from "./signals.ts";
