@@ -417,7 +417,11 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         else {
           const drivers = isAway ? ["Anna Nowak", "Łukasz Nowak"] : ["Łukasz Nowak"];
           for (const name of drivers) await page.getByRole("link", { name, exact: true }).click();
-          if (!isAway) await page.waitForURL("**/drivers/42");
+          if (!isAway) {
+            await page.waitForURL("**/drivers/42");
+            // Until then, the script in the head expects that the other one will not run.
+            await until(() => page.evaluate(() => document.readyState === "complete"));
+          }
           await page.clock.runFor(2000);
           if (isAway) await page.getByText("One moment…").waitFor();
         }

@@ -1,14 +1,9 @@
-/** Opens snapshots after verifying every byte. Nothing that happens to a file reaches its copy. */
+/** Opens snapshots after verifying every byte. */
 import { createHash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
-import { join } from "node:path";
 import { sqlite } from "#sqlite";
-import { MAX_BYTES_IN_MEMORY } from "../../domain/limits.ts";
-import { copyIfSpace } from "../../files/disk-space.ts";
-import { reasonOf } from "../../files/errors.ts";
 import { openFile } from "../../files/input.ts";
 import { readChunks } from "../../files/read-chunks.ts";
-import { makeTemporaryFolder, TEMPORARY } from "../../files/temporary-folder.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import {
   CHECKSUM_BYTES,
@@ -18,7 +13,7 @@ import {
   readHeader,
   SCHEMA_VERSION,
 } from "./layout.ts";
-import { namingErrors, SnapshotError } from "./snapshot-error.ts";
+import { SnapshotError } from "./snapshot-error.ts";
 
 /** The caller must close `db`. */
 export type VerifiedDatabase = { db: Database; sha256: string };
@@ -30,49 +25,9 @@ export async function verifyFile(path: string): Promise<string> {
   return sha256;
 }
 
-interface OpenOptions {
+export interface OpenOptions {
   /** Older schemas are refused. Defaults to this release's. */
   oldest?: number | undefined;
-}
-
-interface PrivateOptions extends OpenOptions {
-  /** Where to copy a large file. */
-  copyFolder?: string | undefined;
-}
-
-/** Opens bytes, or a private copy of a file. */
-export function openPrivate(
-  source: string | Uint8Array,
-  options: PrivateOptions = {},
-): Promise<VerifiedDatabase> {
-  return namingErrors(source, async () => {
-    if (typeof source !== "string") return openBytes(source, options);
-
-    await using file = await openFile(source);
-    const { size } = await file.stat();
-    if (size <= MAX_BYTES_IN_MEMORY) return await openBytes(await file.readFile(), options);
-    parseHeader(await readHeader(file), size);
-    return await openCopy(source, size, options);
-  });
-}
-
-/** Opens an unlinked copy of the file, which the system deletes when the copy is closed. */
-async function openCopy(
-  path: string,
-  bytes: number,
-  { copyFolder = TEMPORARY, oldest }: PrivateOptions,
-): Promise<VerifiedDatabase> {
-  try {
-    using temporary = makeTemporaryFolder(copyFolder);
-    const copy = join(temporary.folder, "copy");
-    await copyIfSpace(path, copy, bytes);
-    return await openInPlace(copy, { oldest, isMapped: true });
-  } catch (error) {
-    if (error instanceof SnapshotError) throw error;
-    const needs = `needs ${Math.ceil(bytes / 1e6)} MB in ${copyFolder}`;
-    const advice = "choose another folder with --cache-dir of serve";
-    throw new SnapshotError(`cannot be copied (${needs}): ${reasonOf(error)}; ${advice}`);
-  }
 }
 
 /** Opens the file itself, which must not change while it is open. */
@@ -90,7 +45,11 @@ export async function openInPlace(
   return refuseOlder(db, sha256, oldest);
 }
 
-async function openBytes(bytes: Uint8Array, { oldest }: OpenOptions): Promise<VerifiedDatabase> {
+/** Opens a snapshot in memory. */
+export async function openBytes(
+  bytes: Uint8Array,
+  { oldest }: OpenOptions,
+): Promise<VerifiedDatabase> {
   const databaseBytes = parseHeader(bytes, bytes.length);
   const sha256 = await verifyChecksum(bytes, bytes.length);
   return refuseOlder(sqlite.openBytes(bytes.subarray(0, databaseBytes)), sha256, oldest);

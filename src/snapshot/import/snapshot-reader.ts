@@ -3,7 +3,8 @@ import { setImmediate } from "node:timers/promises";
 import type { Item, Location, RecordReader, SourceIds } from "../../domain/record-reader.ts";
 import { PREVIOUS_SCHEMA } from "../format/layout.ts";
 import { readMeta } from "../format/meta.ts";
-import { openPrivate, type VerifiedDatabase } from "../format/open.ts";
+import type { VerifiedDatabase } from "../format/open.ts";
+import { openPrivate } from "../format/private-copy.ts";
 import { listRecords } from "../format/records.ts";
 
 const BATCH = 500;

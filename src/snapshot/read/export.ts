@@ -2,7 +2,7 @@
 import { type IdsLine, withEndLine } from "../../domain/dataset.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { readMeta } from "../format/meta.ts";
-import { openPrivate } from "../format/open.ts";
+import { openPrivate } from "../format/private-copy.ts";
 import { listRecords } from "../format/records.ts";
 
 /**

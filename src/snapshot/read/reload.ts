@@ -1,7 +1,8 @@
 /** Holds the snapshot that is being served, and keeps it if a replacement of its file is bad. */
 import { isDeepStrictEqual } from "node:util";
 import { type Meta, readMeta } from "../format/meta.ts";
-import { openPrivate, type VerifiedDatabase } from "../format/open.ts";
+import type { VerifiedDatabase } from "../format/open.ts";
+import { openPrivate } from "../format/private-copy.ts";
 import { type SnapshotError, snapshotError } from "../format/snapshot-error.ts";
 import { Companies } from "./companies.ts";
 import { type FileVersion, findVersion, isSameFile } from "./detect-replacement.ts";
