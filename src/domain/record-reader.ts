@@ -66,6 +66,8 @@ export interface FoundError extends ValidationError {
   id?: number | string | undefined;
   /** Undefined if the error is not in a single record. */
   at?: Position | undefined;
+  /** Whether the id of the record, which the reason then has, is taken. */
+  isDuplicate?: boolean;
   /** For an id that is taken, where the record stands that has it. */
   first?: Position | undefined;
   /** For a reference to a record that does not exist, the type and id of that record. */

@@ -15,9 +15,6 @@ export interface ValidationError {
   kind?: string;
 }
 
-/** The kind of the errors in records whose id is taken. */
-export const DUPLICATE_ID = "duplicate id";
-
 /** In code units. */
 const MAX_VALUE_LENGTH = 60;
 

@@ -8,8 +8,8 @@ import { type LockOptions, lockWhenFree } from "./lock.ts";
 import { makeTemporaryFolder, removeLeftovers } from "./temporary-folder.ts";
 
 /**
- * `old` may be missing but is no symbolic link. The others are empty: `next` becomes the new file,
- * and `work` is deleted.
+ * `old` may be missing but is no symbolic link. The others are empty: `next` becomes the new file
+ * or, if it stays empty, `work`.
  */
 export type Paths = Record<"next" | "work" | "old", string>;
 type Write<T> = (paths: Paths) => Promise<T>;
@@ -76,11 +76,12 @@ async function replaceBy<T>(next: string, old: string, write: Write<T>, options:
     // Only the owner can read the new file until it has the permissions of the old one.
     for (const each of [next, work]) fs.writeFileSync(each, "", { flag: "wx", mode: 0o600 });
     const result = await write({ next, work, old });
-    await finish(next, old);
+    const made = fs.statSync(next).size > 0 ? next : work;
+    await finish(made, old);
 
     options.onCommit?.();
     // Asynchronous, because renaming also deletes the old file, which takes 0.2 s for a gigabyte.
-    await renameWhenFree(next, old);
+    await renameWhenFree(made, old);
     flushFolder(dirname(old));
     return result;
   } finally {

@@ -108,7 +108,7 @@ test.if(hasStrace || Boolean(process.env.ROADBOOK_REQUIRE_ALL))(
     });
     const folder = basename(dirname(target));
     const file = basename(target);
-    expect(steps).toEqual([`fsync .${file}.new`, `rename ${file}`, `fsync ${folder}`]);
+    expect(steps).toEqual([`fsync .${file}.new.work`, `rename ${file}`, `fsync ${folder}`]);
   },
 );
 

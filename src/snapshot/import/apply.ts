@@ -41,7 +41,7 @@ export function applyChanges(
     await using reader = await LineReader.open(changes, dated);
     const old = await copyVerified(target, paths);
     using ids = await Ids.open(reader.ids, old, dated);
-    using writer = SnapshotWriter.change(paths.next, paths.old);
+    using writer = SnapshotWriter.change(paths.work, paths.old);
 
     return await applyTo({ paths, writer, ids, old }, reader, dated);
   });
@@ -83,11 +83,11 @@ export async function replaceExisting<T>(
 }
 
 /** Copies the snapshot file `name`, and reads what the changes must know about it. */
-export async function copyVerified(name: string, { next, old }: Paths): Promise<OldSnapshot> {
+export async function copyVerified(name: string, { work, old }: Paths): Promise<OldSnapshot> {
   await namingErrors(name, async () => accessSync(old, constants.R_OK));
-  copyFileSync(old, next, constants.COPYFILE_FICLONE);
+  copyFileSync(old, work, constants.COPYFILE_FICLONE);
   // Verifies the copy rather than the original, which may have changed since it was copied.
-  return verifyOldSnapshot(next, { name, path: old });
+  return verifyOldSnapshot(work, { name, path: old });
 }
 
 /** Applies changes to a copy, which becomes the new file. */

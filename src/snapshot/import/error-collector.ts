@@ -10,7 +10,6 @@ import type {
   RecordReader,
 } from "../../domain/record-reader.ts";
 import { InvalidRecord } from "../../domain/validate-record.ts";
-import { DUPLICATE_ID } from "../../domain/validation-errors.ts";
 import type { Ids } from "./ids.ts";
 import { RecordErrors, SkippedErrors } from "./record-errors.ts";
 import type { RecordHandler, Skipped } from "./record-handler.ts";
@@ -73,9 +72,12 @@ export class ErrorCollector<Parsed extends RecordKey> {
 
     const consequence = isFinal ? "" : CONSEQUENCES[skipped];
     for (const error of errors) {
-      const { field, reason, kind = reason } = error;
+      const { field, reason, kind = reason, isDuplicate = false } = error;
       const found: FoundError = { field, reason: reason + consequence, kind, type, id, at };
-      if (kind === DUPLICATE_ID) found.first = error.first ?? first;
+      if (isDuplicate) {
+        found.isDuplicate = true;
+        found.first = error.first ?? first;
+      }
       this.#add(this.#errorsFor(isFinal), found);
     }
   }

@@ -35,7 +35,7 @@ export function hideUsers(
     const dated = dateBuild(options);
     const old = await copyVerified(target, paths);
     using ids = await Ids.open(OWN_IDS, old, dated);
-    using writer = SnapshotWriter.change(paths.next, paths.old);
+    using writer = SnapshotWriter.change(paths.work, paths.old);
     const copy = { paths, writer, ids, old };
 
     const found = findUsers(copy, given);

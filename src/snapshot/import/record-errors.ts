@@ -1,7 +1,6 @@
 /** Groups the errors in a dataset by kind, so that errors of one kind never hide another kind. */
 import { ERRORS_PER_KIND } from "../../domain/limits.ts";
 import type { FoundError, Location, RecordError } from "../../domain/record-reader.ts";
-import { DUPLICATE_ID } from "../../domain/validation-errors.ts";
 
 /** The number of kinds is limited because each unknown field name is a kind of its own. */
 const MAX_KINDS = 100;
@@ -36,8 +35,7 @@ export class RecordErrors {
     if (known.first.length >= this.#shown) return;
 
     const error = toRecordError(found, location);
-    // The reason for a duplicate id has the id.
-    const isNamed = location.placeHasId === true || kind === DUPLICATE_ID;
+    const isNamed = location.placeHasId === true || found.isDuplicate === true;
     known.first.push({ error, message: format(error, isNamed) });
   }
 

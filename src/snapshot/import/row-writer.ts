@@ -10,7 +10,6 @@ import type { PublicUserLine } from "../../domain/model.ts";
 import type { FoundError, Position } from "../../domain/record-reader.ts";
 import { parseTime } from "../../domain/time.ts";
 import { validateRecord } from "../../domain/validate-record.ts";
-import { DUPLICATE_ID } from "../../domain/validation-errors.ts";
 import { spell } from "../../search/fold.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { countOf } from "../format/counts.ts";
@@ -185,7 +184,7 @@ function prepareDeletions(db: Database) {
 /** The error for a record whose id another record of its type has. */
 export function duplicateId(record: RecordKey, ids: Ids): FoundError {
   const reason = `duplicate ${record.type} id ${ids.inSource(record)}`;
-  return { field: "id", reason, kind: DUPLICATE_ID };
+  return { field: "id", reason, kind: "duplicate id", isDuplicate: true };
 }
 
 function tooMany(type: keyof typeof limits): FoundError {

@@ -2,7 +2,6 @@
  * Owns a snapshot that is being written: its database, and the order in which it is finished.
  * Nothing needs to be durable before that, because the database is discarded after a crash.
  */
-import { constants, copyFileSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { sql } from "drizzle-orm";
 import { sqlite } from "#sqlite";
@@ -81,8 +80,9 @@ export class SnapshotWriter implements Disposable {
   }
 
   /**
-   * Makes the database, whose rows are complete, the snapshot file `next`. Returns its checksum.
-   * Commits the id map, so that no id is lost that the snapshot will serve.
+   * Makes the database, whose rows are complete, a snapshot: in its file, which is `work`, or as a
+   * copy in `next`. Returns the checksum. Commits the id map, so that no id is lost that the snapshot
+   * will serve.
    */
   async toFile(
     { next, work }: Pick<Paths, "next" | "work">,
@@ -91,16 +91,16 @@ export class SnapshotWriter implements Disposable {
     options: Dated<FinishOptions>,
   ): Promise<string> {
     await this.#finish(ids, summary, options);
-    const isSparse = !this.#isNew && this.#hasManyFreePages();
+    const isCopied = this.#isNew || this.#hasManyFreePages();
     // Copies rows, not pages, so free pages are left behind.
-    if (this.#isNew || isSparse) this.db.run(sql`VACUUM INTO ${this.#isNew ? next : work}`);
+    if (isCopied) this.db.run(sql`VACUUM INTO ${next}`);
     this[Symbol.dispose]();
-    if (isSparse) copyFileSync(work, next, constants.COPYFILE_FICLONE);
 
-    await forgetDeleted(next);
-    const sha256 = await writeTrailer(next);
+    const file = isCopied ? next : work;
+    await forgetDeleted(file);
+    const sha256 = await writeTrailer(file);
     // Detects bugs in how a snapshot is built. A takedown does not wait for this.
-    if (this.#isNew) await checkSnapshot(next);
+    if (this.#isNew) await checkSnapshot(file);
     ids.commit();
     return sha256;
   }
