@@ -44,7 +44,8 @@ async function expectSame(path: string, dataset: object[]): Promise<void> {
   expect(await exported(path)).toBe(await exported(expected));
   const found = await openSnapshot(path);
   const wanted = await openSnapshot(expected);
-  expect(found.meta.counts).toEqual(wanted.meta.counts);
+  const { counts, unlocked, featured } = wanted.meta;
+  expect(found.meta).toMatchObject({ counts, unlocked, featured });
   const asked = queries.split(",");
   expect(responsesOf(found, asked)).toEqual(responsesOf(wanted, asked));
   for (const { close } of [found, wanted]) close();
@@ -58,10 +59,14 @@ const name = fc
   )
   .filter((text) => text.trim() !== "");
 const id = fc.integer({ min: 1, max: 40 });
+const unlock = { id: 7, tier: 1, unlocked_at: "2024-03-09T17:05:00Z" };
+const achievements = fc.constantFrom([], [unlock]);
 const change = fc.oneof(
   {
     weight: 3,
-    arbitrary: fc.record({ id, name }).map(({ id, name }) => user(id, name, { roles: [1] })),
+    arbitrary: fc.record({ id, name, achievements }).map(({ id, name, achievements }) => {
+      return user(id, name, { roles: [1], achievements });
+    }),
   },
   id.map(hide),
   fc
@@ -131,7 +136,6 @@ test("apply deletes thousands of companies in a few seconds", async () => {
 });
 
 describe("apply rejects an invalid change file and changes nothing on disk", () => {
-  const unlock = { id: 7, tier: 1, unlocked_at: "2024-03-09T17:05:00Z" };
   const isReferenced = (name: string, user: number) =>
     `line 1: id: ${name} is still referenced (user ${user})`;
   const noAchievement = "line 2: achievements[0].id: there is no achievement 7 (user 50)";
@@ -240,7 +244,6 @@ test("a snapshot gets smaller when most of its users are gone", async () => {
 });
 
 test("apply takes down one of two public users, who has most achievements", async () => {
-  const unlock = { id: 7, tier: 1, unlocked_at: "2024-03-09T17:05:00Z" };
   const path = await makeSnapshot([
     ...community.filter(({ id }) => id !== 42),
     user(42, "A", { achievements: [unlock] }),

@@ -13,16 +13,15 @@ export interface Totals {
   unlocked: number;
 }
 
-export function countTotals(db: Database, unlocked = countUnlocked(db)): Totals {
+export function countRows(db: Database): Counts {
   const publicUsers = countOf(db, user);
-  const counts = {
+  return {
     roles: countOf(db, role),
     achievements: countOf(db, achievement),
     companies: countOf(db, company),
     users: publicUsers + countOf(db, privateUser),
     public_users: publicUsers,
   };
-  return { counts, unlocked };
 }
 
 export function countOf(db: Database, table: SQLiteTable): number {

@@ -6,6 +6,7 @@
 import { accessSync, constants, copyFileSync } from "node:fs";
 import type { RecordReader } from "../../domain/record-reader.ts";
 import { isMissing, type Paths, type ReplaceOptions, replaceLocked } from "../../files/replace.ts";
+import { countRows } from "../format/counts.ts";
 import { parseHeader } from "../format/layout.ts";
 import { namingErrors } from "../format/snapshot-error.ts";
 import { type Dated, dateBuild } from "./build-time.ts";
@@ -17,7 +18,7 @@ import { type LineOptions, LineReader, type LineSource } from "./line-reader.ts"
 import { describeOldSnapshot, type OldSnapshot, verifyOldSnapshot } from "./old-snapshot.ts";
 import { type ReadOptions, type ReadReport, readDataset } from "./read-dataset.ts";
 import { SnapshotWriter } from "./snapshot-writer.ts";
-import { type Summary, summarize } from "./summary.ts";
+import { findFeatured, type Summary } from "./summary.ts";
 import type { WriteReport } from "./write-report.ts";
 
 export interface ApplyOptions
@@ -115,7 +116,7 @@ interface ChangedRows extends Pick<ChangeWriter, "notFound"> {
 
 /** Applies changes to the rows and the name indexes of a copy. `builtAtMs` dates takedowns. */
 async function changeRows(
-  { writer: { db }, ids, old: { featured } }: Omit<Copy, "paths">,
+  { writer: { db }, ids, old }: Omit<Copy, "paths">,
   reader: RecordReader,
   options: Dated<ReadOptions>,
 ): Promise<ChangedRows> {
@@ -127,7 +128,12 @@ async function changeRows(
   const changed = { users: [...positionOf.user.keys()], companies: [...positionOf.company.keys()] };
   // Anyone can be featured if an achievement or a featured user has changed.
   const isAnyone =
-    positionOf.achievement.size > 0 || featured.some((id) => positionOf.user.has(id));
-  const summary = summarize(db, isAnyone ? undefined : [...featured, ...changed.users]);
+    positionOf.achievement.size > 0 || old.featured.some((id) => positionOf.user.has(id));
+  const among = isAnyone ? undefined : [...old.featured, ...changed.users];
+  const summary = {
+    counts: countRows(db),
+    unlocked: old.unlocked + writer.unlocked,
+    featured: findFeatured(db, among),
+  };
   return { read, summary, changed, notFound };
 }

@@ -5,7 +5,7 @@ import { validateChange } from "../../domain/validate-record.ts";
 import { NameChanges } from "../../search/name-index.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
-import type { RecordHandler } from "./record-handler.ts";
+import type { RecordHandler, Report } from "./record-handler.ts";
 import { duplicateId, RowWriter } from "./row-writer.ts";
 import { TakedownWriter } from "./takedowns.ts";
 
@@ -52,8 +52,13 @@ export class ChangeWriter implements RecordHandler<ChangeLine> {
     return [];
   }
 
-  *finish(): Generator<FoundError> {
-    yield* this.#rows.finish();
+  /** How many more achievements are unlocked than before. */
+  get unlocked(): number {
+    return this.#rows.unlocked;
+  }
+
+  finish(report: Report): void {
+    this.#rows.finish(report);
     this.#rows.nameMembers(this.positionOf.company.keys());
   }
 

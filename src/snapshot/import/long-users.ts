@@ -1,9 +1,9 @@
 /** Finds the users whose achievements would take too much of a response. */
 import { MAX_ACHIEVEMENTS_BYTES } from "../../domain/model.ts";
-import type { FoundError } from "../../domain/record-reader.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { achievement, user } from "../format/schema.ts";
 import { encodeUnlocks, type Unlock } from "../format/unlocks.ts";
+import type { Report } from "./record-handler.ts";
 
 /** More bytes than an entry adds to the JSON of its definition. */
 const ENTRY_BYTES = 100;
@@ -36,11 +36,11 @@ export class LongUsers {
     this.#most = Number.POSITIVE_INFINITY;
   }
 
-  *finish(): Generator<FoundError> {
+  finish(report: Report): void {
     for (const { id, name, bytes } of this.list()) {
       const kind = `must take at most ${MAX_ACHIEVEMENTS_BYTES / 1024} KB in a response`;
       const reason = `${kind}, got ${Math.ceil(bytes / 1024)} KB for ${JSON.stringify(name)}`;
-      yield { field: "achievements", reason, kind, type: "user", id };
+      report({ field: "achievements", reason, kind, type: "user", id });
     }
   }
 

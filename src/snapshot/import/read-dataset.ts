@@ -62,7 +62,7 @@ export async function readDataset<Parsed extends RecordKey>(
     }
   }
 
-  for (const error of handler.finish()) collector.addLate(error);
+  handler.finish((error) => collector.addLate(error));
   if (collector.errors.count > 0) throw new DatasetError(collector.errors);
 
   const { names, times } = odd;

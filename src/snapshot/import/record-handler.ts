@@ -6,6 +6,8 @@ import type { InvalidRecord } from "../../domain/validate-record.ts";
 /** The fate of a record of which all, or the invalid part, was skipped. */
 export type Skipped = "left out" | "trimmed" | "made private" | "private already";
 
+export type Report = (error: FoundError) => void;
+
 /** Validates the records of a dataset or a change file and applies them to a database. */
 export interface RecordHandler<Parsed> {
   validate(record: RawRecord): Parsed | InvalidRecord;
@@ -16,6 +18,6 @@ export interface RecordHandler<Parsed> {
    * method, every error is final.
    */
   skip?(record: RecordKey, invalid: Parsed | InvalidRecord, at: Position): Skipped;
-  /** Returns the errors that can be detected only after the last record. */
-  finish(): Iterable<FoundError>;
+  /** Completes the rows, and reports the errors that can be detected only after the last record. */
+  finish(report: Report): void;
 }

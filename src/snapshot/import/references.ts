@@ -4,10 +4,11 @@
  */
 import { type SQL, sql } from "drizzle-orm";
 import type { RecordKey } from "../../domain/dataset.ts";
-import type { FoundError, Position } from "../../domain/record-reader.ts";
+import type { Position } from "../../domain/record-reader.ts";
 import { mustExist } from "../../domain/validation-errors.ts";
 import type { Database, Statement } from "../../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
+import type { Report } from "./record-handler.ts";
 
 /** A reference as it is in the table `pending`. */
 interface Pending extends RecordKey {
@@ -48,17 +49,17 @@ export class References {
     return sql`SELECT user FROM pending WHERE type = 'company'`;
   }
 
-  *finish(): Generator<FoundError> {
+  finish(report: Report): void {
     for (const { at, field, user, ...missing } of this.#iterateMissing()) {
       const error = mustExist(field, missing.type, this.#ids.inSource(missing));
-      yield { at, ...error, type: "user", id: user, missing };
+      report({ at, ...error, type: "user", id: user, missing });
     }
     this.#db.$client.exec("DROP TABLE pending");
 
     for (const { at, user, ...missing } of this.#iterateDeleted()) {
       const kind = "is still referenced";
       const reason = `${missing.type} ${this.#ids.inSource(missing)} ${kind}`;
-      yield { at, field: "id", reason, kind, type: "user", id: user, missing };
+      report({ at, field: "id", reason, kind, type: "user", id: user, missing });
     }
   }
 

@@ -2,7 +2,7 @@
  * Writes each record of a dataset as a row. A duplicate id is reported immediately, but a reference
  * to a missing record only after the last record.
  */
-import { getTableColumns, type SQL, sql } from "drizzle-orm";
+import { eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { DatasetLine, RecordKey } from "../../domain/dataset.ts";
 import { MAX_ACHIEVEMENT_DEFINITIONS, MAX_ROLE_DEFINITIONS } from "../../domain/limits.ts";
@@ -17,7 +17,7 @@ import { achievement, company, privateUser, role, user } from "../format/schema.
 import type { Unlock } from "../format/unlocks.ts";
 import type { Ids } from "./ids.ts";
 import { LongUsers } from "./long-users.ts";
-import type { RecordHandler } from "./record-handler.ts";
+import type { RecordHandler, Report } from "./record-handler.ts";
 import { References } from "./references.ts";
 
 const limits = {
@@ -35,6 +35,8 @@ export class RowWriter implements RecordHandler<DatasetLine> {
   readonly validate = validateRecord;
   readonly references: References;
   readonly longUsers: LongUsers;
+  /** How many achievements the users have unlocked whose rows were added, less those removed. */
+  unlocked = 0;
   readonly #db: Database;
   readonly #ids: Ids;
   readonly #inserts: ReturnType<typeof prepareInserts>;
@@ -64,17 +66,22 @@ export class RowWriter implements RecordHandler<DatasetLine> {
 
   /** Returns whether there was such a record. */
   remove({ type, id }: RecordKey): boolean {
-    return this.#deletions[type].some((deletion) => deletion.run({ id }).changes > 0);
+    if (type !== "user") return this.#deletions[type].run({ id }).changes > 0;
+
+    const { publicUser, privateUser } = this.#deletions;
+    const [removed] = publicUser.all({ id });
+    if (removed) this.unlocked -= removed.unlocked;
+    return removed !== undefined || privateUser.run({ id }).changes > 0;
   }
 
-  *finish(): Generator<FoundError> {
+  finish(report: Report): void {
     nameCompanies(this.#db, sql`id IN (${this.references.usersBeforeCompany()})`);
-    yield* this.references.finish();
+    this.references.finish(report);
     // When a change file is applied, the old and new rows together may exceed the limit.
     for (const type of ["role", "achievement"] as const) {
-      if (countOf(this.#db, limits[type].table) > limits[type].max) yield tooMany(type);
+      if (countOf(this.#db, limits[type].table) > limits[type].max) report(tooMany(type));
     }
-    yield* this.longUsers.finish();
+    this.longUsers.finish(report);
   }
 
   /** Copies the names of companies into the rows of their members. */
@@ -122,6 +129,7 @@ export class RowWriter implements RecordHandler<DatasetLine> {
     const added = addUser.run(...values, id);
     if (added.changes === 0) return false;
 
+    this.unlocked += unlocks.length;
     this.longUsers.note(unlocks.length);
     this.#noteReferences(record, at, companyName !== undefined);
     return true;
@@ -168,16 +176,14 @@ function prepareInsert(db: Database, table: SQLiteTable) {
 }
 
 function prepareDeletions(db: Database) {
-  const prepare = (table: SQLiteTable) =>
-    db
-      .delete(table)
-      .where(sql`id = ${sql.placeholder("id")}`)
-      .prepare();
+  const id = sql.placeholder("id");
+  const unlocked = sql<number>`json_array_length(${user.achievements})`;
   return {
-    role: [prepare(role)],
-    achievement: [prepare(achievement)],
-    company: [prepare(company)],
-    user: [prepare(user), prepare(privateUser)],
+    role: db.delete(role).where(eq(role.id, id)).prepare(),
+    achievement: db.delete(achievement).where(eq(achievement.id, id)).prepare(),
+    company: db.delete(company).where(eq(company.id, id)).prepare(),
+    publicUser: db.delete(user).where(eq(user.id, id)).returning({ unlocked }).prepare(),
+    privateUser: db.delete(privateUser).where(eq(privateUser.id, id)).prepare(),
   };
 }
 

@@ -2,23 +2,27 @@
  * Writes each record of a dataset as a row and skips whatever is invalid. The section `--skip-invalid`
  * of src/domain/README.md says what is left of a record.
  */
-import { eq, sql } from "drizzle-orm";
-import { integer, sqliteTable } from "drizzle-orm/sqlite-core";
-import type { DatasetLine, RecordKey } from "../../domain/dataset.ts";
+import { and, eq, isNotNull, sql } from "drizzle-orm";
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { type DatasetLine, isPublicUser, type RecordKey } from "../../domain/dataset.ts";
 import type { FoundError, Position } from "../../domain/record-reader.ts";
 import { salvageUser } from "../../domain/salvage-user.ts";
 import { InvalidRecord, validateRecord } from "../../domain/validate-record.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { createTable, privateUser, user } from "../format/schema.ts";
 import type { Ids } from "./ids.ts";
-import type { RecordHandler, Skipped } from "./record-handler.ts";
+import type { RecordHandler, Report, Skipped } from "./record-handler.ts";
 import { RowWriter } from "./row-writer.ts";
 
 /**
  * The users who have lost part of their record. On disk, unlike a TEMP table, because a bad dataset
  * may trim millions of users.
  */
-const trimmed = sqliteTable("trimmed", { id: integer().primaryKey() });
+const trimmed = sqliteTable("trimmed", {
+  id: integer().primaryKey(),
+  /** The achievements that are left, if all would be too long for a response. */
+  achievements: text(),
+});
 
 export class SkippingWriter implements RecordHandler<DatasetLine> {
   readonly validate = validateRecord;
@@ -47,37 +51,47 @@ export class SkippingWriter implements RecordHandler<DatasetLine> {
     }
 
     // A second public record matters only if there is something wrong with the first.
-    const isPublic = "public" in invalid && invalid.public;
+    const isPublic = !(invalid instanceof InvalidRecord) && isPublicUser(invalid);
     if (isPublic && !this.#isImpaired(id)) return "left out";
 
     this.#statements.remove.run({ id });
     return this.#statements.hide.run({ id }).changes > 0 ? "made private" : "private already";
   }
 
-  *finish(): Generator<FoundError> {
-    for (const error of this.#rows.finish()) {
+  finish(report: Report): void {
+    this.#rows.finish((error) => {
       if (error.missing) this.#statements.trim.run({ id: error.id });
-      yield error;
-    }
-    for (const { id, fitting } of this.#rows.longUsers.list()) {
-      const achievements = JSON.stringify(fitting);
-      this.#db.run(sql`UPDATE user SET achievements = ${achievements} WHERE id = ${id}`);
-    }
+      report(error);
+    });
+    this.#shortenAchievements();
     this.#removeReferences();
     this.#db.run(sql`DROP TABLE ${trimmed}`);
   }
 
   /** Whether the user has lost part of a record or is private. */
   #isImpaired(id: number): boolean {
-    const found = sql`SELECT 1 FROM trimmed WHERE id = ${id}
-      UNION ALL SELECT 1 FROM private_user WHERE id = ${id}`;
-    return this.#db.all(found).length > 0;
+    const { findTrimmed, findPrivate } = this.#statements;
+    return findTrimmed.get({ id }) !== undefined || findPrivate.get({ id }) !== undefined;
+  }
+
+  /** Keeps of the achievements of a user those that fit into a response. */
+  #shortenAchievements(): void {
+    // In two steps, because users must not change while they are read.
+    for (const { id, fitting } of this.#rows.longUsers.list()) {
+      this.#statements.shorten.run({ id, achievements: JSON.stringify(fitting) });
+    }
+    this.#db
+      .update(user)
+      .set({ achievements: sql`${trimmed.achievements}` })
+      .from(trimmed)
+      .where(and(eq(user.id, trimmed.id), isNotNull(trimmed.achievements)))
+      .run();
   }
 
   /** Removes from the users who have lost something all references to records that do not exist. */
   #removeReferences(): void {
     // The name of a missing company is already null, because there was none to copy.
-    this.#db.$client.exec(`
+    this.#db.run(sql`
       UPDATE user SET
         (company_id, company_role) =
           (SELECT company_id, company_role WHERE company_id IN (SELECT id FROM company)),
@@ -92,8 +106,16 @@ export class SkippingWriter implements RecordHandler<DatasetLine> {
 
 function prepareStatements(db: Database) {
   const id = sql.placeholder("id");
+  const achievements = sql.placeholder("achievements");
   return {
     trim: db.insert(trimmed).values({ id }).onConflictDoNothing().prepare(),
+    shorten: db
+      .insert(trimmed)
+      .values({ id, achievements })
+      .onConflictDoUpdate({ target: trimmed.id, set: { achievements: sql`excluded.achievements` } })
+      .prepare(),
+    findTrimmed: db.select({ id: trimmed.id }).from(trimmed).where(eq(trimmed.id, id)).prepare(),
+    findPrivate: db.select().from(privateUser).where(eq(privateUser.id, id)).prepare(),
     remove: db.delete(user).where(eq(user.id, id)).prepare(),
     hide: db.insert(privateUser).values({ id }).onConflictDoNothing().prepare(),
   };
