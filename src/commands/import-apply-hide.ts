@@ -1,5 +1,6 @@
 /** The commands that write snapshots: `import`, `apply` and `hide`. */
 import { formatDuration } from "../domain/duration.ts";
+import { InvalidValue } from "../domain/invalid-value.ts";
 import { MAX_HOLD_MS } from "../domain/limits.ts";
 import { paragraph } from "../domain/text.ts";
 import type { ReplaceOptions } from "../files/replace.ts";
@@ -10,11 +11,7 @@ import { type ApplyOptions, applyChanges } from "../snapshot/import/apply.ts";
 import { type HideOptions, hideUsers } from "../snapshot/import/hide.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { DatasetError } from "../snapshot/import/record-errors.ts";
-import {
-  findSourceKind,
-  findSourceProblem,
-  type SourceKind,
-} from "../snapshot/import/source-kind.ts";
+import { findSourceKind, type SourceKind } from "../snapshot/import/source-kind.ts";
 import type { WriteReport } from "../snapshot/import/write-report.ts";
 import { confirmServed } from "./confirm.ts";
 import { plural } from "./counts.ts";
@@ -44,9 +41,10 @@ const NEEDLESS_MAP = paragraph(
 
 /** `source` is a file, a folder of CSV files, `-` for standard input, or a database's URL. */
 export async function runImport({ source, to, ...options }: Importing) {
-  const problem = findSourceProblem(source, options.queries);
-  if (problem !== undefined) throw new UsageError(`SOURCE ${problem}`);
-  checkImportFlags(await findSourceKind(source, options.queries), options);
+  const kind = await findSourceKind(source, options.queries).catch((error) => {
+    throw error instanceof InvalidValue ? new UsageError(`SOURCE ${error.message}`) : error;
+  });
+  checkImportFlags(kind, options);
 
   const imported = await write("dataset", (hooks, progress) =>
     importDataset(source, to, { ...options, ...showImport(progress), ...hooks }),
