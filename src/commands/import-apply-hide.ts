@@ -3,6 +3,7 @@ import { formatDuration } from "../domain/duration.ts";
 import { InvalidValue } from "../domain/invalid-value.ts";
 import { MAX_HOLD_MS } from "../domain/limits.ts";
 import { paragraph } from "../domain/text.ts";
+import { BusyError } from "../files/lock.ts";
 import type { ReplaceOptions } from "../files/replace.ts";
 import { id } from "../settings/kinds.ts";
 import { parseNamed } from "../settings/named-value.ts";
@@ -121,7 +122,7 @@ function describeImport(imported: WriteReport, to: string | undefined, isDry: bo
   return hidden > 0 ? `${skipped}, made ${plural(hidden, "user")} private` : skipped;
 }
 
-/** Turns a `DatasetError` into an error that counts and lists the problems in `input`. */
+/** Completes errors: counts the problems in `input`, or names the flag for how long to wait. */
 async function write<T>(
   input: string,
   run: (hooks: ReplaceOptions, progress: Progress) => Promise<T>,
@@ -131,6 +132,7 @@ async function write<T>(
   try {
     return await endOnSignal((onCommit) => run({ onCommit, onWait }, progress));
   } catch (error) {
+    if (error instanceof BusyError) throw new Error(`${error.message}; --wait sets this time`);
     if (!(error instanceof DatasetError)) throw error;
     const count = plural(error.count, "error");
     throw new Error(`${count} in the ${input}; nothing was written\n${error.message}`);
