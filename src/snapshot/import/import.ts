@@ -18,7 +18,7 @@ import { RowWriter } from "./row-writer.ts";
 import { SkippingWriter } from "./skip-invalid.ts";
 import { type FinishOptions, SnapshotWriter } from "./snapshot-writer.ts";
 import { summarize } from "./summary.ts";
-import { holdTakedowns } from "./takedowns.ts";
+import { type HoldOptions, holdTakedowns } from "./takedowns.ts";
 import type { WriteReport } from "./write-report.ts";
 
 export interface ImportOptions
@@ -26,6 +26,7 @@ export interface ImportOptions
     ReadOptions,
     GuardOptions,
     OverwriteOptions,
+    HoldOptions,
     IdOptions,
     FinishOptions,
     ReplaceOptions {
