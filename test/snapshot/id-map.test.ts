@@ -154,7 +154,7 @@ test("keys are text without the space around them, and 5 is the same key as text
   ]);
   const hiding = hideUsers(["AB", "ac", 6], target, { idMap });
   await expect(hiding).rejects.toThrow("user ac, user 6; nothing was written");
-  using map = await IdMap.open(idMap, "read");
+  using map = await IdMap.open(idMap, { createsMissing: false });
   expect([5, "5 ", "6"].map((id) => map.find("user", id))).toEqual([1, 1, undefined]);
 });
 

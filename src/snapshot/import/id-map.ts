@@ -18,7 +18,10 @@ import { type LockOptions, waitForLock } from "../../files/lock.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { KeyTable } from "./key-table.ts";
 
-type Mode = "read" | "create";
+interface OpenOptions extends LockOptions {
+  /** Whether to create a file that does not exist, or to read it as an empty map. */
+  createsMissing: boolean;
+}
 
 /** Half of a mark, in hexadecimal digits. The first half is the same for all marks of a map. */
 const HALF = 16;
@@ -45,14 +48,11 @@ export class IdMap implements Disposable {
     };
   }
 
-  /**
-   * Opens and locks the file. One that does not exist is created, or read as an empty map. One that
-   * cannot be written can still be read.
-   */
-  static async open(path: string, mode: Mode, options: LockOptions = {}): Promise<IdMap> {
+  /** Opens and locks the file. One that cannot be written can still be read. */
+  static async open(path: string, options: OpenOptions): Promise<IdMap> {
     try {
       for (;;) {
-        const map = await IdMap.#tryOpen(path, mode, options);
+        const map = await IdMap.#tryOpen(path, options);
         if (map) return map;
       }
     } catch (error) {
@@ -63,14 +63,10 @@ export class IdMap implements Disposable {
   }
 
   /** Returns undefined if the file was removed or created while this waited for its lock. */
-  static async #tryOpen(
-    path: string,
-    mode: Mode,
-    options: LockOptions,
-  ): Promise<IdMap | undefined> {
-    const isNew = mode === "create" && fileAt(path) === undefined;
+  static async #tryOpen(path: string, options: OpenOptions): Promise<IdMap | undefined> {
+    const isNew = options.createsMissing && fileAt(path) === undefined;
     // The file has the keys of private users.
-    if (mode === "create") appendFileSync(path, "", { mode: 0o600 });
+    if (options.createsMissing) appendFileSync(path, "", { mode: 0o600 });
 
     const file = fileAt(path);
     const { $client: db } = file === undefined ? sqlite.openMemory() : sqlite.openWritable(path);

@@ -67,7 +67,8 @@ async function importInto(
   paths: Paths | undefined,
   options: Dated<ImportOptions>,
 ): Promise<WriteReport> {
-  await using reader = await openReader(dataset, options);
+  const idKind = options.idMap === undefined ? "integers" : "keys";
+  await using reader = await openReader(dataset, idKind, options);
   using ids = await Ids.open(reader.ids, old, options);
   using writer = SnapshotWriter.create(paths?.work, old?.path);
 
@@ -87,7 +88,7 @@ export async function buildSnapshot(
   dataset: LineSource,
   options: FinishOptions = {},
 ): Promise<Uint8Array> {
-  await using reader = await openReader(dataset, {});
+  await using reader = await openReader(dataset, "integers", {});
   using ids = await Ids.open(reader.ids, undefined, {});
   using writer = SnapshotWriter.createInMemory();
 
