@@ -205,6 +205,22 @@ test.each<[string, (folder: string) => Promise<string>, string]>([
   expect(existsSync(target)).toBe(false);
 });
 
+test("a map that is damaged is named, and not the snapshot", async () => {
+  const { idMap, target } = await importKeys([ann]);
+  const others = Array.from({ length: 300 }, (_, at) => ({ ...ann, id: `key ${at}` }));
+  await importDataset([ann, ...others], target, { idMap });
+  const bytes = readFileSync(idMap);
+  // Leaves the first page, with the tables, as it is.
+  writeFileSync(idMap, bytes.fill(0xff, 4096));
+  const reason = "database disk image is malformed";
+  for (const importing of [
+    importDataset([{ ...ann, id: "key 1" }], target, { idMap, force: true }),
+    hideUsers(["key 1"], target, { idMap }),
+  ]) {
+    await expect(importing).rejects.toThrow(new Error(`cannot read ${idMap}: ${reason}`));
+  }
+});
+
 test("imports into two snapshots take turns with their map", async () => {
   const idMap = join(temporaryFolder(), "ids");
   const importing = ["a", "b"].map((name) => {

@@ -1,11 +1,7 @@
 /** Builds a snapshot from a dataset, whose records are written in batches as they are read. */
 import type { RecordReader } from "../../domain/record-reader.ts";
-import {
-  type Paths,
-  type ReplaceOptions,
-  replaceLocked,
-  withReplaceable,
-} from "../../files/replace.ts";
+import { namingTemporaryDatabase } from "../../files/errors.ts";
+import { findFile, type Paths, type ReplaceOptions, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { type Dated, dateBuild } from "./build-time.ts";
 import { type GuardOptions, guardImport } from "./guard.ts";
@@ -44,23 +40,31 @@ export async function importDataset(
   target: string | undefined,
   options: ImportOptions = {},
 ): Promise<WriteReport> {
-  if (target === undefined) {
-    if (!options.dryRun) throw new TypeError("only a dry run can have no target");
-    return importInto(dataset, undefined, undefined, dateBuild(options));
-  }
+  if (options.dryRun) return tryImport(dataset, target, options);
+  if (target === undefined) throw new TypeError("only a dry run can have no target");
 
-  const importOver = async (path: string, paths?: Paths) => {
+  const importOver = async (paths: Paths) => {
     const dated = dateBuild(options);
-    const old = await readOldSnapshot(path, target, dated);
+    const old = await readOldSnapshot(paths.old, target, dated);
     return importInto(dataset, old, paths, dated);
   };
-
-  if (options.dryRun) return withReplaceable(target, (path) => importOver(path));
   // Changes that arrive during an import wait for the lock, so the import cannot undo them.
-  return replaceLocked(target, (paths) => importOver(paths.old, paths), options);
+  return replaceLocked(target, importOver, options);
 }
 
-/** Builds the snapshot at `paths`, or only reports on it if there are none. */
+/** Reports what an import would do. Writes no file but a temporary database. */
+async function tryImport(
+  dataset: LineSource,
+  target: string | undefined,
+  options: ImportOptions,
+): Promise<WriteReport> {
+  const dated = dateBuild(options);
+  const old =
+    target === undefined ? undefined : await readOldSnapshot(await findFile(target), target, dated);
+  return namingTemporaryDatabase(() => importInto(dataset, old, undefined, dated));
+}
+
+/** Builds the snapshot at `paths`, or for a dry run, which has none, a temporary one. */
 async function importInto(
   dataset: LineSource,
   old: OldSnapshot | undefined,
