@@ -18,10 +18,12 @@ type Write<T> = (paths: Paths) => Promise<T>;
 const BUSY_MS = 5000;
 const RETRY_MS = 50;
 
-export interface ReplaceOptions extends LockOptions {
+interface CommitOptions {
   /** Called just before the rename. From then on, a command must not end as if it had failed. */
   onCommit?: (() => void) | undefined;
 }
+
+export interface ReplaceOptions extends LockOptions, CommitOptions {}
 
 /**
  * Calls `write`, then moves the new file to `target` or, if that is a symbolic link, to the file it
@@ -31,7 +33,7 @@ export interface ReplaceOptions extends LockOptions {
  * An error of the file system in `write` is taken for one of the new file, unless it has neither a
  * code nor a cause. So `write` must name all other files in their errors, as `cannotRead` does.
  */
-export function replaceFile<T>(target: string, write: Write<T>, options: ReplaceOptions = {}) {
+export function replaceFile<T>(target: string, write: Write<T>, options: CommitOptions = {}) {
   return namingTarget(target, async () => {
     const old = findReplaceable(target);
     await removeLeftovers(dirname(old));
@@ -75,7 +77,7 @@ function followLinks(target: string): string {
   return file;
 }
 
-async function replaceBy<T>(next: string, old: string, write: Write<T>, options: ReplaceOptions) {
+async function replaceBy<T>(next: string, old: string, write: Write<T>, options: CommitOptions) {
   const work = `${next}.work`;
   // SQLite would apply the journal of a killed writer to the next writer's file.
   const own = [next, work, `${next}-journal`, `${work}-journal`];

@@ -3,12 +3,13 @@ import type { RecordReader } from "../../domain/record-reader.ts";
 import { namingTemporaryDatabase } from "../../files/errors.ts";
 import { findFile, type Paths, type ReplaceOptions, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
+import type { TableOptions } from "../../tables/open-tables.ts";
 import { type Dated, dateBuild } from "./build-time.ts";
 import { type GuardOptions, guardImport } from "./guard.ts";
 import { type IdOptions, Ids } from "./ids.ts";
-import type { LineSource } from "./line-reader.ts";
+import type { LineOptions, LineSource } from "./line-reader.ts";
 import { type OldSnapshot, type OverwriteOptions, readOldSnapshot } from "./old-snapshot.ts";
-import { openReader, type ReaderOptions } from "./open-reader.ts";
+import { openReader } from "./open-reader.ts";
 import { type ReadOptions, type ReadReport, readDataset } from "./read-dataset.ts";
 import { RowWriter } from "./row-writer.ts";
 import { SkippingWriter } from "./skip-invalid.ts";
@@ -18,7 +19,8 @@ import { type HoldOptions, holdTakedowns } from "./takedowns.ts";
 import type { WriteReport } from "./write-report.ts";
 
 export interface ImportOptions
-  extends ReaderOptions,
+  extends LineOptions,
+    TableOptions,
     ReadOptions,
     GuardOptions,
     OverwriteOptions,

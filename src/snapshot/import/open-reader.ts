@@ -7,13 +7,11 @@ import { type LineOptions, LineReader, type LineSource } from "./line-reader.ts"
 import { SnapshotReader } from "./snapshot-reader.ts";
 import { findSourceKind } from "./source-kind.ts";
 
-export type ReaderOptions = LineOptions & TableOptions;
-
 /** Opens lines, or what is at a path or URL. Tables may have ids of `idKind`. */
 export async function openReader(
   source: LineSource,
   idKind: IdKind,
-  options: ReaderOptions,
+  options: LineOptions & TableOptions,
 ): Promise<RecordReader> {
   if (typeof source !== "string") return LineReader.open(source, options);
 
