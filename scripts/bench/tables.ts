@@ -69,8 +69,8 @@ export async function benchTables(folder: string, isQuick: boolean): Promise<voi
     timed(async () => {
       const isFiles = folder === undefined;
       await using tables = isFiles
-        ? openFolder(source, {})
-        : await openQueries(source, { queries: folder });
+        ? openFolder(source, "integers", {})
+        : await openQueries(source, "integers", { queries: folder });
       for await (const _ of tables.read());
     }),
   );

@@ -1,7 +1,9 @@
 /** The commands that write snapshots: `import`, `apply` and `hide`. */
 import { formatDuration } from "../domain/duration.ts";
+import { InvalidValue } from "../domain/invalid-value.ts";
 import { MAX_HOLD_MS } from "../domain/limits.ts";
 import { paragraph } from "../domain/text.ts";
+import { BusyError } from "../files/lock.ts";
 import type { ReplaceOptions } from "../files/replace.ts";
 import { id } from "../settings/kinds.ts";
 import { parseNamed } from "../settings/named-value.ts";
@@ -10,11 +12,7 @@ import { type ApplyOptions, applyChanges } from "../snapshot/import/apply.ts";
 import { type HideOptions, hideUsers } from "../snapshot/import/hide.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { DatasetError } from "../snapshot/import/record-errors.ts";
-import {
-  findSourceKind,
-  findSourceProblem,
-  type SourceKind,
-} from "../snapshot/import/source-kind.ts";
+import { findSourceKind, type SourceKind } from "../snapshot/import/source-kind.ts";
 import type { WriteReport } from "../snapshot/import/write-report.ts";
 import { confirmServed } from "./confirm.ts";
 import { plural } from "./counts.ts";
@@ -44,9 +42,10 @@ const NEEDLESS_MAP = paragraph(
 
 /** `source` is a file, a folder of CSV files, `-` for standard input, or a database's URL. */
 export async function runImport({ source, to, ...options }: Importing) {
-  const problem = findSourceProblem(source, options.queries);
-  if (problem !== undefined) throw new UsageError(`SOURCE ${problem}`);
-  checkImportFlags(await findSourceKind(source, options.queries), options);
+  const kind = await findSourceKind(source, options.queries).catch((error) => {
+    throw error instanceof InvalidValue ? new UsageError(`SOURCE ${error.message}`) : error;
+  });
+  checkImportFlags(kind, options);
 
   const imported = await write("dataset", (hooks, progress) =>
     importDataset(source, to, { ...options, ...showImport(progress), ...hooks }),
@@ -123,7 +122,7 @@ function describeImport(imported: WriteReport, to: string | undefined, isDry: bo
   return hidden > 0 ? `${skipped}, made ${plural(hidden, "user")} private` : skipped;
 }
 
-/** Turns a `DatasetError` into an error that counts and lists the problems in `input`. */
+/** Completes errors: counts the problems in `input`, or names the flag for how long to wait. */
 async function write<T>(
   input: string,
   run: (hooks: ReplaceOptions, progress: Progress) => Promise<T>,
@@ -133,6 +132,7 @@ async function write<T>(
   try {
     return await endOnSignal((onCommit) => run({ onCommit, onWait }, progress));
   } catch (error) {
+    if (error instanceof BusyError) throw new Error(`${error.message}; --wait sets this time`);
     if (!(error instanceof DatasetError)) throw error;
     const count = plural(error.count, "error");
     throw new Error(`${count} in the ${input}; nothing was written\n${error.message}`);

@@ -55,6 +55,17 @@ export function cannotRead(name: string, error: unknown): Error {
   return new Error(`cannot read ${name}: ${reasonOf(error)}`);
 }
 
+/** Calls `use`, which writes only a temporary database, and names that if its disk fails. */
+export async function namingTemporaryDatabase<T>(use: () => Promise<T>): Promise<T> {
+  try {
+    return await use();
+  } catch (error) {
+    if (!isFileSystemError(error)) throw error;
+    const advice = "TMPDIR sets its folder";
+    throw new Error(`cannot write the temporary database: ${reasonOf(error)}; ${advice}`);
+  }
+}
+
 /** Why a `fetch` failed. Leaves out the error's own message, because Bun's contains the URL. */
 export function networkReasonOf(error: unknown, timeoutMs: number): string {
   if (fieldsOf(error).name === "TimeoutError") return `timed out after ${timeoutMs / 1000} s`;

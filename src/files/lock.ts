@@ -15,6 +15,11 @@ export interface LockOptions {
   onWait?: (() => void) | undefined;
 }
 
+/** Thrown after `waitMs`. Names no flag for that time, because not all callers have one. */
+export class BusyError extends Error {
+  override name = "BusyError";
+}
+
 const RETRY_MS = 100;
 
 /**
@@ -47,7 +52,7 @@ export function lockWhenFree(target: string, path: string, options: LockOptions)
   return waitForLock(target, () => lock(path), options);
 }
 
-/** Calls `take` until it returns something. Throws if others write `target` for too long. */
+/** Calls `take` until it returns something. Throws a {@link BusyError} after `waitMs`. */
 export async function waitForLock<Lock>(
   target: string,
   take: () => Lock | undefined,
@@ -62,6 +67,5 @@ export async function waitForLock<Lock>(
   }
 
   if (taken) return taken;
-  const waited = `after ${waitMs / 1000} s`;
-  throw new Error(`another command is still writing ${target} ${waited}; --wait sets this time`);
+  throw new BusyError(`another command is still writing ${target} after ${waitMs / 1000} s`);
 }

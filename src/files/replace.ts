@@ -18,18 +18,24 @@ type Write<T> = (paths: Paths) => Promise<T>;
 const BUSY_MS = 5000;
 const RETRY_MS = 50;
 
-export interface ReplaceOptions extends LockOptions {
+interface CommitOptions {
   /** Called just before the rename. From then on, a command must not end as if it had failed. */
   onCommit?: (() => void) | undefined;
 }
+
+export interface ReplaceOptions extends LockOptions, CommitOptions {}
 
 /**
  * Calls `write`, then moves the new file to `target` or, if that is a symbolic link, to the file it
  * leads to. The new file gets the mode of the old one and, if this process is root, its owner. If
  * the process is killed, the next call for a file in the same folder removes what is left.
+ *
+ * An error of the file system in `write` is taken for one of the new file, unless it has neither a
+ * code nor a cause. So `write` must name all other files in their errors, as `cannotRead` does.
  */
-export function replaceFile<T>(target: string, write: Write<T>, options: ReplaceOptions = {}) {
-  return withReplaceable(target, async (old) => {
+export function replaceFile<T>(target: string, write: Write<T>, options: CommitOptions = {}) {
+  return namingTarget(target, async () => {
+    const old = findReplaceable(target);
     await removeLeftovers(dirname(old));
     using temporary = makeTemporaryFolder(dirname(old));
     return await replaceBy(join(temporary.folder, "new"), old, write, options);
@@ -38,7 +44,8 @@ export function replaceFile<T>(target: string, write: Write<T>, options: Replace
 
 /** For one writer at a time, which removes what a killed one left, because the names are fixed. */
 export function replaceLocked<T>(target: string, write: Write<T>, options: ReplaceOptions = {}) {
-  return withReplaceable(target, async (old) => {
+  return namingTarget(target, async () => {
+    const old = findReplaceable(target);
     using _lock = await lockWhenFree(target, lockBeside(old), options);
     return await replaceBy(hiddenBeside(old, "new"), old, write, options);
   });
@@ -50,18 +57,27 @@ export function isMissing(target: string): boolean {
   return !isThere && !fs.existsSync(lockBeside(target));
 }
 
-/** Follows symbolic links. The file may be missing, but its folder must be writable. */
+/** Follows symbolic links to the file that would be replaced, which may be missing. */
+export function findFile(target: string): Promise<string> {
+  return namingTarget(target, async () => followLinks(target));
+}
+
 function findReplaceable(target: string): string {
+  const file = followLinks(target);
+  fs.accessSync(dirname(file), fs.constants.W_OK);
+  return file;
+}
+
+function followLinks(target: string): string {
   const isThere = fs.lstatSync(target, { throwIfNoEntry: false }) !== undefined;
   const file = isThere
     ? fs.realpathSync(target)
     : join(fs.realpathSync(dirname(target)), basename(target));
   if (isThere && !fs.statSync(file).isFile()) throw new Error(`${target} is not a regular file`);
-  fs.accessSync(dirname(file), fs.constants.W_OK);
   return file;
 }
 
-async function replaceBy<T>(next: string, old: string, write: Write<T>, options: ReplaceOptions) {
+async function replaceBy<T>(next: string, old: string, write: Write<T>, options: CommitOptions) {
   const work = `${next}.work`;
   // SQLite would apply the journal of a killed writer to the next writer's file.
   const own = [next, work, `${next}-journal`, `${work}-journal`];
@@ -109,9 +125,9 @@ const lockBeside = (file: string) => hiddenBeside(file, "lock");
 const hiddenBeside = (file: string, ending: string) =>
   join(dirname(file), `.${basename(file)}.${ending}`);
 
-export async function withReplaceable<T>(target: string, use: (file: string) => Promise<T>) {
+async function namingTarget<T>(target: string, use: () => Promise<T>): Promise<T> {
   try {
-    return await use(findReplaceable(target));
+    return await use();
   } catch (error) {
     if (!isFileSystemError(error)) throw error;
     throw new Error(`cannot write ${target}: ${reasonOf(error)}`, { cause: error });

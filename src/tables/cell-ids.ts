@@ -2,7 +2,7 @@
 import { toKey } from "../domain/keys.ts";
 import { asText, decoded, trimmed } from "./cell-text.ts";
 
-/** The form of ids: integers or, with an id map, keys, which can be of any kind. */
+/** The form of ids: integers, or keys, which can be of any kind. */
 export interface IdFormat {
   /** Reads an id from a cell. Returns anything else unchanged, so that validation quotes it. */
   read(cell: unknown): unknown;
@@ -12,17 +12,21 @@ export interface IdFormat {
   isId(value: unknown): value is number | string;
 }
 
-export const integerIds: IdFormat = {
-  read: toInteger,
-  isNone: (cell) => !toInteger(cell),
-  isId: (value): value is number => Number.isSafeInteger(value) && Number(value) > 0,
-};
+export const idFormats = {
+  integers: {
+    read: toInteger,
+    isNone: (cell) => !toInteger(cell),
+    isId: (value): value is number => Number.isSafeInteger(value) && Number(value) > 0,
+  },
+  keys: {
+    read: (cell) => toKey(cell) ?? toInteger(cell),
+    isNone: (cell) => !(cell instanceof Uint8Array) && !toInteger(cell),
+    isId: (value): value is number | string => toKey(value) !== undefined,
+  },
+} satisfies Record<string, IdFormat>;
 
-export const keyIds: IdFormat = {
-  read: (cell) => toKey(cell) ?? toInteger(cell),
-  isNone: (cell) => !(cell instanceof Uint8Array) && !toInteger(cell),
-  isId: (value): value is number | string => toKey(value) !== undefined,
-};
+/** Keys need an id map. */
+export type IdKind = keyof typeof idFormats;
 
 /** Allows decimals of zeros. In "1.000" and "1,000", they may be the end of a thousand. */
 const DECIMAL = /^(?!-?[1-9]\d{0,2}[.,]000$)(-?\d{1,100})(?:[.,]0*)?$/;

@@ -2,7 +2,7 @@
 import { pipeline } from "node:stream/promises";
 import { CsvError, parse } from "csv-parse";
 import { sqlite } from "#sqlite";
-import { isFileSystemError, reasonOf } from "../files/errors.ts";
+import { namingTemporaryDatabase, reasonOf } from "../files/errors.ts";
 import { readFileBytes } from "../files/input.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import type { IdFormat } from "./cell-ids.ts";
@@ -37,7 +37,7 @@ export class CsvSource implements TableSource {
 
   async open(name: TableName, path: string): Promise<Selected> {
     const table = new CsvTable(this.#db, name, this.#ids);
-    const header = await namingDatabase(() => table.load(path));
+    const header = await namingTemporaryDatabase(() => table.load(path));
     for (const [column, found] of table.dated) {
       this.#orders.set(column, this.#givenOrder ?? decideDates(`${name}.csv: ${column}`, found));
     }
@@ -45,7 +45,7 @@ export class CsvSource implements TableSource {
   }
 
   async run(sql: string): Promise<Row[]> {
-    return namingDatabase(async () => this.#db.prepare<Row>(sql).all());
+    return namingTemporaryDatabase(async () => this.#db.prepare<Row>(sql).all());
   }
 
   fileOf(table: TableName): string {
@@ -54,17 +54,6 @@ export class CsvSource implements TableSource {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#db.close();
-  }
-}
-
-/** Otherwise, a full disk would look like that of the file which an import writes. */
-async function namingDatabase<T>(use: () => Promise<T>): Promise<T> {
-  try {
-    return await use();
-  } catch (error) {
-    if (!isFileSystemError(error)) throw error;
-    const advice = "TMPDIR sets its folder";
-    throw new Error(`cannot write the temporary database: ${reasonOf(error)}; ${advice}`);
   }
 }
 

@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { DATABASE_TIMEOUT_MS } from "../domain/limits.ts";
 import type { RecordReader } from "../domain/record-reader.ts";
 import { isFolder, namingInput } from "../files/input.ts";
-import { type IdFormat, integerIds, keyIds } from "./cell-ids.ts";
+import { type IdKind, idFormats } from "./cell-ids.ts";
 import { type TableName, tableNames } from "./columns.ts";
 import { CsvSource } from "./csv-source.ts";
 import { connect } from "./database-connection.ts";
@@ -14,8 +14,6 @@ import type { ReadHooks } from "./table.ts";
 import { TableReader } from "./table-reader.ts";
 
 export interface TableOptions extends ReadHooks {
-  /** The file that maps ids of any kind to integers. Without it, ids must be integers. */
-  idMap?: string | undefined;
   /** The folder with a SELECT for each table, if the source is a database. */
   queries?: string | undefined;
   /** The order of day and month in CSV files, where a column does not show it. */
@@ -25,21 +23,26 @@ export interface TableOptions extends ReadHooks {
 }
 
 /** Opens a folder of CSV files. */
-export function openFolder(folder: string, { dates, idMap, onRead }: TableOptions): RecordReader {
+export function openFolder(
+  folder: string,
+  idKind: IdKind,
+  { dates, onRead }: TableOptions,
+): RecordReader {
   const files = findTables(folder, "csv");
-  const ids = idFormatFor(idMap);
+  const ids = idFormats[idKind];
   return new TableReader(new CsvSource(ids, dates), files, ids, { onRead });
 }
 
 /** Opens the database at a URL, with the SELECTs in the folder `queries`. */
 export async function openQueries(
   url: string,
-  { queries = "", timeoutMs = DATABASE_TIMEOUT_MS, idMap, onRead, onSlow }: TableOptions,
+  idKind: IdKind,
+  { queries = "", timeoutMs = DATABASE_TIMEOUT_MS, onRead, onSlow }: TableOptions,
 ): Promise<RecordReader> {
   if (!isFolder(queries)) throw new Error(`${queries} is not a folder`);
   const files = findTables(queries, "sql");
   const source = new DatabaseSource(await connect(url, timeoutMs));
-  return new TableReader(source, files, idFormatFor(idMap), { onRead, onSlow });
+  return new TableReader(source, files, idFormats[idKind], { onRead, onSlow });
 }
 
 /** Returns the paths of a folder's files, which are named after their tables. */
@@ -65,8 +68,4 @@ function findTables(folder: string, ending: "csv" | "sql"): Map<TableName, strin
 
   if (found.has("users") || found.has("companies")) return found;
   throw new Error(`${folder} has neither users.${ending} nor companies.${ending}; ${advice}`);
-}
-
-function idFormatFor(idMap: string | undefined): IdFormat {
-  return idMap === undefined ? integerIds : keyIds;
 }

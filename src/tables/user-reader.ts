@@ -5,13 +5,13 @@
 import { setImmediate } from "node:timers/promises";
 import type { RawRecord } from "../domain/dataset.ts";
 import type { FoundError, Item } from "../domain/record-reader.ts";
-import { validateUnlock } from "../domain/validate-unlock.ts";
 import { ownedTables } from "./columns.ts";
 import { ComparisonCheck } from "./comparison-check.ts";
 import { UserPage } from "./merge-user-rows.ts";
 import type { RowConverter } from "./row-converter.ts";
 import type { Table, Tables } from "./table.ts";
 import type { Row } from "./table-source.ts";
+import { validateUnlock } from "./validate-unlock.ts";
 
 /** The ids of the roles and achievements. */
 type KnownIds = Record<"role" | "achievement", ReadonlySet<unknown>>;

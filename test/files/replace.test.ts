@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { BusyError, lock } from "../../src/files/lock.ts";
 import { replaceFile, replaceLocked } from "../../src/files/replace.ts";
 import { temporaryFolder } from "../support.ts";
 
@@ -78,6 +79,15 @@ test("links are kept, and the file at their end is replaced", async () => {
   expect(readFileSync(real, "utf8")).toBe("new");
   const ends = ["link", "further"].map((name) => readlinkSync(join(folder, name)));
   expect(ends).toEqual(["further", real]);
+});
+
+test("a writer that waits for too long names no flag, because serve has none for this", async () => {
+  const target = join(temporaryFolder(), "file");
+  using _lock = lock(join(target, "../.file.lock"));
+  const replacing = replaceLocked(target, write("new"), { waitMs: 20 });
+  await expect(replacing).rejects.toThrow(
+    new BusyError(`another command is still writing ${target} after 0.02 s`),
+  );
 });
 
 function makeLink(target: string): string {

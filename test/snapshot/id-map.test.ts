@@ -154,7 +154,7 @@ test("keys are text without the space around them, and 5 is the same key as text
   ]);
   const hiding = hideUsers(["AB", "ac", 6], target, { idMap });
   await expect(hiding).rejects.toThrow("user ac, user 6; nothing was written");
-  using map = await IdMap.open(idMap, "read");
+  using map = await IdMap.open(idMap, { createsMissing: false });
   expect([5, "5 ", "6"].map((id) => map.find("user", id))).toEqual([1, 1, undefined]);
 });
 
@@ -203,6 +203,22 @@ test.each<[string, (folder: string) => Promise<string>, string]>([
   const target = join(folder, "snapshot");
   await expect(importDataset([ann], target, { idMap })).rejects.toThrow(expected);
   expect(existsSync(target)).toBe(false);
+});
+
+test("a map that is damaged is named, and not the snapshot", async () => {
+  const { idMap, target } = await importKeys([ann]);
+  const others = Array.from({ length: 300 }, (_, at) => ({ ...ann, id: `key ${at}` }));
+  await importDataset([ann, ...others], target, { idMap });
+  const bytes = readFileSync(idMap);
+  // Leaves the first page, with the tables, as it is.
+  writeFileSync(idMap, bytes.fill(0xff, 4096));
+  const reason = "database disk image is malformed";
+  for (const importing of [
+    importDataset([{ ...ann, id: "key 1" }], target, { idMap, force: true }),
+    hideUsers(["key 1"], target, { idMap }),
+  ]) {
+    await expect(importing).rejects.toThrow(new Error(`cannot read ${idMap}: ${reason}`));
+  }
 });
 
 test("imports into two snapshots take turns with their map", async () => {

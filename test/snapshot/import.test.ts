@@ -1,6 +1,6 @@
 /** Imports of datasets that are truncated, empty or invalid in some lines. */
 import { describe, expect, setSystemTime, test } from "bun:test";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { runCommandLine } from "../../src/commands/command-line.ts";
@@ -20,7 +20,7 @@ import {
   user,
 } from "../datasets.ts";
 import { achievement, company, role } from "../domain/invalid-lines.ts";
-import { openInProcess, temporaryFolder } from "../support.ts";
+import { openInProcess, root, run as runProgram, temporaryFolder } from "../support.ts";
 
 const night = { ...achievement, id: 7 };
 const ann = user(1, "Ann");
@@ -29,6 +29,8 @@ const end = (lines: unknown) => ({ type: "end", lines });
 const toText = (lines: (object | string)[]) =>
   lines.map((line) => `${typeof line === "string" ? line : JSON.stringify(line)}\n`).join("");
 const stream = (bytes: string | Uint8Array) => new Blob([Buffer.from(bytes)]).stream();
+
+const otherSnapshot = await makeSnapshot([user(9, "Zoe")]);
 
 /** Imports into a new file, or into `target`, and returns the kept lines and the skipped errors. */
 async function run(
@@ -59,6 +61,18 @@ test.each<[string, string | Uint8Array]>([
 ])("input that is %s gets one sentence", async (kind, bytes) => {
   const message = await run(bytes).catch((error: Error) => error.message);
   expect(message).toMatch(RegExp(`^the input is ${kind}; [^\\n]+$`));
+});
+
+test.each<[string, (path: string) => void]>([
+  ["a folder", (path) => mkdirSync(path)],
+  ["a snapshot", (path) => copyFileSync(otherSnapshot, path)],
+])("- is standard input, also where %s has this name", async (_, make) => {
+  const cwd = temporaryFolder();
+  make(join(cwd, "-"));
+  const words = [join(root, "src/main.ts"), "import", "-", "--expect-end", "--to", "s"];
+  const stdin = toText([ann, bea, end(2)]);
+  const outcome = await runProgram([process.execPath, ...words], { cwd, stdin });
+  expect(outcome).toMatchObject({ code: 0, stdout: expect.stringContaining("imported 2 users") });
 });
 
 describe.each([

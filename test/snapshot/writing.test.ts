@@ -178,7 +178,7 @@ describe.skipIf(!trial)("on a disk that is", () => {
     for (const disk of disks) await run(["umount", "--lazy", disk]);
   });
 
-  async function expectRejected(bytes: number, option: string, reason: RegExp): Promise<void> {
+  async function expectRejected(bytes: number, option: string, reason: RegExp): Promise<string> {
     const disk = (await mount(`size=${bytes}`)) ?? "";
     disks.push(disk);
     const target = join(disk, "snapshot");
@@ -196,6 +196,7 @@ describe.skipIf(!trial)("on a disk that is", () => {
       expect(stateOf(target)).toEqual(before);
     }
     await checkSnapshot(target);
+    return target;
   }
 
   test("full, every writer prints one line and leaves the old file unchanged", async () => {
@@ -257,7 +258,7 @@ describe.skipIf(!trial)("on a disk that is", () => {
     }
   });
 
-  test("full, the temporary database of CSV files is named, and not the target", async () => {
+  test("full, a temporary database is named, and not the target", async () => {
     const disk = (await mount("size=1m")) ?? "";
     disks.push(disk);
     const folder = temporaryFolder();
@@ -265,14 +266,20 @@ describe.skipIf(!trial)("on a disk that is", () => {
     const rows = Array.from({ length: 30_000 }, (_, at) => `${at + 1},1,${name},2021-05-31`);
     const columns = "id,public,name,created_at";
     writeFileSync(join(folder, "users.csv"), [columns, ...rows].join("\n"));
+    const people = Array.from({ length: 20_000 }, (_, at) => user(at + 1, "Ann"));
+    // More than SQLite keeps in memory.
+    const avatar_url = `/${"a".repeat(2000)}`;
+    const dataset = makeFile(people.map((person) => ({ ...person, avatar_url })));
 
-    const words = ["import", folder, "--to", join(folder, "snapshot")];
-    const program = [process.execPath, join(root, "src/main.ts"), ...words];
-    expect(await run(program, { env: { TMPDIR: disk } })).toMatchObject({
-      code: 1,
-      stderr:
-        "roadbook: cannot write the temporary database: database or disk is full; TMPDIR sets its folder\n",
-    });
+    for (const words of [[folder], [dataset, "--dry-run"]]) {
+      const importing = ["import", ...words, "--to", join(folder, "snapshot")];
+      const program = [process.execPath, join(root, "src/main.ts"), ...importing];
+      expect(await run(program, { env: { TMPDIR: disk } })).toMatchObject({
+        code: 1,
+        stderr:
+          "roadbook: cannot write the temporary database: database or disk is full; TMPDIR sets its folder\n",
+      });
+    }
   });
 
   test("without inodes, a temporary folder that cannot be filled is removed", async () => {
@@ -283,8 +290,11 @@ describe.skipIf(!trial)("on a disk that is", () => {
     expect(readdirSync(disk)).toEqual([]);
   });
 
-  test("read-only, every writer prints one line", async () => {
+  test("read-only, every writer prints one line, and a dry run needs no more", async () => {
     const bytes = 2 * Bun.file(seeded.snapshot).size;
-    await expectRejected(bytes, "ro", /^cannot write \S+: read-only file system$/);
+    const reason = /^cannot write \S+: read-only file system$/;
+    const target = await expectRejected(bytes, "ro", reason);
+    const { differences } = await importDataset(seeded.dataset, target, { dryRun: true });
+    expect(differences?.users).toMatchObject({ added: 0, removed: 0 });
   });
 });

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatTime, parseTime } from "../../src/domain/time.ts";
 import { type ImportOptions, importDataset } from "../../src/snapshot/import/import.ts";
-import { integerIds, keyIds, toInteger } from "../../src/tables/cell-ids.ts";
+import { idFormats, toInteger } from "../../src/tables/cell-ids.ts";
 import { toTime } from "../../src/tables/cell-times.ts";
 import { createCellConverter, toPublic } from "../../src/tables/cells.ts";
 import { exported } from "../datasets.ts";
@@ -294,13 +294,13 @@ test("bytes are text, except in public", () => {
     company_id: bytes("0"),
   };
   const read = { id: 7, name: "Ann", member_count: 5, created_at: "2021-05-31T00:00:00+00:00" };
-  expect(createCellConverter(integerIds, {})(row)).toEqual({ ...read, public: row.public });
-  expect(createCellConverter(integerIds, { hasBits: true })(row)).toEqual({
+  expect(createCellConverter(idFormats.integers, {})(row)).toEqual({ ...read, public: row.public });
+  expect(createCellConverter(idFormats.integers, { hasBits: true })(row)).toEqual({
     ...read,
     public: true,
   });
   const keys = { ...read, id: "37", company_id: "30", public: true };
-  expect(createCellConverter(keyIds, { hasBits: true })(row)).toEqual(keys);
+  expect(createCellConverter(idFormats.keys, { hasBits: true })(row)).toEqual(keys);
 });
 
 const yes = "1 true T yes Y on WAHR ja Vrai oui PRAWDA tak VERDADERO SÍ pravda ano";

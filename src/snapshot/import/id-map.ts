@@ -18,7 +18,10 @@ import { type LockOptions, waitForLock } from "../../files/lock.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { KeyTable } from "./key-table.ts";
 
-type Mode = "read" | "create";
+interface OpenOptions extends LockOptions {
+  /** Whether to create a file that does not exist, or to read it as an empty map. */
+  createsMissing: boolean;
+}
 
 /** Half of a mark, in hexadecimal digits. The first half is the same for all marks of a map. */
 const HALF = 16;
@@ -45,32 +48,25 @@ export class IdMap implements Disposable {
     };
   }
 
-  /**
-   * Opens and locks the file. One that does not exist is created, or read as an empty map. One that
-   * cannot be written can still be read.
-   */
-  static async open(path: string, mode: Mode, options: LockOptions = {}): Promise<IdMap> {
+  /** Opens and locks the file. One that cannot be written can still be read. */
+  static async open(path: string, options: OpenOptions): Promise<IdMap> {
     try {
       for (;;) {
-        const map = await IdMap.#tryOpen(path, mode, options);
+        const map = await IdMap.#tryOpen(path, options);
         if (map) return map;
       }
     } catch (error) {
-      if (isFileSystemError(error)) throw cannotWrite(path, error);
+      if (isFileSystemError(error)) throw new Error(`cannot write ${path}: ${reasonOf(error)}`);
       if (!codeOf(error).startsWith("SQLITE_")) throw error;
       throw new Error(`${path} is not an id map; choose another --id-map`);
     }
   }
 
   /** Returns undefined if the file was removed or created while this waited for its lock. */
-  static async #tryOpen(
-    path: string,
-    mode: Mode,
-    options: LockOptions,
-  ): Promise<IdMap | undefined> {
-    const isNew = mode === "create" && fileAt(path) === undefined;
+  static async #tryOpen(path: string, options: OpenOptions): Promise<IdMap | undefined> {
+    const isNew = options.createsMissing && fileAt(path) === undefined;
     // The file has the keys of private users.
-    if (mode === "create") appendFileSync(path, "", { mode: 0o600 });
+    if (options.createsMissing) appendFileSync(path, "", { mode: 0o600 });
 
     const file = fileAt(path);
     const { $client: db } = file === undefined ? sqlite.openMemory() : sqlite.openWritable(path);
@@ -107,11 +103,11 @@ export class IdMap implements Disposable {
 
   find(type: RecordType, value: unknown): number | undefined {
     const key = toKey(value);
-    return key === undefined ? undefined : this.#tables[type].find(key);
+    return key === undefined ? undefined : this.#naming(() => this.#tables[type].find(key));
   }
 
   findKey({ type, id }: RecordKey): string | undefined {
-    return this.#tables[type].findKey(id);
+    return this.#naming(() => this.#tables[type].findKey(id));
   }
 
   /** Replaces the keys in a record. Other values remain, and validation rejects them. */
@@ -136,7 +132,7 @@ export class IdMap implements Disposable {
     if (!this.#hasNewKeys) return last;
 
     const mark = (last?.slice(0, HALF) ?? randomDigits()) + randomDigits();
-    this.#writing(() => this.#db.prepare("INSERT INTO mark (mark) VALUES (?)").run(mark));
+    this.#naming(() => this.#db.prepare("INSERT INTO mark (mark) VALUES (?)").run(mark));
     this.#hasNewKeys = false;
     return mark;
   }
@@ -163,16 +159,18 @@ export class IdMap implements Disposable {
   }
 
   commit(): void {
-    this.#writing(() => this.#db.exec("COMMIT"));
+    this.#naming(() => this.#db.exec("COMMIT"), "write");
     this.#state = "existing";
   }
 
   #lastMark(): string | undefined {
-    return this.#db.prepare<{ mark: string }>("SELECT mark FROM mark ORDER BY id DESC").get()?.mark;
+    const query = "SELECT mark FROM mark ORDER BY id DESC";
+    return this.#naming(() => this.#db.prepare<{ mark: string }>(query).get()?.mark);
   }
 
   #numberOf(mark: string): number | undefined {
-    return this.#db.prepare<{ id: number }>("SELECT id FROM mark WHERE mark = ?").get(mark)?.id;
+    const query = "SELECT id FROM mark WHERE mark = ?";
+    return this.#naming(() => this.#db.prepare<{ id: number }>(query).get(mark)?.id);
   }
 
   #replaceId(type: RecordType, holder: unknown): void {
@@ -187,22 +185,25 @@ export class IdMap implements Disposable {
     const key = toKey(value);
     if (key === undefined) return value;
 
-    const id = table.find(key) ?? this.#add(table, key);
+    const id = this.#naming(() => table.find(key)) ?? this.#add(table, key);
     if (id !== undefined) table.remember(value, id);
     return id;
   }
 
   #add(table: KeyTable, key: string): number | undefined {
     this.#hasNewKeys = true;
-    return this.#writing(() => table.add(key));
+    return this.#naming(() => table.add(key));
   }
 
-  /** Names this file if it cannot be written, because its disk may not be the snapshot's. */
-  #writing<Result>(write: () => Result): Result {
+  /**
+   * Names this file in an error, because its disk may not be the snapshot's. Reading also writes new
+   * keys that no longer fit into SQLite's memory.
+   */
+  #naming<Result>(use: () => Result, verb = this.#hasNewKeys ? "write" : "read"): Result {
     try {
-      return write();
+      return use();
     } catch (error) {
-      throw cannotWrite(this.path, error);
+      throw new Error(`cannot ${verb} ${this.path}: ${reasonOf(error)}`);
     }
   }
 }
@@ -231,10 +232,6 @@ function createTables(db: Sqlite): void {
     `id INTEGER PRIMARY KEY AUTOINCREMENT, ${name} TEXT NOT NULL UNIQUE`;
   for (const type of recordTypes) db.exec(`CREATE TABLE ${type} (${columns("key")})`);
   db.exec(`CREATE TABLE mark (${columns("mark")})`);
-}
-
-function cannotWrite(path: string, error: unknown): Error {
-  return new Error(`cannot write ${path}: ${reasonOf(error)}`);
 }
 
 const randomDigits = () => randomBytes(HALF / 2).toString("hex");

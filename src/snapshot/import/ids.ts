@@ -8,18 +8,19 @@
 import type { RawRecord, RecordKey } from "../../domain/dataset.ts";
 import type { SourceIds } from "../../domain/record-reader.ts";
 import type { LockOptions } from "../../files/lock.ts";
-import type { TableOptions } from "../../tables/open-tables.ts";
 import { IdMap } from "./id-map.ts";
 import type { OldSnapshot, OverwriteOptions } from "./old-snapshot.ts";
 import { checkOwner } from "./owner-check.ts";
 
-export interface IdOptions
-  extends LockOptions,
-    Pick<TableOptions, "idMap">,
-    Pick<OverwriteOptions, "force"> {
+export interface IdOptions {
+  /** The file that maps ids of any kind to integers. Without it, ids must be integers. */
+  idMap?: string | undefined;
   /** Whether to report what an import would do, and write nothing. */
   dryRun?: boolean | undefined;
 }
+
+/** Also how long to wait for the map, and whether a snapshot with others' ids is overwritten. */
+type OpenOptions = IdOptions & LockOptions & Pick<OverwriteOptions, "force">;
 
 export class Ids implements Disposable {
   readonly #source: SourceIds;
@@ -42,7 +43,7 @@ export class Ids implements Disposable {
   static async open(
     source: SourceIds,
     old: OldSnapshot | undefined,
-    options: IdOptions,
+    options: OpenOptions,
   ): Promise<Ids> {
     const map = await openMap(source, old, options);
     try {
@@ -99,12 +100,12 @@ export class Ids implements Disposable {
 async function openMap(
   source: SourceIds,
   old: OldSnapshot | undefined,
-  { idMap, force, dryRun, ...lock }: IdOptions,
+  { idMap, force, dryRun, waitMs, onWait }: OpenOptions,
 ): Promise<IdMap | undefined> {
   if (idMap === undefined) return undefined;
-  const isNew = old === undefined || old.isOfOlderRelease || force;
-  const isWritten = source.kind === "own" && !dryRun;
-  return IdMap.open(idMap, isNew && isWritten ? "create" : "read", lock);
+  const isNew = old === undefined || old.isOfOlderRelease || force === true;
+  const getsKeys = source.kind === "own" && !dryRun;
+  return IdMap.open(idMap, { createsMissing: isNew && getsKeys, waitMs, onWait });
 }
 
 /**

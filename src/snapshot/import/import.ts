@@ -1,31 +1,30 @@
 /** Builds a snapshot from a dataset, whose records are written in batches as they are read. */
 import type { RecordReader } from "../../domain/record-reader.ts";
-import {
-  type Paths,
-  type ReplaceOptions,
-  replaceLocked,
-  withReplaceable,
-} from "../../files/replace.ts";
+import { namingTemporaryDatabase } from "../../files/errors.ts";
+import { findFile, type Paths, type ReplaceOptions, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
+import type { TableOptions } from "../../tables/open-tables.ts";
 import { type Dated, dateBuild } from "./build-time.ts";
 import { type GuardOptions, guardImport } from "./guard.ts";
 import { type IdOptions, Ids } from "./ids.ts";
-import type { LineSource } from "./line-reader.ts";
+import type { LineOptions, LineSource } from "./line-reader.ts";
 import { type OldSnapshot, type OverwriteOptions, readOldSnapshot } from "./old-snapshot.ts";
-import { openReader, type ReaderOptions } from "./open-reader.ts";
+import { openReader } from "./open-reader.ts";
 import { type ReadOptions, type ReadReport, readDataset } from "./read-dataset.ts";
 import { RowWriter } from "./row-writer.ts";
 import { SkippingWriter } from "./skip-invalid.ts";
 import { type FinishOptions, SnapshotWriter } from "./snapshot-writer.ts";
 import { summarize } from "./summary.ts";
-import { holdTakedowns } from "./takedowns.ts";
+import { type HoldOptions, holdTakedowns } from "./takedowns.ts";
 import type { WriteReport } from "./write-report.ts";
 
 export interface ImportOptions
-  extends ReaderOptions,
+  extends LineOptions,
+    TableOptions,
     ReadOptions,
     GuardOptions,
     OverwriteOptions,
+    HoldOptions,
     IdOptions,
     FinishOptions,
     ReplaceOptions {
@@ -43,30 +42,39 @@ export async function importDataset(
   target: string | undefined,
   options: ImportOptions = {},
 ): Promise<WriteReport> {
-  if (target === undefined) {
-    if (!options.dryRun) throw new TypeError("only a dry run can have no target");
-    return importInto(dataset, undefined, undefined, dateBuild(options));
-  }
+  if (options.dryRun) return tryImport(dataset, target, options);
+  if (target === undefined) throw new TypeError("only a dry run can have no target");
 
-  const importOver = async (path: string, paths?: Paths) => {
+  const importOver = async (paths: Paths) => {
     const dated = dateBuild(options);
-    const old = await readOldSnapshot(path, target, dated);
+    const old = await readOldSnapshot(paths.old, target, dated);
     return importInto(dataset, old, paths, dated);
   };
-
-  if (options.dryRun) return withReplaceable(target, (path) => importOver(path));
   // Changes that arrive during an import wait for the lock, so the import cannot undo them.
-  return replaceLocked(target, (paths) => importOver(paths.old, paths), options);
+  return replaceLocked(target, importOver, options);
 }
 
-/** Builds the snapshot at `paths`, or only reports on it if there are none. */
+/** Reports what an import would do. Writes no file but a temporary database. */
+async function tryImport(
+  dataset: LineSource,
+  target: string | undefined,
+  options: ImportOptions,
+): Promise<WriteReport> {
+  const dated = dateBuild(options);
+  const old =
+    target === undefined ? undefined : await readOldSnapshot(await findFile(target), target, dated);
+  return namingTemporaryDatabase(() => importInto(dataset, old, undefined, dated));
+}
+
+/** Builds the snapshot at `paths`, or for a dry run, which has none, a temporary one. */
 async function importInto(
   dataset: LineSource,
   old: OldSnapshot | undefined,
   paths: Paths | undefined,
   options: Dated<ImportOptions>,
 ): Promise<WriteReport> {
-  await using reader = await openReader(dataset, options);
+  const idKind = options.idMap === undefined ? "integers" : "keys";
+  await using reader = await openReader(dataset, idKind, options);
   using ids = await Ids.open(reader.ids, old, options);
   using writer = SnapshotWriter.create(paths?.work, old?.path);
 
@@ -86,7 +94,7 @@ export async function buildSnapshot(
   dataset: LineSource,
   options: FinishOptions = {},
 ): Promise<Uint8Array> {
-  await using reader = await openReader(dataset, {});
+  await using reader = await openReader(dataset, "integers", {});
   using ids = await Ids.open(reader.ids, undefined, {});
   using writer = SnapshotWriter.createInMemory();
 

@@ -8,6 +8,7 @@ import { listNames, mayBePrivate, type RawRecord } from "../../domain/dataset.ts
 import { formatTime } from "../../domain/time.ts";
 import { isUncomputed } from "../../domain/uncomputed-cell.ts";
 import type { Dated } from "./build-time.ts";
+import type { CleaningOptions } from "./clean-record.ts";
 
 const DAY = 86_400;
 /** How programs write that there is no value. Some people have such a name. */
@@ -43,7 +44,7 @@ export class OddTexts {
   /** Later times are in the future in every time zone. */
   readonly #tomorrow: string;
 
-  constructor({ decodeHtml = false, builtAtMs }: Dated<{ decodeHtml?: boolean | undefined }>) {
+  constructor({ decodeHtml = false, builtAtMs }: Dated<Pick<CleaningOptions, "decodeHtml">>) {
     this.#decodesHtml = decodeHtml;
     this.#tomorrow = formatTime(Math.floor(builtAtMs / 1000) + DAY);
   }

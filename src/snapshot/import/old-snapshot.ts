@@ -1,7 +1,7 @@
 /** Reads what a command must know about the snapshot that it replaces, after verifying its bytes. */
 import { existsSync } from "node:fs";
 import type { Database } from "../../sqlite/driver.ts";
-import { isSnapshot, PREVIOUS_SCHEMA } from "../format/layout.ts";
+import { isSnapshot, PREVIOUS_SCHEMA, SCHEMA_VERSION } from "../format/layout.ts";
 import { readMeta } from "../format/meta.ts";
 import { openInPlace } from "../format/open.ts";
 import { namingErrors, SnapshotError } from "../format/snapshot-error.ts";
@@ -18,11 +18,11 @@ export interface OldSnapshot extends Summary {
   /** The mark of the id map with which the snapshot was made, if any. */
   mark: string | undefined;
   isOfOlderRelease: boolean;
-  /** The takedowns that an import holds; none for `apply` and `hide`. */
+  /** The takedowns that an import holds. `apply` and `hide` hold none. */
   takedowns: Takedown[];
 }
 
-export interface OverwriteOptions extends HoldOptions {
+export interface OverwriteOptions {
   /**
    * Whether to overwrite a file that is not an intact snapshot, or a snapshot whose ids belong to
    * others.
@@ -45,7 +45,7 @@ export function notOverwritten(target: string, what: string): string {
 export async function readOldSnapshot(
   path: string,
   name: string,
-  options: Dated<OverwriteOptions>,
+  options: Dated<OverwriteOptions & HoldOptions>,
 ): Promise<OldSnapshot | undefined> {
   if (!existsSync(path)) return undefined;
   if (!(await isSnapshot(path))) {
@@ -54,7 +54,11 @@ export async function readOldSnapshot(
   }
 
   try {
-    return await verifyOldSnapshot(path, { name, path }, PREVIOUS_SCHEMA, options);
+    return await openVerified(path, name, PREVIOUS_SCHEMA, (db) => {
+      const old = describeOldSnapshot(db, { name, path });
+      // The release before this one did not remember takedowns.
+      return old.isOfOlderRelease ? old : { ...old, takedowns: listTakedowns(db, options) };
+    });
   } catch (error) {
     if (!(error instanceof SnapshotError)) throw error;
     if (options.force) return undefined;
@@ -64,35 +68,35 @@ export async function readOldSnapshot(
 }
 
 /**
- * Verifies the bytes of `file`, which is the snapshot itself or a copy, and reads it. Refuses schemas
- * before `oldest`, by default those before the current one.
+ * Verifies the bytes of `file`, which is a copy of a snapshot, and reads it for a change, which holds
+ * no takedowns.
  */
-export function verifyOldSnapshot(
+export function verifyOldSnapshot(file: string, names: Names): Promise<OldSnapshot> {
+  return openVerified(file, names.name, SCHEMA_VERSION, (db) => describeOldSnapshot(db, names));
+}
+
+/** Reads a snapshot whose bytes have been verified, except for its takedowns. */
+export function describeOldSnapshot(db: Database, names: Names): OldSnapshot {
+  const { counts, unlocked, featured, id_map: mark } = readMeta(db);
+  const isOfOlderRelease = readSchema(db) === PREVIOUS_SCHEMA;
+  return { ...names, counts, unlocked, featured, mark, isOfOlderRelease, takedowns: [] };
+}
+
+/** Refuses schemas before `oldest`. Errors name the snapshot `name`. */
+function openVerified(
   file: string,
-  names: Names,
-  oldest?: number,
-  hold?: Dated<HoldOptions>,
+  name: string,
+  oldest: number,
+  read: (db: Database) => OldSnapshot,
 ): Promise<OldSnapshot> {
-  return namingErrors(names.name, async () => {
+  return namingErrors(name, async () => {
     const { db } = await openInPlace(file, { oldest });
     try {
-      return describeOldSnapshot(db, names, hold);
+      return read(db);
     } finally {
       db.$client.close();
     }
   });
-}
-
-/** Reads a snapshot whose bytes have been verified. Lists the takedowns that `hold` asks for. */
-export function describeOldSnapshot(
-  db: Database,
-  names: Names,
-  hold?: Dated<HoldOptions>,
-): OldSnapshot {
-  const { counts, unlocked, featured, id_map: mark } = readMeta(db);
-  const isOfOlderRelease = readSchema(db) === PREVIOUS_SCHEMA;
-  const takedowns = hold && !isOfOlderRelease ? listTakedowns(db, hold) : [];
-  return { ...names, counts, unlocked, featured, mark, isOfOlderRelease, takedowns };
 }
 
 function readSchema(db: Database): number | undefined {

@@ -1,10 +1,10 @@
 /** Validates a row of user_achievements, whose error names the row and not only the user. */
 import { Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
-import type { RawRecord } from "./dataset.ts";
-import { UnlockedAchievement } from "./model.ts";
-import { listErrors } from "./schema-errors.ts";
-import type { ValidationError } from "./validation-errors.ts";
+import type { RawRecord } from "../domain/dataset.ts";
+import { UnlockedAchievement } from "../domain/model.ts";
+import { listErrors } from "../domain/schema-errors.ts";
+import type { ValidationError } from "../domain/validation-errors.ts";
 
 /** The id may be a key, and is checked with the achievements. */
 const shape = TypeCompiler.Compile(
