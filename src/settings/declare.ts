@@ -10,8 +10,9 @@ export interface Setting {
   kind: kinds.TextKind<unknown>;
   help: string;
   /**
-   * Allows several values: repeated flags, text with this separator, or an array. Arguments are
-   * separated by spaces, as the shell has divided them.
+   * Allows several values: repeated flags, text with this separator, or an array. Semicolons
+   * separate only the values of a variable. Arguments are separated by spaces, as the shell has
+   * divided them.
    */
   separator?: "," | ";" | " ";
   /** The default, as an operator would write it. Without one, a setting can be undefined. */

@@ -19,6 +19,7 @@ export function readValue(setting: Setting, texts: string[] | undefined, env: ki
   const last = given.at(-1);
   if (last === undefined) return defaultOf(setting);
   if (separator === undefined) return parse(last);
-  if (separator === " ") return given.map(parse);
+  // The URL of a link may contain a semicolon.
+  if (separator === " " || (separator === ";" && texts)) return given.map(parse);
   return given.flatMap((text) => text.split(separator)).map((part) => parse(part.trim()));
 }

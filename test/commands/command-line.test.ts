@@ -6,7 +6,9 @@ import { join } from "node:path";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { type Command, commands } from "../../src/commands/commands.ts";
 import { formatCommandHelp, formatProgramHelp } from "../../src/commands/help.ts";
+import { readValue } from "../../src/settings/flag-or-variable.ts";
 import { boolean, folder, maxAge, storeUrl, time } from "../../src/settings/kinds.ts";
+import { serveSettings } from "../../src/settings/serve-flags.ts";
 import { UsageError } from "../../src/settings/usage-error.ts";
 import { makeSnapshot } from "../datasets.ts";
 import { fixture, makeCertificate, temporaryFolder } from "../support.ts";
@@ -111,6 +113,22 @@ test.each(Object.entries(commands))(
     }
   },
 );
+
+test("semicolons separate the links of a variable, and are a part of a flag's", () => {
+  const read = (texts: string[] | undefined, env = {}) =>
+    readValue(serveSettings.links, texts, env);
+  const text = "Shop";
+  const url = "https://x.example/a;b=1";
+  expect(read([`${text}=${url}`, "Rules=/rules"])).toEqual([
+    { text, url },
+    { text: "Rules", url: "/rules" },
+  ]);
+  const env = { ROADBOOK_LINK: "Shop=/shop; Rules=/rules" };
+  expect(read(undefined, env)).toEqual([
+    { text, url: "/shop" },
+    { text: "Rules", url: "/rules" },
+  ]);
+});
 
 test("the help has groups, defaults and the variables of arguments", () => {
   const [serve = "", imports] = ["serve", "import"].map((name) => {
