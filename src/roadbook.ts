@@ -135,7 +135,6 @@ const USUAL_POLICY: LimitPolicy = {
 
 /** The functions are properties, so programs can pass each on alone, as in `afterAll(roadbook.close)`. */
 export class OpenRoadbook implements Roadbook {
-  readonly app: App;
   readonly handler: RequestHandler;
   readonly fetch: FetchHandler;
   readonly listener: NodeListener;
@@ -145,6 +144,8 @@ export class OpenRoadbook implements Roadbook {
   readonly #unixClock: () => number;
   readonly #injector: FaultInjector | undefined;
   readonly #listeners: Pick<Listening, "close">[] = [];
+  readonly #createMountable: () => App;
+  #app: App | undefined;
   #isClosed = false;
 
   constructor(values: Values, parts: Parts) {
@@ -157,11 +158,17 @@ export class OpenRoadbook implements Roadbook {
       this.#injector.replace(values.faults, values.faultSeed);
     }
 
-    const { app, handler } = createApp(this.#appOptions());
-    this.app = app;
+    const { createMountable, handler } = createApp(this.#appOptions());
+    this.#createMountable = createMountable;
     this.handler = handler;
     this.fetch = this.#injector ? rejectClosed(handler) : handler.fetch;
     this.listener = createNodeListener(handler.fetch, handler.isUnknownPath);
+  }
+
+  /** Made when it is first needed, because `serve` never needs it. */
+  get app(): App {
+    this.#app ??= this.#createMountable();
+    return this.#app;
   }
 
   readonly listen = async ({ port = 0, host = DEFAULT_HOST }: ListenOptions = {}) => {

@@ -59,10 +59,10 @@ export function createPages(service: Service) {
 function createRoutes(pages: Pages, service: Service, renderer: PageRenderer) {
   const { countSearch, currentSnapshot, baseUrl } = service;
   return new Elysia({ strictPath: true })
-    .get("/", async ({ request, server }) => {
+    .get("/", async ({ request }) => {
       const query = queryOf(request);
       const isSearch = SEARCHABLE.test(query);
-      const refused = isSearch ? await countSearch?.(request, server) : undefined;
+      const refused = isSearch ? await countSearch?.(request) : undefined;
 
       const data = currentSnapshot();
       const base = baseUrl(request);
@@ -73,8 +73,8 @@ function createRoutes(pages: Pages, service: Service, renderer: PageRenderer) {
       if (refused) return renderer.show(request, data, limited(refused, query));
       return renderer.show(request, data, readResults(data, query, base));
     })
-    .get(companyPath(":companyId"), async ({ request, params, server }) => {
-      const refused = await countSearch?.(request, server);
+    .get(companyPath(":companyId"), async ({ request, params }) => {
+      const refused = await countSearch?.(request);
       const data = currentSnapshot();
       if (refused) return renderer.respond(request, data, limited(refused));
 
