@@ -66,7 +66,7 @@ export class RemoteSnapshot implements Disposable {
   /** If the download fails or is slow, uses the copy that an earlier process left in the folder. */
   static async open(options: RemoteOptions): Promise<RemoteSnapshot> {
     const { location, folder, timeoutMs } = options;
-    const copy = new CachedCopy(folder, location.name);
+    const copy = new CachedCopy(folder, location.identity);
     await copy.use();
     const hasCopy = await verifyFile(copy.path).then(Boolean, () => false);
     const remote = new RemoteSnapshot(copy, hasCopy, options);

@@ -235,6 +235,21 @@ describe("with a local copy from an earlier process", () => {
     expect(await usersIn(remote)).toBe(3);
   });
 
+  test("only a source with the same query finds the copy, whatever its password", async () => {
+    const folder = temporaryFolder();
+    const { host } = new URL(origin);
+    const openAt = (user: string, community: string) => {
+      const url = `http://${user}@${host}/community.snapshot?c=${community}`;
+      return open({ folder, location: locate(url) });
+    };
+    const { path } = await openAt("anna:old", "a");
+    respond = fail(503);
+    expect((await openAt("anna:new", "a")).path).toBe(path);
+    await expect(openAt("anna:new", "b")).rejects.toThrow(
+      `${origin}/community.snapshot responded with 503`,
+    );
+  });
+
   test("a start does not wait for a slow download, and the download is used later", async () => {
     const folder = temporaryFolder();
     await open({ folder });
