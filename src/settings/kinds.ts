@@ -98,19 +98,46 @@ export const maxAge = kind(
   (text) => (text === "0" ? 0 : parseSetTime(text)),
 );
 
-const isWebUrl = (text: string) => /^https?:$/.test(URL.parse(text)?.protocol ?? "");
-const isLink = (text: string) => isWebUrl(text) || /^\/(?![/\\])/.test(text);
+function parseWebUrl(text: string): URL | undefined {
+  const url = URL.parse(text);
+  return url && /^https?:$/.test(url.protocol) ? url : undefined;
+}
 
-/** An absolute URL to which paths can be appended. Drops a trailing slash. */
+/** For a URL that everybody can read. */
+function parsePublicUrl(text: string): URL | undefined {
+  const url = parseWebUrl(text);
+  return url?.username || url?.password ? undefined : url;
+}
+
+const isLink = (text: string) => Boolean(parseWebUrl(text)) || /^\/(?![/\\])/.test(text);
+
+// The parsed URL is used, because the text may have white space, which parsing ignores.
+
+const baseOf = (url: URL | undefined, text: string) =>
+  url && !/[?#]/.test(text) ? url.href.replace(/\/+$/, "") : undefined;
+
+/** An absolute URL to which paths can be appended. Drops a trailing slash. May have a password. */
 export const baseUrl = kind(
   "URL",
   "an http or https URL without a query, such as https://example.org",
-  (text) => (isWebUrl(text) && !/[?#]/.test(text) ? text.replace(/\/+$/, "") : undefined),
+  (text) => baseOf(parseWebUrl(text), text),
+  true,
+);
+
+/** Like {@link baseUrl}, but the responses contain it. */
+export const publicBaseUrl = kind(
+  "URL",
+  "an http or https URL without a query, user name or password, such as https://example.org",
+  (text) => baseOf(parsePublicUrl(text), text),
+  true,
 );
 
 /** An absolute URL that other URLs are resolved against, so a trailing slash matters. */
-export const webUrl = kind("URL", "an http or https URL, such as https://example.org/", (text) =>
-  isWebUrl(text) ? text : undefined,
+export const publicUrl = kind(
+  "URL",
+  "an http or https URL without a user name or password, such as https://example.org/",
+  (text) => parsePublicUrl(text)?.href,
+  true,
 );
 
 /** The URL or path of a page about one thing, with `{id}` in place of its id. */

@@ -41,7 +41,10 @@ export const sharedSettings = {
     },
   }),
   ...declare("Responses", {
-    publicUrl: { kind: kinds.baseUrl, help: "base URL in responses (default: from the request)" },
+    publicUrl: {
+      kind: kinds.publicBaseUrl,
+      help: "base URL in responses (default: from the request)",
+    },
     cacheMaxAge: {
       kind: kinds.maxAge,
       default: "0",
@@ -86,7 +89,10 @@ export const sharedSettings = {
     },
     driverLink: { kind: kinds.pageLink, help: "your site's page about a driver, with {id}" },
     companyLink: { kind: kinds.pageLink, help: "your site's page about a company, with {id}" },
-    icons: { kind: kinds.webUrl, help: "base URL of pictures of achievements (default: drawings)" },
+    icons: {
+      kind: kinds.publicUrl,
+      help: "base URL of pictures of achievements (default: drawings)",
+    },
     allowIndexing: { kind: kinds.boolean, help: "allow search engines, and serve /sitemap.xml" },
   }),
   ...declare("Search limit", {
