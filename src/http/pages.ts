@@ -1,6 +1,7 @@
 /** The routes of the pages for people. A page of results counts as one search. */
 import crypto from "node:crypto";
 import { Elysia } from "elysia";
+import { parseQueryFromURL } from "elysia/parse-query";
 import type { Language } from "../domain/languages.ts";
 import type { Decision } from "../limit/decision.ts";
 import { normalizeQuery, SEARCHABLE } from "../search/normalize-query.ts";
@@ -18,7 +19,7 @@ import { fail } from "./errors.ts";
 import { languageFor, prefersPage } from "./negotiate.ts";
 import { toSeconds } from "./rate-limit.ts";
 import { readCompany, readDriver, readOthers, readResults, readStart } from "./read-views.ts";
-import { isUnder, pathOf, withoutBase } from "./url.ts";
+import { isUnder, pathOf, pathStart, withoutBase } from "./url.ts";
 import { parseId } from "./user-id.ts";
 
 /** The page's script and style come from this server, but a dataset's avatars may be anywhere. */
@@ -79,14 +80,14 @@ function createRoutes(pages: Pages, service: Service, renderer: PageRenderer) {
       if (refused) return renderer.respond(request, data, limited(refused));
 
       const id = parseId(params.companyId);
-      const after = parseId(parametersOf(request)?.get("after") ?? "") ?? 0;
+      const after = parseId(parametersOf(request).after ?? "") ?? 0;
       return renderer.respond(request, data, readCompany(data, id, after, baseUrl(request)));
     })
     .get(driverPath(":driverId"), ({ request, params }) => {
       const id = parseId(params.driverId);
       if (id === undefined && !prefersPage(request)) return fail("invalid_user_id");
 
-      const showsAll = parametersOf(request)?.get("achievements") === "all";
+      const showsAll = parametersOf(request).achievements === "all";
       const data = currentSnapshot();
       return renderer.respond(request, data, readDriver(data, id, showsAll, baseUrl(request)));
     })
@@ -168,9 +169,12 @@ const limited = ({ resetMs }: Decision, query = ""): View => {
   return { kind: "problem", problem: "rate_limited", query, waitSeconds: toSeconds(resetMs) };
 };
 
-/** The last of several counts. */
 function queryOf(request: Request): string {
-  return normalizeQuery(parametersOf(request)?.getAll("q").at(-1) ?? "");
+  return normalizeQuery(parametersOf(request).q ?? "");
 }
 
-const parametersOf = ({ url }: Request) => URL.parse(url)?.searchParams;
+/** Decoded as Elysia does for the API, also if malformed. The last of several values counts. */
+function parametersOf({ url }: Request): Record<string, string> {
+  const start = url.indexOf("?", pathStart(url));
+  return start < 0 ? {} : parseQueryFromURL(url, start + 1);
+}
