@@ -78,7 +78,7 @@ export interface Roadbook extends AsyncDisposable {
   resetLimit(): void;
   /** Undefined if searches are not limited. */
   limiterStatus(): LimiterStatus | undefined;
-  /** Stops listening. From then on, every response is a 503. */
+  /** Stops listening. From then on, every response is a 503, and a running `apply` rejects. */
   close(): Promise<void>;
 }
 
@@ -174,6 +174,8 @@ export class OpenRoadbook implements Roadbook {
   readonly listen = async ({ port = 0, host = DEFAULT_HOST }: ListenOptions = {}) => {
     this.#requireOpen();
     const { origin, close } = await openListener({ host, port }, takeTurns(this.handler));
+    if (this.#isClosed) await close();
+    this.#requireOpen();
     this.#listeners.push({ close });
     return { url: origin, close };
   };
@@ -181,7 +183,8 @@ export class OpenRoadbook implements Roadbook {
   readonly apply: Roadbook["apply"] = async (changes) => {
     this.#requireOpen();
     const { changeSnapshot } = await import("./snapshot/import/apply.ts");
-    return this.#parts.reloadable.change((bytes) => changeSnapshot(bytes, changes));
+    const meta = await this.#parts.reloadable.change((bytes) => changeSnapshot(bytes, changes));
+    return meta ?? this.#throwClosed();
   };
 
   readonly meta = () => {
@@ -225,7 +228,10 @@ export class OpenRoadbook implements Roadbook {
   readonly [Symbol.asyncDispose] = this.close;
 
   #requireOpen(): void {
-    if (!this.#isClosed) return;
+    if (this.#isClosed) this.#throwClosed();
+  }
+
+  #throwClosed(): never {
     throw new Error("this Roadbook is closed; create another with createRoadbook");
   }
 

@@ -191,14 +191,24 @@ test("close during a refresh ignores the new file", async () => {
   expect(await refresh).toBeUndefined();
 });
 
-test("close finishes a change in progress and rejects further changes", async () => {
+test("close rejects an apply and a listen in progress, and later ones", async () => {
   const roadbook = await createRoadbook({ dataset: community });
-  const { counts } = roadbook.meta();
-  const change = roadbook.apply([user(50, "Zofia Nowak")]);
+  const { url, close } = await roadbook.listen();
+  await close();
+  const begin = () =>
+    Promise.allSettled([
+      roadbook.apply([user(50, "Zofia Nowak")]),
+      roadbook.apply([user(51, "Ewa Nowak")]),
+      roadbook.listen({ port: Number(new URL(url).port) }),
+    ]);
+
+  const pending = begin();
   await roadbook.close();
-  expect((await change).counts.users).toBe(counts.users + 1);
-  await expect(roadbook.apply([user(51, "Ewa Nowak")])).rejects.toThrow("this Roadbook is closed");
-  await expect(roadbook.listen()).rejects.toThrow("this Roadbook is closed");
+  for (const results of [await pending, await begin()]) {
+    const reasons = results.map((result) => result.status === "rejected" && String(result.reason));
+    expect(reasons).toEqual(Array(3).fill(expect.stringContaining("this Roadbook is closed")));
+  }
+  await expect(fetch(`${url}/health`)).rejects.toThrow();
   await roadbook.close();
 });
 
