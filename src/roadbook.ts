@@ -4,7 +4,6 @@ import type { ChangeLine, EndLine, IdsLine } from "./domain/dataset.ts";
 import { InvalidValue } from "./domain/invalid-value.ts";
 import { DEFAULT_HOST } from "./domain/limits.ts";
 import { reasonOf } from "./files/errors.ts";
-import { TEMPORARY } from "./files/temporary-folder.ts";
 import { type App, createApp } from "./http/app.ts";
 import type { AppOptions, Pages } from "./http/app-options.ts";
 import { FaultInjector, rejectClosed } from "./http/fault-injection.ts";
@@ -194,11 +193,10 @@ export class OpenRoadbook implements Roadbook {
 
   readonly refresh = (isForced = false) => this.#parts.reloadable.refresh(isForced);
 
-  /** Why a newer snapshot is not served. Anyone can read this, so it names no folder. */
+  /** Why a newer snapshot is not served. Anyone can read this. */
   readonly refused = (): string | undefined => {
     const { reloadable, remote } = this.#parts;
-    const folder = this.#values.cacheDir ?? TEMPORARY;
-    return reloadable.refused()?.reason.replaceAll(folder, "the cache") ?? remote?.refused();
+    return reloadable.refused()?.reason ?? remote?.refused();
   };
 
   readonly setFaults = (faults: readonly string[], seed = this.#values.faultSeed): void => {

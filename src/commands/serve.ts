@@ -140,7 +140,7 @@ async function locateSnapshot({ snapshot, cacheDir, fetchTimeout }: ServeValues,
     location: snapshot,
     folder: cacheDir ?? makeTemporaryFolder().folder,
     timeoutMs: fetchTimeout,
-    onDown: (reason: string) => log.error(`${snapshot.name} ${reason}; serving the old snapshot`),
+    onDown: (detail: string) => log.error(`${snapshot.name} ${detail}; serving the old snapshot`),
     onUp: () => log.info(`${snapshot.name} has recovered`),
   };
 

@@ -1,5 +1,4 @@
 /** The kinds of values: how each is read from text, and what the library takes instead. */
-import { resolve } from "node:path";
 import { MAX_DURATION_DAYS, parseDuration } from "../domain/duration.ts";
 import { InvalidValue } from "../domain/invalid-value.ts";
 import { isUrl, STANDARD } from "../files/input.ts";
@@ -165,9 +164,6 @@ export const colour = kind("COLOUR", "a colour such as #0a7d4f", (text) => {
   const [, digits] = /^#?([0-9a-f]{6})$/i.exec(text) ?? [];
   return digits && `#${digits.toLowerCase()}`;
 });
-
-/** A folder, as an absolute path: public messages leave it out, and a short name could be any word. */
-export const folder = parsedBy("FOLDER", (path) => resolve(path));
 
 /** A file to read, which the library also takes as bytes. */
 export const pathOrBytes: Kind<string | Uint8Array, string | Uint8Array> = {

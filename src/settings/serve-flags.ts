@@ -33,7 +33,7 @@ const cidr = kinds.kind("CIDR", "an IP address or CIDR, such as 10.0.0.0/8 or fd
 export const sharedSettings = {
   ...declare("Snapshot", {
     cacheDir: {
-      kind: kinds.folder,
+      kind: kinds.text("FOLDER"),
       help: paragraph(
         `where to copy a snapshot of over ${MAX_BYTES_IN_MEMORY / 1e6} MB; if given, a downloaded one stays there across`,
         "restarts (default: /var/tmp)",

@@ -9,7 +9,6 @@ import { formatCommandHelp, formatProgramHelp } from "../../src/commands/help.ts
 import {
   baseUrl,
   boolean,
-  folder,
   maxAge,
   publicBaseUrl,
   publicUrl,
@@ -291,8 +290,4 @@ test("health and --confirm report that no server responds, without the password"
   const words = ["import", fixture, "--to", to, "--wait", "200ms", "--confirm", url];
   const problem = `${to} was written, but not confirmed: ${reason}`;
   await expect(runCommandLine(words)).rejects.toThrow(new Error(problem));
-});
-
-test("a folder is absolute, so that replacing it in a message leaves other words alone", () => {
-  expect(folder.parse("cache")).toBe(join(process.cwd(), "cache"));
 });

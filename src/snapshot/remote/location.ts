@@ -62,7 +62,7 @@ export function parseS3Location(
   return { name, identity: name, prepare: () => ({ url: presign(), headers: {} }) };
 }
 
-/** A request failed, or the response ended early. */
+/** The source gave no snapshot: a request failed, or its response was of no use or ended early. */
 export class RequestError extends Error {}
 
 export type Get = ReturnType<typeof createGet>;
