@@ -58,7 +58,7 @@ export function createPages(service: Service) {
 }
 
 function createRoutes(pages: Pages, service: Service, renderer: PageRenderer) {
-  const { countSearch, currentSnapshot, baseUrl } = service;
+  const { countSearch, currentSnapshot } = service;
   return new Elysia({ strictPath: true })
     .get("/", async ({ request }) => {
       const query = queryOf(request);
@@ -66,13 +66,12 @@ function createRoutes(pages: Pages, service: Service, renderer: PageRenderer) {
       const refused = isSearch ? await countSearch?.(request) : undefined;
 
       const data = currentSnapshot();
-      const base = baseUrl(request);
-      if (query === "") return renderer.show(request, data, readStart(data, base, pages));
+      if (query === "") return renderer.show(request, data, readStart(data, pages));
       if (!isSearch) {
         return renderer.show(request, data, { kind: "problem", problem: "invalid_query", query });
       }
       if (refused) return renderer.show(request, data, limited(refused, query));
-      return renderer.show(request, data, readResults(data, query, base));
+      return renderer.show(request, data, readResults(data, query));
     })
     .get(companyPath(":companyId"), async ({ request, params }) => {
       const refused = await countSearch?.(request);
@@ -81,7 +80,7 @@ function createRoutes(pages: Pages, service: Service, renderer: PageRenderer) {
 
       const id = parseId(params.companyId);
       const after = parseId(parametersOf(request).after ?? "") ?? 0;
-      return renderer.respond(request, data, readCompany(data, id, after, baseUrl(request)));
+      return renderer.respond(request, data, readCompany(data, id, after));
     })
     .get(driverPath(":driverId"), ({ request, params }) => {
       const id = parseId(params.driverId);
@@ -89,7 +88,7 @@ function createRoutes(pages: Pages, service: Service, renderer: PageRenderer) {
 
       const showsAll = parametersOf(request).achievements === "all";
       const data = currentSnapshot();
-      return renderer.respond(request, data, readDriver(data, id, showsAll, baseUrl(request)));
+      return renderer.respond(request, data, readDriver(data, id, showsAll));
     })
     .get(assetPath(":file"), ({ params }) => renderer.assets.find(params.file));
 }
@@ -117,7 +116,6 @@ class PageRenderer {
     const { basePath, baseUrl } = this.#service;
     const { kiosk, featured } = this.#pages;
 
-    const base = baseUrl(request);
     const language = this.#languageOf(request);
     const html = renderDocument({
       view,
@@ -125,9 +123,9 @@ class PageRenderer {
       brand: this.#pages,
       meta: data.meta,
       basePath,
-      baseUrl: base,
+      baseUrl: baseUrl(request),
       search: kiosk ? queryOf(request) : "",
-      others: readOthers(view, data, base, featured),
+      others: readOthers(view, data, featured),
       rescue: this.#pages.assets.rescue,
       ...this.assets.paths,
     });

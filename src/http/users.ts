@@ -1,6 +1,7 @@
 /** The routes for a single user: the public profile and the achievements. */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import { completeAvatar, type Stored } from "../domain/avatar-url.ts";
 import { AchievementEntry, Id, User } from "../domain/model.ts";
 import type { Service } from "./app-options.ts";
 import { endpoints } from "./endpoints.ts";
@@ -23,8 +24,10 @@ export const users = (service: Service) =>
       endpoints.getPublicUser.path,
       ({ request, params }) => {
         const id = Number(params.userId);
-        const user = service.currentSnapshot().users.findProfile(id, service.baseUrl(request));
-        return "missing" in user ? fail(user.missing) : { success: true as const, user };
+        const user = service.currentSnapshot().users.findProfile(id);
+        return "missing" in user
+          ? fail(user.missing)
+          : { success: true as const, user: toUser(user, service.baseUrl(request)) };
       },
       { detail: publicUserOperation },
     )
@@ -36,6 +39,10 @@ export const users = (service: Service) =>
       },
       { detail: achievementsOperation },
     );
+
+function toUser(user: Stored<User>, baseUrl: string): User {
+  return { ...user, avatar_url: completeAvatar(user.id, user.avatar_url, baseUrl) };
+}
 
 /** The body stays text, which is several times as fast. The cast tells typed clients its shape. */
 function toBody(achievements: string) {

@@ -1,14 +1,13 @@
 /** The pages' content, and the community's own links and pictures. */
 import { describe, expect, test } from "bun:test";
 import { languages } from "../../src/domain/languages.ts";
-import type { User } from "../../src/domain/model.ts";
 import { spellQuery } from "../../src/search/fold.ts";
 import { pageAssets } from "../../src/web/assets.ts";
 import type { Brand } from "../../src/web/brand.ts";
 import { renderDocument } from "../../src/web/document.ts";
 import { drawBadge } from "../../src/web/drawings.ts";
 import { markMatches } from "../../src/web/mark.ts";
-import type { DriverView, ResultsView, View } from "../../src/web/view.ts";
+import type { DriverView, ResultsView, StartView, View } from "../../src/web/view.ts";
 import { user } from "../datasets.ts";
 import { fixture, openInProcess } from "../support.ts";
 
@@ -32,7 +31,7 @@ const plain: Brand = {
   icons: undefined,
 };
 
-function render(view: View, brand: Partial<Brand> = {}, others: User[] = []): string {
+function render(view: View, brand: Partial<Brand> = {}, others: StartView["drivers"] = []): string {
   return renderDocument({
     view,
     language: "en",
