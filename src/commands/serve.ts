@@ -80,11 +80,12 @@ async function openServer(values: ServeValues, log: Logger): Promise<RunningServ
   const stopping = new AbortController();
   const { signal } = stopping;
   const admin = metrics && (await openAdmin(values, { roadbook, metrics, stopping: signal }));
-  const { fetch, refuse, clientOf } = roadbook.handler;
+  const { fetch, refuse, clientOf, isToApi } = roadbook.handler;
   const respond = takeTurns({
     fetch: addServerHeaders(fetch, signal),
     refuse: addServerHeaders(refuse, signal),
     clientOf,
+    isToApi,
   });
   const listener = await openListener({ host, port, reusePort, flagPrefix: "--" }, respond, tls);
 
