@@ -35,16 +35,19 @@ export const search = (service: Service) =>
       endpoints.searchUsers.path,
       ({ request, query }) => {
         const { search } = service.currentSnapshot();
-        const baseUrl = service.baseUrl(request);
-        const users = search.listUsers(spellQuery(query.q)).map((user) => toResult(user, baseUrl));
-        return { success: true as const, users };
+        const found = search.listUsers(spellQuery(query.q));
+        return { success: true as const, users: toResults(found, service.baseUrl(request)) };
       },
       { detail: searchUsersOperation },
     );
 
-function toResult(user: Stored<UserSearchResult>, baseUrl: string): UserSearchResult {
-  const { id, name, avatar_url, company } = user;
-  return { id, name, avatar_url: completeAvatar(id, avatar_url, baseUrl), company };
+function toResults(users: Stored<UserSearchResult>[], baseUrl: string): UserSearchResult[] {
+  return users.map(({ id, name, avatar_url, company }) => ({
+    id,
+    name,
+    avatar_url: completeAvatar(id, avatar_url, baseUrl),
+    company,
+  }));
 }
 
 function normalize({ query }: { query: { q?: string } }): void {
