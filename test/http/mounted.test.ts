@@ -149,6 +149,13 @@ test("a response of the host's own error handler is sent as it is", async () => 
   }
 });
 
+test("a text of the host's own error handler becomes JSON", async () => {
+  await using roadbook = await open();
+  const host = new Elysia().onError(() => 'no "x" here').use(roadbook.app);
+  const response = await host.handle(new Request("http://roadbook.test/users/public/x"));
+  expect(await response.json()).toBe('no "x" here');
+});
+
 test("Eden infers the types of bodies and errors", async () => {
   await using roadbook = await open();
   const api = treaty(roadbook.app);
