@@ -229,8 +229,8 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
     [texts.memberSince, renderDate(created_at, context)],
     [texts.achievements, hasAny && formatNumber(achievements.length)],
     [texts.totalPoints, hasAny && formatNumber(points)],
-    [texts.roles, roles.map(({ name }) => name).join(", ")],
   ].filter(([, value]) => value);
+  const roleNames = roles.map(({ name }) => name).join(", ");
 
   const employer =
     company &&
@@ -254,7 +254,7 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
     </div></header>
     <dl class="facts">${facts.map(
       ([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`,
-    )}</dl>
+    )}${roleNames && html`<div class="roles"><dt>${texts.roles}</dt><dd>${roleNames}</dd></div>`}</dl>
     ${renderOwnPage(brand.driverLink, id, context)}
     ${context.meta.counts.achievements > 0 && html`<h2>${texts.achievements}</h2>${!hasAny && html`<p>${texts.noAchievements}</p>`}`}
     <ul class="badges">${shown.map((entry) => renderAchievement(entry, context))}</ul>

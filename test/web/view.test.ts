@@ -85,6 +85,16 @@ const driver: DriverView = {
   showsAll: false,
 };
 
+test.each([0, 41])("with %d achievements, the roles are a row of their own", async (count) => {
+  const roles = [{ id: 1, name: "Driver", hierarchy: 10 }];
+  const achievements = driver.achievements.slice(0, count);
+  const html = render({ ...driver, user: { ...driver.user, roles }, achievements });
+  expect(html).toContain('<div class="roles"><dt>Roles</dt><dd>Driver</dd></div></dl>');
+  const { style } = await pageAssets();
+  expect(style.text).toContain(".facts>.roles{flex-basis:100%}");
+  expect(render(driver)).not.toContain("<dt>Roles");
+});
+
 test("the script has 4 KB (2 KB compressed), and the style sheet 10 KB (4 KB compressed)", async () => {
   const { script, style } = await pageAssets();
   expect(script.text.length).toBeLessThanOrEqual(4 * 1024);
