@@ -4,7 +4,6 @@ import type { ChangeLine, EndLine, IdsLine } from "./domain/dataset.ts";
 import { InvalidValue } from "./domain/invalid-value.ts";
 import { DEFAULT_HOST } from "./domain/limits.ts";
 import { reasonOf } from "./files/errors.ts";
-import { TEMPORARY } from "./files/temporary-folder.ts";
 import { type App, createApp } from "./http/app.ts";
 import type { AppOptions, Pages } from "./http/app-options.ts";
 import { FaultInjector, rejectClosed } from "./http/fault-injection.ts";
@@ -78,7 +77,7 @@ export interface Roadbook extends AsyncDisposable {
   resetLimit(): void;
   /** Undefined if searches are not limited. */
   limiterStatus(): LimiterStatus | undefined;
-  /** Stops listening. From then on, every response is a 503. */
+  /** Stops listening. From then on, every response is a 503, and a running `apply` rejects. */
   close(): Promise<void>;
 }
 
@@ -135,7 +134,6 @@ const USUAL_POLICY: LimitPolicy = {
 
 /** The functions are properties, so programs can pass each on alone, as in `afterAll(roadbook.close)`. */
 export class OpenRoadbook implements Roadbook {
-  readonly app: App;
   readonly handler: RequestHandler;
   readonly fetch: FetchHandler;
   readonly listener: NodeListener;
@@ -145,6 +143,8 @@ export class OpenRoadbook implements Roadbook {
   readonly #unixClock: () => number;
   readonly #injector: FaultInjector | undefined;
   readonly #listeners: Pick<Listening, "close">[] = [];
+  readonly #createMountable: () => App;
+  #app: App | undefined;
   #isClosed = false;
 
   constructor(values: Values, parts: Parts) {
@@ -157,16 +157,24 @@ export class OpenRoadbook implements Roadbook {
       this.#injector.replace(values.faults, values.faultSeed);
     }
 
-    const { app, handler } = createApp(this.#appOptions());
-    this.app = app;
+    const { createMountable, handler } = createApp(this.#appOptions());
+    this.#createMountable = createMountable;
     this.handler = handler;
     this.fetch = this.#injector ? rejectClosed(handler) : handler.fetch;
     this.listener = createNodeListener(handler.fetch, handler.isUnknownPath);
   }
 
+  /** Made when it is first needed, because `serve` never needs it. */
+  get app(): App {
+    this.#app ??= this.#createMountable();
+    return this.#app;
+  }
+
   readonly listen = async ({ port = 0, host = DEFAULT_HOST }: ListenOptions = {}) => {
     this.#requireOpen();
     const { origin, close } = await openListener({ host, port }, takeTurns(this.handler));
+    if (this.#isClosed) await close();
+    this.#requireOpen();
     this.#listeners.push({ close });
     return { url: origin, close };
   };
@@ -174,7 +182,8 @@ export class OpenRoadbook implements Roadbook {
   readonly apply: Roadbook["apply"] = async (changes) => {
     this.#requireOpen();
     const { changeSnapshot } = await import("./snapshot/import/apply.ts");
-    return this.#parts.reloadable.change((bytes) => changeSnapshot(bytes, changes));
+    const meta = await this.#parts.reloadable.change((bytes) => changeSnapshot(bytes, changes));
+    return meta ?? this.#throwClosed();
   };
 
   readonly meta = () => {
@@ -184,11 +193,10 @@ export class OpenRoadbook implements Roadbook {
 
   readonly refresh = (isForced = false) => this.#parts.reloadable.refresh(isForced);
 
-  /** Why a newer snapshot is not served. Anyone can read this, so it names no folder. */
+  /** Why a newer snapshot is not served. Anyone can read this. */
   readonly refused = (): string | undefined => {
     const { reloadable, remote } = this.#parts;
-    const folder = this.#values.cacheDir ?? TEMPORARY;
-    return reloadable.refused()?.reason.replaceAll(folder, "the cache") ?? remote?.refused();
+    return reloadable.refused()?.reason ?? remote?.refused();
   };
 
   readonly setFaults = (faults: readonly string[], seed = this.#values.faultSeed): void => {
@@ -218,7 +226,10 @@ export class OpenRoadbook implements Roadbook {
   readonly [Symbol.asyncDispose] = this.close;
 
   #requireOpen(): void {
-    if (!this.#isClosed) return;
+    if (this.#isClosed) this.#throwClosed();
+  }
+
+  #throwClosed(): never {
     throw new Error("this Roadbook is closed; create another with createRoadbook");
   }
 

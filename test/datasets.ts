@@ -139,12 +139,12 @@ export async function succeed(words: string[]): Promise<string> {
 /** Returns a snapshot's responses to a sample of requests. */
 export function responsesOf({ users, search }: Snapshot, queries: readonly string[]) {
   const profiles = Array.from({ length: 400 }, (_, id) => [
-    users.findProfile(id, "http://a.test"),
+    users.findProfile(id),
     String(users.findAchievements(id)),
   ]);
   const found = queries
     .map(spellQuery)
-    .map((query) => [search.listUsers(query, "http://a.test"), search.listCompanies(query)]);
+    .map((query) => [search.listUsers(query), search.listCompanies(query)]);
   return { profiles, found };
 }
 

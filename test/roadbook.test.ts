@@ -191,14 +191,24 @@ test("close during a refresh ignores the new file", async () => {
   expect(await refresh).toBeUndefined();
 });
 
-test("close finishes a change in progress and rejects further changes", async () => {
+test("close rejects an apply and a listen in progress, and later ones", async () => {
   const roadbook = await createRoadbook({ dataset: community });
-  const { counts } = roadbook.meta();
-  const change = roadbook.apply([user(50, "Zofia Nowak")]);
+  const { url, close } = await roadbook.listen();
+  await close();
+  const begin = () =>
+    Promise.allSettled([
+      roadbook.apply([user(50, "Zofia Nowak")]),
+      roadbook.apply([user(51, "Ewa Nowak")]),
+      roadbook.listen({ port: Number(new URL(url).port) }),
+    ]);
+
+  const pending = begin();
   await roadbook.close();
-  expect((await change).counts.users).toBe(counts.users + 1);
-  await expect(roadbook.apply([user(51, "Ewa Nowak")])).rejects.toThrow("this Roadbook is closed");
-  await expect(roadbook.listen()).rejects.toThrow("this Roadbook is closed");
+  for (const results of [await pending, await begin()]) {
+    const reasons = results.map((result) => result.status === "rejected" && String(result.reason));
+    expect(reasons).toEqual(Array(3).fill(expect.stringContaining("this Roadbook is closed")));
+  }
+  await expect(fetch(`${url}/health`)).rejects.toThrow();
   await roadbook.close();
 });
 
@@ -271,9 +281,10 @@ test("snapshots can be imported, changed, checked and exported, with distinct er
   await expect(checkSnapshot(`${path}-not`)).rejects.toThrow(SnapshotError);
 });
 
-test("a profile and achievements are responded to at once, without a promise", async () => {
-  await using roadbook = await createRoadbook({ dataset: community });
-  for (const path of ["/users/public/42", "/users/42/achievements", "/users/public/9999"]) {
+test("without a limit, the API responds at once, without a promise", async () => {
+  await using roadbook = await createRoadbook({ dataset: community, searchLimit: 0 });
+  const users = ["/users/public/42", "/users/42/achievements", "/users/public/9999"];
+  for (const path of [...users, SEARCH, "/search/companies?q=ba", "/health"]) {
     const request = new Request(`http://roadbook.test${path}`);
     expect(roadbook.fetch(request)).toBeInstanceOf(Response);
   }

@@ -129,7 +129,7 @@ export const commands: Record<string, Command> = {
         help: "read 5/6/2021 in CSV files as 5 June or as May 6 (default: other dates show it)",
       },
       decodeHtml: { kind: kinds.boolean, help: "decode HTML entities in names and descriptions" },
-      avatarBase: { kind: kinds.webUrl, help: "base URL for avatars that are not http(s) URLs" },
+      avatarBase: { kind: kinds.publicUrl, help: "base URL for avatars that are not http(s) URLs" },
       dryRun: { kind: kinds.boolean, help: "check the dataset and write nothing; needs no --to" },
       force: { kind: kinds.boolean, help: "overwrite any regular file, and accept other ids" },
       skipInvalid: { kind: kinds.boolean, help: "skip most of what is invalid, and report it" },
@@ -271,7 +271,7 @@ export const commands: Record<string, Command> = {
   openapi: command({
     summary: "print the OpenAPI document for the API",
     settings: declare("Flags", {
-      publicUrl: { kind: kinds.baseUrl, default: DEFAULT_ORIGIN, help: "the server URL" },
+      publicUrl: { kind: kinds.publicBaseUrl, default: DEFAULT_ORIGIN, help: "the server URL" },
     }),
     examples: [
       "openapi > openapi.json",

@@ -80,11 +80,12 @@ async function openServer(values: ServeValues, log: Logger): Promise<RunningServ
   const stopping = new AbortController();
   const { signal } = stopping;
   const admin = metrics && (await openAdmin(values, { roadbook, metrics, stopping: signal }));
-  const { fetch, refuse, clientOf } = roadbook.handler;
+  const { fetch, refuse, clientOf, isToApi } = roadbook.handler;
   const respond = takeTurns({
     fetch: addServerHeaders(fetch, signal),
     refuse: addServerHeaders(refuse, signal),
     clientOf,
+    isToApi,
   });
   const listener = await openListener({ host, port, reusePort, flagPrefix: "--" }, respond, tls);
 
@@ -140,7 +141,7 @@ async function locateSnapshot({ snapshot, cacheDir, fetchTimeout }: ServeValues,
     location: snapshot,
     folder: cacheDir ?? makeTemporaryFolder().folder,
     timeoutMs: fetchTimeout,
-    onDown: (reason: string) => log.error(`${snapshot.name} ${reason}; serving the old snapshot`),
+    onDown: (detail: string) => log.error(`${snapshot.name} ${detail}; serving the old snapshot`),
     onUp: () => log.info(`${snapshot.name} has recovered`),
   };
 

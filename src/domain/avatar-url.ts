@@ -12,7 +12,12 @@ export function isAvatar(value: string): boolean {
   return isText(value, MAX_AVATAR) && AVATAR.test(value) && (isPath || URL.canParse(value));
 }
 
-/** Returns the avatar as an absolute URL. */
+/** A person as a snapshot has it: the avatar may be only a path, and is null without one. */
+export type Stored<Person extends { avatar_url: string }> = Omit<Person, "avatar_url"> & {
+  avatar_url: string | null;
+};
+
+/** Returns a stored avatar as an absolute URL. */
 export function completeAvatar(userId: number, avatar: string | null, baseUrl: string): string {
   const url = avatar ?? `/avatars/${userId}.svg`;
   return url.startsWith("/") ? baseUrl + url : url;

@@ -18,7 +18,7 @@ import { isResult } from "./result.ts";
 import { search } from "./search.ts";
 import { users } from "./users.ts";
 
-export type App = ReturnType<typeof createApp>["app"];
+export type App = ReturnType<ReturnType<typeof createApp>["createMountable"]>;
 
 export function createApp(options: AppOptions) {
   const { limiter, basePath, isClosed } = options;
@@ -33,20 +33,33 @@ export function createApp(options: AppOptions) {
 
   const api = new Elysia({ strictPath: true }).use(users(service)).use(search(service));
   const documented = new Elysia({ strictPath: true }).use(api).use(health(service));
-  const app = new Elysia({ strictPath: true })
-    .onTransform(refuse)
-    .onError(explain)
-    .mapResponse(respond)
-    .use(documented)
-    .group(API_PREFIX, (prefixed) => prefixed.use(api));
-  // Added outside the chain, because a typed client has no use for these routes.
-  app.use(docs(service, documented)).use(pageFiles(service)).use(pageRoutes);
+  const untyped = [docs(service, documented), pageFiles(service), pageRoutes];
 
-  for (const path of new Set(app.routes.map((route) => route.path))) {
-    app.all(path, ({ request }) => respondToMethod(request.method));
+  function assemble(root = new Elysia({ strictPath: true })) {
+    const app = root
+      .onTransform(refuse)
+      .onError(explain)
+      .mapResponse(respond)
+      .use(documented)
+      .group(API_PREFIX, (prefixed) => prefixed.use(api));
+    // Added outside the chain, because a typed client has no use for these routes.
+    for (const plugin of untyped) app.use(plugin);
+
+    for (const path of new Set(app.routes.map((route) => route.path))) {
+      app.all(path, ({ request }) => respondToMethod(request.method));
+    }
+    // In another app, an unmatched path would get the host's 404, outside of this app's hooks.
+    if (basePath) app.all("/*", ({ request }) => unknownPath(request));
+    return app;
   }
-  // In another app, an unmatched path would get the host's 404, outside of this app's hooks.
-  if (basePath) app.all("/*", ({ request }) => unknownPath(request));
+
+  /** Only this app names `server`, which Elysia then defines for each request to any of its routes. */
+  const createMountable = () => {
+    const root = new Elysia({ strictPath: true }).onTransform(({ request, server }) => {
+      contexts.start(request, server?.requestIP?.(request)?.address);
+    });
+    return assemble(root);
+  };
 
   /** Also for the path of a file that does not exist. */
   function unknownPath(request: Request) {
@@ -71,6 +84,6 @@ export function createApp(options: AppOptions) {
     return fail("internal_error");
   }
 
-  const handler = createRequestHandler({ app, contexts, respond, basePath });
-  return { app, handler };
+  const handler = createRequestHandler({ app: assemble(), contexts, respond, basePath });
+  return { createMountable, handler };
 }

@@ -56,7 +56,7 @@ async function renderReference({ publicUrl, basePath, pages }: Service, document
   // Loaded on demand, because most servers never serve the reference.
   const { swagger } = await import("@elysiajs/swagger");
   const name = pages?.title ?? DEFAULT_TITLE;
-  const plugin = swagger(settingsOf(name, basePath, pages));
+  const plugin = swagger(settingsOf(basePath, pages));
 
   const app = new Elysia().use(plugin).use(documented);
   const read = async (path: string) => (await app.handle(new Request(ORIGIN + path))).text();
@@ -66,7 +66,8 @@ async function renderReference({ publicUrl, basePath, pages }: Service, document
 
   const text = edit(await read(DOCS_PATH), [
     ["<html>", '<html lang="en">'],
-    [/<title>.*?<\/title>/, title.text],
+    // The plugin would not escape the name, so it gets another.
+    [`<title>${documentation.info.title}</title>`, title.text],
     ["<body>", `<body>${needsScript.text}`],
     [' data-url="undefined"', ""],
     // The policy forbids inline scripts, and even white space counts as one.
@@ -75,10 +76,12 @@ async function renderReference({ publicUrl, basePath, pages }: Service, document
 
   const headers = { "content-security-policy": policyFor(publicUrl) };
   const reference = new Content("text/html; charset=utf-8", text, { ...shared, headers });
-  return { page: reference, document: await read(DOCUMENT_PATH) };
+  const document: { info: { title: string } } = JSON.parse(await read(DOCUMENT_PATH));
+  document.info.title = name;
+  return { page: reference, document: JSON.stringify(document) };
 }
 
-function settingsOf(name: string, basePath: string, pages: Service["pages"]) {
+function settingsOf(basePath: string, pages: Service["pages"]) {
   return {
     path: DOCS_PATH,
     specPath: DOCUMENT_PATH,
@@ -98,7 +101,7 @@ function settingsOf(name: string, basePath: string, pages: Service["pages"]) {
       hideClientButton: true,
       defaultOpenAllTags: true,
     } as object,
-    documentation: { ...documentation, info: { ...documentation.info, title: name } } as object,
+    documentation: documentation as object,
   };
 }
 

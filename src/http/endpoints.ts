@@ -2,7 +2,6 @@
  * The endpoints of the API by operation id: their paths, the target under which faults reach them,
  * and their group in the documentation. Nothing else repeats a path.
  */
-import { pathOf } from "./url.ts";
 
 /** Searches count against the limit. A service route is not cached and has no prefix. */
 export const endpoints = {
@@ -22,8 +21,13 @@ export const API_PREFIX = "/api";
 
 export type Endpoint = (typeof endpoints)[keyof typeof endpoints];
 
-const firstSegments = new Set(Object.values(endpoints).map(({ path }) => path.split("/")[1]));
-const API_PATH = new RegExp(`/(?:${[...firstSegments].join("|")})(?:/|$)`);
-
-/** Whether the path may be one of the API, under any base path. */
-export const isApiPath = (url: string): boolean => API_PATH.test(pathOf(url));
+/**
+ * Matches the URL of a request to the API, with or without the base path. Not that of an unknown
+ * path, which may get a page. One pattern takes half as long as taking the URL apart first.
+ */
+export function apiUrlPattern(basePath: string): RegExp {
+  const base = basePath.replace(/[^\w/]/g, "\\$&");
+  const paths = Object.values(endpoints).map(({ path }) => path.replace(/:\w+/, "[^/%?]+"));
+  const path = `(?:${base})?(?:${API_PREFIX})?(?:${paths.join("|")})`;
+  return new RegExp(`^(?:https?://[^/]*)?${path}(?:\\?|$)`);
+}

@@ -6,13 +6,10 @@ import type { Decision } from "../limit/decision.ts";
  * Runs before a handler, and throws the result that a client gets instead. Declare a hook that returns
  * a promise `async`: Elysia guesses whether to await others.
  */
-export type Hook = (context: Pick<Context, "request" | "route" | "server">) => void | Promise<void>;
+export type Hook = (context: Pick<Context, "request" | "route">) => void | Promise<void>;
 
 /** Counts a search. Resolves to the decision if the client is over the limit. */
-export type CountSearch = (
-  request: Request,
-  server: Context["server"],
-) => Promise<Decision | undefined>;
+export type CountSearch = (request: Request) => Promise<Decision | undefined>;
 
 /** Facts about a response for logs and metrics. None of them can contain a person's name. */
 export interface ResponseFacts {

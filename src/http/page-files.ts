@@ -29,7 +29,7 @@ export function pageFiles(service: Service) {
   const { pages, currentSnapshot, baseUrl } = service;
   const routes = new Elysia({ strictPath: true })
     // A private user has no avatar, because the initials would hint at the name.
-    .get("/avatars/:file", ({ params }) => {
+    .get("/avatars/:file", async ({ params }) => {
       // An `avatar_url` may be /avatars/ann.png. Here, that is an unknown path, not an invalid id.
       const [, digits = "", kind] = /^(.*)\.(svg|(?<=^\d+\.)png)$/s.exec(params.file) ?? [];
       if (digits === "") throw new NotFoundError();
@@ -39,7 +39,7 @@ export function pageFiles(service: Service) {
 
       const name = currentSnapshot().users.findName(id);
       if (typeof name !== "string") return fail(name.missing);
-      return kind === "svg" ? svg(drawAvatar(id, name)) : drawAvatarPng(id, name).then(png);
+      return kind === "svg" ? svg(drawAvatar(id, name)) : png(await drawAvatarPng(id, name));
     })
     .get(iconPath(":file"), ({ params }) => {
       const achievement = currentSnapshot().users.findAchievementByIcon(params.file);

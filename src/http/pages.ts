@@ -1,6 +1,7 @@
 /** The routes of the pages for people. A page of results counts as one search. */
 import crypto from "node:crypto";
 import { Elysia } from "elysia";
+import { parseQueryFromURL } from "elysia/parse-query";
 import type { Language } from "../domain/languages.ts";
 import type { Decision } from "../limit/decision.ts";
 import { normalizeQuery, SEARCHABLE } from "../search/normalize-query.ts";
@@ -18,7 +19,7 @@ import { fail } from "./errors.ts";
 import { languageFor, prefersPage } from "./negotiate.ts";
 import { toSeconds } from "./rate-limit.ts";
 import { readCompany, readDriver, readOthers, readResults, readStart } from "./read-views.ts";
-import { isUnder, pathOf, withoutBase } from "./url.ts";
+import { isUnder, pathOf, pathStart, withoutBase } from "./url.ts";
 import { parseId } from "./user-id.ts";
 
 /** The page's script and style come from this server, but a dataset's avatars may be anywhere. */
@@ -57,38 +58,37 @@ export function createPages(service: Service) {
 }
 
 function createRoutes(pages: Pages, service: Service, renderer: PageRenderer) {
-  const { countSearch, currentSnapshot, baseUrl } = service;
+  const { countSearch, currentSnapshot } = service;
   return new Elysia({ strictPath: true })
-    .get("/", async ({ request, server }) => {
+    .get("/", async ({ request }) => {
       const query = queryOf(request);
       const isSearch = SEARCHABLE.test(query);
-      const refused = isSearch ? await countSearch?.(request, server) : undefined;
+      const refused = isSearch ? await countSearch?.(request) : undefined;
 
       const data = currentSnapshot();
-      const base = baseUrl(request);
-      if (query === "") return renderer.show(request, data, readStart(data, base, pages));
+      if (query === "") return renderer.show(request, data, readStart(data, pages));
       if (!isSearch) {
         return renderer.show(request, data, { kind: "problem", problem: "invalid_query", query });
       }
       if (refused) return renderer.show(request, data, limited(refused, query));
-      return renderer.show(request, data, readResults(data, query, base));
+      return renderer.show(request, data, readResults(data, query));
     })
-    .get(companyPath(":companyId"), async ({ request, params, server }) => {
-      const refused = await countSearch?.(request, server);
+    .get(companyPath(":companyId"), async ({ request, params }) => {
+      const refused = await countSearch?.(request);
       const data = currentSnapshot();
       if (refused) return renderer.respond(request, data, limited(refused));
 
       const id = parseId(params.companyId);
-      const after = parseId(parametersOf(request)?.get("after") ?? "") ?? 0;
-      return renderer.respond(request, data, readCompany(data, id, after, baseUrl(request)));
+      const after = parseId(parametersOf(request).after ?? "") ?? 0;
+      return renderer.respond(request, data, readCompany(data, id, after));
     })
     .get(driverPath(":driverId"), ({ request, params }) => {
       const id = parseId(params.driverId);
       if (id === undefined && !prefersPage(request)) return fail("invalid_user_id");
 
-      const showsAll = parametersOf(request)?.get("achievements") === "all";
+      const showsAll = parametersOf(request).achievements === "all";
       const data = currentSnapshot();
-      return renderer.respond(request, data, readDriver(data, id, showsAll, baseUrl(request)));
+      return renderer.respond(request, data, readDriver(data, id, showsAll));
     })
     .get(assetPath(":file"), ({ params }) => renderer.assets.find(params.file));
 }
@@ -116,7 +116,6 @@ class PageRenderer {
     const { basePath, baseUrl } = this.#service;
     const { kiosk, featured } = this.#pages;
 
-    const base = baseUrl(request);
     const language = this.#languageOf(request);
     const html = renderDocument({
       view,
@@ -124,9 +123,9 @@ class PageRenderer {
       brand: this.#pages,
       meta: data.meta,
       basePath,
-      baseUrl: base,
+      baseUrl: baseUrl(request),
       search: kiosk ? queryOf(request) : "",
-      others: readOthers(view, data, base, featured),
+      others: readOthers(view, data, featured),
       rescue: this.#pages.assets.rescue,
       ...this.assets.paths,
     });
@@ -168,9 +167,12 @@ const limited = ({ resetMs }: Decision, query = ""): View => {
   return { kind: "problem", problem: "rate_limited", query, waitSeconds: toSeconds(resetMs) };
 };
 
-/** The last of several counts. */
 function queryOf(request: Request): string {
-  return normalizeQuery(parametersOf(request)?.getAll("q").at(-1) ?? "");
+  return normalizeQuery(parametersOf(request).q ?? "");
 }
 
-const parametersOf = ({ url }: Request) => URL.parse(url)?.searchParams;
+/** Decoded as Elysia does for the API, also if malformed. The last of several values counts. */
+function parametersOf({ url }: Request): Record<string, string> {
+  const start = url.indexOf("?", pathStart(url));
+  return start < 0 ? {} : parseQueryFromURL(url, start + 1);
+}

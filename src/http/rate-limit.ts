@@ -7,8 +7,8 @@ import type { RequestContexts } from "./request-context.ts";
 
 export const createSearchCounter =
   (limiter: Limiter, unixClock: () => number, contexts: RequestContexts): CountSearch =>
-  async (request, server) => {
-    const context = contexts.of(request, server);
+  async (request) => {
+    const context = contexts.of(request);
     // A request without a peer comes from the program that embeds Roadbook.
     const client = context.peer === undefined ? undefined : contexts.clientOf(context);
     if (!client?.isLimited) return undefined;
@@ -21,8 +21,8 @@ export const createSearchCounter =
 
 /** Counts a search, and refuses it if the client is over the limit. */
 export function limitHooks({ countSearch }: Pick<Service, "countSearch">): Hook[] {
-  const limit: Hook = async ({ request, server }) => {
-    const refused = await countSearch?.(request, server);
+  const limit: Hook = async ({ request }) => {
+    const refused = await countSearch?.(request);
     // Before validation, Elysia calls `mapResponse` for a hook's error but not for its result.
     if (refused) throw failLimited(refused);
   };

@@ -1,5 +1,7 @@
 /** Reads what a page shows from a snapshot. */
+import type { Stored } from "../domain/avatar-url.ts";
 import type { AchievementEntry, User } from "../domain/model.ts";
+import { formatTime } from "../domain/time.ts";
 import { spellQuery } from "../search/fold.ts";
 import type { Snapshot } from "../snapshot/read/reload.ts";
 import type {
@@ -23,11 +25,10 @@ const FEW_ROWS = 4;
 
 export function readStart(
   data: Snapshot,
-  baseUrl: string,
   { featured, kiosk }: Pick<Pages, "featured" | "kiosk">,
 ): StartView {
   const { companies, search } = data;
-  const drivers = readFeatured(data, baseUrl, featured);
+  const drivers = readFeatured(data, featured);
   return {
     kind: "start",
     drivers,
@@ -38,18 +39,18 @@ export function readStart(
 }
 
 /** Leaves out featured users who have become private. */
-function readFeatured({ meta, users }: Snapshot, baseUrl: string, ids: Featured): User[] {
+function readFeatured({ meta, users }: Snapshot, ids: Featured): Stored<User>[] {
   return (ids ?? meta.featured).flatMap((id) => {
-    const user = users.findProfile(id, baseUrl);
+    const user = users.findProfile(id);
     return "missing" in user ? [] : [user];
   });
 }
 
 /** The featured users shown below a view of a few rows, so that no screen is empty. */
-export function readOthers(view: View, data: Snapshot, baseUrl: string, ids: Featured): User[] {
+export function readOthers(view: View, data: Snapshot, ids: Featured): Stored<User>[] {
   if (view.kind === "start" || countRows(view) > FEW_ROWS) return [];
   const shown = new Set(listDrivers(view).map(({ id }) => id));
-  return readFeatured(data, baseUrl, ids).filter(({ id }) => !shown.has(id));
+  return readFeatured(data, ids).filter(({ id }) => !shown.has(id));
 }
 
 function countRows(view: Exclude<View, StartView>): number {
@@ -64,10 +65,11 @@ function listDrivers(view: View): readonly { id: number }[] {
 }
 
 /** `query` is normalized. */
-export function readResults(data: Snapshot, query: string, baseUrl: string): ResultsView {
-  const { search } = data;
+export function readResults({ search }: Snapshot, query: string): ResultsView {
   const spellings = spellQuery(query);
-  const drivers = search.listDatedUsers(spellings, baseUrl);
+  const drivers = search.listUsers(spellings).map((user) => {
+    return { ...user, created_at: formatTime(user.created_at) };
+  });
   return { kind: "results", query, spellings, drivers, companies: search.listCompanies(spellings) };
 }
 
@@ -75,10 +77,9 @@ export function readDriver(
   { users }: Snapshot,
   id: number | undefined,
   showsAll: boolean,
-  baseUrl: string,
 ): DriverView | ProblemView {
   if (id === undefined) return { kind: "problem", problem: "user_not_found" };
-  const user = users.findProfile(id, baseUrl);
+  const user = users.findProfile(id);
   if ("missing" in user) return { kind: "problem", problem: user.missing };
 
   const text = users.findAchievements(user.id);
@@ -91,13 +92,12 @@ export function readCompany(
   { companies }: Snapshot,
   id: number | undefined,
   after: number,
-  baseUrl: string,
 ): CompanyView | ProblemView {
   const company = id === undefined ? undefined : companies.find(id);
   if (!company) return { kind: "problem", problem: "route_not_found" };
 
   // One more shows whether there is another page.
-  const found = companies.listUsers(company.id, after, DRIVERS_PER_PAGE + 1, baseUrl);
+  const found = companies.listUsers(company.id, after, DRIVERS_PER_PAGE + 1);
   const drivers = found.slice(0, DRIVERS_PER_PAGE);
   const next = found.length > drivers.length ? drivers.at(-1)?.id : undefined;
 

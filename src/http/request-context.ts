@@ -1,5 +1,4 @@
 /** Keeps the client, the id and the start of each request, which its `Request` does not have. */
-import type { Context } from "elysia";
 import type { Client, Clients } from "../limit/client-address.ts";
 import type { Decision } from "../limit/decision.ts";
 import { originOf } from "./origin.ts";
@@ -81,14 +80,9 @@ export class RequestContexts {
     return context;
   }
 
-  /**
-   * A request that arrived through a host's app has no context yet, so this starts one. `server` is
-   * Bun's, which knows the peer of such a request.
-   */
-  of(request: Request, server?: Context["server"]): RequestContext {
-    const context = this.#contexts.get(request) ?? this.start(request);
-    context.peer ??= server?.requestIP?.(request)?.address;
-    return context;
+  /** A request that a host's app has refused before our hooks has no context yet, nor a peer. */
+  of(request: Request): RequestContext {
+    return this.#contexts.get(request) ?? this.start(request);
   }
 
   clientOf({ peer, headers }: Sender): Client {

@@ -1,5 +1,6 @@
 /** Takes every request before Elysia does: starts its context, and rewrites what Elysia cannot route. */
 import type { Client } from "../limit/client-address.ts";
+import { apiUrlPattern } from "./endpoints.ts";
 import { busy } from "./errors.ts";
 import { peerOf } from "./peer.ts";
 import type { RequestContexts } from "./request-context.ts";
@@ -15,6 +16,8 @@ export interface RequestHandler {
   /** Responds that too many requests of this client are waiting. */
   refuse: FetchHandler;
   clientOf(request: Request, from: unknown): Client;
+  /** Whether a request is to the API, by its path. */
+  isToApi(request: Request): boolean;
   /** Whether there is nothing at the path of a request to which `fetch` has responded. */
   isUnknownPath(request: Request): boolean;
   /** Whether a fault has closed the connection of such a request. */
@@ -30,6 +33,7 @@ interface Parts {
 
 export function createRequestHandler(parts: Parts): RequestHandler {
   const { app, contexts, respond, basePath } = parts;
+  const apiUrl = apiUrlPattern(basePath);
 
   /** Starts the context of a request, and returns what Elysia gets. */
   const start = (request: Request, from: unknown): Request => {
@@ -51,6 +55,7 @@ export function createRequestHandler(parts: Parts): RequestHandler {
     clientOf(request, from) {
       return contexts.clientOf({ peer: peerOf(request, from), headers: request.headers });
     },
+    isToApi: ({ url }) => apiUrl.test(url),
     isUnknownPath: (request) => contexts.of(request).isUnknownPath,
     isClosed: (request) => contexts.of(request).isClosed,
   };

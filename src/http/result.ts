@@ -8,12 +8,11 @@ import { headersOfError } from "./methods.ts";
 /** A hook throws this to close the connection without a response. */
 export class ClosedConnection {}
 
-/** A string is JSON that is already serialized. `cache` applies to it and to plain objects only. */
+/** `cache` applies to plain objects only. */
 export function contentOf(value: unknown, cache?: CachePolicy): Content {
   if (value instanceof Content) return value;
   if (value instanceof ElysiaCustomStatusResponse) return contentOfError(value);
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return new Content(JSON_TYPE, text, { cache });
+  return new Content(JSON_TYPE, JSON.stringify(value), { cache });
 }
 
 /** The error may also be one of the app that Roadbook is mounted in. */

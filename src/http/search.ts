@@ -1,6 +1,7 @@
 /** The two search routes. The rate limit counts a search before its query is validated. */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import { completeAvatar, type Stored } from "../domain/avatar-url.ts";
 import { CompanySearchResult, MAX_RESULTS, UserSearchResult } from "../domain/model.ts";
 import { paragraph } from "../domain/text.ts";
 import { spellQuery } from "../search/fold.ts";
@@ -34,11 +35,20 @@ export const search = (service: Service) =>
       endpoints.searchUsers.path,
       ({ request, query }) => {
         const { search } = service.currentSnapshot();
-        const users = search.listUsers(spellQuery(query.q), service.baseUrl(request));
-        return { success: true as const, users };
+        const found = search.listUsers(spellQuery(query.q));
+        return { success: true as const, users: toResults(found, service.baseUrl(request)) };
       },
       { detail: searchUsersOperation },
     );
+
+function toResults(users: Stored<UserSearchResult>[], baseUrl: string): UserSearchResult[] {
+  return users.map(({ id, name, avatar_url, company }) => ({
+    id,
+    name,
+    avatar_url: completeAvatar(id, avatar_url, baseUrl),
+    company,
+  }));
+}
 
 function normalize({ query }: { query: { q?: string } }): void {
   query.q = normalizeQuery(query.q ?? "");

@@ -1,19 +1,22 @@
 /** The routes for a single user: the public profile and the achievements. */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import { completeAvatar, type Stored } from "../domain/avatar-url.ts";
 import { AchievementEntry, Id, User } from "../domain/model.ts";
 import type { Service } from "./app-options.ts";
+import { Content, JSON_TYPE } from "./content.ts";
 import { endpoints } from "./endpoints.ts";
 import { fail } from "./errors.ts";
 import { errorTypes } from "./errors-by-route.ts";
 import { describeOperation } from "./openapi-operations.ts";
 import { USER_ID } from "./user-id.ts";
 
+const CACHE = "public";
 const UserId = Type.String({ pattern: USER_ID, error: "invalid_user_id" });
 
 export const users = (service: Service) =>
   new Elysia({ strictPath: true })
-    .derive(() => ({ cache: "public" as const }))
+    .derive(() => ({ cache: CACHE }))
     .guard({
       ...errorTypes.Users,
       params: Type.Object({ userId: UserId }),
@@ -23,8 +26,10 @@ export const users = (service: Service) =>
       endpoints.getPublicUser.path,
       ({ request, params }) => {
         const id = Number(params.userId);
-        const user = service.currentSnapshot().users.findProfile(id, service.baseUrl(request));
-        return "missing" in user ? fail(user.missing) : { success: true as const, user };
+        const user = service.currentSnapshot().users.findProfile(id);
+        return "missing" in user
+          ? fail(user.missing)
+          : { success: true as const, user: toUser(user, service.baseUrl(request)) };
       },
       { detail: publicUserOperation },
     )
@@ -37,9 +42,14 @@ export const users = (service: Service) =>
       { detail: achievementsOperation },
     );
 
-/** The body stays text, which is several times as fast. The cast tells typed clients its shape. */
+function toUser(user: Stored<User>, baseUrl: string): User {
+  return { ...user, avatar_url: completeAvatar(user.id, user.avatar_url, baseUrl) };
+}
+
+/** The body stays text, which is several times as fast. The cast shows typed clients its shape. */
 function toBody(achievements: string) {
-  const body: unknown = `{"success":true,"achievements":${achievements}}`;
+  const text = `{"success":true,"achievements":${achievements}}`;
+  const body: unknown = new Content(JSON_TYPE, text, { cache: CACHE });
   return body as { success: true; achievements: AchievementEntry[] };
 }
 

@@ -6,7 +6,6 @@
  * Bun closes a connection, without a response, if it has pipelined a request behind a waiting one.
  */
 import { setImmediate as nextTick } from "node:timers/promises";
-import { isApiPath } from "../http/endpoints.ts";
 import type { FetchHandler, RequestHandler } from "../http/request-handler.ts";
 import type { Client } from "../limit/client-address.ts";
 
@@ -17,7 +16,7 @@ const REFUSING_BUDGET_MS = BUDGET_MS / 4;
 /** Further requests of the same client are refused. */
 const MAX_WAITING = 200;
 
-type Handler = Pick<RequestHandler, "fetch" | "refuse" | "clientOf">;
+type Handler = Pick<RequestHandler, "fetch" | "refuse" | "clientOf" | "isToApi">;
 
 /** Returns a handler that calls `handler.fetch`, at once or in a later tick. */
 export function takeTurns(handler: Handler): FetchHandler {
@@ -48,7 +47,8 @@ class Turns {
 
   respond(request: Request, from: unknown): Response | Promise<Response> {
     // A page may cost more than a tick, so it waits until it is known that its client has stayed.
-    if (isApiPath(request.url) && this.#isInTime()) return this.#handler.fetch(request, from);
+    const isAtOnce = this.#handler.isToApi(request) && this.#isInTime();
+    if (isAtOnce) return this.#handler.fetch(request, from);
     return this.#wait(request, from);
   }
 

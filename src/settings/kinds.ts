@@ -1,5 +1,4 @@
 /** The kinds of values: how each is read from text, and what the library takes instead. */
-import { resolve } from "node:path";
 import { MAX_DURATION_DAYS, parseDuration } from "../domain/duration.ts";
 import { InvalidValue } from "../domain/invalid-value.ts";
 import { isUrl, STANDARD } from "../files/input.ts";
@@ -98,19 +97,46 @@ export const maxAge = kind(
   (text) => (text === "0" ? 0 : parseSetTime(text)),
 );
 
-const isWebUrl = (text: string) => /^https?:$/.test(URL.parse(text)?.protocol ?? "");
-const isLink = (text: string) => isWebUrl(text) || /^\/(?![/\\])/.test(text);
+function parseWebUrl(text: string): URL | undefined {
+  const url = URL.parse(text);
+  return url && /^https?:$/.test(url.protocol) ? url : undefined;
+}
 
-/** An absolute URL to which paths can be appended. Drops a trailing slash. */
+/** For a URL that everybody can read. */
+function parsePublicUrl(text: string): URL | undefined {
+  const url = parseWebUrl(text);
+  return url?.username || url?.password ? undefined : url;
+}
+
+const isLink = (text: string) => Boolean(parseWebUrl(text)) || /^\/(?![/\\])/.test(text);
+
+// The parsed URL is used, because the text may have white space, which parsing ignores.
+
+const baseOf = (url: URL | undefined, text: string) =>
+  url && !/[?#]/.test(text) ? url.href.replace(/\/+$/, "") : undefined;
+
+/** An absolute URL to which paths can be appended. Drops a trailing slash. May have a password. */
 export const baseUrl = kind(
   "URL",
   "an http or https URL without a query, such as https://example.org",
-  (text) => (isWebUrl(text) && !/[?#]/.test(text) ? text.replace(/\/+$/, "") : undefined),
+  (text) => baseOf(parseWebUrl(text), text),
+  true,
+);
+
+/** Like {@link baseUrl}, but the responses contain it. */
+export const publicBaseUrl = kind(
+  "URL",
+  "an http or https URL without a query, user name or password, such as https://example.org",
+  (text) => baseOf(parsePublicUrl(text), text),
+  true,
 );
 
 /** An absolute URL that other URLs are resolved against, so a trailing slash matters. */
-export const webUrl = kind("URL", "an http or https URL, such as https://example.org/", (text) =>
-  isWebUrl(text) ? text : undefined,
+export const publicUrl = kind(
+  "URL",
+  "an http or https URL without a user name or password, such as https://example.org/",
+  (text) => parsePublicUrl(text)?.href,
+  true,
 );
 
 /** The URL or path of a page about one thing, with `{id}` in place of its id. */
@@ -138,9 +164,6 @@ export const colour = kind("COLOUR", "a colour such as #0a7d4f", (text) => {
   const [, digits] = /^#?([0-9a-f]{6})$/i.exec(text) ?? [];
   return digits && `#${digits.toLowerCase()}`;
 });
-
-/** A folder, as an absolute path: public messages leave it out, and a short name could be any word. */
-export const folder = parsedBy("FOLDER", (path) => resolve(path));
 
 /** A file to read, which the library also takes as bytes. */
 export const pathOrBytes: Kind<string | Uint8Array, string | Uint8Array> = {

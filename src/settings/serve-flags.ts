@@ -33,7 +33,7 @@ const cidr = kinds.kind("CIDR", "an IP address or CIDR, such as 10.0.0.0/8 or fd
 export const sharedSettings = {
   ...declare("Snapshot", {
     cacheDir: {
-      kind: kinds.folder,
+      kind: kinds.text("FOLDER"),
       help: paragraph(
         `where to copy a snapshot of over ${MAX_BYTES_IN_MEMORY / 1e6} MB; if given, a downloaded one stays there across`,
         "restarts (default: /var/tmp)",
@@ -41,7 +41,10 @@ export const sharedSettings = {
     },
   }),
   ...declare("Responses", {
-    publicUrl: { kind: kinds.baseUrl, help: "base URL in responses (default: from the request)" },
+    publicUrl: {
+      kind: kinds.publicBaseUrl,
+      help: "base URL in responses (default: from the request)",
+    },
     cacheMaxAge: {
       kind: kinds.maxAge,
       default: "0",
@@ -86,7 +89,10 @@ export const sharedSettings = {
     },
     driverLink: { kind: kinds.pageLink, help: "your site's page about a driver, with {id}" },
     companyLink: { kind: kinds.pageLink, help: "your site's page about a company, with {id}" },
-    icons: { kind: kinds.webUrl, help: "base URL of pictures of achievements (default: drawings)" },
+    icons: {
+      kind: kinds.publicUrl,
+      help: "base URL of pictures of achievements (default: drawings)",
+    },
     allowIndexing: { kind: kinds.boolean, help: "allow search engines, and serve /sitemap.xml" },
   }),
   ...declare("Search limit", {

@@ -25,6 +25,7 @@ export function renderDocument(options: DocumentOptions): string {
   const { title, kiosk } = brand;
 
   const rendered = renderView(view, context);
+  // A kiosk that runs an older release knows a page by its class, so that stays the last attribute.
   const { text } = html`<!doctype html>
 <html lang="${language}"${kiosk && html` class="kiosk"`}>
 ${renderHead(rendered, context)}

@@ -1,6 +1,4 @@
 /** The paths of the pages and of the files around them. Routes serve them, and pages link to them. */
-import { completeAvatar } from "../domain/avatar-url.ts";
-import type { User } from "../domain/model.ts";
 
 /** The reference of the API, the OpenAPI document that it shows, and its script. */
 export const DOCS_PATH = "/docs";
@@ -30,8 +28,3 @@ export const assetPath = <File extends string>(file: File) => `/assets/${file}` 
 export const iconPath = <File extends string>(file: File) => `/icons/${file}` as const;
 
 export const sitemapPath = <File extends string>(file: File) => `/sitemaps/${file}` as const;
-
-/** Whether an avatar is drawn here. A user's own picture may also be below `/avatars/`. */
-export function isDrawnAvatar(user: Pick<User, "id" | "avatar_url">, baseUrl: string): boolean {
-  return user.avatar_url === completeAvatar(user.id, null, baseUrl);
-}

@@ -1,4 +1,5 @@
 /** Renders views as HTML. All functions are pure. */
+import { completeAvatar, type Stored } from "../domain/avatar-url.ts";
 import type { Forms } from "../domain/languages.ts";
 import {
   type AchievementEntry,
@@ -12,9 +13,17 @@ import { type Brand, DEFAULT_TITLE } from "./brand.ts";
 import { drawAvatar, drawBadge } from "./drawings.ts";
 import { Html, html } from "./html.ts";
 import { markMatches } from "./mark.ts";
-import { companyPath, driverPath, isDrawnAvatar } from "./page-paths.ts";
+import { companyPath, driverPath } from "./page-paths.ts";
 import { clockOf, fill, type Translation } from "./translation.ts";
-import type { CompanyView, DriverView, ProblemView, ResultsView, StartView, View } from "./view.ts";
+import type {
+  CompanyView,
+  DriverView,
+  Face,
+  ProblemView,
+  ResultsView,
+  StartView,
+  View,
+} from "./view.ts";
 
 export interface PageContext extends Translation {
   brand: Brand;
@@ -25,7 +34,7 @@ export interface PageContext extends Translation {
   /** On a kiosk, the query of the search that led to this page. */
   search: string;
   /** The drivers below a view of a few rows. */
-  others: readonly User[];
+  others: readonly Stored<User>[];
 }
 
 /** The main part of a page, and what its head and link previews say about it. */
@@ -131,7 +140,10 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
   };
 }
 
-export function renderFeatured(drivers: readonly User[], context: PageContext): Html | undefined {
+export function renderFeatured(
+  drivers: readonly Stored<User>[],
+  context: PageContext,
+): Html | undefined {
   if (drivers.length === 0) return undefined;
   const details = tellApart(drivers, (user) => user.company?.name, context);
   const cards = drivers.map((user, at) => renderCard(user, details[at], context));
@@ -217,8 +229,8 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
     [texts.memberSince, renderDate(created_at, context)],
     [texts.achievements, hasAny && formatNumber(achievements.length)],
     [texts.totalPoints, hasAny && formatNumber(points)],
-    [texts.roles, roles.map(({ name }) => name).join(", ")],
   ].filter(([, value]) => value);
+  const roleNames = roles.map(({ name }) => name).join(", ");
 
   const employer =
     company &&
@@ -242,7 +254,7 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
     </div></header>
     <dl class="facts">${facts.map(
       ([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`,
-    )}</dl>
+    )}${roleNames && html`<div class="roles"><dt>${texts.roles}</dt><dd>${roleNames}</dd></div>`}</dl>
     ${renderOwnPage(brand.driverLink, id, context)}
     ${context.meta.counts.achievements > 0 && html`<h2>${texts.achievements}</h2>${!hasAny && html`<p>${texts.noAchievements}</p>`}`}
     <ul class="badges">${shown.map((entry) => renderAchievement(entry, context))}</ul>
@@ -335,23 +347,26 @@ function renderOwnPage(template: string | undefined, id: number, context: PageCo
   return renderButton(href, texts.fullProfile);
 }
 
-type Face = Pick<User, "id" | "name" | "avatar_url">;
-
 function renderCard(user: Face, detail: string | undefined, context: PageContext): Html {
   const row = renderRow(driverPath(user.id), user.name, detail, context);
   return html`<li class="card">${renderAvatar(user, context)}
       ${row}</li>`;
 }
 
-function renderAvatar(user: Face, { baseUrl }: PageContext) {
-  const url = isDrawnAvatar(user, baseUrl) ? undefined : user.avatar_url;
-  return renderPicture("avatar", drawAvatar(user.id, user.name), url);
+function renderAvatar(user: Face, { baseUrl }: PageContext): Html {
+  return renderPicture("avatar", drawAvatar(user.id, user.name), pictureOf(user, baseUrl));
 }
 
 /** Few programs preview SVGs, so a drawing is linked as a PNG. */
 function previewedAvatar(user: Face, { baseUrl }: PageContext): string {
-  const { avatar_url: url } = user;
-  return isDrawnAvatar(user, baseUrl) ? url.replace(/\.svg$/, ".png") : url;
+  const drawing = completeAvatar(user.id, null, baseUrl);
+  return pictureOf(user, baseUrl) ?? drawing.replace(/\.svg$/, ".png");
+}
+
+/** The URL of a user's own picture. A dataset may also name the drawing, which is none. */
+function pictureOf({ id, avatar_url }: Face, baseUrl: string): string | undefined {
+  const url = completeAvatar(id, avatar_url, baseUrl);
+  return url === completeAvatar(id, null, baseUrl) ? undefined : url;
 }
 
 /** Until the picture at `url` has loaded, the drawing is visible, because `alt` is empty. */

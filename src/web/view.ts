@@ -1,4 +1,5 @@
 /** The content of each page. A driver is a user who has a public profile. */
+import type { Stored } from "../domain/avatar-url.ts";
 import type { Texts } from "../domain/languages.ts";
 import type {
   AchievementEntry,
@@ -7,11 +8,14 @@ import type {
   UserSearchResult,
 } from "../domain/model.ts";
 
+/** The fields of a driver that a picture depends on. */
+export type Face = Pick<Stored<User>, "id" | "name" | "avatar_url">;
+
 export type View = StartView | ResultsView | DriverView | CompanyView | ProblemView;
 
 export interface StartView {
   kind: "start";
-  drivers: User[];
+  drivers: Stored<User>[];
   /** Shown if there are no drivers to show. */
   companies: CompanySearchResult[];
   /** Whether to say that names in another script can be typed in Latin letters, as on a kiosk. */
@@ -23,13 +27,13 @@ export interface ResultsView {
   /** The query with its white space collapsed, and its spellings. */
   query: string;
   spellings: string[];
-  drivers: (UserSearchResult & Pick<User, "created_at">)[];
+  drivers: (Stored<UserSearchResult> & Pick<User, "created_at">)[];
   companies: CompanySearchResult[];
 }
 
 export interface DriverView {
   kind: "driver";
-  user: User;
+  user: Stored<User>;
   /** All of them, newest first. */
   achievements: AchievementEntry[];
   showsAll: boolean;
@@ -38,7 +42,7 @@ export interface DriverView {
 export interface CompanyView {
   kind: "company";
   company: CompanySearchResult;
-  drivers: (Pick<User, "id" | "name" | "avatar_url"> & { role: string | null })[];
+  drivers: (Face & { role: string | null })[];
   /** Undefined if there are too many to count. */
   publicMembers: number | undefined;
   /** Only drivers whose ids are above this are shown. */

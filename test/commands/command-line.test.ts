@@ -7,7 +7,15 @@ import { runCommandLine } from "../../src/commands/command-line.ts";
 import { type Command, commands } from "../../src/commands/commands.ts";
 import { formatCommandHelp, formatProgramHelp } from "../../src/commands/help.ts";
 import { readValue } from "../../src/settings/flag-or-variable.ts";
-import { boolean, folder, maxAge, storeUrl, time } from "../../src/settings/kinds.ts";
+import {
+  baseUrl,
+  boolean,
+  maxAge,
+  publicBaseUrl,
+  publicUrl,
+  storeUrl,
+  time,
+} from "../../src/settings/kinds.ts";
 import { serveSettings } from "../../src/settings/serve-flags.ts";
 import { UsageError } from "../../src/settings/usage-error.ts";
 import { makeSnapshot } from "../datasets.ts";
@@ -20,6 +28,7 @@ afterEach(() => {
 
 const port = "must be a whole number from 0 to 65535";
 const url = "must be an http or https URL without a query, such as https://example.org";
+const openUrl = url.replace("a query", "a query, user name or password");
 const cidr = "must be an IP address or CIDR, such as 10.0.0.0/8 or fd00::/8";
 const store = "must be a redis://, rediss:// or valkey:// URL";
 const importUsage = "usage: roadbook import [SOURCE] --to FILE [flags]";
@@ -41,7 +50,10 @@ test.each<[string, Record<string, string>, string]>([
   ["--search-window 3x", {}, "--search-window must be a duration from 1ms to 24d, such as 1h,"],
   ["--cache-max-age -1", {}, "--cache-max-age must be 0 or a duration up to 24d, such as 5m"],
   ["--snapshot ftp://u:sesame@a/b", {}, "--snapshot must be a file or an https://, http:// or s3:"],
-  ["--public-url example.org", {}, `--public-url ${url}, got "example.org"`],
+  ["--public-url example.org", {}, `--public-url ${openUrl}`],
+  ["--public-url https://sesame@a", {}, `--public-url ${openUrl}`],
+  ["openapi --public-url https://u:sesame@a", {}, `--public-url ${openUrl}`],
+  ["--icons https://:sesame@a/", {}, "--icons must be an http or https URL without a user name or"],
   ["--log-level loud", {}, "--log-level must be one of trace, debug, info, warn, error, fatal, s"],
   ["--trusted-proxy ::1 --trusted-proxy 1.0.0.0/33", {}, `--trusted-proxy ${cidr}, got "1.0.0.0/3`],
   ["--tls-cert a.pem", {}, "--tls-cert and --tls-key must be given together"],
@@ -74,7 +86,8 @@ test.each<[string, Record<string, string>, string]>([
   ["import oracle://u:sesame@h/d --to s", {}, "SOURCE must be a file, a folder, - or a postgres:"],
   ["import sqlite:x --queries q --to s --expect-end", {}, "--expect-end works only with NDJSON"],
   ["import a --to s --dry-run --confirm http://a", {}, "a --dry-run cannot be confirmed"],
-  ["health nowhere", {}, `URL ${url}, got "nowhere"`],
+  ["health nowhere", {}, `URL ${url}`],
+  ["health http://u:sesame@a?b", {}, `URL ${url}`],
   // An empty value is an error. It never means the default.
   ["--host ", {}, "--host must not be empty"],
   ["--admin-host=", {}, "--admin-host must not be empty"],
@@ -151,6 +164,16 @@ test.each([
 test("in every flag that takes a time, a number without a unit is in seconds", () => {
   expect([time.parse("90"), time.parse("90ms")]).toEqual([90_000, 90]);
   expect([maxAge.parse("90"), maxAge.parse("5m")]).toEqual([90_000, 300_000]);
+});
+
+test("a URL is used as it was parsed, without white space, and a base without its last slash", () => {
+  for (const text of ["https://example.org/a b\r", " https:example.org/a%20b//\t"]) {
+    expect(baseUrl.parse(text)).toBe("https://example.org/a%20b");
+    expect(publicBaseUrl.parse(text)).toBe("https://example.org/a%20b");
+  }
+  expect(baseUrl.parse("http://u:p@a ")).toBe("http://u:p@a");
+  expect(publicUrl.parse("https://example.org ")).toBe("https://example.org/");
+  expect(publicUrl.parse("https://example.org/a\n")).toBe("https://example.org/a");
 });
 
 test("a store's URL can have a user, a password, a port, a database and an IPv6 address", () => {
@@ -285,8 +308,4 @@ test("health and --confirm report that no server responds, without the password"
   const words = ["import", fixture, "--to", to, "--wait", "200ms", "--confirm", url];
   const problem = `${to} was written, but not confirmed: ${reason}`;
   await expect(runCommandLine(words)).rejects.toThrow(new Error(problem));
-});
-
-test("a folder is absolute, so that replacing it in a message leaves other words alone", () => {
-  expect(folder.parse("cache")).toBe(join(process.cwd(), "cache"));
 });

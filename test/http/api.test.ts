@@ -107,6 +107,21 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     }
   });
 
+  test.each([
+    ["q=%41nna", "Anna"],
+    ["q=%FFanna", "%FFanna"],
+    ["q=%C3%A9%zz", "%C3%A9%zz"],
+    ["q=x&q=a+n%", "a n%"],
+    ["%71=%ED%A0%80anna", "%ED%A0%80anna"],
+    ["%zz=1&q=an%2Ana", "an*na"],
+    ["q=anna&q", ""],
+  ])("?%s means %p to the page and to the API", async (query, meant) => {
+    const page = (await get(`/?${query}`)).text;
+    expect(/<input id="q"[^>]* value="([^"]*)"/.exec(page)?.[1] ?? "").toBe(meant);
+    const found = (await get(`/search/users?${query}`)).text;
+    expect((await get(`/search/users?q=${encodeURIComponent(meant)}`)).text).toBe(found);
+  });
+
   const responding = [
     "/users/public/42",
     "/api/users/42/achievements",

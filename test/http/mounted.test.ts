@@ -59,6 +59,51 @@ describe("in another app", () => {
   });
 });
 
+test("every route knows the peer that the host's server reports, and a trusted proxy's headers", async () => {
+  const seen: string[] = [];
+  await using roadbook = await createRoadbook({
+    dataset: fixture,
+    page: true,
+    defaultPeer: "192.0.2.1",
+    trustedProxies: ["127.0.0.1"],
+    onResponse: ({ requestId, client }) => seen.push(`${requestId} ${client()}`),
+  });
+  // The same app in two hosts: each asks its own server.
+  const hosts = [roadbook.app, roadbook.app].map((app) => {
+    return new Elysia().use(app).listen({ port: 0, hostname: "127.0.0.1" });
+  });
+
+  const paths = [
+    "/users/public/45",
+    "/search/users?q=ann",
+    "/drivers/45",
+    "/health",
+    "/users/public/x",
+  ];
+  for (const { server } of hosts) {
+    for (const [at, path] of paths.entries()) {
+      const headers = {
+        "x-forwarded-for": `198.51.100.${at}`,
+        "x-forwarded-proto": "https",
+        "x-forwarded-host": "rb.example",
+        "x-request-id": `from-proxy-${at}`,
+      };
+      const text = await (
+        await fetch(`http://127.0.0.1:${server?.port}${path}`, { headers })
+      ).text();
+      expect(text).not.toContain("127.0.0.1");
+      if (at < 3) expect(text).toContain("https://rb.example/avatars/");
+    }
+  }
+  const expected = paths.map((_, at) => `from-proxy-${at} 198.51.100.${at}`);
+  expect(seen).toEqual([...expected, ...expected]);
+
+  // Without a server, nobody reports a peer.
+  await roadbook.app.handle(new Request("http://roadbook.test/health"));
+  expect(seen.at(-1)).toEndWith(" 192.0.2.1");
+  for (const host of hosts) await host.stop(true);
+});
+
 test("a host's prefix precedes each path, but faults and facts ignore the prefix", async () => {
   const routes: unknown[] = [];
   await using roadbook = await createRoadbook({
@@ -102,6 +147,13 @@ test("a response of the host's own error handler is sent as it is", async () => 
     const response = await host.handle(new Request(`http://roadbook.test${path}`));
     expect([response.status, await response.text()]).toEqual([418, "no such thing"]);
   }
+});
+
+test("a text of the host's own error handler becomes JSON", async () => {
+  await using roadbook = await open();
+  const host = new Elysia().onError(() => 'no "x" here').use(roadbook.app);
+  const response = await host.handle(new Request("http://roadbook.test/users/public/x"));
+  expect(await response.json()).toBe('no "x" here');
 });
 
 test("Eden infers the types of bodies and errors", async () => {

@@ -65,6 +65,16 @@ test("the server URL is the public URL, or the request's origin", async () => {
   expect(await serversAt("http://a.example", publicUrl)).toEqual([fixed, fixed, fixed]);
 });
 
+test("any title is the document's, and escaped on the page", async () => {
+  const title = "A\nclub</title><b>&$&";
+  await using roadbook = await createRoadbook({ dataset: [], page: true, title });
+  const get = async (path: string) => roadbook.fetch(new Request(`http://a.example${path}`));
+  const page = await (await get("/docs")).text();
+  expect(page).toContain("<title>API · A\nclub&lt;/title&gt;&lt;b&gt;&amp;$&amp;</title>\n");
+  expect(page).not.toContain("<b>");
+  expect((await (await get("/docs/json")).json()).info.title).toBe(title);
+});
+
 describe("an example", () => {
   let demo: Target;
   beforeAll(async () => {

@@ -1,6 +1,7 @@
 /** Every route: its path, prefix, caching and limit. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import crypto from "node:crypto";
+import { createRoadbook } from "../../src/elysia.ts";
 import { pageAssets } from "../../src/web/assets.ts";
 import { fixture, openInProcess, type Target } from "../support.ts";
 
@@ -59,6 +60,51 @@ test.each(Object.entries({ ...endpoints, ...others }))(
     expect((await target.fetch(`${wrong}${path}?q=ann`)).status).toBe(404);
   },
 );
+
+test("every handler and hook that returns a promise is async, so Elysia does not have to guess", async () => {
+  await using roadbook = await createRoadbook({
+    dataset: fixture,
+    page: true,
+    allowIndexing: true,
+    faults: [],
+    defaultPeer: "192.0.2.1",
+    onBug: () => {},
+  });
+  const files = ["42.png", "42.svg", "night-owl.svg", "0.xml", script.file];
+  const promising = new Set<string>();
+  const guessed = new Set<string>();
+  for (const { path, handler, hooks } of roadbook.app.routes) {
+    const hooked = [hooks.transform, hooks.beforeHandle, hooks.error, hooks.mapResponse].flat();
+    const functions = [handler, ...hooked.map((hook) => hook?.fn)].filter(
+      (each) => typeof each === "function",
+    );
+    for (const file of path.includes(":file") ? files : [""]) {
+      const params = { userId: "42", driverId: "42", companyId: "3", file };
+      const request = new Request("http://roadbook.test/?q=ann");
+      const context = { request, path, route: path, params, query: { q: "ann" } };
+      for (const each of functions) {
+        if (!(await returnsPromise(() => each(context)))) continue;
+        promising.add(path);
+        if (each.constructor.name !== "AsyncFunction") guessed.add(path);
+      }
+    }
+  }
+  expect([...guessed]).toEqual([]);
+  const known = ["/avatars/:file", "/sign.png", "/docs", "/search/users", "/companies/:companyId"];
+  expect([...promising]).toEqual(expect.arrayContaining(known));
+});
+
+/** Ignores what the function throws. */
+async function returnsPromise(call: () => unknown): Promise<boolean> {
+  try {
+    const returned = call();
+    if (!(returned instanceof Promise)) return false;
+    await returned.catch(() => {});
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** The policy of pages allows images from anywhere, because a dataset's avatars may be anywhere. */
 const pagePolicy = (more: string) =>

@@ -1,7 +1,10 @@
 /** Requests that arrive in a long tick of the event loop wait, and networks and clients take turns. */
 import { expect, test } from "bun:test";
 import { setImmediate as nextTick } from "node:timers/promises";
+import { apiUrlPattern } from "../../src/http/endpoints.ts";
 import { takeTurns } from "../../src/server/turns.ts";
+
+const apiUrl = apiUrlPattern("/r.b");
 
 interface Sent {
   origin?: string;
@@ -25,7 +28,8 @@ function open({ path = "/", handle = (_: string): unknown => undefined }) {
     const key = String(from);
     return { key, network: key.slice(0, 1), isLimited: true };
   };
-  const respond = takeTurns({ fetch, refuse, clientOf });
+  const isToApi = ({ url }: Request) => apiUrl.test(url);
+  const respond = takeTurns({ fetch, refuse, clientOf, isToApi });
   const send = async (client: string, name: string, { origin, signal }: Sent = {}) => {
     const url = `${origin ?? "http://roadbook.test"}${path}${name}`;
     return (await respond(new Request(url, { signal: signal ?? null }), client)).text();
@@ -75,6 +79,20 @@ test.each(["http://roadbook.test", "http://users", "http://search:3000", "http:/
     api.handled.push("end of the tick");
     await profile;
     expect(api.handled).toEqual(["profile", "end of the tick"]);
+  },
+);
+
+test.each(["", "/api", "/r.b", "/r.b/api"])(
+  "below %p, only the paths of the API need not wait, not those with an error page",
+  (prefix) => {
+    const isApi = (path: string) => apiUrl.test(`http://users:3000${prefix}${path}`);
+    for (const path of ["/users/public/67", "/users/x/achievements?a=/b", "/search/users?q=a"]) {
+      expect([path, isApi(path)]).toEqual([path, true]);
+    }
+    const unknown = ["/x/users/y", "/users/y", "/users/public/a%2fb", "/search", "/users/public/"];
+    for (const path of [...unknown, "/", "/?q=/health", "/x/search/users", "/rxb/health"]) {
+      expect([path, isApi(path)]).toEqual([path, false]);
+    }
   },
 );
 

@@ -158,6 +158,38 @@ test("a copy that cannot be made is an error with the size, the folder and the f
   );
 });
 
+test("/health has no path, whatever the error of a replacement says, but the message has it", async () => {
+  const snapshot = await makeSnapshot();
+  const cacheDir = join(temporaryFolder(), "cache");
+  const opened = await open(snapshot, cacheDir);
+  writeFileSync(cacheDir, "");
+  const large = await makeLarge();
+  const needs = `needs ${Math.ceil(Bun.file(large).size / 1e6)} MB in`;
+  for (const [replace, reason, detail] of [
+    [
+      () => renameSync(large, snapshot),
+      `cannot be copied (${needs} the cache): file already exists`,
+      `cannot be copied (${needs} ${cacheDir}): file already exists; choose another folder`,
+    ],
+    [
+      () => {
+        mkdirSync(`${snapshot}.new`);
+        rmSync(snapshot);
+        renameSync(`${snapshot}.new`, snapshot);
+      },
+      "cannot be read",
+      "cannot be read: it is a folder; if it has CSV files",
+    ],
+  ] as const) {
+    replace();
+    const replacement = await opened.roadbook.refresh();
+    expect(await refusalOf(opened)).toBe(reason);
+    const { message } = (replacement as { refused: Error }).refused;
+    expect(message).toStartWith(`${snapshot} ${detail}`);
+  }
+  await opened.roadbook.close();
+});
+
 test("an export is complete even if the file is overwritten meanwhile", async () => {
   const snapshot = await makeLarge();
   const before = [...(await exportDataset(snapshot))];

@@ -56,12 +56,17 @@ test.each([
   ["/drivers/1", "https://avatars.example/1.png"],
   ["/drivers/2", "http://roadbook.test/avatars/2.png"],
   ["/drivers/3", "http://roadbook.test/avatars/cat.svg"],
+  // A dataset may name the drawing itself.
+  ["/drivers/4", "http://roadbook.test/avatars/4.png"],
+  ["/drivers/5", "http://roadbook.test/avatars/5.png"],
   ["/", "http://roadbook.test/sign.png"],
 ])("the preview of %s shows %s", async (path, image) => {
   const dataset = [
     user(1, "Ann"),
     user(2, "Bob", { avatar_url: null }),
     user(3, "Cat", { avatar_url: "/avatars/cat.svg" }),
+    user(4, "Dan", { avatar_url: "/avatars/4.svg" }),
+    user(5, "Eve", { avatar_url: "http://roadbook.test/avatars/5.svg" }),
   ];
   expect(await tagsOf(path, { dataset })).toMatchObject({ "og:image": image });
 });

@@ -1,14 +1,13 @@
 /** The pages' content, and the community's own links and pictures. */
 import { describe, expect, test } from "bun:test";
 import { languages } from "../../src/domain/languages.ts";
-import type { User } from "../../src/domain/model.ts";
 import { spellQuery } from "../../src/search/fold.ts";
 import { pageAssets } from "../../src/web/assets.ts";
 import type { Brand } from "../../src/web/brand.ts";
 import { renderDocument } from "../../src/web/document.ts";
 import { drawBadge } from "../../src/web/drawings.ts";
 import { markMatches } from "../../src/web/mark.ts";
-import type { DriverView, ResultsView, View } from "../../src/web/view.ts";
+import type { DriverView, ResultsView, StartView, View } from "../../src/web/view.ts";
 import { user } from "../datasets.ts";
 import { fixture, openInProcess } from "../support.ts";
 
@@ -32,7 +31,7 @@ const plain: Brand = {
   icons: undefined,
 };
 
-function render(view: View, brand: Partial<Brand> = {}, others: User[] = []): string {
+function render(view: View, brand: Partial<Brand> = {}, others: StartView["drivers"] = []): string {
   return renderDocument({
     view,
     language: "en",
@@ -85,6 +84,16 @@ const driver: DriverView = {
   })),
   showsAll: false,
 };
+
+test.each([0, 41])("with %d achievements, the roles are a row of their own", async (count) => {
+  const roles = [{ id: 1, name: "Driver", hierarchy: 10 }];
+  const achievements = driver.achievements.slice(0, count);
+  const html = render({ ...driver, user: { ...driver.user, roles }, achievements });
+  expect(html).toContain('<div class="roles"><dt>Roles</dt><dd>Driver</dd></div></dl>');
+  const { style } = await pageAssets();
+  expect(style.text).toContain(".facts>.roles{flex-basis:100%}");
+  expect(render(driver)).not.toContain("<dt>Roles");
+});
 
 test("the script has 4 KB (2 KB compressed), and the style sheet 10 KB (4 KB compressed)", async () => {
   const { script, style } = await pageAssets();

@@ -10,7 +10,7 @@ import { openFile } from "../../files/input.ts";
 import { makeTemporaryFolder, TEMPORARY } from "../../files/temporary-folder.ts";
 import { parseHeader, readHeader } from "./layout.ts";
 import { type OpenOptions, openBytes, openInPlace, type VerifiedDatabase } from "./open.ts";
-import { namingErrors, SnapshotError } from "./snapshot-error.ts";
+import { namingErrors, publicReasonOf, SnapshotError } from "./snapshot-error.ts";
 
 interface PrivateOptions extends OpenOptions {
   /** Where to copy a large file. */
@@ -46,8 +46,11 @@ async function openCopy(
     return await openInPlace(copy, { oldest, isMapped: true });
   } catch (error) {
     if (error instanceof SnapshotError) throw error;
-    const needs = `needs ${Math.ceil(bytes / 1e6)} MB in ${copyFolder}`;
+    const problem = `cannot be copied (needs ${Math.ceil(bytes / 1e6)} MB in`;
     const advice = "choose another folder with --cache-dir of serve";
-    throw new SnapshotError(`cannot be copied (${needs}): ${reasonOf(error)}; ${advice}`);
+    throw new SnapshotError(
+      `${problem} the cache)${publicReasonOf(error)}`,
+      `${problem} ${copyFolder}): ${reasonOf(error)}; ${advice}`,
+    );
   }
 }

@@ -1,14 +1,17 @@
 /** The error for a file that is no valid snapshot, or cannot be read as one. */
-import { codeOf, reasonOf } from "../../files/errors.ts";
+import { codeOf, isFileSystemError, reasonOf } from "../../files/errors.ts";
 
 export class SnapshotError extends Error {
   override name = "SnapshotError";
-  /** The message without the name of the file, such as "is empty". */
+  /** Such as "is empty". Anyone can read it in /health, so it has no path and no other secret. */
   readonly reason: string;
+  /** The same for the operator, who may read everything. The message has it after the file's name. */
+  readonly detail: string;
 
-  constructor(reason: string, file = "the snapshot") {
-    super(`${file} ${reason}`);
+  constructor(reason: string, detail = reason, file = "the snapshot") {
+    super(`${file} ${detail}`);
     this.reason = reason;
+    this.detail = detail;
   }
 }
 
@@ -23,8 +26,13 @@ export async function namingErrors<T>(source: string | Uint8Array, open: () => T
 
 export function snapshotError(source: string | Uint8Array, error: unknown): SnapshotError {
   const file = typeof source === "string" ? source : undefined;
-  if (error instanceof SnapshotError) return new SnapshotError(error.reason, file);
+  if (error instanceof SnapshotError) return new SnapshotError(error.reason, error.detail, file);
   const isDamaged = /^SQLITE(?!_(IOERR|NOMEM|CANTOPEN|BUSY))/.test(codeOf(error));
   const problem = isDamaged ? "is damaged" : "cannot be read";
-  return new SnapshotError(`${problem}: ${reasonOf(error)}`, file);
+  return new SnapshotError(problem + publicReasonOf(error), `${problem}: ${reasonOf(error)}`, file);
+}
+
+/** A colon and why a file cannot be read or written. Empty for other errors, which may name a path. */
+export function publicReasonOf(error: unknown): string {
+  return isFileSystemError(error) ? `: ${reasonOf(error)}` : "";
 }

@@ -1,6 +1,5 @@
 /** Reads companies with their public users. */
 import { and, count, eq, getTableColumns, gt, sql } from "drizzle-orm";
-import { completeAvatar } from "../../domain/avatar-url.ts";
 import type { CompanySearchResult } from "../../domain/model.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { company, companyRank, user } from "../format/schema.ts";
@@ -33,11 +32,8 @@ export class Companies {
   }
 
   /** Lists up to `limit` public users of a company whose ids are above `after`, by id. */
-  listUsers(id: number, after: number, limit: number, baseUrl: string) {
-    return this.#statements.users.all({ id, after, limit }).map((user) => ({
-      ...user,
-      avatar_url: completeAvatar(user.id, user.avatar_url, baseUrl),
-    }));
+  listUsers(id: number, after: number, limit: number) {
+    return this.#statements.users.all({ id, after, limit });
   }
 }
 

@@ -74,8 +74,11 @@ export class ReloadableSnapshot {
     return this.#enqueue(() => this.#check(isForced));
   }
 
-  /** Replaces a snapshot in memory with the result of passing its bytes to `transform`. */
-  change(transform: (bytes: Uint8Array) => Promise<Uint8Array>): Promise<Meta> {
+  /**
+   * Replaces a snapshot in memory with the result of passing its bytes to `transform`. Resolves to
+   * undefined if the snapshot has been closed by then.
+   */
+  change(transform: (bytes: Uint8Array) => Promise<Uint8Array>): Promise<Meta | undefined> {
     return this.#enqueue(async () => {
       if (typeof this.#source === "string") {
         throw new TypeError("for a snapshot file, call applyChanges and then refresh");
@@ -108,7 +111,7 @@ export class ReloadableSnapshot {
 
     try {
       const meta = this.#swap(await openSnapshot(this.#source, this.#copyFolder));
-      return this.#isClosed ? undefined : { meta };
+      return meta && { meta };
     } catch (error) {
       const isKnown = this.#refused && isSameFile(this.#version, before);
       this.#refused = snapshotError(this.#source, error);
@@ -116,10 +119,10 @@ export class ReloadableSnapshot {
     }
   }
 
-  #swap(next: Snapshot): Meta {
+  #swap(next: Snapshot): Meta | undefined {
     if (this.#isClosed) {
       next.close();
-      return next.meta;
+      return undefined;
     }
     // Reads are synchronous, so no read of the old snapshot can be in progress.
     this.#snapshot.close();

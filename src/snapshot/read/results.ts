@@ -1,8 +1,6 @@
 /** Reads the users and companies that a search has found. */
 import { eq, sql } from "drizzle-orm";
-import { completeAvatar } from "../../domain/avatar-url.ts";
-import type { CompanySearchResult, UserSearchResult } from "../../domain/model.ts";
-import { formatTime } from "../../domain/time.ts";
+import type { CompanySearchResult } from "../../domain/model.ts";
 import { NameSearch } from "../../search/find.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { company, user } from "../format/schema.ts";
@@ -29,31 +27,14 @@ export class Results {
     return this.#companies.all(JSON.stringify(this.#companyNames.find(spellings)));
   }
 
-  listUsers(spellings: string[], baseUrl: string): UserSearchResult[] {
-    return this.#findUsers(spellings).map(({ id, name, avatar_url, company }) => ({
-      id,
-      name,
-      avatar_url: completeAvatar(id, avatar_url, baseUrl),
-      company,
-    }));
-  }
-
-  /** Like {@link listUsers}, with the time at which each account was created. */
-  listDatedUsers(spellings: string[], baseUrl: string) {
-    return this.#findUsers(spellings).map((hit) => ({
-      ...hit,
-      avatar_url: completeAvatar(hit.id, hit.avatar_url, baseUrl),
-      created_at: formatTime(hit.created_at),
-    }));
+  /** Times are in Unix seconds, because formatting them would delay the API, which has none. */
+  listUsers(spellings: string[]) {
+    return this.#users.all(JSON.stringify(this.#userNames.find(spellings)));
   }
 
   /** Whether users can be found by the Latin spelling of a name in another script. */
   hasLatinSpellings(): boolean {
     return this.#userNames.hasLatinSpellings();
-  }
-
-  #findUsers(spellings: string[]) {
-    return this.#users.all(JSON.stringify(this.#userNames.find(spellings)));
   }
 }
 

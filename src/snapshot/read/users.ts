@@ -1,7 +1,7 @@
 /** Reads users with their achievements. */
 import { eq, getTableColumns, sql } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
-import { completeAvatar } from "../../domain/avatar-url.ts";
+import type { Stored } from "../../domain/avatar-url.ts";
 import { compareRoles, type Role, type User } from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
@@ -27,8 +27,7 @@ export class Users {
     this.#roles = new LRUCache({ max: 1000, memoMethod: (json: string) => this.#readRoles(json) });
   }
 
-  /** If the avatar is only a path, `baseUrl` is prepended. */
-  findProfile(id: number, baseUrl: string): User | Missing {
+  findProfile(id: number): Stored<User> | Missing {
     const row = this.#statements.profile.get(id);
     if (!row) return this.#missing(id);
 
@@ -37,7 +36,7 @@ export class Users {
     return {
       id,
       name: row.name,
-      avatar_url: completeAvatar(id, row.avatar_url, baseUrl),
+      avatar_url: row.avatar_url,
       company: hasCompany ? { id: company_id, name, role } : null,
       roles: this.#roles.memo(row.roles),
       created_at: formatTime(row.created_at),

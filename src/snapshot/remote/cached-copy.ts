@@ -19,10 +19,10 @@ export class CachedCopy implements Disposable {
   readonly #id: string;
   #use: Disposable | undefined;
 
-  /** `name` is the URL of the snapshot. */
-  constructor(folder: string, name: string) {
+  /** `identity` is that of the source. */
+  constructor(folder: string, identity: string) {
     this.#folder = folder;
-    this.#id = createHash("sha256").update(name).digest("hex").slice(0, 16);
+    this.#id = createHash("sha256").update(identity).digest("hex").slice(0, 16);
     this.path = join(folder, `${this.#id}.snapshot`);
   }
 

@@ -5,6 +5,11 @@ import { networkReasonOf } from "../../files/errors.ts";
 export interface RemoteLocation {
   /** For messages, so it omits the user name, password and query, which may be secret. */
   name: string;
+  /**
+   * Stays the same when the server restarts. Must not be shown, because it includes the query. A
+   * presigned URL with a new signature counts as another source, so its copy is not used again.
+   */
+  identity: string;
   prepare(): { url: string; headers: Record<string, string> };
 }
 
@@ -22,7 +27,12 @@ export function parseWebLocation(text: string): RemoteLocation | undefined {
   url.username = "";
   url.password = "";
   url.hash = "";
-  return { name: url.origin + url.pathname, prepare: () => ({ url: url.href, headers }) };
+  const { href } = url;
+  return {
+    name: url.origin + url.pathname,
+    identity: href,
+    prepare: () => ({ url: href, headers }),
+  };
 }
 
 /** Parses `s3://bucket/key`. Credentials, region and endpoint come from the variables in `env`. */
@@ -48,10 +58,11 @@ export function parseS3Location(
 
   // Valid for 15 minutes, because this machine's clock may be behind the store's.
   const presign = () => client.presign(key, { method: "GET", expiresIn: 900 });
-  return { name: `s3://${bucket}/${key}`, prepare: () => ({ url: presign(), headers: {} }) };
+  const name = `s3://${bucket}/${key}`;
+  return { name, identity: name, prepare: () => ({ url: presign(), headers: {} }) };
 }
 
-/** A request failed, or the response ended early. */
+/** The source gave no snapshot: a request failed, or its response was of no use or ended early. */
 export class RequestError extends Error {}
 
 export type Get = ReturnType<typeof createGet>;

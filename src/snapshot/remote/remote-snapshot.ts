@@ -4,11 +4,11 @@ import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { formatTime } from "../../domain/time.ts";
 import { requireSpace } from "../../files/disk-space.ts";
-import { isFileSystemError, reasonOf } from "../../files/errors.ts";
+import { reasonOf } from "../../files/errors.ts";
 import { type Paths, replaceLocked } from "../../files/replace.ts";
 import { HEADER_BYTES, parseSizes } from "../format/layout.ts";
 import { verifyFile } from "../format/open.ts";
-import { SnapshotError } from "../format/snapshot-error.ts";
+import { publicReasonOf, SnapshotError } from "../format/snapshot-error.ts";
 import { CachedCopy } from "./cached-copy.ts";
 import { BlocksError, downloadBlocks, ReplacedError, readEnd } from "./download-blocks.ts";
 import { createGet, type Get, type RemoteLocation, type Reply, RequestError } from "./location.ts";
@@ -18,8 +18,8 @@ export interface RemoteOptions {
   folder: string;
   /** How long a download may take without making progress. */
   timeoutMs: number;
-  /** An attempt has failed for a new reason, but there is a copy. */
-  onDown(reason: string): void;
+  /** An attempt has failed for a new reason, but there is a copy. `detail` is for the operator. */
+  onDown(detail: string): void;
   onUp(): void;
 }
 
@@ -35,7 +35,10 @@ const MAX_REPLACED = 3;
 
 /** Why the last attempt failed. */
 interface Failure {
+  /** Anyone can read it in /health, so it has no path. */
   reason: string;
+  /** The same for the operator, who may read everything. */
+  detail: string;
   /** Whether a snapshot was received, but cannot be served. */
   isReceived: boolean;
 }
@@ -66,7 +69,7 @@ export class RemoteSnapshot implements Disposable {
   /** If the download fails or is slow, uses the copy that an earlier process left in the folder. */
   static async open(options: RemoteOptions): Promise<RemoteSnapshot> {
     const { location, folder, timeoutMs } = options;
-    const copy = new CachedCopy(folder, location.name);
+    const copy = new CachedCopy(folder, location.identity);
     await copy.use();
     const hasCopy = await verifyFile(copy.path).then(Boolean, () => false);
     const remote = new RemoteSnapshot(copy, hasCopy, options);
@@ -74,7 +77,7 @@ export class RemoteSnapshot implements Disposable {
     const first = remote.refresh();
     // A slow download need not delay the start if there is a copy.
     await (hasCopy ? Promise.race([first, sleep(timeoutMs / 10)]) : first);
-    if (!remote.#hasCopy) throw new Error(`${location.name} ${remote.#failure?.reason}`);
+    if (!remote.#hasCopy) throw new Error(`${location.name} ${remote.#failure?.detail}`);
     return remote;
   }
 
@@ -102,7 +105,7 @@ export class RemoteSnapshot implements Disposable {
   }
 
   async #attempt(): Promise<void> {
-    const { folder, onDown, onUp } = this.#options;
+    const { onDown, onUp } = this.#options;
     const now = formatTime(Math.floor(Date.now() / 1000));
     try {
       await this.#download();
@@ -110,11 +113,9 @@ export class RemoteSnapshot implements Disposable {
       this.#lastSuccess = now;
       this.#failure = undefined;
     } catch (error) {
-      // Anyone can read the reason, so it must not contain the path of the copy.
-      const reason = reasonOfFailure(error).replaceAll(folder, "the cache");
-      if (this.#hasCopy && reason !== this.#failure?.reason) onDown(reason);
-      const isReceived = error instanceof SnapshotError || isFileSystemError(error);
-      this.#failure = { reason, isReceived };
+      const failure = toFailure(error);
+      if (this.#hasCopy && failure.detail !== this.#failure?.detail) onDown(failure.detail);
+      this.#failure = failure;
     }
   }
 
@@ -161,7 +162,7 @@ export class RemoteSnapshot implements Disposable {
       return;
     }
     // A 206 has only a part of the snapshot, and a 204 has none.
-    if (status !== 200) throw new Error(`responded with ${status}`);
+    if (status !== 200) throw new RequestError(`responded with ${status}`);
 
     this.#refusal = undefined;
     try {
@@ -198,9 +199,22 @@ function canWholeFileCure(error: unknown): boolean {
   return isRemote || error instanceof SnapshotError;
 }
 
-function reasonOfFailure(error: unknown): string {
-  if (isFileSystemError(error)) return `cannot be cached: ${reasonOf(error)}`;
-  return error instanceof SnapshotError ? error.reason : reasonOf(error);
+/** Shows anyone the message of an error only if it is known to have no path. */
+function toFailure(error: unknown): Failure {
+  if (error instanceof SnapshotError) {
+    const { reason, detail } = error;
+    return { reason, detail, isReceived: true };
+  }
+  if (error instanceof BlocksError || error instanceof RequestError) {
+    const { message } = error;
+    return { reason: message, detail: message, isReceived: false };
+  }
+  const problem = "cannot be cached";
+  return {
+    reason: problem + publicReasonOf(error),
+    detail: `${problem}: ${reasonOf(error)}`,
+    isReceived: true,
+  };
 }
 
 /** Yields no more than the snapshot's header declares, which must fit on the disk of `folder`. */

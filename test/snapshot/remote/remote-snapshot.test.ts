@@ -235,6 +235,21 @@ describe("with a local copy from an earlier process", () => {
     expect(await usersIn(remote)).toBe(3);
   });
 
+  test("only a source with the same query finds the copy, whatever its password", async () => {
+    const folder = temporaryFolder();
+    const { host } = new URL(origin);
+    const openAt = (user: string, community: string) => {
+      const url = `http://${user}@${host}/community.snapshot?c=${community}`;
+      return open({ folder, location: locate(url) });
+    };
+    const { path } = await openAt("anna:old", "a");
+    respond = fail(503);
+    expect((await openAt("anna:new", "a")).path).toBe(path);
+    await expect(openAt("anna:new", "b")).rejects.toThrow(
+      `${origin}/community.snapshot responded with 503`,
+    );
+  });
+
   test("a start does not wait for a slow download, and the download is used later", async () => {
     const folder = temporaryFolder();
     await open({ folder });
@@ -264,12 +279,14 @@ test("a status never contains the path of a cache that cannot be written", async
   rmSync(remote.path);
   mkdirSync(remote.path);
   await remote.refresh();
-  expect(remote.status().error).toMatch(/^the cache\/\w+\.snapshot is not a regular file$/);
+  expect([remote.status().error, remote.refused()]).toEqual(Array(2).fill("cannot be cached"));
+  // The operator reads which file it is.
+  expect(remote.events).toEqual([`cannot be cached: ${remote.path} is not a regular file`]);
   rmSync(folder, { recursive: true });
   writeFileSync(folder, "");
   await remote.refresh();
   expect(remote.refused()).toMatch(/^cannot be cached: file (already )?exists$/);
-  expect(JSON.stringify([remote.status(), remote.events])).not.toContain(folder);
+  expect(JSON.stringify(remote.status())).not.toContain(folder);
   expect(remote.events).toHaveLength(2);
 });
 
