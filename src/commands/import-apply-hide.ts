@@ -29,10 +29,16 @@ interface Ending {
   waitMs: number;
 }
 
+/** Options that are no flags, but set here or left at their defaults. */
+type Unset = "builtAtMs" | `on${string}`;
+/** The options that are flags. None may be missing, so that no flag is without effect. */
+type Flags<Options, No extends string = never> = Required<Omit<Options, Unset | No>>;
+
 /** Without `to`, a dry run compares nothing. */
-type Importing = ImportOptions & Ending & { source: string; to: string | undefined };
-type Applying = ApplyOptions & Ending & { changes: string; to: string };
-type Hiding = HideOptions & Ending & { ids: string[]; to: string };
+type Importing = Flags<ImportOptions> & Ending & { source: string; to: string | undefined };
+type Applying = Flags<ApplyOptions, "avatarBase" | "decodeHtml"> &
+  Ending & { changes: string; to: string };
+type Hiding = Flags<HideOptions> & Ending & { ids: string[]; to: string };
 
 const NEEDLESS_MAP = paragraph(
   "the ids of all users are integers: with --id-map they get other numbers, so {id} in",

@@ -343,6 +343,13 @@ line 9: achievements[1].id: must be an integer from 1 to 9007199254740991, got "
     expect(kept).toEqual([role, company, expect.objectContaining({ name: "Ann" })]);
   });
 
+  test("says nothing about the references of a user who becomes private", async () => {
+    const strays = { company: { id: 99, role: "Owner" }, roles: [98] };
+    const { report } = await skip([bea, user(1, "Evelyn", strays), hidden]);
+    expect(report).toStartWith("line 3: id: duplicate user id 1");
+    expect(report).not.toMatch(/99|98/);
+  });
+
   const hidden = { type: "user", id: 1, public: false };
   const eve = user(1, "Evelyn", { achievements: [], roles: [1] });
   test.each<[string, object[]]>([

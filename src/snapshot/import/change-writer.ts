@@ -42,13 +42,13 @@ export class ChangeWriter implements RecordHandler<ChangeLine> {
     this.positionOf[type].set(id, at);
     this.#takedowns.note(record);
     if (type === "user" || type === "company") this.#names.note(type, id);
-    if (type === "achievement") this.#rows.longUsers.checkAll();
+    if (type === "achievement") this.#rows.recheckLongUsers();
 
     const existed = this.#rows.remove(record);
     if (!("deleted" in record)) return this.#rows.add(record, at);
 
     if (!existed) this.notFound.push({ type, id: this.#ids.inSource(record) });
-    else if (type !== "user") this.#rows.references.addDeletion(at, record);
+    else if (type !== "user") this.#rows.noteDeletion(record, at);
     return [];
   }
 

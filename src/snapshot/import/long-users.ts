@@ -8,7 +8,7 @@ import type { Report } from "./record-handler.ts";
 /** More bytes than an entry adds to the JSON of its definition. */
 const ENTRY_BYTES = 100;
 
-interface LongUser {
+export interface LongUser {
   id: number;
   name: string;
   /** The size of the achievements in a response. */

@@ -63,11 +63,12 @@ export class References {
     }
   }
 
+  /** Leaves out users who have become private since, of whom nothing is checked. */
   #iterateMissing(): Iterable<Pending> {
     return this.#db.$client
       .prepare<Pending>(
         `SELECT at, field, type, id, user FROM pending
-          WHERE NOT CASE type
+          WHERE user IN (SELECT id FROM user) AND NOT CASE type
             WHEN 'role' THEN id IN (SELECT id FROM role)
             WHEN 'company' THEN id IN (SELECT id FROM company)
             ELSE id IN (SELECT id FROM achievement) END

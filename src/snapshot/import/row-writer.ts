@@ -16,7 +16,7 @@ import { countOf } from "../format/counts.ts";
 import { achievement, company, privateUser, role, user } from "../format/schema.ts";
 import type { Unlock } from "../format/unlocks.ts";
 import type { Ids } from "./ids.ts";
-import { LongUsers } from "./long-users.ts";
+import { type LongUser, LongUsers } from "./long-users.ts";
 import type { RecordHandler, Report } from "./record-handler.ts";
 import { References } from "./references.ts";
 
@@ -33,10 +33,10 @@ const userColumns = Object.keys(getTableColumns(user)) as (keyof typeof user.$in
 
 export class RowWriter implements RecordHandler<DatasetLine> {
   readonly validate = validateRecord;
-  readonly references: References;
-  readonly longUsers: LongUsers;
   /** How many achievements the users have unlocked whose rows were added, less those removed. */
   unlocked = 0;
+  readonly #references: References;
+  readonly #longUsers: LongUsers;
   readonly #db: Database;
   readonly #ids: Ids;
   readonly #inserts: ReturnType<typeof prepareInserts>;
@@ -47,8 +47,8 @@ export class RowWriter implements RecordHandler<DatasetLine> {
   constructor(db: Database, ids: Ids) {
     this.#db = db;
     this.#ids = ids;
-    this.references = new References(db, ids);
-    this.longUsers = new LongUsers(db);
+    this.#references = new References(db, ids);
+    this.#longUsers = new LongUsers(db);
     this.#inserts = prepareInserts(db);
     this.#deletions = prepareDeletions(db);
   }
@@ -68,20 +68,37 @@ export class RowWriter implements RecordHandler<DatasetLine> {
   remove({ type, id }: RecordKey): boolean {
     if (type !== "user") return this.#deletions[type].run({ id }).changes > 0;
 
-    const { publicUser, privateUser } = this.#deletions;
-    const [removed] = publicUser.all({ id });
-    if (removed) this.unlocked -= removed.unlocked;
-    return removed !== undefined || privateUser.run({ id }).changes > 0;
+    return this.#removePublic(id) || this.#deletions.privateUser.run({ id }).changes > 0;
+  }
+
+  /** Makes a user private. Returns false if the user was private already. */
+  hide(id: number): boolean {
+    this.#removePublic(id);
+    return this.#inserts.addPrivateUser.run(id, id).changes > 0;
+  }
+
+  /** Notes that a change deletes a record, to which users may still refer. */
+  noteDeletion(record: RecordKey, at: Position): void {
+    this.#references.addDeletion(at, record);
+  }
+
+  /** Has the users checked who were written earlier, because a definition may have become longer. */
+  recheckLongUsers(): void {
+    this.#longUsers.checkAll();
+  }
+
+  listLongUsers(): Iterable<LongUser> {
+    return this.#longUsers.list();
   }
 
   finish(report: Report): void {
-    nameCompanies(this.#db, sql`id IN (${this.references.usersBeforeCompany()})`);
-    this.references.finish(report);
+    nameCompanies(this.#db, sql`id IN (${this.#references.usersBeforeCompany()})`);
+    this.#references.finish(report);
     // When a change file is applied, the old and new rows together may exceed the limit.
     for (const type of ["role", "achievement"] as const) {
       if (countOf(this.#db, limits[type].table) > limits[type].max) report(tooMany(type));
     }
-    this.longUsers.finish(report);
+    this.#longUsers.finish(report);
   }
 
   /** Copies the names of companies into the rows of their members. */
@@ -102,6 +119,12 @@ export class RowWriter implements RecordHandler<DatasetLine> {
     }
     if (record.public) return this.#insertUser(record, at);
     return addPrivateUser.run(record.id, record.id).changes > 0;
+  }
+
+  #removePublic(id: number): boolean {
+    const [removed] = this.#deletions.publicUser.all({ id });
+    if (removed) this.unlocked -= removed.unlocked;
+    return removed !== undefined;
   }
 
   #insertUser(record: PublicUserLine, at: Position): boolean {
@@ -130,7 +153,7 @@ export class RowWriter implements RecordHandler<DatasetLine> {
     if (added.changes === 0) return false;
 
     this.unlocked += unlocks.length;
-    this.longUsers.note(unlocks.length);
+    this.#longUsers.note(unlocks.length);
     this.#noteReferences(record, at, companyName !== undefined);
     return true;
   }
@@ -141,15 +164,15 @@ export class RowWriter implements RecordHandler<DatasetLine> {
     isCompanyKnown: boolean,
   ): void {
     if (company && !isCompanyKnown) {
-      this.references.add(at, "company.id", { type: "company", id: company.id }, user);
+      this.#references.add(at, "company.id", { type: "company", id: company.id }, user);
     }
     for (const [index, id] of roles.entries()) {
       if (this.#known.role.has(id)) continue;
-      this.references.add(at, `roles[${index}]`, { type: "role", id }, user);
+      this.#references.add(at, `roles[${index}]`, { type: "role", id }, user);
     }
     for (const [index, { id }] of achievements.entries()) {
       if (this.#known.achievement.has(id)) continue;
-      this.references.add(at, `achievements[${index}].id`, { type: "achievement", id }, user);
+      this.#references.add(at, `achievements[${index}].id`, { type: "achievement", id }, user);
     }
   }
 }

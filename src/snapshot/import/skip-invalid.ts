@@ -54,8 +54,7 @@ export class SkippingWriter implements RecordHandler<DatasetLine> {
     const isPublic = !(invalid instanceof InvalidRecord) && isPublicUser(invalid);
     if (isPublic && !this.#isImpaired(id)) return "left out";
 
-    this.#statements.remove.run({ id });
-    return this.#statements.hide.run({ id }).changes > 0 ? "made private" : "private already";
+    return this.#rows.hide(id) ? "made private" : "private already";
   }
 
   finish(report: Report): void {
@@ -77,7 +76,7 @@ export class SkippingWriter implements RecordHandler<DatasetLine> {
   /** Keeps of the achievements of a user those that fit into a response. */
   #shortenAchievements(): void {
     // In two steps, because users must not change while they are read.
-    for (const { id, fitting } of this.#rows.longUsers.list()) {
+    for (const { id, fitting } of this.#rows.listLongUsers()) {
       this.#statements.shorten.run({ id, achievements: JSON.stringify(fitting) });
     }
     this.#db
@@ -116,7 +115,5 @@ function prepareStatements(db: Database) {
       .prepare(),
     findTrimmed: db.select({ id: trimmed.id }).from(trimmed).where(eq(trimmed.id, id)).prepare(),
     findPrivate: db.select().from(privateUser).where(eq(privateUser.id, id)).prepare(),
-    remove: db.delete(user).where(eq(user.id, id)).prepare(),
-    hide: db.insert(privateUser).values({ id }).onConflictDoNothing().prepare(),
   };
 }
