@@ -7,7 +7,7 @@ import { type CommunityOptions, seedDataset } from "../community/community.ts";
 import { withEndLine } from "../domain/dataset.ts";
 import { USERS_PER_COMPANY } from "../domain/limits.ts";
 import { readFileBytes, STANDARD } from "../files/input.ts";
-import { type Paths, replaceFile } from "../files/replace.ts";
+import { namingTarget, type Paths, replaceFile } from "../files/replace.ts";
 import { readLines } from "../files/split-lines.ts";
 import { UsageError } from "../settings/usage-error.ts";
 import { notOverwritten } from "../snapshot/import/old-snapshot.ts";
@@ -64,12 +64,14 @@ async function writeLines(
 /** Generates the community again for each table, so that memory does not grow with its size. */
 async function writeTables(folder: string, force: boolean, options: CommunityOptions) {
   const files = tableNames.map((table) => ({ table, path: join(folder, `${table}.csv`) }));
+  const taken = await namingTarget(folder, async () => {
+    mkdirSync(folder, { recursive: true });
+    return files.find(({ path }) => statSync(path, { throwIfNoEntry: false })?.size);
+  });
   // Nobody can tell a generated table from one of the operator's.
-  const taken = files.find(({ path }) => statSync(path, { throwIfNoEntry: false })?.size);
   if (taken && !force) {
     throw new Error(`${taken.path} exists; choose another folder, or overwrite it with --force`);
   }
-  mkdirSync(folder, { recursive: true });
   const writeAll = async () => {
     for (const { table, path } of files) {
       await replaceFile(path, (paths) => fill(paths, toCsv(table, seedDataset(options))));

@@ -19,7 +19,10 @@ export async function openFile(path: string): Promise<FileHandle> {
   const stats = await file.stat();
   if (stats.isFile()) return file;
   await file.close();
-  throw new Error(stats.isDirectory() ? IS_FOLDER : "not a regular file");
+  // With a code, as the system's errors have one.
+  throw stats.isDirectory()
+    ? Object.assign(new Error(IS_FOLDER), { code: "EISDIR" })
+    : Object.assign(new Error("not a regular file"), { code: "EINVAL" });
 }
 
 /** Calls `read`, whose error then names the input. */

@@ -125,7 +125,8 @@ const lockBeside = (file: string) => hiddenBeside(file, "lock");
 const hiddenBeside = (file: string, ending: string) =>
   join(dirname(file), `.${basename(file)}.${ending}`);
 
-async function namingTarget<T>(target: string, use: () => Promise<T>): Promise<T> {
+/** Calls `use`. An error of the file system in it then names the file or folder that is written. */
+export async function namingTarget<T>(target: string, use: () => Promise<T>): Promise<T> {
   try {
     return await use();
   } catch (error) {

@@ -177,7 +177,7 @@ test("/health has no path, whatever the error of a replacement says, but the mes
         rmSync(snapshot);
         renameSync(`${snapshot}.new`, snapshot);
       },
-      "cannot be read",
+      "cannot be read: it is a folder; if it has CSV files, build a snapshot with roadbook import FOLDER --to FILE",
       "cannot be read: it is a folder; if it has CSV files",
     ],
   ] as const) {

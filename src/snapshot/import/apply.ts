@@ -79,7 +79,9 @@ export async function replaceExisting<T>(
   write: (paths: Paths) => Promise<T>,
 ): Promise<T> {
   // The lock file beside a name that was mistyped would stay. A first import may have one, too.
-  if (isMissing(target)) await namingErrors(target, async () => accessSync(target));
+  await namingErrors(target, () => {
+    if (isMissing(target)) accessSync(target);
+  });
   return replaceLocked(target, write, options);
 }
 
