@@ -17,6 +17,7 @@ export interface ResponseFacts {
   method: string;
   /** The path template without /api, such as `/users/public/:userId`, unless it is unknown. */
   route: string | undefined;
+  /** 0 if a fault has closed the connection, because the client gets no response. */
   status: number;
   /** The search limit's decision; undefined if the request was not counted. */
   search: "allowed" | "refused" | undefined;

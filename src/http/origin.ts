@@ -5,7 +5,11 @@ import { LOCAL_ORIGIN, pathStart } from "./url.ts";
 /** Parsing a URL takes longer than reading a profile, and most requests are for the same host. */
 const origins = new LRUCache<string, string>({
   max: 100,
-  memoMethod: (url) => URL.parse(url)?.origin ?? LOCAL_ORIGIN,
+  memoMethod(url) {
+    const origin = URL.parse(url)?.origin;
+    // The origin of a URL with an unknown scheme is the text "null".
+    return origin?.startsWith("http") ? origin : LOCAL_ORIGIN;
+  },
 });
 
 interface Sent {

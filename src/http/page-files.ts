@@ -31,7 +31,7 @@ export function pageFiles(service: Service) {
     // A private user has no avatar, because the initials would hint at the name.
     .get("/avatars/:file", async ({ params }) => {
       // An `avatar_url` may be /avatars/ann.png. Here, that is an unknown path, not an invalid id.
-      const [, digits = "", kind] = /^(.*)\.(svg|(?<=^\d+\.)png)$/s.exec(params.file) ?? [];
+      const [, digits = "", kind] = /^(\d+)\.(svg|png)$/.exec(params.file) ?? [];
       if (digits === "") throw new NotFoundError();
 
       const id = parseId(digits);

@@ -2,6 +2,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FetchHandler } from "../http/request-handler.ts";
 
+/** A host name or an IP address, perhaps with a port. */
+const HOST = /^[\w.:[\]-]+$/;
+
 /** If `next` is given, as in Express, it is called when the path is unknown. */
 export type NodeListener = (
   incoming: IncomingMessage,
@@ -15,7 +18,11 @@ export function createNodeListener(
   isUnknownPath: (request: Request) => boolean = () => false,
 ): NodeListener {
   async function send(incoming: IncomingMessage, outgoing: ServerResponse, next?: () => void) {
-    const request = requestOf(incoming);
+    const left = new AbortController();
+    outgoing.once("close", () => {
+      if (!outgoing.writableFinished) left.abort();
+    });
+    const request = requestOf(incoming, left.signal);
     const response = await respond(request, () => incoming.socket.remoteAddress);
     if (next && isUnknownPath(request)) return next();
 
@@ -32,7 +39,8 @@ export function createNodeListener(
   };
 }
 
-function requestOf(incoming: IncomingMessage): Request {
+/** `signal` is aborted if the client leaves before it has its response. */
+function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request {
   const { headers, method: given = "GET", url = "/", socket } = incoming;
   // The Fetch standard forbids TRACE and TRACK. They become POST, which gets the same 405 response.
   const method = given === "TRACE" || given === "TRACK" ? "POST" : given;
@@ -42,10 +50,14 @@ function requestOf(incoming: IncomingMessage): Request {
     // The standard forbids a body of these, too.
     body: method === "GET" || method === "HEAD" ? null : bodyOf(incoming),
     duplex: "half",
+    signal,
   };
   const request = new Request("http://localhost", init);
 
-  const origin = `http${"encrypted" in socket ? "s" : ""}://${headers.host ?? "localhost"}`;
+  const { host = "" } = headers;
+  // Anything else in the header, such as a slash, would become a part of the path.
+  const authority = HOST.test(host) ? host : "localhost";
+  const origin = `http${"encrypted" in socket ? "s" : ""}://${authority}`;
   // Exactly as it was sent, because the constructor would resolve `..` in the path.
   const sent = url.startsWith("/") ? origin + url : url;
   return Object.defineProperty(request, "url", { value: sent });

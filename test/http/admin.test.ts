@@ -84,6 +84,20 @@ describe("metrics", () => {
     expect(await read(`${seconds}_count{route="unknown",status="404"}`)).toBe(1);
   });
 
+  test("count a connection that a fault closes with the status 0", async () => {
+    roadbook.setFaults(["achievements:close"]);
+    const request = new Request("http://roadbook.test/users/42/achievements", { method: "HEAD" });
+    await expect(get("/users/42/achievements")).rejects.toThrow("closed by an injected fault");
+    expect((await roadbook.fetch(request)).status).toBe(500);
+    roadbook.setFaults([]);
+    const { status } = await get("/users/42/achievements");
+    expect(status).toBe(200);
+    const route = 'route="/users/:userId/achievements"';
+    for (const status of [0, 200, 500]) {
+      expect(await read(`${seconds}_count{${route},status="${status}"}`)).toBe(1);
+    }
+  });
+
   test("count each of many requests, however many the histogram gets at once", async () => {
     for (let times = 0; times < 600; times++) await get("/health");
     expect(await read(`${seconds}_count{route="/health",status="200"}`)).toBe(600);

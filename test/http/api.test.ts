@@ -307,6 +307,20 @@ test("avatar URLs keep the host name, even a short one, of each request", async 
   }
 });
 
+test("a URL of another scheme has no origin, so links begin with http://localhost", async () => {
+  await using roadbook = await createRoadbook({ dataset: fixture, page: true });
+  for (const origin of ["foo://bar", "ftp://bar", "ws://bar"]) {
+    const load = async (path: string) => {
+      const response = await roadbook.fetch(new Request(origin + path));
+      return { status: response.status, text: await response.text() };
+    };
+    const { text } = await load("/users/public/45");
+    expect(JSON.parse(text).user.avatar_url).toBe("http://localhost/avatars/45.png");
+    const page = await load("/drivers/45");
+    expect([page.status, page.text.includes("http://localhost/")]).toEqual([200, true]);
+  }
+});
+
 test("a bug is a 500 that reveals nothing, and onBug gets the error and request id", async () => {
   const bugs: unknown[] = [];
   const snapshot = await makeSnapshot();

@@ -5,7 +5,8 @@ import type { AddressInfo } from "node:net";
 import { createRoadbook, type NodeListener, type Roadbook } from "../../src/library.ts";
 import { createNodeListener } from "../../src/server/node-listener.ts";
 import { community } from "../datasets.ts";
-import { converse } from "../sockets.ts";
+import { converse, dial } from "../sockets.ts";
+import { until } from "../support.ts";
 
 let roadbook: Roadbook;
 const servers: Server[] = [];
@@ -130,4 +131,44 @@ test("a missing company gets a 404, but a file that Roadbook does not have may b
       expect(await load(path)).toEqual({ status: 200, text: "the next handler" });
     }
   }
+});
+
+test("the Host header chooses neither the path nor the query", async () => {
+  const ask = async (host: string) => {
+    const head = `GET /users/public/42 HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+    const { responses } = await converse({ origin: alone }, head);
+    return responses.map(({ status, body }) => [status, JSON.parse(body).user?.id]);
+  };
+  for (const host of [
+    "a.example:8080",
+    "[::1]:80",
+    "",
+    "a/search/users?q=no#",
+    "a?",
+    "a\\b",
+    "@a",
+  ]) {
+    expect([host, ...(await ask(host))]).toEqual([host, [200, 42]]);
+  }
+});
+
+test("a handler notices a client that has left, and only such a client", async () => {
+  const signals: AbortSignal[] = [];
+  const responded = Promise.withResolvers<void>();
+  const origin = await serve(
+    createNodeListener(async ({ url, signal }) => {
+      signals.push(signal);
+      if (url.endsWith("/slow")) await responded.promise;
+      return new Response("done");
+    }),
+  );
+  for (let times = 0; times < 2; times++) expect(await (await fetch(origin)).text()).toBe("done");
+  const socket = await dial({ origin });
+  socket.write("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n");
+  await until(() => signals.length === 3);
+  socket.destroy();
+  await until(() => signals[2]?.aborted);
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false, false, true]);
+  responded.resolve();
+  expect(await (await fetch(origin)).text()).toBe("done");
 });

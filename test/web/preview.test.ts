@@ -98,10 +98,28 @@ test("the PNG of a public driver has 256×256 pixels and the initials", async ()
   expect([bytes.readUInt32BE(16), bytes.readUInt32BE(20)]).toEqual([256, 256]);
   for (const name of ["Łukasz Nowak", "Lukasz Nowak", "東京"])
     expect(bytes.equals(await drawAvatarPng(42, name))).toBe(name === "Łukasz Nowak");
-  const statuses = ["43.png", "999.png", "0.png", "ann.png", "42.gif"].map(
-    async (file) => (await target.fetch(`/avatars/${file}`)).status,
-  );
-  expect(await Promise.all(statuses)).toEqual([403, 404, 400, 404, 404]);
+  await target.close();
+});
+
+test.each(["svg", "png"])("only a number names an avatar in a .%s file", async (kind) => {
+  const target = await openInProcess(page);
+  const outcomes: Record<string, string> = {
+    "43": "profile_private",
+    "999": "user_not_found",
+    "0": "invalid_user_id",
+    "042": "invalid_user_id",
+    "12345678901234567": "invalid_user_id",
+    ann: "route_not_found",
+    "42.gif": "route_not_found",
+    "-42": "route_not_found",
+    "42%0a": "route_not_found",
+    "": "route_not_found",
+  };
+  for (const [name, code] of Object.entries(outcomes)) {
+    const { error } = await (await target.fetch(`/avatars/${name}.${kind}`)).json();
+    expect([name, error.code]).toEqual([name, code]);
+  }
+  expect((await target.fetch("/avatars/42.gif")).status).toBe(404);
   await target.close();
 });
 

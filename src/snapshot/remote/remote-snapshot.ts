@@ -134,7 +134,11 @@ export class RemoteSnapshot implements Disposable {
   /** Resolves to `replaced` or `impossible` if the copy is still the old one. */
   async #downloadChanges(): Promise<"done" | "replaced" | "impossible"> {
     const own = await readEnd(this.path).catch(() => undefined);
-    if (!own) return "impossible";
+    if (!own) {
+      // The copy is lost, so the source must send it even if it has not changed since.
+      if (!this.#refusal) this.#etag = null;
+      return "impossible";
+    }
     using reply = await this.#get({ ...this.#validator, ...own.headers });
     if (reply.status === 200 || reply.status === 304) {
       await this.#receiveFile(reply);

@@ -1,6 +1,6 @@
 /** The local copy of a downloaded snapshot: when it is replaced, and how failures are reported. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { basename, dirname, join } from "node:path";
@@ -124,6 +124,34 @@ test("the snapshot is downloaded at startup, and again after it changes, even to
   expect([error, url]).toEqual([null, `${origin}/community.snapshot`]);
   expect(last_success).toStartWith("20");
   expect(remote.events).toEqual([]);
+});
+
+test.each<[string, (path: string) => void]>([
+  ["deleted", (path) => rmSync(path)],
+  ["truncated", (path) => truncateSync(path, 40_000)],
+])("a copy that was %s is downloaded again from an unchanged source", async (_, lose) => {
+  const remote = await open();
+  lose(remote.path);
+  await remote.refresh();
+  expect(await usersIn(remote)).toBe(2);
+  expect(requests).toEqual([undefined, undefined]);
+  await remote.refresh();
+  expect(requests[2]).toBe(`"${Bun.hash(first)}"`);
+  expect(remote.events).toEqual([]);
+});
+
+test("a refused snapshot is not downloaded again because the copy of an older one is lost", async () => {
+  const remote = await open();
+  const bad = flip(second);
+  respond = serve(bad);
+  await remote.refresh();
+  rmSync(remote.path);
+  await remote.refresh();
+  expect(requests.at(-1)).toBe(`"${Bun.hash(bad)}"`);
+  expect(remote.refused()).toBe("is damaged: its checksum does not match");
+  respond = serve(first);
+  await remote.refresh();
+  expect(await usersIn(remote)).toBe(2);
 });
 
 describe("the local copy is kept, and the failure is reported once, after", () => {
