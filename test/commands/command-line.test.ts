@@ -242,6 +242,18 @@ test.each([
   }
 });
 
+test.each([
+  ["seed --users 1 --tables FILE", "cannot write FILE: "],
+  ["seed --users 1 --tables FILE/x", "cannot write FILE/x: "],
+  ["hide 1 --to FILE/x", "FILE/x cannot be read: "],
+])("%s, where a file is no folder, names what cannot be used", async (line, expected) => {
+  const path = await makeSnapshot();
+  const words = line.replace("FILE", path).split(" ");
+  const message = await runCommandLine(words).catch(String);
+  expect(message).toContain(expected.replace("FILE", path));
+  expect(message).not.toMatch(/E[A-Z]+:|lstat|mkdir/);
+});
+
 test("a word with a dot or a slash is a file to serve, and any other an unknown command", async () => {
   for (const path of ["typo.snapshot", "./typo", "/nowhere/typo"]) {
     const problem = `${path} cannot be read: no such file or directory`;
