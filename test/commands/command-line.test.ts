@@ -143,6 +143,24 @@ test("semicolons separate the links of a variable, and are a part of a flag's", 
   ]);
 });
 
+test("commas separate the values of a flag and of a variable", () => {
+  const read = (texts: string[] | undefined, env = {}) =>
+    readValue(serveSettings.featured, texts, env);
+  expect(read(["1, 2", "3"])).toEqual([1, 2, 3]);
+  expect(read(undefined, { ROADBOOK_FEATURED: "1,2" })).toEqual([1, 2]);
+});
+
+test("many arguments take linear time", async () => {
+  const ids = Array.from({ length: 200_000 }, (_, at) => String(at + 1));
+  const start = performance.now();
+  const hiding = runCommandLine(["hide", ...ids, "x", "--to", "s"]);
+  await expect(hiding).rejects.toThrow(
+    'ID… must be a whole number from 1 to 9007199254740991, got "x"',
+  );
+  // Copying the ids for every further one would take a minute.
+  expect(performance.now() - start).toBeLessThan(10_000);
+});
+
 test("the help has groups, defaults and the variables of arguments", () => {
   const [serve = "", imports] = ["serve", "import"].map((name) => {
     return formatCommandHelp(name, commands[name] as Command);
