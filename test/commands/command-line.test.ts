@@ -69,6 +69,10 @@ test.each<[string, Record<string, string>, string]>([
   ["hide --to s", {}, "ID… is missing; usage: roadbook hide ID… --to FILE [flags]"],
   ["hide 1 1,2 --to s", {}, "ID… must be a whole number from 1 to 9007199254740991, got "],
   ["import a --queries q --to s", {}, "SOURCE must be a postgres://"],
+  ["import mongodb://u:sesame@h --queries q --to s", {}, "SOURCE must be a postgres://"],
+  ["import postgresx://u:sesame@h --queries q --to s", {}, "SOURCE must be a postgres://"],
+  ["import mysql://u:se#same@h/d --queries q --to s", {}, "SOURCE must be a postgres://"],
+  ["import sqlite: --queries q --to s", {}, "SOURCE must be a postgres://"],
   [
     "import mysql://u:sesame@h --queries q --to s",
     {},
