@@ -12,7 +12,7 @@ import { commaList, declare, semicolonList, type Values } from "./declare.ts";
 import * as kinds from "./kinds.ts";
 
 /** The path of a snapshot, or its location on another machine, which may contain a password. */
-export const snapshotLocation = kinds.kind(
+export const snapshotLocation = kinds.secretKind(
   "FILE",
   "a file or an https://, http:// or s3://bucket/key URL",
   (text, env) => {
@@ -22,7 +22,6 @@ export const snapshotLocation = kinds.kind(
     if (env.AWS_ACCESS_KEY_ID && env.AWS_SECRET_ACCESS_KEY) return parseS3Location(text, env);
     throw new InvalidValue("with s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
   },
-  true,
 );
 
 const languageCodes = Object.keys(languages) as Language[];
