@@ -96,10 +96,14 @@ function readArguments(name: string, { settings }: Command, args: string[], usag
   const options = Object.fromEntries(types);
 
   const texts = new Map<string, string[]>();
-  const add = (term: string, text: string) => texts.set(term, [...(texts.get(term) ?? []), text]);
+  const add = (term: string, text: string) => {
+    const given = texts.get(term);
+    if (given) given.push(text);
+    else texts.set(term, [text]);
+  };
   for (const token of parseArgs({ args, options, strict: false, tokens: true }).tokens) {
     if (token.kind === "positional") {
-      const argument = expected[0]?.separator ? expected[0] : expected.shift();
+      const argument = expected[0]?.list ? expected[0] : expected.shift();
       if (!argument) throw new UsageError(`too many arguments; ${usage()}`);
       add(termOf(argument), token.value);
     }

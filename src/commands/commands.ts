@@ -195,7 +195,7 @@ export const commands: Record<string, Command> = {
       ids: {
         name: "ID…",
         kind: kinds.text("ID"),
-        separator: " ",
+        list: {},
         required: true,
         help: "user ids",
       },

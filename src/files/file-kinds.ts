@@ -4,24 +4,52 @@
 export const SNAPSHOT_MARK = "RBOK";
 const SNAPSHOT = new RegExp(`^SQLite format 3\\0.{52}${SNAPSHOT_MARK}`, "s");
 
-/** The kinds of input that cannot be read, with advice, and the beginning of each in Latin-1. */
-const foreign: Record<string, RegExp> = {
-  "a spreadsheet; save each sheet as CSV UTF-8, and import their folder":
-    /^(?:PK[^\w\s,;"]|\xd0\xcf)/,
-  "a snapshot; give its path to roadbook import": SNAPSHOT,
-  "a SQLite database; use import sqlite:FILE --queries FOLDER": /^SQLite format 3\0/,
-  "compressed with zstd; use zstd -dc FILE | roadbook import -": /^\x28\xb5\x2f\xfd/,
-  "in UTF-16; use iconv -f UTF-16 -t UTF-8 FILE": /^(?:\xff\xfe|\xfe\xff|[^\0]\0|\0[^\0])/,
-  "a JSON array; use jq -c '.[]' FILE | roadbook import -": /^(?:\xef\xbb\xbf)?\s*\[/,
-  "JSON over several lines; write one object per line: jq -c . FILE | roadbook import -":
-    /^(?:\xef\xbb\xbf)?\s*\{(?:[^\n}]*[{[,])?\s*\n/,
-  "a CSV file; use roadbook import FOLDER, where each is named after its table, such as users.csv":
-    /^(?:\xef\xbb\xbf)?\s*"?[\w\x80-\xff][\w\x80-\xff "'./()-]*[,;\t]/,
-};
+/** A kind of input that cannot be read. */
+interface Foreign {
+  /** What it is, and what to do instead. */
+  is: string;
+  /** Its beginning in Latin-1, which has a character for each byte. */
+  starts: RegExp;
+}
 
-/** `start` is in Latin-1, which has a character for each byte. */
+const foreign: readonly Foreign[] = [
+  {
+    is: "a spreadsheet; save each sheet as CSV UTF-8, and import their folder",
+    starts: /^(?:PK[^\w\s,;"]|\xd0\xcf)/,
+  },
+  {
+    is: "a snapshot; give its path to roadbook import",
+    starts: SNAPSHOT,
+  },
+  {
+    is: "a SQLite database; use import sqlite:FILE --queries FOLDER",
+    starts: /^SQLite format 3\0/,
+  },
+  {
+    is: "compressed with zstd; use zstd -dc FILE | roadbook import -",
+    starts: /^\x28\xb5\x2f\xfd/,
+  },
+  {
+    is: "in UTF-16; use iconv -f UTF-16 -t UTF-8 FILE",
+    starts: /^(?:\xff\xfe|\xfe\xff|[^\0]\0|\0[^\0])/,
+  },
+  {
+    is: "a JSON array; use jq -c '.[]' FILE | roadbook import -",
+    starts: /^(?:\xef\xbb\xbf)?\s*\[/,
+  },
+  {
+    is: "JSON over several lines; write one object per line: jq -c . FILE | roadbook import -",
+    starts: /^(?:\xef\xbb\xbf)?\s*\{(?:[^\n}]*[{[,])?\s*\n/,
+  },
+  {
+    is: "a CSV file; use roadbook import FOLDER, where each is named after its table, such as users.csv",
+    starts: /^(?:\xef\xbb\xbf)?\s*"?[\w\x80-\xff][\w\x80-\xff "'./()-]*[,;\t]/,
+  },
+];
+
+/** Says what input is that cannot be read, and what to do instead. `start` is in Latin-1. */
 export function findForeign(start: string): string | undefined {
-  return Object.keys(foreign).find((kind) => foreign[kind]?.test(start));
+  return foreign.find(({ starts }) => starts.test(start))?.is;
 }
 
 /** Like {@link findForeign}, takes Latin-1. */

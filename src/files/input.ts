@@ -70,12 +70,23 @@ export async function* readStream(
   }
 }
 
-/** Decompresses gzip data of one or more members (RFC 1952). Throws if it cannot be a dataset. */
+/** Decompresses gzip data, or passes other data on. Throws if it cannot be a dataset. */
 export async function* decompress(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const counted = new CountedInput(input);
-  const head = await counted.readHead();
-  if (!isGzip(head)) return yield* counted;
+  const isPlain = !isGzip(await counted.readHead());
+  const plain = isPlain ? counted : new CountedInput(gunzip(counted));
 
+  const head = await plain.readHead();
+  const kind = findForeign(Buffer.from(head).toString("latin1", 0, HEAD_BYTES));
+  if (kind !== undefined) {
+    await plain.close();
+    throw new Error(`the input is ${kind}`);
+  }
+  yield* plain;
+}
+
+/** Decompresses one or more members (RFC 1952). */
+async function* gunzip(counted: CountedInput): AsyncGenerator<Uint8Array> {
   const decoder = zlib.createGunzip({ chunkSize: CHUNK_BYTES });
   try {
     // The callback can ignore errors, because reading the decoder throws them.
@@ -113,7 +124,6 @@ class CountedInput {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     try {
-      this.#refuseForeign();
       this.bytes += this.#head.length;
       yield this.#head;
 
@@ -123,12 +133,11 @@ class CountedInput {
       }
     } finally {
       // Closes the input even if the reader stops after the head.
-      await this.#chunks.return?.();
+      await this.close();
     }
   }
 
-  #refuseForeign(): void {
-    const kind = findForeign(Buffer.from(this.#head).toString("latin1", 0, HEAD_BYTES));
-    if (kind !== undefined) throw new Error(`the input is ${kind}`);
+  async close(): Promise<void> {
+    await this.#chunks.return?.();
   }
 }

@@ -9,12 +9,8 @@ export interface Setting {
   group: string;
   kind: kinds.TextKind<unknown>;
   help: string;
-  /**
-   * Allows several values: repeated flags, text with this separator, or an array. Semicolons
-   * separate only the values of a variable. Arguments are separated by spaces, as the shell has
-   * divided them.
-   */
-  separator?: "," | ";" | " ";
+  /** Allows several values: repeated flags or arguments, divided text, or an array. */
+  list?: List;
   /** The default, as an operator would write it. Without one, a setting can be undefined. */
   default?: string;
   required?: true;
@@ -23,6 +19,17 @@ export interface Setting {
   /** The environment variable of an argument. Every flag has one. */
   variable?: string;
 }
+
+/** What divides a text into values. Without a separator, each text is one value. */
+export interface List {
+  flagSeparator?: string;
+  variableSeparator?: string;
+}
+
+export const commaList: List = { flagSeparator: ",", variableSeparator: "," };
+
+/** For values such as the URL of a link, which may contain a semicolon, so flags are not divided. */
+export const semicolonList: List = { variableSeparator: ";" };
 
 type Declaration = Omit<Setting, "name" | "group"> & { name?: string };
 export type Settings = Record<string, Setting>;
@@ -51,7 +58,7 @@ export function variableOf(setting: Setting): string | undefined {
 }
 
 type KindOf<T> = T extends { kind: { convert(given: infer Given): infer Inside } }
-  ? T extends { separator: string }
+  ? T extends { list: List }
     ? { given: readonly Given[]; inside: Inside[] }
     : { given: Given; inside: Inside }
   : { given: never; inside: unknown };

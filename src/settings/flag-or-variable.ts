@@ -6,7 +6,7 @@ import { UsageError } from "./usage-error.ts";
 
 /** Parses the texts given on the command line, otherwise the variable in `env` or the default. */
 export function readValue(setting: Setting, texts: string[] | undefined, env: kinds.Environment) {
-  const { kind, separator } = setting;
+  const { kind, list } = setting;
   const variable = variableOf(setting) ?? "";
   const name = texts ? termOf(setting) : variable;
   const given = texts ?? [env[variable]].filter((text) => text !== undefined);
@@ -18,8 +18,8 @@ export function readValue(setting: Setting, texts: string[] | undefined, env: ki
 
   const last = given.at(-1);
   if (last === undefined) return defaultOf(setting);
-  if (separator === undefined) return parse(last);
-  // The URL of a link may contain a semicolon.
-  if (separator === " " || (separator === ";" && texts)) return given.map(parse);
+  if (!list) return parse(last);
+  const separator = texts ? list.flagSeparator : list.variableSeparator;
+  if (separator === undefined) return given.map(parse);
   return given.flatMap((text) => text.split(separator)).map((part) => parse(part.trim()));
 }

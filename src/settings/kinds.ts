@@ -35,14 +35,18 @@ export function kind<Inside>(
   value: string,
   wanted: string,
   parse: (text: string, env: Environment) => Inside | undefined,
-  isSecret = false,
 ): Kind<Inside> {
   const convert = (text: string, env: Environment = {}) => {
     const parsed = parse(text, env);
     if (parsed === undefined) throw new InvalidValue(`must be ${wanted}`);
     return parsed;
   };
-  return { value, takes: STRING, isSecret, parse: convert, convert };
+  return { value, takes: STRING, parse: convert, convert };
+}
+
+/** Like {@link kind}, for values that may contain a password. */
+export function secretKind<Inside>(...declared: Parameters<typeof kind<Inside>>): Kind<Inside> {
+  return { ...kind(...declared), isSecret: true };
 }
 
 export const text = (value: string) => parsedBy(value, (text) => text);
@@ -116,27 +120,24 @@ const baseOf = (url: URL | undefined, text: string) =>
   url && !/[?#]/.test(text) ? url.href.replace(/\/+$/, "") : undefined;
 
 /** An absolute URL to which paths can be appended. Drops a trailing slash. May have a password. */
-export const baseUrl = kind(
+export const baseUrl = secretKind(
   "URL",
   "an http or https URL without a query, such as https://example.org",
   (text) => baseOf(parseWebUrl(text), text),
-  true,
 );
 
 /** Like {@link baseUrl}, but the responses contain it. */
-export const publicBaseUrl = kind(
+export const publicBaseUrl = secretKind(
   "URL",
   "an http or https URL without a query, user name or password, such as https://example.org",
   (text) => baseOf(parsePublicUrl(text), text),
-  true,
 );
 
 /** An absolute URL that other URLs are resolved against, so a trailing slash matters. */
-export const publicUrl = kind(
+export const publicUrl = secretKind(
   "URL",
   "an http or https URL without a user name or password, such as https://example.org/",
   (text) => parsePublicUrl(text)?.href,
-  true,
 );
 
 /** The URL or path of a page about one thing, with `{id}` in place of its id. */
@@ -174,19 +175,17 @@ export const pathOrBytes: Kind<string | Uint8Array, string | Uint8Array> = {
 };
 
 /** The path of a snapshot to write. A URL may contain a password. */
-export const target = kind(
+export const target = secretKind(
   "FILE",
   "a file, not a URL or standard output; write a file and upload it, for example with aws s3 cp",
   (text) => (isUrl(text) || text === STANDARD ? undefined : requireUtf8(text)),
-  true,
 );
 
 /** The path of a dataset to write, or {@link STANDARD} for standard output. */
-export const output = kind(
+export const output = secretKind(
   "OUT",
   "a file, not a URL; write a file and upload it, for example with aws s3 cp",
   (text) => (isUrl(text) ? undefined : requireUtf8(text)),
-  true,
 );
 
 /** JavaScript replaces other bytes in a path, so the file would be written under another name. */
@@ -196,16 +195,11 @@ function requireUtf8(path: string): string {
 }
 
 /** The URL of a Redis or Valkey server, which may contain a password. */
-export const storeUrl = kind(
-  "URL",
-  "a redis://, rediss:// or valkey:// URL",
-  (text) => {
-    requireBun();
-    const isStore = /^(?:rediss?|valkey):\/\/[^/?#]+(?:\/\d{0,4})?$/.test(text);
-    return isStore && URL.canParse(text) ? text : undefined;
-  },
-  true,
-);
+export const storeUrl = secretKind("URL", "a redis://, rediss:// or valkey:// URL", (text) => {
+  requireBun();
+  const isStore = /^(?:rediss?|valkey):\/\/[^/?#]+(?:\/\d{0,4})?$/.test(text);
+  return isStore && URL.canParse(text) ? text : undefined;
+});
 
 /** Throws an {@link InvalidValue} under Node.js, where the package cannot support some settings. */
 export function requireBun(use = ""): void {

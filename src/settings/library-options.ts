@@ -4,7 +4,7 @@ import { suggest } from "../domain/suggest.ts";
 import { paragraph } from "../domain/text.ts";
 import type { ResponseFacts } from "../http/hooks.ts";
 import type { LineSource } from "../snapshot/import/line-reader.ts";
-import type { GivenOf, Setting, Values } from "./declare.ts";
+import type { GivenOf, List, Setting, Values } from "./declare.ts";
 import {
   ARRAY,
   BOOLEAN,
@@ -60,7 +60,7 @@ export const libraryOptions = {
 /** The common part of an option and a setting. `convert` gets only what `takes` names. */
 interface Option {
   kind: Pick<kinds.TextKind<unknown>, "takes" | "isSecret"> & { convert(given: never): unknown };
-  separator?: Setting["separator"];
+  list?: List;
 }
 
 type Options<T> = { [Name in keyof T]?: GivenOf<T[Name]> | undefined };
@@ -98,12 +98,12 @@ export function readOptions(options: RoadbookOptions): RoadbookValues {
   return values as unknown as RoadbookValues;
 }
 
-export function readOption(name: string, { kind, separator }: Option, given: unknown): unknown {
+export function readOption(name: string, { kind, list }: Option, given: unknown): unknown {
   const convert = (value: unknown) => {
     requireType(name, kind.takes, value);
     return parseNamed(name, kind, value, () => kind.convert(value as never));
   };
-  if (!separator) return convert(given);
+  if (!list) return convert(given);
 
   requireType(name, ARRAY, given);
   return Array.from(given as unknown[], convert);

@@ -8,11 +8,11 @@ import { parseFault } from "../http/parse-fault.ts";
 import { parseCidr } from "../limit/client-address.ts";
 import { parseS3Location, parseWebLocation } from "../snapshot/remote/location.ts";
 import { DEFAULT_TITLE } from "../web/brand.ts";
-import { declare, type Values } from "./declare.ts";
+import { commaList, declare, semicolonList, type Values } from "./declare.ts";
 import * as kinds from "./kinds.ts";
 
 /** The path of a snapshot, or its location on another machine, which may contain a password. */
-export const snapshotLocation = kinds.kind(
+export const snapshotLocation = kinds.secretKind(
   "FILE",
   "a file or an https://, http:// or s3://bucket/key URL",
   (text, env) => {
@@ -22,7 +22,6 @@ export const snapshotLocation = kinds.kind(
     if (env.AWS_ACCESS_KEY_ID && env.AWS_SECRET_ACCESS_KEY) return parseS3Location(text, env);
     throw new InvalidValue("with s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
   },
-  true,
 );
 
 const languageCodes = Object.keys(languages) as Language[];
@@ -69,7 +68,7 @@ export const sharedSettings = {
     },
     featured: {
       kind: { ...kinds.id, value: "IDS" },
-      separator: ",",
+      list: commaList,
       help: "drivers to show on the start page, such as 1,2,3 (default: those with the most points)",
     },
     title: { kind: kinds.text("NAME"), default: DEFAULT_TITLE, help: "the community's name" },
@@ -81,7 +80,7 @@ export const sharedSettings = {
     links: {
       name: "--link TEXT=URL",
       kind: kinds.link,
-      separator: ";",
+      list: semicolonList,
       help: paragraph(
         "link at the foot of pages, but not on a kiosk, such as Imprint=https://example.org;",
         "repeatable",
@@ -104,13 +103,13 @@ export const sharedSettings = {
     searchWindow: { kind: kinds.time, default: "1h", help: "length of the window" },
     unlimited: {
       kind: cidr,
-      separator: ",",
+      list: commaList,
       help: "do not count searches from these addresses, such as those of your own servers; repeatable",
     },
     trustedProxies: {
       name: "--trusted-proxy CIDR",
       kind: cidr,
-      separator: ",",
+      list: commaList,
       help: "trust X-Forwarded-For, -Proto and -Host from these addresses; repeatable",
     },
     ipv6Prefix: {
@@ -131,7 +130,7 @@ export const sharedSettings = {
     faults: {
       name: "--fault FAULT",
       kind: kinds.parsedBy("FAULT", parseFault),
-      separator: ";",
+      list: semicolonList,
       help: "inject a fault, such as search:status=503,rate=0.1; repeatable",
     },
     faultSeed: { kind: kinds.seed, default: "1", help: "random seed, to repeat the same faults" },

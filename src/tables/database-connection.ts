@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { createConnection } from "node:net";
 import type { ReservedSQL, SQL } from "bun";
 import { codeOf, networkReasonOf, reasonOf } from "../files/errors.ts";
-import { type Dialect, dialects, serverDialect } from "./dialects.ts";
+import { DATABASE_URLS, type Dialect, dialects, findDialect } from "./dialects.ts";
 import type { Row } from "./table-source.ts";
 
 export interface Connection extends AsyncDisposable {
@@ -26,8 +26,10 @@ export async function connect(url: string, timeoutMs: number): Promise<Connectio
   if (!process.versions.bun) {
     throw new Error("databases need the executable or Bun; on Node.js, import NDJSON or CSV");
   }
-  const [, path] = /^sqlite:(.*)$/is.exec(url) ?? [];
-  return path === undefined ? connectToServer(url, timeoutMs) : openSqlite(path);
+  const dialect = findDialect(url);
+  if (!dialect) throw new Error(`the database must be ${DATABASE_URLS}`);
+  if (dialect === dialects.sqlite) return openSqlite(url.replace(dialect.scheme, ""));
+  return connectToServer(url, dialect, timeoutMs);
 }
 
 async function openSqlite(path: string): Promise<Connection> {
@@ -38,17 +40,26 @@ async function openSqlite(path: string): Promise<Connection> {
   }
 }
 
-async function connectToServer(url: string, timeoutMs: number): Promise<Connection> {
+async function connectToServer(
+  url: string,
+  dialect: Dialect,
+  timeoutMs: number,
+): Promise<Connection> {
   try {
-    return await ServerConnection.open(url, timeoutMs);
+    return await ServerConnection.open(url, dialect, timeoutMs);
   } catch (error) {
-    const reason = await explainFailure(url, error, timeoutMs);
+    const reason = await explainFailure(url, dialect, error, timeoutMs);
     throw new Error(`cannot connect to the database at ${URL.parse(url)?.host}: ${reason}`);
   }
 }
 
 /** Bun gives the same reason for an unknown host and a closed port, so this connects once more. */
-async function explainFailure(url: string, error: unknown, timeoutMs: number): Promise<string> {
+async function explainFailure(
+  url: string,
+  dialect: Dialect,
+  error: unknown,
+  timeoutMs: number,
+): Promise<string> {
   const reason = reasonOf(error);
   if (/CERT|SIGNATURE/.test(codeOf(error))) return `its certificate is not trusted: ${reason}`;
   // The reason for a Unix socket has its path.
@@ -56,7 +67,7 @@ async function explainFailure(url: string, error: unknown, timeoutMs: number): P
 
   const { hostname = "", port = "" } = URL.parse(url) ?? {};
   const host = hostname.replace(/^\[|\]$/g, "");
-  const socket = createConnection({ host, port: Number(port || serverDialect(url).port) });
+  const socket = createConnection({ host, port: Number(port || dialect.port) });
   try {
     await within(timeoutMs, once(socket, "connect"));
     return reason;
@@ -112,8 +123,7 @@ class ServerConnection implements Connection {
     this.#timeoutMs = timeoutMs;
   }
 
-  static async open(url: string, timeoutMs: number): Promise<ServerConnection> {
-    const dialect = serverDialect(url);
+  static async open(url: string, dialect: Dialect, timeoutMs: number): Promise<ServerConnection> {
     const sql = await createClient(url, dialect);
     try {
       const reserved = await within(timeoutMs, sql.reserve());

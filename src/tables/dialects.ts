@@ -1,5 +1,9 @@
 /** The differences between SQLite, PostgreSQL, and MySQL or MariaDB. */
 export interface Dialect {
+  /** How its URLs begin. */
+  readonly scheme: RegExp;
+  /** Whether its URLs must name the database, because its servers have no default. */
+  readonly needsName: boolean;
   /** Statements that begin a read-only transaction in UTC, in which all queries see one moment. */
   readonly begin: readonly string[];
   /** Where its servers listen unless the URL says otherwise; undefined without a server. */
@@ -27,6 +31,8 @@ const toHex = (text: string) => Buffer.from(text).toString("hex");
 
 export const dialects = {
   sqlite: {
+    scheme: /^sqlite:/i,
+    needsName: false,
     // The connection is read-only, and SQLite has no time zones.
     begin: ["BEGIN"],
     hasBits: false,
@@ -39,6 +45,8 @@ export const dialects = {
     parts: /(--[^\n]*|\/\*.*?(?:\*\/|$)|[\s;])|'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|./gs,
   },
   postgres: {
+    scheme: /^postgres(?:ql)?:/i,
+    needsName: false,
     begin: ["SET TIME ZONE 'UTC'", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"],
     port: 5432,
     hasBits: false,
@@ -52,6 +60,8 @@ export const dialects = {
       /(--[^\n]*|\/\*.*?\*\/|[\s;])|\bE'(?:[^'\\]|\\.|'')*'|'[^']*'|"[^"]*"|\$(\w*)\$.*?\$\2\$|./gis,
   },
   mysql: {
+    scheme: /^(?:mysql|mariadb):/i,
+    needsName: true,
     begin: [
       "SET SESSION time_zone = '+00:00'",
       "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
@@ -70,7 +80,9 @@ export const dialects = {
   },
 } satisfies Record<string, Dialect>;
 
-/** The dialect of the server at a URL. */
-export function serverDialect(url: string): Dialect {
-  return /^postgres/i.test(url) ? dialects.postgres : dialects.mysql;
+export const DATABASE_URLS = "a postgres://, mysql://, mariadb:// or sqlite: URL";
+
+/** Returns undefined unless a database can be at the URL. */
+export function findDialect(url: string): Dialect | undefined {
+  return Object.values<Dialect>(dialects).find(({ scheme }) => scheme.test(url));
 }

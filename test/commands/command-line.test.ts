@@ -69,6 +69,10 @@ test.each<[string, Record<string, string>, string]>([
   ["hide --to s", {}, "ID… is missing; usage: roadbook hide ID… --to FILE [flags]"],
   ["hide 1 1,2 --to s", {}, "ID… must be a whole number from 1 to 9007199254740991, got "],
   ["import a --queries q --to s", {}, "SOURCE must be a postgres://"],
+  ["import mongodb://u:sesame@h --queries q --to s", {}, "SOURCE must be a postgres://"],
+  ["import postgresx://u:sesame@h --queries q --to s", {}, "SOURCE must be a postgres://"],
+  ["import mysql://u:se#same@h/d --queries q --to s", {}, "SOURCE must be a postgres://"],
+  ["import sqlite: --queries q --to s", {}, "SOURCE must be a postgres://"],
   [
     "import mysql://u:sesame@h --queries q --to s",
     {},
@@ -141,6 +145,24 @@ test("semicolons separate the links of a variable, and are a part of a flag's", 
     { text, url: "/shop" },
     { text: "Rules", url: "/rules" },
   ]);
+});
+
+test("commas separate the values of a flag and of a variable", () => {
+  const read = (texts: string[] | undefined, env = {}) =>
+    readValue(serveSettings.featured, texts, env);
+  expect(read(["1, 2", "3"])).toEqual([1, 2, 3]);
+  expect(read(undefined, { ROADBOOK_FEATURED: "1,2" })).toEqual([1, 2]);
+});
+
+test("many arguments take linear time", async () => {
+  const ids = Array.from({ length: 200_000 }, (_, at) => String(at + 1));
+  const start = performance.now();
+  const hiding = runCommandLine(["hide", ...ids, "x", "--to", "s"]);
+  await expect(hiding).rejects.toThrow(
+    'ID… must be a whole number from 1 to 9007199254740991, got "x"',
+  );
+  // Copying the ids for every further one would take a minute.
+  expect(performance.now() - start).toBeLessThan(10_000);
 });
 
 test("the help has groups, defaults and the variables of arguments", () => {

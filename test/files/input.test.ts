@@ -54,20 +54,35 @@ test("an error from the input is rethrown unchanged", async () => {
   await expect(bytes).rejects.toBe(failure);
 });
 
+/** Reads up to the first chunk of endless input, which begins with `bytes`. */
+async function readFirst(bytes: Uint8Array, onClose: () => void): Promise<void> {
+  async function* input() {
+    try {
+      for (let at = 0; ; at += 1000) {
+        yield bytes.subarray(at, at + 1000);
+        await Bun.sleep(0);
+      }
+    } finally {
+      onClose();
+    }
+  }
+  for await (const _ of decompress(input())) break;
+}
+
 test("the input is closed when the reader stops early", async () => {
   for (const bytes of [gzipSync(noise), noise]) {
     let isClosed = false;
-    async function* input() {
-      try {
-        for (let at = 0; ; at += 1000) {
-          yield bytes.subarray(at, at + 1000);
-          await Bun.sleep(0);
-        }
-      } finally {
-        isClosed = true;
-      }
-    }
-    for await (const _ of decompress(input())) break;
+    await readFirst(bytes, () => (isClosed = true));
+    await until(() => isClosed);
+  }
+});
+
+test("the input is closed when it is refused", async () => {
+  const csv = Buffer.concat([Buffer.from("id,name\n"), noise]);
+  for (const bytes of [gzipSync(csv), csv]) {
+    let isClosed = false;
+    const reading = readFirst(bytes, () => (isClosed = true));
+    await expect(reading).rejects.toThrow("the input is a CSV file");
     await until(() => isClosed);
   }
 });

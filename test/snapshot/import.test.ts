@@ -58,9 +58,11 @@ test.each<[string, string | Uint8Array]>([
   ["JSON over several lines", JSON.stringify(ann, null, 2)],
   ["a CSV file", '\ufeff"ID";name\n'],
   ["a CSV file", "Öffentlich-1\tID\n"],
-])("input that is %s gets one sentence", async (kind, bytes) => {
-  const message = await run(bytes).catch((error: Error) => error.message);
-  expect(message).toMatch(RegExp(`^the input is ${kind}; [^\\n]+$`));
+])("input that is %s gets one sentence, also if it is compressed", async (kind, bytes) => {
+  for (const input of [bytes, gzipSync(bytes)]) {
+    const message = await run(input).catch((error: Error) => error.message);
+    expect(message).toMatch(RegExp(`^the input is ${kind}; [^\\n]+$`));
+  }
 });
 
 test.each<[string, (path: string) => void]>([

@@ -1,9 +1,8 @@
 /** Finds out what kind of source is at a path or URL, or why it can be none. */
 import { InvalidValue } from "../../domain/invalid-value.ts";
 import { isFolder, isUrl, STANDARD } from "../../files/input.ts";
+import { DATABASE_URLS, dialects, findDialect } from "../../tables/dialects.ts";
 import { isSnapshot } from "../format/layout.ts";
-
-const URLS = "a postgres://, mysql://, mariadb:// or sqlite: URL";
 
 export type SourceKind = "database" | "folder" | "snapshot" | "lines";
 
@@ -25,22 +24,26 @@ export async function findSourceKind(
   return (await isSnapshot(location)) ? "snapshot" : "lines";
 }
 
-const isDatabase = (location: string) =>
-  /^(?:postgres(?:ql)?|mysql|mariadb|sqlite):/i.test(location);
-
 function findPathProblem(location: string): string | undefined {
-  if (isDatabase(location)) return "is a database; name the folder of its SELECTs with --queries";
-  return isUrl(location) ? `must be a file, a folder, - or ${URLS}` : undefined;
+  if (findDialect(location)) return "is a database; name the folder of its SELECTs with --queries";
+  return isUrl(location) ? `must be a file, a folder, - or ${DATABASE_URLS}` : undefined;
 }
 
-function findDatabaseProblem(location: string): string | undefined {
-  const { host, pathname, search, hash } = URL.parse(location) ?? {};
-  // A password with / ? or # would end the host.
-  const isServer = host && !`${pathname}${search}${hash}`.includes("@");
-  if (isServer && /^m/i.test(location) && /^\/?$/.test(pathname ?? "")) {
-    return "must name the database, as in mysql://reader@127.0.0.1/platform";
+function findDatabaseProblem(url: string): string | undefined {
+  const dialect = findDialect(url);
+  const isComplete = dialect === dialects.sqlite ? /:./.test(url) : hasHost(url);
+  if (!dialect || !isComplete) {
+    const advice = "write special characters in a password as %XX, such as %23 for #";
+    return `must be ${DATABASE_URLS}; ${advice}`;
   }
 
-  if (isDatabase(location) && (isServer || /^sqlite:./i.test(location))) return undefined;
-  return `must be ${URLS}; write special characters in a password as %XX, such as %23 for #`;
+  const isNameless = /^\/?$/.test(URL.parse(url)?.pathname ?? "");
+  if (!dialect.needsName || !isNameless) return undefined;
+  return "must name the database, as in mysql://reader@127.0.0.1/platform";
+}
+
+/** False for a password with / ? or #, which would end the host. */
+function hasHost(url: string): boolean {
+  const { host, pathname, search, hash } = URL.parse(url) ?? {};
+  return Boolean(host) && !`${pathname}${search}${hash}`.includes("@");
 }
