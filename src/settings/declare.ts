@@ -20,7 +20,7 @@ export interface Setting {
   variable?: string;
 }
 
-/** What divides a text into values. Without a separator, each text is one value. */
+/** The separators that divide a text into values. Without one, each text is one value. */
 export interface List {
   flagSeparator?: string;
   variableSeparator?: string;

@@ -56,7 +56,8 @@ export const boolean: Kind<boolean, boolean> = {
   convert: (given) => given,
   parse(text) {
     const value = parseBoolean(text);
-    if (value === undefined) throw new InvalidValue("must be 1 or 0, true or false, yes or no");
+    if (value === undefined)
+      throw new InvalidValue("must be 1 or 0, true or false, yes or no, on or off");
     return value;
   },
 };
@@ -114,10 +115,14 @@ function parsePublicUrl(text: string): URL | undefined {
 
 const isLink = (text: string) => Boolean(parseWebUrl(text)) || /^\/(?![/\\])/.test(text);
 
-// The parsed URL is used, because the text may have white space, which parsing ignores.
-
-const baseOf = (url: URL | undefined, text: string) =>
-  url && !/[?#]/.test(text) ? url.href.replace(/\/+$/, "") : undefined;
+/** Returns the URL as it was parsed, which has no white space around it. */
+function baseOf(url: URL | undefined, text: string): string | undefined {
+  if (!url || /[?#]/.test(text)) return undefined;
+  // In links, a path that begins with two slashes would be a host. In the API reference, an
+  // apostrophe would end an attribute.
+  url.pathname = url.pathname.replace(/^\/+/, "/").replaceAll("'", "%27");
+  return url.href.replace(/\/+$/, "");
+}
 
 /** An absolute URL to which paths can be appended. Drops a trailing slash. May have a password. */
 export const baseUrl = secretKind(

@@ -98,7 +98,7 @@ test.each<[string, Record<string, string>, string]>([
   ["import  --to a", {}, "SOURCE must not be empty"],
   ["--trusted-proxy ::1,", {}, "--trusted-proxy must not be empty"],
   ["", { HOST: "" }, "ROADBOOK_HOST must not be empty"],
-  ["", { KIOSK: "maybe" }, "ROADBOOK_KIOSK must be 1 or 0, true or false, yes or no, got "],
+  ["", { KIOSK: "maybe" }, "ROADBOOK_KIOSK must be 1 or 0, true or false, yes or no, on or off, got "],
   ["", { PORT: "1k" }, `ROADBOOK_PORT ${port}, got "1k"`],
   ["", { TRUSTED_PROXY: "10.0.0.0/8,x" }, `ROADBOOK_TRUSTED_PROXY ${cidr}, got "x"`],
   ["import --to s", { DATABASE: "" }, "ROADBOOK_DATABASE must not be empty"],
@@ -154,15 +154,13 @@ test("commas separate the values of a flag and of a variable", () => {
   expect(read(undefined, { ROADBOOK_FEATURED: "1,2" })).toEqual([1, 2]);
 });
 
-test("many arguments take linear time", async () => {
-  const ids = Array.from({ length: 200_000 }, (_, at) => String(at + 1));
-  const start = performance.now();
+// If the ids were copied for each further one, this would take longer than a test may.
+test("hide takes hundreds of thousands of ids", async () => {
+  const ids = Array.from({ length: 400_000 }, (_, at) => String(at + 1));
   const hiding = runCommandLine(["hide", ...ids, "x", "--to", "s"]);
   await expect(hiding).rejects.toThrow(
     'ID… must be a whole number from 1 to 9007199254740991, got "x"',
   );
-  // Copying the ids for every further one would take a minute.
-  expect(performance.now() - start).toBeLessThan(10_000);
 });
 
 test("the help has groups, defaults and the variables of arguments", () => {
@@ -194,6 +192,7 @@ test("a URL is used as it was parsed, without white space, and a base without it
     expect(publicBaseUrl.parse(text)).toBe("https://example.org/a%20b");
   }
   expect(baseUrl.parse("http://u:p@a ")).toBe("http://u:p@a");
+  expect(publicBaseUrl.parse("http://a//b/o'x/")).toBe("http://a/b/o%27x");
   expect(publicUrl.parse("https://example.org ")).toBe("https://example.org/");
   expect(publicUrl.parse("https://example.org/a\n")).toBe("https://example.org/a");
 });

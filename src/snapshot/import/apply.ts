@@ -109,7 +109,7 @@ export async function applyTo(
   return { ...read, counts, unlocked, differences, held: 0, notFound, sha256 };
 }
 
-/** What is known after the changes to the rows. */
+/** The outcome of changing the rows. */
 interface ChangedRows extends Pick<ChangeWriter, "notFound"> {
   read: ReadReport;
   summary: Summary;
