@@ -98,7 +98,11 @@ test.each<[string, Record<string, string>, string]>([
   ["import  --to a", {}, "SOURCE must not be empty"],
   ["--trusted-proxy ::1,", {}, "--trusted-proxy must not be empty"],
   ["", { HOST: "" }, "ROADBOOK_HOST must not be empty"],
-  ["", { KIOSK: "maybe" }, "ROADBOOK_KIOSK must be 1 or 0, true or false, yes or no, on or off, got "],
+  [
+    "",
+    { KIOSK: "maybe" },
+    "ROADBOOK_KIOSK must be 1 or 0, true or false, yes or no, on or off, got ",
+  ],
   ["", { PORT: "1k" }, `ROADBOOK_PORT ${port}, got "1k"`],
   ["", { TRUSTED_PROXY: "10.0.0.0/8,x" }, `ROADBOOK_TRUSTED_PROXY ${cidr}, got "x"`],
   ["import --to s", { DATABASE: "" }, "ROADBOOK_DATABASE must not be empty"],
