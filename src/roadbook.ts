@@ -283,8 +283,22 @@ async function findSnapshot({ snapshot, dataset, demo }: Pick<RoadbookValues, Se
 }
 
 async function openPages(values: Values): Promise<Pages> {
-  const logo = values.logo === undefined ? undefined : await readLogo(values.logo);
-  return { ...values, logo, assets: await pageAssets() };
+  // One by one, because other values, such as the URL of a store, may have a password.
+  return {
+    title: values.title,
+    accent: values.accent,
+    logo: values.logo === undefined ? undefined : await readLogo(values.logo),
+    language: values.language,
+    kiosk: values.kiosk,
+    kioskIdle: values.kioskIdle,
+    allowIndexing: values.allowIndexing,
+    featured: values.featured,
+    links: values.links,
+    driverLink: values.driverLink,
+    companyLink: values.companyLink,
+    icons: values.icons,
+    assets: await pageAssets(),
+  };
 }
 
 async function readLogo(logo: string | Uint8Array): Promise<Logo> {

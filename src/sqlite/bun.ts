@@ -34,9 +34,11 @@ class WritableClient extends DatabaseSync {
     const statement = super.prepare(query);
     const values = (...given: Parameters<typeof statement.all>) => {
       statement.setReturnArrays(true);
-      const rows = statement.all(...given);
-      statement.setReturnArrays(false);
-      return rows;
+      try {
+        return statement.all(...given);
+      } finally {
+        statement.setReturnArrays(false);
+      }
     };
     return Object.assign(statement, { values });
   }

@@ -1,5 +1,5 @@
 /** Tells whether the file of a snapshot has been replaced or written to. */
-import { statSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { codeOf } from "../../files/errors.ts";
 
@@ -12,11 +12,11 @@ export interface FileVersion {
   error?: string;
 }
 
-/** A snapshot in memory has only one version. */
-export function findVersion(source: string | Uint8Array): FileVersion {
+/** A snapshot in memory has only one version. A hung network drive does not block the server. */
+export async function findVersion(source: string | Uint8Array): Promise<FileVersion> {
   if (typeof source !== "string") return {};
   try {
-    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(source, { bigint: true });
+    const { dev, ino, size, mtimeNs, ctimeNs } = await stat(source, { bigint: true });
     return { file: { dev, ino }, state: { size, mtimeNs, ctimeNs } };
   } catch (error) {
     return { error: codeOf(error) };

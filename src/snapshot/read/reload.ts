@@ -54,7 +54,7 @@ export class ReloadableSnapshot {
   /** Opens a snapshot from its path or bytes. */
   static async open(source: string | Uint8Array, copyFolder?: string): Promise<ReloadableSnapshot> {
     // Found before the file is opened, so that a replacement in between is noticed.
-    const version = findVersion(source);
+    const version = await findVersion(source);
     const snapshot = await openSnapshot(source, copyFolder);
     return new ReloadableSnapshot(snapshot, version, source, copyFolder);
   }
@@ -105,7 +105,7 @@ export class ReloadableSnapshot {
 
   async #check(isForced: boolean): Promise<Replacement | undefined> {
     const before = this.#version;
-    this.#version = findVersion(this.#source);
+    this.#version = await findVersion(this.#source);
     const isRetry = this.#refused !== undefined && isForced;
     if (this.#isClosed || (isDeepStrictEqual(this.#version, before) && !isRetry)) return undefined;
 
