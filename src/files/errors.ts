@@ -7,6 +7,7 @@ const sqliteCodes: Record<number, string> = {
   10: "SQLITE_IOERR",
   13: "SQLITE_FULL",
   14: "SQLITE_CANTOPEN",
+  26: "SQLITE_NOTADB",
 };
 
 const networkReasons: Record<string, string> = {
