@@ -190,19 +190,6 @@ test("/health has no path, whatever the error of a replacement says, but the mes
   await opened.roadbook.close();
 });
 
-test("the same snapshot in a new file is no news, unless the file was refused meanwhile", async () => {
-  const snapshot = await makeSnapshot();
-  const bytes = readFileSync(snapshot);
-  const { roadbook } = await open(snapshot);
-  writeFileSync(snapshot, bytes);
-  expect(await roadbook.refresh()).toBeUndefined();
-  writeFileSync(snapshot, "");
-  expect(await roadbook.refresh()).toHaveProperty("refused");
-  writeFileSync(snapshot, bytes);
-  expect(await roadbook.refresh()).toHaveProperty("meta");
-  await roadbook.close();
-});
-
 test("an export is complete even if the file is overwritten meanwhile", async () => {
   const snapshot = await makeLarge();
   const before = [...(await exportDataset(snapshot))];

@@ -110,11 +110,8 @@ export class ReloadableSnapshot {
     if (this.#isClosed || (isDeepStrictEqual(this.#version, before) && !isRetry)) return undefined;
 
     try {
-      const next = await openSnapshot(this.#source, this.#copyFolder);
-      // A source without an ETag sends the same snapshot again and again.
-      const isNews = this.#refused !== undefined || next.sha256 !== this.#snapshot.sha256;
-      const meta = this.#swap(next);
-      return isNews && meta ? { meta } : undefined;
+      const meta = this.#swap(await openSnapshot(this.#source, this.#copyFolder));
+      return meta && { meta };
     } catch (error) {
       const isKnown = this.#refused && isSameFile(this.#version, before);
       this.#refused = snapshotError(this.#source, error);
