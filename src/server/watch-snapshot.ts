@@ -25,7 +25,7 @@ export class SnapshotWatcher implements Disposable {
   /** How often to ask for a remote snapshot. */
   readonly #fetchEveryMs: number;
   readonly #log: Logger;
-  readonly #lookTimer = setInterval(() => this.#look(false), REFRESH_MS);
+  #lookTimer: NodeJS.Timeout | undefined;
   #fetchTimer: NodeJS.Timeout | undefined;
   /** How long the next retry of a refused file waits, and when it is due. */
   #retry: { waitMs: number; atMs: number } | undefined;
@@ -35,6 +35,7 @@ export class SnapshotWatcher implements Disposable {
     this.#watched = watched;
     this.#fetchEveryMs = fetchEveryMs;
     this.#log = log;
+    this.#lookLater();
     this.#fetchLater();
   }
 
@@ -46,8 +47,17 @@ export class SnapshotWatcher implements Disposable {
 
   [Symbol.dispose](): void {
     this.#isDisposed = true;
-    clearInterval(this.#lookTimer);
+    clearTimeout(this.#lookTimer);
     clearTimeout(this.#fetchTimer);
+  }
+
+  /** One look after the other, because on a hung network drive a look does not end. */
+  #lookLater(): void {
+    if (this.#isDisposed) return;
+    this.#lookTimer = setTimeout(async () => {
+      await this.#look(false);
+      this.#lookLater();
+    }, REFRESH_MS);
   }
 
   #fetchLater(): void {

@@ -13,13 +13,14 @@ const FETCH_EVERY_MS = 5;
  * Opens a watcher and counts what it does. `fetch` is called for the remote snapshot. The first looks
  * find `replacements`, and further ones nothing.
  */
-function watch(fetch = async () => {}, replacements: Replacement[] = []) {
+function watch(fetch = async () => {}, replacements: Replacement[] = [], look = async () => {}) {
   const count = { looks: 0, forced: 0, fetches: 0 };
   const watched = {
     roadbook: {
       async refresh(isForced: boolean) {
         count.looks++;
         if (isForced) count.forced++;
+        await look();
         return replacements.shift();
       },
     },
@@ -45,6 +46,17 @@ test("a watcher looks and asks until it is disposed of, and a later reload does 
   // Two looks would fit into this time.
   await Bun.sleep(500);
   expect(count).toEqual(before);
+});
+
+test("a look that does not end is the only one, except for a reload", async () => {
+  const { watcher, count } = watch(undefined, [], () => new Promise(() => {}));
+  await until(() => count.looks === 1);
+  // Two more looks would fit into this time.
+  await Bun.sleep(500);
+  expect(count.looks).toBe(1);
+  void watcher.reload();
+  expect(count).toMatchObject({ looks: 2, forced: 1 });
+  watcher[Symbol.dispose]();
 });
 
 test("a reload looks and asks at once", async () => {
