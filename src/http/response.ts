@@ -46,7 +46,7 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
     const isHead = context.method === "HEAD" && request.method === "GET";
 
     const response = maker.make(responseValue, cache, context, isHead);
-    // Nobody receives the status of the response by which a server is told to close the connection.
+    // The client of a closed connection gets no status.
     report(context, route, context.isClosed ? 0 : response.status);
     return response;
   }

@@ -23,8 +23,8 @@ const HASH_BYTES = 8 * 2 ** 20;
 const STEP_NAMES = 1 << 13;
 
 /**
- * Builds the index of a kind of names, in the place of the one that there may be. Yields how many
- * names are done after each step.
+ * Builds the index of a kind of names, and replaces an existing one. Yields how many names are done
+ * after each step.
  */
 export function* buildNameIndex(db: Sqlite, kind: NameKind): Generator<number, void> {
   createEmptyTable(db, `${kind}_ngram`);

@@ -56,9 +56,8 @@ export const boolean: Kind<boolean, boolean> = {
   convert: (given) => given,
   parse(text) {
     const value = parseBoolean(text);
-    if (value === undefined)
-      throw new InvalidValue("must be 1 or 0, true or false, yes or no, on or off");
-    return value;
+    if (value !== undefined) return value;
+    throw new InvalidValue("must be 1 or 0, true or false, yes or no, on or off");
   },
 };
 

@@ -1,9 +1,9 @@
 /**
- * Forgets what a change has removed from a snapshot, so that no byte of the file shows it. Whoever
- * writes a snapshot calls this once, when the rows and the name indexes are complete.
+ * Forgets what a change has removed from a snapshot, so that no byte of the file shows it. The
+ * writer of a snapshot calls this once, when the rows and the name indexes are complete.
  *
- * SQLite and FTS5 overwrite with zeros what they delete (`secure_delete` in import/snapshot-writer.ts
- * and search/name-index.ts). This removes what both leave. The id and the time of a takedown stay
+ * SQLite and FTS5 overwrite deleted data with zeros (`secure_delete` in import/snapshot-writer.ts and
+ * search/name-index.ts). This removes the copies that both leave. The id and the time of a takedown stay
  * for an hour (import/takedowns.ts).
  */
 import { open } from "node:fs/promises";

@@ -85,7 +85,7 @@ export const hashBytesOf = (databaseBytes: number) =>
 
 export const checksumLine = (sha256: string) => Buffer.from(`roadbook sha256 ${sha256}\n`);
 
-/** Returns the length of what follows the database, from the length of the file. */
+/** Returns the length of the trailer, which follows the database, from the length of the file. */
 export function trailerBytesOf(fileBytes: number): number {
   // The last block may be shorter than the others.
   const blocks = Math.ceil((fileBytes - CHECKSUM_BYTES) / (BLOCK_BYTES + BLOCK_HASH_BYTES));

@@ -1,4 +1,4 @@
-/** Writes what follows the database in a snapshot; see layout.ts. */
+/** Writes the trailer of a snapshot: the hashes and the checksum after the database; see layout.ts. */
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import zlib from "node:zlib";
@@ -6,7 +6,7 @@ import { readChunks } from "../../files/read-chunks.ts";
 import { writeAll } from "../../files/write-all.ts";
 import { BLOCK_BYTES, checksumLine, hashBytesOf, parseSizes, readHeader } from "./layout.ts";
 
-/** Replaces whatever follows the database in a file. Returns the checksum. */
+/** Replaces the trailer of a file, if it has one. Returns the checksum. */
 export async function writeTrailer(path: string): Promise<string> {
   await using file = await open(path, "r+");
   const { databaseBytes } = parseSizes(await readHeader(file));

@@ -14,7 +14,7 @@ export interface CleaningOptions {
   decodeHtml?: boolean | undefined;
 }
 
-/** Returns how many names have changed that will be written. */
+/** Cleans a record in place. Returns how many names have changed, except those of private users. */
 export function cleanRecord(record: RawRecord, options: CleaningOptions): number {
   const { avatarBase, decodeHtml } = options;
   if (decodeHtml) decodeTexts(record);

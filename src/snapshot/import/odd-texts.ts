@@ -26,7 +26,7 @@ export interface OddCount {
 type OddName = "entities" | "misread" | "placeholders";
 
 /** A text, and in which way it is odd. */
-export interface OddText {
+interface OddText {
   way: OddName | "times";
   text: string;
 }

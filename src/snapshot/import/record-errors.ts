@@ -57,8 +57,8 @@ export class RecordErrors {
 
       const more = count - first.length;
       const all = count.toLocaleString("en");
-      if (more > 0)
-        texts.push(`  … and ${more.toLocaleString("en")} more like this (${all} in all)`);
+      if (more === 0) continue;
+      texts.push(`  … and ${more.toLocaleString("en")} more like this (${all} in all)`);
     }
 
     if (rest > 0) texts.push(`… and ${rest.toLocaleString("en")} errors of other kinds`);
