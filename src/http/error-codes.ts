@@ -31,7 +31,7 @@ export type ErrorCode = keyof typeof errors;
 export const ErrorBody = Type.Object({
   success: Type.Literal(false),
   error: Type.Object({
-    code: Type.Unsafe<ErrorCode>({ type: "string", enum: Object.keys(errors) }),
+    code: Type.Unsafe<ErrorCode>(Type.String({ enum: Object.keys(errors) })),
     message: Type.String({ description: "One sentence for people, which may change" }),
     retry_after: Type.Optional(
       Type.Integer({ minimum: 1, description: "Seconds to wait; only with `rate_limited`" }),

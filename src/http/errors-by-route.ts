@@ -1,5 +1,5 @@
-/** Lists the errors that each kind of route returns, and gives typed clients their types. */
-import type { ErrorBody, ErrorCode } from "./error-codes.ts";
+/** Lists the errors of each kind of route, with their schemas. */
+import { ErrorBody, type ErrorCode } from "./error-codes.ts";
 import type { StatusOf } from "./errors.ts";
 
 const commonErrors = ["method_not_allowed", "internal_error", "unavailable"] as const;
@@ -24,13 +24,14 @@ type CodeOf<One extends Kind> = Exclude<
   "method_not_allowed"
 >;
 
-type ErrorTypes = {
-  [One in Kind]: { response: Record<StatusOf<CodeOf<One>> | 422, typeof ErrorBody> };
-};
+const common = { 422: ErrorBody, 500: ErrorBody, 503: ErrorBody };
 
 /**
- * Tells typed clients the errors of each kind of route, also those that hooks return. Elysia's types
- * give 422 another body, although no response has that status. Empty at run time: with schemas,
- * Elysia would validate responses, and `mapResponse` would get an error without its status.
+ * The schemas of the errors, which give typed clients their types. No response has status 422, but
+ * Elysia's own type of it has another body.
  */
-export const errorTypes = { Users: {}, Search: {}, Service: {} } as ErrorTypes;
+export const errorResponses = {
+  Users: { 400: ErrorBody, 403: ErrorBody, 404: ErrorBody, ...common },
+  Search: { 400: ErrorBody, 429: ErrorBody, ...common },
+  Service: common,
+} satisfies { [One in Kind]: Record<StatusOf<CodeOf<One>> | 422, typeof ErrorBody> };

@@ -7,7 +7,10 @@ type Details = { retry_after?: number };
 
 export type StatusOf<Code extends ErrorCode> = (typeof errors)[Code]["status"];
 
-/** A handler returns this, and a hook throws it. */
+/**
+ * Hooks throw this, and so do the handlers of routes with schemas of their responses: if they
+ * returned it, Elysia would pass on its body without its status.
+ */
 export function fail<Code extends ErrorCode>(code: Code, details?: Details) {
   const number: StatusOf<Code> = errors[code].status;
   return status(number, errorBody(code, errors[code].message, details));

@@ -7,7 +7,7 @@ import type { Service } from "./app-options.ts";
 import { Content, JSON_TYPE } from "./content.ts";
 import { endpoints } from "./endpoints.ts";
 import { fail } from "./errors.ts";
-import { errorTypes } from "./errors-by-route.ts";
+import { errorResponses } from "./errors-by-route.ts";
 import { describeOperation } from "./openapi-operations.ts";
 import { USER_ID } from "./user-id.ts";
 
@@ -18,7 +18,7 @@ export const users = (service: Service) =>
   new Elysia({ strictPath: true })
     .derive(() => ({ cache: CACHE }))
     .guard({
-      ...errorTypes.Users,
+      response: errorResponses.Users,
       params: Type.Object({ userId: UserId }),
       beforeHandle: service.faultHooks,
     })
@@ -27,9 +27,8 @@ export const users = (service: Service) =>
       ({ request, params }) => {
         const id = Number(params.userId);
         const user = service.currentSnapshot().users.findProfile(id);
-        return "missing" in user
-          ? fail(user.missing)
-          : { success: true as const, user: toUser(user, service.baseUrl(request)) };
+        if ("missing" in user) throw fail(user.missing);
+        return { success: true as const, user: toUser(user, service.baseUrl(request)) };
       },
       { detail: publicUserOperation },
     )
@@ -37,7 +36,9 @@ export const users = (service: Service) =>
       endpoints.listUserAchievements.path,
       ({ params }) => {
         const json = service.currentSnapshot().users.findAchievements(Number(params.userId));
-        return typeof json === "string" ? toBody(json) : fail(json.missing);
+        if (typeof json !== "string") throw fail(json.missing);
+        const body = toBody(json);
+        return body;
       },
       { detail: achievementsOperation },
     );
