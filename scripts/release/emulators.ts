@@ -89,6 +89,8 @@ async function unpackArm64(folder: string): Promise<string> {
     "Dir::State::Lists": join(folder, "lists"),
     "Dir::State::Status": "/dev/null",
     "Dir::Cache": folder,
+    // A mirror does not always answer the first time.
+    "Acquire::Retries": "5",
   };
   const apt = ["apt-get", "-qq"];
   for (const [name, text] of Object.entries(settings)) apt.push("-o", `${name}=${text}`);
