@@ -85,3 +85,13 @@ export function isFileSystemError(error: unknown): boolean {
   const code = codeOf(error);
   return SQLITE_FILE_ERROR.test(code) || FILE_ERROR.test(code);
 }
+
+/** Whether another connection has locked the SQLite file. */
+export function isLocked(error: unknown): boolean {
+  return codeOf(error).startsWith("SQLITE_BUSY");
+}
+
+/** Whether a file is no SQLite database, or a damaged one, or one with other tables. */
+export function hasOtherContents(error: unknown): boolean {
+  return /^SQLITE_(?:NOTADB|CORRUPT|ERROR)/.test(codeOf(error));
+}

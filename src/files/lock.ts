@@ -7,7 +7,7 @@ import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sqlite } from "#sqlite";
 import { WAIT_MS } from "../domain/limits.ts";
-import { codeOf } from "./errors.ts";
+import { hasOtherContents, isLocked } from "./errors.ts";
 
 export interface LockOptions {
   /** How long to wait for another writer. Defaults to a minute. */
@@ -41,8 +41,8 @@ export function lock(path: string, { isShared = false } = {}): Disposable | unde
     return { [Symbol.dispose]: () => $client.close() };
   } catch (error) {
     $client.close();
-    if (codeOf(error).startsWith("SQLITE_BUSY")) return undefined;
-    if (codeOf(error) !== "SQLITE_NOTADB") throw error;
+    if (isLocked(error)) return undefined;
+    if (!hasOtherContents(error)) throw error;
     throw new Error(`${path} is not a Roadbook lock file; remove it if you do not need it`);
   }
 }

@@ -37,21 +37,16 @@ export const users = (service: Service) =>
       ({ params }) => {
         const json = service.currentSnapshot().users.findAchievements(Number(params.userId));
         if (typeof json !== "string") throw fail(json.missing);
-        const body = toBody(json);
-        return body;
+        const text = `{"success":true,"achievements":${json}}`;
+        // Stays text, which is several times as fast. The cast shows typed clients its shape.
+        const body: unknown = new Content(JSON_TYPE, text, { cache: CACHE });
+        return body as { success: true; achievements: AchievementEntry[] };
       },
       { detail: achievementsOperation },
     );
 
 function toUser(user: Stored<User>, baseUrl: string): User {
   return { ...user, avatar_url: completeAvatar(user.id, user.avatar_url, baseUrl) };
-}
-
-/** The body stays text, which is several times as fast. The cast shows typed clients its shape. */
-function toBody(achievements: string) {
-  const text = `{"success":true,"achievements":${achievements}}`;
-  const body: unknown = new Content(JSON_TYPE, text, { cache: CACHE });
-  return body as { success: true; achievements: AchievementEntry[] };
 }
 
 const common = {

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { pino } from "pino";
 import { SnapshotWatcher } from "../../src/server/watch-snapshot.ts";
-import { snapshotError } from "../../src/snapshot/format/snapshot-error.ts";
+import { SnapshotError } from "../../src/snapshot/format/snapshot-error.ts";
 import { openSnapshot, type Replacement } from "../../src/snapshot/read/reload.ts";
 import { makeSnapshot } from "../datasets.ts";
 import { until } from "../support.ts";
@@ -66,7 +66,7 @@ test("a reload looks and asks at once", async () => {
   watcher[Symbol.dispose]();
 });
 
-const refusal = { refused: snapshotError("a.snapshot", new Error("it is damaged")) };
+const refusal = { refused: new SnapshotError("is damaged") };
 
 test("a refused snapshot is retried, but not at every look", async () => {
   const { watcher, count } = watch(undefined, [refusal]);

@@ -15,7 +15,7 @@ import {
 import { join } from "node:path";
 import { createRoadbook } from "../../src/roadbook.ts";
 import { exportDataset } from "../../src/snapshot/read/export.ts";
-import { community, makeLarge, makeSnapshot, user } from "../datasets.ts";
+import { community, makeLarge, makeSnapshot, runSql, user } from "../datasets.ts";
 import { temporaryFolder } from "../support.ts";
 
 async function open(snapshot: string, cacheDir = temporaryFolder()) {
@@ -124,6 +124,18 @@ test("each bad replacement is reported once, and /health shows why without its p
   expect(await ask("/users/public/99")).toStartWith("200 ");
   expect(await refusalOf(opened)).toBeNull();
   await roadbook.close();
+});
+
+test("a bug while a replacement is opened is thrown as it is, and /health shows it", async () => {
+  const snapshot = await makeSnapshot();
+  const opened = await open(snapshot);
+  copyFileSync(snapshot, `${snapshot}.new`);
+  await runSql(`${snapshot}.new`, "UPDATE meta SET value = '{' WHERE key = 'counts'");
+  renameSync(`${snapshot}.new`, snapshot);
+  await expect(opened.roadbook.refresh()).rejects.toBeInstanceOf(SyntaxError);
+  expect(await opened.roadbook.refresh()).toBeUndefined();
+  expect(await refusalOf(opened)).toBe("cannot be opened because of a bug");
+  await opened.roadbook.close();
 });
 
 test("a file that was missing for a moment is served again, at once if that is forced", async () => {

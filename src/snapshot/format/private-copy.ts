@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { MAX_BYTES_IN_MEMORY } from "../../domain/limits.ts";
 import { copyIfSpace } from "../../files/disk-space.ts";
-import { reasonOf } from "../../files/errors.ts";
+import { isFileSystemError, reasonOf } from "../../files/errors.ts";
 import { openFile } from "../../files/input.ts";
 import { makeTemporaryFolder, TEMPORARY } from "../../files/temporary-folder.ts";
 import { parseHeader, readHeader } from "./layout.ts";
@@ -45,7 +45,7 @@ async function openCopy(
     await copyIfSpace(path, copy, bytes);
     return await openInPlace(copy, { oldest, isMapped: true });
   } catch (error) {
-    if (error instanceof SnapshotError) throw error;
+    if (!isFileSystemError(error)) throw error;
     const problem = `cannot be copied (needs ${Math.ceil(bytes / 1e6)} MB in`;
     const advice = "choose another folder with --cache-dir of serve";
     throw new SnapshotError(

@@ -1,5 +1,5 @@
 /** The error for a file that is no valid snapshot, or cannot be read as one. */
-import { codeOf, isFileSystemError, reasonOf } from "../../files/errors.ts";
+import { hasOtherContents, isFileSystemError, reasonOf } from "../../files/errors.ts";
 
 export class SnapshotError extends Error {
   override name = "SnapshotError";
@@ -15,21 +15,18 @@ export class SnapshotError extends Error {
   }
 }
 
-/** Calls `open`. Converts any error to a {@link SnapshotError} that names the file. */
+/** Calls `open`, and names the snapshot in its error. Rethrows an error that is a bug. */
 export async function namingErrors<T>(source: string | Uint8Array, open: () => T | Promise<T>) {
   try {
     return await open();
   } catch (error) {
-    throw snapshotError(source, error);
+    const file = typeof source === "string" ? source : undefined;
+    if (error instanceof SnapshotError) throw new SnapshotError(error.reason, error.detail, file);
+    if (!isFileSystemError(error) && !hasOtherContents(error)) throw error;
+    const problem = isFileSystemError(error) ? "cannot be read" : "is damaged";
+    const detail = `${problem}: ${reasonOf(error)}`;
+    throw new SnapshotError(problem + publicReasonOf(error), detail, file);
   }
-}
-
-export function snapshotError(source: string | Uint8Array, error: unknown): SnapshotError {
-  const file = typeof source === "string" ? source : undefined;
-  if (error instanceof SnapshotError) return new SnapshotError(error.reason, error.detail, file);
-  const isDamaged = /^SQLITE(?!_(IOERR|NOMEM|CANTOPEN|BUSY))/.test(codeOf(error));
-  const problem = isDamaged ? "is damaged" : "cannot be read";
-  return new SnapshotError(problem + publicReasonOf(error), `${problem}: ${reasonOf(error)}`, file);
 }
 
 /** A colon and why a file cannot be read or written. Empty for other errors, which may name a path. */

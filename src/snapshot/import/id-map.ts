@@ -13,7 +13,13 @@ import {
   recordTypes,
 } from "../../domain/dataset.ts";
 import { toKey } from "../../domain/keys.ts";
-import { codeOf, isFileSystemError, reasonOf } from "../../files/errors.ts";
+import {
+  codeOf,
+  hasOtherContents,
+  isFileSystemError,
+  isLocked,
+  reasonOf,
+} from "../../files/errors.ts";
 import { type LockOptions, waitForLock } from "../../files/lock.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { KeyTable } from "./key-table.ts";
@@ -57,7 +63,7 @@ export class IdMap implements Disposable {
       }
     } catch (error) {
       if (isFileSystemError(error)) throw new Error(`cannot write ${path}: ${reasonOf(error)}`);
-      if (!codeOf(error).startsWith("SQLITE_")) throw error;
+      if (!hasOtherContents(error)) throw error;
       throw new Error(`${path} is not an id map; choose another --id-map`);
     }
   }
@@ -216,7 +222,7 @@ function tryBegin(db: Sqlite): true | undefined {
   try {
     db.exec("BEGIN IMMEDIATE");
   } catch (error) {
-    if (codeOf(error).startsWith("SQLITE_BUSY")) return undefined;
+    if (isLocked(error)) return undefined;
     if (!codeOf(error).startsWith("SQLITE_READONLY")) throw error;
     // Without new keys, nothing has to be written.
     db.exec("BEGIN");

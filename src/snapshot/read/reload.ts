@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type Meta, readMeta } from "../format/meta.ts";
 import type { VerifiedDatabase } from "../format/open.ts";
 import { openPrivate } from "../format/private-copy.ts";
-import { type SnapshotError, snapshotError } from "../format/snapshot-error.ts";
+import { namingErrors, SnapshotError } from "../format/snapshot-error.ts";
 import { Companies } from "./companies.ts";
 import { type FileVersion, findVersion, isSameFile } from "./detect-replacement.ts";
 import { Results } from "./results.ts";
@@ -15,12 +15,14 @@ export type Replacement = { meta: Meta } | { refused: SnapshotError };
 
 export async function openSnapshot(source: string | Uint8Array, copyFolder?: string) {
   const verified = await openPrivate(source, { copyFolder });
-  try {
-    return snapshotOf(verified);
-  } catch (error) {
-    verified.db.$client.close();
-    throw snapshotError(source, error);
-  }
+  return namingErrors(source, () => {
+    try {
+      return snapshotOf(verified);
+    } catch (error) {
+      verified.db.$client.close();
+      throw error;
+    }
+  });
 }
 
 export function snapshotOf({ db, sha256 }: VerifiedDatabase) {
@@ -114,7 +116,9 @@ export class ReloadableSnapshot {
       return meta && { meta };
     } catch (error) {
       const isKnown = this.#refused && isSameFile(this.#version, before);
-      this.#refused = snapshotError(this.#source, error);
+      const isBug = !(error instanceof SnapshotError);
+      this.#refused = isBug ? new SnapshotError("cannot be opened because of a bug") : error;
+      if (isBug) throw error;
       return isKnown ? undefined : { refused: this.#refused };
     }
   }
