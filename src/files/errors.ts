@@ -5,6 +5,7 @@ const sqliteCodes: Record<number, string> = {
   5: "SQLITE_BUSY",
   8: "SQLITE_READONLY",
   10: "SQLITE_IOERR",
+  11: "SQLITE_CORRUPT",
   13: "SQLITE_FULL",
   14: "SQLITE_CANTOPEN",
   26: "SQLITE_NOTADB",
@@ -25,7 +26,7 @@ const fieldsOf = (error: unknown): Partial<Record<string, unknown>> => Object(er
 export function codeOf(error: unknown): string {
   const { errcode, code, cause } = fieldsOf(error);
   // Errors from Bun's node:sqlite have only a number, whose low 8 bits are the primary code.
-  if (errcode !== undefined) return sqliteCodes[Number(errcode) & 0xff] ?? "SQLITE_ERROR";
+  if (errcode !== undefined) return sqliteCodes[Number(errcode) & 0xff] ?? `SQLITE_${errcode}`;
   if (code !== undefined) return String(code);
   return cause ? codeOf(cause) : "";
 }
@@ -91,7 +92,7 @@ export function isLocked(error: unknown): boolean {
   return codeOf(error).startsWith("SQLITE_BUSY");
 }
 
-/** Whether a file is no SQLite database, or a damaged one, or one with other tables. */
-export function hasOtherContents(error: unknown): boolean {
-  return /^SQLITE_(?:NOTADB|CORRUPT|ERROR)/.test(codeOf(error));
+/** Whether a file is a damaged SQLite database, or none at all. */
+export function isDamagedDatabase(error: unknown): boolean {
+  return /^SQLITE_(?:NOTADB|CORRUPT)/.test(codeOf(error));
 }

@@ -7,7 +7,7 @@ import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sqlite } from "#sqlite";
 import { WAIT_MS } from "../domain/limits.ts";
-import { hasOtherContents, isLocked } from "./errors.ts";
+import { isDamagedDatabase, isLocked } from "./errors.ts";
 
 export interface LockOptions {
   /** How long to wait for another writer. Defaults to a minute. */
@@ -42,7 +42,7 @@ export function lock(path: string, { isShared = false } = {}): Disposable | unde
   } catch (error) {
     $client.close();
     if (isLocked(error)) return undefined;
-    if (!hasOtherContents(error)) throw error;
+    if (!isDamagedDatabase(error)) throw error;
     throw new Error(`${path} is not a Roadbook lock file; remove it if you do not need it`);
   }
 }

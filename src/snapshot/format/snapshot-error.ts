@@ -1,5 +1,5 @@
 /** The error for a file that is no valid snapshot, or cannot be read as one. */
-import { hasOtherContents, isFileSystemError, reasonOf } from "../../files/errors.ts";
+import { isDamagedDatabase, isFileSystemError, reasonOf } from "../../files/errors.ts";
 
 export class SnapshotError extends Error {
   override name = "SnapshotError";
@@ -22,7 +22,7 @@ export async function namingErrors<T>(source: string | Uint8Array, open: () => T
   } catch (error) {
     const file = typeof source === "string" ? source : undefined;
     if (error instanceof SnapshotError) throw new SnapshotError(error.reason, error.detail, file);
-    if (!isFileSystemError(error) && !hasOtherContents(error)) throw error;
+    if (!isFileSystemError(error) && !isDamagedDatabase(error)) throw error;
     const problem = isFileSystemError(error) ? "cannot be read" : "is damaged";
     const detail = `${problem}: ${reasonOf(error)}`;
     throw new SnapshotError(problem + publicReasonOf(error), detail, file);

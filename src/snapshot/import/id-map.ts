@@ -15,7 +15,7 @@ import {
 import { toKey } from "../../domain/keys.ts";
 import {
   codeOf,
-  hasOtherContents,
+  isDamagedDatabase,
   isFileSystemError,
   isLocked,
   reasonOf,
@@ -63,8 +63,8 @@ export class IdMap implements Disposable {
       }
     } catch (error) {
       if (isFileSystemError(error)) throw new Error(`cannot write ${path}: ${reasonOf(error)}`);
-      if (!hasOtherContents(error)) throw error;
-      throw new Error(`${path} is not an id map; choose another --id-map`);
+      if (!isDamagedDatabase(error)) throw error;
+      throw noIdMap(path);
     }
   }
 
@@ -88,7 +88,7 @@ export class IdMap implements Disposable {
 
       // Somebody who looks up an id can delay the commit.
       db.exec("PRAGMA busy_timeout = 10000");
-      createTables(db);
+      createTables(db, path);
       const found = file === undefined ? "missing" : "existing";
       return new IdMap(path, db, isNew ? "new" : found);
     } catch (error) {
@@ -230,9 +230,14 @@ function tryBegin(db: Sqlite): true | undefined {
   return true;
 }
 
-/** Creates the tables unless there are tables, which may be another program's. */
-function createTables(db: Sqlite): void {
-  if (db.prepare("SELECT 1 FROM sqlite_schema").get()) return;
+const noIdMap = (path: string) => new Error(`${path} is not an id map; choose another --id-map`);
+
+/** Creates the tables, unless they exist. Throws if there are only another program's. */
+function createTables(db: Sqlite, path: string): void {
+  const has = (condition: string) =>
+    db.prepare(`SELECT 1 FROM sqlite_schema WHERE ${condition}`).get() !== undefined;
+  if (has("name = 'mark'")) return;
+  if (has("TRUE")) throw noIdMap(path);
   // With AUTOINCREMENT, an id stays taken even if somebody deletes its row.
   const columns = (name: string) =>
     `id INTEGER PRIMARY KEY AUTOINCREMENT, ${name} TEXT NOT NULL UNIQUE`;
