@@ -15,6 +15,8 @@ import { namingErrors, publicReasonOf, SnapshotError } from "./snapshot-error.ts
 interface PrivateOptions extends OpenOptions {
   /** Where to copy a large file. */
   copyFolder?: string | undefined;
+  /** What the operator can do if no copy can be made there. */
+  advice?: string;
 }
 
 /** Opens bytes, or a private copy of a file. */
@@ -37,7 +39,7 @@ export function openPrivate(
 async function openCopy(
   path: string,
   bytes: number,
-  { copyFolder = TEMPORARY, oldest }: PrivateOptions,
+  { copyFolder = TEMPORARY, advice, oldest }: PrivateOptions,
 ): Promise<VerifiedDatabase> {
   try {
     using temporary = makeTemporaryFolder(copyFolder);
@@ -47,10 +49,10 @@ async function openCopy(
   } catch (error) {
     if (!isFileSystemError(error)) throw error;
     const problem = `cannot be copied (needs ${Math.ceil(bytes / 1e6)} MB in`;
-    const advice = "choose another folder with --cache-dir of serve";
+    const detail = `${problem} ${copyFolder}): ${reasonOf(error)}`;
     throw new SnapshotError(
       `${problem} the cache)${publicReasonOf(error)}`,
-      `${problem} ${copyFolder}): ${reasonOf(error)}; ${advice}`,
+      advice === undefined ? detail : `${detail}; ${advice}`,
     );
   }
 }

@@ -14,7 +14,8 @@ export type Snapshot = Awaited<ReturnType<typeof openSnapshot>>;
 export type Replacement = { meta: Meta } | { refused: SnapshotError };
 
 export async function openSnapshot(source: string | Uint8Array, copyFolder?: string) {
-  const verified = await openPrivate(source, { copyFolder });
+  const advice = "choose another folder with --cache-dir of serve";
+  const verified = await openPrivate(source, { copyFolder, advice });
   return namingErrors(source, () => {
     try {
       return snapshotOf(verified);

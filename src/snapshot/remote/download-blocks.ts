@@ -16,7 +16,7 @@ import {
 } from "../format/layout.ts";
 import type { Get, Reply } from "./location.ts";
 
-/** Blocks from this source are of no use, but the whole file may be. The message says why. */
+/** Blocks from this source are of no use, but the whole file may be. */
 export class BlocksError extends Error {}
 
 /** The source has replaced the snapshot during the download. */

@@ -209,7 +209,7 @@ function toFailure(error: unknown): Failure {
     const { reason, detail } = error;
     return { reason, detail, isReceived: true };
   }
-  if (error instanceof BlocksError || error instanceof RequestError) {
+  if (error instanceof RequestError) {
     const { message } = error;
     return { reason: message, detail: message, isReceived: false };
   }
