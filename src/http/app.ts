@@ -4,7 +4,7 @@ import { iconPath } from "../web/page-paths.ts";
 import type { AppOptions } from "./app-options.ts";
 import { docs } from "./docs.ts";
 import { API_PREFIX } from "./endpoints.ts";
-import type { ErrorCode } from "./error-codes.ts";
+import { isErrorCode } from "./error-codes.ts";
 import { fail } from "./errors.ts";
 import { health } from "./health.ts";
 import { respondToMethod } from "./methods.ts";
@@ -56,6 +56,7 @@ export function createApp(options: AppOptions) {
   /** Only this app names `server`, which Elysia then defines for each request to any of its routes. */
   const createMountable = () => {
     const root = new Elysia({ strictPath: true }).onTransform(({ request, server }) => {
+      // Nothing is found for a request of the host program itself, which is not counted then.
       contexts.start(request, server?.requestIP?.(request)?.address);
     });
     return assemble(root);
@@ -77,8 +78,8 @@ export function createApp(options: AppOptions) {
   function explain({ code, error, request }: Parameters<ErrorHandler>[0]) {
     if (isClosed()) return fail("unavailable");
     if (code === "NOT_FOUND") return unknownPath(request);
-    // If validation fails, the `error` of the schema is the error code.
-    if (code === "VALIDATION") return fail(error.customError as ErrorCode);
+    // The `error` of a schema is the error code.
+    if (code === "VALIDATION" && isErrorCode(error.customError)) return fail(error.customError);
     if (isResult(error)) return error;
     options.onBug(error, contexts.of(request).requestId);
     return fail("internal_error");

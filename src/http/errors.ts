@@ -8,8 +8,8 @@ type Details = { retry_after?: number };
 export type StatusOf<Code extends ErrorCode> = (typeof errors)[Code]["status"];
 
 /**
- * Hooks throw this, and so do the handlers of routes with schemas of their responses: if they
- * returned it, Elysia would pass on its body without its status.
+ * Hooks throw this, and so do handlers: if a route with schemas of its responses returned it, Elysia
+ * would pass on the body without the status.
  */
 export function fail<Code extends ErrorCode>(code: Code, details?: Details) {
   const number: StatusOf<Code> = errors[code].status;

@@ -4,7 +4,7 @@ import { status as respondWith } from "elysia";
 import { Random } from "../community/random.ts";
 import type { LimitPolicy } from "../limit/decision.ts";
 import { Content } from "./content.ts";
-import { type Endpoint, endpoints } from "./endpoints.ts";
+import { type Endpoint, endpointOf } from "./endpoints.ts";
 import { busy, fail } from "./errors.ts";
 import { codeFor, covers } from "./fault-targets.ts";
 import type { Hook } from "./hooks.ts";
@@ -29,8 +29,7 @@ export class FaultInjector {
   }
 
   readonly inject: Hook = async ({ route }) => {
-    // The route may have /api, a host program's mount path, or both in front of the template.
-    const endpoint = Object.values(endpoints).find(({ path }) => route.endsWith(path));
+    const endpoint = endpointOf(route);
     if (!endpoint) return;
 
     const due = this.#drawn.filter(({ fault, random, left }) => {

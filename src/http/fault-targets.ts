@@ -9,8 +9,8 @@ export function covers(target: string, endpoint: Endpoint): boolean {
 }
 
 /** The code of the error with which an endpoint returns a status. */
-export function codeFor({ tag }: Endpoint, status: number): ErrorCode | undefined {
-  return errorsOf(tag).find((code) => errors[code].status === status);
+export function codeFor({ kind }: Endpoint, status: number): ErrorCode | undefined {
+  return errorsOf(kind).find((code) => errors[code].status === status);
 }
 
 /** Any 5xx status is allowed, because proxies add their own. */

@@ -69,10 +69,10 @@ const headers = {
 
 export function describeOperation(operation: Operation): DocumentDecoration {
   const { operationId, summary, description, parameter } = operation;
-  const { tag } = endpoints[operationId];
+  const { kind } = endpoints[operationId];
 
-  const detail: Record<string, unknown> = { operationId, summary, description, tags: [tag] };
-  if (tag === "Service") detail.servers = [{ url: ORIGIN }];
+  const detail: Record<string, unknown> = { operationId, summary, description, tags: [kind] };
+  if (kind === "Service") detail.servers = [{ url: ORIGIN }];
   if (parameter) {
     detail.parameters = [{ ...parameter, required: true, schema: toOpenApi(parameter.schema) }];
   }
@@ -87,13 +87,14 @@ export function describeOperation(operation: Operation): DocumentDecoration {
  * optional in generated types. A client sees a 304 only if it sets If-None-Match itself.
  */
 function responsesOf({ operationId, success }: Operation) {
-  const { tag } = endpoints[operationId];
-  const common = tag === "Search" ? { ...headers.common, ...headers.limit } : headers.common;
-  const coded = tag === "Service" ? common : { ...common, ...headers.validator, ...headers.coding };
+  const { kind } = endpoints[operationId];
+  const common = kind === "Search" ? { ...headers.common, ...headers.limit } : headers.common;
+  const coded =
+    kind === "Service" ? common : { ...common, ...headers.validator, ...headers.coding };
   const body = Type.Object({ success: Type.Literal(true), ...success });
   const json = { schema: toOpenApi(body), example: examples[operationId] };
 
-  const codesOf = Map.groupBy(errorsOf(tag), (code) => errors[code].status);
+  const codesOf = Map.groupBy(errorsOf(kind), (code) => errors[code].status);
   const failures = [...codesOf].map(([status, codes]) => {
     return [status, failure(codes, headersOfFailure(status, common))];
   });

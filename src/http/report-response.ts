@@ -3,7 +3,7 @@
  * template such as `/users/public/:userId`, and never the path, which may identify a person.
  */
 import type { AppOptions } from "./app-options.ts";
-import { API_PREFIX } from "./endpoints.ts";
+import { endpointOf } from "./endpoints.ts";
 import type { RequestContext, RequestContexts } from "./request-context.ts";
 import { withoutBase } from "./url.ts";
 
@@ -35,9 +35,9 @@ export function createReport(
   };
 }
 
-/** Returns a route as metrics name it: without the base path and the prefix of the API. */
+/** Returns a route as metrics name it: the path of an endpoint, or another without the base path. */
 function labelOf(route: string | undefined, basePath: string): string | undefined {
   // A wildcard stands for all paths that are unknown.
   if (route === undefined || route.endsWith("/*")) return undefined;
-  return withoutBase(withoutBase(route, basePath), API_PREFIX);
+  return endpointOf(route)?.path ?? withoutBase(route, basePath);
 }

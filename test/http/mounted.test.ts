@@ -104,22 +104,25 @@ test("every route knows the peer that the host's server reports, and a trusted p
   for (const host of hosts) await host.stop(true);
 });
 
-test("a host's prefix precedes each path, but faults and facts ignore the prefix", async () => {
-  const routes: unknown[] = [];
-  await using roadbook = await createRoadbook({
-    dataset: fixture,
-    basePath: "/rb",
-    faults: ["achievements:status=503"],
-    onResponse: ({ route }) => routes.push(route),
-  });
-  const host = new Elysia({ prefix: "/rb" }).use(roadbook.app);
-  const get = (path: string) => host.handle(new Request(`http://roadbook.test${path}`));
-  expect((await get("/rb/api/users/public/42")).status).toBe(200);
-  expect((await get("/rb/users/42/achievements")).status).toBe(503);
-  expect((await get("/users/public/42")).status).toBe(404);
-  expect((await get("/rb/nope")).status).toBe(404);
-  expect(routes).toEqual(["/users/public/:userId", "/users/:userId/achievements", undefined]);
-});
+test.each(["/rb", ""])(
+  "faults and facts ignore a host's prefix, with basePath %j",
+  async (basePath) => {
+    const routes: unknown[] = [];
+    await using roadbook = await createRoadbook({
+      dataset: fixture,
+      basePath,
+      faults: ["achievements:status=503"],
+      onResponse: ({ route }) => routes.push(route),
+    });
+    const host = new Elysia({ prefix: "/rb" }).use(roadbook.app);
+    const get = (path: string) => host.handle(new Request(`http://roadbook.test${path}`));
+    expect((await get("/rb/api/users/public/42")).status).toBe(200);
+    expect((await get("/rb/users/42/achievements")).status).toBe(503);
+    expect((await get("/users/public/42")).status).toBe(404);
+    expect((await get("/rb/nope")).status).toBe(404);
+    expect(routes).toEqual(["/users/public/:userId", "/users/:userId/achievements", undefined]);
+  },
+);
 
 test.each(["group", "mount", "use"])(
   "with %s, unknown paths below a prefix get our 404",
