@@ -2,7 +2,10 @@
 import type { FileHandle } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 
-/** Small enough that computing the SHA-256 hash of a chunk takes at most 0.7 ms. */
+/**
+ * Small enough that computing the SHA-256 hash of a chunk takes at most 0.7 ms. A multiple of the
+ * pages and blocks of snapshots, because those who hash or clear them rely on whole ones.
+ */
 const CHUNK_BYTES = 1 << 18;
 
 /** Ends early if the file does. A chunk of a file is valid until the next is requested. */
