@@ -7,7 +7,7 @@ import anyAscii from "any-ascii";
 import { collapseSpaces, hasCodePoints } from "../domain/text.ts";
 import { MAX_QUERY_CODE_POINTS } from "./normalize-query.ts";
 
-/** Separates the spellings of a name in a single text. Folded text contains no line breaks. */
+/** Separates the spellings of a name in a single text, such as the column `folded`. */
 export const SPELLING_END = "\n";
 
 const ASCII = /^[\x20-\x7e]*$/;
@@ -38,6 +38,7 @@ const replacement: Record<string, string> = {
 };
 const digraphs: Record<string, string> = { ä: "ae", ö: "oe", ü: "ue", å: "aa", ø: "oe" };
 
+/** Returns one spelling, which contains no line breaks. */
 export function fold(text: string): string {
   const bare = text.replace(APOSTROPHES, "");
   if (PLAIN.test(bare)) return bare.toLowerCase();

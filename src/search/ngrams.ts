@@ -16,16 +16,16 @@ const END = "\u0093";
 /** Lists the names that contain letters that are also spelled in Latin letters. */
 export const LATIN = "\u0094";
 
-/** FTS5 splits n-grams here. Folded names contain no line feed. */
+/** FTS5 splits n-grams here. No spelling has a line feed. */
 const SEPARATOR = "\n";
 
 /** A long query looks up only some of its n-grams. More would exclude hardly any other name. */
 const MAX_LOOKUPS = 8;
 
-/** Returns the n-grams of a name in all its spellings, as the text that FTS5 indexes. */
-export function ngramsOf(spellings: string): string {
-  const latin = spellings.search(TRANSLITERATED) < 0 ? "" : LATIN + SEPARATOR;
-  return latin + spellings.split(SPELLING_END).map(ngramsOfSpelling).join("");
+/** Returns the n-grams of all spellings of a name (`folded`), as the text that FTS5 indexes. */
+export function ngramsOf(folded: string): string {
+  const latin = folded.search(TRANSLITERATED) < 0 ? "" : LATIN + SEPARATOR;
+  return latin + folded.split(SPELLING_END).map(ngramsOfSpelling).join("");
 }
 
 function ngramsOfSpelling(spelling: string): string {
@@ -106,7 +106,8 @@ function ngramsInside(text: string): string[] {
 /** Picks up to {@link MAX_LOOKUPS} n-grams at regular distances, among them the first and the last. */
 function spread(ngrams: string[]): string[] {
   const distance = Math.max(1, (ngrams.length - 1) / (MAX_LOOKUPS - 1));
-  return ngrams.filter((_, at) => at === Math.round(Math.round(at / distance) * distance));
+  const picked = Array.from({ length: MAX_LOOKUPS }, (_, nth) => Math.round(nth * distance));
+  return ngrams.filter((_, at) => picked.includes(at));
 }
 
 /**

@@ -18,8 +18,8 @@ export function tierOf(folded: string, query: string): WholeTier | undefined {
   if (at < 0) return undefined;
   let best: WholeTier = 4;
   for (; at >= 0; at = folded.indexOf(query, at + 1)) {
-    if (isSpellingEnd(folded, at - 1)) {
-      if (isSpellingEnd(folded, at + query.length)) return 1;
+    if (isOutside(folded, at - 1)) {
+      if (isOutside(folded, at + query.length)) return 1;
       best = 2;
     } else if (best === 4 && isWordStart(folded, at)) {
       best = 3;
@@ -35,7 +35,7 @@ export function hasWords(folded: string, words: string[]): boolean {
 }
 
 /** Whether `at` is outside all spellings: before, between or after them. */
-function isSpellingEnd(folded: string, at: number): boolean {
+function isOutside(folded: string, at: number): boolean {
   return at < 0 || at >= folded.length || folded[at] === SPELLING_END;
 }
 
