@@ -82,9 +82,12 @@ export const port = integer(0, 65_535);
 export const seed = integer(0, 0xffff_ffff);
 export const id = integer(1, Number.MAX_SAFE_INTEGER);
 
-export function oneOf<const Choice extends string>(value: string, choices: readonly Choice[]) {
+export function oneOf<const Choice extends string>(
+  value: string,
+  choices: readonly Choice[],
+): Kind<Choice, Choice> {
   const parse = (text: string) => choices.find((choice) => choice === text);
-  return { ...kind(value, `one of ${choices.join(", ")}`, parse), choices } as Kind<Choice, Choice>;
+  return { ...kind(value, `one of ${choices.join(", ")}`, parse), choices };
 }
 
 /** In a setting, a number without a unit is in seconds. */
@@ -98,7 +101,7 @@ export const time = kind(
 );
 
 /** A duration in milliseconds, which may be 0. */
-export const maxAge = kind(
+export const timeOrZero = kind(
   "TIME",
   `0 or a duration up to ${MAX_DURATION_DAYS}d, such as 5m`,
   (text) => (text === "0" ? 0 : parseSetTime(text)),
