@@ -101,13 +101,13 @@ interface Values extends Omit<RoadbookValues, Served> {
   onUntrustedProxy?: AppOptions["onUntrustedProxy"];
 }
 
-/** Resources that the caller of {@link openRoadbook} opens. */
+/** Resources that the caller of {@link openRoadbook} opens, and closes after the Roadbook. */
 interface Opened {
   /** The path or bytes of the snapshot. */
   snapshot: string | Uint8Array;
   /** Undefined unless the snapshot comes from a URL. */
   remote?: Pick<RemoteSnapshot, "status" | "refused"> | undefined;
-  /** Closed with the Roadbook. Undefined if searches are not limited. */
+  /** Undefined if searches are not limited. */
   limiter: Limiter | undefined;
 }
 
@@ -219,7 +219,6 @@ export class OpenRoadbook implements Roadbook {
   readonly close = async (): Promise<void> => {
     this.#isClosed = true;
     for (const listener of this.#listeners) await listener.close();
-    this.#parts.limiter?.close();
     this.#parts.reloadable.close();
   };
 

@@ -5,7 +5,7 @@ import { suggest } from "../domain/suggest.ts";
 import { version } from "../domain/version.ts";
 import { isFlag, termOf, variableOf } from "../settings/declare.ts";
 import { readValue } from "../settings/flag-or-variable.ts";
-import { boolean, parseBoolean } from "../settings/kinds.ts";
+import { parseBoolean } from "../settings/kinds.ts";
 import { UsageError } from "../settings/usage-error.ts";
 import { type Command, commands } from "./commands.ts";
 import { formatCommandHelp, formatProgramHelp, usageOf, writeHelp } from "./help.ts";
@@ -91,7 +91,7 @@ function readArguments(name: string, { settings }: Command, args: string[], usag
   const flags = new Map(all.filter(isFlag).map((setting) => [termOf(setting), setting]));
 
   const types = [...flags].map(([term, { kind }]) => {
-    return [term.slice(2), { type: kind === boolean ? "boolean" : "string" }];
+    return [term.slice(2), { type: kind.isSwitch ? "boolean" : "string" }];
   });
   const options = Object.fromEntries(types);
 
@@ -116,7 +116,7 @@ function readArguments(name: string, { settings }: Command, args: string[], usag
       throw new UsageError(`unknown flag ${rawName}${advice}`);
     }
 
-    const isSwitch = setting.kind === boolean;
+    const { isSwitch } = setting.kind;
     if (isSwitch && inlineValue) throw new UsageError(`${rawName} takes no value`);
     // The next flag was most likely not meant as the value.
     if (!isSwitch && (value === undefined || (value.startsWith("--") && !inlineValue))) {

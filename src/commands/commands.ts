@@ -138,7 +138,7 @@ export const commands: Record<string, Command> = {
         help: "allow most private users to become public or absent",
       },
       holdMs: {
-        kind: kinds.maxAge,
+        kind: kinds.timeOrZero,
         default: formatDuration(MAX_HOLD_MS),
         help: paragraph(
           "how long a user whom apply or hide made private or deleted stays so, whatever SOURCE",

@@ -25,7 +25,7 @@ export function complete(line: string, commands: Record<string, { settings: Sett
   const words = all.flatMap((setting) => (isFlag(setting) ? [] : (setting.kind.choices ?? [])));
   const others = first === "" || first === "help" ? names : words;
 
-  const valued = all.find((setting) => termOf(setting) === previous && setting.kind.value);
+  const valued = all.find((setting) => termOf(setting) === previous && !setting.kind.isSwitch);
   const expected = valued ? (valued.kind.choices ?? []) : [...flags, ...others];
 
   // Flags are listed only if one was begun, because a file may stand there, too.

@@ -11,7 +11,7 @@ export function warnAboutFlags(
   isPublic: (id: number) => boolean,
   log: Logger,
 ): void {
-  for (const sentence of listFlagsWithoutEffect(values, isPublic)) log.warn(sentence);
+  for (const sentence of listFlagsWithoutEffect(values, isPublic, log)) log.warn(sentence);
   warnAboutFaults(values, log);
   warnAboutPartialLimit(values, log);
   warnAboutShades(values, log);
@@ -30,9 +30,10 @@ export function warnAboutProxy(log: Logger): void {
 function* listFlagsWithoutEffect(
   values: ServeValues,
   isPublic: (id: number) => boolean,
+  log: Logger,
 ): Generator<string> {
   const { accessLog, logLevel, kiosk, kioskIdle, featured = [], faults = [] } = values;
-  if (accessLog && !/^(?:trace|debug|info)$/.test(logLevel)) {
+  if (accessLog && !log.isLevelEnabled("info")) {
     yield `--access-log logs nothing with --log-level ${logLevel}, because it logs at level info`;
   }
   if (!kiosk && kioskIdle !== defaultOf(serveSettings.kioskIdle)) {

@@ -1,13 +1,14 @@
 /** Shows on standard error what a command is doing. */
 
-/** How often to write what a command is doing, off a terminal. */
-const PROGRESS_MS = 30_000;
+/** How often to write it if standard error is not a terminal. */
+const WRITE_MS = 30_000;
+const LOOK_MS = 1000;
 
-/** Shows on a terminal what a command is doing. Elsewhere, writes that every 30 seconds. */
+/** Shows on a terminal what a command is doing. Elsewhere, writes a line now and then. */
 export class Progress {
   readonly #isTerminal = process.stderr.isTTY;
   // For long queries. Reading a SQLite file blocks timers, so `show` looks at the clock, too.
-  readonly #timer = setInterval(() => this.#writeLine(), 1000).unref();
+  readonly #timer = setInterval(() => this.#writeLine(), LOOK_MS).unref();
   #text = "reading";
   #writtenAtMs = Date.now();
 
@@ -30,7 +31,7 @@ export class Progress {
   }
 
   #writeLine(): void {
-    if (this.#isTerminal || Date.now() - this.#writtenAtMs < PROGRESS_MS) return;
+    if (this.#isTerminal || Date.now() - this.#writtenAtMs < WRITE_MS) return;
     this.#writtenAtMs = Date.now();
     process.stderr.write(`roadbook: ${this.#text}\n`);
   }

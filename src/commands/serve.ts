@@ -1,4 +1,5 @@
 /** `roadbook serve`: assembles the server and runs it until SIGTERM or SIGINT. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { MAX_BYTES_IN_MEMORY } from "../domain/limits.ts";
 import { version } from "../domain/version.ts";
@@ -8,23 +9,25 @@ import { createAdminFetch, METRICS_PATH } from "../http/admin.ts";
 import { endpoints } from "../http/endpoints.ts";
 import type { ResponseFacts } from "../http/hooks.ts";
 import type { Metrics } from "../http/metrics.ts";
+import type { Limiter } from "../limit/decision.ts";
 import { openLimiter } from "../limit/open-limiter.ts";
+import type { StoreOptions } from "../limit/shared-limiter.ts";
 import { type OpenRoadbook, openRoadbook } from "../roadbook.ts";
 import { CertificateWatcher, readTls } from "../server/certificate.ts";
 import { type Listener, openListener } from "../server/listen.ts";
 import { createLog, type Log, logRequest } from "../server/log.ts";
 import { notifyReady } from "../server/notify.ts";
 import { addServerHeaders } from "../server/server-headers.ts";
-import { type Stoppable, stopOnSignal } from "../server/shutdown.ts";
 import { takeTurns } from "../server/turns.ts";
 import { OpenFilesWatcher } from "../server/watch-open-files.ts";
 import { SnapshotWatcher } from "../server/watch-snapshot.ts";
 import type { ServeValues } from "../settings/serve-flags.ts";
 import { UsageError } from "../settings/usage-error.ts";
+import type { RemoteSnapshot } from "../snapshot/remote/remote-snapshot.ts";
 import { demoSnapshot } from "../web/assets.ts";
 import { DOCS_PATH } from "../web/page-paths.ts";
 import { warnAboutFlags, warnAboutProxy } from "./flag-warnings.ts";
-import { endOnSignal } from "./signals.ts";
+import { endOnSignal, nextSignal, STOPPING } from "./signals.ts";
 import { writeStdout } from "./stdout.ts";
 
 const HOUR_MS = 3_600_000;
@@ -37,49 +40,34 @@ export async function runServe(values: ServeValues, unknownVariables: string[]):
   if (values.kiosk && values.noPage) {
     throw new UsageError("--kiosk and --no-page are mutually exclusive");
   }
-  let server: RunningServer | undefined;
   // From the beginning, because without a handler, SIGHUP would end the process.
-  process.on("SIGHUP", () => server?.snapshotWatcher.reload());
+  process.on("SIGHUP", () => {});
 
-  const log = createLog(values.logLevel, process.env.JOURNAL_STREAM);
+  await using log = createLog(values.logLevel, process.env.JOURNAL_STREAM);
   for (const variable of unknownVariables) {
     log.warn({ variable }, "unknown environment variable, ignored");
   }
-
-  try {
-    server = await openServer(values, log);
-    // Called before the ready line, because programs may send a signal as soon as they read it.
-    const stopped = stopOnSignal(server, values.shutdownTimeout, log);
-    warnAboutFlags(values, server.roadbook.isPublic, log);
-    announce(server, values, log);
-    if (process.env.NOTIFY_SOCKET) void reportReady(log);
-    await stopped;
-  } finally {
-    await log.close();
-  }
+  await serve(values, log);
+  log.info("stopped");
 }
 
-interface RunningServer extends Stoppable {
-  roadbook: OpenRoadbook;
-  snapshotWatcher: SnapshotWatcher;
-  url: string;
-  adminUrl: string | undefined;
-}
-
-/** Opens what is served and the ports, and begins to watch what can change. */
-async function openServer(values: ServeValues, log: Logger): Promise<RunningServer> {
+/** Serves until a signal. Then, or if a step fails, closes what it has opened, the last first. */
+async function serve(values: ServeValues, log: Log): Promise<void> {
   const { host, port, reusePort, tlsCert: cert, tlsKey: key } = values;
   const tls = cert && key ? readTls({ cert, key }) : undefined;
   const metrics = values.adminPort === undefined ? undefined : await openMetrics();
-  const { roadbook, remote } = await openServed(values, metrics, log);
+
+  using remote = await openRemote(values, log);
+  using limiter = await openLimiter(values, storeOf(values, log));
+  await using roadbook = await openServed(values, { remote, limiter, metrics }, log);
   if (values.cacheDir !== undefined) tryCacheFolder(values.cacheDir, log);
 
-  const certificate = tls && new CertificateWatcher(tls.cert, log);
+  using certificate = tls && new CertificateWatcher(tls.cert, log);
   metrics?.addGauges({ roadbook, remote, certificateEnd: certificate?.end });
 
   const stopping = new AbortController();
   const { signal } = stopping;
-  const admin = metrics && (await openAdmin(values, { roadbook, metrics, stopping: signal }));
+  await using admin = metrics && (await openAdmin(values, { roadbook, metrics, stopping: signal }));
   const { fetch, refuse, clientOf, isToApi } = roadbook.handler;
   const respond = takeTurns({
     fetch: addServerHeaders(fetch, signal),
@@ -87,58 +75,51 @@ async function openServer(values: ServeValues, log: Logger): Promise<RunningServ
     clientOf,
     isToApi,
   });
-  const listener = await openListener({ host, port, reusePort, flagPrefix: "--" }, respond, tls);
+  await using listener = await openListener(
+    { host, port, reusePort, flagPrefix: "--" },
+    respond,
+    tls,
+  );
 
-  const watched = { roadbook, remote, metrics };
-  const snapshotWatcher = new SnapshotWatcher(watched, values.refresh, log);
-  const watchers = [snapshotWatcher, new OpenFilesWatcher(log), certificate];
-
-  return {
-    roadbook,
-    snapshotWatcher,
-    url: listener.origin,
-    adminUrl: admin?.origin,
-    async stop(isOver) {
-      stopping.abort();
-      for (const watcher of watchers) watcher?.[Symbol.dispose]();
-      await listener.stop(isOver);
-      await admin?.close();
-      await roadbook.close();
-      remote?.[Symbol.dispose]();
-    },
-  };
+  await watchUntilSignal({ roadbook, remote, metrics, listener, admin }, values, log);
+  stopping.abort();
+  // A second signal or the timeout cuts off requests that are still in progress.
+  await Promise.race([listener.drain(), nextSignal(), sleep(values.shutdownTimeout)]);
 }
 
-/** Opens the snapshot and the limiter. */
-async function openServed(values: ServeValues, metrics: Metrics | undefined, log: Logger) {
-  const { path, remote } = await locateSnapshot(values, log);
-  const snapshot = path ?? (await demoSnapshot());
-  const limiter = await openLimiter(values, {
-    onDown: (reason) => log.warn({ reason }, "rate limit store down, counting in memory"),
-    onUp: () => log.info("rate limit store up"),
-  });
-
-  const options = {
-    ...values,
-    page: !values.noPage,
-    // Nobody shares a budget if nothing is counted.
-    onUntrustedProxy: values.searchLimit > 0 ? () => warnAboutProxy(log) : undefined,
-    onBug: (error: unknown, requestId: string) => log.error({ err: error, requestId }, "bug"),
-    onResponse(facts: ResponseFacts) {
-      metrics?.countResponse(facts);
-      if (values.accessLog) logRequest(log, facts);
-    },
-  };
-  return { roadbook: await openRoadbook(options, { snapshot, remote, limiter }), remote };
+interface Server {
+  roadbook: OpenRoadbook;
+  remote: RemoteSnapshot | undefined;
+  metrics: Metrics | undefined;
+  listener: Listener;
+  admin: Listener | undefined;
 }
 
-/** Returns the path of the snapshot, or of the copy of a remote one. Without one, it is the demo. */
-async function locateSnapshot({ snapshot, cacheDir, fetchTimeout }: ServeValues, log: Logger) {
-  if (typeof snapshot !== "object") return { path: snapshot, remote: undefined };
+/** Says that the server is ready, and looks for new snapshots until a signal. */
+async function watchUntilSignal(server: Server, values: ServeValues, log: Log): Promise<void> {
+  using snapshotWatcher = new SnapshotWatcher(server, values.refresh, log);
+  using _openFilesWatcher = new OpenFilesWatcher(log);
+  process.on("SIGHUP", () => snapshotWatcher.reload());
+
+  // Called before the ready line, because programs may send a signal as soon as they read it.
+  const signalled = nextSignal();
+  warnAboutFlags(values, server.roadbook.isPublic, log);
+  announce(server, values, log);
+  if (process.env.NOTIFY_SOCKET) void reportReady(log);
+  log.info({ signal: await signalled }, "stopping");
+}
+
+/** Opens the copy of a snapshot that is at a URL. Undefined for a file or the demo. */
+async function openRemote(
+  { snapshot, cacheDir, fetchTimeout }: ServeValues,
+  log: Logger,
+): Promise<RemoteSnapshot | undefined> {
+  if (typeof snapshot !== "object") return undefined;
   const { RemoteSnapshot } = await import("../snapshot/remote/remote-snapshot.ts");
 
   const options = {
     location: snapshot,
+    // Removed only at exit, because a download may still be running when the server has stopped.
     folder: cacheDir ?? makeTemporaryFolder().folder,
     timeoutMs: fetchTimeout,
     onDown: (detail: string) => log.error(`${snapshot.name} ${detail}; serving the old snapshot`),
@@ -146,8 +127,43 @@ async function locateSnapshot({ snapshot, cacheDir, fetchTimeout }: ServeValues,
   };
 
   const open = () => RemoteSnapshot.open(options);
-  const remote = await endOnSignal(open, { signals: ["SIGINT", "SIGTERM"] });
-  return { path: remote.path, remote };
+  return endOnSignal(open, { signals: STOPPING });
+}
+
+function storeOf({ rateLimitStore: url }: ServeValues, log: Logger): StoreOptions | undefined {
+  if (url === undefined) return undefined;
+  return {
+    url,
+    onDown: (reason) => log.warn({ reason }, "rate limit store down, counting in memory"),
+    onUp: () => log.info("rate limit store up"),
+  };
+}
+
+interface Parts {
+  remote: RemoteSnapshot | undefined;
+  limiter: Limiter | undefined;
+  metrics: Metrics | undefined;
+}
+
+async function openServed(
+  values: ServeValues,
+  { remote, limiter, metrics }: Parts,
+  log: Logger,
+): Promise<OpenRoadbook> {
+  const file = typeof values.snapshot === "string" ? values.snapshot : undefined;
+  const snapshot = remote?.path ?? file ?? (await demoSnapshot());
+  const options = {
+    ...values,
+    page: !values.noPage,
+    // Nobody shares a budget if nothing is counted.
+    onUntrustedProxy: limiter && (() => warnAboutProxy(log)),
+    onBug: (error: unknown, requestId: string) => log.error({ err: error, requestId }, "bug"),
+    onResponse(facts: ResponseFacts) {
+      metrics?.countResponse(facts);
+      if (values.accessLog) logRequest(log, facts);
+    },
+  };
+  return openRoadbook(options, { snapshot, remote, limiter });
 }
 
 /**
@@ -195,7 +211,9 @@ async function reportReady(log: Logger): Promise<void> {
 }
 
 /** Says what is served and where: to programs that wait for the server, and to people. */
-function announce({ roadbook, url, adminUrl }: RunningServer, values: ServeValues, log: Log) {
+function announce({ roadbook, listener, admin }: Server, values: ServeValues, log: Log): void {
+  const { origin: url } = listener;
+  const adminUrl = admin?.origin;
   const { snapshot = "the bundled data", searchLimit, searchWindow } = values;
   const { built_at: builtAt, counts, featured } = roadbook.meta();
   const name = typeof snapshot === "object" ? snapshot.name : snapshot;

@@ -1,9 +1,19 @@
-/** Ends a command at a signal, unless it has replaced its file already. */
+/** Ends a command at a signal, unless it has replaced its file already or is a server. */
+import { once } from "node:events";
 import { constants } from "node:os";
 import { clearLine } from "./progress.ts";
 
 /** The signals that end a command. */
 export const ENDING: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
+
+/** The signals that stop a server. */
+export const STOPPING: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM"];
+
+/** Resolves to the next signal to stop. From the call on, such a signal does not end the process. */
+export async function nextSignal(): Promise<string> {
+  const [signal] = await Promise.race(STOPPING.map((name) => once(process, name)));
+  return signal;
+}
 
 interface EndOptions {
   signals?: readonly NodeJS.Signals[];

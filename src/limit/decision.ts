@@ -15,15 +15,14 @@ export interface LimitPolicy {
   windowMs: number;
 }
 
-export interface Limiter {
+/** Disposing of it disconnects from the store, if there is one. */
+export interface Limiter extends Disposable {
   readonly policy: LimitPolicy;
   /** Counts a request if it is allowed. Never throws or rejects. */
   consume(client: string): Decision | Promise<Decision>;
   status(): LimiterStatus;
   /** Forgets all requests. Throws if they are in a shared store. */
   reset(): void;
-  /** Disconnects from the store, if there is one. */
-  close(): void;
 }
 
 export interface LimiterStatus {

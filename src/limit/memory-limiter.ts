@@ -41,7 +41,7 @@ export class MemoryLimiter implements Limiter {
     this.#clients.clear();
   }
 
-  close(): void {}
+  [Symbol.dispose](): void {}
 
   status(): LimiterStatus {
     return { store: "memory", up: true, clients: this.#clients.size };

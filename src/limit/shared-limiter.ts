@@ -8,12 +8,15 @@ import type { Decision, Limiter, LimiterOptions, LimiterStatus, LimitPolicy } fr
 import { MemoryLimiter } from "./memory-limiter.ts";
 import script from "./window.lua" with { type: "text" };
 
-export interface SharedLimiterOptions extends LimiterOptions {
+export interface StoreOptions {
   url: string;
+  /** Called when the store becomes unavailable, also at the start. */
   onDown: (reason: string) => void;
   /** Called when the store becomes available, for the first time or again. */
   onUp: () => void;
 }
+
+export interface SharedLimiterOptions extends LimiterOptions, StoreOptions {}
 
 interface Timing {
   /** If the store takes longer than this to decide, memory decides. */
@@ -84,7 +87,7 @@ export class SharedLimiter implements Limiter {
   }
 
   /** Any later decisions are made in memory. */
-  close(): void {
+  [Symbol.dispose](): void {
     this.#isClosed = true;
     clearTimeout(this.#retryTimer);
     if (this.#store) this.#drop(this.#store, "closed");

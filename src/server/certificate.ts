@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import { reasonOf } from "../files/errors.ts";
 
 const DAY_MS = 86_400_000;
+const WARNED_DAYS = 14;
 
 /** TLS 1.2 ciphers with forward secrecy and authenticated encryption, which TLS 1.3 always has. */
 export const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
@@ -36,7 +37,7 @@ function read(path: string): Buffer {
   }
 }
 
-/** Warns every day from 14 days before a certificate expires. */
+/** Warns every day, beginning some days before a certificate expires. */
 export class CertificateWatcher implements Disposable {
   readonly end: Date;
   readonly #log: Logger;
@@ -53,7 +54,7 @@ export class CertificateWatcher implements Disposable {
   }
 
   #look(): void {
-    if (this.end.getTime() - Date.now() > 14 * DAY_MS) return;
+    if (this.end.getTime() - Date.now() > WARNED_DAYS * DAY_MS) return;
     this.#log.warn(
       `the TLS certificate expires on ${this.end.toISOString()}; renew it and restart`,
     );

@@ -8,16 +8,16 @@ import type { FetchHandler } from "../http/request-handler.ts";
 import { toUrlHost } from "../http/url.ts";
 import { type Certificate, CIPHERS } from "./certificate.ts";
 import { createNodeListener } from "./node-listener.ts";
-import type { Stoppable } from "./shutdown.ts";
 
 interface OpenPort {
   origin: string;
   /** Handles the requests sent so far, and closes each connection after its response. */
   drain(): Promise<void>;
+  /** Closes all connections immediately. */
   close(): Promise<void>;
 }
 
-export interface Listener extends Pick<OpenPort, "origin" | "close">, Stoppable {}
+export interface Listener extends OpenPort, AsyncDisposable {}
 
 interface ListenAddress {
   host: string;
@@ -44,18 +44,10 @@ export async function openListener(
   tls?: Certificate,
 ): Promise<Listener> {
   const listen = process.versions.bun ? listenOnBun : listenOnNode;
-  const { origin, drain, close } = await listen(address, respond, tls).catch((error) => {
+  const open = await listen(address, respond, tls).catch((error) => {
     throw listenError(error, address);
   });
-
-  return {
-    origin,
-    close,
-    async stop(isOver) {
-      await Promise.race([drain(), isOver]);
-      await close();
-    },
-  };
+  return { ...open, [Symbol.asyncDispose]: open.close };
 }
 
 const listenOnBun: Listen = async ({ host, port, reusePort = false }, respond, tls) => {

@@ -7,10 +7,10 @@ import { type Logger, pino, stdTimeFunctions } from "pino";
 import { SonicBoom } from "sonic-boom";
 import type { ResponseFacts } from "../http/hooks.ts";
 
-export interface Log extends Logger {
+/** Disposing of it waits for its reader, but not for long. */
+export interface Log extends Logger, AsyncDisposable {
   /** Writes text as it is, unless the log is not in a terminal. */
   writeToTerminal(text: string): void;
-  close(): Promise<void>;
 }
 
 const STDERR = 2;
@@ -50,7 +50,7 @@ export function createLog(level: string, journalStream?: string): Log {
     writeToTerminal(text: string) {
       if (isTerminal) stderr.write(text);
     },
-    async close() {
+    async [Symbol.asyncDispose]() {
       await Promise.race([stderr.flush().catch(() => {}), sleep(CLOSE_MS)]);
     },
   });

@@ -14,7 +14,7 @@ export interface Setting {
   /** The default, as an operator would write it. Without one, a setting can be undefined. */
   default?: string;
   required?: true;
-  /** The property of a switch without which a required setting is not needed. */
+  /** The property of a switch with which a required setting is not needed. */
   waivedBy?: string;
   /** The environment variable of an argument. Every flag has one. */
   variable?: string;
@@ -66,7 +66,7 @@ export type GivenOf<T> = KindOf<T>["given"];
 type Defined =
   | { default: string }
   | { required: true; waivedBy?: undefined }
-  | { kind: typeof kinds.boolean };
+  | { kind: { isSwitch: true } };
 
 /** The parsed values of settings. */
 export type Values<T> = {

@@ -8,8 +8,10 @@ export type Environment = Record<string, string | undefined>;
 
 /** How a value is read from the text of a flag, a variable or a default. */
 export interface TextKind<Inside> {
-  /** The name of the value in the help. A kind without one is set by the flag alone. */
+  /** The name of the value in the help. A switch has none. */
   value?: string;
+  /** Whether the flag takes no value: it sets true, and without it, the setting is false. */
+  isSwitch?: true;
   /** The type that the library takes. */
   takes: GivenType;
   /** Whether the value may contain a password, so that no message may repeat it. */
@@ -25,7 +27,7 @@ export interface Kind<Inside, Given = string> extends TextKind<Inside> {
   convert(given: Given): Inside;
 }
 
-/** A kind whose `parse` throws an {@link InvalidValue}, if there are any. */
+/** A kind whose `parse` throws an {@link InvalidValue} if a value can be invalid. */
 export function parsedBy<Inside>(value: string, parse: (text: string) => Inside): Kind<Inside> {
   return { value, takes: STRING, parse, convert: parse };
 }
@@ -51,7 +53,8 @@ export function secretKind<Inside>(...declared: Parameters<typeof kind<Inside>>)
 
 export const text = (value: string) => parsedBy(value, (text) => text);
 
-export const boolean: Kind<boolean, boolean> = {
+export const boolean: Kind<boolean, boolean> & { isSwitch: true } = {
+  isSwitch: true,
   takes: BOOLEAN,
   convert: (given) => given,
   parse(text) {
@@ -79,9 +82,12 @@ export const port = integer(0, 65_535);
 export const seed = integer(0, 0xffff_ffff);
 export const id = integer(1, Number.MAX_SAFE_INTEGER);
 
-export function oneOf<const Choice extends string>(value: string, choices: readonly Choice[]) {
+export function oneOf<const Choice extends string>(
+  value: string,
+  choices: readonly Choice[],
+): Kind<Choice, Choice> {
   const parse = (text: string) => choices.find((choice) => choice === text);
-  return { ...kind(value, `one of ${choices.join(", ")}`, parse), choices } as Kind<Choice, Choice>;
+  return { ...kind(value, `one of ${choices.join(", ")}`, parse), choices };
 }
 
 /** In a setting, a number without a unit is in seconds. */
@@ -95,7 +101,7 @@ export const time = kind(
 );
 
 /** A duration in milliseconds, which may be 0. */
-export const maxAge = kind(
+export const timeOrZero = kind(
   "TIME",
   `0 or a duration up to ${MAX_DURATION_DAYS}d, such as 5m`,
   (text) => (text === "0" ? 0 : parseSetTime(text)),

@@ -1,7 +1,7 @@
 /** Parses a value so that an error names its setting or option, and gives the default. */
 import { InvalidValue } from "../domain/invalid-value.ts";
 import type { Setting } from "./declare.ts";
-import * as kinds from "./kinds.ts";
+import type * as kinds from "./kinds.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Makes a parser's error, such as "must be 1 or 0", name the setting and end with the value. */
@@ -23,5 +23,5 @@ export function parseNamed<Inside>(
 /** Returns the value of a setting that was left out. */
 export function defaultOf({ kind, default: text }: Pick<Setting, "kind" | "default">): unknown {
   if (text !== undefined) return kind.parse(text);
-  return kind === kinds.boolean ? false : undefined;
+  return kind.isSwitch ? false : undefined;
 }

@@ -45,7 +45,7 @@ export const sharedSettings = {
       help: "base URL in responses (default: from the request)",
     },
     cacheMaxAge: {
-      kind: kinds.maxAge,
+      kind: kinds.timeOrZero,
       default: "0",
       help: paragraph(
         "how long caches may reuse a response without revalidating it; with 5m, a shared",

@@ -23,7 +23,7 @@ const makers = {
   "resvg.wasm.asset": () => readPackaged("@resvg/resvg-wasm/index_bg.wasm"),
   "font.ttf.asset": () => readPackaged(FONT),
 };
-type Asset = keyof typeof makers;
+type AssetName = keyof typeof makers;
 
 export async function demoSnapshot(): Promise<Uint8Array> {
   const ready = await findReady(DEMO_SNAPSHOT);
@@ -69,20 +69,20 @@ export async function pageAssets(): Promise<PageAssets> {
   };
 }
 
-async function readPageAsset(asset: Asset): Promise<PageAsset> {
-  const text = await readText(asset);
-  const [name, ending] = asset.split(".");
-  return { file: `${name}-${crypto.hash("sha256", text).slice(0, 12)}.${ending}`, text };
+async function readPageAsset(name: AssetName): Promise<PageAsset> {
+  const text = await readText(name);
+  const [base, ending] = name.split(".");
+  return { file: `${base}-${crypto.hash("sha256", text).slice(0, 12)}.${ending}`, text };
 }
 
-async function readText(asset: Asset): Promise<string> {
-  return new TextDecoder().decode(await readAsset(asset));
+async function readText(name: AssetName): Promise<string> {
+  return new TextDecoder().decode(await readAsset(name));
 }
 
-const assets = new Map<Asset, Once<Bytes>>();
+const assets = new Map<AssetName, Once<Bytes>>();
 
 /** Only the first call for a name reads or makes the file. */
-export function readAsset(name: Asset): Promise<Bytes> {
+export function readAsset(name: AssetName): Promise<Bytes> {
   const asset = assets.get(name) ?? new Once(async () => (await findReady(name)) ?? makers[name]());
   assets.set(name, asset);
   return asset.get();

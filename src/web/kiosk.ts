@@ -21,7 +21,7 @@ const ASSETS = "script[src],[rel=stylesheet]";
 
 type Key = HTMLButtonElement | HTMLAnchorElement;
 
-/** `idle` is an interval. The others are named after the action at their end. */
+/** `idle` is an interval. The others are named after what comes at their end. */
 type Timer = "idle" | "search" | "blur" | "retry" | "notice" | "card";
 
 /**
@@ -209,7 +209,7 @@ export class Kiosk {
     next?.scrollIntoView(false);
   }
 
-  /** The clock is one that does not jump. */
+  /** Puts off the end of the idle time, by a clock that does not jump. */
   #use(isIdle = false): void {
     this.#isIdle = isIdle;
     this.#deadline = performance.now() + this.#idleMs;

@@ -47,7 +47,7 @@ function listWords(text: string, query: string): string[] {
 }
 
 /** The indexes of the pieces in which a word occurs, if it begins and ends between pieces. */
-function findLetters(text: string, pieces: string[], words: string[]): Set<unknown> {
+function findLetters(text: string, pieces: string[], words: string[]): Set<number> {
   const owners = pieces.flatMap((piece, index) => Array<number>(piece.length).fill(index));
   const isBoundary = (at: number) => owners[at - 1] !== owners[at];
   const found = new Set<number>();

@@ -68,9 +68,9 @@ function renderStart(view: StartView, context: PageContext): Rendered {
     meta.counts.companies > 0 && formatCount(meta.counts.companies, texts.companyCount),
   ];
   const found = counts.filter(Boolean).join(", ");
-  const shown = hasDrivers ? undefined : 0;
+  const publicMembers = hasDrivers ? undefined : 0;
   const rows = companies.map((company) => {
-    return renderCompanyRow(company, company.name, shown, context);
+    return renderCompanyRow(company, company.name, publicMembers, context);
   });
   const heading =
     brand.title === DEFAULT_TITLE ? texts.title : fill(texts.driversOf, { title: brand.title });
@@ -178,26 +178,22 @@ function linkTo(path: string, { basePath, search }: PageContext): string {
 function renderCompanyRow(
   company: CompanySearchResult,
   name: Html | string,
-  shown: number | undefined,
+  publicMembers: number | undefined,
   context: PageContext,
 ): Html {
-  return renderRow(
-    companyPath(company.id),
-    name,
-    describeMembers(company, shown, context),
-    context,
-  );
+  const members = describeMembers(company, publicMembers, context);
+  return renderRow(companyPath(company.id), name, members, context);
 }
 
 /** The number of members is the platform's own, and may be lower than that of public ones. */
 function describeMembers(
   { member_count }: CompanySearchResult,
-  shown: number | undefined,
+  publicMembers: number | undefined,
   { texts, formatCount, formatNumber }: PageContext,
 ): string {
   const members = formatCount(member_count, texts.members);
-  if (shown === undefined || shown >= member_count) return members;
-  return fill(texts.publicMembers, { members, count: formatNumber(shown) });
+  if (publicMembers === undefined || publicMembers >= member_count) return members;
+  return fill(texts.publicMembers, { members, count: formatNumber(publicMembers) });
 }
 
 /** Describes each driver by the company, or else the year of joining; those who look alike by both. */
@@ -264,9 +260,9 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
 }
 
 function renderCompany(view: CompanyView, context: PageContext): Rendered {
-  const { company, drivers, publicMembers: shown, after, next } = view;
+  const { company, drivers, publicMembers, after, next } = view;
   const { texts, brand } = context;
-  const members = describeMembers(company, shown, context);
+  const members = describeMembers(company, publicMembers, context);
   const path = companyPath(company.id);
   const cards = drivers.map((driver) => renderCard(driver, driver.role ?? "", context));
 

@@ -10,11 +10,11 @@ import { readValue } from "../../src/settings/flag-or-variable.ts";
 import {
   baseUrl,
   boolean,
-  maxAge,
   publicBaseUrl,
   publicUrl,
   storeUrl,
   time,
+  timeOrZero,
 } from "../../src/settings/kinds.ts";
 import { serveSettings } from "../../src/settings/serve-flags.ts";
 import { UsageError } from "../../src/settings/usage-error.ts";
@@ -187,7 +187,7 @@ test.each([
 
 test("in every flag that takes a time, a number without a unit is in seconds", () => {
   expect([time.parse("90"), time.parse("90ms")]).toEqual([90_000, 90]);
-  expect([maxAge.parse("90"), maxAge.parse("5m")]).toEqual([90_000, 300_000]);
+  expect([timeOrZero.parse("90"), timeOrZero.parse("5m")]).toEqual([90_000, 300_000]);
 });
 
 test("a URL is used as it was parsed, without white space, and a base without its last slash", () => {

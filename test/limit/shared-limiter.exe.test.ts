@@ -46,7 +46,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
   }
 
   afterEach(async () => {
-    for (const limiter of opened.splice(0)) limiter.close();
+    for (const limiter of opened.splice(0)) limiter[Symbol.dispose]();
     events.length = 0;
     await server.send("FLUSHALL");
   });
@@ -178,8 +178,8 @@ describe.skipIf(skipped)("a shared limiter", async () => {
   test("a closed limiter decides in memory and does not reconnect", async () => {
     const limiter = await open({}, { retryMs: 1 });
     await limiter.consume("a");
-    limiter.close();
-    limiter.close();
+    limiter[Symbol.dispose]();
+    limiter[Symbol.dispose]();
     expect(limiter.consume("a")).toMatchObject({ remaining: 28 });
     await Bun.sleep(30);
     expect(limiter.status().up).toBe(false);

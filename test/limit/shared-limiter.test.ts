@@ -52,7 +52,7 @@ test.each<[string, reply: string, reason: string | undefined]>([
     expect(limiter.consume("a")).toMatchObject({ allowed: true, remaining: 0 });
     expect(limiter.consume("a")).toMatchObject({ allowed: false, resetMs: expect.any(Number) });
   } finally {
-    limiter.close();
+    limiter[Symbol.dispose]();
     fake.stop(true);
   }
 });
@@ -85,7 +85,7 @@ test("a store that needs most of the deadline is kept while the process lags", a
     Bun.sleepSync(1.2 * deadlineMs);
     expect([(await decision).remaining, events]).toEqual([0, ["up"]]);
   } finally {
-    limiter.close();
+    limiter[Symbol.dispose]();
     slow.stop(true);
   }
 });

@@ -280,9 +280,10 @@ describe.skipIf(process.platform !== "linux")("a log that cannot be written", ()
       import { closeSync } from "node:fs";
       import { createLog } from "./src/server/log.ts";
       closeSync(2);
-      const log = createLog("info");
-      log.info("lost");
-      await log.close();
+      {
+        await using log = createLog("info");
+        log.info("lost");
+      }
       console.log("alive");`;
     const outcome = await run([process.execPath, "-e", program], { cwd: root });
     expect(outcome).toMatchObject({ code: 0, stdout: "alive\n" });

@@ -1,8 +1,20 @@
-/** Shutdown under load: no accepted request is lost, and idle clients do not delay the exit. */
+/**
+ * Shutdown under load: no accepted request is lost, and idle clients do not delay the exit. A start
+ * that fails leaves nothing open.
+ */
 import { expect, test } from "bun:test";
 import type { Socket } from "node:net";
+import { makeLarge } from "../datasets.ts";
 import { closed, dial, dialMany, exchange, parseResponses, readAll } from "../sockets.ts";
-import { executable, openExecutable, readyOrigin, until } from "../support.ts";
+import {
+  executable,
+  openExecutable,
+  readyOrigin,
+  root,
+  run,
+  temporaryFolder,
+  until,
+} from "../support.ts";
 
 const request = "GET /users/public/42 HTTP/1.1\r\nHost: a.example\r\n\r\n";
 
@@ -145,4 +157,37 @@ test("a SIGHUP during startup does not end the server", async () => {
   expect((await fetch(`${origin}/health`)).status).toBe(200);
   child.kill();
   expect(await child.exited).toBe(0);
+});
+
+test("a start that fails closes what it has opened", async () => {
+  const snapshot = Bun.file(await makeLarge());
+  await using source = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: () => new Response(snapshot),
+  });
+  const cache = temporaryFolder();
+  const words = ["--snapshot", `${source.url}a.snapshot`, "--cache-dir", cache];
+  const ports = ["--admin-port", "0", "--port", String(source.port)];
+  // Ends only if nothing is running any more, because no exit ends it.
+  const program = `
+    import { readdirSync, readlinkSync } from "node:fs";
+    import { runCommandLine } from "./src/commands/command-line.ts";
+    const [cache, ...args] = process.argv.slice(1);
+    const listOpen = () =>
+      readdirSync("/proc/self/fd").flatMap((name) => {
+        try {
+          return readlinkSync("/proc/self/fd/" + name);
+        } catch {
+          return [];
+        }
+      });
+    await runCommandLine(args).catch(({ message }) => console.log(message));
+    const open = process.platform === "linux" ? listOpen() : [];
+    console.log(open.filter((path) => path.startsWith(cache)).join());`;
+  const command = [process.execPath, "-e", program, cache, ...words, ...ports];
+  expect(await run(command, { cwd: root })).toMatchObject({
+    code: 0,
+    stdout: `port ${source.port} on 127.0.0.1 is already in use; choose another with --port\n\n`,
+  });
 });

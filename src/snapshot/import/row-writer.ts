@@ -11,7 +11,7 @@ import type { FoundError, Position } from "../../domain/record-reader.ts";
 import { parseTime } from "../../domain/time.ts";
 import { validateRecord } from "../../domain/validate-record.ts";
 import { spell } from "../../search/fold.ts";
-import type { Database } from "../../sqlite/driver.ts";
+import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { countOf } from "../format/counts.ts";
 import { achievement, company, privateUser, role, user } from "../format/schema.ts";
 import type { Unlock } from "../format/unlocks.ts";
@@ -28,6 +28,8 @@ const limits = {
     name: "achievement definitions",
   },
 };
+
+const id = sql.placeholder("id");
 
 const userColumns = Object.keys(getTableColumns(user)) as (keyof typeof user.$inferSelect)[];
 
@@ -74,7 +76,7 @@ export class RowWriter implements RecordHandler<DatasetLine> {
   /** Makes a user private. Returns false if the user was private already. */
   hide(id: number): boolean {
     this.#removePublic(id);
-    return this.#inserts.addPrivateUser.run(id, id).changes > 0;
+    return this.#inserts.addPrivateUser.run({ id }).changes > 0;
   }
 
   /** Notes that a change deletes a record, to which users may still refer. */
@@ -118,7 +120,7 @@ export class RowWriter implements RecordHandler<DatasetLine> {
       return addCompany.run({ ...record, folded: spell(record.name) }).changes > 0;
     }
     if (record.public) return this.#insertUser(record, at);
-    return addPrivateUser.run(record.id, record.id).changes > 0;
+    return addPrivateUser.run(record).changes > 0;
   }
 
   #removePublic(id: number): boolean {
@@ -178,6 +180,7 @@ export class RowWriter implements RecordHandler<DatasetLine> {
 }
 
 function prepareInserts(db: Database) {
+  const companies = db.select({ name: company.name }).from(company).where(eq(company.id, id));
   return {
     addRole: prepareInsert(db, role),
     addAchievement: prepareInsert(db, achievement),
@@ -186,9 +189,12 @@ function prepareInserts(db: Database) {
     addUser: db.$client.prepare(`INSERT INTO user (${userColumns.join(", ")})
       SELECT ${userColumns.map(() => "?").join(", ")}
       WHERE NOT EXISTS (SELECT 1 FROM private_user WHERE id = ?) ON CONFLICT DO NOTHING`),
-    addPrivateUser: db.$client.prepare(`INSERT INTO private_user
-      SELECT ? WHERE NOT EXISTS (SELECT 1 FROM user WHERE id = ?) ON CONFLICT DO NOTHING`),
-    findCompany: db.$client.prepare<{ name: string }>("SELECT name FROM company WHERE id = ?"),
+    addPrivateUser: db
+      .insert(privateUser)
+      .select(sql`SELECT ${id} WHERE NOT EXISTS (SELECT 1 FROM user WHERE id = ${id})`)
+      .onConflictDoNothing()
+      .prepare(),
+    findCompany: prepareText(db, companies),
   };
 }
 
@@ -199,7 +205,6 @@ function prepareInsert(db: Database, table: SQLiteTable) {
 }
 
 function prepareDeletions(db: Database) {
-  const id = sql.placeholder("id");
   const unlocked = sql<number>`json_array_length(${user.achievements})`;
   return {
     role: db.delete(role).where(eq(role.id, id)).prepare(),

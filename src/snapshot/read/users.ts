@@ -56,42 +56,43 @@ export class Users {
 
   /** If several achievements have this icon, returns the one with the lowest id. */
   findAchievementByIcon(icon: string) {
-    return this.#statements.byIcon.get({ icon });
+    return this.#statements.byIcon.get(icon) ?? undefined;
   }
 
   readonly #definitionOf = (id: number): string => {
     const known = this.#definitions.get(id);
     if (known !== undefined) return known;
-    const json = JSON.stringify(this.#statements.achievement.get({ id }));
+    const json = JSON.stringify(this.#statements.achievement.get(id));
     this.#definitions.set(id, json);
     return json;
   };
 
   #readRoles(json: string): Role[] {
     const ids: number[] = JSON.parse(json);
-    return ids.flatMap((id) => this.#statements.role.get({ id }) ?? []).sort(compareRoles);
+    return ids.flatMap((id) => this.#statements.role.get(id) ?? []).sort(compareRoles);
   }
 
   #missing(id: number): Missing {
-    const isPrivate = this.#statements.privateUser.get({ id });
+    const isPrivate = this.#statements.privateUser.get(id);
     return { missing: isPrivate ? "profile_private" : "user_not_found" };
   }
 }
 
 function prepareForUsers(db: Database) {
   const { achievements, folded, ...profile } = getTableColumns(user);
-  const hasId = eq(user.id, id);
+  const profiles = db.select(profile).from(user).where(eq(user.id, id));
+  const unlocks = db.select({ achievements }).from(user).where(eq(user.id, id));
+  const privateUsers = db.select().from(privateUser).where(eq(privateUser.id, id));
+  const roles = db.select().from(role).where(eq(role.id, id));
+  const definitions = db.select().from(achievement).where(eq(achievement.id, id));
+  const hasIcon = eq(achievement.icon, sql.placeholder("icon"));
+  const icons = db.select().from(achievement).where(hasIcon).orderBy(achievement.id);
   return {
-    profile: prepareText(db, db.select(profile).from(user).where(hasId)),
-    unlocks: prepareText(db, db.select({ achievements }).from(user).where(hasId)),
-    privateUser: db.select().from(privateUser).where(eq(privateUser.id, id)).prepare(),
-    role: db.select().from(role).where(eq(role.id, id)).prepare(),
-    achievement: db.select().from(achievement).where(eq(achievement.id, id)).prepare(),
-    byIcon: db
-      .select()
-      .from(achievement)
-      .where(eq(achievement.icon, sql.placeholder("icon")))
-      .orderBy(achievement.id)
-      .prepare(),
+    profile: prepareText(db, profiles),
+    unlocks: prepareText(db, unlocks),
+    privateUser: prepareText(db, privateUsers),
+    role: prepareText(db, roles),
+    achievement: prepareText(db, definitions),
+    byIcon: prepareText(db, icons),
   };
 }

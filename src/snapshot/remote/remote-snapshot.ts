@@ -77,8 +77,9 @@ export class RemoteSnapshot implements Disposable {
     const first = remote.refresh();
     // A slow download need not delay the start if there is a copy.
     await (hasCopy ? Promise.race([first, sleep(timeoutMs / 10)]) : first);
-    if (!remote.#hasCopy) throw new Error(`${location.name} ${remote.#failure?.detail}`);
-    return remote;
+    if (remote.#hasCopy) return remote;
+    remote[Symbol.dispose]();
+    throw new Error(`${location.name} ${remote.#failure?.detail}`);
   }
 
   /** Requests the snapshot once, after any other request. Never rejects. */
