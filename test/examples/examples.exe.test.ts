@@ -192,7 +192,7 @@ describe.if(isRequired)("the package", () => {
     await Bun.write(addon, Buffer.from(compiled, "latin1"));
     expect([code, stderr]).toEqual([
       1,
-      "roadbook: the snapshot cannot be read: this system is too old for better-sqlite3, which needs glibc 9.99; use Roadbook's executable, which needs glibc 2.17\n",
+      "roadbook: this system is too old for better-sqlite3, which needs glibc 9.99; use Roadbook's executable, which needs glibc 2.17\n",
     ]);
   });
 
