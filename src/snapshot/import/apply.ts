@@ -3,8 +3,10 @@
  * copy. References are checked after the last line, so a record may be deleted before or after its
  * last reference is removed.
  */
-import { accessSync, constants, copyFileSync } from "node:fs";
+import { accessSync } from "node:fs";
+import { access, constants, stat } from "node:fs/promises";
 import type { RecordReader } from "../../domain/record-reader.ts";
+import { copyIfSpace } from "../../files/disk-space.ts";
 import { isMissing, type Paths, type ReplaceOptions, replaceLocked } from "../../files/replace.ts";
 import { countRows } from "../format/counts.ts";
 import { parseHeader } from "../format/layout.ts";
@@ -87,8 +89,9 @@ export async function replaceExisting<T>(
 
 /** Copies the snapshot file `name`, and reads what the changes must know about it. */
 export async function copyVerified(name: string, { work, old }: Paths): Promise<OldSnapshot> {
-  await namingErrors(name, async () => accessSync(old, constants.R_OK));
-  copyFileSync(old, work, constants.COPYFILE_FICLONE);
+  await namingErrors(name, () => access(old, constants.R_OK));
+  const { size } = await stat(old);
+  await copyIfSpace(old, work, size);
   // Verifies the copy rather than the original, which may have changed since it was copied.
   return verifyOldSnapshot(work, { name, path: old });
 }
