@@ -1,4 +1,5 @@
 /** Builds a snapshot from a dataset, whose records are written in batches as they are read. */
+import { InvalidValue } from "../../domain/invalid-value.ts";
 import type { RecordReader } from "../../domain/record-reader.ts";
 import { namingTemporaryDatabase } from "../../files/errors.ts";
 import { findFile, type Paths, type ReplaceOptions, replaceLocked } from "../../files/replace.ts";
@@ -9,16 +10,16 @@ import { type GuardOptions, guardImport } from "./guard.ts";
 import { type IdOptions, Ids } from "./ids.ts";
 import type { LineOptions, LineSource } from "./line-reader.ts";
 import { type OldSnapshot, type OverwriteOptions, readOldSnapshot } from "./old-snapshot.ts";
-import { openReader } from "./open-reader.ts";
 import { type ReadOptions, type ReadReport, readDataset } from "./read-dataset.ts";
 import { RowWriter } from "./row-writer.ts";
 import { SkippingWriter } from "./skip-invalid.ts";
 import { type FinishOptions, SnapshotWriter } from "./snapshot-writer.ts";
+import { findSource, openSource, type Source } from "./source.ts";
 import { summarize } from "./summary.ts";
 import { type HoldOptions, holdTakedowns } from "./takedowns.ts";
 import type { WriteReport } from "./write-report.ts";
 
-export interface ImportOptions
+interface SourceOptions
   extends LineOptions,
     TableOptions,
     ReadOptions,
@@ -32,6 +33,11 @@ export interface ImportOptions
   skipInvalid?: boolean;
 }
 
+export interface ImportOptions extends SourceOptions {
+  /** The folder with a SELECT for each table, if the source is a database. */
+  queries?: string | undefined;
+}
+
 /**
  * Imports a dataset into the snapshot file `target`, which stays unchanged if the import fails. Only
  * a dry run may have no target, and then nothing is compared. Rejects with a `DatasetError` if a
@@ -40,15 +46,33 @@ export interface ImportOptions
 export async function importDataset(
   dataset: LineSource,
   target: string | undefined,
-  options: ImportOptions = {},
+  { queries, ...options }: ImportOptions = {},
 ): Promise<WriteReport> {
-  if (options.dryRun) return tryImport(dataset, target, options);
+  return importSource(findNamed(dataset, queries), target, options);
+}
+
+/** Finds out what a dataset is. The error names the dataset as users of the library know it. */
+function findNamed(dataset: LineSource, queries?: string): Source {
+  try {
+    return findSource(dataset, queries);
+  } catch (error) {
+    throw error instanceof InvalidValue ? new RangeError(`the source ${error.message}`) : error;
+  }
+}
+
+/** Imports a source that has been found, like {@link importDataset}. */
+export async function importSource(
+  source: Source,
+  target: string | undefined,
+  options: SourceOptions,
+): Promise<WriteReport> {
+  if (options.dryRun) return tryImport(source, target, options);
   if (target === undefined) throw new TypeError("only a dry run can have no target");
 
   const importOver = async (paths: Paths) => {
     const dated = dateBuild(options);
     const old = await readOldSnapshot(paths.old, target, dated);
-    return importInto(dataset, old, paths, dated);
+    return importInto(source, old, paths, dated);
   };
   // Changes that arrive during an import wait for the lock, so the import cannot undo them.
   return replaceLocked(target, importOver, options);
@@ -56,25 +80,25 @@ export async function importDataset(
 
 /** Reports what an import would do. Writes no file but a temporary database. */
 async function tryImport(
-  dataset: LineSource,
+  source: Source,
   target: string | undefined,
-  options: ImportOptions,
+  options: SourceOptions,
 ): Promise<WriteReport> {
   const dated = dateBuild(options);
   const old =
     target === undefined ? undefined : await readOldSnapshot(await findFile(target), target, dated);
-  return namingTemporaryDatabase(() => importInto(dataset, old, undefined, dated));
+  return namingTemporaryDatabase(() => importInto(source, old, undefined, dated));
 }
 
 /** Builds the snapshot at `paths`, or for a dry run, which has none, a temporary one. */
 async function importInto(
-  dataset: LineSource,
+  source: Source,
   old: OldSnapshot | undefined,
   paths: Paths | undefined,
-  options: Dated<ImportOptions>,
+  options: Dated<SourceOptions>,
 ): Promise<WriteReport> {
   const idKind = options.idMap === undefined ? "integers" : "keys";
-  await using reader = await openReader(dataset, idKind, options);
+  await using reader = await openSource(source, idKind, options);
   using ids = await Ids.open(reader.ids, old, options);
   using writer = SnapshotWriter.create(paths?.work, old?.path);
 
@@ -94,7 +118,7 @@ export async function buildSnapshot(
   dataset: LineSource,
   options: FinishOptions = {},
 ): Promise<Uint8Array> {
-  await using reader = await openReader(dataset, "integers", {});
+  await using reader = await openSource(findNamed(dataset), "integers", {});
   using ids = await Ids.open(reader.ids, undefined, {});
   using writer = SnapshotWriter.createInMemory();
 
@@ -107,7 +131,7 @@ function fill(
   db: Database,
   reader: RecordReader,
   ids: Ids,
-  options: Dated<ReadOptions & Pick<ImportOptions, "skipInvalid">>,
+  options: Dated<ReadOptions & Pick<SourceOptions, "skipInvalid">>,
 ): Promise<ReadReport> {
   const handler = options.skipInvalid ? new SkippingWriter(db, ids) : new RowWriter(db, ids);
   return readDataset(reader, handler, ids, options);

@@ -48,7 +48,7 @@ export async function readOldSnapshot(
   options: Dated<OverwriteOptions & HoldOptions>,
 ): Promise<OldSnapshot | undefined> {
   if (!existsSync(path)) return undefined;
-  if (!(await isSnapshot(path))) {
+  if (!isSnapshot(path)) {
     if (options.force) return undefined;
     throw new Error(notOverwritten(name, "a Roadbook snapshot"));
   }
