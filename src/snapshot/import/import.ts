@@ -3,17 +3,15 @@ import { InvalidValue } from "../../domain/invalid-value.ts";
 import type { RecordReader } from "../../domain/record-reader.ts";
 import { namingTemporaryDatabase } from "../../files/errors.ts";
 import { findFile, type Paths, type ReplaceOptions, replaceLocked } from "../../files/replace.ts";
-import type { Database } from "../../sqlite/driver.ts";
 import type { TableOptions } from "../../tables/open-tables.ts";
-import { type Dated, dateBuild } from "./build-time.ts";
 import { type GuardOptions, guardImport } from "./guard.ts";
 import { type IdOptions, Ids } from "./ids.ts";
 import type { LineOptions, LineSource } from "./line-reader.ts";
-import { type OldSnapshot, type OverwriteOptions, readOldSnapshot } from "./old-snapshot.ts";
+import { type FileNames, type OverwriteOptions, readOldSnapshot } from "./old-snapshot.ts";
 import { type ReadOptions, type ReadReport, readDataset } from "./read-dataset.ts";
 import { RowWriter } from "./row-writer.ts";
 import { SkippingWriter } from "./skip-invalid.ts";
-import { type FinishOptions, SnapshotWriter } from "./snapshot-writer.ts";
+import { type BuildTime, type FinishOptions, SnapshotWriter } from "./snapshot-writer.ts";
 import { findSource, openSource, type Source } from "./source.ts";
 import { summarize } from "./summary.ts";
 import { type HoldOptions, holdTakedowns } from "./takedowns.ts";
@@ -27,6 +25,7 @@ interface SourceOptions
     OverwriteOptions,
     HoldOptions,
     IdOptions,
+    BuildTime,
     FinishOptions,
     ReplaceOptions {
   /** Whether to skip anything invalid in the dataset; see skip-invalid.ts. */
@@ -69,11 +68,8 @@ export async function importSource(
   if (options.dryRun) return tryImport(source, target, options);
   if (target === undefined) throw new TypeError("only a dry run can have no target");
 
-  const importOver = async (paths: Paths) => {
-    const dated = dateBuild(options);
-    const old = await readOldSnapshot(paths.old, target, dated);
-    return importInto(source, old, paths, dated);
-  };
+  const importOver = (paths: Paths) =>
+    importInto(source, { name: target, path: paths.old }, paths, options);
   // Changes that arrive during an import wait for the lock, so the import cannot undo them.
   return replaceLocked(target, importOver, options);
 }
@@ -84,25 +80,29 @@ async function tryImport(
   target: string | undefined,
   options: SourceOptions,
 ): Promise<WriteReport> {
-  const dated = dateBuild(options);
-  const old =
-    target === undefined ? undefined : await readOldSnapshot(await findFile(target), target, dated);
-  return namingTemporaryDatabase(() => importInto(source, old, undefined, dated));
+  const names = target === undefined ? undefined : { name: target, path: await findFile(target) };
+  return namingTemporaryDatabase(() => importInto(source, names, undefined, options));
 }
 
-/** Builds the snapshot at `paths`, or for a dry run, which has none, a temporary one. */
+/**
+ * Builds the snapshot at `paths`, or for a dry run, which has none, a temporary one. Compares it with
+ * the snapshot that has these names, if there is one.
+ */
 async function importInto(
   source: Source,
-  old: OldSnapshot | undefined,
+  names: FileNames | undefined,
   paths: Paths | undefined,
-  options: Dated<SourceOptions>,
+  options: SourceOptions,
 ): Promise<WriteReport> {
+  const builtAtMs = options.builtAtMs ?? Date.now();
+  const old = names && (await readOldSnapshot(names, builtAtMs, options));
+
   const idKind = options.idMap === undefined ? "integers" : "keys";
   await using reader = await openSource(source, idKind, options);
   using ids = await Ids.open(reader.ids, old, options);
-  using writer = SnapshotWriter.create(paths?.work, old?.path);
+  using writer = SnapshotWriter.create(paths?.work, old?.path, builtAtMs);
 
-  const read = await fill(writer.db, reader, ids, options);
+  const read = await fill(writer, reader, ids, options);
   const held = old ? holdTakedowns(writer.db, old.takedowns) : 0;
   const summary = summarize(writer.db);
   const differences = guardImport(writer.db, read.skipped, summary, old, options);
@@ -116,23 +116,22 @@ async function importInto(
 /** Builds a snapshot in memory from a dataset, which may be empty. */
 export async function buildSnapshot(
   dataset: LineSource,
-  options: FinishOptions = {},
+  { builtAtMs }: BuildTime = {},
 ): Promise<Uint8Array> {
   await using reader = await openSource(findNamed(dataset), "integers", {});
   using ids = await Ids.open(reader.ids, undefined, {});
-  using writer = SnapshotWriter.createInMemory();
+  using writer = SnapshotWriter.createInMemory(builtAtMs);
 
-  const dated = dateBuild(options);
-  await fill(writer.db, reader, ids, dated);
-  return await writer.toBytes(ids, summarize(writer.db), dated);
+  await fill(writer, reader, ids, {});
+  return await writer.toBytes(ids, summarize(writer.db));
 }
 
 function fill(
-  db: Database,
+  { db, builtAtMs }: SnapshotWriter,
   reader: RecordReader,
   ids: Ids,
-  options: Dated<ReadOptions & Pick<SourceOptions, "skipInvalid">>,
+  options: ReadOptions & Pick<SourceOptions, "skipInvalid">,
 ): Promise<ReadReport> {
   const handler = options.skipInvalid ? new SkippingWriter(db, ids) : new RowWriter(db, ids);
-  return readDataset(reader, handler, ids, options);
+  return readDataset(reader, handler, ids, builtAtMs, options);
 }
