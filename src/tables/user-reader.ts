@@ -7,11 +7,11 @@ import type { RawRecord } from "../domain/dataset.ts";
 import type { FoundError, Item } from "../domain/record-reader.ts";
 import { ownedTables } from "./columns.ts";
 import { ComparisonCheck } from "./comparison-check.ts";
-import { UserPage } from "./merge-user-rows.ts";
 import { readAhead } from "./read-ahead.ts";
 import type { RowConverter } from "./row-converter.ts";
 import type { Table, Tables } from "./table.ts";
 import type { Row } from "./table-source.ts";
+import { UserPage } from "./user-page.ts";
 import { validateUnlock } from "./validate-unlock.ts";
 
 /** The ids of the roles and achievements. */

@@ -3,7 +3,6 @@
  * copy. References are checked after the last line, so a record may be deleted before or after its
  * last reference is removed.
  */
-import { accessSync } from "node:fs";
 import { access, constants, stat } from "node:fs/promises";
 import type { RecordReader } from "../../domain/record-reader.ts";
 import { copyIfSpace } from "../../files/disk-space.ts";
@@ -26,9 +25,9 @@ export interface ApplyOptions
   extends LineOptions,
     ReadOptions,
     BuildTime,
+    IdOptions,
     ReplaceOptions,
-    Pick<GuardOptions, "allowShrink">,
-    Pick<IdOptions, "idMap"> {}
+    Pick<GuardOptions, "allowShrink"> {}
 
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
@@ -79,8 +78,8 @@ export async function replaceExisting<T>(
   write: (paths: Paths) => Promise<T>,
 ): Promise<T> {
   // The lock file beside a name that was mistyped would stay. A first import may have one, too.
-  await namingErrors(target, () => {
-    if (isMissing(target)) accessSync(target);
+  await namingErrors(target, async () => {
+    if (isMissing(target)) await access(target);
   });
   return replaceLocked(target, write, options);
 }

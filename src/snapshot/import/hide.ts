@@ -19,7 +19,7 @@ interface Found {
   wasPublic: boolean;
 }
 
-export interface HideOptions extends BuildTime, ReplaceOptions, Pick<IdOptions, "idMap"> {}
+export interface HideOptions extends BuildTime, ReplaceOptions, IdOptions {}
 
 /**
  * Makes users private in the snapshot file `target`, and returns them as they were. Rejects if one

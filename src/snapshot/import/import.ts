@@ -17,6 +17,7 @@ import { summarize } from "./summary.ts";
 import { type HoldOptions, holdTakedowns } from "./takedowns.ts";
 import type { WriteReport } from "./write-report.ts";
 
+/** How to import a source that has been found. */
 interface SourceOptions
   extends LineOptions,
     TableOptions,
@@ -28,6 +29,8 @@ interface SourceOptions
     BuildTime,
     FinishOptions,
     ReplaceOptions {
+  /** Whether to report what an import would do, and write nothing. */
+  dryRun?: boolean | undefined;
   /** Whether to skip anything invalid in the dataset; see skip-invalid.ts. */
   skipInvalid?: boolean;
 }
@@ -59,7 +62,7 @@ function findNamed(dataset: LineSource, queries?: string): Source {
   }
 }
 
-/** Imports a source that has been found, like {@link importDataset}. */
+/** Like {@link importDataset}. */
 export async function importSource(
   source: Source,
   target: string | undefined,

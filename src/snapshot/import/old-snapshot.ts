@@ -71,7 +71,7 @@ export async function readOldSnapshot(
  * Verifies the bytes of `file`, which is a copy of a snapshot, and reads it for a change, which holds
  * no takedowns.
  */
-export function verifyOldSnapshot(file: string, names: Names): Promise<OldSnapshot> {
+export function verifyOldSnapshot(file: string, names: FileNames): Promise<OldSnapshot> {
   return openVerified(file, names.name, SCHEMA_VERSION, (db) => describeOldSnapshot(db, names));
 }
 
