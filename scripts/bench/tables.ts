@@ -70,7 +70,7 @@ export async function benchTables(folder: string, isQuick: boolean): Promise<voi
       const isFiles = folder === undefined;
       await using tables = isFiles
         ? openFolder(source, "integers", {})
-        : await openQueries(source, "integers", { queries: folder });
+        : await openQueries(source, folder, "integers", {});
       for await (const _ of tables.read());
     }),
   );

@@ -1,6 +1,5 @@
 /** The commands that write snapshots: `import`, `apply` and `hide`. */
 import { formatDuration } from "../domain/duration.ts";
-import { InvalidValue } from "../domain/invalid-value.ts";
 import { MAX_HOLD_MS } from "../domain/limits.ts";
 import { paragraph } from "../domain/text.ts";
 import { BusyError } from "../files/lock.ts";
@@ -10,9 +9,9 @@ import { parseNamed } from "../settings/named-value.ts";
 import { UsageError } from "../settings/usage-error.ts";
 import { type ApplyOptions, applyChanges } from "../snapshot/import/apply.ts";
 import { type HideOptions, hideUsers } from "../snapshot/import/hide.ts";
-import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
+import { type ImportOptions, importSource } from "../snapshot/import/import.ts";
 import { DatasetError } from "../snapshot/import/record-errors.ts";
-import { findSourceKind, type SourceKind } from "../snapshot/import/source-kind.ts";
+import { findSource, type Source } from "../snapshot/import/source.ts";
 import type { WriteReport } from "../snapshot/import/write-report.ts";
 import { confirmServed } from "./confirm.ts";
 import { plural } from "./counts.ts";
@@ -47,14 +46,13 @@ const NEEDLESS_MAP = paragraph(
 );
 
 /** `source` is a file, a folder of CSV files, `-` for standard input, or a database's URL. */
-export async function runImport({ source, to, ...options }: Importing) {
-  const kind = await findSourceKind(source, options.queries).catch((error) => {
-    throw error instanceof InvalidValue ? new UsageError(`SOURCE ${error.message}`) : error;
-  });
-  checkImportFlags(kind, options);
+export async function runImport({ source: given, to, queries, ...options }: Importing) {
+  // A URL may have a password.
+  const source = parseNamed("SOURCE", { isSecret: true }, given, () => findSource(given, queries));
+  checkImportFlags(source, options);
 
   const imported = await write("dataset", (hooks, progress) =>
-    importDataset(source, to, { ...options, ...showImport(progress), ...hooks }),
+    importSource(source, to, { ...options, ...showImport(progress), ...hooks }),
   );
   const { skipped } = imported;
   if (skipped.count > 0 && !options.json) process.stderr.write(`${skipped.format()}\n`);
@@ -95,7 +93,7 @@ export async function runHide({ ids, to, ...options }: Hiding) {
 
 /** Throws if flags of `import` exclude each other or do not fit the source. */
 function checkImportFlags(
-  kind: SourceKind,
+  { kind }: Source,
   { expectEnd, dates, dryRun, holdMs = MAX_HOLD_MS, confirm }: ImportOptions & Ending,
 ): void {
   if (expectEnd && (kind === "database" || kind === "folder")) {

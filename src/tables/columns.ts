@@ -72,6 +72,6 @@ export function findColumns(file: string, table: TableName, header: readonly str
 }
 
 /** The column that identifies a row, or for user_roles and user_achievements the row's user. */
-export function keyOf(table: string): "id" | "user_id" {
+export function keyOf(table: TableName): "id" | "user_id" {
   return table.startsWith("user_") ? "user_id" : "id";
 }

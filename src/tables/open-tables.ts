@@ -14,8 +14,6 @@ import type { ReadHooks } from "./table.ts";
 import { TableReader } from "./table-reader.ts";
 
 export interface TableOptions extends ReadHooks {
-  /** The folder with a SELECT for each table, if the source is a database. */
-  queries?: string | undefined;
   /** The order of day and month in CSV files, where a column does not show it. */
   dates?: DateOrder | undefined;
   /** How long to wait for each page of rows from a database server. */
@@ -36,8 +34,9 @@ export function openFolder(
 /** Opens the database at a URL, with the SELECTs in the folder `queries`. */
 export async function openQueries(
   url: string,
+  queries: string,
   idKind: IdKind,
-  { queries = "", timeoutMs = DATABASE_TIMEOUT_MS, onRead, onSlow }: TableOptions,
+  { timeoutMs = DATABASE_TIMEOUT_MS, onRead, onSlow }: TableOptions,
 ): Promise<RecordReader> {
   if (!isFolder(queries)) throw new Error(`${queries} is not a folder`);
   const files = findTables(queries, "sql");

@@ -7,10 +7,11 @@ import type { RawRecord } from "../domain/dataset.ts";
 import type { FoundError, Item } from "../domain/record-reader.ts";
 import { ownedTables } from "./columns.ts";
 import { ComparisonCheck } from "./comparison-check.ts";
-import { UserPage } from "./merge-user-rows.ts";
+import { readAhead } from "./read-ahead.ts";
 import type { RowConverter } from "./row-converter.ts";
 import type { Table, Tables } from "./table.ts";
 import type { Row } from "./table-source.ts";
+import { UserPage } from "./user-page.ts";
 import { validateUnlock } from "./validate-unlock.ts";
 
 /** The ids of the roles and achievements. */
@@ -44,8 +45,7 @@ export class UserReader {
   /** Yields each page of users when all that they have has been added. */
   async *read(): AsyncGenerator<readonly Item[]> {
     const users = this.#tables.get("users");
-    // A database server works on the next steps meanwhile.
-    for await (const step of readAhead(this.#steps(users))) {
+    for await (const step of readAhead(this.#steps(users), AHEAD)) {
       if (step.kind === "page") yield step.page.finish();
       else yield* this.#addRows(step.page, step.table, step.rows);
     }
@@ -117,24 +117,5 @@ export class UserReader {
     const error = this.#converter.explainMissing("user", userId);
     if (error.missing) this.#check.note(table, userId);
     return error;
-  }
-}
-
-/** Requests some items ahead of the one that is used. */
-async function* readAhead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
-  const requested: Promise<IteratorResult<T>>[] = [];
-  const request = () => {
-    const next = items.next();
-    // An error is thrown where the item is awaited.
-    next.catch(() => {});
-    requested.push(next);
-  };
-
-  for (let count = 0; count < AHEAD; count++) request();
-  for (;;) {
-    const result = await requested.shift();
-    if (!result || result.done) return;
-    request();
-    yield result.value;
   }
 }

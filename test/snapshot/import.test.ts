@@ -275,6 +275,12 @@ describe("an import that is empty or would change most of the snapshot is an err
   });
 });
 
+test("the library refuses a URL where nothing can be, without repeating it", async () => {
+  const importing = importDataset("postgres://u:sesame@h/d", join(temporaryFolder(), "snapshot"));
+  const reason = "the source is a database; name the folder of its SELECTs with --queries";
+  await expect(importing).rejects.toThrow(new RangeError(reason));
+});
+
 describe("--skip-invalid", () => {
   const skip = (lines: (object | string)[], options: ImportOptions = {}, target?: string) =>
     run(lines, { skipInvalid: true, ...options }, target);

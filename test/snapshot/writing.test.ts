@@ -202,8 +202,22 @@ describe.skipIf(!trial)("on a disk that is", () => {
   test("full, every writer prints one line and leaves the old file unchanged", async () => {
     // The disk has space for one snapshot and a half.
     const bytes = Math.round(1.5 * Bun.file(seeded.snapshot).size);
-    const full = /^cannot write \S+: (no space left on device|database or disk is full)$/;
+    const full =
+      /^cannot write \S+: (no space left on device( \(\d+ MB are free\))?|database or disk is full)$/;
     await expectRejected(bytes, "rw", full);
+  });
+
+  test("full, an error of a change says how much space is free", async () => {
+    const disk = (await mount(`size=${Math.round(1.5 * Bun.file(seeded.snapshot).size)}`)) ?? "";
+    disks.push(disk);
+    const target = join(disk, "snapshot");
+    copyFileSync(seeded.snapshot, target);
+    const before = stateOf(target);
+    const reason = /^cannot write \S+: no space left on device \(\d+ MB are free\)$/;
+    const lines = [{ type: "user", id: 1, public: false }];
+    await expect(applyChanges(lines, target)).rejects.toThrow(reason);
+    await expect(hideUsers([1], target)).rejects.toThrow(reason);
+    expect(stateOf(target)).toEqual(before);
   });
 
   test("full, a server writes nothing, and a takedown is confirmed only when it is served", async () => {

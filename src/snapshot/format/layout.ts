@@ -3,10 +3,10 @@
  * (https://www.sqlite.org/fileformat.html), the hashes of its blocks, and the SHA-256 of all bytes
  * before that.
  */
-import { statSync } from "node:fs";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { reasonOf } from "../../files/errors.ts";
 import { findForeign, isGzip, isSnapshotStart, SNAPSHOT_MARK } from "../../files/file-kinds.ts";
+import { namingInput } from "../../files/input.ts";
 import { SnapshotError } from "./snapshot-error.ts";
 
 export const APPLICATION_ID = Buffer.from(SNAPSHOT_MARK).readUInt32BE();
@@ -72,12 +72,18 @@ function findHeaderProblem(header: Buffer): string | undefined {
 }
 
 /** Whether the file begins like a snapshot of any schema. Opening a FIFO could end its writer. */
-export async function isSnapshot(path: string): Promise<boolean> {
+export function isSnapshot(path: string): boolean {
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return false;
-  await using file = await open(path).catch((error) => {
-    throw new Error(`cannot read ${path}: ${reasonOf(error)}`);
+  return namingInput(path, () => {
+    const file = openSync(path, "r");
+    try {
+      const header = Buffer.alloc(HEADER_BYTES);
+      const bytes = readSync(file, header);
+      return findHeaderProblem(header.subarray(0, bytes)) === undefined;
+    } finally {
+      closeSync(file);
+    }
   });
-  return findHeaderProblem(Buffer.from(await readHeader(file))) === undefined;
 }
 
 export const hashBytesOf = (databaseBytes: number) =>

@@ -3,13 +3,13 @@
  * copy. References are checked after the last line, so a record may be deleted before or after its
  * last reference is removed.
  */
-import { accessSync, constants, copyFileSync } from "node:fs";
+import { access, constants, stat } from "node:fs/promises";
 import type { RecordReader } from "../../domain/record-reader.ts";
+import { copyIfSpace } from "../../files/disk-space.ts";
 import { isMissing, type Paths, type ReplaceOptions, replaceLocked } from "../../files/replace.ts";
 import { countRows } from "../format/counts.ts";
 import { parseHeader } from "../format/layout.ts";
 import { namingErrors } from "../format/snapshot-error.ts";
-import { type Dated, dateBuild } from "./build-time.ts";
 import { ChangeWriter } from "./change-writer.ts";
 import type { ChangedIds } from "./comparison.ts";
 import { type GuardOptions, guardChanges } from "./guard.ts";
@@ -17,16 +17,17 @@ import { type IdOptions, Ids } from "./ids.ts";
 import { type LineOptions, LineReader, type LineSource } from "./line-reader.ts";
 import { describeOldSnapshot, type OldSnapshot, verifyOldSnapshot } from "./old-snapshot.ts";
 import { type ReadOptions, type ReadReport, readDataset } from "./read-dataset.ts";
-import { SnapshotWriter } from "./snapshot-writer.ts";
+import { type BuildTime, SnapshotWriter } from "./snapshot-writer.ts";
 import { findFeatured, type Summary } from "./summary.ts";
 import type { WriteReport } from "./write-report.ts";
 
 export interface ApplyOptions
   extends LineOptions,
     ReadOptions,
+    BuildTime,
+    IdOptions,
     ReplaceOptions,
-    Pick<GuardOptions, "allowShrink">,
-    Pick<IdOptions, "idMap"> {}
+    Pick<GuardOptions, "allowShrink"> {}
 
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
@@ -38,13 +39,12 @@ export function applyChanges(
   options: ApplyOptions = {},
 ): Promise<WriteReport> {
   return replaceExisting(target, options, async (paths) => {
-    const dated = dateBuild(options);
-    await using reader = await LineReader.open(changes, dated);
+    await using reader = await LineReader.open(changes, options);
     const old = await copyVerified(target, paths);
-    using ids = await Ids.open(reader.ids, old, dated);
-    using writer = SnapshotWriter.change(paths.work, paths.old);
+    using ids = await Ids.open(reader.ids, old, options);
+    using writer = SnapshotWriter.change(paths.work, paths.old, options.builtAtMs);
 
-    return await applyTo({ paths, writer, ids, old }, reader, dated);
+    return await applyTo({ paths, writer, ids, old }, reader, options);
   });
 }
 
@@ -59,9 +59,8 @@ export async function changeSnapshot(
   await using reader = await LineReader.open(changes, {});
   using ids = await Ids.open(reader.ids, old, {});
 
-  const dated = dateBuild({});
-  const { summary } = await changeRows({ writer, ids, old }, reader, dated);
-  return await writer.toBytes(ids, summary, dated);
+  const { summary } = await changeRows({ writer, ids, old }, reader, {});
+  return await writer.toBytes(ids, summary);
 }
 
 /** A verified copy of a snapshot file, to which changes are applied. */
@@ -79,16 +78,17 @@ export async function replaceExisting<T>(
   write: (paths: Paths) => Promise<T>,
 ): Promise<T> {
   // The lock file beside a name that was mistyped would stay. A first import may have one, too.
-  await namingErrors(target, () => {
-    if (isMissing(target)) accessSync(target);
+  await namingErrors(target, async () => {
+    if (isMissing(target)) await access(target);
   });
   return replaceLocked(target, write, options);
 }
 
 /** Copies the snapshot file `name`, and reads what the changes must know about it. */
 export async function copyVerified(name: string, { work, old }: Paths): Promise<OldSnapshot> {
-  await namingErrors(name, async () => accessSync(old, constants.R_OK));
-  copyFileSync(old, work, constants.COPYFILE_FICLONE);
+  await namingErrors(name, () => access(old, constants.R_OK));
+  const { size } = await stat(old);
+  await copyIfSpace(old, work, size);
   // Verifies the copy rather than the original, which may have changed since it was copied.
   return verifyOldSnapshot(work, { name, path: old });
 }
@@ -97,13 +97,13 @@ export async function copyVerified(name: string, { work, old }: Paths): Promise<
 export async function applyTo(
   copy: Copy,
   reader: RecordReader,
-  options: Dated<ApplyOptions>,
+  options: ApplyOptions,
 ): Promise<WriteReport> {
   const { paths, writer, ids, old } = copy;
   const { read, summary, changed, notFound } = await changeRows(copy, reader, options);
 
   const differences = guardChanges(writer.db, changed, summary, old, options);
-  const sha256 = await writer.toFile(paths, ids, summary, options);
+  const sha256 = await writer.toFile(paths, ids, summary);
 
   const { counts, unlocked } = summary;
   return { ...read, counts, unlocked, differences, held: 0, notFound, sha256 };
@@ -116,17 +116,18 @@ interface ChangedRows extends Pick<ChangeWriter, "notFound"> {
   changed: ChangedIds;
 }
 
-/** Applies changes to the rows and the name indexes of a copy. `builtAtMs` dates takedowns. */
+/** Applies changes to the rows and the name indexes of a copy. */
 async function changeRows(
-  { writer: { db }, ids, old }: Omit<Copy, "paths">,
+  { writer, ids, old }: Omit<Copy, "paths">,
   reader: RecordReader,
-  options: Dated<ReadOptions>,
+  options: ReadOptions,
 ): Promise<ChangedRows> {
-  const writer = new ChangeWriter(db, ids, options.builtAtMs);
-  const read = await readDataset(reader, writer, ids, options);
-  writer.indexNames();
+  const { db, builtAtMs } = writer;
+  const changes = new ChangeWriter(db, ids, builtAtMs);
+  const read = await readDataset(reader, changes, ids, builtAtMs, options);
+  changes.indexNames();
 
-  const { positionOf, notFound } = writer;
+  const { positionOf, notFound } = changes;
   const changed = { users: [...positionOf.user.keys()], companies: [...positionOf.company.keys()] };
   // Anyone can be featured if an achievement or a featured user has changed.
   const isAnyone =
@@ -134,7 +135,7 @@ async function changeRows(
   const among = isAnyone ? undefined : [...old.featured, ...changed.users];
   const summary = {
     counts: countRows(db),
-    unlocked: old.unlocked + writer.unlocked,
+    unlocked: old.unlocked + changes.unlocked,
     featured: findFeatured(db, among),
   };
   return { read, summary, changed, notFound };

@@ -1,5 +1,5 @@
 /** Makes the changes of a change file to the rows of a database, and remembers which there were. */
-import type { ChangeLine, RecordKey } from "../../domain/dataset.ts";
+import type { ChangeLine } from "../../domain/dataset.ts";
 import type { FoundError, Position } from "../../domain/record-reader.ts";
 import { validateChange } from "../../domain/validate-record.ts";
 import { NameChanges } from "../../search/name-index.ts";
@@ -8,11 +8,12 @@ import type { Ids } from "./ids.ts";
 import type { RecordHandler, Report } from "./record-handler.ts";
 import { duplicateId, RowWriter } from "./row-writer.ts";
 import { TakedownWriter } from "./takedowns.ts";
+import type { WriteReport } from "./write-report.ts";
 
 export class ChangeWriter implements RecordHandler<ChangeLine> {
   readonly validate = validateChange;
   /** The records that the file deletes and that do not exist. */
-  readonly notFound: { type: RecordKey["type"]; id: number | string }[] = [];
+  readonly notFound: WriteReport["notFound"] = [];
   /** The position of each change by the id of its record. */
   readonly positionOf = {
     role: new Map<number, Position>(),

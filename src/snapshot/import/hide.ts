@@ -5,10 +5,9 @@ import type { ReplaceOptions } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { privateUser, user } from "../format/schema.ts";
 import { applyTo, type Copy, copyVerified, replaceExisting } from "./apply.ts";
-import { type BuildTime, dateBuild } from "./build-time.ts";
 import { type IdOptions, Ids } from "./ids.ts";
 import { ListReader } from "./list-reader.ts";
-import { SnapshotWriter } from "./snapshot-writer.ts";
+import { type BuildTime, SnapshotWriter } from "./snapshot-writer.ts";
 import type { WriteReport } from "./write-report.ts";
 
 /** A user whom `hideUsers` made private or found private. */
@@ -20,7 +19,7 @@ interface Found {
   wasPublic: boolean;
 }
 
-export interface HideOptions extends BuildTime, ReplaceOptions, Pick<IdOptions, "idMap"> {}
+export interface HideOptions extends BuildTime, ReplaceOptions, IdOptions {}
 
 /**
  * Makes users private in the snapshot file `target`, and returns them as they were. Rejects if one
@@ -32,15 +31,14 @@ export function hideUsers(
   options: HideOptions = {},
 ): Promise<WriteReport & { found: Found[] }> {
   return replaceExisting(target, options, async (paths) => {
-    const dated = dateBuild(options);
     const old = await copyVerified(target, paths);
-    using ids = await Ids.open(OWN_IDS, old, dated);
-    using writer = SnapshotWriter.change(paths.work, paths.old);
+    using ids = await Ids.open(OWN_IDS, old, options);
+    using writer = SnapshotWriter.change(paths.work, paths.old, options.builtAtMs);
     const copy = { paths, writer, ids, old };
 
     const found = findUsers(copy, given);
     const changes = found.map(({ given: id }) => ({ type: "user", id, public: false }));
-    const report = await applyTo(copy, new ListReader(changes), { ...dated, allowShrink: true });
+    const report = await applyTo(copy, new ListReader(changes), { ...options, allowShrink: true });
     return { ...report, found };
   });
 }

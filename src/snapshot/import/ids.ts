@@ -15,12 +15,13 @@ import { checkOwner } from "./owner-check.ts";
 export interface IdOptions {
   /** The file that maps ids of any kind to integers. Without it, ids must be integers. */
   idMap?: string | undefined;
-  /** Whether to report what an import would do, and write nothing. */
-  dryRun?: boolean | undefined;
 }
 
 /** Also how long to wait for the map, and whether a snapshot with others' ids is overwritten. */
-type OpenOptions = IdOptions & LockOptions & Pick<OverwriteOptions, "force">;
+interface OpenOptions extends IdOptions, LockOptions, OverwriteOptions {
+  /** Whether a map that does not exist stays so, even if it would be created. */
+  dryRun?: boolean | undefined;
+}
 
 export class Ids implements Disposable {
   readonly #source: SourceIds;

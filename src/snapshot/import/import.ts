@@ -1,24 +1,24 @@
 /** Builds a snapshot from a dataset, whose records are written in batches as they are read. */
+import { InvalidValue } from "../../domain/invalid-value.ts";
 import type { RecordReader } from "../../domain/record-reader.ts";
 import { namingTemporaryDatabase } from "../../files/errors.ts";
 import { findFile, type Paths, type ReplaceOptions, replaceLocked } from "../../files/replace.ts";
-import type { Database } from "../../sqlite/driver.ts";
 import type { TableOptions } from "../../tables/open-tables.ts";
-import { type Dated, dateBuild } from "./build-time.ts";
 import { type GuardOptions, guardImport } from "./guard.ts";
 import { type IdOptions, Ids } from "./ids.ts";
 import type { LineOptions, LineSource } from "./line-reader.ts";
-import { type OldSnapshot, type OverwriteOptions, readOldSnapshot } from "./old-snapshot.ts";
-import { openReader } from "./open-reader.ts";
+import { type FileNames, type OverwriteOptions, readOldSnapshot } from "./old-snapshot.ts";
 import { type ReadOptions, type ReadReport, readDataset } from "./read-dataset.ts";
 import { RowWriter } from "./row-writer.ts";
 import { SkippingWriter } from "./skip-invalid.ts";
-import { type FinishOptions, SnapshotWriter } from "./snapshot-writer.ts";
+import { type BuildTime, type FinishOptions, SnapshotWriter } from "./snapshot-writer.ts";
+import { findSource, openSource, type Source } from "./source.ts";
 import { summarize } from "./summary.ts";
 import { type HoldOptions, holdTakedowns } from "./takedowns.ts";
 import type { WriteReport } from "./write-report.ts";
 
-export interface ImportOptions
+/** How to import a source that has been found. */
+interface SourceOptions
   extends LineOptions,
     TableOptions,
     ReadOptions,
@@ -26,10 +26,18 @@ export interface ImportOptions
     OverwriteOptions,
     HoldOptions,
     IdOptions,
+    BuildTime,
     FinishOptions,
     ReplaceOptions {
+  /** Whether to report what an import would do, and write nothing. */
+  dryRun?: boolean | undefined;
   /** Whether to skip anything invalid in the dataset; see skip-invalid.ts. */
   skipInvalid?: boolean;
+}
+
+export interface ImportOptions extends SourceOptions {
+  /** The folder with a SELECT for each table, if the source is a database. */
+  queries?: string | undefined;
 }
 
 /**
@@ -40,45 +48,64 @@ export interface ImportOptions
 export async function importDataset(
   dataset: LineSource,
   target: string | undefined,
-  options: ImportOptions = {},
+  { queries, ...options }: ImportOptions = {},
 ): Promise<WriteReport> {
-  if (options.dryRun) return tryImport(dataset, target, options);
+  return importSource(findNamed(dataset, queries), target, options);
+}
+
+/** Finds out what a dataset is. The error names the dataset as users of the library know it. */
+function findNamed(dataset: LineSource, queries?: string): Source {
+  try {
+    return findSource(dataset, queries);
+  } catch (error) {
+    throw error instanceof InvalidValue ? new RangeError(`the source ${error.message}`) : error;
+  }
+}
+
+/** Like {@link importDataset}. */
+export async function importSource(
+  source: Source,
+  target: string | undefined,
+  options: SourceOptions,
+): Promise<WriteReport> {
+  if (options.dryRun) return tryImport(source, target, options);
   if (target === undefined) throw new TypeError("only a dry run can have no target");
 
-  const importOver = async (paths: Paths) => {
-    const dated = dateBuild(options);
-    const old = await readOldSnapshot(paths.old, target, dated);
-    return importInto(dataset, old, paths, dated);
-  };
+  const importOver = (paths: Paths) =>
+    importInto(source, { name: target, path: paths.old }, paths, options);
   // Changes that arrive during an import wait for the lock, so the import cannot undo them.
   return replaceLocked(target, importOver, options);
 }
 
 /** Reports what an import would do. Writes no file but a temporary database. */
 async function tryImport(
-  dataset: LineSource,
+  source: Source,
   target: string | undefined,
-  options: ImportOptions,
+  options: SourceOptions,
 ): Promise<WriteReport> {
-  const dated = dateBuild(options);
-  const old =
-    target === undefined ? undefined : await readOldSnapshot(await findFile(target), target, dated);
-  return namingTemporaryDatabase(() => importInto(dataset, old, undefined, dated));
+  const names = target === undefined ? undefined : { name: target, path: await findFile(target) };
+  return namingTemporaryDatabase(() => importInto(source, names, undefined, options));
 }
 
-/** Builds the snapshot at `paths`, or for a dry run, which has none, a temporary one. */
+/**
+ * Builds the snapshot at `paths`, or for a dry run, which has none, a temporary one. Compares it with
+ * the snapshot that has these names, if there is one.
+ */
 async function importInto(
-  dataset: LineSource,
-  old: OldSnapshot | undefined,
+  source: Source,
+  names: FileNames | undefined,
   paths: Paths | undefined,
-  options: Dated<ImportOptions>,
+  options: SourceOptions,
 ): Promise<WriteReport> {
-  const idKind = options.idMap === undefined ? "integers" : "keys";
-  await using reader = await openReader(dataset, idKind, options);
-  using ids = await Ids.open(reader.ids, old, options);
-  using writer = SnapshotWriter.create(paths?.work, old?.path);
+  const builtAtMs = options.builtAtMs ?? Date.now();
+  const old = names && (await readOldSnapshot(names, builtAtMs, options));
 
-  const read = await fill(writer.db, reader, ids, options);
+  const idKind = options.idMap === undefined ? "integers" : "keys";
+  await using reader = await openSource(source, idKind, options);
+  using ids = await Ids.open(reader.ids, old, options);
+  using writer = SnapshotWriter.create(paths?.work, old?.path, builtAtMs);
+
+  const read = await fill(writer, reader, ids, options);
   const held = old ? holdTakedowns(writer.db, old.takedowns) : 0;
   const summary = summarize(writer.db);
   const differences = guardImport(writer.db, read.skipped, summary, old, options);
@@ -92,23 +119,22 @@ async function importInto(
 /** Builds a snapshot in memory from a dataset, which may be empty. */
 export async function buildSnapshot(
   dataset: LineSource,
-  options: FinishOptions = {},
+  { builtAtMs }: BuildTime = {},
 ): Promise<Uint8Array> {
-  await using reader = await openReader(dataset, "integers", {});
+  await using reader = await openSource(findNamed(dataset), "integers", {});
   using ids = await Ids.open(reader.ids, undefined, {});
-  using writer = SnapshotWriter.createInMemory();
+  using writer = SnapshotWriter.createInMemory(builtAtMs);
 
-  const dated = dateBuild(options);
-  await fill(writer.db, reader, ids, dated);
-  return await writer.toBytes(ids, summarize(writer.db), dated);
+  await fill(writer, reader, ids, {});
+  return await writer.toBytes(ids, summarize(writer.db));
 }
 
 function fill(
-  db: Database,
+  { db, builtAtMs }: SnapshotWriter,
   reader: RecordReader,
   ids: Ids,
-  options: Dated<ReadOptions & Pick<ImportOptions, "skipInvalid">>,
+  options: ReadOptions & Pick<SourceOptions, "skipInvalid">,
 ): Promise<ReadReport> {
   const handler = options.skipInvalid ? new SkippingWriter(db, ids) : new RowWriter(db, ids);
-  return readDataset(reader, handler, ids, options);
+  return readDataset(reader, handler, ids, builtAtMs, options);
 }

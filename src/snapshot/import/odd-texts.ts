@@ -7,7 +7,6 @@ import { decodeHTMLStrict } from "entities/decode";
 import { listNames, mayBePrivate, type RawRecord } from "../../domain/dataset.ts";
 import { formatTime } from "../../domain/time.ts";
 import { isUncomputed } from "../../domain/uncomputed-cell.ts";
-import type { Dated } from "./build-time.ts";
 import type { CleaningOptions } from "./clean-record.ts";
 
 const DAY = 86_400;
@@ -44,9 +43,9 @@ export class OddTexts {
   /** Later times are in the future in every time zone. */
   readonly #tomorrow: string;
 
-  constructor({ decodeHtml = false, builtAtMs }: Dated<Pick<CleaningOptions, "decodeHtml">>) {
+  constructor(nowMs: number, { decodeHtml = false }: Pick<CleaningOptions, "decodeHtml">) {
     this.#decodesHtml = decodeHtml;
-    this.#tomorrow = formatTime(Math.floor(builtAtMs / 1000) + DAY);
+    this.#tomorrow = formatTime(Math.floor(nowMs / 1000) + DAY);
   }
 
   /** Finds the odd names and times of a record that has not been cleaned. */

@@ -5,7 +5,6 @@ import { isSnapshot, PREVIOUS_SCHEMA, SCHEMA_VERSION } from "../format/layout.ts
 import { readMeta } from "../format/meta.ts";
 import { openInPlace } from "../format/open.ts";
 import { namingErrors, SnapshotError } from "../format/snapshot-error.ts";
-import type { Dated } from "./build-time.ts";
 import type { Summary } from "./summary.ts";
 import { type HoldOptions, listTakedowns, type Takedown } from "./takedowns.ts";
 
@@ -32,6 +31,7 @@ export interface OverwriteOptions {
 
 /** The names of a snapshot that has not been read yet. */
 type Names = Pick<OldSnapshot, "name" | "path">;
+export type FileNames = Required<Names>;
 
 /** `what` is the kind of file that the command writes, such as "a Roadbook snapshot". */
 export function notOverwritten(target: string, what: string): string {
@@ -39,16 +39,16 @@ export function notOverwritten(target: string, what: string): string {
 }
 
 /**
- * Reads the snapshot at `path`, if there is one. Throws if the file is something else or is damaged,
+ * Reads the old snapshot, if there is one. Throws if the file is something else or is damaged,
  * because an import could then undo takedowns. With `force`, such a file is treated as missing.
  */
 export async function readOldSnapshot(
-  path: string,
-  name: string,
-  options: Dated<OverwriteOptions & HoldOptions>,
+  { name, path }: FileNames,
+  nowMs: number,
+  options: OverwriteOptions & HoldOptions,
 ): Promise<OldSnapshot | undefined> {
   if (!existsSync(path)) return undefined;
-  if (!(await isSnapshot(path))) {
+  if (!isSnapshot(path)) {
     if (options.force) return undefined;
     throw new Error(notOverwritten(name, "a Roadbook snapshot"));
   }
@@ -57,7 +57,7 @@ export async function readOldSnapshot(
     return await openVerified(path, name, PREVIOUS_SCHEMA, (db) => {
       const old = describeOldSnapshot(db, { name, path });
       // The release before this one did not remember takedowns.
-      return old.isOfOlderRelease ? old : { ...old, takedowns: listTakedowns(db, options) };
+      return old.isOfOlderRelease ? old : { ...old, takedowns: listTakedowns(db, nowMs, options) };
     });
   } catch (error) {
     if (!(error instanceof SnapshotError)) throw error;
@@ -71,7 +71,7 @@ export async function readOldSnapshot(
  * Verifies the bytes of `file`, which is a copy of a snapshot, and reads it for a change, which holds
  * no takedowns.
  */
-export function verifyOldSnapshot(file: string, names: Names): Promise<OldSnapshot> {
+export function verifyOldSnapshot(file: string, names: FileNames): Promise<OldSnapshot> {
   return openVerified(file, names.name, SCHEMA_VERSION, (db) => describeOldSnapshot(db, names));
 }
 

@@ -5,7 +5,6 @@
 import type { RecordKey } from "../../domain/dataset.ts";
 import type { RecordReader, UnknownColumn } from "../../domain/record-reader.ts";
 import { InvalidRecord } from "../../domain/validate-record.ts";
-import type { BuildTime, Dated } from "./build-time.ts";
 import { type CleaningOptions, cleanRecord } from "./clean-record.ts";
 import { ErrorCollector } from "./error-collector.ts";
 import type { Ids } from "./ids.ts";
@@ -13,7 +12,7 @@ import { OddTexts } from "./odd-texts.ts";
 import { DatasetError, type SkippedErrors } from "./record-errors.ts";
 import type { RecordHandler } from "./record-handler.ts";
 
-export interface ReadOptions extends BuildTime, CleaningOptions {
+export interface ReadOptions extends CleaningOptions {
   /** How many errors of each kind to report. Defaults to 5. */
   maxErrors?: number | undefined;
 }
@@ -28,15 +27,16 @@ export interface ReadReport extends Pick<OddTexts, "names" | "times"> {
   skipped: SkippedErrors;
 }
 
-/** Rejects with a {@link DatasetError} if any error was not skipped. */
+/** Rejects with a {@link DatasetError} if any error was not skipped. Times after `nowMs` are odd. */
 export async function readDataset<Parsed extends RecordKey>(
   reader: RecordReader,
   handler: RecordHandler<Parsed>,
   ids: Ids,
-  options: Dated<ReadOptions>,
+  nowMs: number,
+  options: ReadOptions,
 ): Promise<ReadReport> {
   let cleaned = 0;
-  const odd = new OddTexts(options);
+  const odd = new OddTexts(nowMs, options);
   const collector = new ErrorCollector(handler, reader, ids, options.maxErrors);
 
   for await (const items of reader.read()) {

@@ -17,14 +17,21 @@ import { writeMeta } from "../format/meta.ts";
 import { createIndexes, createSchema } from "../format/schema.ts";
 import { divideSitemap } from "../format/sitemap-pages.ts";
 import { addTrailer, writeTrailer } from "../format/write-trailer.ts";
-import type { BuildTime, Dated } from "./build-time.ts";
 import type { Ids } from "./ids.ts";
 import type { Summary } from "./summary.ts";
 
 /** If fewer pages are free, a change leaves the other blocks as they are. */
 const MAX_FREE_SHARE = 1 / 8;
 
-export interface FinishOptions extends BuildTime {
+export interface BuildTime {
+  /**
+   * The time of the build, which dates takedowns, ends holds and shows what is in the future. Defaults
+   * to now.
+   */
+  builtAtMs?: number | undefined;
+}
+
+export interface FinishOptions {
   /** Called repeatedly while the index of user names is built, with the progress (0 to 1). */
   onIndexed?: ((share: number) => void) | undefined;
 }
@@ -32,11 +39,18 @@ export interface FinishOptions extends BuildTime {
 export class SnapshotWriter implements Disposable {
   /** In a transaction until it is finished. The snapshot to compare it with is attached as `old`. */
   readonly db: Database;
+  readonly builtAtMs: number;
   readonly #isNew: boolean;
   #isOpen = true;
 
-  private constructor(db: Database, old: string | undefined, isNew: boolean) {
+  private constructor(
+    db: Database,
+    old: string | undefined,
+    isNew: boolean,
+    builtAtMs = Date.now(),
+  ) {
     this.db = db;
+    this.builtAtMs = builtAtMs;
     this.#isNew = isNew;
     try {
       // A killed process must not leave a journal file, which SQLite would later apply to another
@@ -55,18 +69,22 @@ export class SnapshotWriter implements Disposable {
   }
 
   /** Begins a snapshot without rows in an empty file, or in one that nobody keeps. */
-  static create(file: string | undefined, old: string | undefined): SnapshotWriter {
+  static create(
+    file: string | undefined,
+    old: string | undefined,
+    builtAtMs: number,
+  ): SnapshotWriter {
     const db = file === undefined ? sqlite.openTemporary() : sqlite.openWritable(file);
-    return new SnapshotWriter(db, old, true);
+    return new SnapshotWriter(db, old, true, builtAtMs);
   }
 
   /** Continues a copy of the snapshot file `old`. */
-  static change(copy: string, old: string): SnapshotWriter {
-    return new SnapshotWriter(sqlite.openWritable(copy), old, false);
+  static change(copy: string, old: string, builtAtMs?: number): SnapshotWriter {
+    return new SnapshotWriter(sqlite.openWritable(copy), old, false, builtAtMs);
   }
 
-  static createInMemory(): SnapshotWriter {
-    return new SnapshotWriter(sqlite.openMemory(), undefined, true);
+  static createInMemory(builtAtMs?: number): SnapshotWriter {
+    return new SnapshotWriter(sqlite.openMemory(), undefined, true, builtAtMs);
   }
 
   /** Continues a copy of the bytes of a database. */
@@ -88,9 +106,9 @@ export class SnapshotWriter implements Disposable {
     { next, work }: Pick<Paths, "next" | "work">,
     ids: Ids,
     summary: Summary,
-    options: Dated<FinishOptions>,
+    { onIndexed }: FinishOptions = {},
   ): Promise<string> {
-    await this.#finish(ids, summary, options);
+    await this.#finish(ids, summary, onIndexed);
     const isCopied = this.#isNew || this.#hasManyFreePages();
     // Copies rows, not pages, so free pages are left behind.
     if (isCopied) this.db.run(sql`VACUUM INTO ${next}`);
@@ -106,8 +124,8 @@ export class SnapshotWriter implements Disposable {
   }
 
   /** Returns the database, which is in memory and whose rows are complete, as a snapshot. */
-  async toBytes(ids: Ids, summary: Summary, options: Dated<FinishOptions>): Promise<Uint8Array> {
-    await this.#finish(ids, summary, options);
+  async toBytes(ids: Ids, summary: Summary): Promise<Uint8Array> {
+    await this.#finish(ids, summary);
     this.db.$client.exec("VACUUM");
     return addTrailer(forgetDeletedIn(this.db.$client.serialize()));
   }
@@ -122,17 +140,13 @@ export class SnapshotWriter implements Disposable {
   }
 
   /** Adds what follows from the rows, and commits. */
-  async #finish(
-    ids: Ids,
-    summary: Summary,
-    { builtAtMs, onIndexed }: Dated<FinishOptions>,
-  ): Promise<void> {
+  async #finish(ids: Ids, summary: Summary, onIndexed?: FinishOptions["onIndexed"]): Promise<void> {
     // Before the indexes, which take long, because the id map may be on a full disk.
     const id_map = ids.addMark();
     // A change brings the indexes of a copy in line itself.
     if (this.#isNew) await indexNames(this.db, summary.counts.public_users, onIndexed);
 
-    const built_at = formatTime(Math.floor(builtAtMs / 1000));
+    const built_at = formatTime(Math.floor(this.builtAtMs / 1000));
     writeMeta(this.db, { built_at, roadbook_version: version, ...summary, id_map });
     createIndexes(this.db.$client);
     divideSitemap(this.db.$client);

@@ -7,7 +7,6 @@ import { type ChangeLine, isPublicUser } from "../../domain/dataset.ts";
 import { MAX_HOLD_MS } from "../../domain/limits.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { privateUser, takedown, user } from "../format/schema.ts";
-import type { BuildTime, Dated } from "./build-time.ts";
 
 /** `at` is in milliseconds since 1970. A user who is not hidden has been deleted. */
 export interface Takedown {
@@ -16,7 +15,7 @@ export interface Takedown {
   isHidden: boolean;
 }
 
-export interface HoldOptions extends BuildTime {
+export interface HoldOptions {
   /** How long to keep to a takedown by `apply` or `hide`. Defaults to an hour, the maximum. */
   holdMs?: number | undefined;
 }
@@ -49,7 +48,8 @@ export class TakedownWriter {
 /** Lists the recent takedowns in the snapshot that an import will replace. */
 export function listTakedowns(
   old: Database,
-  { holdMs = MAX_HOLD_MS, builtAtMs: nowMs }: Dated<HoldOptions>,
+  nowMs: number,
+  { holdMs = MAX_HOLD_MS }: HoldOptions,
 ): Takedown[] {
   // The clock may have been set back since the takedown.
   const at = sql<number>`min(${takedown.at}, ${nowMs})`;

@@ -1,5 +1,5 @@
 /** The report on a snapshot that has been written. All commands that write one have the same. */
-import type { RecordKey } from "../../domain/dataset.ts";
+import type { RecordType } from "../../domain/dataset.ts";
 import type { Totals } from "../format/counts.ts";
 import type { Differences } from "./comparison.ts";
 import type { ReadReport } from "./read-dataset.ts";
@@ -12,5 +12,5 @@ export interface WriteReport extends ReadReport, Totals {
   /** How many users an import kept private or deleted, although the dataset says otherwise. */
   held: number;
   /** The records that a change file deletes and that do not exist. */
-  notFound: { type: RecordKey["type"]; id: number | string }[];
+  notFound: { type: RecordType; id: number | string }[];
 }
