@@ -1,6 +1,7 @@
 /** Import and apply write all or nothing, one after another, and say why in one line. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
+  chmodSync,
   copyFileSync,
   createReadStream,
   linkSync,
@@ -8,10 +9,11 @@ import {
   readdirSync,
   readFileSync,
   statfsSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { lock } from "../../src/files/lock.ts";
 import { makeTemporaryFolder } from "../../src/files/temporary-folder.ts";
@@ -123,6 +125,20 @@ test.each(["import", "apply", "export"])(
     expect(text).toBe(await exported(await makeSnapshot()));
   },
 );
+
+test("changes to a snapshot that nobody may write are made in a copy that its owner may", async () => {
+  const target = await makeSnapshot();
+  chmodSync(target, 0o444);
+  const modes: number[] = [];
+  const modeOf = (path: string) => statSync(path).mode & 0o777;
+  async function* changes() {
+    yield Buffer.from(`${JSON.stringify(user(98, "Ann"))}\n`.padEnd(1 << 17, " \n"));
+    await until(() => modes.push(modeOf(join(dirname(target), ".snapshot.new.work"))) > 20);
+    yield Buffer.from(`${JSON.stringify(user(99, "Bob"))}\n`);
+  }
+  await applyChanges(changes(), target);
+  expect([modes.at(-1), modeOf(target)]).toEqual([0o600, 0o444]);
+});
 
 test("a source that cannot be read is named, and not the target", async () => {
   const folder = temporaryFolder();

@@ -3,7 +3,7 @@
  * copy. References are checked after the last line, so a record may be deleted before or after its
  * last reference is removed.
  */
-import { access, constants, stat } from "node:fs/promises";
+import { access, chmod, constants, stat } from "node:fs/promises";
 import type { RecordReader } from "../../domain/record-reader.ts";
 import { copyIfSpace } from "../../files/disk-space.ts";
 import { isMissing, type Paths, type ReplaceOptions, replaceLocked } from "../../files/replace.ts";
@@ -89,6 +89,8 @@ export async function copyVerified(name: string, { work, old }: Paths): Promise<
   await namingErrors(name, () => access(old, constants.R_OK));
   const { size } = await stat(old);
   await copyIfSpace(old, work, size);
+  // The copy has the mode of the original, which may forbid writing.
+  await chmod(work, 0o600);
   // Verifies the copy rather than the original, which may have changed since it was copied.
   return verifyOldSnapshot(work, { name, path: old });
 }
