@@ -2,23 +2,25 @@
 import type { FileHandle } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 
-/**
- * Small enough that computing the SHA-256 hash of a chunk takes at most 0.7 ms. A multiple of the
- * pages and blocks of snapshots, because those who hash or clear them rely on whole ones.
- */
-const CHUNK_BYTES = 1 << 18;
+/** Small enough that computing the SHA-256 hash of a chunk takes at most 0.7 ms. */
+const MAX_CHUNK_BYTES = 1 << 18;
 
-/** Ends early if the file does. A chunk of a file is valid until the next is requested. */
+/**
+ * All chunks but the last have whole units of `unitBytes`. Ends early if the file does. A chunk of a
+ * file is valid until the next is requested.
+ */
 export async function* readChunks(
   source: FileHandle | Uint8Array,
   from: number,
   to: number,
+  unitBytes = 1,
 ): AsyncGenerator<Uint8Array> {
+  const chunkBytes = MAX_CHUNK_BYTES - (MAX_CHUNK_BYTES % unitBytes);
   const isMemory = source instanceof Uint8Array;
-  const buffer = Buffer.alloc(isMemory ? 0 : CHUNK_BYTES);
+  const buffer = Buffer.alloc(isMemory ? 0 : chunkBytes);
   let at = from;
   while (at < to) {
-    const length = Math.min(CHUNK_BYTES, to - at);
+    const length = Math.min(chunkBytes, to - at);
     const chunk = isMemory
       ? source.subarray(at, at + length)
       : await readFully(source, buffer.subarray(0, length), at);

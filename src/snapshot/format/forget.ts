@@ -27,7 +27,7 @@ export async function forgetDeleted(path: string): Promise<void> {
   const { databaseBytes, pageBytes } = parseSizes(await readHeader(file));
   requirePageBytes(pageBytes);
   let at = 0;
-  for await (const pages of readChunks(file, 0, databaseBytes)) {
+  for await (const pages of readChunks(file, 0, databaseBytes, pageBytes)) {
     const hasChanged = clearUnused(pages, at === 0 ? HEADER_BYTES : 0);
     if (hasChanged) await writeAll(file, pages, at);
     at += pages.length;

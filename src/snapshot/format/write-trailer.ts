@@ -12,7 +12,7 @@ export async function writeTrailer(path: string): Promise<string> {
   const { databaseBytes } = parseSizes(await readHeader(file));
   const hash = createHash("sha256");
   const blocks: Buffer[] = [];
-  for await (const chunk of readChunks(file, 0, databaseBytes)) {
+  for await (const chunk of readChunks(file, 0, databaseBytes, BLOCK_BYTES)) {
     hash.update(chunk);
     blocks.push(hashBlocks(chunk));
   }

@@ -14,6 +14,7 @@ import type { Database } from "../../sqlite/driver.ts";
 import { checkSnapshot } from "../format/check.ts";
 import { forgetDeleted, forgetDeletedIn } from "../format/forget.ts";
 import { writeMeta } from "../format/meta.ts";
+import { verifyFile } from "../format/open.ts";
 import { createIndexes, createSchema } from "../format/schema.ts";
 import { divideSitemap } from "../format/sitemap-pages.ts";
 import { addTrailer, writeTrailer } from "../format/write-trailer.ts";
@@ -117,8 +118,8 @@ export class SnapshotWriter implements Disposable {
     const file = isCopied ? next : work;
     await forgetDeleted(file);
     const sha256 = await writeTrailer(file);
-    // Detects bugs in how a snapshot is built. A takedown does not wait for this.
-    if (this.#isNew) await checkSnapshot(file);
+    // Detects bugs in how a snapshot is built. A takedown does not wait for SQLite's own checks.
+    await (this.#isNew ? checkSnapshot(file) : verifyFile(file));
     ids.commit();
     return sha256;
   }
