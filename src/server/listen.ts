@@ -27,7 +27,7 @@ interface ListenAddress {
   flagPrefix?: "--" | "--admin-" | undefined;
 }
 
-/** How many ticks to wait before closing connections. Each tick reads at most 1,024 connections. */
+/** How many ticks to wait before closing connections. Bun reads at most 1,024 connections in each. */
 const DRAIN_TICKS = 5;
 const DRAIN_TICK_MS = 20;
 
@@ -66,8 +66,7 @@ const listenOnBun: Listen = async ({ host, port, reusePort = false }, respond, t
   return {
     origin: server.url.origin,
     async drain() {
-      // Closing now would reset connections whose requests have arrived but have not been read yet.
-      for (let tick = 0; tick < DRAIN_TICKS; tick++) await sleep(DRAIN_TICK_MS);
+      await readArrived();
       // `stop` also closes idle connections. Its promise is ignored, because it waits for
       // incomplete heads. A request is pending until its client has read the response.
       void server.stop();
@@ -81,7 +80,7 @@ const listenOnBun: Listen = async ({ host, port, reusePort = false }, respond, t
 const listenOnNode: Listen = async ({ host, port, reusePort = false }, respond, tls) => {
   const listener = createNodeListener(respond);
   const server = tls
-    ? (await import("node:https")).createServer(tls, listener)
+    ? (await import("node:https")).createServer({ ...tls, ciphers: CIPHERS }, listener)
     : (await import("node:http")).createServer(listener);
 
   await once(server.listen({ host, port, reusePort }), "listening");
@@ -92,6 +91,7 @@ const listenOnNode: Listen = async ({ host, port, reusePort = false }, respond, 
   return {
     origin: `${scheme}://${toUrlHost(host)}:${actualPort}`,
     async drain() {
+      await readArrived();
       server.close();
       // A connection becomes idle after its response.
       const timer = setInterval(() => server.closeIdleConnections(), DRAIN_TICK_MS);
@@ -105,6 +105,11 @@ const listenOnNode: Listen = async ({ host, port, reusePort = false }, respond, 
     },
   };
 };
+
+/** Lets a server read requests that have arrived, because closing would reset their connections. */
+async function readArrived(): Promise<void> {
+  for (let tick = 0; tick < DRAIN_TICKS; tick++) await sleep(DRAIN_TICK_MS);
+}
 
 function listenError(error: unknown, { host, port, flagPrefix }: ListenAddress): Error {
   const code = codeOf(error);

@@ -12,7 +12,9 @@ import {
   findFreePort,
   fixture,
   isRequired,
+  makeCertificate,
   openExecutable,
+  readyOrigin,
   root,
   run,
   spawnServer,
@@ -180,6 +182,25 @@ describe.if(isRequired)("the package", () => {
     expect([command.code, command.stderr]).toEqual([1, `roadbook: ${sentence}`]);
     const program = "import('roadbook').catch(({ message }) => console.log(message))";
     expect(await succeed([node("node20"), "-e", program])).toBe(sentence);
+  });
+
+  test("on Node, TLS accepts only ciphers with forward secrecy", async () => {
+    const { cert, key } = await makeCertificate("IP:127.0.0.1");
+    const flags = ["serve", "--port", "0", "--tls-cert", cert, "--tls-key", key];
+    const server = Bun.spawn([node("node24"), tool("roadbook"), ...flags], { stderr: "ignore" });
+    const origin = await readyOrigin(server.stdout);
+    for (const [cipher, isAccepted] of [
+      ["ECDHE-RSA-AES128-GCM-SHA256", true],
+      ["ECDHE-RSA-AES128-SHA", false],
+      ["AES128-GCM-SHA256", false],
+    ] as const) {
+      const { host } = new URL(origin);
+      const words = ["s_client", "-connect", host, "-tls1_2", "-cipher", cipher];
+      const { stdout } = await run(["openssl", ...words]);
+      expect([cipher, /Cipher is (?!\(NONE\))/.test(stdout)]).toEqual([cipher, isAccepted]);
+    }
+    server.kill();
+    expect(await server.exited).toBe(0);
   });
 
   test("on a system that is too old for better-sqlite3, the error names the library", async () => {
