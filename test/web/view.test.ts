@@ -269,6 +269,19 @@ test("on a kiosk, the pages that a search led to link back to its results", asyn
   expect(hostile).not.toContain("<b>&");
 });
 
+test("on a kiosk, a company page that was refused links back to the results, too", async () => {
+  const target = await openInProcess({ dataset: fixture, page: true, kiosk: true, searchLimit: 1 });
+  const headers = { accept: "text/html" };
+  await target.fetch("/?q=Łukasz", { headers });
+  const refused = await target.fetch("/companies/3?q=Łukasz", { headers });
+  expect(refused.status).toBe(429);
+  expect(await refused.text()).toContain('<a id="back" href="/?q=%C5%81ukasz">');
+  const search = await target.fetch("/?q=Łukasz", { headers });
+  expect(search.status).toBe(429);
+  expect(await search.text()).toContain('<a id="back" role="link" aria-disabled="true">');
+  await target.close();
+});
+
 test.each([false, true])(
   "other public drivers fill the screen below a few rows, each of them once (kiosk: %p)",
   async (kiosk) => {
