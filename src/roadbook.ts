@@ -161,7 +161,7 @@ export class OpenRoadbook implements Roadbook {
     this.#createMountable = createMountable;
     this.handler = handler;
     this.fetch = this.#injector ? rejectClosed(handler) : handler.fetch;
-    this.listener = createNodeListener(handler.fetch, handler.isUnknownPath);
+    this.listener = createNodeListener(handler.fetch, handler.tryFetch);
   }
 
   /** Made when it is first needed, because `serve` never needs it. */

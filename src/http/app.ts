@@ -64,8 +64,9 @@ export function createApp(options: AppOptions) {
 
   /** Also for the path of a file that does not exist. */
   function unknownPath(request: Request) {
-    contexts.of(request).isUnknownPath = true;
-    return notFound(request);
+    const context = contexts.of(request);
+    context.isUnknownPath = true;
+    return context.hasNext ? undefined : notFound(request);
   }
 
   function refuse({ path, route }: { path: string; route: string }): void {

@@ -1,16 +1,17 @@
 /** The files of the pages: the script, the style sheet and the logo. */
+import crypto from "node:crypto";
 import { NotFoundError } from "elysia";
-import { styleOf } from "../web/brand.ts";
+import { type Logo, styleOf } from "../web/brand.ts";
 import { assetPath } from "../web/page-paths.ts";
 import type { Pages } from "./app-options.ts";
-import { type Body, Content } from "./content.ts";
+import { Content } from "./content.ts";
 
 /** An operator's logo may also contain styles and embedded images. */
 const LOGO_POLICY =
   "default-src 'none'; frame-ancestors 'none'; style-src 'unsafe-inline'; img-src data:";
 
-/** The name of the script or the style sheet of a version, and its ending. */
-const VERSIONED = /^page-[0-9a-f]{12}(?:-[0-9a-f]{6})?\.(css|js)$/;
+/** The name of the script or the style sheet of any version, and its ending. */
+const VERSIONED = /^page-[0-9a-f]{12}\.(css|js)$/;
 
 export class AssetFiles {
   readonly paths: { scriptPath: string; stylePath: string; logoPath: string | undefined };
@@ -19,35 +20,36 @@ export class AssetFiles {
   readonly #current = new Map<string, Content>();
 
   constructor({ assets: { script, style }, accent, logo }: Pages) {
-    const styleFile = style.file.replace(".css", accent ? `-${accent.slice(1)}.css` : ".css");
-    const styleText = style.text + (accent ? styleOf(accent) : "");
+    const styleText = style + (accent ? styleOf(accent) : "");
     this.paths = {
-      scriptPath: this.#add(script.file, "text/javascript; charset=utf-8", script.text),
-      stylePath: this.#add(styleFile, "text/css; charset=utf-8", styleText),
-      // An SVG opened directly is a document and could run scripts, so the policy forbids scripts.
-      logoPath:
-        logo &&
-        this.#add(logo.file, logo.type, logo.bytes, { "content-security-policy": LOGO_POLICY }),
+      scriptPath: this.#addVersioned("js", "text/javascript; charset=utf-8", script),
+      stylePath: this.#addVersioned("css", "text/css; charset=utf-8", styleText),
+      logoPath: logo && this.#addLogo(logo),
     };
   }
 
   /** A page of another version gets the current script and style sheet. */
   find(file: string): Content {
-    const found = this.#files.get(file) ?? this.#current.get(endingOf(file));
+    const found = this.#files.get(file) ?? this.#current.get(VERSIONED.exec(file)?.[1] ?? "");
     if (!found) throw new NotFoundError();
     return found;
   }
 
-  #add(file: string, type: string, body: Body, headers = {}): string {
-    const own = { cache: "immutable", isShared: true, headers } as const;
-    this.#files.set(file, new Content(type, body, own));
-    const ending = endingOf(file);
-    if (ending) this.#current.set(ending, new Content(type, body, { isShared: true }));
+  /** Browsers keep the file for a year, so its name changes with the text. */
+  #addVersioned(ending: string, type: string, text: string): string {
+    const file = `page-${crypto.hash("sha256", text).slice(0, 12)}.${ending}`;
+    this.#files.set(file, new Content(type, text, { cache: "immutable", isShared: true }));
+    this.#current.set(ending, new Content(type, text, { isShared: true }));
     return assetPath(file);
   }
-}
 
-/** Returns the ending of the script or the style sheet of any version, otherwise "". */
-function endingOf(file: string): string {
-  return VERSIONED.exec(file)?.[1] ?? "";
+  /** An SVG opened directly is a document and could run scripts, so the policy forbids scripts. */
+  #addLogo({ file, type, bytes }: Logo): string {
+    const headers = { "content-security-policy": LOGO_POLICY };
+    this.#files.set(
+      file,
+      new Content(type, bytes, { cache: "immutable", isShared: true, headers }),
+    );
+    return assetPath(file);
+  }
 }

@@ -9,7 +9,7 @@ import type { Snapshot } from "../snapshot/read/reload.ts";
 import { renderDocument } from "../web/document.ts";
 import { preparePictures } from "../web/drawings.ts";
 import { assetPath, companyPath, DOCS_PATH, driverPath } from "../web/page-paths.ts";
-import type { View } from "../web/view.ts";
+import type { ProblemView, View } from "../web/view.ts";
 import type { Pages, Service } from "./app-options.ts";
 import { AssetFiles } from "./asset-files.ts";
 import { Content } from "./content.ts";
@@ -70,7 +70,7 @@ function createRoutes(pages: Pages, service: Service, renderer: PageRenderer) {
       if (!isSearch) {
         return renderer.show(request, data, { kind: "problem", problem: "invalid_query", query });
       }
-      if (refused) return renderer.show(request, data, limited(refused, query));
+      if (refused) return renderer.show(request, data, { ...limited(refused), query });
       return renderer.show(request, data, readResults(data, query));
     })
     .get(companyPath(":companyId"), async ({ request, params }) => {
@@ -163,8 +163,8 @@ function statusOf(view: View): number {
   return errors[view.problem].status;
 }
 
-const limited = ({ resetMs }: Decision, query = ""): View => {
-  return { kind: "problem", problem: "rate_limited", query, waitSeconds: toSeconds(resetMs) };
+const limited = ({ resetMs }: Decision): ProblemView => {
+  return { kind: "problem", problem: "rate_limited", waitSeconds: toSeconds(resetMs) };
 };
 
 function queryOf(request: Request): string {

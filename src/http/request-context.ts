@@ -23,6 +23,8 @@ export interface RequestContext extends Sender {
   decision: Decision | undefined;
   /** The headers that tell the client of the decision. */
   limitHeaders: Record<string, string> | undefined;
+  /** Whether another handler gets the request if there is nothing at its path. */
+  hasNext: boolean;
   /** Whether there is nothing at the path. False until that is known. */
   isUnknownPath: boolean;
   /** Whether a fault closes the connection instead of a response. False until it does. */
@@ -72,6 +74,7 @@ export class RequestContexts {
       startMs: performance.now(),
       decision: undefined,
       limitHeaders: undefined,
+      hasNext: false,
       isUnknownPath: false,
       isClosed: false,
     };

@@ -10,17 +10,22 @@ import { toRoutable } from "./routable.ts";
 /** {@link peerOf} explains `from`. Throws only if `request` is not a `Request`. */
 export type FetchHandler = (request: Request, from?: unknown) => Response | Promise<Response>;
 
+/** Like {@link FetchHandler}, but returns undefined for an unknown path, and does not report it. */
+export type TryFetchHandler = (
+  request: Request,
+  from?: unknown,
+) => Response | undefined | Promise<Response | undefined>;
+
 /** Lets a server give clients turns, and see what has become of a request. */
 export interface RequestHandler {
   fetch: FetchHandler;
+  tryFetch: TryFetchHandler;
   /** Responds that too many requests of this client are waiting. */
   refuse: FetchHandler;
   clientOf(request: Request, from: unknown): Client;
   /** Whether a request is to the API, by its path. */
   isToApi(request: Request): boolean;
-  /** Whether there is nothing at the path of a request to which `fetch` has responded. */
-  isUnknownPath(request: Request): boolean;
-  /** Whether a fault has closed the connection of such a request. */
+  /** Whether a fault has closed the connection of a request to which `fetch` has responded. */
   isClosed(request: Request): boolean;
 }
 
@@ -51,12 +56,18 @@ export function createRequestHandler(parts: Parts): RequestHandler {
       }
       return app.fetch(start(request, from));
     },
+    async tryFetch(request, from) {
+      const routable = start(request, from);
+      const context = contexts.of(routable);
+      context.hasNext = true;
+      const response = await app.fetch(routable);
+      return context.isUnknownPath ? undefined : response;
+    },
     refuse: (request, from) => respond({ request: start(request, from), responseValue: busy }),
     clientOf(request, from) {
       return contexts.clientOf({ peer: peerOf(request, from), headers: request.headers });
     },
     isToApi: ({ url }) => apiUrl.test(url),
-    isUnknownPath: (request) => contexts.of(request).isUnknownPath,
     isClosed: (request) => contexts.of(request).isClosed,
   };
 }

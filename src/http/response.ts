@@ -40,7 +40,7 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
   function respond(handled: Handled & { responseValue: object }): Response;
   function respond(handled: Handled): Response | undefined;
   function respond({ request, responseValue, route, cache }: Handled) {
-    // In a host app, Elysia first passes on the result of the host's own `onError`.
+    // Another handler responds. Or, in a host app, this is the result of the host's own `onError`.
     if (responseValue === undefined) return undefined;
     const context = contexts.of(request);
     const isHead = context.method === "HEAD" && request.method === "GET";

@@ -1,6 +1,6 @@
 /** Adapts a fetch handler to `node:http` and Express. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { FetchHandler } from "../http/request-handler.ts";
+import type { FetchHandler, TryFetchHandler } from "../http/request-handler.ts";
 
 /** A host name or an IP address, perhaps with a port. */
 const HOST = /^[\w.:[\]-]+$/;
@@ -12,10 +12,10 @@ export type NodeListener = (
   next?: () => void,
 ) => void;
 
-/** `isUnknownPath` says so of a request to which `respond` has responded. */
+/** If there is a next handler, `tryRespond` may leave the request to it. */
 export function createNodeListener(
   respond: FetchHandler,
-  isUnknownPath: (request: Request) => boolean = () => false,
+  tryRespond: TryFetchHandler = respond,
 ): NodeListener {
   async function send(incoming: IncomingMessage, outgoing: ServerResponse, next?: () => void) {
     const left = new AbortController();
@@ -23,8 +23,9 @@ export function createNodeListener(
       if (!outgoing.writableFinished) left.abort();
     });
     const request = requestOf(incoming, left.signal);
-    const response = await respond(request, () => incoming.socket.remoteAddress);
-    if (next && isUnknownPath(request)) return next();
+    const handle = next ? tryRespond : respond;
+    const response = await handle(request, () => incoming.socket.remoteAddress);
+    if (!response) return next?.();
 
     // Reads the whole body before sending the head, so nothing is sent if that fails.
     const body = Buffer.from(await response.arrayBuffer());

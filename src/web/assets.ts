@@ -2,7 +2,6 @@
  * The files that come with Roadbook. scripts/build.ts embeds them in the executable, and
  * scripts/package.ts adds them to the package. From source, each is made when it is first needed.
  */
-import crypto from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -48,31 +47,19 @@ export async function makeAssets(): Promise<Record<string, Bytes>> {
 /** Returns the docs page's script, gzip-compressed (1.3 MB). */
 export const docsScript = () => readAsset("scalar.js.gz");
 
-interface PageAsset {
-  /** Changes with the text. */
-  file: string;
-  text: string;
-}
-
 export interface PageAssets {
-  script: PageAsset;
-  style: PageAsset;
+  script: string;
+  style: string;
   /** The script in the head of a kiosk's page. */
   rescue: string;
 }
 
 export async function pageAssets(): Promise<PageAssets> {
   return {
-    script: await readPageAsset("page.js.asset"),
-    style: await readPageAsset("page.css.asset"),
+    script: await readText("page.js.asset"),
+    style: await readText("page.css.asset"),
     rescue: await readText("rescue.js.asset"),
   };
-}
-
-async function readPageAsset(name: AssetName): Promise<PageAsset> {
-  const text = await readText(name);
-  const [base, ending] = name.split(".");
-  return { file: `${base}-${crypto.hash("sha256", text).slice(0, 12)}.${ending}`, text };
 }
 
 async function readText(name: AssetName): Promise<string> {

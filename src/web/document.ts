@@ -87,7 +87,7 @@ function renderSearch({ view, brand, basePath, texts }: DocumentContext): Html {
   return html`<form action="${basePath}/" method="get" role="search">
     <label for="q">${texts.searchLabel}</label>
     <div class="field">
-      <input id="q" name="q" type="search" value="${"query" in view && view.query}" placeholder="${kiosk ? texts.searchLabel : texts.searchHint}"
+      <input id="q" name="q" type="search" value="${queryOf(view)}" placeholder="${kiosk ? texts.searchLabel : texts.searchHint}"
         autocomplete="off" autocapitalize="off" spellcheck="false" enterkeyhint="search"
         maxlength="${MAX_NAME}"${kiosk && html` inputmode="none"`}>
       <button>${texts.searchButton}</button>
@@ -101,6 +101,7 @@ function renderKeys(context: DocumentContext): Html {
     (key) => html`<button type="button" value="${key.toLowerCase()}">${key}</button>`,
   );
   const start = `${basePath}/`;
+  const leadsBack = search !== "" && queryOf(view) === undefined;
   const results = `${start}?${new URLSearchParams({ q: search })}`;
   const buttons = Object.entries(languages).map(
     ([code, { languageName }]) =>
@@ -109,9 +110,14 @@ function renderKeys(context: DocumentContext): Html {
   return html`<div class="keys">${keys}
     <button type="button" value=" " aria-label="${texts.spaceKey}">␣</button>
     <button type="button" value="" aria-label="${texts.backspaceKey}">⌫</button></div>
-  <div class="bar"><a ${linkIf(view.kind !== "start", start)} aria-label="${texts.backToStart}">${texts.start}</a><a id="back" ${linkIf(search !== "" && !("query" in view), results)}>${texts.results}</a>${
+  <div class="bar"><a ${linkIf(view.kind !== "start", start)} aria-label="${texts.backToStart}">${texts.start}</a><a id="back" ${linkIf(leadsBack, results)}>${texts.results}</a>${
     brand.language === undefined && buttons
   }</div>`;
+}
+
+/** The query of a page of results, or of a problem in its place. */
+function queryOf(view: View): string | undefined {
+  return view.kind === "results" || view.kind === "problem" ? view.query : undefined;
 }
 
 /** A link that leads nowhere from a page keeps its place. */

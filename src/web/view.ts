@@ -54,6 +54,7 @@ export interface CompanyView {
 export interface ProblemView {
   kind: "problem";
   problem: Exclude<keyof Texts["problems"], "nothing">;
+  /** Given if the page replaces a page of results. */
   query?: string;
   waitSeconds?: number;
 }

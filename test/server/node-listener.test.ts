@@ -92,6 +92,34 @@ test("a request for an unknown path goes to the next handler, if there is one, w
   expect(head.headers.get("content-type")).toBe("application/json; charset=utf-8");
 });
 
+test.each(["", "/rb"])(
+  "with base path %p, only Roadbook's own paths are reported",
+  async (basePath) => {
+    const reported: unknown[] = [];
+    await using withPage = await createRoadbook({
+      dataset: community,
+      page: true,
+      basePath,
+      onResponse: ({ route, status }) => reported.push([route, status]),
+    });
+    const origin = await serve((incoming, outgoing) => {
+      withPage.listener(incoming, outgoing, () => outgoing.end("the next handler"));
+    });
+    for (const accept of ["text/html", "*/*"]) {
+      for (const path of [
+        "/hello",
+        "/users/42/hello",
+        "/assets/site.css",
+        `${basePath}/drivers/99`,
+      ]) {
+        await fetch(origin + path, { headers: { accept } });
+      }
+      await fetch(`${origin}/hello`, { method: "POST", headers: { accept } });
+    }
+    expect(reported).toEqual(Array(2).fill(["/drivers/:driverId", 404]));
+  },
+);
+
 test("with a page, a browser's request for an unknown path goes to the next handler, too", async () => {
   await using withPage = await createRoadbook({ dataset: community, page: true });
   const origin = await serve((incoming, outgoing) =>
