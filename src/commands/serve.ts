@@ -26,7 +26,7 @@ import { UsageError } from "../settings/usage-error.ts";
 import type { RemoteSnapshot } from "../snapshot/remote/remote-snapshot.ts";
 import { demoSnapshot } from "../web/assets.ts";
 import { DOCS_PATH } from "../web/page-paths.ts";
-import { warnAboutFlags, warnAboutProxy } from "./flag-warnings.ts";
+import { warnAboutFlags, warnAboutProxy } from "./serve-warnings.ts";
 import { endOnSignal, nextSignal, STOPPING } from "./signals.ts";
 import { writeStdout } from "./stdout.ts";
 

@@ -14,6 +14,11 @@ export function parseDuration(text: string): number | undefined {
   return Number.isInteger(ms) && ms >= 1 && ms <= MAX_MS ? ms : undefined;
 }
 
+/** A number without a unit is in seconds. */
+export function parseDurationOrSeconds(text: string): number | undefined {
+  return parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
+}
+
 /** Writes whole milliseconds in the largest unit of which they are a whole number. */
 export function formatDuration(ms: number): string {
   const [unit = "ms", size = 1] =

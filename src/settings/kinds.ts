@@ -1,5 +1,5 @@
 /** The kinds of values: how each is read from text, and what the library takes instead. */
-import { MAX_DURATION_DAYS, parseDuration } from "../domain/duration.ts";
+import { MAX_DURATION_DAYS, parseDurationOrSeconds } from "../domain/duration.ts";
 import { InvalidValue } from "../domain/invalid-value.ts";
 import { isUrl, STANDARD } from "../files/input.ts";
 import { BOOLEAN, type GivenType, NUMBER, PATH_OR_BYTES, STRING } from "./given-type.ts";
@@ -90,21 +90,18 @@ export function oneOf<const Choice extends string>(
   return { ...kind(value, `one of ${choices.join(", ")}`, parse), choices };
 }
 
-/** In a setting, a number without a unit is in seconds. */
-const parseSetTime = (text: string) => parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
-
 /** A duration in milliseconds. */
 export const time = kind(
   "TIME",
   `a duration from 1ms to ${MAX_DURATION_DAYS}d, such as 1h, 30m or 500ms`,
-  parseSetTime,
+  parseDurationOrSeconds,
 );
 
 /** A duration in milliseconds, which may be 0. */
 export const timeOrZero = kind(
   "TIME",
   `0 or a duration up to ${MAX_DURATION_DAYS}d, such as 5m`,
-  (text) => (text === "0" ? 0 : parseSetTime(text)),
+  (text) => (text === "0" ? 0 : parseDurationOrSeconds(text)),
 );
 
 function parseWebUrl(text: string): URL | undefined {

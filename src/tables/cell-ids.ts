@@ -1,6 +1,6 @@
-/** Converts the ids and other integers that cells have to those of a dataset. */
+/** Converts the ids that cells have to those of a dataset. */
 import { toKey } from "../domain/keys.ts";
-import { asText, decoded, trimmed } from "./cell-text.ts";
+import { toInteger } from "./cell-integers.ts";
 
 /** The form of ids: integers, or keys, which can be of any kind. */
 export interface IdFormat {
@@ -27,14 +27,3 @@ export const idFormats = {
 
 /** Keys need an id map. */
 export type IdKind = keyof typeof idFormats;
-
-/** Allows decimals of zeros. In "1.000" and "1,000", they may be the end of a thousand. */
-const DECIMAL = /^(?!-?[1-9]\d{0,2}[.,]000$)(-?\d{1,100})(?:[.,]0*)?$/;
-
-/** Returns undefined for null and for empty text. An integer beyond 2^53 becomes a bigint. */
-export function toInteger(cell: unknown): unknown {
-  const value = trimmed(decoded(cell));
-  const [, digits] = DECIMAL.exec(asText(value)) ?? [];
-  if (digits === undefined) return value === "" ? undefined : value;
-  return Number.isSafeInteger(Number(digits)) ? Number(digits) : BigInt(digits);
-}

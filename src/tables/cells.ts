@@ -5,7 +5,8 @@
 import type { RawRecord } from "../domain/dataset.ts";
 import { languages } from "../domain/languages.ts";
 import { isUncomputed, UncomputedCell } from "../domain/uncomputed-cell.ts";
-import { type IdFormat, toInteger } from "./cell-ids.ts";
+import type { IdFormat } from "./cell-ids.ts";
+import { toInteger } from "./cell-integers.ts";
 import { asText, decoded, trimmed } from "./cell-text.ts";
 import { toTime } from "./cell-times.ts";
 import type { DateOrder } from "./date-order.ts";
