@@ -17,7 +17,7 @@ const FORMULA_ADVICE = "; it is an error of a formula in a spreadsheet";
 
 function adviseOnAvatar(value: unknown): string {
   const isRelative = typeof value === "string" && !/^[a-z]+:|^\s*$/i.test(value);
-  return isRelative ? "; --avatar-base URL says what a relative one belongs to" : "";
+  return isRelative ? "; --avatar-base URL of import says what a relative one belongs to" : "";
 }
 
 /** Has slashes, or a year of two digits. */

@@ -66,7 +66,8 @@ export function createApp(options: AppOptions) {
   function unknownPath(request: Request) {
     const context = contexts.of(request);
     context.isUnknownPath = true;
-    return context.hasNext ? undefined : notFound(request);
+    if (context.hasNext) return undefined;
+    return isClosed() ? fail("unavailable") : notFound(request);
   }
 
   function refuse({ path, route }: { path: string; route: string }): void {
@@ -77,8 +78,8 @@ export function createApp(options: AppOptions) {
   }
 
   function explain({ code, error, request }: Parameters<ErrorHandler>[0]) {
-    if (isClosed()) return fail("unavailable");
     if (code === "NOT_FOUND") return unknownPath(request);
+    if (isClosed()) return fail("unavailable");
     // The `error` of a schema is the error code.
     if (code === "VALIDATION" && isErrorCode(error.customError)) return fail(error.customError);
     if (isResult(error)) return error;

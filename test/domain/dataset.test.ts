@@ -114,7 +114,10 @@ describe("an error quotes the invalid value, and says what to do about ids that 
           "; remove the row if it is a total or a note; ids of text need --id-map FILE",
         ] as [object, string],
     ),
-    [{ ...user, avatar_url: "a.png" }, 'got "a.png"; --avatar-base URL says what a relative one'],
+    [
+      { ...user, avatar_url: "a.png" },
+      'got "a.png"; --avatar-base URL of import says what a relative one',
+    ],
     [{ ...user, created_at: "#REF!" }, 'got "#REF!"; it is an error of a formula in a spreadsheet'],
     [{ ...user, created_at: "5/1/2021" }, 'got "5/1/2021"; write it as 2021-05-31'],
     [{ ...user, roles: ["x".repeat(101)] }, "with --id-map FILE, it can be text of 1 to 100 code"],

@@ -134,6 +134,16 @@ test("with a page, a browser's request for an unknown path goes to the next hand
   ]);
 });
 
+test("after close, only Roadbook's own paths are a 503", async () => {
+  const roadbook = await createRoadbook({ dataset: community, page: true });
+  const origin = await serve((incoming, outgoing) =>
+    roadbook.listener(incoming, outgoing, () => outgoing.end("the next handler")),
+  );
+  await roadbook.close();
+  expect((await fetch(`${origin}/users/public/42`)).status).toBe(503);
+  expect(await (await fetch(`${origin}/hello`)).text()).toBe("the next handler");
+});
+
 test("a missing company gets a 404, but a file that Roadbook does not have may be the next handler's", async () => {
   const options = { dataset: community, page: true, allowIndexing: true } as const;
   await using withPage = await createRoadbook(options);

@@ -186,7 +186,7 @@ test("errors name the file, the line and the column, and are grouped", async () 
     "users.csv, line 4: name: is missing (user 3)",
     `users.csv, line 4: created_at: ${time}, got "2024-02-30 17:05:00" (user 3)`,
     `users.csv, line 5: created_at: ${time}, got "yesterday" (user 4)`,
-    'users.csv, line 12: avatar_url: must be null, or an http(s) URL or a path of at most 2048 code points, got "x.png"; --avatar-base URL says what a relative one belongs to (user 6)',
+    'users.csv, line 12: avatar_url: must be null, or an http(s) URL or a path of at most 2048 code points, got "x.png"; --avatar-base URL of import says what a relative one belongs to (user 6)',
     "users.csv, line 14: id: duplicate user id 7 (first on line 13)",
     `users.csv, line 9: id: ${ids}, got 76561197960265729${map}, or subtract 76561197960265728 from Steam ids`,
     `users.csv, line 10: id: ${ids}, got "five"${map}`,
