@@ -106,13 +106,19 @@ export class Table {
     if (isById) this.#hooks.onRead?.(this.file, this.#read);
   }
 
-  /** Lists the rows with one of these ids, which the query may have with another type. */
+  /**
+   * Lists the rows with one of these ids, which may be text in a column of another type, such as an
+   * enum. `example` is an id of the column. Text is compared as bytes, because a server would reject
+   * text that such a column cannot have.
+   */
   async listByIds(ids: readonly unknown[], example: unknown): Promise<Row[]> {
+    const isText = !isNumber(example) && !(example instanceof Uint8Array);
+    const column = isText ? this.#source.dialect.cast("q.id") : "q.id";
     const literals = ids.flatMap((id) => {
       const like = convertLike(id, example);
       return like === undefined ? [] : [this.#literalOf(like)];
     });
-    return literals.length === 0 ? [] : this.query(`WHERE q.id IN (${literals})`);
+    return literals.length === 0 ? [] : this.query(`WHERE ${column} IN (${literals})`);
   }
 
   /** Throws if the pages did not have all rows. */
@@ -172,7 +178,7 @@ export class Table {
    */
   #literalOf(id: unknown): string {
     const { dialect } = this.#source;
-    if (typeof id === "number" || typeof id === "bigint") return String(id);
+    if (isNumber(id)) return String(id);
     if (id instanceof Uint8Array) return dialect.formatBytes(Buffer.from(id).toString("hex"));
     return dialect.formatText(String(id));
   }
@@ -184,13 +190,12 @@ export type Tables = ReadonlyMap<TableName, Table>;
 /** The errors of PostgreSQL and MySQL for types and collations that they do not compare. */
 const INCOMPARABLE = /operator does not exist|illegal mix of collations/i;
 
-/** A column of UUIDs is compared with nothing else. PostgreSQL returns its values as text. */
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+const isNumber = (id: unknown) => typeof id === "number" || typeof id === "bigint";
 
-/** Returns an id with the type of another one, or undefined if it cannot have that type. */
+/** Returns an id as a number or bytes if another one is. Undefined if it is not decimal, but must be. */
 function convertLike(id: unknown, example: unknown): unknown {
   const text = String(id);
-  if (typeof example === "string") return UUID.test(example) && !UUID.test(text) ? undefined : text;
   if (example instanceof Uint8Array) return Buffer.from(text, "hex");
+  if (!isNumber(example)) return text;
   return /^-?\d{1,100}$/.test(text) ? BigInt(text) : undefined;
 }

@@ -422,6 +422,26 @@ for (const [name, { has, start, types, cases, odd, differs, cast, keys }] of Obj
       },
     );
 
+    test.skipIf(name === "SQLite")(
+      "an id that an enum cannot have does not hide that another is compared differently",
+      async () => {
+        const letters = "ENUM ('b', 'a')";
+        if (isPostgres) await server.run(`CREATE TYPE letter AS ${letters}`);
+        await server.run(`CREATE TABLE letters (id ${isPostgres ? "letter" : letters})`);
+        await server.run("INSERT INTO letters VALUES ('b'), ('a')");
+        const idMap = join(temporaryFolder(), "ids");
+        const queries = {
+          users: select({ ...values, id: "id" }, "FROM letters"),
+          user_roles: select({ user_id: "'x'", role_id: 1 }),
+        };
+        expect(await importFrom(url, queries, idMap)).toContain("there is no user x");
+        const unlocks = select({ user_id: "'b'", achievement_id: 1, tier: 1, unlocked_at: 1 });
+        expect(await importFrom(url, { ...queries, user_achievements: unlocks }, idMap)).toMatch(
+          /^user_achievements\.sql: user_id is not compared like id in users\.sql; write/,
+        );
+      },
+    );
+
     test("columns are found in any case, and unknown ones are left out and reported", async () => {
       const quote = (name: string) => (url.startsWith("mysql") ? `\`${name}\`` : `"${name}"`);
       const columns = { ...values, Avatar: "'x'", "e'mail": "5" };

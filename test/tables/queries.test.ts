@@ -4,6 +4,12 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { importDataset } from "../../src/snapshot/import/import.ts";
+import { idFormats } from "../../src/tables/cell-ids.ts";
+import { ComparisonCheck } from "../../src/tables/comparison-check.ts";
+import { connect } from "../../src/tables/database-connection.ts";
+import { DatabaseSource } from "../../src/tables/database-source.ts";
+import { RowConverter } from "../../src/tables/row-converter.ts";
+import { Table } from "../../src/tables/table.ts";
 import { exported } from "../datasets.ts";
 import { temporaryFolder } from "../support.ts";
 
@@ -114,4 +120,19 @@ describe("two columns of ids that the database compares differently are one erro
       "user_roles.sql, user_id 20: user_id: there is no user 20",
     );
   });
+});
+
+test("rows are not taken for those of nobody while the database cannot be asked", async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "users.sql"), users);
+  new Database(join(folder, "db")).close();
+  const connection = await connect(`sqlite:${join(folder, "db")}`, 1000);
+  const source = new DatabaseSource(connection);
+  const selected = await source.open("users", join(folder, "users.sql"));
+  const table = await Table.open(source, "users", selected, {});
+  const check = new ComparisonCheck();
+  check.note(table, 2);
+  await connection[Symbol.asyncDispose]();
+  const checked = check.finish(table, { id: 1 }, new RowConverter(source, idFormats.integers));
+  await expect(checked).rejects.toThrow(/^users\.sql: .*closed/);
 });
