@@ -249,6 +249,44 @@ test("an import that waits for another one that fails makes the map that the oth
   expect(readMap(idMap).size).toBe(1);
 });
 
+test.each([false, true])(
+  "users can be hidden while an import (dry: %j) has the map",
+  async (dryRun) => {
+    const { target, idMap } = await importKeys([ann, { ...ann, id: "bob" }]);
+    const other = join(temporaryFolder(), "other");
+    await importDataset([ann], other, { idMap });
+    const started = Promise.withResolvers<void>();
+    const end = Promise.withResolvers<void>();
+    async function* slow() {
+      yield Buffer.from(`${textOf([ann, { ...ann, id: "new" }])}${" \n".repeat(1000)}`);
+      started.resolve();
+      await end.promise;
+    }
+    const importing = importDataset(slow(), other, { idMap, dryRun });
+    await started.promise;
+
+    const { found } = await hideUsers(["bob"], target, { idMap, waitMs: 0 });
+    expect(found).toEqual([{ id: 2, given: "bob", wasPublic: true }]);
+    const unknown = hideUsers(["new"], target, { idMap, waitMs: 0 });
+    await expect(unknown).rejects.toThrow("user new; nothing was written");
+    const same = hideUsers([uuid(1)], other, { idMap, waitMs: 0 });
+    if (dryRun) await same;
+    else await expect(same).rejects.toThrow(`another command is still writing ${other} after 0 s`);
+    end.resolve();
+    await importing;
+    expect(readMap(idMap).size).toBe(dryRun ? 2 : 3);
+  },
+);
+
+test("hiding users leaves an empty map empty", async () => {
+  const { target } = await importKeys([ann]);
+  const idMap = join(temporaryFolder(), "ids");
+  writeFileSync(idMap, "");
+  const hiding = hideUsers([uuid(1)], target, { idMap });
+  await expect(hiding).rejects.toThrow("is empty, but");
+  expect(statSync(idMap).size).toBe(0);
+});
+
 test.each<[string, unknown[], boolean]>([
   ["integers", [1, "7", 2 ** 53 - 1], true],
   ["an integer and text", [1, "a"], false],

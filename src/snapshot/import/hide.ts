@@ -32,7 +32,7 @@ export function hideUsers(
 ): Promise<WriteReport & { found: Found[] }> {
   return replaceExisting(target, options, async (paths) => {
     const old = await copyVerified(target, paths);
-    using ids = await Ids.open(OWN_IDS, old, options);
+    using ids = await Ids.open(OWN_IDS, old, { ...options, readsOnly: true });
     using writer = SnapshotWriter.change(paths.work, paths.old, options.builtAtMs);
     const copy = { paths, writer, ids, old };
 

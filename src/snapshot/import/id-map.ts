@@ -27,6 +27,8 @@ import { KeyTable } from "./key-table.ts";
 interface OpenOptions extends LockOptions {
   /** Whether to create a file that does not exist, or to read it as an empty map. */
   createsMissing: boolean;
+  /** Whether keys are only looked up, which another command that adds keys does not prevent. */
+  readsOnly?: boolean | undefined;
 }
 
 /** Half of a mark, in hexadecimal digits. The first half is the same for all marks of a map. */
@@ -80,7 +82,9 @@ export class IdMap implements Disposable {
       db.exec("PRAGMA busy_timeout = 0; PRAGMA cache_size = -32768; PRAGMA synchronous = EXTRA");
       // Another import that had the lock may have failed and removed the file that it had made.
       const isGone = () => fileAt(path) !== file;
-      await waitForLock(path, () => isGone() || tryBegin(db), options);
+      if (options.readsOnly) db.exec("BEGIN");
+      const begin = options.readsOnly ? tryRead : tryBegin;
+      await waitForLock(path, () => isGone() || begin(db), options);
       if (isGone()) {
         db.close();
         return undefined;
@@ -88,7 +92,7 @@ export class IdMap implements Disposable {
 
       // Somebody who looks up an id can delay the commit.
       db.exec("PRAGMA busy_timeout = 10000");
-      createTables(db, path);
+      createTables(db, path, options.readsOnly);
       const found = file === undefined ? "missing" : "existing";
       return new IdMap(path, db, isNew ? "new" : found);
     } catch (error) {
@@ -220,20 +224,36 @@ const fileAt = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino;
 /** Begins a transaction, unless another command has begun one. */
 function tryBegin(db: Sqlite): true | undefined {
   try {
-    db.exec("BEGIN IMMEDIATE");
+    return tryLock(db, "BEGIN IMMEDIATE");
   } catch (error) {
-    if (isLocked(error)) return undefined;
     if (!codeOf(error).startsWith("SQLITE_READONLY")) throw error;
     // Without new keys, nothing has to be written.
     db.exec("BEGIN");
+    return true;
   }
-  return true;
+}
+
+/** Begins to read in a transaction, unless another command is committing. */
+const tryRead = (db: Sqlite) => tryLock(db, "SELECT 1 FROM sqlite_schema");
+
+/** Runs a statement that takes a lock. Returns undefined if another command's lock prevents it. */
+function tryLock(db: Sqlite, statement: string): true | undefined {
+  try {
+    db.exec(statement);
+    return true;
+  } catch (error) {
+    if (isLocked(error)) return undefined;
+    throw error;
+  }
 }
 
 const noIdMap = (path: string) => new Error(`${path} is not an id map; choose another --id-map`);
 
-/** Creates the tables, unless they exist. Throws if there are only another program's. */
-function createTables(db: Sqlite, path: string): void {
+/**
+ * Creates the tables, unless they exist. Throws if there are only another program's. With
+ * `readsOnly`, the file stays empty.
+ */
+function createTables(db: Sqlite, path: string, readsOnly = false): void {
   const has = (condition: string) =>
     db.prepare(`SELECT 1 FROM sqlite_schema WHERE ${condition}`).get() !== undefined;
   if (has("name = 'mark'")) return;
@@ -241,8 +261,9 @@ function createTables(db: Sqlite, path: string): void {
   // With AUTOINCREMENT, an id stays taken even if somebody deletes its row.
   const columns = (name: string) =>
     `id INTEGER PRIMARY KEY AUTOINCREMENT, ${name} TEXT NOT NULL UNIQUE`;
-  for (const type of recordTypes) db.exec(`CREATE TABLE ${type} (${columns("key")})`);
-  db.exec(`CREATE TABLE mark (${columns("mark")})`);
+  const create = readsOnly ? "CREATE TEMP TABLE" : "CREATE TABLE";
+  for (const type of recordTypes) db.exec(`${create} ${type} (${columns("key")})`);
+  db.exec(`${create} mark (${columns("mark")})`);
 }
 
 const randomDigits = () => randomBytes(HALF / 2).toString("hex");

@@ -21,6 +21,8 @@ export interface IdOptions {
 interface OpenOptions extends IdOptions, LockOptions, OverwriteOptions {
   /** Whether a map that does not exist stays so, even if it would be created. */
   dryRun?: boolean | undefined;
+  /** Whether ids of the map are only looked up. */
+  readsOnly?: boolean | undefined;
 }
 
 export class Ids implements Disposable {
@@ -101,12 +103,12 @@ export class Ids implements Disposable {
 async function openMap(
   source: SourceIds,
   old: OldSnapshot | undefined,
-  { idMap, force, dryRun, waitMs, onWait }: OpenOptions,
+  { idMap, force, dryRun, ...options }: OpenOptions,
 ): Promise<IdMap | undefined> {
   if (idMap === undefined) return undefined;
   const isNew = old === undefined || old.isOfOlderRelease || force === true;
   const getsKeys = source.kind === "own" && !dryRun;
-  return IdMap.open(idMap, { createsMissing: isNew && getsKeys, waitMs, onWait });
+  return IdMap.open(idMap, { ...options, createsMissing: isNew && getsKeys });
 }
 
 /**
