@@ -1,7 +1,7 @@
 /** An export is the imported dataset, a seed generates one, and the schema describes both. */
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import Ajv from "ajv/dist/2020";
@@ -18,6 +18,7 @@ import {
   validateMarker,
   validateRecord,
 } from "../../src/domain/validate-record.ts";
+import { writeTrailer } from "../../src/snapshot/format/write-trailer.ts";
 import { cleanRecord } from "../../src/snapshot/import/clean-record.ts";
 import { importDataset } from "../../src/snapshot/import/import.ts";
 import { exportDataset } from "../../src/snapshot/read/export.ts";
@@ -138,6 +139,25 @@ test("an export closes its snapshot when it is read, or disposed of", async () =
   const unread = await exportDataset(path);
   unread[Symbol.dispose]();
   for (const lines of [read, left, unread]) expect(() => [...lines]).toThrow("closed");
+});
+
+test("an export that cannot read all of its snapshot names it", async () => {
+  const path = await makeSnapshot();
+  const db = sqlite.openWritable(path).$client;
+  const query =
+    "SELECT rootpage, page_size FROM sqlite_schema, pragma_page_size WHERE name = 'role'";
+  const { rootpage = 0, page_size = 0 } =
+    db.prepare<{ rootpage: number; page_size: number }>(query).get() ?? {};
+  db.close();
+  const bytes = readFileSync(path);
+  writeFileSync(path, bytes.fill(0xff, (rootpage - 1) * page_size, rootpage * page_size));
+  await writeTrailer(path);
+
+  const target = `${path}.ndjson`;
+  await expect(runCommandLine(["export", path, "--to", target])).rejects.toThrow(
+    new Error(`cannot read ${path}: database disk image is malformed`),
+  );
+  expect(existsSync(target)).toBe(false);
 });
 
 describe("a snapshot of the release before", () => {

@@ -1,5 +1,6 @@
 /** Exports the dataset in a snapshot. Importing and exporting it again changes nothing. */
 import { type IdsLine, withEndLine } from "../../domain/dataset.ts";
+import { cannotRead, isDamagedDatabase, isFileSystemError } from "../../files/errors.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { readMeta } from "../format/meta.ts";
 import { openPrivate } from "../format/private-copy.ts";
@@ -11,19 +12,24 @@ import { listRecords } from "../format/records.ts";
  */
 export async function exportDataset(path: string): Promise<Iterable<string> & Disposable> {
   const { db } = await openPrivate(path);
-  return new ExportedLines(db);
+  return new ExportedLines(path, db);
 }
 
 class ExportedLines implements Iterable<string>, Disposable {
+  readonly #path: string;
   readonly #db: Database;
 
-  constructor(db: Database) {
+  constructor(path: string, db: Database) {
+    this.#path = path;
     this.#db = db;
   }
 
   *[Symbol.iterator](): Generator<string> {
     try {
       yield* withEndLine(listLines(this.#db));
+    } catch (error) {
+      if (!isFileSystemError(error) && !isDamagedDatabase(error)) throw error;
+      throw cannotRead(this.#path, error);
     } finally {
       this[Symbol.dispose]();
     }
