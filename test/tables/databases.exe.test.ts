@@ -422,9 +422,9 @@ for (const [name, { has, start, types, cases, odd, differs, cast, keys }] of Obj
       },
     );
 
-    test.skipIf(name === "SQLite")(
-      "an id that an enum cannot have does not hide that another is compared differently",
-      async () => {
+    // SQLite has no enums.
+    if (name !== "SQLite") {
+      test("an id that an enum cannot have does not hide that another is compared differently", async () => {
         const letters = "ENUM ('b', 'a')";
         if (isPostgres) await server.run(`CREATE TYPE letter AS ${letters}`);
         await server.run(`CREATE TABLE letters (id ${isPostgres ? "letter" : letters})`);
@@ -439,8 +439,8 @@ for (const [name, { has, start, types, cases, odd, differs, cast, keys }] of Obj
         expect(await importFrom(url, { ...queries, user_achievements: unlocks }, idMap)).toMatch(
           /^user_achievements\.sql: user_id is not compared like id in users\.sql; write/,
         );
-      },
-    );
+      });
+    }
 
     test("columns are found in any case, and unknown ones are left out and reported", async () => {
       const quote = (name: string) => (url.startsWith("mysql") ? `\`${name}\`` : `"${name}"`);
