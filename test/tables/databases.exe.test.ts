@@ -534,8 +534,9 @@ for (const [name, { has, start, types, cases, odd, differs, cast, keys }] of Obj
       const before = stateOf(target);
       const queries = sleeping();
       const importing = importDataset(url, target, { queries }).catch((error) => error.message);
+      // PostgreSQL also lists the last query of the connection of another test that has just ended.
       const list = isPostgres
-        ? "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%AS q %' AND pid <> pg_backend_pid()"
+        ? "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%AS q %' AND pid <> pg_backend_pid()"
         : "SELECT id FROM information_schema.processlist WHERE info LIKE '%AS q %' AND id <> CONNECTION_ID()";
       await until(async () => {
         const [killed] = (await server.run(list)) as { id: number }[];

@@ -15,7 +15,7 @@ import { namingErrors, publicReasonOf, SnapshotError } from "./snapshot-error.ts
 interface PrivateOptions extends OpenOptions {
   /** Where to copy a large file. */
   copyFolder?: string | undefined;
-  /** What the operator can do if no copy can be made there. */
+  /** Advice for the operator if no copy can be made there. */
   advice?: string;
 }
 
