@@ -8,11 +8,12 @@ import { type GuardOptions, guardImport } from "./guard.ts";
 import { type IdOptions, Ids } from "./ids.ts";
 import type { LineOptions, LineSource } from "./line-reader.ts";
 import { type FileNames, type OverwriteOptions, readOldSnapshot } from "./old-snapshot.ts";
+import { openReader } from "./open-reader.ts";
 import { type ReadOptions, type ReadReport, readDataset } from "./read-dataset.ts";
 import { RowWriter } from "./row-writer.ts";
 import { SkippingWriter } from "./skip-invalid.ts";
 import { type BuildTime, type FinishOptions, SnapshotWriter } from "./snapshot-writer.ts";
-import { findSource, openSource, type Source } from "./source.ts";
+import { findSource, type Source } from "./source.ts";
 import { summarize } from "./summary.ts";
 import { type HoldOptions, holdTakedowns } from "./takedowns.ts";
 import type { WriteReport } from "./write-report.ts";
@@ -101,7 +102,7 @@ async function importInto(
   const old = names && (await readOldSnapshot(names, builtAtMs, options));
 
   const idKind = options.idMap === undefined ? "integers" : "keys";
-  await using reader = await openSource(source, idKind, options);
+  await using reader = await openReader(source, idKind, options);
   using ids = await Ids.open(reader.ids, old, options);
   using writer = SnapshotWriter.create(paths?.work, old?.path, builtAtMs);
 
@@ -121,7 +122,7 @@ export async function buildSnapshot(
   dataset: LineSource,
   { builtAtMs }: BuildTime = {},
 ): Promise<Uint8Array> {
-  await using reader = await openSource(findNamed(dataset), "integers", {});
+  await using reader = await openReader(findNamed(dataset), "integers", {});
   using ids = await Ids.open(reader.ids, undefined, {});
   using writer = SnapshotWriter.createInMemory(builtAtMs);
 

@@ -1,13 +1,9 @@
-/** Finds out what a source is, or why it can be none, and opens the reader that fits it. */
+/** Finds out what a source is, or why it can be none. */
 import { InvalidValue } from "../../domain/invalid-value.ts";
-import type { RecordReader } from "../../domain/record-reader.ts";
 import { isFolder, isUrl, STANDARD } from "../../files/input.ts";
-import type { IdKind } from "../../tables/cell-ids.ts";
 import { DATABASE_URLS, dialects, findDialect } from "../../tables/dialects.ts";
-import { openFolder, openQueries, type TableOptions } from "../../tables/open-tables.ts";
 import { isSnapshot } from "../format/layout.ts";
-import { type LineOptions, LineReader, type LineSource } from "./line-reader.ts";
-import { SnapshotReader } from "./snapshot-reader.ts";
+import type { LineSource } from "./line-reader.ts";
 
 /** Where records come from, and as what they are read. */
 export type Source =
@@ -31,24 +27,6 @@ export function findSource(given: LineSource, queries?: string): Source {
   if (isFolder(given)) return { kind: "folder", path: given };
   if (isSnapshot(given)) return { kind: "snapshot", path: given };
   return { kind: "lines", lines: given };
-}
-
-/** Tables may have ids of `idKind`. */
-export async function openSource(
-  source: Source,
-  idKind: IdKind,
-  options: LineOptions & TableOptions,
-): Promise<RecordReader> {
-  switch (source.kind) {
-    case "lines":
-      return LineReader.open(source.lines, options);
-    case "folder":
-      return openFolder(source.path, idKind, options);
-    case "snapshot":
-      return SnapshotReader.open(source.path);
-    case "database":
-      return openQueries(source.url, source.queries, idKind, options);
-  }
 }
 
 function findPathProblem(location: string): string | undefined {
