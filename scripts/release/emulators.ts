@@ -1,6 +1,6 @@
 /**
  * How Debian on x86-64 runs the executables of a release: itself, or with qemu, Wine, or musl's
- * loader. What an emulator needs is made in a folder that the caller removes; nothing is installed.
+ * loader. The files for an emulator are made in a folder that the caller removes; nothing is installed.
  */
 import { copyFileSync, existsSync, globSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

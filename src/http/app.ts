@@ -56,7 +56,8 @@ export function createApp(options: AppOptions) {
   /** Only this app names `server`, which Elysia then defines for each request to any of its routes. */
   const createMountable = () => {
     const root = new Elysia({ strictPath: true }).onTransform(({ request, server }) => {
-      // Nothing is found for a request of the host program itself, which is not counted then.
+      // Bun knows no address for a request of the host program itself or through a Unix socket. Without
+      // the option `defaultPeer`, such searches are not counted.
       contexts.start(request, server?.requestIP?.(request)?.address);
     });
     return assemble(root);

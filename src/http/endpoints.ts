@@ -21,9 +21,11 @@ export const API_PREFIX = "/api";
 
 export type Endpoint = (typeof endpoints)[keyof typeof endpoints];
 
+const all = Object.values(endpoints);
+
 /** The endpoint of a route, which may have /api, a host program's mount path, or both in front. */
 export function endpointOf(route: string): Endpoint | undefined {
-  return Object.values(endpoints).find(({ path }) => route.endsWith(path));
+  return all.find(({ path }) => route.endsWith(path));
 }
 
 /**
@@ -32,7 +34,7 @@ export function endpointOf(route: string): Endpoint | undefined {
  */
 export function apiUrlPattern(basePath: string): RegExp {
   const base = basePath.replace(/[^\w/]/g, "\\$&");
-  const paths = Object.values(endpoints).map(({ path, kind }) => {
+  const paths = all.map(({ path, kind }) => {
     const prefix = kind === "Service" ? "" : `(?:${API_PREFIX})?`;
     return prefix + path.replace(/:\w+/, "[^/%?]+");
   });

@@ -27,8 +27,8 @@ type CodeOf<One extends Kind> = Exclude<
 const common = { 422: ErrorBody, 500: ErrorBody, 503: ErrorBody };
 
 /**
- * The schemas of the errors, which give typed clients their types. No response has status 422, but
- * Elysia's own type of it has another body.
+ * The schemas of the errors, which give typed clients their types. No response has status 422, for
+ * which Elysia would add a type with another body.
  */
 export const errorResponses = {
   Users: { 400: ErrorBody, 403: ErrorBody, 404: ErrorBody, ...common },

@@ -8,8 +8,8 @@ type Details = { retry_after?: number };
 export type StatusOf<Code extends ErrorCode> = (typeof errors)[Code]["status"];
 
 /**
- * Hooks throw this, and so do handlers: if a route with schemas of its responses returned it, Elysia
- * would pass on the body without the status.
+ * Hooks throw this, and so does the handler of a route with schemas of its responses: if it returned
+ * this, Elysia would pass on the body without the status.
  */
 export function fail<Code extends ErrorCode>(code: Code, details?: Details) {
   const number: StatusOf<Code> = errors[code].status;
