@@ -98,7 +98,7 @@ type Served = "snapshot" | "dataset" | "demo";
 /** The options that say how to serve it. */
 interface Values extends Omit<RoadbookValues, Served> {
   /** Not an option of the library, whose host knows its proxies. */
-  onUntrustedProxy?: AppOptions["onUntrustedProxy"];
+  onSharedBudget?: AppOptions["onSharedBudget"];
 }
 
 /** Resources that the caller of {@link openRoadbook} opens, and closes after the Roadbook. */
@@ -250,7 +250,7 @@ export class OpenRoadbook implements Roadbook {
       isClosed: () => this.#isClosed,
       clients: clientsOf(values),
       defaultPeer: values.defaultPeer,
-      onUntrustedProxy: values.onUntrustedProxy,
+      onSharedBudget: values.onSharedBudget,
       limiter,
       unixClock: this.#unixClock,
       faultHooks: this.#injector ? [this.#injector.inject] : [],

@@ -1,6 +1,7 @@
 /** The warnings of `serve` about its flags: without effect, with a surprising one, or missing. */
 import type { Logger } from "pino";
 import { paragraph } from "../domain/text.ts";
+import type { SharedBudget } from "../http/request-context.ts";
 import { defaultOf } from "../settings/named-value.ts";
 import { type ServeValues, serveSettings } from "../settings/serve-flags.ts";
 import { shadeAccent } from "../web/brand.ts";
@@ -14,16 +15,22 @@ export function warnAboutFlags(
   for (const sentence of listFlagsWithoutEffect(values, isPublic, log)) log.warn(sentence);
   warnAboutFaults(values, log);
   warnAboutPartialLimit(values, log);
+  warnAboutForwardedHosts(values, log);
   warnAboutShades(values, log);
 }
 
 /** Leaves out the address, because it may be a person's. */
-export function warnAboutProxy(log: Logger): void {
-  const sentence = paragraph(
+export function warnAboutSharedBudget(cause: SharedBudget, log: Logger): void {
+  const untrusted = paragraph(
     "X-Forwarded-For came from an address that is not trusted, so everybody behind that proxy shares",
     "one search budget; if the proxy is yours, name its address with --trusted-proxy",
   );
-  log.warn(sentence);
+  const hidden = paragraph(
+    `${cause} names another client than X-Forwarded-For; if a proxy in front of yours sets it, everybody`,
+    "behind that proxy shares one search budget, unless yours trusts it, with trusted_proxies in Caddy",
+    "or set_real_ip_from in nginx",
+  );
+  log.warn(cause === "X-Forwarded-For" ? untrusted : hidden);
 }
 
 /** Yields a sentence for each. */
@@ -57,6 +64,16 @@ function warnAboutPartialLimit(values: ServeValues, log: Logger): void {
   const { reusePort, rateLimitStore, searchLimit } = values;
   if (!reusePort || rateLimitStore !== undefined || searchLimit === 0) return;
   log.warn("with --reuse-port and no --rate-limit-store, each process allows the whole limit");
+}
+
+function warnAboutForwardedHosts(values: ServeValues, log: Logger): void {
+  const { cacheMaxAge, trustedProxies, publicUrl } = values;
+  if (cacheMaxAge === 0 || trustedProxies === undefined || publicUrl !== undefined) return;
+  const sentence = paragraph(
+    "--cache-max-age without --public-url: responses to requests with X-Forwarded-Host are private, so",
+    "that no shared cache serves a forged host to everybody; give --public-url to have them shared",
+  );
+  log.warn(sentence);
 }
 
 /** Says where rules and marks in the accent would hardly be visible. */

@@ -9,12 +9,18 @@ import { createAdminFetch, METRICS_PATH } from "../http/admin.ts";
 import { endpoints } from "../http/endpoints.ts";
 import type { ResponseFacts } from "../http/hooks.ts";
 import type { Metrics } from "../http/metrics.ts";
+import type { SharedBudget } from "../http/request-context.ts";
 import type { Limiter } from "../limit/decision.ts";
 import { openLimiter } from "../limit/open-limiter.ts";
 import type { StoreOptions } from "../limit/shared-limiter.ts";
 import { type OpenRoadbook, openRoadbook } from "../roadbook.ts";
 import { CertificateWatcher, readTls } from "../server/certificate.ts";
-import { type Listener, openListener } from "../server/listen.ts";
+import {
+  IDLE_TIMEOUT_MS,
+  type Listener,
+  openListener,
+  PROXIED_IDLE_TIMEOUT_MS,
+} from "../server/listen.ts";
 import { createLog, type Log, logRequest } from "../server/log.ts";
 import { notifyReady } from "../server/notify.ts";
 import { addServerHeaders } from "../server/server-headers.ts";
@@ -26,7 +32,7 @@ import { UsageError } from "../settings/usage-error.ts";
 import type { RemoteSnapshot } from "../snapshot/remote/remote-snapshot.ts";
 import { demoSnapshot } from "../web/assets.ts";
 import { DOCS_PATH } from "../web/page-paths.ts";
-import { warnAboutFlags, warnAboutProxy } from "./serve-warnings.ts";
+import { warnAboutFlags, warnAboutSharedBudget } from "./serve-warnings.ts";
 import { endOnSignal, nextSignal, STOPPING } from "./signals.ts";
 import { writeStdout } from "./stdout.ts";
 
@@ -53,7 +59,8 @@ export async function runServe(values: ServeValues, unknownVariables: string[]):
 
 /** Serves until a signal. Then, or if a step fails, closes what it has opened, the last first. */
 async function serve(values: ServeValues, log: Log): Promise<void> {
-  const { host, port, reusePort, tlsCert: cert, tlsKey: key } = values;
+  const { host, port, reusePort, trustedProxies, tlsCert: cert, tlsKey: key } = values;
+  const defaultIdleTimeoutMs = trustedProxies ? PROXIED_IDLE_TIMEOUT_MS : IDLE_TIMEOUT_MS;
   const tls = cert && key ? readTls({ cert, key }) : undefined;
   const metrics = values.adminPort === undefined ? undefined : await openMetrics();
 
@@ -76,7 +83,13 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
     isToApi,
   });
   await using listener = await openListener(
-    { host, port, reusePort, flagPrefix: "--" },
+    {
+      host,
+      port,
+      reusePort,
+      idleTimeoutMs: values.idleTimeout ?? defaultIdleTimeoutMs,
+      flagPrefix: "--",
+    },
     respond,
     tls,
   );
@@ -156,7 +169,7 @@ async function openServed(
     ...values,
     page: !values.noPage,
     // Nobody shares a budget if nothing is counted.
-    onUntrustedProxy: limiter && (() => warnAboutProxy(log)),
+    onSharedBudget: limiter && ((cause: SharedBudget) => warnAboutSharedBudget(cause, log)),
     onBug: (error: unknown, requestId: string) => log.error({ err: error, requestId }, "bug"),
     onResponse(facts: ResponseFacts) {
       metrics?.countResponse(facts);

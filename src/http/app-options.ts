@@ -6,7 +6,7 @@ import type { RemoteStatus } from "../snapshot/remote/remote-snapshot.ts";
 import type { PageAssets } from "../web/assets.ts";
 import type { Brand, Logo } from "../web/brand.ts";
 import type { CountSearch, Hook, ResponseFacts } from "./hooks.ts";
-import type { RequestContexts } from "./request-context.ts";
+import type { RequestContexts, SharedBudget } from "./request-context.ts";
 
 export interface AppOptions {
   /**
@@ -36,7 +36,7 @@ export interface AppOptions {
   cacheMaxAgeSeconds: number;
   compress: boolean;
   /** Called at the first request with X-Forwarded-For whose peer is not trusted. */
-  onUntrustedProxy?: (() => void) | undefined;
+  onSharedBudget?: ((cause: SharedBudget) => void) | undefined;
   /** Empty except for test rigs. */
   faultHooks: Hook[];
   onResponse?: ((facts: ResponseFacts) => void) | undefined;

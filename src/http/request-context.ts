@@ -1,4 +1,5 @@
 /** Keeps the client, the id and the start of each request, which its `Request` does not have. */
+import { isIP } from "node:net";
 import type { Client, Clients } from "../limit/client-address.ts";
 import type { Decision } from "../limit/decision.ts";
 import { originOf } from "./origin.ts";
@@ -27,6 +28,8 @@ export interface RequestContext extends Sender {
   hasNext: boolean;
   /** Whether there is nothing at the path. False until that is known. */
   isUnknownPath: boolean;
+  /** Whether shared caches may store the response: not if its links have a host that came in a header. */
+  isShareable: boolean;
   /** Whether a fault closes the connection instead of a response. False until it does. */
   isClosed: boolean;
 }
@@ -37,19 +40,33 @@ interface ContextOptions {
   defaultPeer?: Peer;
   publicUrl: string | undefined;
   basePath: string;
-  onUntrustedProxy?: (() => void) | undefined;
+  onSharedBudget?: ((cause: SharedBudget) => void) | undefined;
 }
+
+/**
+ * Why many clients share one search budget: X-Forwarded-For comes from a proxy that is not trusted,
+ * or another header names other clients than X-Forwarded-For does.
+ */
+export type SharedBudget = "X-Forwarded-For" | (typeof CLIENT_HEADERS)[number];
+
+/** Set to the client's address by proxies in front of the trusted one. */
+const CLIENT_HEADERS = [
+  "CF-Connecting-IP",
+  "True-Client-IP",
+  "Fastly-Client-IP",
+  "X-Real-IP",
+] as const;
 
 /** The context of each request, by its `Request`, the only object that all hooks share. */
 export class RequestContexts {
   readonly #contexts = new WeakMap<Request, RequestContext>();
   readonly #options: ContextOptions;
   /** Undefined after its only call. */
-  #onUntrustedProxy: (() => void) | undefined;
+  #onSharedBudget: ContextOptions["onSharedBudget"];
 
   constructor(options: ContextOptions) {
     this.#options = options;
-    this.#onUntrustedProxy = options.onUntrustedProxy;
+    this.#onSharedBudget = options.onSharedBudget;
   }
 
   /** Elysia gets `routable` instead of `request`. */
@@ -60,10 +77,7 @@ export class RequestContexts {
   ): RequestContext {
     const { url, method, headers } = request;
     const isTrusted = this.#isTrusted(peer);
-    if (this.#onUntrustedProxy && !isTrusted && headers.has("x-forwarded-for")) {
-      this.#onUntrustedProxy();
-      this.#onUntrustedProxy = undefined;
-    }
+    if (this.#onSharedBudget) this.#reportSharedBudget({ peer, headers }, isTrusted);
 
     const context: RequestContext = {
       peer,
@@ -76,6 +90,8 @@ export class RequestContexts {
       limitHeaders: undefined,
       hasNext: false,
       isUnknownPath: false,
+      isShareable:
+        !isTrusted || this.#options.publicUrl !== undefined || !headers.has("x-forwarded-host"),
       isClosed: false,
     };
     this.#contexts.set(request, context);
@@ -99,6 +115,26 @@ export class RequestContexts {
     const { url, peer, headers } = this.of(request);
     return originOf({ url, headers, isTrusted: this.#isTrusted(peer) }) + basePath;
   };
+
+  #reportSharedBudget(sender: Sender, isTrusted: boolean): void {
+    const cause = isTrusted
+      ? this.#findOtherClient(sender)
+      : sender.headers.has("x-forwarded-for") && "X-Forwarded-For";
+    if (!cause) return;
+
+    this.#onSharedBudget?.(cause);
+    this.#onSharedBudget = undefined;
+  }
+
+  /** Finds a header that names another client than the one that is counted. */
+  #findOtherClient(sender: Sender): SharedBudget | undefined {
+    return CLIENT_HEADERS.find((name) => {
+      const address = sender.headers.get(name);
+      if (address === null || isIP(address) === 0) return false;
+      const named = this.#options.clients.clientOf(address, null);
+      return named.key !== this.clientOf(sender).key;
+    });
+  }
 
   #isTrusted(peer: Peer): boolean {
     const { clients } = this.#options;

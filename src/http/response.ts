@@ -86,7 +86,9 @@ class ResponseMaker {
   }
 
   #makeFrom(content: Content, context: RequestContext, isHead: boolean): Response {
-    const { type, storage } = content;
+    const { type } = content;
+    const isPrivate = content.storage === "public" && !context.isShareable;
+    const storage = isPrivate ? "private" : content.storage;
     const { status, headers, retryAfterSeconds } = content.options;
 
     const isStored = storage !== "none";

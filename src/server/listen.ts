@@ -23,9 +23,16 @@ interface ListenAddress {
   host: string;
   port: number;
   reusePort?: boolean;
+  /** In milliseconds, from 1,000 to 255,000. */
+  idleTimeoutMs?: number;
   /** The prefix of the host and port flags, for errors that name these flags. */
   flagPrefix?: "--" | "--admin-" | undefined;
 }
+
+/** When to close connections that are idle. */
+export const IDLE_TIMEOUT_MS = 10_000;
+/** Longer than proxies usually keep connections to a server, so that it is the proxy that closes them. */
+export const PROXIED_IDLE_TIMEOUT_MS = 130_000;
 
 /** How many ticks to wait before closing connections. Bun reads at most 1,024 connections in each. */
 const DRAIN_TICKS = 5;
@@ -50,12 +57,14 @@ export async function openListener(
   return { ...open, [Symbol.asyncDispose]: open.close };
 }
 
-const listenOnBun: Listen = async ({ host, port, reusePort = false }, respond, tls) => {
+const listenOnBun: Listen = async (address, respond, tls) => {
+  const { host, port, reusePort = false, idleTimeoutMs = IDLE_TIMEOUT_MS } = address;
   const options: Bun.Serve.Options<undefined> = {
     hostname: host,
     port,
     development: false,
     reusePort,
+    idleTimeout: Math.ceil(idleTimeoutMs / 1000),
     // Large bodies are discarded. Bun's own 413 would lack the JSON body and most headers.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     fetch: (request, server) => respond(request, () => server.requestIP(request)?.address),
@@ -77,11 +86,13 @@ const listenOnBun: Listen = async ({ host, port, reusePort = false }, respond, t
   };
 };
 
-const listenOnNode: Listen = async ({ host, port, reusePort = false }, respond, tls) => {
+const listenOnNode: Listen = async (address, respond, tls) => {
+  const { host, port, reusePort = false, idleTimeoutMs = IDLE_TIMEOUT_MS } = address;
   const listener = createNodeListener(respond);
+  const options = { keepAliveTimeout: idleTimeoutMs };
   const server = tls
-    ? (await import("node:https")).createServer({ ...tls, ciphers: CIPHERS }, listener)
-    : (await import("node:http")).createServer(listener);
+    ? (await import("node:https")).createServer({ ...options, ...tls, ciphers: CIPHERS }, listener)
+    : (await import("node:http")).createServer(options, listener);
 
   await once(server.listen({ host, port, reusePort }), "listening");
   const closed = once(server, "close");

@@ -104,6 +104,12 @@ export const timeOrZero = kind(
   (text) => (text === "0" ? 0 : parseDurationOrSeconds(text)),
 );
 
+/** A duration in milliseconds that Bun's timer for idle connections can have. */
+export const idleTime = kind("TIME", "a duration from 1s to 255s, such as 75s", (text) => {
+  const ms = parseDurationOrSeconds(text);
+  return ms !== undefined && ms >= 1000 && ms <= 255_000 ? ms : undefined;
+});
+
 function parseWebUrl(text: string): URL | undefined {
   const url = URL.parse(text);
   return url && /^https?:$/.test(url.protocol) ? url : undefined;

@@ -151,6 +151,13 @@ export const serveSettings = {
     host: { kind: kinds.text("ADDRESS"), default: DEFAULT_HOST, help: "address to listen on" },
     port: { kind: kinds.port, default: "3000", help: "port to listen on; 0 picks a free one" },
     reusePort: { kind: kinds.boolean, help: "share the port with this user's processes (Linux)" },
+    idleTimeout: {
+      kind: kinds.idleTime,
+      help: paragraph(
+        "when to close idle connections, in steps of about 4s; a proxy's own limit must be shorter",
+        "(default: 10s, with --trusted-proxy 130s)",
+      ),
+    },
     tlsCert: { kind: kinds.text("FILE"), help: "serve https with this certificate (PEM)" },
     tlsKey: { kind: kinds.text("FILE"), help: "the private key of that certificate (PEM)" },
     shutdownTimeout: { kind: kinds.time, default: "10s", help: "how long a shutdown may take" },

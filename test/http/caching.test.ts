@@ -54,6 +54,19 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s:", 
       }
     });
 
+    test("is a 304 for a proxy that appends to the tag when it compresses", async () => {
+      const etag = (await get(path)).headers.get("etag") ?? "";
+      for (const suffix of ["-gzip", ";gzip", "--gzip"]) {
+        const known = etag.replace(/"$/, `${suffix}"`);
+        expect([suffix, (await get(path, { "if-none-match": known })).status]).toEqual([
+          suffix,
+          304,
+        ]);
+      }
+      const other = etag.replace(/"$/, '-gzip-gzip"');
+      expect((await get(path, { "if-none-match": other })).status).toBe(200);
+    });
+
     test("is a 200 for a client that has a different ETag", async () => {
       const etag = (await get(path)).headers.get("etag") ?? "";
       const bare = etag.replaceAll('"', "");
@@ -99,6 +112,24 @@ test.each(Object.entries({ gzip, identity }))("Accept-Encoding selects %s", (cod
   for (const header of headers.split("|")) {
     const found = codingFor(long, new Headers({ "accept-encoding": header }));
     expect([header, found]).toEqual([header, coding as Coding]);
+  }
+});
+
+test("no shared cache may store a response for a forwarded host, without --public-url", async () => {
+  for (const [publicUrl, forwarded, peer, expected] of [
+    [undefined, "forged.example", "192.0.2.1", "private, max-age=300"],
+    ["https://api.example", "forged.example", "192.0.2.1", "public, max-age=300"],
+    [undefined, undefined, "192.0.2.1", "public, max-age=300"],
+    // The header of an address that is not trusted is ignored.
+    [undefined, "forged.example", "192.0.2.2", "public, max-age=300"],
+  ] as const) {
+    const options = { demo: true, cacheMaxAge: "5m", trustedProxies: ["192.0.2.1"] };
+    await using roadbook = await createRoadbook({ ...options, publicUrl });
+    const headers: Record<string, string> = forwarded ? { "x-forwarded-host": forwarded } : {};
+    const request = new Request("http://a.test/users/public/42", { headers });
+    const response = await roadbook.fetch(request, peer);
+    expect(response.headers.get("cache-control")).toBe(expected);
+    expect((await response.text()).includes("forged")).toBe(expected.startsWith("private"));
   }
 });
 

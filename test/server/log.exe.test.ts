@@ -108,6 +108,38 @@ test("an untrusted proxy is reported once, unless it is trusted or nothing is co
   }
 });
 
+test("a header that names another client than the one that is counted is reported once", async () => {
+  for (const [header, trusted, warnings] of [
+    [{ "cf-connecting-ip": "198.51.100.7" }, true, 1],
+    [{ "x-real-ip": "198.51.100.7" }, true, 1],
+    [{ "cf-connecting-ip": "192.0.2.1" }, true, 0],
+    [{ "cf-connecting-ip": "not an address" }, true, 0],
+    // Another warning has told the operator.
+    [{ "cf-connecting-ip": "198.51.100.7" }, false, 0],
+  ] as const) {
+    const target = await open(trusted ? ["--trusted-proxy", "127.0.0.1"] : []);
+    const headers = { "x-forwarded-for": "192.0.2.1", ...header };
+    for (let times = 0; times < 2; times++) await target.fetch("/users/public/42", { headers });
+    await target.close();
+    const hidden = target.lines().filter(({ msg }) => msg.includes("names another client than"));
+    expect([header, hidden.length]).toEqual([header, warnings]);
+    expect(target.log()).not.toContain("198.51.100.7");
+  }
+});
+
+test("a shared cache without a public URL is reported", async () => {
+  const flags = ["--cache-max-age", "5m", "--trusted-proxy", "127.0.0.1"];
+  for (const [more, warnings] of [
+    [[], 1],
+    [["--public-url", "https://api.example"], 0],
+  ] as const) {
+    const target = await open([...flags, ...more]);
+    await target.close();
+    const found = target.lines().filter(({ msg }) => msg.startsWith("--cache-max-age without"));
+    expect(found).toHaveLength(warnings);
+  }
+});
+
 test("flags that have no effect are each reported once, and others not at all", async () => {
   const snapshot = await makeSnapshot();
   const warningsOf = async (words: string[], env = {}) => {
