@@ -58,6 +58,13 @@ export function createCellConverter(
   };
 }
 
+/** Whether text is a word that exporters write where there is no value. */
+export function isNoValue(text: string): boolean {
+  return NO_VALUE.test(text.trim());
+}
+
+const NO_VALUE = /^(?:NULL|\\N|NA|<NA>|NaN|None)$/;
+
 // Databases and people write these words, and spreadsheets in the languages of the page.
 const TRUE = ["1", ...Object.values(languages).flatMap(({ booleans }) => booleans.true)];
 const FALSE = ["0", ...Object.values(languages).flatMap(({ booleans }) => booleans.false)];

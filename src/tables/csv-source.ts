@@ -6,7 +6,7 @@ import { namingTemporaryDatabase, reasonOf } from "../files/errors.ts";
 import { readFileBytes } from "../files/input.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import type { IdFormat } from "./cell-ids.ts";
-import type { CellFormat } from "./cells.ts";
+import { type CellFormat, isNoValue } from "./cells.ts";
 import { findColumns, type Header, keyOf, type TableName } from "./columns.ts";
 import { DateColumn, type DateOrder } from "./date-order.ts";
 import { dialects } from "./dialects.ts";
@@ -118,8 +118,9 @@ class CsvTable {
       record_delimiter: "\n",
       relax_column_count: true,
       // The size of a record does not count its separators, and each field takes memory.
-      cast: (cell: string, { index }) => {
-        if (index < MAX_FIELDS) return cell;
+      cast: (cell: string, { index, quoting }) => {
+        // In quotes, it is text, such as somebody's name.
+        if (index < MAX_FIELDS) return !quoting && isNoValue(cell) ? "" : cell;
         throw this.#problem(`has more than ${MAX_FIELDS.toLocaleString("en")} fields`);
       },
       on_record: (cells: string[], context) => {

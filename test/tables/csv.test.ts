@@ -247,6 +247,22 @@ test("an empty field of CSV is missing, quoted or not, although NDJSON allows an
   await importDataset([achievement, company], join(temporaryFolder(), "snapshot"));
 });
 
+test("a word for no value is missing, but in quotes it is a name", async () => {
+  const words = ["NULL", "\\N", "NA", "<NA>", "NaN", "None"];
+  const rows = words.flatMap((word, at) => [
+    `${2 * at + 1},1,"${word}",2021-05-31,${word}\n`,
+    `${2 * at + 2},0,${word},${word},"${word}"\n`,
+  ]);
+  const header = "id,public,name,created_at,company_id\n";
+  const { records } = await importFiles({ "users.csv": header + rows.join("") });
+  const names = records.map(({ name }) => name);
+  expect(names).toEqual(words.flatMap((word) => [word, undefined]));
+
+  expect(await errorsOf({ "users.csv": `${users}1,1,NULL,2021-05-31\n` })).toBe(
+    "users.csv, line 2: name: is missing (user 1)",
+  );
+});
+
 test("a carriage return within a line is white space", async () => {
   const { records } = await importFiles({ "users.csv": `${users}"1\r","1",A\rB,"1710003900\r"\r` });
   expect(records).toEqual([user(1, "A B")]);
