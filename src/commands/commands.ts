@@ -137,6 +137,7 @@ export const commands: Record<string, Command> = {
         kind: kinds.boolean,
         help: "allow most private users to become public or absent",
       },
+      allowRenames: { kind: kinds.boolean, help: "allow most users to have other names" },
       holdMs: {
         kind: kinds.timeOrZero,
         default: formatDuration(MAX_HOLD_MS),

@@ -152,10 +152,19 @@ test("keys are text without the space around them, and 5 is the same key as text
     { id: 1, given: "5", wasPublic: true },
     { id: 2, given: " ab", wasPublic: false },
   ]);
-  const hiding = hideUsers(["AB", "ac", 6], target, { idMap });
-  await expect(hiding).rejects.toThrow("user ac, user 6; nothing was written");
+  const hiding = hideUsers(["AB", "ac", 60], target, { idMap });
+  await expect(hiding).rejects.toThrow("user ac, user 60; nothing was written");
   using map = await IdMap.open(idMap, { createsMissing: false });
   expect([5, "5 ", "6"].map((id) => map.find("user", id))).toEqual([1, 1, undefined]);
+});
+
+test("hide of the number in a page's address says which key that is", async () => {
+  const { target, idMap } = await importKeys([ann, { ...ann, id: "bob" }]);
+  const hiding = hideUsers(["2", "99"], target, { idMap });
+  await expect(hiding).rejects.toThrow(
+    `not found in ${target}: user 2 (number 2 has the key bob), user 99; nothing was written`,
+  );
+  expect((await hideUsers(["bob"], target, { idMap })).found).toMatchObject([{ id: 2 }]);
 });
 
 test.each<[object, string]>([

@@ -59,7 +59,7 @@ async function expectRefused(writing: () => Promise<unknown>, target: string, re
 
 describe("a snapshot with an id map is changed only with that map", () => {
   test.each([
-    [undefined, "was made with an id map; name that file with --id-map, or start again"],
+    [undefined, "was made with an id map; give that file with --id-map"],
     ["none", "none does not exist, but "],
     ["empty", "empty is empty, but "],
     ["older", "older is an older copy of the id map that "],
@@ -167,7 +167,8 @@ describe("keys that change their form", () => {
     const shown = [...lines.slice(0, 30), ...people(range(30, 20).map(keyOf))].map(change);
     const importing = (options: ImportOptions) => () =>
       importDataset(shown, target, { idMap, ...options });
-    await expectRefused(importing({}), target, "would lose 50 of its 50 users");
+    const lost = "would lose 50 of its 50 users and publish or lose 20 of its 20 private users";
+    await expectRefused(importing({}), target, lost);
     const reason = "would publish or lose 20 of its 20 private users";
     await expectRefused(importing({ allowShrink: true }), target, reason);
   });
@@ -292,7 +293,7 @@ describe("what comes out of a snapshot has numbers, which are not translated aga
     await using roadbook = await createRoadbook({ dataset });
     const two = dataset.find(({ name }) => name === "Person 102");
     await expect(roadbook.apply([{ type: "user", id: 102, public: false }])).rejects.toThrow(
-      "the snapshot was made with an id map; name that file",
+      "the snapshot was made with an id map; give that file",
     );
     await roadbook.apply([dataset[0], { type: "user", id: two.id, public: false }]);
     const response = await roadbook.fetch(new Request(`http://host.test/users/public/${two.id}`));

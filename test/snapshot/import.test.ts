@@ -123,19 +123,24 @@ describe("an import that is empty or would change most of the snapshot is an err
   const members = [
     role,
     company,
-    ...list(24, (id) => user(id, `U${id}`, { company: { id: 1, role: "x" }, roles: [1] })),
+    ...list(24, (id) => user(id, `User ${id}`, { company: { id: 1, role: "x" }, roles: [1] })),
   ];
   /** Of these, `count` users have lost what is in `field`. */
   const without = (field: string, count = 24, all = 24) => [
     role,
     company,
     ...list(all, (id) => ({
-      ...user(id, `U${id}`, { company: { id: 1, role: "x" }, roles: [1] }),
+      ...user(id, `User ${id}`, { company: { id: 1, role: "x" }, roles: [1] }),
       ...(id <= count && { [field]: undefined }),
     })),
   ];
   const named = (count: number) =>
     list(24, (id) => user(id, id <= count ? "Driver" : `User ${id}`));
+  /** The rows of people and then `more`, renumbered after the first of them has gone. */
+  const renumbered = (count: number, more: object[] = []) => [
+    ...list(count - 1, (id) => user(id, `User ${id + 1}`)),
+    ...more,
+  ];
   const hidden = (count: number, from = 900) =>
     list(count, (id) => ({ type: "user", id, public: false }), from);
   const unlocked = { id: 7, tier: 1, unlocked_at: "2024-03-09T17:05:00Z" };
@@ -162,21 +167,42 @@ describe("an import that is empty or would change most of the snapshot is an err
     },
   );
 
-  test.each<[string, object[], object[], string | undefined]>([
+  const shrink = "allow-shrink";
+  const reveal = "allow-reveal";
+  const rename = "allow-renames";
+  const anew = "(as when rows are renumbered)";
+  type Flag = typeof shrink | typeof reveal | typeof rename;
+  test.each<
+    [what: string, old: object[], next: object[], would: string | undefined, ...flags: Flag[]]
+  >([
     ["half of the users", people(24), people(12), undefined],
-    ["most users", people(24), people(11), "lose 13 of its 24 users"],
+    ["most users", people(24), people(11), "lose 13 of its 24 users", shrink],
     ["ten of ten users", people(10), people(1, 500), undefined],
-    ["all users, but adds others", people(11), people(20, 500), "lose 11 of its 11 users"],
+    ["all users, but adds others", people(11), people(20, 500), "lose 11 of its 11 users", shrink],
     ["half of the companies", [ann, ...companies(24)], [ann, ...companies(12)], undefined],
-    ["most companies", [ann, ...companies(24)], [ann, company], "lose 23 of its 24 companies"],
-    ["ten of ten private users", hidden(10), people(10, 900), undefined],
+    [
+      "most companies",
+      [ann, ...companies(24)],
+      [ann, company],
+      "lose 23 of its 24 companies",
+      shrink,
+    ],
+    ["two of two private users", hidden(2), people(2, 900), undefined],
+    ["all private users", hidden(4), people(4, 900), "publish 4 of its 4 private users", reveal],
     ["half of the private users", hidden(22), revealed(11, 11), undefined],
-    ["most private users", hidden(21), revealed(11, 10), "publish 11 of its 21 private users"],
+    [
+      "most private users",
+      hidden(21),
+      revealed(11, 10),
+      "publish 11 of its 21 private users",
+      reveal,
+    ],
     [
       "most private users, who are absent",
       [...people(20), ...hidden(11)],
       people(20),
       "publish or lose 11 of its 11 private users",
+      reveal,
     ],
     ["half of the public users", people(24), [...people(12), ...hidden(12)], undefined],
     [
@@ -184,6 +210,7 @@ describe("an import that is empty or would change most of the snapshot is an err
       people(24),
       [...people(11), ...hidden(13, 12)],
       "lose 13 of its 24 public users",
+      shrink,
     ],
     ["half of the unlocks", owners(4), [...owners(2), ...people(2, 3)], undefined],
     [
@@ -191,27 +218,71 @@ describe("an import that is empty or would change most of the snapshot is an err
       owners(4),
       [...owners(1), ...people(3, 2)],
       "lose 3 of its 4 unlocked achievements",
+      shrink,
     ],
     ["ten users, with their achievements", owners(10), people(1, 11), undefined],
     ["one of two users", people(2), people(1), undefined],
     ["half of the avatars", people(24), without("avatar_url", 12), undefined],
-    ["most avatars", people(24), without("avatar_url", 13), "lose 13 of its 24 avatars"],
+    ["most avatars", people(24), without("avatar_url", 13), "lose 13 of its 24 avatars", shrink],
     ["ten of ten avatars", people(10), without("avatar_url", 10, 10), undefined],
-    ["most companies of users", members, without("company"), "lose 24 of its 24 users' companies"],
-    ["most roles of users", members, without("roles"), "lose 24 of its 24 users' roles"],
-    ["most names", people(24), named(13), "give the same name to 13 of its 24 public users"],
+    [
+      "most companies of users",
+      members,
+      without("company"),
+      "lose 24 of its 24 users' companies",
+      shrink,
+    ],
+    ["most roles of users", members, without("roles"), "lose 24 of its 24 users' roles", shrink],
+    [
+      "most names",
+      people(24),
+      named(13),
+      `rename 13 of the 24 users who stay public ${anew} and give the same name to 13 of its 24 public users`,
+      rename,
+      shrink,
+    ],
     ["half of the names", people(24), named(12), undefined],
-  ])("%s", async (_, old, next, expected) => {
+    ["two names", people(2), [user(1, "A"), user(2, "B")], undefined],
+    ["half of the names of a few", people(6), [...renumbered(4), ...people(3, 4)], undefined],
+    [
+      "all names",
+      people(4),
+      renumbered(4),
+      `rename 3 of the 3 users who stay public ${anew}`,
+      rename,
+    ],
+    [
+      "the names of all who stay public, which are no half of all",
+      people(12),
+      [...renumbered(7), ...hidden(6, 7)],
+      `rename 6 of the 6 users who stay public ${anew}`,
+      rename,
+    ],
+    [
+      "numbers of private and public users",
+      [...people(4), ...hidden(3, 5), ...people(4, 8)],
+      [...renumbered(4), ...hidden(3, 4), ...list(4, (id) => user(id + 6, `User ${id + 7}`))],
+      `rename 6 of the 6 users who stay public ${anew}`,
+      rename,
+    ],
+  ])("%s", async (_, old, next, would, ...flags) => {
     const target = await makeSnapshot(old);
-    const flag = expected && (expected.startsWith("publish") ? "reveal" : "shrink");
     const before = stateOf(target);
-    if (expected) {
+    if (would) {
+      const cure = flags.includes(rename) ? "give each user an id that stays, or if" : "if";
+      const named = flags.map((flag) => `--${flag}`).join(" and ");
+      const advice = `nothing was written (${cure} this is intended, add ${named})`;
       await expect(run(next, {}, target)).rejects.toThrow(
-        `${target} would ${expected}; nothing was written (if this is intended, add --allow-${flag})`,
+        new Error(`${target} would ${would}; ${advice}`),
       );
       expect(stateOf(target)).toEqual(before);
     }
-    await run(next, { allowShrink: flag === "shrink", allowReveal: flag === "reveal" }, target);
+    const options = {
+      allowShrink: flags.includes(shrink),
+      allowReveal: flags.includes(reveal),
+      allowRenames: flags.includes(rename),
+    };
+    await run(next, options, target);
     expect(await exported(target)).toBe(await exported(await makeSnapshot(next)));
   });
 
@@ -240,8 +311,8 @@ describe("an import that is empty or would change most of the snapshot is an err
       company,
       { ...company, id: 2 },
       user(1, "Renamed", { avatar_url: "/new.png", company: { id: 2, role: "x" }, roles: [1, 2] }),
-      user(2, "U2", { avatar_url: null }),
-      user(3, "U3", { company: { id: 1, role: "Owner" }, roles: [1] }),
+      user(2, "User 2", { avatar_url: null }),
+      user(3, "User 3", { company: { id: 1, role: "Owner" }, roles: [1] }),
       ...members.slice(5),
     ];
     expect((await run(changed, {}, target)).differences).toMatchObject({

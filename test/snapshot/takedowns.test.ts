@@ -1,5 +1,5 @@
 /** An import from a source that lags behind does not undo a takedown. */
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { spellQuery } from "../../src/search/fold.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import { hideUsers } from "../../src/snapshot/import/hide.ts";
@@ -87,4 +87,51 @@ test("hide names the users, may hide the last public one, and is all or nothing"
   ]);
   const private_ = [42, 43, 44].map((id) => `{"type":"user","id":${id},"public":false}\n`).join("");
   expect(await exported(path)).toContain(private_);
+});
+
+describe("while a takedown is held, no more than two of anything may be lost", () => {
+  const minutes = (count: number) => ({ builtAtMs: Date.UTC(2026, 0, 1, 0, count) });
+  const people = [1, 2, 3, 4, 5].map((id) => user(id, `User ${id}`));
+  const employed = people.map((line) => ({ ...line, company: { id: 3, role: "Driver" } }));
+  const base = [{ type: "company", id: 3, name: "Baltic", member_count: 5 }, ...employed];
+  const gone = [1, 2, 3].map((id) => ({ type: "user", id, deleted: true }));
+  const lost =
+    "would lose 3 of its 5 users; nothing was written (if this is intended, add --allow-";
+  type Write = (path: string, now: { builtAtMs: number }) => Promise<unknown>;
+
+  test.each<[string, string, Write]>([
+    [
+      "users in an import",
+      lost,
+      (path, now) =>
+        importDataset(
+          base.filter((line) => !("public" in line) || line.id > 3),
+          path,
+          now,
+        ),
+    ],
+    ["users in a change file", lost, (path, now) => applyChanges(gone, path, now)],
+    [
+      "the companies of users",
+      "would lose 4 of its 4 users' companies",
+      (path, now) => importDataset([...base.slice(0, 1), ...people], path, now),
+    ],
+    [
+      "users who are invalid",
+      "3 of 5 users are invalid, so they would become private",
+      (path, now) => {
+        const lines = base.map((line) =>
+          line.id > 2 && "public" in line ? { ...line, name: "" } : line,
+        );
+        return importDataset(lines, path, { skipInvalid: true, ...now });
+      },
+    ],
+  ])("%s", async (_, refusal, write) => {
+    const path = await makeSnapshot(base);
+    await hideUsers([5], path, minutes(0));
+    const before = stateOf(path);
+    await expect(write(path, minutes(59))).rejects.toThrow(refusal);
+    expect(stateOf(path)).toEqual(before);
+    await write(path, minutes(60));
+  });
 });

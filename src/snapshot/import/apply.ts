@@ -40,7 +40,7 @@ export function applyChanges(
 ): Promise<WriteReport> {
   return replaceExisting(target, options, async (paths) => {
     await using reader = await LineReader.open(changes, options);
-    const old = await copyVerified(target, paths);
+    const old = await copyVerified(target, paths, options);
     using ids = await Ids.open(reader.ids, old, options);
     using writer = SnapshotWriter.change(paths.work, paths.old, options.builtAtMs);
 
@@ -55,7 +55,7 @@ export async function changeSnapshot(
 ): Promise<Uint8Array> {
   const databaseBytes = parseHeader(snapshot, snapshot.length);
   using writer = SnapshotWriter.changeInMemory(snapshot.subarray(0, databaseBytes));
-  const old = describeOldSnapshot(writer.db, { name: "the snapshot" });
+  const old = describeOldSnapshot(writer.db, { name: "the snapshot" }, writer.builtAtMs);
   await using reader = await LineReader.open(changes, {});
   using ids = await Ids.open(reader.ids, old, {});
 
@@ -85,14 +85,18 @@ export async function replaceExisting<T>(
 }
 
 /** Copies the snapshot file `name`, and reads what the changes must know about it. */
-export async function copyVerified(name: string, { work, old }: Paths): Promise<OldSnapshot> {
+export async function copyVerified(
+  name: string,
+  { work, old }: Paths,
+  { builtAtMs = Date.now() }: BuildTime,
+): Promise<OldSnapshot> {
   await namingErrors(name, () => access(old, constants.R_OK));
   const { size } = await stat(old);
   await copyIfSpace(old, work, size);
   // The copy has the mode of the original, which may forbid writing.
   await chmod(work, 0o600);
   // Verifies the copy rather than the original, which may have changed since it was copied.
-  return verifyOldSnapshot(work, { name, path: old });
+  return verifyOldSnapshot(work, { name, path: old }, builtAtMs);
 }
 
 /** Applies changes to a copy, which becomes the new file. */

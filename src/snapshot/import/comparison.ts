@@ -100,6 +100,7 @@ function comparePublicUsers(db: Database, which: SQL) {
   const terms = {
     made_private: sql`CASE WHEN n.id IS NULL THEN ${IS_PRIVATE} END`,
     deleted: sql`CASE WHEN n.id IS NULL THEN NOT ${IS_PRIVATE} END`,
+    stay: stays,
     unlocked_by_gone: sql`CASE WHEN n.id IS NULL THEN json_array_length(o.achievements) END`,
     names: sql`n.name <> o.name`,
     avatars: sql`${stays} AND n.avatar_url IS NOT o.avatar_url`,

@@ -31,7 +31,7 @@ export function hideUsers(
   options: HideOptions = {},
 ): Promise<WriteReport & { found: Found[] }> {
   return replaceExisting(target, options, async (paths) => {
-    const old = await copyVerified(target, paths);
+    const old = await copyVerified(target, paths, options);
     using ids = await Ids.open(OWN_IDS, old, { ...options, readsOnly: true });
     using writer = SnapshotWriter.change(paths.work, paths.old, options.builtAtMs);
     const copy = { paths, writer, ids, old };
@@ -52,12 +52,18 @@ function findUsers({ writer, ids, old }: Copy, names: readonly (number | string)
   for (const given of names) {
     const id = ids.findUser(given);
     const wasPublic = id === undefined ? undefined : isPublic(id);
-    if (id === undefined || wasPublic === undefined) missing.push(`user ${given}`);
+    if (id === undefined || wasPublic === undefined) missing.push(describeMissing(given, ids));
     else if (!found.has(id)) found.set(id, { id, given, wasPublic });
   }
 
   if (missing.length === 0) return [...found.values()];
   throw new Error(`not found in ${old.name}: ${missing.join(", ")}; nothing was written`);
+}
+
+/** A page has the number in its address, but the id map finds a user by the key. */
+function describeMissing(given: number | string, ids: Ids): string {
+  const key = ids.findKey(given);
+  return key === undefined ? `user ${given}` : `user ${given} (number ${given} has the key ${key})`;
 }
 
 /** Returns a function that is undefined for a user who does not exist. */

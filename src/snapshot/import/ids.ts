@@ -88,6 +88,12 @@ export class Ids implements Disposable {
     return typeof given === "number" ? given : undefined;
   }
 
+  /** Returns the key of the user who has this number, for a person who gives the number instead. */
+  findKey(given: number | string): string | undefined {
+    const id = Number(given);
+    return Number.isSafeInteger(id) ? this.#map?.findKey({ type: "user", id }) : undefined;
+  }
+
   /** Returns the id of a record as its source has it, for messages. */
   inSource(record: RecordKey): string | number {
     return this.#translator?.findKey(record) ?? record.id;

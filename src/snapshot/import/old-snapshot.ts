@@ -17,7 +17,7 @@ export interface OldSnapshot extends Summary {
   /** The mark of the id map with which the snapshot was made, if any. */
   mark: string | undefined;
   isOfOlderRelease: boolean;
-  /** The takedowns that an import holds. `apply` and `hide` hold none. */
+  /** The takedowns that an import holds. */
   takedowns: Takedown[];
 }
 
@@ -54,11 +54,9 @@ export async function readOldSnapshot(
   }
 
   try {
-    return await openVerified(path, name, PREVIOUS_SCHEMA, (db) => {
-      const old = describeOldSnapshot(db, { name, path });
-      // The release before this one did not remember takedowns.
-      return old.isOfOlderRelease ? old : { ...old, takedowns: listTakedowns(db, nowMs, options) };
-    });
+    return await openVerified(path, name, PREVIOUS_SCHEMA, (db) =>
+      describeOldSnapshot(db, { name, path }, nowMs, options),
+    );
   } catch (error) {
     if (!(error instanceof SnapshotError)) throw error;
     if (options.force) return undefined;
@@ -67,19 +65,29 @@ export async function readOldSnapshot(
   }
 }
 
-/**
- * Verifies the bytes of `file`, which is a copy of a snapshot, and reads it for a change, which holds
- * no takedowns.
- */
-export function verifyOldSnapshot(file: string, names: FileNames): Promise<OldSnapshot> {
-  return openVerified(file, names.name, SCHEMA_VERSION, (db) => describeOldSnapshot(db, names));
+/** Verifies the bytes of `file`, which is a copy of a snapshot, and reads it for a change. */
+export function verifyOldSnapshot(
+  file: string,
+  names: FileNames,
+  nowMs: number,
+): Promise<OldSnapshot> {
+  return openVerified(file, names.name, SCHEMA_VERSION, (db) =>
+    describeOldSnapshot(db, names, nowMs),
+  );
 }
 
-/** Reads a snapshot whose bytes have been verified, except for its takedowns. */
-export function describeOldSnapshot(db: Database, names: Names): OldSnapshot {
+/** Reads a snapshot whose bytes have been verified. */
+export function describeOldSnapshot(
+  db: Database,
+  names: Names,
+  nowMs: number,
+  options: HoldOptions = {},
+): OldSnapshot {
   const { counts, unlocked, featured, id_map: mark } = readMeta(db);
   const isOfOlderRelease = readSchema(db) === PREVIOUS_SCHEMA;
-  return { ...names, counts, unlocked, featured, mark, isOfOlderRelease, takedowns: [] };
+  // The release before this one did not remember takedowns.
+  const takedowns = isOfOlderRelease ? [] : listTakedowns(db, nowMs, options);
+  return { ...names, counts, unlocked, featured, mark, isOfOlderRelease, takedowns };
 }
 
 /** Refuses schemas before `oldest`. Errors name the snapshot `name`. */

@@ -70,7 +70,7 @@ function findMapConflict(
 ): string | undefined {
   if (mark !== undefined) {
     if (map) return findMismatch(map, mark, name);
-    return `${name} was made with an id map; name that file with --id-map, ${AGAIN}`;
+    return `${name} was made with an id map; give that file with --id-map`;
   }
 
   // Version 0.1.0 had no id maps, so a snapshot of it can begin to use one.

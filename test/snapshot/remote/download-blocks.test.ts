@@ -95,7 +95,7 @@ test("80 applies, imports and broken downloads end with the same bytes as whole 
   const remote = await RemoteSnapshot.open(options);
   let partial = 0;
   for (let step = 0; step < 80; step++) {
-    const imported = { allowShrink: true, allowReveal: true };
+    const imported = { allowShrink: true, allowReveal: true, allowRenames: true };
     if (random.chance(0.1)) await importDataset(bytesOf(build(step)), path, imported);
     else await change();
     current = new Uint8Array(readFileSync(path));
