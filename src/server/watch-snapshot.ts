@@ -5,6 +5,7 @@
 import type { Logger } from "pino";
 import type { Metrics } from "../http/metrics.ts";
 import type { Replacement } from "../snapshot/read/reload.ts";
+import type { RemoteSnapshot } from "../snapshot/remote/remote-snapshot.ts";
 
 /** How often to look for a new snapshot file. */
 const REFRESH_MS = 200;
@@ -15,7 +16,7 @@ const MAX_RETRY_MS = 60_000;
 interface Watched {
   roadbook: { refresh(isForced: boolean): Promise<Replacement | undefined> };
   /** Undefined for a local file. */
-  remote: { refresh(): Promise<void> } | undefined;
+  remote: Pick<RemoteSnapshot, "refresh" | "refused"> | undefined;
   metrics: Pick<Metrics, "countReplacement"> | undefined;
 }
 
@@ -42,7 +43,7 @@ export class SnapshotWatcher implements Disposable {
   /** Looks now, even for a snapshot that was refused. Never rejects. */
   async reload(): Promise<void> {
     if (this.#isDisposed) return;
-    await Promise.all([this.#watched.remote?.refresh(), this.#look(true)]);
+    await Promise.all([this.#watched.remote?.refresh(true), this.#look(true)]);
   }
 
   [Symbol.dispose](): void {
@@ -60,14 +61,17 @@ export class SnapshotWatcher implements Disposable {
     }, REFRESH_MS);
   }
 
-  #fetchLater(): void {
+  /** A refused snapshot may be downloaded as a whole each time, so it is requested ever more rarely. */
+  #fetchLater(everyMs = this.#fetchEveryMs): void {
     const { remote } = this.#watched;
     if (!remote || this.#isDisposed) return;
     // Servers that were started together must not send their requests at the same time.
-    const waitMs = this.#fetchEveryMs * (1 - Math.random() / 5);
+    const waitMs = everyMs * (1 - Math.random() / 5);
     this.#fetchTimer = setTimeout(async () => {
       await remote.refresh();
-      this.#fetchLater();
+      const isRefused = remote.refused() !== undefined;
+      const retryMs = Math.max(Math.min(2 * everyMs, MAX_RETRY_MS), this.#fetchEveryMs);
+      this.#fetchLater(isRefused ? retryMs : this.#fetchEveryMs);
     }, waitMs);
   }
 

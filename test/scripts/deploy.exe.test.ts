@@ -33,8 +33,6 @@ import {
 } from "../support.ts";
 import { hasNginx, openNginx } from "./nginx.ts";
 
-if (!hasNginx) console.warn("nginx is missing: skipping its configuration");
-
 const readDeploy = (name: string) => readFileSync(join(root, "scripts/deploy", name), "utf8");
 const guide = readDeploy("README.md");
 const guidePages = ["README", "database", "takedown", "machines", "kiosk"].map(

@@ -5,6 +5,7 @@ import { root, temporaryFolder, until } from "../support.ts";
 
 const nginx = Bun.which("nginx", { PATH: `${process.env.PATH}:/usr/sbin` });
 export const hasNginx = nginx !== null;
+if (!hasNginx) console.warn("nginx is missing: skipping its tests");
 
 /** Listens on `port` of 127.0.0.1, as the site says after `change`. */
 export async function openNginx(port: number, change: (site: string) => string) {

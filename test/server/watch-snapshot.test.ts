@@ -10,11 +10,16 @@ import { until } from "../support.ts";
 const FETCH_EVERY_MS = 5;
 
 /**
- * Opens a watcher and counts what it does. `fetch` is called for the remote snapshot. The first looks
- * find `replacements`, and further ones nothing.
+ * Opens a watcher and counts what it does. `fetch` is called for the remote snapshot, which is
+ * `refused`. The first looks find `replacements`, and further ones nothing.
  */
-function watch(fetch = async () => {}, replacements: Replacement[] = [], look = async () => {}) {
-  const count = { looks: 0, forced: 0, fetches: 0 };
+function watch(
+  fetch = async () => {},
+  replacements: Replacement[] = [],
+  look = async () => {},
+  refused?: string,
+) {
+  const count = { looks: 0, forced: 0, fetches: 0, forcedFetches: 0 };
   const watched = {
     roadbook: {
       async refresh(isForced: boolean) {
@@ -25,10 +30,12 @@ function watch(fetch = async () => {}, replacements: Replacement[] = [], look = 
       },
     },
     remote: {
-      async refresh() {
+      async refresh(isForced = false) {
         count.fetches++;
+        if (isForced) count.forcedFetches++;
         await fetch();
       },
+      refused: () => refused,
     },
     metrics: undefined,
   };
@@ -62,7 +69,7 @@ test("a look that does not end is the only one, except for a reload", async () =
 test("a reload looks and asks at once", async () => {
   const { watcher, count } = watch();
   await watcher.reload();
-  expect(count).toEqual({ looks: 1, forced: 1, fetches: 1 });
+  expect(count).toEqual({ looks: 1, forced: 1, fetches: 1, forcedFetches: 1 });
   watcher[Symbol.dispose]();
 });
 
@@ -87,6 +94,17 @@ test("nothing is retried before a refusal, or after a snapshot that is served", 
     watcher[Symbol.dispose]();
     expect(count.forced).toBe(0);
   }
+});
+
+test("a remote snapshot that is refused is requested ever more rarely", async () => {
+  const good = watch();
+  const bad = watch(undefined, [], undefined, "is damaged");
+  await until(() => good.count.fetches > 60);
+  good.watcher[Symbol.dispose]();
+  bad.watcher[Symbol.dispose]();
+  // The twelfth would be due ten seconds after the first.
+  expect(bad.count.fetches).toBeLessThan(12);
+  expect(bad.count.fetches).toBeGreaterThan(0);
 });
 
 test("after a download that lasts longer than the watcher, there is no other", async () => {

@@ -46,10 +46,6 @@ export async function downloadBlocks(
   get: Get,
   replaceCopy: (write: (paths: Paths) => Promise<void>) => Promise<void>,
 ): Promise<void> {
-  const etag = reply.headers.get("etag") ?? "";
-  // If-Match never matches a weak ETag, which begins with W.
-  if (!etag.startsWith('"')) throw new BlocksError("sends no strong ETag");
-
   const total = Number(reply.headers.get("content-range")?.split("/")[1]);
   if (!(total > own.from)) throw new BlocksError("ignores ranges");
   if (total - own.from > own.trailer.length + MAX_RANGE) {
@@ -64,6 +60,10 @@ export async function downloadBlocks(
   const trailer = end.subarray(-trailerBytes);
 
   if (trailer.equals(own.trailer)) return;
+  const etag = reply.headers.get("etag") ?? "";
+  // If-Match never matches a weak ETag, which begins with W.
+  if (!etag.startsWith('"')) throw new BlocksError("sends no strong ETag");
+
   const changed = listChanged(trailer, own.trailer, known);
   if (changed.length > blocks / 2) throw new BlocksError("has changed too much");
 

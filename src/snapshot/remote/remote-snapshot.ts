@@ -21,6 +21,8 @@ export interface RemoteOptions {
   /** An attempt has failed for a new reason, but there is a copy. `detail` is for the operator. */
   onDown(detail: string): void;
   onUp(): void;
+  /** Returns the time in milliseconds. Defaults to a monotonic clock. */
+  clock?: (() => number) | undefined;
 }
 
 export interface RemoteStatus {
@@ -32,6 +34,11 @@ export interface RemoteStatus {
 
 /** How often the source may replace the snapshot during a download of blocks. */
 const MAX_REPLACED = 3;
+/**
+ * After how long an ETag is not trusted any more. Two snapshots may have the same one: nginx makes
+ * it from the size of the file and the second in which it was written.
+ */
+const MAX_TRUST_MS = 180_000;
 
 /** Why the last attempt failed. */
 interface Failure {
@@ -49,11 +56,11 @@ export class RemoteSnapshot implements Disposable {
   readonly #copy: CachedCopy;
   readonly #options: RemoteOptions;
   readonly #get: Get;
+  readonly #clock: () => number;
   #hasCopy: boolean;
-  /** The version of the snapshot that was last received. */
+  /** The ETag that the source sent with the snapshot in the copy, and when. */
   #etag: string | null = null;
-  /** Why that version is refused, if it is. */
-  #refusal: SnapshotError | undefined;
+  #etagMs = 0;
   #lastSuccess: string | null = null;
   #failure: Failure | undefined;
   #lastAttempt = Promise.resolve();
@@ -64,6 +71,7 @@ export class RemoteSnapshot implements Disposable {
     this.#hasCopy = hasCopy;
     this.#options = options;
     this.#get = createGet(options.location, options.timeoutMs);
+    this.#clock = options.clock ?? (() => performance.now());
   }
 
   /** If the download fails or is slow, uses the copy that an earlier process left in the folder. */
@@ -82,9 +90,12 @@ export class RemoteSnapshot implements Disposable {
     throw new Error(`${location.name} ${remote.#failure?.detail}`);
   }
 
-  /** Requests the snapshot once, after any other request. Never rejects. */
-  refresh(): Promise<void> {
-    this.#lastAttempt = this.#lastAttempt.then(() => this.#attempt());
+  /**
+   * Requests the snapshot once, after any other request. Never rejects. With `isForced`, the source
+   * cannot respond that nothing has changed.
+   */
+  refresh(isForced = false): Promise<void> {
+    this.#lastAttempt = this.#lastAttempt.then(() => this.#attempt(isForced));
     return this.#lastAttempt;
   }
 
@@ -105,15 +116,17 @@ export class RemoteSnapshot implements Disposable {
     this.#copy[Symbol.dispose]();
   }
 
-  async #attempt(): Promise<void> {
+  async #attempt(isForced: boolean): Promise<void> {
     const { onDown, onUp } = this.#options;
     const now = formatTime(Math.floor(Date.now() / 1000));
     try {
-      await this.#download();
+      await this.#download(isForced);
       if (this.#failure) onUp();
       this.#lastSuccess = now;
       this.#failure = undefined;
     } catch (error) {
+      // A damaged transfer may have the ETag of a good snapshot.
+      if (error instanceof SnapshotError) this.#etag = null;
       const failure = toFailure(error);
       if (this.#hasCopy && failure.detail !== this.#failure?.detail) onDown(failure.detail);
       this.#failure = failure;
@@ -121,69 +134,51 @@ export class RemoteSnapshot implements Disposable {
   }
 
   /** Downloads the blocks that have changed if there is a copy, or else the whole file. */
-  async #download(): Promise<void> {
-    for (let times = 0; this.#hasCopy && times < MAX_REPLACED; times++) {
-      const outcome = await this.#downloadChanges();
-      if (outcome === "done") return;
-      if (outcome === "impossible") break;
+  async #download(isForced: boolean): Promise<void> {
+    // Undefined also if the copy is lost, so the source must send it even if it has not changed.
+    const own = this.#hasCopy ? await readEnd(this.path).catch(() => undefined) : undefined;
+    const condition = own && !isForced ? this.#condition() : {};
+
+    for (let times = 0; own && times < MAX_REPLACED; times++) {
+      using reply = await this.#get({ ...condition, ...own.headers });
+      if (reply.status === 304 && "if-none-match" in condition) return;
+      if (reply.status === 200) return await this.#receiveFile(reply);
+
+      try {
+        await downloadBlocks(reply, own, this.#get, (write) => this.#replaceCopy(write));
+        return this.#remember(reply);
+      } catch (error) {
+        if (!canWholeFileCure(error)) throw error;
+        if (!(error instanceof ReplacedError)) break;
+      }
     }
 
-    using reply = await this.#get(this.#validator);
+    using reply = await this.#get({});
     await this.#receiveFile(reply);
   }
 
-  /** Resolves to `replaced` or `impossible` if the copy is still the old one. */
-  async #downloadChanges(): Promise<"done" | "replaced" | "impossible"> {
-    const own = await readEnd(this.path).catch(() => undefined);
-    if (!own) {
-      // The copy is lost, so the source must send it even if it has not changed since.
-      if (!this.#refusal) this.#etag = null;
-      return "impossible";
-    }
-    using reply = await this.#get({ ...this.#validator, ...own.headers });
-    if (reply.status === 200 || reply.status === 304) {
-      await this.#receiveFile(reply);
-      return "done";
-    }
-
-    try {
-      await downloadBlocks(reply, own, this.#get, (write) => this.#replaceCopy(write));
-    } catch (error) {
-      if (!canWholeFileCure(error)) throw error;
-      return error instanceof ReplacedError ? "replaced" : "impossible";
-    }
-    this.#etag = reply.headers.get("etag");
-    this.#refusal = undefined;
-    return "done";
+  #condition(): Record<string, string> {
+    const isTrusted = this.#clock() - this.#etagMs < MAX_TRUST_MS;
+    return this.#etag !== null && isTrusted ? { "if-none-match": this.#etag } : {};
   }
 
-  get #validator(): Record<string, string> {
-    return this.#etag === null ? {} : { "if-none-match": this.#etag };
-  }
-
-  async #receiveFile({ status, headers, body }: Reply): Promise<void> {
-    if (status === 304 && this.#etag !== null) {
-      if (this.#refusal) throw this.#refusal;
-      return;
-    }
-    // A 206 has only a part of the snapshot, and a 204 has none.
-    if (status !== 200) throw new RequestError(`responded with ${status}`);
-
-    this.#refusal = undefined;
-    try {
-      await this.#replaceCopy(async ({ next }) => {
-        // Opens the file without creating it, because a signal may have removed it by now.
-        const file = createWriteStream(next, { flags: "r+" });
-        await pipeline(bound(body, this.#options.folder), file);
-      });
-      this.#hasCopy = true;
-    } catch (error) {
-      if (!(error instanceof SnapshotError)) throw error;
-      this.#refusal = error;
-    }
-
+  /** The copy has the snapshot that the reply belongs to. */
+  #remember({ headers }: Reply): void {
     this.#etag = headers.get("etag");
-    if (this.#refusal) throw this.#refusal;
+    this.#etagMs = this.#clock();
+  }
+
+  async #receiveFile(reply: Reply): Promise<void> {
+    // A 206 has only a part of the snapshot, and a 204 has none.
+    if (reply.status !== 200) throw new RequestError(`responded with ${reply.status}`);
+
+    await this.#replaceCopy(async ({ next }) => {
+      // Opens the file without creating it, because a signal may have removed it by now.
+      const file = createWriteStream(next, { flags: "r+" });
+      await pipeline(bound(reply.body, this.#options.folder), file);
+    });
+    this.#hasCopy = true;
+    this.#remember(reply);
   }
 
   async #replaceCopy(write: (paths: Paths) => Promise<void>): Promise<void> {

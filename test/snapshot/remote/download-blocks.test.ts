@@ -119,6 +119,11 @@ test("80 applies, imports and broken downloads end with the same bytes as whole 
   spoil = (right) => right;
   await RemoteSnapshot.open(options);
   expect(sent.reduce((sum, bytes) => sum + bytes)).toBeLessThan(current.length / 10);
+  // Neither does one whose source sends none.
+  sent = [];
+  spoil = faults["no ETag"] ?? expect.unreachable();
+  await remote.refresh();
+  expect(sent.reduce((sum, bytes) => sum + bytes)).toBeLessThan(current.length / 10);
 });
 
 test("an error of the cache ends a download of blocks, without a request for the whole file", async () => {
