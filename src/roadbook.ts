@@ -6,7 +6,7 @@ import { DEFAULT_HOST } from "./domain/limits.ts";
 import { reasonOf } from "./files/errors.ts";
 import { type App, createApp } from "./http/app.ts";
 import type { AppOptions, Pages } from "./http/app-options.ts";
-import { FaultInjector, rejectClosed } from "./http/fault-injection.ts";
+import { FaultInjector, rejectDropped } from "./http/fault-injection.ts";
 import type { GivenFault } from "./http/parse-fault.ts";
 import type { FetchHandler, RequestHandler } from "./http/request-handler.ts";
 import { Clients, loopback } from "./limit/client-address.ts";
@@ -160,7 +160,7 @@ export class OpenRoadbook implements Roadbook {
     const { createMountable, handler } = createApp(this.#appOptions());
     this.#createMountable = createMountable;
     this.handler = handler;
-    this.fetch = this.#injector ? rejectClosed(handler) : handler.fetch;
+    this.fetch = this.#injector ? rejectDropped(handler) : handler.fetch;
     this.listener = createNodeListener(handler.fetch, handler.tryFetch);
   }
 

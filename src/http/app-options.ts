@@ -7,6 +7,7 @@ import type { PageAssets } from "../web/assets.ts";
 import type { Brand, Logo } from "../web/brand.ts";
 import type { CountSearch, Hook, ResponseFacts } from "./hooks.ts";
 import type { RequestContexts, SharedBudget } from "./request-context.ts";
+import type { Respond } from "./response.ts";
 
 export interface AppOptions {
   /**
@@ -49,6 +50,7 @@ export interface Service extends AppOptions {
   /** The URL to which paths are appended: the public URL, or the request's origin and base path. */
   baseUrl: RequestContexts["baseUrlOf"];
   countSearch: CountSearch | undefined;
+  respond: Respond;
 }
 
 export interface Pages extends Brand {

@@ -1,11 +1,17 @@
 /** Builds the Elysia app. */
-import { Elysia, type ErrorHandler, NotFoundError } from "elysia";
+import {
+  type Context,
+  Elysia,
+  ElysiaCustomStatusResponse,
+  type ErrorHandler,
+  NotFoundError,
+} from "elysia";
 import { iconPath } from "../web/page-paths.ts";
 import type { AppOptions } from "./app-options.ts";
 import { docs } from "./docs.ts";
 import { API_PREFIX } from "./endpoints.ts";
 import { isErrorCode } from "./error-codes.ts";
-import { fail } from "./errors.ts";
+import { endWith, fail } from "./errors.ts";
 import { health } from "./health.ts";
 import { respondToMethod } from "./methods.ts";
 import { pageFiles } from "./page-files.ts";
@@ -14,7 +20,6 @@ import { createSearchCounter } from "./rate-limit.ts";
 import { RequestContexts } from "./request-context.ts";
 import { createRequestHandler } from "./request-handler.ts";
 import { createRespond } from "./response.ts";
-import { isResult } from "./result.ts";
 import { search } from "./search.ts";
 import { users } from "./users.ts";
 
@@ -23,13 +28,14 @@ export type App = ReturnType<ReturnType<typeof createApp>["createMountable"]>;
 export function createApp(options: AppOptions) {
   const { limiter, basePath, isClosed } = options;
   const contexts = new RequestContexts(options);
+  const respond = createRespond(options, contexts);
   const service = {
     ...options,
+    respond,
     baseUrl: contexts.baseUrlOf,
     countSearch: limiter && createSearchCounter(limiter, options.unixClock, contexts),
   };
   const { routes: pageRoutes, notFound } = createPages(service);
-  const respond = createRespond(options, contexts);
 
   const api = new Elysia({ strictPath: true }).use(users(service)).use(search(service));
   const documented = new Elysia({ strictPath: true }).use(api).use(health(service));
@@ -38,6 +44,7 @@ export function createApp(options: AppOptions) {
   function assemble(root = new Elysia({ strictPath: true })) {
     const app = root
       .onTransform(refuse)
+      .onBeforeHandle(options.faultHooks)
       .onError(explain)
       .mapResponse(respond)
       .use(documented)
@@ -50,6 +57,8 @@ export function createApp(options: AppOptions) {
     }
     // In another app, an unmatched path would get the host's 404, outside of this app's hooks.
     if (basePath) app.all("/*", ({ request }) => unknownPath(request));
+
+    declareSynchronous([refuse, respond, ...app.routes.map((route) => route.handler)]);
     return app;
   }
 
@@ -71,11 +80,12 @@ export function createApp(options: AppOptions) {
     return isClosed() ? fail("unavailable") : notFound(request);
   }
 
-  function refuse({ path, route }: { path: string; route: string }): void {
-    if (isClosed()) throw fail("unavailable");
+  function refuse({ request, path, route }: Pick<Context, "request" | "path" | "route">) {
+    if (isClosed()) return endWith(respond({ request, route, responseValue: fail("unavailable") }));
     // An encoded slash counts as a path separator, except in the name of an icon.
     const isDivided = /%2f/i.test(path) && !route.endsWith(iconPath(":file"));
     if (isDivided) throw new NotFoundError();
+    return undefined;
   }
 
   function explain({ code, error, request }: Parameters<ErrorHandler>[0]) {
@@ -83,11 +93,24 @@ export function createApp(options: AppOptions) {
     if (isClosed()) return fail("unavailable");
     // The `error` of a schema is the error code.
     if (code === "VALIDATION" && isErrorCode(error.customError)) return fail(error.customError);
-    if (isResult(error)) return error;
+    // A hook of a host app has thrown it.
+    if (error instanceof ElysiaCustomStatusResponse) return error;
     options.onBug(error, contexts.of(request).requestId);
     return fail("internal_error");
   }
 
   const handler = createRequestHandler({ app: assemble(), contexts, respond, basePath });
   return { createMountable, handler };
+}
+
+/**
+ * Elysia awaits every handler if the source of one function has a call right after `return` or an
+ * arrow, as minified sources often have. These functions get a source without one, unless they are
+ * declared `async`.
+ */
+function declareSynchronous(functions: object[]): void {
+  for (const each of functions) {
+    const source = String(each).replace(/(?<=return|=>)\s*/g, "  ");
+    Object.assign(each, { toString: () => source });
+  }
 }

@@ -7,10 +7,7 @@ type Details = { retry_after?: number };
 
 export type StatusOf<Code extends ErrorCode> = (typeof errors)[Code]["status"];
 
-/**
- * Hooks throw this, and so does the handler of a route with schemas of its responses: if it returned
- * this, Elysia would pass on the body without the status.
- */
+/** A handler returns this. A thrown error takes longer, and in a host app its `onError` gets it. */
 export function fail<Code extends ErrorCode>(code: Code, details?: Details) {
   const number: StatusOf<Code> = errors[code].status;
   return status(number, errorBody(code, errors[code].message, details));
@@ -25,3 +22,12 @@ export const busy = new Content(JSON_TYPE, JSON.stringify(fail("unavailable").re
   status: errors.unavailable.status,
   retryAfterSeconds: 1,
 });
+
+/**
+ * Ends a request before its input is validated, if a `transform` hook returns this. Elysia sends it
+ * without `mapResponse`, and takes the status 200 to mean that of the response.
+ */
+export function endWith(response: Response): undefined {
+  const result: unknown = status(200, response);
+  return result as undefined;
+}

@@ -11,7 +11,7 @@ import type { Hook } from "./hooks.ts";
 import type { Fault, GivenFault } from "./parse-fault.ts";
 import { failLimited, limitHeadersOf } from "./rate-limit.ts";
 import type { FetchHandler, RequestHandler } from "./request-handler.ts";
-import { ClosedConnection, contentOf } from "./result.ts";
+import { contentOf, DroppedConnection } from "./result.ts";
 
 /** The `Retry-After` of an injected 429. It is short enough to wait for in a test. */
 const RETRY_AFTER_MS = 1000;
@@ -30,7 +30,7 @@ export class FaultInjector {
 
   readonly inject: Hook = async ({ route }) => {
     const endpoint = endpointOf(route);
-    if (!endpoint) return;
+    if (!endpoint) return undefined;
 
     const due = this.#drawn.filter(({ fault, random, left }) => {
       return left > 0 && covers(fault.target, endpoint) && random.chance(fault.rate);
@@ -41,8 +41,8 @@ export class FaultInjector {
     if (delayMs > 0) await setTimeout(delayMs);
 
     const ending = due.find(({ fault }) => fault.ending !== "usual")?.fault.ending ?? "usual";
-    if (ending === "close") throw new ClosedConnection();
-    if (ending !== "usual") throw this.#failWith(endpoint, ending);
+    if (ending === "close") return new DroppedConnection();
+    return ending === "usual" ? undefined : this.#failWith(endpoint, ending);
   };
 
   list(): string[] {
@@ -73,14 +73,14 @@ export class FaultInjector {
 }
 
 /**
- * Rejects for a closed connection, as the global `fetch` does, if the program itself calls it. If a
+ * Rejects for a dropped connection, as the global `fetch` does, if the program itself calls it. If a
  * server calls it, which passes an object as `from`, the server closes the connection.
  */
-export function rejectClosed({ fetch, isClosed }: RequestHandler): FetchHandler {
+export function rejectDropped({ fetch, isDropped }: RequestHandler): FetchHandler {
   return async (request, from) => {
     const response = await fetch(request, from);
     const isServer = typeof from === "object" && from !== null;
-    if (isServer || !isClosed(request)) return response;
+    if (isServer || !isDropped(request)) return response;
     throw new TypeError("the connection was closed by an injected fault");
   };
 }

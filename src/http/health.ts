@@ -6,7 +6,7 @@ import { apiVersion, version } from "../domain/version.ts";
 import type { Counts } from "../snapshot/format/counts.ts";
 import type { Service } from "./app-options.ts";
 import { endpoints } from "./endpoints.ts";
-import { errorResponses } from "./errors-by-route.ts";
+import { errorTypes } from "./errors-by-route.ts";
 import { describeOperation } from "./openapi-operations.ts";
 
 export const health = (service: Service) =>
@@ -25,7 +25,7 @@ export const health = (service: Service) =>
         search_limit: limit ? { store: limit.store, up: limit.up } : null,
       } satisfies HealthBody;
     },
-    { response: errorResponses.Service, detail: healthOperation, beforeHandle: service.faultHooks },
+    { ...errorTypes.Service, detail: healthOperation },
   );
 
 const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);

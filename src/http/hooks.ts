@@ -2,11 +2,8 @@
 import type { Context } from "elysia";
 import type { Decision } from "../limit/decision.ts";
 
-/**
- * Runs before a handler, and throws the result that a client gets instead. Declare a hook that returns
- * a promise `async`: Elysia guesses whether to await others.
- */
-export type Hook = (context: Pick<Context, "request" | "route">) => void | Promise<void>;
+/** Runs before a handler. If it returns a result, the client gets that instead. */
+export type Hook = (context: Pick<Context, "route">) => unknown;
 
 /** Counts a search. Resolves to the decision if the client is over the limit. */
 export type CountSearch = (request: Request) => Promise<Decision | undefined>;

@@ -35,10 +35,10 @@ export function pageFiles(service: Service) {
       if (digits === "") throw new NotFoundError();
 
       const id = parseId(digits);
-      if (id === undefined) throw fail("invalid_user_id");
+      if (id === undefined) return fail("invalid_user_id");
 
       const name = currentSnapshot().users.findName(id);
-      if (typeof name !== "string") throw fail(name.missing);
+      if (typeof name !== "string") return fail(name.missing);
       return kind === "svg" ? svg(drawAvatar(id, name)) : png(await drawAvatarPng(id, name));
     })
     .get(iconPath(":file"), ({ params }) => {

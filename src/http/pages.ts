@@ -84,7 +84,7 @@ function createRoutes(pages: Pages, service: Service, renderer: PageRenderer) {
     })
     .get(driverPath(":driverId"), ({ request, params }) => {
       const id = parseId(params.driverId);
-      if (id === undefined && !prefersPage(request)) throw fail("invalid_user_id");
+      if (id === undefined && !prefersPage(request)) return fail("invalid_user_id");
 
       const showsAll = parametersOf(request).achievements === "all";
       const data = currentSnapshot();

@@ -1,8 +1,9 @@
 /** The search limit over HTTP: the 429 for a client over the limit, and the rate-limit headers. */
+import type { Context } from "elysia";
 import type { Decision, Limiter, LimitPolicy } from "../limit/decision.ts";
 import type { Service } from "./app-options.ts";
-import { fail } from "./errors.ts";
-import type { CountSearch, Hook } from "./hooks.ts";
+import { endWith, fail } from "./errors.ts";
+import type { CountSearch } from "./hooks.ts";
 import type { RequestContexts } from "./request-context.ts";
 
 export const createSearchCounter =
@@ -20,13 +21,13 @@ export const createSearchCounter =
   };
 
 /** Counts a search, and refuses it if the client is over the limit. */
-export function limitHooks({ countSearch }: Pick<Service, "countSearch">): Hook[] {
-  const limit: Hook = async ({ request }) => {
-    const refused = await countSearch?.(request);
-    // Before validation, Elysia calls `mapResponse` for a hook's error but not for its result.
-    if (refused) throw failLimited(refused);
+export function limitHooks({ countSearch, respond }: Pick<Service, "countSearch" | "respond">) {
+  if (!countSearch) return [];
+  const limit = async ({ request, route }: Pick<Context, "request" | "route">) => {
+    const refused = await countSearch(request);
+    if (refused) return endWith(respond({ request, route, responseValue: failLimited(refused) }));
   };
-  return countSearch ? [limit] : [];
+  return [limit];
 }
 
 export function failLimited({ resetMs }: Pick<Decision, "resetMs">) {

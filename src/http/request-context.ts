@@ -30,8 +30,8 @@ export interface RequestContext extends Sender {
   isUnknownPath: boolean;
   /** Whether shared caches may store the response: not if its links have a host that came in a header. */
   isShareable: boolean;
-  /** Whether a fault closes the connection instead of a response. False until it does. */
-  isClosed: boolean;
+  /** Whether a fault drops the connection instead of a response. False until it does. */
+  isDropped: boolean;
 }
 
 /** A part of the app's options. */
@@ -92,7 +92,7 @@ export class RequestContexts {
       isUnknownPath: false,
       isShareable:
         !isTrusted || this.#options.publicUrl !== undefined || !headers.has("x-forwarded-host"),
-      isClosed: false,
+      isDropped: false,
     };
     this.#contexts.set(request, context);
     if (routable !== request) this.#contexts.set(routable, context);

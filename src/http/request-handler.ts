@@ -25,8 +25,8 @@ export interface RequestHandler {
   clientOf(request: Request, from: unknown): Client;
   /** Whether a request is to the API, by its path. */
   isToApi(request: Request): boolean;
-  /** Whether a fault has closed the connection of a request to which `fetch` has responded. */
-  isClosed(request: Request): boolean;
+  /** Whether a fault has dropped the connection of a request to which `fetch` has responded. */
+  isDropped(request: Request): boolean;
 }
 
 interface Parts {
@@ -68,6 +68,6 @@ export function createRequestHandler(parts: Parts): RequestHandler {
       return contexts.clientOf({ peer: peerOf(request, from), headers: request.headers });
     },
     isToApi: ({ url }) => apiUrl.test(url),
-    isClosed: (request) => contexts.of(request).isClosed,
+    isDropped: (request) => contexts.of(request).isDropped,
   };
 }

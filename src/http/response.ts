@@ -9,7 +9,7 @@ import { codingFor } from "./negotiate.ts";
 import { limitHeaders } from "./rate-limit.ts";
 import { createReport } from "./report-response.ts";
 import type { RequestContext, RequestContexts } from "./request-context.ts";
-import { ClosedConnection, contentOf } from "./result.ts";
+import { contentOf, DroppedConnection } from "./result.ts";
 
 const exposed = ["ETag", "Retry-After", "X-API-Version", "X-Request-Id"];
 
@@ -36,7 +36,6 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
   const maker = new ResponseMaker(options);
   const report = createReport(options, contexts);
 
-  // Without a call after an arrow or `return`: Elysia would await the handlers of all routes.
   function respond(handled: Handled & { responseValue: object }): Response;
   function respond(handled: Handled): Response | undefined;
   function respond({ request, responseValue, route, cache }: Handled) {
@@ -46,14 +45,14 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
     const isHead = context.method === "HEAD" && request.method === "GET";
 
     const response = maker.make(responseValue, cache, context, isHead);
-    // The client of a closed connection gets no status.
-    report(context, route, context.isClosed ? 0 : response.status);
+    // The client of a dropped connection gets no status.
+    report(context, route, context.isDropped ? 0 : response.status);
     return response;
   }
   return respond;
 }
 
-/** Makes a `Response` of what a handler has returned or a hook has thrown. */
+/** Makes a `Response` of what a handler or a hook has returned. */
 class ResponseMaker {
   readonly #compresses: boolean;
   readonly #allowsIndexing: boolean;
@@ -73,14 +72,14 @@ class ResponseMaker {
   ): Response {
     // It comes from the `onError` of a host app, and stays as it is.
     if (value instanceof Response) return value;
-    if (value instanceof ClosedConnection) return this.#close(context, isHead);
+    if (value instanceof DroppedConnection) return this.#drop(context, isHead);
     return this.#makeFrom(contentOf(value, cache), context, isHead);
   }
 
   /** Makes a server close the connection. For HEAD, Bun would send the headers, so HEAD gets an error. */
-  #close(context: RequestContext, isHead: boolean): Response {
+  #drop(context: RequestContext, isHead: boolean): Response {
     if (isHead) return this.#makeFrom(contentOf(fail("internal_error")), context, isHead);
-    context.isClosed = true;
+    context.isDropped = true;
     // The body fails immediately, without a reason, because Bun would print that.
     return new Response(new ReadableStream({ start: (stream) => stream.error() }));
   }

@@ -1,12 +1,12 @@
-/** The results that handlers return and hooks throw: plain objects for JSON, errors, any `Content`. */
+/** The results that handlers and hooks return: plain objects for JSON, errors, any `Content`. */
 import { ElysiaCustomStatusResponse } from "elysia";
 import type { CachePolicy } from "./cache-control.ts";
 import { Content, JSON_TYPE } from "./content.ts";
 import type { ErrorBody } from "./error-codes.ts";
 import { headersOfError } from "./methods.ts";
 
-/** A hook throws this to close the connection without a response. */
-export class ClosedConnection {}
+/** A hook returns this to drop the connection without a response. */
+export class DroppedConnection {}
 
 /** `cache` applies to plain objects only. */
 export function contentOf(value: unknown, cache?: CachePolicy): Content {
@@ -23,10 +23,4 @@ function contentOfError({ code, response }: { code: unknown; response: unknown }
     headers: headersOfError(Number(code)),
     retryAfterSeconds: error?.retry_after,
   });
-}
-
-/** Whether a hook has thrown this, to be sent instead of what the handler returns. */
-export function isResult(thrown: unknown): boolean {
-  const kinds = [ElysiaCustomStatusResponse, Content, ClosedConnection];
-  return kinds.some((kind) => thrown instanceof kind);
 }

@@ -8,7 +8,7 @@ import { spellQuery } from "../search/fold.ts";
 import { normalizeQuery, SEARCHABLE } from "../search/normalize-query.ts";
 import type { Service } from "./app-options.ts";
 import { endpoints } from "./endpoints.ts";
-import { errorResponses } from "./errors-by-route.ts";
+import { errorTypes } from "./errors-by-route.ts";
 import { describeOperation } from "./openapi-operations.ts";
 import { limitHooks } from "./rate-limit.ts";
 
@@ -17,10 +17,9 @@ const Query = Type.Object({ q: Type.RegExp(SEARCHABLE, { error: "invalid_query" 
 export const search = (service: Service) =>
   new Elysia({ strictPath: true })
     .guard({
-      response: errorResponses.Search,
+      ...errorTypes.Search,
       query: Query,
       transform: [...limitHooks(service), normalize],
-      beforeHandle: service.faultHooks,
     })
     .derive(() => ({ cache: "private" as const }))
     .get(

@@ -4,30 +4,30 @@ import { Elysia } from "elysia";
 import { completeAvatar, type Stored } from "../domain/avatar-url.ts";
 import { AchievementEntry, Id, User } from "../domain/model.ts";
 import type { Service } from "./app-options.ts";
-import { Content, JSON_TYPE } from "./content.ts";
+import { textOf } from "./content.ts";
 import { endpoints } from "./endpoints.ts";
 import { fail } from "./errors.ts";
-import { errorResponses } from "./errors-by-route.ts";
+import { errorTypes } from "./errors-by-route.ts";
 import { describeOperation } from "./openapi-operations.ts";
 import { USER_ID } from "./user-id.ts";
 
 const CACHE = "public";
+type Achievements = { success: true; achievements: AchievementEntry[] };
 const UserId = Type.String({ pattern: USER_ID, error: "invalid_user_id" });
 
 export const users = (service: Service) =>
   new Elysia({ strictPath: true })
     .derive(() => ({ cache: CACHE }))
     .guard({
-      response: errorResponses.Users,
+      ...errorTypes.Users,
       params: Type.Object({ userId: UserId }),
-      beforeHandle: service.faultHooks,
     })
     .get(
       endpoints.getPublicUser.path,
       ({ request, params }) => {
         const id = Number(params.userId);
         const user = service.currentSnapshot().users.findProfile(id);
-        if ("missing" in user) throw fail(user.missing);
+        if ("missing" in user) return fail(user.missing);
         return { success: true as const, user: toUser(user, service.baseUrl(request)) };
       },
       { detail: publicUserOperation },
@@ -36,11 +36,8 @@ export const users = (service: Service) =>
       endpoints.listUserAchievements.path,
       ({ params }) => {
         const json = service.currentSnapshot().users.findAchievements(Number(params.userId));
-        if (typeof json !== "string") throw fail(json.missing);
-        const text = `{"success":true,"achievements":${json}}`;
-        // Stays text, which is several times as fast. The cast shows typed clients its shape.
-        const body: unknown = new Content(JSON_TYPE, text, { cache: CACHE });
-        return body as { success: true; achievements: AchievementEntry[] };
+        if (typeof json !== "string") return fail(json.missing);
+        return textOf<Achievements>(`{"success":true,"achievements":${json}}`, CACHE);
       },
       { detail: achievementsOperation },
     );

@@ -1,7 +1,7 @@
 /** The Elysia app mounted in another app, and its types as seen by Eden. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { treaty } from "@elysiajs/eden";
-import { Elysia } from "elysia";
+import { Elysia, status } from "elysia";
 import { createRoadbook } from "../../src/elysia.ts";
 import { fixture } from "../support.ts";
 
@@ -150,6 +150,60 @@ test("a response of the host's own error handler is sent as it is", async () => 
     const response = await host.handle(new Request(`http://roadbook.test${path}`));
     expect([response.status, await response.text()]).toEqual([418, "no such thing"]);
   }
+});
+
+test.each(["before", "after"])(
+  "a host's error handler set %s the app never replaces an error of the API",
+  async (order) => {
+    const roadbook = await createRoadbook({
+      dataset: fixture,
+      searchLimit: 1,
+      defaultPeer: "192.0.2.1",
+      faults: ["health:status=503"],
+    });
+    const host = new Elysia();
+    const handleErrors = () => host.onError(() => "the host's own");
+    if (order === "before") handleErrors();
+    host.use(roadbook.app);
+    if (order === "after") handleErrors();
+    const read = async (path: string) => {
+      const response = await host.handle(new Request(`http://roadbook.test${path}`));
+      return { status: response.status, code: (await response.json()).error?.code, response };
+    };
+
+    expect(await read("/users/public/43")).toMatchObject({ status: 403, code: "profile_private" });
+    expect(await read("/users/99/achievements")).toMatchObject({
+      status: 404,
+      code: "user_not_found",
+    });
+    expect(await read("/avatars/43.svg")).toMatchObject({ status: 403, code: "profile_private" });
+    expect(await read("/health")).toMatchObject({ status: 503, code: "unavailable" });
+    expect((await read("/search/users?q=ann")).status).toBe(200);
+    for (const query of ["q=ann", "q="]) {
+      const refused = await read(`/search/users?${query}`);
+      expect(refused).toMatchObject({ status: 429, code: "rate_limited" });
+      expect(refused.response.headers.get("retry-after")).toBe("3600");
+      expect(refused.response.headers.get("x-ratelimit-remaining")).toBe("0");
+    }
+    await roadbook.close();
+    for (const path of ["/users/public/42", "/users/public/x", "/robots.txt"]) {
+      expect(await read(path)).toMatchObject({ status: 503, code: "unavailable" });
+    }
+  },
+);
+
+test("a status that a host's hook throws is sent", async () => {
+  await using roadbook = await open();
+  const host = new Elysia().use(roadbook.app);
+  const refusing = new Elysia()
+    .onBeforeHandle(() => {
+      throw status(401, { reason: "no token" });
+    })
+    .use(roadbook.app);
+  const request = () => new Request("http://roadbook.test/users/public/42");
+  expect((await host.handle(request())).status).toBe(200);
+  const refused = await refusing.handle(request());
+  expect([refused.status, await refused.json()]).toEqual([401, { reason: "no token" }]);
 });
 
 test("a text of the host's own error handler becomes JSON", async () => {
