@@ -2,7 +2,7 @@
 import { copyFileSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Random } from "../../src/community/random.ts";
-import { openNginx } from "../../test/scripts/nginx.ts";
+import { nginxWith, openProxy } from "../../test/scripts/proxies.ts";
 import { openS3Server } from "../../test/snapshot/remote/s3-server.ts";
 import { findFreePort, openExecutable, temporaryFolder, until } from "../../test/support.ts";
 import { formatRounds, type Options, tableOf, timed } from "./measure.ts";
@@ -20,7 +20,11 @@ export async function benchTakedown({ users, isQuick }: Options): Promise<void> 
   const site = `log_format bytes $bytes_sent; server { listen 127.0.0.1:${port};
     access_log ${log} bytes; root ${folder}; location /community/ { proxy_buffering off;
     proxy_pass ${s3.env.AWS_ENDPOINT_URL}; proxy_set_header Host $http_host; } }`;
-  const { origin, close } = await openNginx(port, () => site);
+  const ports = { listen: port, upstream: 0 };
+  const { origin, close } = await openProxy(
+    nginxWith(() => site),
+    ports,
+  );
   const sent = () =>
     readFileSync(log, "utf8")
       .split("\n")

