@@ -133,7 +133,7 @@ test("with --json, each command prints one object, also for an error", async () 
 
 test("the report of an import shows what is odd, with an example, and a map that is not needed", async () => {
   const cwd = temporaryFolder();
-  const rows = ["1,1,NULL,1970-01-01", "2,1,Bo,31/05/2021", "3,1,Tom &amp; Jerry,2999-05-31"];
+  const rows = ['1,1,"NULL",1970-01-01', "2,1,Bo,31/05/2021", "3,1,Tom &amp; Jerry,2999-05-31"];
   await Bun.write(join(cwd, "t/users.csv"), `id,public,name,Created At\n${rows.join("\n")}\n`);
   const report = async (...flags: string[]) => {
     const { code, stdout } = await roadbook(["import", "t", "--to", "s", ...flags], { cwd });
