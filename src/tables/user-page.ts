@@ -12,7 +12,9 @@ export class UserPage {
     this.#items = items;
     for (const record of recordsOf(items)) {
       // If an id is repeated, the first row counts.
-      if (!this.#owners.has(record.id)) this.#owners.set(record.id, new Owner(record));
+      const first = this.#owners.get(record.id);
+      if (first) first.isRepeated = true;
+      else this.#owners.set(record.id, new Owner(record));
     }
   }
 
@@ -29,9 +31,11 @@ export class UserPage {
 
 /** A user of the page. */
 class Owner {
+  /** Whether several rows have the id. The record then also gets what is wrong in other tables. */
+  isRepeated = false;
   readonly #user: RawRecord;
   #roles: Set<unknown> | undefined;
-  /** By the id of the achievement. */
+  /** By the id of the achievement, or for an invalid one, by itself. */
   #unlocks: Map<unknown, RawRecord> | undefined;
 
   constructor(user: RawRecord) {
@@ -52,6 +56,11 @@ class Owner {
     this.#unlocks ??= new Map();
     const other = this.#unlocks.get(unlock.id);
     if (!other || isBetter(unlock, other)) this.#unlocks.set(unlock.id, unlock);
+  }
+
+  addInvalidUnlock(unlock: RawRecord): void {
+    this.#unlocks ??= new Map();
+    this.#unlocks.set(unlock, unlock);
   }
 
   finish(): void {

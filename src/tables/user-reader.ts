@@ -99,18 +99,23 @@ export class UserReader {
     if (!owner.isPublic) return [];
 
     if (table.name === "user_roles") {
-      if (!this.#known.role.has(role_id)) return [this.#converter.explainMissing("role", role_id)];
+      if (!owner.isRepeated && !this.#known.role.has(role_id)) {
+        return [this.#converter.explainMissing("role", role_id)];
+      }
       owner.addRole(role_id);
       return [];
     }
 
-    if (!this.#known.achievement.has(achievement_id)) {
+    if (!owner.isRepeated && !this.#known.achievement.has(achievement_id)) {
       return [this.#converter.explainMissing("achievement", achievement_id)];
     }
     const unlock = { id: achievement_id, ...reached };
     const errors = validateUnlock(unlock);
     if (errors.length === 0) owner.addUnlock(unlock);
-    return errors;
+    if (errors.length === 0 || !owner.isRepeated) return errors;
+
+    owner.addInvalidUnlock(unlock);
+    return [];
   }
 
   #explainOwner(table: Table, userId: unknown): FoundError {

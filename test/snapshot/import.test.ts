@@ -12,7 +12,9 @@ import { type ImportOptions, importDataset } from "../../src/snapshot/import/imp
 import {
   bytesOf,
   exported,
+  LONG_LIST,
   listBeside,
+  longDataset,
   makeFile,
   makeSnapshot,
   stateOf,
@@ -447,6 +449,137 @@ line 9: achievements[1].id: must be an integer from 1 to 9007199254740991, got "
     expect(report).toMatch(/^line \d: /);
     expect(kept).toEqual([role, hidden, expect.objectContaining(bea)]);
     expect(bytes.toString("latin1").toLowerCase()).not.toContain("evelyn");
+  });
+
+  describe("a user with several records is public only if all of them are valid and public", () => {
+    const unlock = { id: 7, tier: 1, unlocked_at: "2024-01-01T00:00:00Z" };
+    const long = longDataset(1).filter((line) => "points" in line);
+    const more = { ...long[0], id: LONG_LIST + 1 };
+    const all = Array.from({ length: LONG_LIST + 1 }, (_, at) => ({ ...unlock, id: at + 1 }));
+    const known = [role, company, ...long, more, bea];
+    const orders = ["first", "second", "third"] as const;
+    type Order = (typeof orders)[number];
+    const arrange = <Item>(odd: Item, valid: Item, order: Order) => {
+      const items = orders.map((other) => (other === order ? odd : valid));
+      return order === "third" ? items : items.slice(0, 2);
+    };
+
+    const faults: Record<string, object> = {
+      "is private": { public: false },
+      "has no field public": { public: undefined },
+      "says something else in the field public": { public: "yes" },
+      "is a deletion": { deleted: true },
+      "has an empty name": { name: "" },
+      "has no time": { created_at: undefined },
+      "has a wrong time": { created_at: "yesterday" },
+      "has an unknown field": { nick: "E" },
+      "has a wrong avatar": { avatar_url: "none" },
+      "has a company without a role": { company: { id: 1 } },
+      "refers to no company": { company: { id: 99, role: "Owner" } },
+      "has a role that is no id": { roles: ["driver"] },
+      "has a role twice": { roles: [1, 1] },
+      "has too many roles": { roles: Array.from({ length: 101 }, (_, at) => at + 1) },
+      "refers to no role": { roles: [1, 99] },
+      "has an achievement without a time": { achievements: [{ id: 7, tier: 1 }] },
+      "has an achievement twice": { achievements: [unlock, unlock] },
+      "refers to no achievement": { achievements: [{ ...unlock, id: 99 }] },
+      "has achievements that are too long": { achievements: all },
+    };
+    const valid = user(1, "Evelyn", { roles: [1], achievements: [unlock] });
+    const secret = { type: "user", id: 1, public: false };
+
+    test.each(
+      Object.entries(faults).flatMap(([what, fault]) =>
+        orders.map((order) => [order, what, fault] as const),
+      ),
+    )("private if the %s line %s", async (order, _, fault) => {
+      const lines = arrange({ ...valid, ...fault }, valid, order);
+      for (const input of [
+        [...known, ...lines],
+        [...lines, ...known],
+      ]) {
+        const { kept, bytes, skipped, report } = await skip(input);
+        expect(kept.find(({ type, id }) => type === "user" && id === 1)).toEqual(secret);
+        expect(bytes.toString("latin1")).not.toContain("Evelyn");
+        expect([skipped.hidden, report]).toEqual([
+          order === "first" && "public" in fault && fault.public === false ? 0 : 1,
+          expect.stringContaining("the user becomes private"),
+        ]);
+      }
+    });
+
+    test("public if all lines are valid", async () => {
+      const { kept } = await skip([...known, valid, { ...valid, name: "Eve" }, valid]);
+      expect(kept).toContainEqual(expect.objectContaining({ id: 1, name: "Evelyn" }));
+    });
+
+    /** The rows of a table for user 1, beside those of all tests. */
+    const runTables = async (rows: Partial<Record<string, readonly string[]>>) => {
+      const folder = temporaryFolder();
+      const tables: Record<string, string[]> = {
+        users: ["id,public,name,created_at,avatar_url,company_id", "2,1,Bea,2024-01-01,,"],
+        companies: ["id,name", "1,Acme"],
+        roles: ["id,name,hierarchy", "1,Driver,1"],
+        achievements: ["id,name,description,icon,kind,tier,points", "7,Owl,d,i,k,1,1"],
+        user_roles: ["user_id,role_id", "1,1", "1,1"],
+        user_achievements: [
+          "user_id,achievement_id,tier,unlocked_at",
+          "1,7,1,2024-01-01",
+          "1,7,2,2024-01-01",
+        ],
+      };
+      for (const [name, lines] of Object.entries(tables)) {
+        const text = [...lines, ...(rows[name] ?? [])].map((line) => `${line}\n`).join("");
+        writeFileSync(join(folder, `${name}.csv`), text);
+      }
+      const target = join(folder, "s");
+      const { skipped } = await importDataset(folder, target, { skipInvalid: true });
+      return { skipped, text: await exported(target) };
+    };
+    const row = "1,1,Evelyn,2024-01-01,,1";
+    const oddRows: Record<string, string> = {
+      "is private": "1,0,Evelyn,2024-01-01,,1",
+      "has an empty public": "1,,Evelyn,2024-01-01,,1",
+      "has no name": "1,1,,2024-01-01,,1",
+      "has a wrong time": "1,1,Evelyn,yesterday,,1",
+      "has a wrong avatar": "1,1,Evelyn,2024-01-01,none,1",
+      "has a company that is no id": "1,1,Evelyn,2024-01-01,,x",
+      "refers to no company": "1,1,Evelyn,2024-01-01,,99",
+    };
+    const expectHidden = ({ skipped, text }: Awaited<ReturnType<typeof runTables>>, hidden = 1) => {
+      expect(text).toContain(JSON.stringify(secret));
+      expect(text).not.toContain("Evelyn");
+      expect(skipped.hidden).toBe(hidden);
+    };
+    test.each(
+      Object.entries(oddRows).flatMap(([what, odd]) =>
+        orders.map((order) => [order, what, odd] as const),
+      ),
+    )("private if the %s row %s", async (order, what, odd) => {
+      const isPrivate = order === "first" && what === "is private";
+      expectHidden(await runTables({ users: arrange(odd, row, order) }), isPrivate ? 0 : 1);
+    });
+
+    test.each([
+      ["user_roles", "1,99"],
+      ["user_roles", "1,x"],
+      ["user_roles", "1,"],
+      ["user_achievements", "1,99,1,2024-01-01"],
+      ["user_achievements", "1,,1,2024-01-01"],
+      ["user_achievements", "1,7,1,yesterday"],
+      ["user_achievements", "1,7,,2024-01-01"],
+    ])("private if a row of %s is %s", async (table, odd) => {
+      expectHidden(await runTables({ users: [row, row], [table]: [odd] }));
+      // A user with one row keeps the rest.
+      const { text } = await runTables({ users: [row], [table]: [odd] });
+      expect(text).toContain("Evelyn");
+    });
+
+    test("public if all rows are valid", async () => {
+      const { text, skipped } = await runTables({ users: [row, row] });
+      expect(text).toContain("Evelyn");
+      expect(skipped).toMatchObject({ count: 1, hidden: 0 });
+    });
   });
 
   test("is an error if most users are invalid, also in a first import", async () => {

@@ -8,6 +8,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statfsSync,
   statSync,
   symlinkSync,
@@ -286,6 +287,25 @@ describe.skipIf(!trial)("on a disk that is", () => {
       expect(found).toHaveLength(1);
       await importDataset(people(10), target, { idMap });
     }
+  });
+
+  test("full, a first import leaves no empty id map", async () => {
+    const disk = (await mount("size=1m")) ?? "";
+    disks.push(disk);
+    const idMap = join(disk, "ids");
+    const target = join(temporaryFolder(), "snapshot");
+    const people = (count: number) =>
+      Array.from({ length: count }, (_, at) => ({ ...user(1, "Ann"), id: `key ${at}` }));
+    const reason = new Error(`cannot write ${idMap}: database or disk is full`);
+    // Without a free page, with too few for the tables, and with too few for the keys.
+    for (const pages of [0, 5, 20]) {
+      const bytes = (statfsSync(disk).bfree - pages) * 4096;
+      writeFileSync(join(disk, "filler"), Buffer.alloc(bytes));
+      await expect(importDataset(people(3000), target, { idMap })).rejects.toThrow(reason);
+      expect(readdirSync(disk)).toEqual(["filler"]);
+      rmSync(join(disk, "filler"));
+    }
+    await importDataset(people(10), target, { idMap });
   });
 
   test("full, a temporary database is named, and not the target", async () => {

@@ -52,7 +52,8 @@ export class ErrorCollector<Parsed extends RecordKey> {
   }
 
   /** Adds an error that was detected after the last record. */
-  addLate(error: FoundError): void {
+  addLate(error: FoundError, skipped?: Skipped): void {
+    if (skipped === "made private") this.skipped.hidden++;
     if (!this.#isFollowUp(error)) this.#add(this.#errorsFor(false), error);
   }
 

@@ -97,6 +97,8 @@ export class IdMap implements Disposable {
       return new IdMap(path, db, isNew ? "new" : found);
     } catch (error) {
       db.close();
+      // A disk that is full has space for the name of a file, but not for the tables.
+      if (isNew) rmSync(path);
       throw error;
     }
   }

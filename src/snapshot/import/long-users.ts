@@ -17,6 +17,8 @@ export interface LongUser {
   fitting: Unlock[];
 }
 
+export type UserUnlocks = Pick<typeof user.$inferSelect, "id" | "name" | "achievements">;
+
 export class LongUsers {
   readonly #db: Database;
   /** How many achievements a user has at most. */
@@ -45,20 +47,24 @@ export class LongUsers {
   }
 
   /** Reads no user if everybody would fit even if all definitions were as long as the longest. */
-  *list(): Generator<LongUser> {
+  *list(users: Iterable<UserUnlocks> = this.#listUsers()): Generator<LongUser> {
     const rows = this.#db.select().from(achievement).all();
     const definitions = new Map(rows.map((row) => [row.id, JSON.stringify(row)]));
     const sizes = definitions.values().map((json) => Buffer.byteLength(json));
     const longest = sizes.reduce((max, size) => Math.max(max, size), 0);
     if (this.#most * (longest + ENTRY_BYTES) <= MAX_ACHIEVEMENTS_BYTES) return;
 
-    const { id, name, achievements } = user;
-    const users = prepareText(this.#db, this.#db.select({ id, name, achievements }).from(user));
-    for (const { id, name, achievements } of users.iterate()) {
+    for (const { id, name, achievements } of users) {
       const unlocks: Unlock[] = JSON.parse(achievements);
       const { bytes, fitting } = measure(unlocks, (id) => definitions.get(id) ?? "");
       if (fitting.length < unlocks.length) yield { id, name, bytes, fitting };
     }
+  }
+
+  *#listUsers(): Generator<UserUnlocks> {
+    const { id, name, achievements } = user;
+    const users = this.#db.select({ id, name, achievements }).from(user);
+    yield* prepareText(this.#db, users).iterate();
   }
 }
 

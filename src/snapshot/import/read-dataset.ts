@@ -62,7 +62,7 @@ export async function readDataset<Parsed extends RecordKey>(
     }
   }
 
-  handler.finish((error) => collector.addLate(error));
+  handler.finish((error, skipped) => collector.addLate(error, skipped));
   if (collector.errors.count > 0) throw new DatasetError(collector.errors);
 
   const { names, times } = odd;

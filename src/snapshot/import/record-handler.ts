@@ -6,7 +6,8 @@ import type { InvalidRecord } from "../../domain/validate-record.ts";
 /** The fate of a record of which all, or the invalid part, was skipped. */
 export type Skipped = "left out" | "trimmed" | "made private" | "private already";
 
-export type Report = (error: FoundError) => void;
+/** Takes an error, and what has become of the user. */
+export type Report = (error: FoundError, skipped?: Skipped) => void;
 
 /** Validates the records of a dataset or a change file and applies them to a database. */
 export interface RecordHandler<Parsed> {

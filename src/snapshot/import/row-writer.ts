@@ -16,7 +16,7 @@ import { countOf } from "../format/counts.ts";
 import { achievement, company, privateUser, role, user } from "../format/schema.ts";
 import type { Unlock } from "../format/unlocks.ts";
 import type { Ids } from "./ids.ts";
-import { type LongUser, LongUsers } from "./long-users.ts";
+import { type LongUser, LongUsers, type UserUnlocks } from "./long-users.ts";
 import type { RecordHandler, Report } from "./record-handler.ts";
 import { References } from "./references.ts";
 
@@ -79,6 +79,12 @@ export class RowWriter implements RecordHandler<DatasetLine> {
     return this.#inserts.addPrivateUser.run({ id }).changes > 0;
   }
 
+  /** Notes the references in another record of a user, of whom the first record counts. */
+  noteRepeated(record: PublicUserLine, at: Position): void {
+    this.#longUsers.note(record.achievements?.length ?? 0);
+    this.#noteReferences(record, at, false);
+  }
+
   /** Notes that a change deletes a record, to which users may still refer. */
   noteDeletion(record: RecordKey, at: Position): void {
     this.#references.addDeletion(at, record);
@@ -89,8 +95,9 @@ export class RowWriter implements RecordHandler<DatasetLine> {
     this.#longUsers.checkAll();
   }
 
-  listLongUsers(): Iterable<LongUser> {
-    return this.#longUsers.list();
+  /** Lists those of `users`, or of all, whose achievements are too long for a response. */
+  listLongUsers(users?: Iterable<UserUnlocks>): Iterable<LongUser> {
+    return this.#longUsers.list(users);
   }
 
   finish(report: Report): void {
@@ -134,9 +141,7 @@ export class RowWriter implements RecordHandler<DatasetLine> {
     const { addUser, findCompany } = this.#inserts;
     const companyName = company && findCompany.get(company.id)?.name;
 
-    const unlocks = achievements
-      .map(({ id, tier, unlocked_at }): Unlock => [id, tier, parseTime(unlocked_at) ?? 0])
-      .sort(([a, , aTime], [b, , bTime]) => bTime - aTime || a - b);
+    const unlocks = listUnlocks(achievements);
     const row: typeof user.$inferSelect = {
       id,
       name: record.name,
@@ -177,6 +182,13 @@ export class RowWriter implements RecordHandler<DatasetLine> {
       this.#references.add(at, `achievements[${index}].id`, { type: "achievement", id }, user);
     }
   }
+}
+
+/** Lists the achievements of a user, the newest first. */
+export function listUnlocks(achievements: PublicUserLine["achievements"] = []): Unlock[] {
+  return achievements
+    .map(({ id, tier, unlocked_at }): Unlock => [id, tier, parseTime(unlocked_at) ?? 0])
+    .sort(([a, , aTime], [b, , bTime]) => bTime - aTime || a - b);
 }
 
 function prepareInserts(db: Database) {

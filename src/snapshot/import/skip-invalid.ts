@@ -8,11 +8,11 @@ import { type DatasetLine, isPublicUser, type RecordKey } from "../../domain/dat
 import type { FoundError, Position } from "../../domain/record-reader.ts";
 import { salvageUser } from "../../domain/salvage-user.ts";
 import { InvalidRecord, validateRecord } from "../../domain/validate-record.ts";
-import type { Database } from "../../sqlite/driver.ts";
+import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { createTable, privateUser, user } from "../format/schema.ts";
 import type { Ids } from "./ids.ts";
 import type { RecordHandler, Report, Skipped } from "./record-handler.ts";
-import { RowWriter } from "./row-writer.ts";
+import { listUnlocks, RowWriter } from "./row-writer.ts";
 
 /**
  * The users who have lost part of their record. On disk, unlike a TEMP table, because a bad dataset
@@ -24,6 +24,13 @@ const trimmed = sqliteTable("trimmed", {
   achievements: text(),
 });
 
+/** The other records of users with several valid public ones, of which the first counts. */
+const repeated = sqliteTable("repeated", {
+  id: integer().notNull(),
+  name: text().notNull(),
+  achievements: text().notNull(),
+});
+
 export class SkippingWriter implements RecordHandler<DatasetLine> {
   readonly validate = validateRecord;
   readonly #db: Database;
@@ -32,6 +39,7 @@ export class SkippingWriter implements RecordHandler<DatasetLine> {
 
   constructor(db: Database, ids: Ids) {
     createTable(db.$client, trimmed);
+    createTable(db.$client, repeated);
     this.#db = db;
     this.#rows = new RowWriter(db, ids);
     this.#statements = prepareStatements(db);
@@ -50,9 +58,13 @@ export class SkippingWriter implements RecordHandler<DatasetLine> {
       return "trimmed";
     }
 
-    // A second public record matters only if there is something wrong with the first.
     const isPublic = !(invalid instanceof InvalidRecord) && isPublicUser(invalid);
-    if (isPublic && !this.#isImpaired(id)) return "left out";
+    if (isPublic && !this.#isImpaired(id)) {
+      const achievements = JSON.stringify(listUnlocks(invalid.achievements));
+      this.#statements.repeat.run({ id, name: invalid.name, achievements });
+      this.#rows.noteRepeated(invalid, at);
+      return "left out";
+    }
 
     return this.#rows.hide(id) ? "made private" : "private already";
   }
@@ -63,8 +75,26 @@ export class SkippingWriter implements RecordHandler<DatasetLine> {
       report(error);
     });
     this.#shortenAchievements();
+    this.#hideRepeated(report);
     this.#removeReferences();
     this.#db.run(sql`DROP TABLE ${trimmed}`);
+    this.#db.run(sql`DROP TABLE ${repeated}`);
+  }
+
+  /** Makes users private who have lost something, if they have several records. */
+  #hideRepeated(report: Report): void {
+    const others = prepareText(this.#db, this.#db.select().from(repeated)).iterate();
+    for (const { id } of this.#rows.listLongUsers(others)) this.#statements.trim.run({ id });
+    const users = this.#db
+      .selectDistinct({ id: repeated.id })
+      .from(repeated)
+      .innerJoin(trimmed, eq(trimmed.id, repeated.id))
+      .innerJoin(user, eq(user.id, repeated.id));
+    for (const { id } of users.all()) {
+      this.#rows.hide(id);
+      const reason = "one of several records is invalid; the user becomes private";
+      report({ field: "id", reason, type: "user", id }, "made private");
+    }
   }
 
   /** Whether the user has lost part of a record or is private. */
@@ -112,6 +142,10 @@ function prepareStatements(db: Database) {
       .insert(trimmed)
       .values({ id, achievements })
       .onConflictDoUpdate({ target: trimmed.id, set: { achievements: sql`excluded.achievements` } })
+      .prepare(),
+    repeat: db
+      .insert(repeated)
+      .values({ id, name: sql.placeholder("name"), achievements })
       .prepare(),
     findTrimmed: db.select({ id: trimmed.id }).from(trimmed).where(eq(trimmed.id, id)).prepare(),
     findPrivate: db.select().from(privateUser).where(eq(privateUser.id, id)).prepare(),
