@@ -39,7 +39,6 @@ const entryPoints = { library: "src/library", elysia: "src/elysia" };
 const modules = {
   bin: "src/main",
   "require-runtime": "src/server/require-runtime",
-  "commands/require-runtime": "src/commands/require-runtime",
   "sqlite/bun": "src/sqlite/bun",
   "sqlite/node": "src/sqlite/node",
 };
@@ -173,7 +172,7 @@ function createManifest() {
     repository,
     type: packageJson.type,
     // Modules that have side effects when they are imported.
-    sideEffects: ["./lib/bin.js", "./lib/require-runtime.js", "./lib/commands/require-runtime.js"],
+    sideEffects: ["./lib/bin.js", "./lib/require-runtime.js"],
     bin: { roadbook: "./lib/bin.js" },
     engines: { node: ">=22.15", bun: `>=${packageJson.engines.bun}` },
     files: ["lib", "types", "assets", "CHANGELOG.md"],

@@ -1,14 +1,25 @@
 /** Runs the command line. Exits with 0 on success, 1 on failure and 2 on incorrect usage. */
-import "./commands/require-runtime.ts";
-import { exitCodeOf, runCommandLine } from "./commands/command-line.ts";
+import { tooOld } from "./server/runtime-version.ts";
 
-runCommandLine(process.argv.slice(2)).then(
-  () => process.exit(),
-  (error: unknown) => {
+async function main(): Promise<number> {
+  // Nothing else is loaded before, because an older runtime could not load it.
+  if (tooOld !== undefined) {
+    console.error(`roadbook: ${tooOld}`);
+    return 1;
+  }
+
+  const { runCommandLine } = await import("./commands/command-line.ts");
+  try {
+    await runCommandLine(process.argv.slice(2));
+    return Number(process.exitCode ?? 0);
+  } catch (error) {
+    const { exitCodeOf } = await import("./settings/read-value.ts");
     const code = exitCodeOf(error);
     const message = error instanceof Error ? error.message : String(error);
     // Keeps a usage error on one line, even if it repeats input that contains control characters.
-    process.stderr.write(`roadbook: ${code === 2 ? message.replace(/\p{Cc}+/gu, " ") : message}\n`);
-    process.exit(code);
-  },
-);
+    console.error(`roadbook: ${code === 2 ? message.replace(/\p{Cc}+/gu, " ") : message}`);
+    return code;
+  }
+}
+
+main().then(process.exit);

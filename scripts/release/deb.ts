@@ -72,6 +72,7 @@ async function listFiles(): Promise<Record<string, string | Uint8Array>> {
       )
       .replace("ExecStart=/usr/local/bin/", "ExecStart=/usr/bin/");
   const date = new Date(seconds * 1000);
+  const manPage = await formatManPage(date);
   const units = ["roadbook.service", "roadbook@.service"].concat(
     ["health", "import"].flatMap((name) => [`roadbook-${name}.service`, `roadbook-${name}.timer`]),
   );
@@ -85,7 +86,7 @@ async function listFiles(): Promise<Record<string, string | Uint8Array>> {
     "usr/share/bash-completion/completions/roadbook": completionScripts.bash,
     "usr/share/zsh/vendor-completions/_roadbook": completionScripts.zsh,
     "usr/share/fish/vendor_completions.d/roadbook.fish": completionScripts.fish,
-    "usr/share/man/man1/roadbook.1.gz": gzipSync(formatManPage(date), { level: 9 }),
+    "usr/share/man/man1/roadbook.1.gz": gzipSync(manPage, { level: 9 }),
     ...Object.fromEntries(
       ["README", "database", "takedown", "machines", "kiosk"].map((page) => [
         `${documents}/${page}.md`,

@@ -1,6 +1,6 @@
 /** `bun scripts/release/man.ts` prints the manual page, made from the declared commands. */
 import { description, version } from "../../package.json" with { type: "json" };
-import { type Command, commands } from "../../src/commands/commands.ts";
+import { type LoadedCommand, loadCommands } from "../../src/commands/commands.ts";
 import {
   describe,
   groupsOf,
@@ -8,17 +8,17 @@ import {
   programRows,
   SUMMARY,
   sentenceOf,
-  usageOf,
 } from "../../src/commands/help.ts";
-import { termOf, variableOf } from "../../src/settings/declare.ts";
+import { termOf, usageOf, variableOf } from "../../src/settings/declare.ts";
 
 /** The note with this prefix becomes the EXIT STATUS section. */
 const EXIT_CODES = "Exit codes: ";
 
-if (import.meta.main) process.stdout.write(formatManPage(new Date()));
+if (import.meta.main) process.stdout.write(await formatManPage(new Date()));
 
 /** Returns the page, with `date` in the footer. */
-export function formatManPage(date: Date): string {
+export async function formatManPage(date: Date): Promise<string> {
+  const commands = await loadCommands();
   const isExitCodes = (line: string) => line.startsWith(EXIT_CODES);
   const exitCodes = programNotes.filter(isExitCodes).map((line) => line.slice(EXIT_CODES.length));
   const lines = [
@@ -38,16 +38,18 @@ export function formatManPage(date: Date): string {
     ".SH ENVIRONMENT",
     "A flag overrides its variable, and a variable overrides the default.",
     "For a flag without a value, set the variable to 1 or 0.",
-    ...listVariables().flatMap(([variable, term]) => entryOf(variable, `stands for ${term}`)),
+    ...listVariables(Object.values(commands)).flatMap(([variable, term]) =>
+      entryOf(variable, `stands for ${term}`),
+    ),
     ".SH EXIT STATUS",
     ...exitCodes.map((line) => escapeRoff(line.charAt(0).toUpperCase() + line.slice(1))),
   ];
   return `${lines.join("\n")}\n`;
 }
 
-function formatCommand(name: string, command: Command): string[] {
+function formatCommand(name: string, command: LoadedCommand): string[] {
   return [
-    `.SS "roadbook ${escapeRoff(usageOf(name, command))}"`,
+    `.SS "roadbook ${escapeRoff(usageOf(name, command.settings))}"`,
     escapeRoff(sentenceOf(command.summary)),
     ...groupsOf(command).flatMap(([heading, settings]) => [
       ".PP",
@@ -73,8 +75,8 @@ function entryOf(name: string, meaning: string): string[] {
 }
 
 /** Returns each variable once, in alphabetical order. Several commands can share a variable. */
-function listVariables(): [string, string][] {
-  const settings = Object.values(commands).flatMap(({ settings }) => Object.values(settings));
+function listVariables(commands: LoadedCommand[]): [string, string][] {
+  const settings = commands.flatMap(({ settings }) => Object.values(settings));
   const terms = new Map(settings.map((setting) => [variableOf(setting) ?? "", termOf(setting)]));
   terms.delete("");
   return [...terms].sort(([a], [b]) => (a < b ? -1 : 1));

@@ -1,5 +1,8 @@
 /** Completes command lines in shells: the names of commands, their flags and choices. */
-import { isFlag, type Setting, type Settings, termOf } from "../settings/declare.ts";
+import { declare, isFlag, type Setting, termOf } from "../settings/declare.ts";
+import * as kinds from "../settings/kinds.ts";
+import { type Commands, command } from "./command.ts";
+import { writeStdout } from "./output.ts";
 
 /** Scripts that ask this program for the words. Without any, the shell completes file names. */
 export const completionScripts = {
@@ -13,11 +16,32 @@ if [[ -n $list ]]; then compadd -- $list; else _files; fi
   fish: "complete -c roadbook -a '(roadbook completion fish (commandline -cp | string collect))'\n",
 };
 
+export const completionCommand = command({
+  settings: declare("Flags", {
+    shell: {
+      name: "bash|zsh|fish",
+      kind: kinds.oneOf("SHELL", ["bash", "zsh", "fish"]),
+      required: true,
+      help: "the shell",
+    },
+    line: { name: "LINE", kind: kinds.text("LINE"), help: "complete this command line instead" },
+  }),
+  examples: [
+    "completion bash > ~/.local/share/bash-completion/completions/roadbook",
+    "completion zsh > ~/.zfunc/_roadbook",
+    "completion fish > ~/.config/fish/completions/roadbook.fish",
+  ],
+  async run({ shell, line }, commands) {
+    writeStdout(line === undefined ? completionScripts[shell] : await complete(line, commands));
+  },
+});
+
 /** Lists the words, one per line, that may end a command line, which begins with the program. */
-export function complete(line: string, commands: Record<string, { settings: Settings }>): string {
+async function complete(line: string, commands: Commands): Promise<string> {
   const [current = "", previous = "", ...before] = line.split(/\s+/).slice(1).reverse();
   const [first = previous] = before.slice(-1);
-  const { [first]: command = commands.serve } = commands;
+  const { [first]: entry = commands.serve } = commands;
+  const command = await entry?.load();
   const all = Object.values<Setting>(command?.settings ?? {});
 
   const flags = [...all.filter(isFlag).map(termOf), "--help"];

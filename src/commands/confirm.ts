@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { reasonOf } from "../files/errors.ts";
 import { readChecksum } from "../snapshot/format/layout.ts";
 import { fetchHealth, NOT_SERVED, REQUEST_MS } from "./health.ts";
-import { ENDING } from "./signals.ts";
+import { ENDING } from "./output.ts";
 
 /** The last request has this time for a response, which says why. */
 const LAST_REQUEST_MS = 1000;

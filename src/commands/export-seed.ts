@@ -6,48 +6,65 @@ import { setImmediate } from "node:timers/promises";
 import { type CommunityOptions, seedDataset } from "../community/community.ts";
 import { withEndLine } from "../domain/dataset.ts";
 import { USERS_PER_COMPANY } from "../domain/limits.ts";
-import { readFileBytes, STANDARD } from "../files/input.ts";
+import { STANDARD } from "../files/file-kinds.ts";
+import { readFileBytes } from "../files/input.ts";
 import { namingTarget, type Paths, replaceFile } from "../files/replace.ts";
 import { readLines } from "../files/split-lines.ts";
-import { UsageError } from "../settings/usage-error.ts";
+import { declare } from "../settings/declare.ts";
+import * as kinds from "../settings/kinds.ts";
+import { UsageError } from "../settings/read-value.ts";
 import { notOverwritten } from "../snapshot/import/old-snapshot.ts";
 import { exportDataset } from "../snapshot/read/export.ts";
 import { tableNames } from "../tables/columns.ts";
 import { toCsv } from "../tables/write-csv.ts";
-import { endOnSignal } from "./signals.ts";
-import { writeStdout } from "./stdout.ts";
+import { command, snapshotFile } from "./command.ts";
+import { endOnSignal, writeStdout } from "./output.ts";
 
-/** Without `to`, the dataset goes to standard output. */
-type Output = { to: string | undefined; force: boolean };
+const outputFlags = {
+  to: { kind: kinds.output, help: "the file to write; - for standard output (the default)" },
+  force: { kind: kinds.boolean, help: "overwrite the target even if it is not a dataset" },
+};
 
-export async function runExport({ file, ...output }: Output & { file: string }): Promise<void> {
-  using lines = await exportDataset(file);
-  await writeLines(lines, output);
-}
+export const exportCommand = command({
+  settings: declare("Flags", { file: snapshotFile, ...outputFlags }),
+  examples: [
+    "export community.snapshot --to backup.ndjson",
+    "export community.snapshot | gzip > backup.ndjson.gz",
+  ],
+  async run({ file, to, force }) {
+    using lines = await exportDataset(file);
+    await writeLines(lines, to, force);
+  },
+});
 
-interface Seeding extends Output {
-  users: number;
-  companies: number | undefined;
-  seed: number;
-  /** The folder for CSV files, which are written instead of lines. */
-  tables: string | undefined;
-}
+export const seedCommand = command({
+  settings: declare("Flags", {
+    users: { kind: kinds.integer(0, 100_000_000), required: true, help: "how many users" },
+    companies: {
+      kind: kinds.integer(0, 50_000_000),
+      help: `how many (default: 1 per ${USERS_PER_COMPANY} users)`,
+    },
+    seed: { kind: kinds.seed, default: "1", help: "the same numbers give the same dataset" },
+    tables: { kind: kinds.text("FOLDER"), help: "write CSV files, as import reads them" },
+    ...outputFlags,
+  }),
+  examples: [
+    "seed --users 100 --tables sample-tables",
+    "seed --users 3000 --to dataset.ndjson",
+    "seed --users 10000 --seed 7 | roadbook import - --to large.snapshot",
+  ],
+  async run({ users, companies = Math.ceil(users / USERS_PER_COMPANY), seed, tables, to, force }) {
+    const options = { users, companies, seed };
+    if (tables === undefined) {
+      const lines = seedDataset(options).map((line) => JSON.stringify(line));
+      return writeLines(withEndLine(lines), to, force);
+    }
+    if (to !== undefined) throw new UsageError("--to and --tables are mutually exclusive");
+    await writeTables(tables, force, options);
+  },
+});
 
-export async function runSeed({ tables, to, force, ...size }: Seeding): Promise<void> {
-  const { users, companies = Math.ceil(users / USERS_PER_COMPANY) } = size;
-  const options = { ...size, companies };
-  if (tables === undefined) {
-    const lines = seedDataset(options).map((line) => JSON.stringify(line));
-    return writeLines(withEndLine(lines), { to, force });
-  }
-  if (to !== undefined) throw new UsageError("--to and --tables are mutually exclusive");
-  await writeTables(tables, force, options);
-}
-
-async function writeLines(
-  lines: Iterable<string>,
-  { to = STANDARD, force }: Output,
-): Promise<void> {
+async function writeLines(lines: Iterable<string>, to = STANDARD, force: boolean): Promise<void> {
   if (to === STANDARD) {
     for await (const chunk of chunksOf(lines)) {
       if (!writeStdout(chunk)) return;

@@ -1,27 +1,56 @@
 /** `roadbook health`: asks a running server for its health. */
+import { DEFAULT_HOST, DEFAULT_PORT } from "../domain/limits.ts";
+import { paragraph } from "../domain/text.ts";
 import { networkReasonOf } from "../files/errors.ts";
 import { endpoints } from "../http/endpoints.ts";
 import type { HealthBody } from "../http/health.ts";
 import { toUrlHost } from "../http/url.ts";
-import { UsageError } from "../settings/usage-error.ts";
+import { declare } from "../settings/declare.ts";
+import * as kinds from "../settings/kinds.ts";
+import { UsageError } from "../settings/read-value.ts";
 import { parseWebLocation } from "../snapshot/remote/location.ts";
-import { writeStdout } from "./stdout.ts";
+import { command } from "./command.ts";
 
 /** How long one request may take. */
 export const REQUEST_MS = 5000;
 
 export const NOT_SERVED = "the server does not serve the newest snapshot, which ";
 
-type ServerAddress = { url: string | undefined; host: string; port: number };
-
-/** Without `url`, checks a server on this machine that serves http. */
-export async function runHealth({ url, host, port }: ServerAddress): Promise<void> {
-  const local = `http://${toUrlHost(host)}:${port}`;
-  const health = await fetchHealth(url ?? local);
-  const reason = health.refused_replacement;
-  if (reason) process.stderr.write(`roadbook: warning: ${NOT_SERVED}${reason}\n`);
-  writeStdout(`${JSON.stringify(health)}\n`);
-}
+export const healthCommand = command({
+  settings: declare("Flags", {
+    url: {
+      name: "URL",
+      kind: kinds.baseUrl,
+      variable: "ROADBOOK_HEALTH_URL",
+      help: "the server's base URL, such as https://api.example.org",
+    },
+    host: {
+      kind: kinds.text("ADDRESS"),
+      default: DEFAULT_HOST,
+      help: "the server's address, if no URL is given",
+    },
+    port: {
+      kind: kinds.port,
+      default: DEFAULT_PORT,
+      help: "the server's port, if no URL is given",
+    },
+  }),
+  notes: [
+    paragraph(
+      "These flags use the same environment variables as serve, so both commands can share one",
+      "environment.",
+      "If the server has a certificate, give its URL, or set ROADBOOK_HEALTH_URL.",
+      "The exit code is 1 if the server does not respond or is unhealthy.",
+    ),
+  ],
+  examples: ["health", "health --port 8080", "health https://api.example.org"],
+  async run({ url, host, port }) {
+    const health = await fetchHealth(url ?? `http://${toUrlHost(host)}:${port}`);
+    const reason = health.refused_replacement;
+    if (reason) console.error(`roadbook: warning: ${NOT_SERVED}${reason}`);
+    console.log(JSON.stringify(health));
+  },
+});
 
 export async function fetchHealth(base: string, timeoutMs = REQUEST_MS): Promise<HealthBody> {
   const { path } = endpoints.getHealth;

@@ -1,10 +1,9 @@
 /** Formats the help of the program and of each command, in at most 80 columns. */
-import util from "node:util";
+import { DEFAULT_ORIGIN } from "../domain/limits.ts";
 import { paragraph } from "../domain/text.ts";
-import { isFlag, type Setting } from "../settings/declare.ts";
-import { DEFAULT_ORIGIN } from "../settings/serve-flags.ts";
-import { type Command, commands } from "./commands.ts";
-import { writeStdout } from "./stdout.ts";
+import { isFlag, type Setting, usageOf } from "../settings/declare.ts";
+import type { Command } from "./command.ts";
+import { commands, type LoadedCommand } from "./commands.ts";
 
 type HelpEntry = Pick<Setting, "name" | "help" | "variable" | "default">;
 type Table = [heading: string, rows: HelpEntry[]];
@@ -16,7 +15,7 @@ export const programNotes = [
     `Without a command, roadbook serves the bundled data on ${DEFAULT_ORIGIN}, and roadbook FILE`,
     "serves a snapshot.",
   ),
-  "For the flags of a command, run roadbook help COMMAND.",
+  "For the arguments and flags of a command, run roadbook help COMMAND.",
   "Exit codes: 0 success, 1 failure, 2 usage error.",
 ];
 const flagNote = paragraph(
@@ -32,23 +31,6 @@ export function describe({ help, variable, default: text }: Omit<HelpEntry, "nam
   return text === undefined ? help : `${help} (default: ${text})`;
 }
 
-/** Headings are bold, unless the help goes to a pipe or NO_COLOR is set. */
-export function writeHelp(help: string): void {
-  const bold = (heading: string) => util.styleText("bold", heading, { stream: process.stdout });
-  writeStdout(help.replace(/^(?:[A-Z][\w, ]*:$|Usage:)/gm, bold));
-}
-
-/** Names a command with its arguments and its required flags. */
-export function usageOf(name: string, { settings }: Command): string {
-  const all = Object.values(settings);
-  const needed = all.filter((setting) => setting.required || !isFlag(setting));
-  const terms = needed.map(({ name, required, variable }) => {
-    return required && !variable ? name : `[${name}]`;
-  });
-  if (all.some(isFlag)) terms.push("[flags]");
-  return [name, ...terms].join(" ");
-}
-
 /** Groups a command's settings by their headings in the help. */
 export function groupsOf({ settings }: Command): [string, Setting[]][] {
   return [...Map.groupBy(Object.values(settings), ({ group }) => group)];
@@ -58,9 +40,7 @@ export function groupsOf({ settings }: Command): [string, Setting[]][] {
 export const sentenceOf = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
 export function formatProgramHelp(): string {
-  const rows = Object.entries(commands).map(([name, command]) => {
-    return { name: usageOf(name, command).replace(" [flags]", ""), help: command.summary };
-  });
+  const rows = Object.entries(commands).map(([name, { summary }]) => ({ name, help: summary }));
   rows.push({ name: "help [COMMAND]", help: "print this help, or that of a command" });
   const tables: Table[] = [
     ["Help", programRows],
@@ -69,14 +49,14 @@ export function formatProgramHelp(): string {
   return formatHelp("[COMMAND] [flags]", SUMMARY, tables, [programNotes.join("\n")]);
 }
 
-export function formatCommandHelp(name: string, command: Command): string {
+export function formatCommandHelp(name: string, command: LoadedCommand): string {
   const { summary, notes = [], examples, settings } = command;
   const hasFlags = Object.values(settings).some(isFlag);
   const tables: Table[] = [...groupsOf(command), ["Help", [helpRow]]];
   const all = hasFlags ? [...notes, flagNote] : notes;
-  const help = formatHelp(usageOf(name, command), sentenceOf(summary), tables, all);
-  const lines = examples.map((example) => `  roadbook ${example}\n`);
-  return `${help}\nExamples:\n${lines.join("")}`;
+  const help = formatHelp(usageOf(name, settings), sentenceOf(summary), tables, all);
+  const lines = examples.map((example) => `  roadbook ${example}`);
+  return [help, "", "Examples:", ...lines].join("\n");
 }
 
 function formatHelp(usage: string, summary: string, tables: Table[], notes: readonly string[]) {
@@ -89,7 +69,7 @@ function formatHelp(usage: string, summary: string, tables: Table[], notes: read
     ...tables.map(([heading, rows]) => [`${heading}:`, ...rows.map(formatRow)].join("\n")),
     ...notes.map((note) => wrap(note, COLUMNS)),
   ];
-  return `${blocks.join("\n\n")}\n`;
+  return blocks.join("\n\n");
 }
 
 /** Breaks text into lines of at most `width` columns, if its words allow that. */

@@ -1,10 +1,10 @@
 /** The report of a command on the snapshot that it has written: lines for people, or JSON. */
 import type { UnknownColumn } from "../domain/record-reader.ts";
 import { printable } from "../domain/text.ts";
+import type { Counts } from "../snapshot/format/counts.ts";
 import type { Differences } from "../snapshot/import/comparison.ts";
 import type { OddCount } from "../snapshot/import/odd-texts.ts";
 import type { WriteReport } from "../snapshot/import/write-report.ts";
-import { describeCounts, plural } from "./counts.ts";
 
 const MAX_NOT_FOUND = 20;
 
@@ -96,4 +96,16 @@ function describeTimes(odd: OddCount): string | undefined {
 
 function describeOdd(text: string, { count, example = "" }: OddCount, advice = "") {
   return count > 0 ? `${text}, such as "${printable(example)}"${advice}` : undefined;
+}
+
+export function describeCounts(counts: Counts): string {
+  const publicUsers = counts.public_users.toLocaleString("en");
+  const users = `${plural(counts.users, "user")} (${publicUsers} public)`;
+  const companies = plural(counts.companies, "company", "companies");
+  const achievements = plural(counts.achievements, "achievement");
+  return `${users}, ${companies}, ${achievements}, ${plural(counts.roles, "role")}`;
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }

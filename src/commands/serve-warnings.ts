@@ -2,7 +2,7 @@
 import type { Logger } from "pino";
 import { paragraph } from "../domain/text.ts";
 import type { SharedBudget } from "../http/request-context.ts";
-import { defaultOf } from "../settings/named-value.ts";
+import { defaultOf } from "../settings/read-value.ts";
 import { type ServeValues, serveSettings } from "../settings/serve-flags.ts";
 import { shadeAccent } from "../web/brand.ts";
 

@@ -1,7 +1,9 @@
 /** `roadbook serve`: assembles the server and runs it until SIGTERM or SIGINT. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
+import { MAX_DURATION_DAYS } from "../domain/duration.ts";
 import { MAX_BYTES_IN_MEMORY } from "../domain/limits.ts";
+import { paragraph } from "../domain/text.ts";
 import { version } from "../domain/version.ts";
 import { reasonOf } from "../files/errors.ts";
 import { makeTemporaryFolder } from "../files/temporary-folder.ts";
@@ -27,34 +29,77 @@ import { addServerHeaders } from "../server/server-headers.ts";
 import { takeTurns } from "../server/turns.ts";
 import { OpenFilesWatcher } from "../server/watch-open-files.ts";
 import { SnapshotWatcher } from "../server/watch-snapshot.ts";
-import type { ServeValues } from "../settings/serve-flags.ts";
-import { UsageError } from "../settings/usage-error.ts";
+import { type Setting, variableOf } from "../settings/declare.ts";
+import { UsageError } from "../settings/read-value.ts";
+import { type ServeValues, serveSettings } from "../settings/serve-flags.ts";
 import type { RemoteSnapshot } from "../snapshot/remote/remote-snapshot.ts";
 import { demoSnapshot } from "../web/assets.ts";
 import { DOCS_PATH } from "../web/page-paths.ts";
+import { type Commands, command } from "./command.ts";
+import { endOnSignal, nextSignal, STOPPING, writeStdout } from "./output.ts";
 import { warnAboutFlags, warnAboutSharedBudget } from "./serve-warnings.ts";
-import { endOnSignal, nextSignal, STOPPING } from "./signals.ts";
-import { writeStdout } from "./stdout.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** `unknownVariables` look like settings, but are not. */
-export async function runServe(values: ServeValues, unknownVariables: string[]): Promise<void> {
-  if ((values.tlsCert === undefined) !== (values.tlsKey === undefined)) {
-    throw new UsageError("--tls-cert and --tls-key must be given together");
-  }
-  if (values.kiosk && values.noPage) {
-    throw new UsageError("--kiosk and --no-page are mutually exclusive");
-  }
-  // From the beginning, because without a handler, SIGHUP would end the process.
-  process.on("SIGHUP", () => {});
+export const serveCommand = command({
+  settings: serveSettings,
+  notes: [
+    paragraph(
+      "If a flag for a single value is given twice, the last one wins.",
+      "In an environment variable, separate multiple values with commas, or with semicolons in",
+      "ROADBOOK_LINK and ROADBOOK_FAULT.",
+    ),
+    paragraph(
+      "A TIME is a whole number of seconds, or a number with a unit, up to",
+      `${MAX_DURATION_DAYS} days: 500ms, 10s, 5m, 1h, 1d.`,
+    ),
+    paragraph(
+      "A FAULT is a target, a colon and a comma-separated list.",
+      "The target is search, profile, achievements, health, or * for the first three.",
+      "The list has status=503 (respond with this error), close (close the connection without a",
+      "response; HEAD gets a 500) or delay=200ms (respond later); delay may be combined with",
+      "either of the others.",
+      "It may also have rate=0.1 (affect only this share of the requests) and times=2 (stop",
+      "after two requests).",
+      "With --fault none, nothing fails yet.",
+      "With --fault and --admin-port, PUT /faults on the admin port replaces the faults (the",
+      "body is a JSON list of them), GET /faults lists them, and DELETE /search-limit resets the",
+      "search limit.",
+    ),
+  ],
+  examples: [
+    "serve --snapshot community.snapshot --port 8080",
+    "serve --search-limit 0 --fault search:status=503 --admin-port 9090",
+    'serve --kiosk --title "Truck Expo"',
+  ],
+  async run(values, commands) {
+    if ((values.tlsCert === undefined) !== (values.tlsKey === undefined)) {
+      throw new UsageError("--tls-cert and --tls-key must be given together");
+    }
+    if (values.kiosk && values.noPage) {
+      throw new UsageError("--kiosk and --no-page are mutually exclusive");
+    }
+    // From the beginning, because without a handler, SIGHUP would end the process.
+    process.on("SIGHUP", () => {});
 
-  await using log = createLog(values.logLevel, process.env.JOURNAL_STREAM);
-  for (const variable of unknownVariables) {
-    log.warn({ variable }, "unknown environment variable, ignored");
-  }
-  await serve(values, log);
-  log.info("stopped");
+    await using log = createLog(values.logLevel, process.env.JOURNAL_STREAM);
+    for (const variable of await listUnknownVariables(commands)) {
+      log.warn({ variable }, "unknown environment variable, ignored");
+    }
+    await serve(values, log);
+    log.info("stopped");
+  },
+});
+
+/** Lists the variables that look like settings but are not, most likely because of a typo. */
+async function listUnknownVariables(commands: Commands): Promise<string[]> {
+  const isUnknownTo = (settings: Setting[]) => (name: string) =>
+    name.startsWith("ROADBOOK_") && !settings.some((setting) => variableOf(setting) === name);
+  const foreign = Object.keys(process.env).filter(isUnknownTo(Object.values(serveSettings)));
+  if (foreign.length === 0) return [];
+
+  const all = await Promise.all(Object.values(commands).map(({ load }) => load()));
+  return foreign.filter(isUnknownTo(all.flatMap(({ settings }) => Object.values(settings))));
 }
 
 /** Serves until a signal. Then, or if a step fails, closes what it has opened, the last first. */

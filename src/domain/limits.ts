@@ -18,3 +18,5 @@ export const MAX_LOGO_BYTES = 256 * 1024;
 export const USERS_PER_COMPANY = 25;
 /** Where a server listens: only on its own machine. */
 export const DEFAULT_HOST = "127.0.0.1";
+export const DEFAULT_PORT = "3000";
+export const DEFAULT_ORIGIN = `http://${DEFAULT_HOST}:${DEFAULT_PORT}`;

@@ -1,4 +1,12 @@
-/** Tells by its first bytes what a file is. */
+/** Tells what an input is by its name, and what a file is by its first bytes. */
+
+/** Stands for standard input or output, where a file can be given. */
+export const STANDARD = "-";
+
+/** Whether what names an input is a URL, and not a path. */
+export function isUrl(name: string): boolean {
+  return /^[a-z][a-z\d+.-]*:\/\//i.test(name);
+}
 
 /** The application id that marks a SQLite file as a snapshot, in ASCII. */
 export const SNAPSHOT_MARK = "RBOK";

@@ -4,7 +4,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { pipeline } from "node:stream";
 import zlib from "node:zlib";
 import { cannotRead, codeOf, isSystemError, reasonOf } from "./errors.ts";
-import { findForeign, isGzip } from "./file-kinds.ts";
+import { findForeign, isGzip, STANDARD } from "./file-kinds.ts";
 
 /** With Node's default of 16 KiB, decompression takes three times as long. */
 const CHUNK_BYTES = 1 << 18;
@@ -38,14 +38,6 @@ export function namingInput<T>(name: string, read: () => T): T {
 export function isFolder(path: string): boolean {
   const stats = namingInput(path, () => statSync(path, { throwIfNoEntry: false }));
   return stats?.isDirectory() ?? false;
-}
-
-/** Stands for standard input or output, where a file can be given. */
-export const STANDARD = "-";
-
-/** Whether what names an input is a URL, and not a path. */
-export function isUrl(name: string): boolean {
-  return /^[a-z][a-z\d+.-]*:\/\//i.test(name);
 }
 
 export function openInput(path: string): AsyncIterable<Uint8Array> {

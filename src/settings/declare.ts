@@ -57,6 +57,17 @@ export function variableOf(setting: Setting): string | undefined {
   return `ROADBOOK_${termOf(setting).slice(2).toUpperCase().replaceAll("-", "_")}`;
 }
 
+/** Names a command with its arguments and its required flags. */
+export function usageOf(name: string, settings: Settings): string {
+  const all = Object.values(settings);
+  const needed = all.filter((setting) => setting.required || !isFlag(setting));
+  const terms = needed.map(({ name, required, variable }) => {
+    return required && !variable ? name : `[${name}]`;
+  });
+  if (all.some(isFlag)) terms.push("[flags]");
+  return [name, ...terms].join(" ");
+}
+
 type KindOf<T> = T extends { kind: { convert(given: infer Given): infer Inside } }
   ? T extends { list: List }
     ? { given: readonly Given[]; inside: Inside[] }

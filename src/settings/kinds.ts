@@ -1,8 +1,7 @@
 /** The kinds of values: how each is read from text, and what the library takes instead. */
 import { MAX_DURATION_DAYS, parseDurationOrSeconds } from "../domain/duration.ts";
 import { InvalidValue } from "../domain/invalid-value.ts";
-import { isUrl, STANDARD } from "../files/input.ts";
-import { BOOLEAN, type GivenType, NUMBER, PATH_OR_BYTES, STRING } from "./given-type.ts";
+import { isUrl, STANDARD } from "../files/file-kinds.ts";
 
 export type Environment = Record<string, string | undefined>;
 
@@ -20,6 +19,47 @@ export interface TextKind<Inside> {
   choices?: readonly string[];
   /** `env` has the credentials for a location. */
   parse(text: string, env?: Environment): Inside;
+}
+
+/** The type that the library takes for an option. */
+export interface GivenType {
+  /** For messages, such as `string or object`. */
+  words: string;
+  includes(given: unknown): boolean;
+}
+
+const ofType = (words: string): GivenType => ({
+  words,
+  includes: (given) => typeof given === words,
+});
+
+export const STRING = ofType("string");
+export const NUMBER = ofType("number");
+export const BOOLEAN = ofType("boolean");
+export const FUNCTION = ofType("function");
+
+export const ARRAY: GivenType = { words: "array", includes: Array.isArray };
+
+/** A path, or bytes of any realm. */
+export const PATH_OR_BYTES: GivenType = {
+  words: "string or object",
+  includes: (given) => typeof given === "string" || ArrayBuffer.isView(given),
+};
+
+/** A path, bytes, or an iterable of objects or bytes. */
+export const LINES: GivenType = {
+  words: "string or object or array",
+  includes: (given) =>
+    typeof given === "string" ||
+    (typeof given === "object" &&
+      given !== null &&
+      (Symbol.iterator in given || Symbol.asyncIterator in given)),
+};
+
+/** Returns the type of a value, as messages name it. */
+export function typeNameOf(given: unknown): string {
+  if (Array.isArray(given)) return "array";
+  return given === null ? "null" : typeof given;
 }
 
 /** A kind of value: `Given` is what the library takes, and `Inside` is what the code uses. */

@@ -5,35 +5,29 @@ import { paragraph } from "../domain/text.ts";
 import type { ResponseFacts } from "../http/hooks.ts";
 import type { LineSource } from "../snapshot/import/line-reader.ts";
 import type { GivenOf, List, Setting, Values } from "./declare.ts";
-import {
-  ARRAY,
-  BOOLEAN,
-  FUNCTION,
-  type GivenType,
-  LINES,
-  PATH_OR_BYTES,
-  typeNameOf,
-} from "./given-type.ts";
 import * as kinds from "./kinds.ts";
-import { defaultOf, parseNamed } from "./named-value.ts";
+import { defaultOf, parseNamed } from "./read-value.ts";
 import { sharedSettings } from "./serve-flags.ts";
 
 /** Declares a library-only option whose value is used as given. */
-function option<Given>(takes: GivenType, help: string) {
+function option<Given>(takes: kinds.GivenType, help: string) {
   return { kind: { takes, convert: (given: Given) => given }, help };
 }
 
 export const libraryOptions = {
-  snapshot: option<string | Uint8Array>(PATH_OR_BYTES, "the path or bytes of a snapshot"),
+  snapshot: option<string | Uint8Array>(kinds.PATH_OR_BYTES, "the path or bytes of a snapshot"),
   dataset: option<LineSource<DatasetLine | IdsLine | EndLine>>(
-    LINES,
+    kinds.LINES,
     paragraph(
       "the path or bytes of a dataset (NDJSON, plain or gzip), a folder of CSV files, or lines as",
       "objects",
     ),
   ),
-  page: option<boolean>(BOOLEAN, "serves the web page at /, /drivers/{id} and /companies/{id}"),
-  demo: option<boolean>(BOOLEAN, "serves the demo community that comes with Roadbook"),
+  page: option<boolean>(
+    kinds.BOOLEAN,
+    "serves the web page at /, /drivers/{id} and /companies/{id}",
+  ),
+  demo: option<boolean>(kinds.BOOLEAN, "serves the demo community that comes with Roadbook"),
   basePath: {
     kind: kinds.basePath,
     help: paragraph(
@@ -41,20 +35,26 @@ export const libraryOptions = {
       "it, but requests may omit it (default: the path of publicUrl)",
     ),
   },
-  clock: option<() => number>(FUNCTION, "the search limit's clock in milliseconds, for tests"),
+  clock: option<() => number>(
+    kinds.FUNCTION,
+    "the search limit's clock in milliseconds, for tests",
+  ),
   defaultPeer: {
     kind: kinds.text("ADDRESS"),
     help: "the client address for requests without one (default: their searches are not counted)",
   },
-  compress: option<boolean>(BOOLEAN, "set it to false if the host program compresses responses"),
+  compress: option<boolean>(
+    kinds.BOOLEAN,
+    "set it to false if the host program compresses responses",
+  ),
   onBug: option<(error: unknown, requestId: string) => void>(
-    FUNCTION,
+    kinds.FUNCTION,
     paragraph(
       "called with every error that causes a 500, and with every error that onResponse throws",
       "(default: console.error)",
     ),
   ),
-  onResponse: option<(facts: ResponseFacts) => void>(FUNCTION, "called for every response"),
+  onResponse: option<(facts: ResponseFacts) => void>(kinds.FUNCTION, "called for every response"),
 };
 
 /** The common part of an option and a setting. `convert` gets only what `takes` names. */
@@ -105,11 +105,11 @@ export function readOption(name: string, { kind, list }: Option, given: unknown)
   };
   if (!list) return convert(given);
 
-  requireType(name, ARRAY, given);
+  requireType(name, kinds.ARRAY, given);
   return Array.from(given as unknown[], convert);
 }
 
-function requireType(name: string, takes: GivenType, given: unknown): void {
+function requireType(name: string, takes: kinds.GivenType, given: unknown): void {
   if (takes.includes(given)) return;
-  throw new TypeError(`${name} must be of type ${takes.words}, got ${typeNameOf(given)}`);
+  throw new TypeError(`${name} must be of type ${takes.words}, got ${kinds.typeNameOf(given)}`);
 }

@@ -1,9 +1,14 @@
 /** The flags of `serve`. Most are also options of the library. */
 import { InvalidValue } from "../domain/invalid-value.ts";
 import { type Language, languages } from "../domain/languages.ts";
-import { DEFAULT_HOST, MAX_BYTES_IN_MEMORY, MAX_LOGO_BYTES } from "../domain/limits.ts";
+import {
+  DEFAULT_HOST,
+  DEFAULT_PORT,
+  MAX_BYTES_IN_MEMORY,
+  MAX_LOGO_BYTES,
+} from "../domain/limits.ts";
 import { paragraph } from "../domain/text.ts";
-import { isUrl } from "../files/input.ts";
+import { isUrl } from "../files/file-kinds.ts";
 import { parseFault } from "../http/parse-fault.ts";
 import { parseCidr } from "../limit/client-address.ts";
 import { parseS3Location, parseWebLocation } from "../snapshot/remote/location.ts";
@@ -149,7 +154,11 @@ export const serveSettings = {
   }),
   ...declare("Network", {
     host: { kind: kinds.text("ADDRESS"), default: DEFAULT_HOST, help: "address to listen on" },
-    port: { kind: kinds.port, default: "3000", help: "port to listen on; 0 picks a free one" },
+    port: {
+      kind: kinds.port,
+      default: DEFAULT_PORT,
+      help: "port to listen on; 0 picks a free one",
+    },
     reusePort: { kind: kinds.boolean, help: "share the port with this user's processes (Linux)" },
     idleTimeout: {
       kind: kinds.idleTime,
@@ -190,8 +199,5 @@ export const serveSettings = {
     rateLimitStore: { kind: kinds.storeUrl, help: "share the limit through redis:// or valkey://" },
   }),
 };
-
-/** The origin on which `serve` listens by default. */
-export const DEFAULT_ORIGIN = `http://${serveSettings.host.default}:${serveSettings.port.default}`;
 
 export type ServeValues = Values<typeof serveSettings>;

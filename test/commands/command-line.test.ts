@@ -4,9 +4,8 @@ import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCommandLine } from "../../src/commands/command-line.ts";
-import { type Command, commands } from "../../src/commands/commands.ts";
+import { type LoadedCommand, loadCommands } from "../../src/commands/commands.ts";
 import { formatCommandHelp, formatProgramHelp } from "../../src/commands/help.ts";
-import { readValue } from "../../src/settings/flag-or-variable.ts";
 import {
   baseUrl,
   boolean,
@@ -16,10 +15,12 @@ import {
   time,
   timeOrZero,
 } from "../../src/settings/kinds.ts";
+import { readValue, UsageError } from "../../src/settings/read-value.ts";
 import { serveSettings } from "../../src/settings/serve-flags.ts";
-import { UsageError } from "../../src/settings/usage-error.ts";
 import { makeSnapshot } from "../datasets.ts";
 import { fixture, makeCertificate, temporaryFolder } from "../support.ts";
+
+const commands = await loadCommands();
 
 const environment = { ...process.env };
 afterEach(() => {
@@ -128,8 +129,8 @@ test.each(Object.entries(commands))(
     const help = formatCommandHelp(name, command);
     expect(formatProgramHelp()).toContain(`\n  ${name} `);
     for (const setting of Object.values(command.settings)) expect(help).toContain(setting.name);
-    expect(help).toMatch(/\n\nExamples:\n( {2}roadbook .*\n){2,3}$/);
-    for (const line of (help + formatProgramHelp()).split("\n")) {
+    expect(help).toMatch(/\n\nExamples:(\n {2}roadbook .*){2,3}$/);
+    for (const line of `${help}\n${formatProgramHelp()}`.split("\n")) {
       expect(line.length).toBeLessThanOrEqual(80);
     }
   },
@@ -169,7 +170,7 @@ test("hide takes hundreds of thousands of ids", async () => {
 
 test("the help has groups, defaults and the variables of arguments", () => {
   const [serve = "", imports] = ["serve", "import"].map((name) => {
-    return formatCommandHelp(name, commands[name] as Command);
+    return formatCommandHelp(name, commands[name] as LoadedCommand);
   });
   for (const heading of ["Snapshot", "Network", "Page", "Help"]) {
     expect(serve.split(`\n${heading}:\n`)).toHaveLength(2);

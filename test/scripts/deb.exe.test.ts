@@ -16,7 +16,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { formatManPage } from "../../scripts/release/man.ts";
-import { commands } from "../../src/commands/commands.ts";
+import { loadCommands } from "../../src/commands/commands.ts";
 import { version } from "../../src/domain/version.ts";
 import { isFlag, termOf, variableOf } from "../../src/settings/declare.ts";
 import {
@@ -195,10 +195,10 @@ test.if(canCopy)(
   },
 );
 
-const manPage = formatManPage(new Date(0));
+const manPage = await formatManPage(new Date(0));
 
-test("the manual page lists every command, flag and variable", () => {
-  for (const [name, { settings }] of Object.entries(commands)) {
+test("the manual page lists every command, flag and variable", async () => {
+  for (const [name, { settings }] of Object.entries(await loadCommands())) {
     expect(manPage).toContain(`.SS "roadbook ${name}`);
     for (const setting of Object.values(settings).filter(isFlag)) {
       expect(manPage).toContain(termOf(setting).replaceAll("-", "\\-"));

@@ -13,9 +13,11 @@ test.each([
 ])("%s in %p must be at least %p", async (name, versions, needed) => {
   const program = `
     Object.defineProperty(process, "versions", { value: ${JSON.stringify(versions)} });
-    await import("./src/commands/require-runtime.ts");`;
-  const { code, stderr } = await run([process.execPath, "-e", program], { cwd: root });
+    process.argv.splice(1, Infinity, "roadbook", "--version");
+    await import("./src/main.ts");`;
+  const { code, stdout, stderr } = await run([process.execPath, "-e", program], { cwd: root });
   const version = versions.bun ?? versions.node;
   const sentence = `roadbook: Roadbook needs ${name} ${needed} or later; this is ${version}\n`;
-  expect([code, stderr]).toEqual(needed ? [1, sentence] : [0, ""]);
+  const expected = needed ? [1, "", sentence] : [0, expect.stringMatching(/^roadbook \d/), ""];
+  expect([code, stdout, stderr]).toEqual(expected);
 });

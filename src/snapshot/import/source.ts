@@ -1,6 +1,7 @@
 /** Finds out what a source is, or why it can be none. */
 import { InvalidValue } from "../../domain/invalid-value.ts";
-import { isFolder, isUrl, STANDARD } from "../../files/input.ts";
+import { isUrl, STANDARD } from "../../files/file-kinds.ts";
+import { isFolder } from "../../files/input.ts";
 import { DATABASE_URLS, dialects, findDialect } from "../../tables/dialects.ts";
 import { isSnapshot } from "../format/layout.ts";
 import type { LineSource } from "./line-reader.ts";

@@ -1,0 +1,31 @@
+/** How a command is declared, and what the declarations of several commands have in common. */
+import type { Settings, Values } from "../settings/declare.ts";
+import * as kinds from "../settings/kinds.ts";
+
+export interface Command<Given extends Settings = Settings> {
+  settings: Given;
+  /** Paragraphs for the help. */
+  notes?: readonly string[];
+  /** Lines for the end of the help, without the program's name. */
+  examples: readonly string[];
+  run(values: Values<Given>, commands: Commands): Promise<void>;
+}
+
+/** All commands by their names. Only those that are needed are loaded. */
+export type Commands = Record<string, { summary: string; load(): Promise<Command> }>;
+
+/** Infers the types of the values for `run`. */
+export function command<Given extends Settings>(given: Command<Given>): Command {
+  return given;
+}
+
+export const snapshotFile = {
+  name: "FILE",
+  kind: kinds.text("FILE"),
+  required: true,
+  help: "a snapshot",
+} as const;
+
+export const json = { kind: kinds.boolean, help: "print one JSON object, also for an error" };
+
+export const toLine = (outcome: object): string => `${JSON.stringify(outcome)}\n`;

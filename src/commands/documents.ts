@@ -1,0 +1,40 @@
+/** The commands that print a document: the JSON Schema, the OpenAPI document and the licences. */
+import { DEFAULT_ORIGIN } from "../domain/limits.ts";
+import { declare } from "../settings/declare.ts";
+import * as kinds from "../settings/kinds.ts";
+import { command } from "./command.ts";
+import { writeStdout } from "./output.ts";
+
+export const schemaCommand = command({
+  settings: {},
+  examples: ["schema > dataset.schema.json", "schema | head -n 20"],
+  async run() {
+    const { datasetSchema } = await import("../domain/dataset.ts");
+    writeStdout(`${JSON.stringify(datasetSchema(), null, 2)}\n`);
+  },
+});
+
+export const openapiCommand = command({
+  settings: declare("Flags", {
+    publicUrl: { kind: kinds.publicBaseUrl, default: DEFAULT_ORIGIN, help: "the server URL" },
+  }),
+  examples: [
+    "openapi > openapi.json",
+    "openapi --public-url https://api.example.org > openapi.json",
+  ],
+  async run({ publicUrl }) {
+    const { createRoadbook } = await import("../roadbook.ts");
+    await using roadbook = await createRoadbook({ demo: true, publicUrl });
+    const response = await roadbook.fetch(new Request("http://localhost/docs/json"));
+    writeStdout(`${JSON.stringify(await response.json(), null, 2)}\n`);
+  },
+});
+
+export const licencesCommand = command({
+  settings: {},
+  examples: ["licences > LICENCES.txt", "licences | grep -i sqlite"],
+  async run() {
+    const { licences } = await import("../web/assets.ts");
+    writeStdout(await licences());
+  },
+});

@@ -1,0 +1,45 @@
+/** `roadbook hide`: makes users private. */
+import { paragraph } from "../domain/text.ts";
+import { declare } from "../settings/declare.ts";
+import * as kinds from "../settings/kinds.ts";
+import { parseNamed } from "../settings/read-value.ts";
+import { hideUsers } from "../snapshot/import/hide.ts";
+import { command } from "./command.ts";
+import { finish, write, writingFlags } from "./written.ts";
+
+export const hideCommand = command({
+  settings: declare("Flags", {
+    ids: { name: "ID…", kind: kinds.text("ID"), list: {}, required: true, help: "user ids" },
+    to: { kind: kinds.target, required: true, help: "the snapshot to change" },
+    ...writingFlags,
+  }),
+  notes: [
+    paragraph(
+      "Unless all users are found, nothing is written and the exit code is 1.",
+      "A server that reads this file notices the change within a second, and hides them once it",
+      "has verified the new snapshot.",
+      "For an hour, imports into the same file keep them private, whatever their source says,",
+      "unless --hold shortens this or apply makes them public; hiding them again starts a new",
+      "hour.",
+    ),
+  ],
+  examples: ["hide 42 --to community.snapshot", "hide 42 44 --to community.snapshot --json"],
+  async run({ ids, to, ...options }) {
+    const given = options.idMap === undefined ? ids.map(parseId) : ids;
+    const hidden = await write("changes", (hooks) =>
+      hideUsers(given, to, { ...options, ...hooks }),
+    );
+
+    const lines = hidden.found.map(({ given, wasPublic }) => {
+      return `${to}: user ${given} ${wasPublic ? "is now private" : "was private already"}`;
+    });
+    const idsOf = (wasPublic: boolean) =>
+      hidden.found.filter((user) => user.wasPublic === wasPublic).map(({ given }) => given);
+    const more = { made_private: idsOf(true), already_private: idsOf(false) };
+    await finish(to, options, hidden, lines, more);
+  },
+});
+
+function parseId(text: string): number {
+  return parseNamed("ID…", kinds.id, text, () => kinds.id.parse(text));
+}

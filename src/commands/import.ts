@@ -1,0 +1,143 @@
+/** `roadbook import`: builds a snapshot. */
+import { formatDuration } from "../domain/duration.ts";
+import { DATABASE_TIMEOUT_MS, MAX_HOLD_MS } from "../domain/limits.ts";
+import { paragraph } from "../domain/text.ts";
+import { declare, type Values } from "../settings/declare.ts";
+import * as kinds from "../settings/kinds.ts";
+import { parseNamed, UsageError } from "../settings/read-value.ts";
+import { importSource } from "../snapshot/import/import.ts";
+import { findSource, type Source } from "../snapshot/import/source.ts";
+import type { WriteReport } from "../snapshot/import/write-report.ts";
+import { dateOrders } from "../tables/date-order.ts";
+import { command } from "./command.ts";
+import { type Progress, suggestNext } from "./output.ts";
+import { describeWritten, listDetails, plural } from "./report.ts";
+import { finish, readingFlags, write, writingFlags } from "./written.ts";
+
+const settings = declare("Flags", {
+  source: {
+    name: "SOURCE",
+    kind: kinds.text("SOURCE"),
+    variable: "ROADBOOK_DATABASE",
+    required: true,
+    help: "NDJSON file, - for standard input, folder of CSV files, snapshot, or database URL",
+  },
+  to: { kind: kinds.target, required: true, waivedBy: "dryRun", help: "the snapshot to write" },
+  queries: { kind: kinds.text("FOLDER"), help: "folder of SELECTs for the database SOURCE" },
+  timeoutMs: {
+    kind: kinds.time,
+    default: formatDuration(DATABASE_TIMEOUT_MS),
+    help: "how long a database server may take",
+  },
+  dates: {
+    kind: kinds.oneOf("dmy|mdy", dateOrders),
+    help: "read 5/6/2021 in CSV files as 5 June or as May 6 (default: other dates show it)",
+  },
+  decodeHtml: { kind: kinds.boolean, help: "decode HTML entities in names and descriptions" },
+  avatarBase: { kind: kinds.publicUrl, help: "base URL for avatars that are not http(s) URLs" },
+  dryRun: { kind: kinds.boolean, help: "check the dataset and write nothing; needs no --to" },
+  force: { kind: kinds.boolean, help: "overwrite any regular file, and accept other ids" },
+  skipInvalid: { kind: kinds.boolean, help: "skip most of what is invalid, and report it" },
+  allowReveal: {
+    kind: kinds.boolean,
+    help: "allow most private users to become public or absent",
+  },
+  allowRenames: { kind: kinds.boolean, help: "allow most users to have other names" },
+  holdMs: {
+    kind: kinds.timeOrZero,
+    default: formatDuration(MAX_HOLD_MS),
+    help: paragraph(
+      "how long a user whom apply or hide made private or deleted stays so, whatever SOURCE",
+      `says; at most ${formatDuration(MAX_HOLD_MS)}, 0 for not at all`,
+    ),
+  },
+  ...readingFlags,
+  ...writingFlags,
+});
+
+const NEEDLESS_MAP = paragraph(
+  "the ids of all users are integers: with --id-map they get other numbers, so {id} in",
+  "--driver-link is not theirs; to keep them, leave --id-map out, and give roles, companies and",
+  "achievements numbers in the queries",
+);
+
+export const importCommand = command({
+  settings,
+  notes: [
+    paragraph(
+      "The URL of a database begins with postgres://, mysql:// or mariadb://, or is sqlite:FILE.",
+      "If it is in ROADBOOK_DATABASE instead of SOURCE, other users cannot see its password in",
+      "ps.",
+    ),
+  ],
+  examples: [
+    "import my-tables --to community.snapshot",
+    "import dataset.ndjson --expect-end --to community.snapshot",
+    "import sqlite:platform.db --queries my-queries --dry-run",
+  ],
+  async run({ source: given, to, queries, ...options }) {
+    // A URL may have a password.
+    const source = parseNamed("SOURCE", { isSecret: true }, given, () => {
+      return findSource(given, queries);
+    });
+    refuseFlags(source, options);
+
+    const imported = await write("dataset", (hooks, progress) =>
+      importSource(source, to, { ...options, ...showImport(progress), ...hooks }),
+    );
+    const { skipped } = imported;
+    if (skipped.count > 0 && !options.json) console.error(skipped.format());
+
+    // Beside an older snapshot that was made with the map, it can no longer be left out.
+    const isNeedless = imported.hasNeedlessMap && imported.differences === undefined;
+    const lines = [describeImport(imported, to, options.dryRun), ...listDetails(imported)];
+    if (isNeedless) lines.push(NEEDLESS_MAP);
+    const more = { dry_run: options.dryRun, needless_id_map: isNeedless };
+    await finish(to, options, imported, lines, more);
+    if (to !== undefined && !options.dryRun && !options.json) suggestNext(["--snapshot", to]);
+  },
+});
+
+/** Throws if flags exclude each other or do not fit the source. */
+function refuseFlags(
+  { kind }: Source,
+  {
+    expectEnd,
+    dates,
+    dryRun,
+    holdMs,
+    confirm,
+  }: Omit<Values<typeof settings>, "source" | "to" | "queries">,
+): void {
+  if (expectEnd && (kind === "database" || kind === "folder")) {
+    throw new UsageError("--expect-end works only with NDJSON");
+  }
+  if (dates && kind !== "folder") throw new UsageError("--dates works only with CSV files");
+  if (confirm && dryRun) throw new UsageError("a --dry-run cannot be confirmed");
+  if (holdMs > MAX_HOLD_MS) {
+    throw new UsageError(`--hold must be at most ${formatDuration(MAX_HOLD_MS)}`);
+  }
+}
+
+function showImport(progress: Progress) {
+  return {
+    onBytes: (bytes: number) => progress.show(`reading: ${Math.floor(bytes / 1e6)} MB`),
+    onRead(file: string, rows: number) {
+      progress.show(`reading ${file}: ${rows.toLocaleString("en")} rows`);
+    },
+    onSlow(file: string) {
+      progress.warn(`a page of ${file} took over half a second; run ANALYZE on its tables`);
+    },
+    onIndexed: (share: number) => progress.show(`indexing: ${Math.floor(100 * share)} %`),
+  };
+}
+
+function describeImport(imported: WriteReport, to: string | undefined, isDry: boolean): string {
+  const done = isDry ? "dry run (nothing was written): would import" : "imported";
+  const written = `${done} ${describeWritten(imported, to === undefined ? "" : ` to ${to}`)}`;
+  const { count, hidden } = imported.skipped;
+  if (count === 0) return written;
+
+  const skipped = `${written}, skipped ${plural(count, "error")}`;
+  return hidden > 0 ? `${skipped}, made ${plural(hidden, "user")} private` : skipped;
+}
