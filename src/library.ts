@@ -7,12 +7,12 @@ import type {
   User,
   UserSearchResult,
 } from "./domain/model.ts";
+import { type ApplyOptions, applyChanges as applyLines } from "./import/apply.ts";
+import { type ImportOptions, importDataset as importLines } from "./import/import.ts";
+import type { LineSource } from "./import/line-reader.ts";
+import type { WriteReport } from "./import/write-report.ts";
 import { createRoadbook as create, type Roadbook } from "./roadbook.ts";
 import type { RoadbookOptions } from "./settings/library-options.ts";
-import { type ApplyOptions, applyChanges as applyLines } from "./snapshot/import/apply.ts";
-import { type ImportOptions, importDataset as importLines } from "./snapshot/import/import.ts";
-import type { LineSource } from "./snapshot/import/line-reader.ts";
-import type { WriteReport } from "./snapshot/import/write-report.ts";
 
 export type { ChangeLine, DatasetLine, DeletionLine, EndLine, IdsLine } from "./domain/dataset.ts";
 export type {
@@ -36,6 +36,11 @@ export type { HealthBody } from "./http/health.ts";
 export type { ResponseFacts } from "./http/hooks.ts";
 export type { Peer } from "./http/peer.ts";
 export type { FetchHandler } from "./http/request-handler.ts";
+export type { ApplyOptions } from "./import/apply.ts";
+export type { Differences } from "./import/comparison.ts";
+export type { ImportOptions } from "./import/import.ts";
+export { DatasetError, type RecordErrors } from "./import/record-errors.ts";
+export type { WriteReport } from "./import/write-report.ts";
 export type { LimiterStatus } from "./limit/decision.ts";
 export type { Listening, ListenOptions, Roadbook } from "./roadbook.ts";
 export { fold } from "./search/fold.ts";
@@ -45,11 +50,6 @@ export { checkSnapshot } from "./snapshot/format/check.ts";
 export type { Counts } from "./snapshot/format/counts.ts";
 export type { Meta } from "./snapshot/format/meta.ts";
 export { SnapshotError } from "./snapshot/format/snapshot-error.ts";
-export type { ApplyOptions } from "./snapshot/import/apply.ts";
-export type { Differences } from "./snapshot/import/comparison.ts";
-export type { ImportOptions } from "./snapshot/import/import.ts";
-export { DatasetError, type RecordErrors } from "./snapshot/import/record-errors.ts";
-export type { WriteReport } from "./snapshot/import/write-report.ts";
 export { exportDataset } from "./snapshot/read/export.ts";
 export type { Replacement } from "./snapshot/read/reload.ts";
 

@@ -9,6 +9,7 @@ import type { AppOptions, Pages } from "./http/app-options.ts";
 import { FaultInjector, rejectDropped } from "./http/fault-injection.ts";
 import type { GivenFault } from "./http/parse-fault.ts";
 import type { FetchHandler, RequestHandler } from "./http/request-handler.ts";
+import type { LineSource } from "./import/line-reader.ts";
 import { Clients, loopback } from "./limit/client-address.ts";
 import type { Limiter, LimiterStatus, LimitPolicy } from "./limit/decision.ts";
 import { openLimiter } from "./limit/open-limiter.ts";
@@ -23,7 +24,6 @@ import {
 } from "./settings/library-options.ts";
 import { sharedSettings } from "./settings/serve-flags.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
-import type { LineSource } from "./snapshot/import/line-reader.ts";
 import { ReloadableSnapshot, type Replacement } from "./snapshot/read/reload.ts";
 import type { RemoteSnapshot } from "./snapshot/remote/remote-snapshot.ts";
 import { demoSnapshot, pageAssets } from "./web/assets.ts";
@@ -181,7 +181,7 @@ export class OpenRoadbook implements Roadbook {
 
   readonly apply: Roadbook["apply"] = async (changes) => {
     this.#requireOpen();
-    const { changeSnapshot } = await import("./snapshot/import/apply.ts");
+    const { changeSnapshot } = await import("./import/apply.ts");
     const meta = await this.#parts.reloadable.change((bytes) => changeSnapshot(bytes, changes));
     return meta ?? this.#throwClosed();
   };
@@ -278,7 +278,7 @@ async function findSnapshot({ snapshot, dataset, demo }: Pick<RoadbookValues, Se
   if (given.length !== 1) throw new TypeError("give exactly one of snapshot, dataset and demo");
   if (snapshot !== undefined) return snapshot;
   if (demo) return demoSnapshot();
-  return (await import("./snapshot/import/import.ts")).buildSnapshot(dataset ?? []);
+  return (await import("./import/import.ts")).buildSnapshot(dataset ?? []);
 }
 
 async function openPages(values: Values): Promise<Pages> {

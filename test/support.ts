@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { codeOf } from "../src/files/errors.ts";
+import type { LineSource } from "../src/import/line-reader.ts";
 import type { RoadbookOptions } from "../src/settings/library-options.ts";
-import type { LineSource } from "../src/snapshot/import/line-reader.ts";
 import { openRunFolder, removeFolder, TIMEOUT_MS } from "./run-folder.ts";
 
 export const root = join(import.meta.dir, "..");

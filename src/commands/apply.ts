@@ -1,8 +1,8 @@
 /** `roadbook apply`: applies a change file to a snapshot. */
 import { paragraph } from "../domain/text.ts";
+import { applyChanges } from "../import/apply.ts";
 import { declare } from "../settings/declare.ts";
 import * as kinds from "../settings/kinds.ts";
-import { applyChanges } from "../snapshot/import/apply.ts";
 import { command } from "./command.ts";
 import { describeWritten, listDetails } from "./report.ts";
 import { finish, readingFlags, write, writingFlags } from "./written.ts";

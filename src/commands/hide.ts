@@ -1,9 +1,9 @@
 /** `roadbook hide`: makes users private. */
 import { paragraph } from "../domain/text.ts";
+import { hideUsers } from "../import/hide.ts";
 import { declare } from "../settings/declare.ts";
 import * as kinds from "../settings/kinds.ts";
 import { parseNamed } from "../settings/read-value.ts";
-import { hideUsers } from "../snapshot/import/hide.ts";
 import { command } from "./command.ts";
 import { finish, write, writingFlags } from "./written.ts";
 

@@ -2,12 +2,12 @@
 import { formatDuration } from "../domain/duration.ts";
 import { DATABASE_TIMEOUT_MS, MAX_HOLD_MS } from "../domain/limits.ts";
 import { paragraph } from "../domain/text.ts";
+import { importSource } from "../import/import.ts";
+import { findSource, type Source } from "../import/source.ts";
+import type { WriteReport } from "../import/write-report.ts";
 import { declare, type Values } from "../settings/declare.ts";
 import * as kinds from "../settings/kinds.ts";
 import { parseNamed, UsageError } from "../settings/read-value.ts";
-import { importSource } from "../snapshot/import/import.ts";
-import { findSource, type Source } from "../snapshot/import/source.ts";
-import type { WriteReport } from "../snapshot/import/write-report.ts";
 import { dateOrders } from "../tables/date-order.ts";
 import { command } from "./command.ts";
 import { type Progress, suggestNext } from "./output.ts";

@@ -1,10 +1,10 @@
 /** The report of a command on the snapshot that it has written: lines for people, or JSON. */
 import type { UnknownColumn } from "../domain/record-reader.ts";
 import { printable } from "../domain/text.ts";
+import type { Differences } from "../import/comparison.ts";
+import type { OddCount } from "../import/odd-texts.ts";
+import type { WriteReport } from "../import/write-report.ts";
 import type { Counts } from "../snapshot/format/counts.ts";
-import type { Differences } from "../snapshot/import/comparison.ts";
-import type { OddCount } from "../snapshot/import/odd-texts.ts";
-import type { WriteReport } from "../snapshot/import/write-report.ts";
 
 const MAX_NOT_FOUND = 20;
 

@@ -28,7 +28,7 @@ export async function demoSnapshot(): Promise<Uint8Array> {
   const ready = await findReady(DEMO_SNAPSHOT);
   if (ready) return ready;
   const { demoDataset } = await import("../community/community.ts");
-  const { buildSnapshot } = await import("../snapshot/import/import.ts");
+  const { buildSnapshot } = await import("../import/import.ts");
   return buildSnapshot(demoDataset());
 }
 

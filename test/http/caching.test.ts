@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
 import type { Coding } from "../../src/http/content.ts";
 import { codingFor } from "../../src/http/negotiate.ts";
+import { applyChanges } from "../../src/import/apply.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
-import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import { longDataset, makeSnapshot } from "../datasets.ts";
 import { isQuick, openExecutable, openInProcess, type Target } from "../support.ts";
 

@@ -3,10 +3,10 @@ import { describe, expect, test } from "bun:test";
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
+import { applyChanges } from "../../src/import/apply.ts";
 import { checkSnapshot } from "../../src/snapshot/format/check.ts";
 import { parseHeader } from "../../src/snapshot/format/layout.ts";
 import { SnapshotError } from "../../src/snapshot/format/snapshot-error.ts";
-import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import { bytesOf, community, makeFile, makeSnapshot, user } from "../datasets.ts";
 import { openInProcess, run, temporaryFolder } from "../support.ts";
 

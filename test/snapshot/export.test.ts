@@ -18,9 +18,9 @@ import {
   validateMarker,
   validateRecord,
 } from "../../src/domain/validate-record.ts";
+import { cleanRecord } from "../../src/import/clean-record.ts";
+import { importDataset } from "../../src/import/import.ts";
 import { writeTrailer } from "../../src/snapshot/format/write-trailer.ts";
-import { cleanRecord } from "../../src/snapshot/import/clean-record.ts";
-import { importDataset } from "../../src/snapshot/import/import.ts";
 import { exportDataset } from "../../src/snapshot/read/export.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";
 import { community, exported, makeSnapshot, user } from "../datasets.ts";

@@ -7,11 +7,11 @@ import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { seedDataset } from "../../src/community/community.ts";
+import { applyChanges, changeSnapshot } from "../../src/import/apply.ts";
+import { buildSnapshot, importDataset } from "../../src/import/import.ts";
 import { fold, SPELLING_END, spell } from "../../src/search/fold.ts";
 import { forgetDeletedIn } from "../../src/snapshot/format/forget.ts";
 import { parseHeader } from "../../src/snapshot/format/layout.ts";
-import { applyChanges, changeSnapshot } from "../../src/snapshot/import/apply.ts";
-import { buildSnapshot, importDataset } from "../../src/snapshot/import/import.ts";
 import { bytesOf, community, makeSnapshot, user } from "../datasets.ts";
 import { temporaryFolder } from "../support.ts";
 

@@ -4,9 +4,9 @@ import { createHash } from "node:crypto";
 import { sqlite } from "#sqlite";
 import type { DatasetLine } from "../../src/domain/dataset.ts";
 import { version } from "../../src/domain/version.ts";
+import { buildSnapshot } from "../../src/import/import.ts";
 import { parseHeader, SCHEMA_VERSION } from "../../src/snapshot/format/layout.ts";
 import { listRecords } from "../../src/snapshot/format/records.ts";
-import { buildSnapshot } from "../../src/snapshot/import/import.ts";
 
 /** The newest schema, the release that has it first, and the hash of {@link contents}. */
 const newest = { schema: 7, release: "0.2.0", hash: "c1cf92443dbac03e" };
@@ -86,7 +86,7 @@ test("an import fills every column, and an export has what was in it", async () 
   const db = await openDataset();
   const [row = {}] = db.$client.prepare<Record<string, unknown>>("SELECT * FROM user").all();
   const empty = Object.keys(row).filter((column) => row[column] === null);
-  const advice = "write it in src/snapshot/import/row-writer.ts, and add it to the dataset above";
+  const advice = "write it in src/import/row-writer.ts, and add it to the dataset above";
   expect(empty.map((column) => `user.${column} is NULL: ${advice}`)).toEqual([]);
 
   // If this fails, src/snapshot/format/records.ts drops what import has stored.

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { copyFileSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import { applyChanges } from "../../src/snapshot/import/apply.ts";
+import { applyChanges } from "../../src/import/apply.ts";
 import {
   bytesOf,
   community,

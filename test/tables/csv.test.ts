@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatTime, parseTime } from "../../src/domain/time.ts";
-import { type ImportOptions, importDataset } from "../../src/snapshot/import/import.ts";
+import { type ImportOptions, importDataset } from "../../src/import/import.ts";
 import { idFormats } from "../../src/tables/cell-ids.ts";
 import { toInteger } from "../../src/tables/cell-integers.ts";
 import { toTime } from "../../src/tables/cell-times.ts";

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { importDataset } from "../../src/snapshot/import/import.ts";
+import { importDataset } from "../../src/import/import.ts";
 import { exported, makeSnapshot, stateOf } from "../datasets.ts";
 import { executable, root, temporaryFolder, until } from "../support.ts";
 import { schemas } from "./schemas.ts";

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { importDataset } from "../../src/snapshot/import/import.ts";
+import { importDataset } from "../../src/import/import.ts";
 import { idFormats } from "../../src/tables/cell-ids.ts";
 import { ComparisonCheck } from "../../src/tables/comparison-check.ts";
 import { connect } from "../../src/tables/database-connection.ts";

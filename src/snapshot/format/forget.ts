@@ -2,9 +2,9 @@
  * Forgets what a change has removed from a snapshot, so that no byte of the file shows it. The
  * writer of a snapshot calls this once, when the rows and the name indexes are complete.
  *
- * SQLite and FTS5 overwrite deleted data with zeros (`secure_delete` in import/snapshot-writer.ts and
+ * SQLite and FTS5 overwrite deleted data with zeros (`secure_delete` in src/import/snapshot-writer.ts and
  * search/name-index.ts). This removes the copies that both leave. The id and the time of a takedown stay
- * for an hour (import/takedowns.ts).
+ * for an hour (src/import/takedowns.ts).
  */
 import { open } from "node:fs/promises";
 import { sqlite } from "#sqlite";

@@ -68,7 +68,7 @@ export const user = sqliteTable("user", {
 export const userPage = sqliteTable("user_page", { first_id: integer().primaryKey() });
 export const companyPage = sqliteTable("company_page", { first_id: integer().primaryKey() });
 
-/** When a change hid or deleted a user, in milliseconds since 1970; see import/takedowns.ts. */
+/** When a change hid or deleted a user, in milliseconds since 1970; see src/import/takedowns.ts. */
 export const takedown = sqliteTable("takedown", {
   id: integer().primaryKey(),
   at: integer().notNull(),

@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { InvalidValue } from "../../../src/domain/invalid-value.ts";
+import { applyChanges } from "../../../src/import/apply.ts";
 import { snapshotLocation } from "../../../src/settings/serve-flags.ts";
-import { applyChanges } from "../../../src/snapshot/import/apply.ts";
 import { bytesOf, makeSnapshot } from "../../datasets.ts";
 import {
   executable,

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { copyFileSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { seedDataset } from "../../../src/community/community.ts";
-import { applyChanges } from "../../../src/snapshot/import/apply.ts";
+import { applyChanges } from "../../../src/import/apply.ts";
 import { bytesOf, makeSnapshot, user } from "../../datasets.ts";
 import { hasProxy, nginxWith, openProxy } from "../../scripts/proxies.ts";
 import { findFreePort, openExecutable, temporaryFolder, until } from "../../support.ts";

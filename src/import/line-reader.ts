@@ -1,0 +1,157 @@
+/** Reads records from lines: NDJSON, plain or gzip, from a file, a stream, bytes or objects. */
+import type { RawRecord } from "../domain/dataset.ts";
+import {
+  type FoundError,
+  type Item,
+  type Location,
+  namingFirst,
+  OWN_IDS,
+  type RecordReader,
+  type SourceIds,
+} from "../domain/record-reader.ts";
+import { InvalidRecord, parseObject, validateMarker } from "../domain/validate-record.ts";
+import type { ValidationError } from "../domain/validation-errors.ts";
+import { decompress, openInput, readStream } from "../files/input.ts";
+import { readLines, type TextLine } from "../files/split-lines.ts";
+
+/**
+ * The origin of lines: the path of an NDJSON file (plain or gzip) or `-` for standard input, its
+ * bytes, or the objects in its lines. For an import, the path may also be that of a snapshot or of
+ * tables.
+ */
+export type LineSource<Line extends object = object> =
+  | string
+  | Uint8Array
+  | Iterable<Line>
+  | AsyncIterable<Uint8Array>;
+
+export interface LineOptions {
+  /** Whether a missing end line is an error, because the dataset may be incomplete. */
+  expectEnd?: boolean | undefined;
+  /** Called repeatedly with the number of bytes that have been read. */
+  onBytes?: ((bytes: number) => void) | undefined;
+}
+
+export class LineReader implements RecordReader {
+  readonly unknownColumns = [];
+  readonly #batches: AsyncGenerator<TextLine[]>;
+  readonly #options: LineOptions;
+  /** The content of the first line, which says whose ids these are. */
+  #first: readonly Item[] = [];
+  /** The other lines of the first batch. */
+  #others: TextLine[] = [];
+  #ids = OWN_IDS;
+  /** How many lines have been read. */
+  #count = 0;
+  /** The number of the end line. */
+  #end: number | undefined;
+
+  private constructor(batches: AsyncGenerator<TextLine[]>, options: LineOptions) {
+    this.#batches = batches;
+    this.#options = options;
+  }
+
+  static async open(source: LineSource, options: LineOptions): Promise<LineReader> {
+    const bytes = counting(bytesOf(source), options.onBytes);
+    const reader = new LineReader(readLines(decompress(bytes)), options);
+    const { value: lines = [] } = await reader.#batches.next();
+    reader.#first = [...reader.#readBatch(lines.slice(0, 1))];
+    reader.#others = lines.slice(1);
+    return reader;
+  }
+
+  get ids(): SourceIds {
+    return this.#ids;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#batches.return(undefined);
+  }
+
+  async *read(): AsyncGenerator<Iterable<Item>> {
+    yield this.#first;
+    yield this.#readBatch(this.#others);
+    for await (const lines of this.#batches) yield this.#readBatch(lines);
+
+    if (!this.#options.expectEnd || this.#end !== undefined) return;
+    const reason = "the end line is missing, so the dataset may be incomplete";
+    yield listProblems([{ field: "", reason }]);
+  }
+
+  /** A position is the number of a line. */
+  locate({ at, first, reason }: FoundError): Location {
+    return { reason: namingFirst(reason, first), line: at };
+  }
+
+  *#readBatch(lines: TextLine[]): Generator<Item> {
+    for (const line of lines) {
+      const record = this.#parse(line);
+      this.#count++;
+      if (record instanceof InvalidRecord) yield* listProblems(record.errors, line.number);
+      else if (record) yield { record, at: line.number };
+    }
+  }
+
+  /** Returns undefined for a line about the whole dataset. */
+  #parse({ number, text, problem }: TextLine): RawRecord | InvalidRecord | undefined {
+    if (this.#end !== undefined) return invalid(`comes after the end line (line ${this.#end})`);
+    if (problem !== undefined) return invalid(problem);
+
+    const record = parseObject(text);
+    if (record instanceof InvalidRecord) return record;
+
+    const marker = validateMarker(record);
+    if (marker === undefined) return record;
+    if (marker instanceof InvalidRecord) return marker;
+
+    if (marker.type === "ids") {
+      if (this.#count > 0) return invalid('with "type":"ids" must be the first line');
+      this.#ids = { kind: "snapshot", mark: marker.map };
+      return undefined;
+    }
+
+    this.#end = number;
+    if (marker.lines === this.#count) return undefined;
+    const expected = `must be ${this.#count} (the number of lines before this one)`;
+    return invalid(`${expected}, got ${marker.lines}`, "lines");
+  }
+}
+
+function invalid(reason: string, field = ""): InvalidRecord {
+  return new InvalidRecord([{ field, reason }]);
+}
+
+/** Nobody can say what such a line was meant to be, so it is never skipped. */
+function* listProblems(errors: ValidationError[], line?: number): Generator<Item> {
+  for (const problem of errors) {
+    yield { problem, location: { line }, isFatal: true, losesUser: false };
+  }
+}
+
+function bytesOf(source: LineSource): AsyncIterable<Uint8Array> {
+  if (typeof source === "string") return openInput(source);
+  if (source instanceof Uint8Array) return only(source);
+  if (Symbol.asyncIterator in source) return readStream("the source", () => source);
+  return toJson(source);
+}
+
+async function* counting(
+  chunks: AsyncIterable<Uint8Array>,
+  onBytes: LineOptions["onBytes"],
+): AsyncGenerator<Uint8Array> {
+  let read = 0;
+  for await (const chunk of chunks) {
+    read += chunk.length;
+    onBytes?.(read);
+    yield chunk;
+  }
+}
+
+async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+/** As text, objects are checked like lines of a file, and those of the caller do not change. */
+async function* toJson(objects: Iterable<object>): AsyncGenerator<Uint8Array> {
+  for (const object of objects) yield Buffer.from(`${JSON.stringify(object)}\n`);
+}

@@ -1,0 +1,79 @@
+/** Finds the users whose achievements would take too much of a response. */
+import { MAX_ACHIEVEMENTS_BYTES } from "../domain/model.ts";
+import { achievement, user } from "../snapshot/format/schema.ts";
+import { encodeUnlocks, type Unlock } from "../snapshot/format/unlocks.ts";
+import { type Database, prepareText } from "../sqlite/driver.ts";
+import type { Report } from "./record-handler.ts";
+
+/** More bytes than an entry adds to the JSON of its definition. */
+const ENTRY_BYTES = 100;
+
+export interface LongUser {
+  id: number;
+  name: string;
+  /** The size of the achievements in a response. */
+  bytes: number;
+  /** The newest achievements that fit. */
+  fitting: Unlock[];
+}
+
+export type UserUnlocks = Pick<typeof user.$inferSelect, "id" | "name" | "achievements">;
+
+export class LongUsers {
+  readonly #db: Database;
+  /** How many achievements a user has at most. */
+  #most = 0;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** Notes how many achievements a user has. */
+  note(count: number): void {
+    this.#most = Math.max(this.#most, count);
+  }
+
+  /** Has the users checked who were written earlier, because a definition may have become longer. */
+  checkAll(): void {
+    this.#most = Number.POSITIVE_INFINITY;
+  }
+
+  finish(report: Report): void {
+    for (const { id, name, bytes } of this.list()) {
+      const kind = `must take at most ${MAX_ACHIEVEMENTS_BYTES / 1024} KB in a response`;
+      const reason = `${kind}, got ${Math.ceil(bytes / 1024)} KB for ${JSON.stringify(name)}`;
+      report({ field: "achievements", reason, kind, type: "user", id });
+    }
+  }
+
+  /** Reads no user if everybody would fit even if all definitions were as long as the longest. */
+  *list(users: Iterable<UserUnlocks> = this.#listUsers()): Generator<LongUser> {
+    const rows = this.#db.select().from(achievement).all();
+    const definitions = new Map(rows.map((row) => [row.id, JSON.stringify(row)]));
+    const sizes = definitions.values().map((json) => Buffer.byteLength(json));
+    const longest = sizes.reduce((max, size) => Math.max(max, size), 0);
+    if (this.#most * (longest + ENTRY_BYTES) <= MAX_ACHIEVEMENTS_BYTES) return;
+
+    for (const { id, name, achievements } of users) {
+      const unlocks: Unlock[] = JSON.parse(achievements);
+      const { bytes, fitting } = measure(unlocks, (id) => definitions.get(id) ?? "");
+      if (fitting.length < unlocks.length) yield { id, name, bytes, fitting };
+    }
+  }
+
+  *#listUsers(): Generator<UserUnlocks> {
+    const { id, name, achievements } = user;
+    const users = this.#db.select({ id, name, achievements }).from(user);
+    yield* prepareText(this.#db, users).iterate();
+  }
+}
+
+function measure(unlocks: Unlock[], definitionOf: (id: number) => string) {
+  let bytes = 1;
+  const fitting = unlocks.filter((unlock) => {
+    // In a longer list, a comma takes the place of one of the two brackets.
+    bytes += Buffer.byteLength(encodeUnlocks([unlock], definitionOf)) - 1;
+    return bytes <= MAX_ACHIEVEMENTS_BYTES;
+  });
+  return { bytes, fitting };
+}

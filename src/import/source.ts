@@ -1,0 +1,55 @@
+/** Finds out what a source is, or why it can be none. */
+import { InvalidValue } from "../domain/invalid-value.ts";
+import { isUrl, STANDARD } from "../files/file-kinds.ts";
+import { isFolder } from "../files/input.ts";
+import { isSnapshot } from "../snapshot/format/layout.ts";
+import { DATABASE_URLS, dialects, findDialect } from "../tables/dialects.ts";
+import type { LineSource } from "./line-reader.ts";
+
+/** Where records come from, and as what they are read. */
+export type Source =
+  | { kind: "lines"; lines: LineSource }
+  | { kind: "folder" | "snapshot"; path: string }
+  | { kind: "database"; url: string; queries: string };
+
+/**
+ * Finds out what lines, a path or a URL are. Throws an {@link InvalidValue} if nothing can be at a
+ * path or URL. The error does not repeat it, because a URL may have a password.
+ */
+export function findSource(given: LineSource, queries?: string): Source {
+  if (typeof given !== "string") return { kind: "lines", lines: given };
+
+  const problem = queries === undefined ? findPathProblem(given) : findDatabaseProblem(given);
+  if (problem !== undefined) throw new InvalidValue(problem);
+
+  if (queries !== undefined) return { kind: "database", url: given, queries };
+  // A folder or a snapshot of that name can be given as ./-.
+  if (given === STANDARD) return { kind: "lines", lines: given };
+  if (isFolder(given)) return { kind: "folder", path: given };
+  if (isSnapshot(given)) return { kind: "snapshot", path: given };
+  return { kind: "lines", lines: given };
+}
+
+function findPathProblem(location: string): string | undefined {
+  if (findDialect(location)) return "is a database; name the folder of its SELECTs with --queries";
+  return isUrl(location) ? `must be a file, a folder, - or ${DATABASE_URLS}` : undefined;
+}
+
+function findDatabaseProblem(url: string): string | undefined {
+  const dialect = findDialect(url);
+  const isComplete = dialect === dialects.sqlite ? /:./.test(url) : hasHost(url);
+  if (!dialect || !isComplete) {
+    const advice = "write special characters in a password as %XX, such as %23 for #";
+    return `must be ${DATABASE_URLS}; ${advice}`;
+  }
+
+  const isNameless = /^\/?$/.test(URL.parse(url)?.pathname ?? "");
+  if (!dialect.needsName || !isNameless) return undefined;
+  return "must name the database, as in mysql://reader@127.0.0.1/platform";
+}
+
+/** False for a password with / ? or #, which would end the host. */
+function hasHost(url: string): boolean {
+  const { host, pathname, search, hash } = URL.parse(url) ?? {};
+  return Boolean(host) && !`${pathname}${search}${hash}`.includes("@");
+}

@@ -1,0 +1,79 @@
+/**
+ * Remembers takedowns for an hour, so that an import from a source that lags behind does not undo
+ * what `apply` or `hide` has made private or deleted. A snapshot has only their ids and times.
+ */
+import { eq, gt, lte, sql } from "drizzle-orm";
+import { type ChangeLine, isPublicUser } from "../domain/dataset.ts";
+import { MAX_HOLD_MS } from "../domain/limits.ts";
+import { privateUser, takedown, user } from "../snapshot/format/schema.ts";
+import type { Database } from "../sqlite/driver.ts";
+
+/** `at` is in milliseconds since 1970. A user who is not hidden has been deleted. */
+export interface Takedown {
+  id: number;
+  at: number;
+  isHidden: boolean;
+}
+
+export interface HoldOptions {
+  /** How long to keep to a takedown by `apply` or `hide`. Defaults to an hour, the maximum. */
+  holdMs?: number | undefined;
+}
+
+/** Notes the takedowns among the changes of a change file, and removes those that have expired. */
+export class TakedownWriter {
+  readonly #begin;
+  readonly #end;
+
+  /** `nowMs` is the time of the takedowns. */
+  constructor(db: Database, nowMs: number) {
+    const id = sql.placeholder("id");
+    this.#begin = db.insert(takedown).values({ id, at: nowMs }).prepare();
+    this.#end = db.delete(takedown).where(eq(takedown.id, id)).prepare();
+    db.delete(takedown)
+      .where(lte(takedown.at, nowMs - MAX_HOLD_MS))
+      .run();
+  }
+
+  /** Also notes a user who has not been imported yet. A repeated takedown begins again. */
+  note(change: ChangeLine): void {
+    const { type, id } = change;
+    if (type !== "user") return;
+
+    this.#end.run({ id });
+    if (!isPublicUser(change)) this.#begin.run({ id });
+  }
+}
+
+/** Lists the recent takedowns in the snapshot that an import will replace. */
+export function listTakedowns(
+  old: Database,
+  nowMs: number,
+  { holdMs = MAX_HOLD_MS }: HoldOptions,
+): Takedown[] {
+  // The clock may have been set back since the takedown.
+  const at = sql<number>`min(${takedown.at}, ${nowMs})`;
+  const rows = old
+    .select({ id: takedown.id, at, hidden: privateUser.id })
+    .from(takedown)
+    .leftJoin(privateUser, eq(privateUser.id, takedown.id))
+    .where(gt(at, nowMs - Math.min(holdMs, MAX_HOLD_MS)))
+    .all();
+  return rows.map(({ id, at, hidden }) => ({ id, at, isHidden: hidden !== null }));
+}
+
+/**
+ * Keeps these users private or deleted, whatever the imported dataset says. Returns for how many
+ * users it says otherwise.
+ */
+export function holdTakedowns(db: Database, takedowns: readonly Takedown[]): number {
+  let held = 0;
+  for (const { id, at, isHidden } of takedowns) {
+    const wasPublic = db.delete(user).where(eq(user.id, id)).run().changes > 0;
+    const wasPrivate = db.delete(privateUser).where(eq(privateUser.id, id)).run().changes > 0;
+    if (isHidden) db.insert(privateUser).values({ id }).run();
+    db.insert(takedown).values({ id, at }).run();
+    if (wasPublic || wasPrivate !== isHidden) held++;
+  }
+  return held;
+}
