@@ -49,6 +49,7 @@ export function listDetails(report: WriteReport): string[] {
     describeNames("HTML entities in", names.entities, "; import --decode-html decodes them"),
     describeNames("text possibly read in the wrong encoding in", names.misread),
     describeNames("text that means no value as", names.placeholders),
+    describeNames("an e-mail address or telephone number in", names.contacts),
     describeTimes(times),
   ];
   return lines.filter((line) => line !== undefined);

@@ -1,37 +1,25 @@
 /** Says what an invalid value looks like, and what to do about it, to continue an error message. */
 import { isRounded, MAX_KEY_LENGTH, toKey } from "./keys.ts";
 import type { Advice } from "./model.ts";
-import { isUncomputed, UncomputedCell } from "./uncomputed-cell.ts";
+import { isPlaceholder, isUncomputed } from "./no-value.ts";
 
 const FIRST_STEAM_ID = 76561197960265728n;
 
 /** Returns an empty text if there is nothing to say. */
 export function adviseOn(value: unknown, advice: Advice | undefined): string {
+  if (isUncomputed(value)) return FORMULA_ADVICE;
+  if (isPlaceholder(value)) return NO_VALUE_ADVICE;
   if (advice === "id") return adviseOnId(value);
-  if (advice === "time") return adviseOnTime(value);
-  if (value instanceof UncomputedCell) return FORMULA_ADVICE;
   return advice === "avatar" ? adviseOnAvatar(value) : "";
 }
 
-const FORMULA_ADVICE = "; it is an error of a formula in a spreadsheet";
+export const FORMULA_ADVICE = "; it is an error of a formula in a spreadsheet: correct the formula";
+export const NO_VALUE_ADVICE =
+  "; it stands for no value: leave it empty (in JSON or SQL, null), or leave out the row";
 
 function adviseOnAvatar(value: unknown): string {
   const isRelative = typeof value === "string" && !/^[a-z]+:|^\s*$/i.test(value);
   return isRelative ? "; --avatar-base URL of import says what a relative one belongs to" : "";
-}
-
-/** Has slashes, or a year of two digits. */
-const UNCLEAR_DATE = /\d\/\d|^\d\d?[.-]\d\d?[.-]\d\d(?!\d)/;
-
-function adviseOnTime(value: unknown): string {
-  const number = Number.isFinite(value) ? Number(value) : Number.NaN;
-  if (number >= 1e11) return "; it looks like milliseconds";
-  if (number >= 10_000 && number < 100_000) {
-    return "; it looks like a spreadsheet's own date: format the column as 2021-05-31";
-  }
-  if (isUncomputed(value)) return FORMULA_ADVICE;
-  const isDate = number < 1e8 || UNCLEAR_DATE.test(String(value));
-  return isDate ? "; write it as 2021-05-31" : "";
 }
 
 const QUOTES = "\"'“”„‘’«»";

@@ -1,4 +1,5 @@
 /** Checks avatars, and completes their URLs. A user without an avatar gets that of a drawing. */
+import { isPlaceholder, isUncomputed } from "./no-value.ts";
 import { isText } from "./text.ts";
 
 /** In code points. */
@@ -23,9 +24,9 @@ export function completeAvatar(userId: number, avatar: string | null, baseUrl: s
   return url.startsWith("/") ? baseUrl + url : url;
 }
 
-/** Resolves an avatar as a browser would, unless it is an http(s) URL. */
+/** Resolves an avatar as a browser would, unless it is an http(s) URL or stands for none. */
 export function resolveAvatar(avatar: string, base: string): string {
-  if (/^https?:\/\//i.test(avatar)) return avatar;
+  if (/^https?:\/\//i.test(avatar) || isPlaceholder(avatar) || isUncomputed(avatar)) return avatar;
   return URL.parse(escapeFileName(avatar), base)?.href ?? avatar;
 }
 

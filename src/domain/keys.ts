@@ -2,22 +2,69 @@
  * Says what a key is: an id of any kind, such as a UUID, which an id map translates into an integer.
  * The id map, the tables and the messages about ids agree on this.
  */
+import { type RawRecord, type RecordType, recordTypes } from "./dataset.ts";
+import { isUncomputed } from "./no-value.ts";
 import { isText } from "./text.ts";
 
 export const MAX_KEY_LENGTH = 100;
 /** How spreadsheets write long numbers. Hexadecimal text such as 12e5 has no plus sign. */
 const ROUNDED = /^-?\d(?:[.,]\d+)?E\+\d+$/i;
 
+/** Allows decimals of zeros. In "1.000" and "1,000", they may be the end of a thousand. */
+const WHOLE = /^(?!-?[1-9]\d{0,2}[.,]000$)(-?\d{1,100})(?:[.,]0*)?$/;
+
 /** Returns an id of any kind as text, the key of an id map, or undefined for anything else. */
 export function toKey(value: unknown): string | undefined {
   if (typeof value === "bigint" || Number.isSafeInteger(value)) return String(value);
   const text = value instanceof Uint8Array ? Buffer.from(value).toString("hex") : value;
   const key = typeof text === "string" ? text.trim() : "";
-  return key !== "" && isText(key, MAX_KEY_LENGTH) && !isRounded(key) ? key : undefined;
+  if (key === "" || !isText(key, MAX_KEY_LENGTH)) return undefined;
+  return isRounded(key) || isUncomputed(key) ? undefined : (digitsOf(key) ?? key);
+}
+
+/** Returns the digits of an integer without decimals: 42 for 42.0 and 42,00, as tools write it. */
+export function digitsOf(text: string): string | undefined {
+  return WHOLE.exec(text)?.[1];
 }
 
 /** Whether text looks like a number that a spreadsheet has rounded. */
 export function isRounded(text: string): boolean {
   // Looks for the plus sign first, which is faster.
   return text.includes("+") && ROUNDED.test(text);
+}
+
+const LONG = /^\d{16,100}$/;
+/** A program may use the last digits of ids for something else than counting, and leave them zero. */
+const LEAST_STEP = 1024n;
+
+/**
+ * Notices long ids that a program has read as doubles: 76561198012345678 became 76561198012345680. One
+ * such id means nothing, but a column of them is no accident.
+ */
+export class RoundedIds {
+  /** The first record of a type with such an id, or that another one has an id that no double has. */
+  readonly #first = new Map<RecordType, { id: string; at: number } | "exact">();
+
+  add({ type: given, id }: RawRecord, at: number): void {
+    const text = typeof id === "bigint" ? String(id) : id;
+    if (typeof text !== "string" || !LONG.test(text)) return;
+    const type = recordTypes.find((known) => known === given);
+    const first = type && this.#first.get(type);
+    if (!type || first === "exact") return;
+
+    const isShort = BigInt(text) <= Number.MAX_SAFE_INTEGER;
+    if (isShort || BigInt(text) % LEAST_STEP === 0n) return;
+
+    // Some programs print all digits of a double, and others as many as tell it from the next.
+    const isDouble = BigInt(Number(text)) === BigInt(text) || String(Number(text)) === text;
+    if (!isDouble) this.#first.set(type, "exact");
+    else if (!first) this.#first.set(type, { id: text, at });
+  }
+
+  /** Lists the types of which every long id looks rounded, each with its first record. */
+  list(): { type: RecordType; id: string; at: number }[] {
+    return [...this.#first].flatMap(([type, first]) => {
+      return first === "exact" ? [] : [{ type, ...first }];
+    });
+  }
 }

@@ -26,7 +26,7 @@ const CHECKED_STRING = "CheckedString";
 
 /** Which advice an invalid value gets. A symbol, so it does not appear in JSON Schema. */
 export const ADVICE = Symbol("advice");
-export type Advice = "id" | "time" | "avatar";
+export type Advice = "id" | "avatar";
 
 interface CheckedString extends TSchema {
   [IS_VALID](value: string): boolean;
@@ -64,7 +64,7 @@ export const Name = string(
 /** Datasets have this, and responses have a {@link UtcTime}. */
 export const Timestamp = string(
   "an RFC 3339 time on a real date, with Z or an offset, such as 2024-03-09T17:05:00Z",
-  { format: "date-time", pattern: RFC3339.source, [ADVICE]: "time" },
+  { format: "date-time", pattern: RFC3339.source },
   (value) => parseTime(value) !== undefined,
 );
 

@@ -5,7 +5,6 @@ import type { RecordType } from "./dataset.ts";
 import { toKey } from "./keys.ts";
 import { ADVICE, type Advice, Id } from "./model.ts";
 import { printable } from "./text.ts";
-import { UncomputedCell } from "./uncomputed-cell.ts";
 
 /** An error in one field, or in the whole line if `field` is empty. */
 export interface ValidationError {
@@ -13,6 +12,18 @@ export interface ValidationError {
   reason: string;
   /** Errors of the same kind in the same field are grouped. Defaults to `reason`. */
   kind?: string;
+}
+
+/** Takes the place of a value that would be valid, or that needs advice of its own. */
+export class InvalidCell {
+  readonly value: unknown;
+  /** Continues the error message, as in "; write 1 or 0". */
+  readonly advice: string;
+
+  constructor(value: unknown, advice: string) {
+    this.value = value;
+    this.advice = advice;
+  }
 }
 
 /** In code units. */
@@ -36,7 +47,7 @@ export function mustBe(field: string, expected: string | TSchema, value: unknown
   if (value === undefined) return { field, reason: kind };
   // Null values are grouped separately from other values.
   if (value === null) return { field, reason: `${kind}, got null` };
-  const advice = adviseOn(value, schema[ADVICE]);
+  const advice = value instanceof InvalidCell ? value.advice : adviseOn(value, schema[ADVICE]);
   return { field, reason: `${kind}, got ${formatValue(value)}${advice}`, kind: kind + advice };
 }
 
@@ -49,11 +60,11 @@ export function mustBeId(field: string, value: unknown): ValidationError {
 /** The error for a field that refers to a record that does not exist. */
 export function mustExist(field: string, type: RecordType, id: number | string): ValidationError {
   const kind = `there is no ${type}`;
-  return { field, reason: `${kind} ${id}`, kind };
+  return { field, reason: `${kind} ${id}${adviseOn(id, undefined)}`, kind };
 }
 
 function formatValue(value: unknown): string {
-  if (value instanceof UncomputedCell) return formatValue(value.text);
+  if (value instanceof InvalidCell) return formatValue(value.value);
   if (Array.isArray(value)) return `an array of ${value.length} elements`;
   if (value instanceof Uint8Array) return "bytes that are not text";
   if (typeof value === "object" && value !== null) return "an object";

@@ -3,6 +3,7 @@
  * handler skips what is invalid.
  */
 import type { RecordKey } from "../domain/dataset.ts";
+import type { RoundedIds } from "../domain/keys.ts";
 import type { FoundError, ProblemItem, RecordItem, RecordReader } from "../domain/record-reader.ts";
 import { InvalidRecord } from "../domain/validate-record.ts";
 import type { Ids } from "./ids.ts";
@@ -16,6 +17,9 @@ const CONSEQUENCES: Record<Skipped, string> = {
   "made private": "; the user becomes private",
   "private already": "; the user becomes private",
 };
+
+const ROUNDED =
+  "is a number as a program rounds it, and so are all other long ids of this type; have that program read ids as text, or import them as they are with --force";
 
 export class ErrorCollector<Parsed extends RecordKey> {
   readonly errors: RecordErrors;
@@ -44,6 +48,12 @@ export class ErrorCollector<Parsed extends RecordKey> {
     if (this.#isFollowUp(problem)) return;
     if (losesUser) this.skipped.leftOut++;
     this.#errorsFor(isFatal).add(problem, location);
+  }
+
+  /** Adds an error for each type of which all long ids look rounded. */
+  addRounded(rounded: RoundedIds): void {
+    for (const first of rounded.list())
+      this.#add(this.errors, { field: "id", reason: ROUNDED, ...first });
   }
 
   /** Adds an error that was detected after the last record. */

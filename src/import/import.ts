@@ -134,8 +134,11 @@ function fill(
   { db, builtAtMs }: SnapshotWriter,
   reader: RecordReader,
   ids: Ids,
-  options: ReadOptions & Pick<SourceOptions, "skipInvalid">,
+  options: ReadOptions & Pick<SourceOptions, "skipInvalid" | "force">,
 ): Promise<ReadReport> {
   const handler = options.skipInvalid ? new SkippingWriter(db, ids) : new RowWriter(db, ids);
-  return readDataset(reader, handler, ids, builtAtMs, options);
+  return readDataset(reader, handler, ids, builtAtMs, {
+    ...options,
+    refusesRounded: !options.force,
+  });
 }

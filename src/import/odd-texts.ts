@@ -5,16 +5,15 @@
 import { isUtf8 } from "node:buffer";
 import { decodeHTMLStrict } from "entities/decode";
 import { listNames, mayBePrivate, type RawRecord } from "../domain/dataset.ts";
+import { isPlaceholder, isUncomputed } from "../domain/no-value.ts";
 import { formatTime } from "../domain/time.ts";
-import { isUncomputed } from "../domain/uncomputed-cell.ts";
 import type { CleaningOptions } from "./clean-record.ts";
 
 const DAY = 86_400;
-/** How programs write that there is no value. Some people have such a name. */
-const PLACEHOLDER = /^\s*(?:NULL|null|undefined)\s*$/;
-/** Most names are not examined any further, because they contain nothing of this. */
-const MAY_BE_ODD = new RegExp(`[&#\\x80-\\xff\\ufffd]|${PLACEHOLDER.source}`);
-
+const E_MAIL = /[^\s@<(]@[^\s@]+\.\p{L}{2,}/u;
+/** Such as +49 171 1234567, 0171-1234567 and (555) 123-4567, but not the digits of a nickname. */
+const PHONE =
+  /(?<![\p{L}\p{N}])(?:(?:\+|0)\d(?:[ ()/.-]?\d){6,13}|\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4})(?!\d)/u;
 /** How many texts are odd in one way. */
 export interface OddCount {
   count: number;
@@ -22,7 +21,7 @@ export interface OddCount {
   example?: string;
 }
 
-type OddName = "entities" | "misread" | "placeholders";
+type OddName = "entities" | "misread" | "placeholders" | "contacts";
 
 /** A text, and in which way it is odd. */
 interface OddText {
@@ -31,11 +30,15 @@ interface OddText {
 }
 
 export class OddTexts {
-  /** Names with HTML entities, with U+FFFD or like UTF-8 read as Latin-1, and such as NULL. */
+  /**
+   * Names with HTML entities, with U+FFFD, question marks or like UTF-8 read as Latin-1, such as NULL,
+   * and with an e-mail address or telephone number.
+   */
   readonly names: Record<OddName, OddCount> = {
     entities: { count: 0 },
     misread: { count: 0 },
     placeholders: { count: 0 },
+    contacts: { count: 0 },
   };
   /** Times before 1990 or in the future. */
   readonly times: OddCount = { count: 0 };
@@ -55,7 +58,7 @@ export class OddTexts {
 
     for (const { owner, field } of listNames(record)) {
       const name = owner[field];
-      if (typeof name !== "string" || !MAY_BE_ODD.test(name)) continue;
+      if (typeof name !== "string") continue;
       for (const way of this.#waysOf(name)) found.push({ way, text: name });
     }
 
@@ -78,13 +81,15 @@ export class OddTexts {
   /** Lists the ways in which a name is odd. */
   #waysOf(name: string): OddName[] {
     const ways: OddName[] = [];
-    if (!this.#decodesHtml && decodeHTMLStrict(name) !== name) ways.push("entities");
+    const hasEntities = name.includes("&") && decodeHTMLStrict(name) !== name;
+    if (hasEntities && !this.#decodesHtml) ways.push("entities");
 
     const isLatin = /[\x80-\xff]/.test(name) && !/[^\0-\xff]/.test(name);
     const isMisread = isLatin && isUtf8(Buffer.from(name, "latin1"));
-    if (isMisread || name.includes("\ufffd")) ways.push("misread");
+    if (isMisread || name.includes("\ufffd") || isUnknown(name)) ways.push("misread");
 
-    if (PLACEHOLDER.test(name) || isUncomputed(name)) ways.push("placeholders");
+    if (isPlaceholder(name) || isUncomputed(name)) ways.push("placeholders");
+    if (E_MAIL.test(name) || PHONE.test(name)) ways.push("contacts");
     return ways;
   }
 
@@ -92,4 +97,10 @@ export class OddTexts {
   #isOddTime(time: unknown): time is string {
     return typeof time === "string" && (time < "1990" || time > this.#tomorrow);
   }
+}
+
+/** Whether most of a name is what a program writes for letters that its encoding lacks. */
+function isUnknown(name: string): boolean {
+  const unknown = name.split("?").length - 1;
+  return unknown > 1 && unknown > name.replace(/[\s?]/g, "").length;
 }

@@ -1,6 +1,6 @@
 /** Opens the reader that fits a source. */
 import type { RecordReader } from "../domain/record-reader.ts";
-import type { IdKind } from "../tables/cell-ids.ts";
+import type { IdKind } from "../tables/cells.ts";
 import { openFolder, openQueries, type TableOptions } from "../tables/open-tables.ts";
 import { type LineOptions, LineReader } from "./line-reader.ts";
 import { SnapshotReader } from "./snapshot-reader.ts";

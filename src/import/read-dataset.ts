@@ -3,6 +3,7 @@
  * cleaned, validated and given to a handler.
  */
 import type { RecordKey } from "../domain/dataset.ts";
+import { RoundedIds } from "../domain/keys.ts";
 import type { RecordReader, UnknownColumn } from "../domain/record-reader.ts";
 import { InvalidRecord } from "../domain/validate-record.ts";
 import { type CleaningOptions, cleanRecord } from "./clean-record.ts";
@@ -15,6 +16,11 @@ import type { RecordHandler } from "./record-handler.ts";
 export interface ReadOptions extends CleaningOptions {
   /** How many errors of each kind to report. Defaults to 5. */
   maxErrors?: number | undefined;
+}
+
+interface AllOptions extends ReadOptions {
+  /** Whether it is an error if all long ids of a type look rounded. */
+  refusesRounded?: boolean;
 }
 
 /** The report on a dataset that has been read. */
@@ -33,11 +39,12 @@ export async function readDataset<Parsed extends RecordKey>(
   handler: RecordHandler<Parsed>,
   ids: Ids,
   nowMs: number,
-  options: ReadOptions,
+  options: AllOptions,
 ): Promise<ReadReport> {
   let cleaned = 0;
   const odd = new OddTexts(nowMs, options);
   const collector = new ErrorCollector(handler, reader, ids, options.maxErrors);
+  const rounded = new RoundedIds();
 
   for await (const items of reader.read()) {
     for (const item of items) {
@@ -47,6 +54,7 @@ export async function readDataset<Parsed extends RecordKey>(
       }
 
       const { record, at } = item;
+      rounded.add(record, at);
       ids.translate(record);
       const oddTexts = odd.find(record);
       const cleanedNames = cleanRecord(record, options);
@@ -62,6 +70,7 @@ export async function readDataset<Parsed extends RecordKey>(
     }
   }
 
+  if (options.refusesRounded) collector.addRounded(rounded);
   handler.finish((error, skipped) => collector.addLate(error, skipped));
   if (collector.errors.count > 0) throw new DatasetError(collector.errors);
 

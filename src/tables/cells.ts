@@ -1,15 +1,17 @@
 /**
- * Converts the cells of databases and CSV files into the values of dataset lines. A value that
- * cannot be converted is returned unchanged, so that validation rejects and quotes it.
+ * The rules for cells: converts those of databases and CSV files into the values of dataset lines. A
+ * cell that cannot be converted stays as it is, so that validation rejects and quotes it, or becomes
+ * an {@link InvalidCell} with advice that only tables need.
  */
+import { isUtf8 } from "node:buffer";
+import { FORMULA_ADVICE, NO_VALUE_ADVICE } from "../domain/advice.ts";
 import type { RawRecord } from "../domain/dataset.ts";
+import { digitsOf, toKey } from "../domain/keys.ts";
 import { languages } from "../domain/languages.ts";
-import { isUncomputed, UncomputedCell } from "../domain/uncomputed-cell.ts";
-import type { IdFormat } from "./cell-ids.ts";
-import { toInteger } from "./cell-integers.ts";
-import { asText, decoded, trimmed } from "./cell-text.ts";
-import { toTime } from "./cell-times.ts";
-import type { DateOrder } from "./date-order.ts";
+import { isPlaceholder, isUncomputed } from "../domain/no-value.ts";
+import { formatTime, parseTime } from "../domain/time.ts";
+import { InvalidCell } from "../domain/validation-errors.ts";
+import { type DateOrder, type DateOrders, DOTTED, SLASHED } from "./date-order.ts";
 
 /** How the cells of one source differ from those of others. */
 export interface CellFormat {
@@ -17,8 +19,8 @@ export interface CellFormat {
   readonly hasBits?: boolean;
   /** Whether people have written the cells in a spreadsheet, which shows errors as text. */
   readonly isSpreadsheet?: boolean;
-  /** The order of day and month in a column, if it has dates such as 5/31/2021. */
-  orderOf?(column: string): DateOrder | undefined;
+  /** The orders of day and month in a column, which differ from {@link toTime}'s own. */
+  orderOf?(column: string): DateOrders | undefined;
 }
 
 /** Returns what converts the cells of a row. */
@@ -35,7 +37,7 @@ export function createCellConverter(
     role_id: ids.read,
     achievement_id: ids.read,
     company_id: (cell) => (ids.isNone(cell) ? undefined : ids.read(cell)),
-    company_role: toOptionalText,
+    company_role: toTitle,
     public: (cell) => (cell instanceof Uint8Array && !hasBits ? cell : toPublic(cell)),
     name: (cell) => (isSpreadsheet ? withoutFormula(toText(cell)) : toText(cell)),
     avatar_url: toOptionalText,
@@ -58,12 +60,39 @@ export function createCellConverter(
   };
 }
 
-/** Whether text is a word that exporters write where there is no value. */
-export function isNoValue(text: string): boolean {
-  return NO_VALUE.test(text.trim());
+/** The form of ids: integers, or keys, which can be of any kind. */
+export interface IdFormat {
+  /** Reads an id from a cell. Returns anything else unchanged, so that validation quotes it. */
+  read(cell: unknown): unknown;
+  /** Whether a cell refers to nothing, such as 0. */
+  isNone(cell: unknown): boolean;
+  /** Whether what `read` has returned is an id. */
+  isId(value: unknown): value is number | string;
 }
 
-const NO_VALUE = /^(?:NULL|\\N|NA|<NA>|NaN|None)$/;
+export const idFormats = {
+  integers: {
+    read: toInteger,
+    isNone: (cell) => !toInteger(cell),
+    isId: (value): value is number => Number.isSafeInteger(value) && Number(value) > 0,
+  },
+  keys: {
+    read: (cell) => toKey(cell) ?? toInteger(cell),
+    isNone: (cell) => !(cell instanceof Uint8Array) && !toInteger(cell),
+    isId: (value): value is number | string => toKey(value) !== undefined,
+  },
+} satisfies Record<string, IdFormat>;
+
+/** Keys need an id map. */
+export type IdKind = keyof typeof idFormats;
+
+/** Returns undefined for null and for empty text. An integer beyond 2^53 becomes a bigint. */
+export function toInteger(cell: unknown): unknown {
+  const value = trimmed(decoded(cell));
+  const digits = digitsOf(asText(value));
+  if (digits === undefined) return value === "" ? undefined : value;
+  return Number.isSafeInteger(Number(digits)) ? Number(digits) : BigInt(digits);
+}
 
 // Databases and people write these words, and spreadsheets in the languages of the page.
 const TRUE = ["1", ...Object.values(languages).flatMap(({ booleans }) => booleans.true)];
@@ -74,8 +103,12 @@ export function toPublic(cell: unknown): unknown {
   const value = cell instanceof Uint8Array && cell.length === 1 ? cell[0] : trimmed(cell);
   const text = asText(value).toLowerCase();
   if (TRUE.includes(text)) return true;
-  return FALSE.includes(text) ? false : value;
+  if (FALSE.includes(text)) return false;
+  return /^[01][.,]0+$/.test(text) ? new InvalidCell(value, FLOAT_ADVICE) : value;
 }
+
+const FLOAT_ADVICE =
+  '; write 1 or 0 (pandas writes 1.0 where the column has gaps: fill them, then .astype("int"))';
 
 /** Returns undefined for null. */
 function toText(cell: unknown): unknown {
@@ -88,7 +121,119 @@ function toOptionalText(cell: unknown): unknown {
   return trimmed(toText(cell)) || undefined;
 }
 
+/** Reads what somebody is, unlike a name: nobody is called so. */
+function toTitle(cell: unknown): unknown {
+  const title = toOptionalText(cell);
+  return isPlaceholder(title) ? new InvalidCell(title, NO_VALUE_ADVICE) : withoutFormula(title);
+}
+
 /** In a database, this text can be somebody's name. */
 function withoutFormula(text: unknown): unknown {
-  return isUncomputed(text) ? new UncomputedCell(String(text)) : text;
+  return isUncomputed(text) ? new InvalidCell(text, FORMULA_ADVICE) : text;
+}
+
+/** Decodes bytes that are text, such as MySQL's binary strings. */
+function decoded(cell: unknown): unknown {
+  return cell instanceof Uint8Array && isUtf8(cell) ? Buffer.from(cell).toString() : cell;
+}
+
+/** Returns a cell as text. An array of one element must not look like that element, so it is none. */
+function asText(cell: unknown): string {
+  return typeof cell === "object" ? "" : String(cell);
+}
+
+/** Removes the space around text, and returns undefined for null. */
+function trimmed(cell: unknown): unknown {
+  return typeof cell === "string" ? cell.trim() : (cell ?? undefined);
+}
+
+const SECONDS = /^-?\d{1,100}(?:[.,]\d*)?$/;
+/** As MediaWiki writes them. */
+const DIGITS = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/;
+const YEAR_FIRST = /^(\d{4})\/(\d\d?)\/(\d\d?)(?!\d)/;
+const TWELVE_HOURS = / +(0?[1-9]|1[0-2])((?::\d\d){1,2}) ?([AP])M$/i;
+const TIME =
+  /^([\d-]{10})(?:[T ] *(\d\d?):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?)? ?(?:Z|UTC|GMT|([+-]\d\d):?(\d\d)?)?$/i;
+const two = (digits: string) => digits.padStart(2, "0");
+
+/**
+ * Reads dates such as 31.5.2021, with or without a time of day and a zone, Unix seconds, and times
+ * of 14 digits. Dates such as 5/31/2021 need the order of day and month.
+ */
+export function toTime(cell: unknown, orders: DateOrders = {}): unknown {
+  if (cell instanceof Date) return fromDate(cell);
+
+  const value = trimmed(decoded(cell));
+  if (value === undefined || value === "") return undefined;
+
+  const text = asText(value);
+  const time = SECONDS.test(text) ? fromNumber(text) : completed(ordered(text, orders));
+  return time ?? new InvalidCell(value, adviseOnTime(text));
+}
+
+/** Reads a date type. MySQL's dates without a month or a day arrive as an invalid one. */
+function fromDate(date: Date): unknown {
+  const year = date.getUTCFullYear();
+  if (year >= 0 && year <= 9999) return formatTime(date.getTime() / 1000);
+  const text = Number.isNaN(year) ? "0000-00-00" : String(date);
+  return new InvalidCell(text, adviseOnTime(text));
+}
+
+function fromNumber(text: string): string | undefined {
+  const [digits, ...parts] = DIGITS.exec(text) ?? [];
+  if (digits !== undefined && digits >= "1990") {
+    const [year, month, day, hour, minute, second] = parts;
+    return completed(`${year}-${month}-${day} ${hour}:${minute}:${second}`);
+  }
+
+  const seconds = Number(text.replace(",", "."));
+  return seconds >= 1e8 && seconds < 1e11 ? formatTime(seconds) : undefined;
+}
+
+/** Adds midnight and UTC where they are missing. Returns undefined if the text is no time. */
+function completed(text: string): string | undefined {
+  const [, date, hour = "00", minute = "00", second = "00", zone = "+00", zoneMinute = "00"] =
+    TIME.exec(text) ?? [];
+  const time = `${date}T${two(hour)}:${minute}:${second}${zone}:${zoneMinute}`;
+  return parseTime(time) === undefined ? undefined : time;
+}
+
+/** Writes a date with the year first, and hours up to 24 where they are up to 12, as in 9:05 PM. */
+function ordered(text: string, { slashes, dots = "dmy" }: DateOrders): string {
+  const dated = slashes === undefined ? text : text.replace(SLASHED, yearFirst(slashes));
+  return dated
+    .replace(YEAR_FIRST, (_, year, month, day) => `${year}-${two(month)}-${two(day)}`)
+    .replace(DOTTED, yearFirst(dots))
+    .replace(TWELVE_HOURS, (_, hours, rest, half) => {
+      return ` ${(Number(hours) % 12) + (/p/i.test(half) ? 12 : 0)}${rest}`;
+    });
+}
+
+function yearFirst(order: DateOrder) {
+  return (_: string, first: string, second: string, year: string) => {
+    const day = order === "dmy" ? first : second;
+    const month = order === "dmy" ? second : first;
+    return `${year}-${two(month)}-${two(day)}`;
+  };
+}
+
+const NO_DATE =
+  "; it stands for no date: select NULL, and leave out such users or give them the platform's first day";
+
+function adviseOnTime(text: string): string {
+  if (/^-?infinity$/i.test(text)) return `; it is PostgreSQL's infinity${NO_DATE}`;
+  if (/^0000-00-00/.test(text)) return NO_DATE;
+  if (isUncomputed(text)) return FORMULA_ADVICE;
+  if (isPlaceholder(text)) return NO_VALUE_ADVICE;
+
+  const number = SECONDS.test(text) ? Number(text.replace(",", ".")) : Number.NaN;
+  if (number <= 0) return NO_DATE;
+  if (number >= 10_000 && number < 100_000) {
+    return "; it looks like a spreadsheet's own date: format the column as 2021-05-31";
+  }
+  if (number >= 1e11 && number < 1e13) return "; it looks like milliseconds: divide it by 1,000";
+  if (number >= 1e14 && number < 1e16) {
+    return "; it looks like microseconds: divide it by 1,000,000";
+  }
+  return "; write it as 2021-05-31, 2021-05-31 17:05, 31.5.2021 or Unix seconds";
 }

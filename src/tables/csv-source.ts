@@ -2,13 +2,13 @@
 import { pipeline } from "node:stream/promises";
 import { CsvError, parse } from "csv-parse";
 import { sqlite } from "#sqlite";
+import { isNoValue } from "../domain/no-value.ts";
 import { namingTemporaryDatabase, reasonOf } from "../files/errors.ts";
 import { readFileBytes } from "../files/input.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
-import type { IdFormat } from "./cell-ids.ts";
-import { type CellFormat, isNoValue } from "./cells.ts";
+import type { CellFormat, IdFormat } from "./cells.ts";
 import { findColumns, type Header, keyOf, type TableName } from "./columns.ts";
-import { DateColumn, type DateOrder } from "./date-order.ts";
+import { DateColumn, type DateOrder, type DateOrders } from "./date-order.ts";
 import { dialects } from "./dialects.ts";
 import type { Row, Selected, TableSource } from "./table-source.ts";
 
@@ -25,7 +25,7 @@ export class CsvSource implements TableSource {
   /** The order of day and month in all columns, if the operator has given it. */
   readonly #givenOrder: DateOrder | undefined;
   /** The order of day and month in each column with times. */
-  readonly #orders = new Map<string, DateOrder | undefined>();
+  readonly #orders = new Map<string, DateOrders>();
 
   constructor(ids: IdFormat, givenOrder: DateOrder | undefined) {
     this.#ids = ids;
@@ -39,7 +39,8 @@ export class CsvSource implements TableSource {
     const table = new CsvTable(this.#db, name, this.#ids);
     const header = await namingTemporaryDatabase(() => table.load(path));
     for (const [column, found] of table.dated) {
-      this.#orders.set(column, this.#givenOrder ?? decideDates(`${name}.csv: ${column}`, found));
+      const given = this.#givenOrder && { slashes: this.#givenOrder, dots: this.#givenOrder };
+      this.#orders.set(column, given ?? decideDates(`${name}.csv: ${column}`, found));
     }
     return { header, from: name };
   }
@@ -57,7 +58,7 @@ export class CsvSource implements TableSource {
   }
 }
 
-function decideDates(column: string, found: DateColumn): DateOrder | undefined {
+function decideDates(column: string, found: DateColumn): DateOrders {
   try {
     return found.decide();
   } catch (error) {

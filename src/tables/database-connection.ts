@@ -4,9 +4,14 @@
  */
 import type { Database } from "bun:sqlite";
 import { once } from "node:events";
+import { constants } from "node:fs";
+import { access } from "node:fs/promises";
 import { createConnection } from "node:net";
+import { dirname } from "node:path";
 import type { ReservedSQL, SQL } from "bun";
-import { codeOf, networkReasonOf, reasonOf } from "../files/errors.ts";
+import { codeOf, isLocked, networkReasonOf, reasonOf } from "../files/errors.ts";
+import { openFile } from "../files/input.ts";
+import { BusyError, waitForLock } from "../files/lock.ts";
 import { DATABASE_URLS, type Dialect, dialects, findDialect } from "./dialects.ts";
 import type { Row } from "./table-source.ts";
 
@@ -28,13 +33,13 @@ export async function connect(url: string, timeoutMs: number): Promise<Connectio
   }
   const dialect = findDialect(url);
   if (!dialect) throw new Error(`the database must be ${DATABASE_URLS}`);
-  if (dialect === dialects.sqlite) return openSqlite(url.replace(dialect.scheme, ""));
+  if (dialect === dialects.sqlite) return openSqlite(url.replace(dialect.scheme, ""), timeoutMs);
   return connectToServer(url, dialect, timeoutMs);
 }
 
-async function openSqlite(path: string): Promise<Connection> {
+async function openSqlite(path: string, timeoutMs: number): Promise<Connection> {
   try {
-    return await SqliteConnection.open(path);
+    return await SqliteConnection.open(path, timeoutMs);
   } catch (error) {
     throw new Error(`cannot connect to ${path}: ${reasonOf(error)}`);
   }
@@ -86,12 +91,25 @@ class SqliteConnection implements Connection {
     this.#db = db;
   }
 
-  static async open(path: string): Promise<SqliteConnection> {
+  /** Waits for another program that writes to the database. */
+  static async open(path: string, timeoutMs: number): Promise<SqliteConnection> {
     const { Database } = await import("bun:sqlite");
-    const db = new Database(path, { readonly: true, safeIntegers: true });
-    db.run("PRAGMA cache_size = -32768");
-    for (const statement of dialects.sqlite.begin) db.run(statement);
-    return new SqliteConnection(db);
+    // The last connection to a log removes it, but not if it cannot write.
+    const mode = (await checkLog(path)) ? { readwrite: true, create: false } : { readonly: true };
+    const db = new Database(path, { ...mode, safeIntegers: true });
+    try {
+      db.run("PRAGMA query_only = ON; PRAGMA busy_timeout = 0");
+      for (const statement of dialects.sqlite.begin) db.run(statement);
+      await waitForLock(path, () => tryRead(db), { waitMs: timeoutMs });
+      db.run("PRAGMA cache_size = -32768");
+      return new SqliteConnection(db);
+    } catch (error) {
+      db.close();
+      if (!(error instanceof BusyError)) throw error;
+      throw new Error(
+        `another program is still writing to it after ${timeoutMs / 1000} s; raise --timeout, or wait for that program`,
+      );
+    }
   }
 
   async run(sql: string): Promise<QueryReply> {
@@ -103,6 +121,46 @@ class SqliteConnection implements Connection {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#db.close();
+  }
+}
+
+/** The bytes of the header that say how to write and how to read: 2 is with a write-ahead log. */
+const FORMATS = [18, 19];
+
+/**
+ * Whether a database is in WAL mode. Throws if a reader could not remove the files that it then has
+ * to create, or if its owner could not use them.
+ */
+async function checkLog(path: string): Promise<boolean> {
+  await using file = await openFile(path);
+  const { buffer: header } = await file.read(Buffer.alloc(20), 0, 20, 0);
+  if (!FORMATS.some((at) => header[at] === 2)) return false;
+
+  const user = process.getuid?.();
+  if (user !== undefined && user !== (await file.stat()).uid) {
+    const copy = `sqlite3 ${path} ".backup copy.db" && sqlite3 copy.db "PRAGMA journal_mode = DELETE"`;
+    throw new Error(
+      `it is in WAL mode, and its owner could not write to it after another user has read it; run the import as its owner, or import a copy that its owner makes: ${copy}`,
+    );
+  }
+  try {
+    for (const place of [dirname(path), path]) await access(place, constants.W_OK);
+  } catch {
+    throw new Error(
+      "it is in WAL mode where you may not write; copy it, with its -wal file if there is one, to a folder where you may",
+    );
+  }
+  return true;
+}
+
+/** Reads a page, so that the transaction begins. Returns undefined if another program is writing. */
+function tryRead(db: Database): true | undefined {
+  try {
+    db.run("SELECT 1 FROM sqlite_schema");
+    return true;
+  } catch (error) {
+    if (isLocked(error)) return undefined;
+    throw error;
   }
 }
 

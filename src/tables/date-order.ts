@@ -1,31 +1,52 @@
 /**
- * Dates such as 5/6/2021, which spreadsheets write in the order of their country. A CSV file does not
- * name its country, so all values of a column decide together. Never guesses.
+ * Dates such as 5/6/2021 and 5.6.2021, which spreadsheets write in the order of their country. A CSV
+ * file does not name its country, so all values of a column decide together. Never guesses, except
+ * that a column of dots alone has the day first.
  */
 export const dateOrders = ["dmy", "mdy"] as const;
 export type DateOrder = (typeof dateOrders)[number];
 
-/** Such a date, without space before it. */
+/** Such dates, without space before them. */
 export const SLASHED = /^(\d\d?)\/(\d\d?)\/(\d{4})(?:,(?= )|(?!\d))/;
+export const DOTTED = /^(\d\d?)\. ?(\d\d?)\. ?(\d{4})(?!\d)/;
+
+/** The orders in a column. */
+export interface DateOrders {
+  slashes?: DateOrder | undefined;
+  dots?: DateOrder | undefined;
+}
 
 /** Learns from the values of one column. */
 export class DateColumn {
-  /** The lines of the first value that fits only one order, and of the first that fits both. */
-  readonly #lines: Partial<Record<DateOrder | "both", number>> = {};
+  readonly #slashes = new Orders();
+  readonly #dots = new Orders();
 
   add(cell: string, line: number): void {
-    const [, first, second] = (cell.includes("/") && SLASHED.exec(cell.trim())) || [];
-    if (first === undefined) return;
-
-    const order = fittingOrder(Number(first), Number(second));
-    if (order !== undefined) this.#lines[order] ??= line;
+    if (cell.includes("/")) this.#slashes.add(SLASHED.exec(cell.trim()), line);
+    else if (cell.includes(".")) this.#dots.add(DOTTED.exec(cell.trim()), line);
   }
 
   /**
-   * Returns undefined if no value needs an order. Throws if the values do not tell. The error quotes
+   * Returns no order where no value needs one. Throws if the values do not tell. The error quotes
    * none, because it may be a private user's.
    */
-  decide(): DateOrder | undefined {
+  decide(): DateOrders {
+    return { slashes: this.#slashes.decide(undefined), dots: this.#dots.decide("dmy") };
+  }
+}
+
+/** The dates of a column that have the same separator. */
+class Orders {
+  /** The lines of the first value that fits only one order, and of the first that fits both. */
+  readonly #lines: Partial<Record<DateOrder | "both", number>> = {};
+
+  add(date: RegExpExecArray | null, line: number): void {
+    const order = date && fittingOrder(Number(date[1]), Number(date[2]));
+    if (order) this.#lines[order] ??= line;
+  }
+
+  /** `usual` is the order of values that fit both. */
+  decide(usual: DateOrder | undefined): DateOrder | undefined {
     const { dmy, mdy, both } = this.#lines;
     if (dmy !== undefined && mdy !== undefined) {
       const problem = `line ${dmy} has the day first, and line ${mdy} the month`;
@@ -33,7 +54,7 @@ export class DateColumn {
     }
     if (dmy !== undefined) return "dmy";
     if (mdy !== undefined) return "mdy";
-    if (both === undefined) return undefined;
+    if (both === undefined || usual !== undefined) return usual;
     throw new Error(`nothing shows which number is the month, as in line ${both}; ${CHOOSE}`);
   }
 }

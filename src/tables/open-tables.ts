@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { DATABASE_TIMEOUT_MS } from "../domain/limits.ts";
 import type { RecordReader } from "../domain/record-reader.ts";
 import { isFolder, namingInput } from "../files/input.ts";
-import { type IdKind, idFormats } from "./cell-ids.ts";
+import { type IdKind, idFormats } from "./cells.ts";
 import { type TableName, tableNames } from "./columns.ts";
 import { CsvSource } from "./csv-source.ts";
 import { connect } from "./database-connection.ts";
@@ -48,8 +48,8 @@ export async function openQueries(
 function findTables(folder: string, ending: "csv" | "sql"): Map<TableName, string> {
   const advice = `the files can be ${tableNames.map((name) => `${name}.${ending}`).join(", ")}`;
   const found = new Map<TableName, string>();
-  const names = namingInput(folder, () => readdirSync(folder));
-  for (const file of names.sort()) {
+  const names = namingInput(folder, () => readdirSync(folder)).sort();
+  for (const file of names) {
     if (!/^[^.].*\.(?:csv|sql)\s*$/i.test(file)) continue;
 
     const plain = file.replace(/\s/g, "").toLowerCase();
@@ -65,6 +65,24 @@ function findTables(folder: string, ending: "csv" | "sql"): Map<TableName, strin
     found.set(table, path);
   }
 
+  for (const file of names) refuseRenamed(folder, file, ending, found);
   if (found.has("users") || found.has("companies")) return found;
   throw new Error(`${folder} has neither users.${ending} nor companies.${ending}; ${advice}`);
+}
+
+/** Throws if a file is that of a table which was not found, saved in another format. */
+function refuseRenamed(
+  folder: string,
+  file: string,
+  ending: "csv" | "sql",
+  found: ReadonlyMap<TableName, string>,
+): void {
+  const [, name, format] =
+    /^(\w+)\.(?:(?:csv|sql)\.)?(txt|tsv|tab|xlsx?|ods|numbers)$/i.exec(file) ?? [];
+  const table = tableNames.find((each) => each === name?.toLowerCase());
+  const isText = /^t/i.test(format ?? "");
+  if (!table || found.has(table) || (ending === "sql" && !isText)) return;
+
+  const advice = isText ? "rename it to" : "save it as CSV UTF-8 in";
+  throw new Error(`${folder} has ${file}; ${advice} ${table}.${ending}`);
 }

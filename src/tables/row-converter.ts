@@ -3,8 +3,7 @@ import type { RawRecord, RecordType } from "../domain/dataset.ts";
 import { toKey } from "../domain/keys.ts";
 import { type FoundError, type Item, type Location, namingFirst } from "../domain/record-reader.ts";
 import { mustBeId, mustExist } from "../domain/validation-errors.ts";
-import type { IdFormat } from "./cell-ids.ts";
-import { createCellConverter } from "./cells.ts";
+import { createCellConverter, type IdFormat } from "./cells.ts";
 import { keyOf, type TableName, tableOf } from "./columns.ts";
 import type { Row, TableSource } from "./table-source.ts";
 

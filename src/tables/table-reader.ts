@@ -12,7 +12,7 @@ import {
   type UnknownColumn,
 } from "../domain/record-reader.ts";
 import { mustBeId } from "../domain/validation-errors.ts";
-import type { IdFormat } from "./cell-ids.ts";
+import type { IdFormat } from "./cells.ts";
 import { keyOf, type TableName, tableOf } from "./columns.ts";
 import { RowConverter } from "./row-converter.ts";
 import { type ReadHooks, Table, type Tables } from "./table.ts";

@@ -106,6 +106,7 @@ test("with --json, each command prints one object, also for an error", async () 
       entities: { count: 0 },
       misread: { count: 0 },
       placeholders: { count: 0 },
+      contacts: { count: 0 },
     },
     times: { odd: { count: 0 } },
     needless_id_map: false,
@@ -133,7 +134,12 @@ test("with --json, each command prints one object, also for an error", async () 
 
 test("the report of an import shows what is odd, with an example, and a map that is not needed", async () => {
   const cwd = temporaryFolder();
-  const rows = ['1,1,"NULL",1970-01-01', "2,1,Bo,31/05/2021", "3,1,Tom &amp; Jerry,2999-05-31"];
+  const rows = [
+    '1,1,"NULL",1970-01-01',
+    "2,1,Bo,31/05/2021",
+    "3,1,Tom &amp; Jerry,2999-05-31",
+    "4,1,a@b.example,2021-05-31",
+  ];
   await Bun.write(join(cwd, "t/users.csv"), `id,public,name,Created At\n${rows.join("\n")}\n`);
   const report = async (...flags: string[]) => {
     const { code, stdout } = await roadbook(["import", "t", "--to", "s", ...flags], { cwd });
@@ -143,6 +149,7 @@ test("the report of an import shows what is odd, with an example, and a map that
   const odd = [
     'HTML entities in 1 name, such as "Tom &amp; Jerry"; import --decode-html decodes them',
     'text that means no value as 1 name, such as "NULL"',
+    'an e-mail address or telephone number in 1 name, such as "a@b.example"',
     'before 1990 or in the future: 2 times, such as "1970-01-01T00:00:00+00:00"',
   ];
   const [, ...lines] = await report("--dry-run");

@@ -153,7 +153,7 @@ describe("keys that change their form", () => {
   const hidden = (key: string | number) => ({ type: "user", id: key, public: false });
   const upper = (line: Line) => ({ ...line, id: String(line.id).toUpperCase() });
   test.each<[string, (n: number) => string, (line: Line) => Line]>([
-    ["7 to 7.0", (n) => `${n}`, (line) => ({ ...line, id: `${line.id}.0` })],
+    ["7 to 007", (n) => `${n}`, (line) => ({ ...line, id: `00${line.id}` })],
     ["UUIDs to upper case", (n) => `3f2504e0-4f89-41d3-9a0c-${String(n).padStart(12, "0")}`, upper],
   ])("from %s make an import fail", async (_, keyOf, change) => {
     const { at } = await makeSite();

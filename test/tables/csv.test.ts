@@ -1,13 +1,17 @@
 /** Imports folders of CSV files: separators, defaults, errors, and rows in any order. */
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatTime, parseTime } from "../../src/domain/time.ts";
+import { hideUsers } from "../../src/import/hide.ts";
 import { type ImportOptions, importDataset } from "../../src/import/import.ts";
-import { idFormats } from "../../src/tables/cell-ids.ts";
-import { toInteger } from "../../src/tables/cell-integers.ts";
-import { toTime } from "../../src/tables/cell-times.ts";
-import { createCellConverter, toPublic } from "../../src/tables/cells.ts";
+import {
+  createCellConverter,
+  idFormats,
+  toInteger,
+  toPublic,
+  toTime,
+} from "../../src/tables/cells.ts";
 import { exported } from "../datasets.ts";
 import { run, temporaryFolder } from "../support.ts";
 
@@ -167,6 +171,12 @@ const ids = `must be an integer from 1 to ${MAX}`;
 const map = "; such ids need --id-map FILE";
 const time =
   "must be an RFC 3339 time on a real date, with Z or an offset, such as 2024-03-09T17:05:00Z";
+const forms = "; write it as 2021-05-31, 2021-05-31 17:05, 31.5.2021 or Unix seconds";
+const formula = "; it is an error of a formula in a spreadsheet: correct the formula";
+const none =
+  "; it stands for no value: leave it empty (in JSON or SQL, null), or leave out the row";
+const noDate =
+  "; it stands for no date: select NULL, and leave out such users or give them the platform's first day";
 
 test("errors name the file, the line and the column, and are grouped", async () => {
   expect((await errorsOf(messy)).split("\n")).toEqual([
@@ -178,14 +188,14 @@ test("errors name the file, the line and the column, and are grouped", async () 
     "user_roles.csv, line 4: user_id: there is no user 99",
     "user_achievements.csv, line 4: user_id: there is no user 1000",
     `user_achievements.csv, line 3: tier: must be an integer from 0 to ${MAX}, got "many"`,
-    `user_achievements.csv, line 5: unlocked_at: ${time}, got "2024-02-30 00:00:00"`,
+    `user_achievements.csv, line 5: unlocked_at: ${time}, got "2024-02-30 00:00:00"${forms}`,
     `users.csv, line 7: id: ${ids}, got 0`,
     `users.csv, line 11: id: ${ids}, got "5.5"`,
     'users.csv, line 2: public: must be true or false, got "maybe" (user 1)',
     "users.csv, line 3: public: is missing (user 2)",
     "users.csv, line 4: name: is missing (user 3)",
-    `users.csv, line 4: created_at: ${time}, got "2024-02-30 17:05:00" (user 3)`,
-    `users.csv, line 5: created_at: ${time}, got "yesterday" (user 4)`,
+    `users.csv, line 4: created_at: ${time}, got "2024-02-30 17:05:00"${forms} (user 3)`,
+    `users.csv, line 5: created_at: ${time}, got "yesterday"${forms} (user 4)`,
     'users.csv, line 12: avatar_url: must be null, or an http(s) URL or a path of at most 2048 code points, got "x.png"; --avatar-base URL of import says what a relative one belongs to (user 6)',
     "users.csv, line 14: id: duplicate user id 7 (first on line 13)",
     `users.csv, line 9: id: ${ids}, got 76561197960265729${map}, or subtract 76561197960265728 from Steam ids`,
@@ -263,6 +273,105 @@ test("a word for no value is missing, but in quotes it is a name", async () => {
   );
 });
 
+describe("a quoted word for no value is never completed to an avatar, nor a role or an id", () => {
+  const header = "id,public,name,created_at,avatar_url,company_id,company_role\n";
+  const files = (avatar: string, company: string, role: string) => ({
+    "users.csv": `${header}1,1,Ann,2021-05-31,${avatar},${company},${role}\n`,
+    "companies.csv": "id,name\n3,Acme\n",
+  });
+
+  test.each([
+    ...["NULL", "\\N", "NA", "<NA>", "NaN", "None", "null", "nan", "undefined", "N/A"].map(
+      (word) => [word, none] as const,
+    ),
+    ...["#N/A", "#NV", "#BEZUG!", "#ARG!", "#¿NOMBRE?", "Fehler:502", "Err:502"].map(
+      (word) => [word, formula] as const,
+    ),
+  ])("%s", async (word, advice) => {
+    const quoted = `"${word}"`;
+    for (const avatarBase of [undefined, "https://forum.example/"]) {
+      expect((await errorsOf(files(quoted, quoted, quoted), { avatarBase })).split("\n")).toEqual([
+        `users.csv, line 2: avatar_url: must be null, or an http(s) URL or a path of at most 2048 code points, got ${quoted}${advice} (user 1)`,
+        `users.csv, line 2: company_id: ${ids}, got ${quoted}${advice} (user 1)`,
+        `users.csv, line 2: company_role: must be a non-blank string of 1 to 200 code points, got ${quoted}${advice} (user 1)`,
+      ]);
+    }
+
+    const idMap = join(temporaryFolder(), "ids");
+    const message = await errorsOf(files("", quoted, ""), { idMap });
+    expect(message).toContain(advice);
+    expect(message).not.toContain("--");
+  });
+});
+
+describe("with an id map, an integer is the same key with decimals of zeros, as in a column with gaps", () => {
+  const files = {
+    "users.csv": "id,public,name,created_at,company_id\n42.0,0,,,\n7,1,Ann,2021-05-31,3.0\n",
+    "companies.csv": "id,name\n3,Acme\n",
+    "roles.csv": "id,name,hierarchy\n5.0,Driver,1\n",
+    "user_roles.csv": 'user_id,role_id\n"7,0",5\n',
+  };
+
+  test("in all columns", async () => {
+    const idMap = join(temporaryFolder(), "ids");
+    const { records } = await importFiles(files, { idMap });
+    expect(records.filter(({ type }) => type === "user")).toMatchObject([
+      { id: 1, public: false },
+      { id: 2, name: "Ann", company: { id: 1 }, roles: [1] },
+    ]);
+    const twice = { ...files, "users.csv": `${files["users.csv"]}42,1,Bob,2021-05-31,\n` };
+    expect(await errorsOf(twice, { idMap })).toBe(
+      "users.csv, line 4: id: duplicate user id 42 (first on line 2)",
+    );
+  });
+
+  test("in lines, and for hide", async () => {
+    const folder = temporaryFolder();
+    const target = join(folder, "snapshot");
+    const idMap = join(folder, "ids");
+    await importDataset([{ ...user(0, "Ann"), id: "42.0" }], target, { idMap });
+    await hideUsers(["42"], target, { idMap });
+    expect(await exported(target)).toContain('{"type":"user","id":1,"public":false}');
+  });
+});
+
+describe("ids that a program has rounded", () => {
+  const rows = (ids: unknown[]) => ids.map((id) => `${id},1,Ann,2021-05-31\n`).join("");
+  const rounded =
+    "is a number as a program rounds it, and so are all other long ids of this type; have that program read ids as text, or import them as they are with --force";
+
+  // Each of 76561198012345678, …709 and …740.
+  test.each([
+    ["Gnumeric", [76561198012345680n, 76561198012345710n, 76561198012345740n]],
+    ["R", [76561198012345680n, 76561198012345712n, 76561198012345744n]],
+    ["LibreOffice, with the format 0", [76561198012345700n]],
+  ])("%s", async (_, written) => {
+    const files = { "users.csv": users + rows([5, ...written]) };
+    const idMap = join(temporaryFolder(), "ids");
+    const expected = `users.csv, line 3: id: ${rounded} (user ${written[0]})`;
+    expect(await errorsOf(files, { idMap })).toBe(expected);
+    expect(await errorsOf(files, { idMap, skipInvalid: true })).toBe(expected);
+
+    const { records } = await importFiles(files, { idMap, force: true });
+    expect(records.slice(1)).toHaveLength(written.length + 1);
+    const lines = written.map((id) => ({ ...user(0, "Ann"), id: String(id) }));
+    const importing = importDataset(lines, join(temporaryFolder(), "snapshot"), { idMap });
+    await expect(importing).rejects.toThrow(`line 1: id: ${rounded}`);
+  });
+
+  test.each([
+    ["one that no double has", [76561198012345680n, 76561198012345679n]],
+    // So are those of low-traffic generators, which count from zero in each millisecond.
+    ["multiples of 4096", [53908232506183680n, 80351110224678912n]],
+    ["short ones", [5, 9007199254740990n]],
+    ["text", ["x76561198012345680", "76561198012345680x"]],
+  ])("are not ids such as %s", async (_, ids) => {
+    const files = { "users.csv": users + rows(ids) };
+    const { records } = await importFiles(files, { idMap: join(temporaryFolder(), "ids") });
+    expect(records.slice(1)).toHaveLength(ids.length);
+  });
+});
+
 test("a carriage return within a line is white space", async () => {
   const { records } = await importFiles({ "users.csv": `${users}"1\r","1",A\rB,"1710003900\r"\r` });
   expect(records).toEqual([user(1, "A B")]);
@@ -334,7 +443,19 @@ test.each<[boolean | undefined, string, unknown[]]>([
   }
 });
 
+test.each(["1.0", "0.0", "1,00"])("public as %j is an error with its cure", async (text) => {
+  expect(await errorsOf({ "users.csv": `${users}1,"${text}",Ann,2021-05-31\n` })).toBe(
+    `users.csv, line 2: public: must be true or false, got "${text}"; write 1 or 0 (pandas writes 1.0 where the column has gaps: fill them, then .astype("int")) (user 1)`,
+  );
+});
+
 test.each([
+  ["2021-05-31 10:00:00 UTC", "2021-05-31T10:00:00Z"],
+  ["31.5.2021 9:05 gmt", "2021-05-31T09:05:00Z"],
+  ["2021-05-31 9:05 PM", "2021-05-31T21:05:00Z"],
+  ["20210531100000", "2021-05-31T10:00:00Z"],
+  [Buffer.from("19900101000000"), "1990-01-01T00:00:00Z"],
+  [99991231235959n, "9999-12-31T23:59:59Z"],
   ["31.5.2021", "2021-05-31T00:00:00Z"],
   ["31. 05. 2021 9:05", "2021-05-31T09:05:00Z"],
   ["31.05.2021 09:05:59,9 +02:00", "2021-05-31T07:05:59Z"],
@@ -351,21 +472,31 @@ test.each([
 });
 
 test.each([
-  ["44317", "44317; it looks like a spreadsheet's own date: format the column as 2021-05-31"],
-  ["44317,5", "44317.5; it looks like a spreadsheet's own date: format the column as 2021-05-31"],
-  ["20210531", "20210531; write it as 2021-05-31"],
-  ["2021", "2021; write it as 2021-05-31"],
-  ["#VALUE!", '"#VALUE!"; it is an error of a formula in a spreadsheet'],
-  ["1710003900000", "1710003900000; it looks like milliseconds"],
-  ["5/13/21", '"5/13/21"; write it as 2021-05-31'],
-  ["13/13/2021", '"13/13/2021"; write it as 2021-05-31'],
-  ["0000-00-00 00:00:00", '"0000-00-00 00:00:00"'],
-  ["31.2.2021", '"31.2.2021"'],
-  ["01.05.21", '"01.05.21"; write it as 2021-05-31'],
-  ["2021-05-31 9:05 PM", '"2021-05-31 9:05 PM"'],
+  ["44317", "; it looks like a spreadsheet's own date: format the column as 2021-05-31"],
+  ["44317,5", "; it looks like a spreadsheet's own date: format the column as 2021-05-31"],
+  ["1710003900000", "; it looks like milliseconds: divide it by 1,000"],
+  ["1710003900000000", "; it looks like microseconds: divide it by 1,000,000"],
+  // What MediaWiki writes has 14 digits, too.
+  ["20211331100000", forms],
+  ["19891231235959", forms],
+  ["20210531", forms],
+  ["2021", forms],
+  ["5/13/21", forms],
+  ["13/13/2021", forms],
+  ["31.2.2021", forms],
+  ["01.05.21", forms],
+  ["31-May-2021", forms],
+  ["2021-05-31 13:05 PM", forms],
+  ["0000-00-00 00:00:00", noDate],
+  ["-62135596800", noDate],
+  ["0", noDate],
+  ["infinity", `; it is PostgreSQL's infinity${noDate}`],
+  ["-infinity", `; it is PostgreSQL's infinity${noDate}`],
+  ["#VALUE!", formula],
+  ["NULL", none],
 ])("%j is not a time", async (text, expected) => {
   const message = await errorsOf({ "users.csv": `${users}1,1,Ann,"${text}"\n` });
-  expect(message).toBe(`users.csv, line 2: created_at: ${time}, got ${expected} (user 1)`);
+  expect(message).toBe(`users.csv, line 2: created_at: ${time}, got "${text}"${expected} (user 1)`);
 });
 
 const may = "2021-05-06T00:00:00Z";
@@ -411,6 +542,28 @@ test.each<[string, string[], string[]]>([
   expect(await timesOf(dates)).toEqual(times);
 });
 
+test.each<[string, string[], ImportOptions, string[] | string]>([
+  ["are day-first", ["5.6.2021", "31.5.2021"], {}, [june, "2021-05-31T00:00:00Z"]],
+  ["alone are day-first", ["5.6.2021 9:05"], {}, ["2021-06-05T09:05:00Z"]],
+  // As LibreOffice in German writes a cell with the format m/d/yyyy.
+  [
+    "are month-first if one can be nothing else",
+    ["5.6.2021", "5.13.2021 2:05 PM"],
+    {},
+    [may, "2021-05-13T14:05:00Z"],
+  ],
+  ["obey --dates mdy", ["5.6.2021", "5. 6. 2021"], { dates: "mdy" }, [may, may]],
+  ["obey --dates dmy", ["5.6.2021"], { dates: "dmy" }, [june]],
+  [
+    "of both orders are an error",
+    ["5.13.2021", "31.5.2021"],
+    {},
+    `users.csv: created_at: line 3 has the day first, and line 2 the month; correct one of them, or ${choose}`,
+  ],
+])("dates with dots %s", async (_, dates, options, expected) => {
+  expect(await timesOf(dates, options)).toEqual(expected);
+});
+
 test("dates that do not show which number is the month need --dates", async () => {
   const dates = ["2021-05-06", "5/6/2021", "6/6/2021"];
   const unclear = "users.csv: created_at: nothing shows which number is the month, as in line 3";
@@ -422,7 +575,7 @@ test("dates that do not show which number is the month need --dates", async () =
   const both = ["5/13/2021", "5/6/2021", "31/05/2021"];
   const conflict = "users.csv: created_at: line 4 has the day first, and line 2 the month";
   expect(await timesOf(both)).toBe(`${conflict}; correct one of them, or ${choose}`);
-  const got = `users.csv, line 2: created_at: ${time}, got "5/13/2021"; write it as 2021-05-31 (user 1)`;
+  const got = `users.csv, line 2: created_at: ${time}, got "5/13/2021"${forms} (user 1)`;
   expect(await timesOf(both, { dates: "dmy" })).toBe(got);
 });
 
@@ -438,7 +591,8 @@ test("each column of times decides on its own, and no message quotes a date", as
 });
 
 test("in a query, a date with slashes is an error, unless it begins with the year", () => {
-  expect(toTime("31/05/2021")).toBe("31/05/2021");
+  expect(toTime("31/05/2021")).toMatchObject({ value: "31/05/2021" });
+  expect(toTime("5.13.2021")).toMatchObject({ value: "5.13.2021" });
   expect(toTime("2021/5/31 9:05")).toBe("2021-05-31T09:05:00+00:00");
 });
 
@@ -449,7 +603,7 @@ test("a formula's error in a spreadsheet is no name, and becomes nobody's", asyn
   const name = "name: must be a non-blank string of 1 to 200 code points";
   expect((await errorsOf(files)).split("\n")).toEqual(
     errors.map((text, at) => {
-      return `users.csv, line ${at + 3}: ${name}, got "${text}"; it is an error of a formula in a spreadsheet (user ${at + 2})`;
+      return `users.csv, line ${at + 3}: ${name}, got "${text}"; it is an error of a formula in a spreadsheet: correct the formula (user ${at + 2})`;
     }),
   );
   const { records } = await importFiles(files, { skipInvalid: true });
@@ -528,6 +682,12 @@ test.each<[string, Files, string]>([
     " has the unknown file Users 2.csv; the files",
   ],
   ["queries", { "users.sql": "" }, " has the unknown file users.sql; the files can be roles.csv, "],
+  [
+    "a spreadsheet",
+    { "users.xlsx": "", "companies.csv": "" },
+    " has users.xlsx; save it as CSV UTF-8 in users.csv",
+  ],
+  ["a hidden ending", { "Users.csv.txt": "" }, " has Users.csv.txt; rename it to users.csv"],
   ["no header", { "users.csv": "" }, "users.csv is empty; its first line must name the columns"],
   ["no rows", bad(), "no users and no companies; nothing was written"],
   ["two files", { "users.csv": "", "Users .CSV": "" }, " has both Users .CSV and users.csv"],

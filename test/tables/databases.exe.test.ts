@@ -18,6 +18,8 @@ import {
 const isRequired = process.env.ROADBOOK_REQUIRE_ALL === "1";
 const T = "2024-03-09T17:05:00Z";
 const NOT_A_BOOLEAN = /public: (is missing|must be true or false, got)/;
+const ZERO_DATE =
+  /, got "0000-00-00.*"; it stands for no date: select NULL, and leave out such users/;
 const SILENCE = "timed out: the database sent nothing for 0.5 s";
 const NOT_TEXT = /^users\.sql, id 1: name: must be .*, got bytes that are not text/;
 const NOT_AN_ID = /id: (is missing|must be an integer from 1 to 9007199254740991, got)/;
@@ -85,7 +87,12 @@ const families: Record<string, Family> = {
       ["created_at", "timestamp '2024-03-09 17:05:00.9'", T],
       ["created_at", "date '2024-03-09'", "2024-03-09T00:00:00Z"],
       ["created_at", "z::text", T],
-      ["created_at", "timestamptz 'infinity'", /, got Infinity$/],
+      ["created_at", "20240309170500", T],
+      [
+        "created_at",
+        "timestamptz 'infinity'",
+        /, got Infinity; it is PostgreSQL's infinity; it stands for no date: select NULL, and leave/,
+      ],
     ],
     odd: ["int", "text", /^user_roles\.sql: user_id is not compared like id in users\.sql; write/],
     differs: [
@@ -124,7 +131,9 @@ const families: Record<string, Family> = {
       ["created_at", "stamp", T],
       ["created_at", "dt", T],
       ["created_at", "day", "2024-03-09T00:00:00Z"],
-      ["created_at", "never", /, got "0000-00-00"$/],
+      ["created_at", "never", ZERO_DATE],
+      // As MediaWiki has it.
+      ["created_at", "CAST('20240309170500' AS BINARY(14))", T],
       ["name", "latin", "Müller"],
       ["name", "bytes", "Łódź"],
       ["name", "x'41ff'", NOT_TEXT],
@@ -157,7 +166,7 @@ const families: Record<string, Family> = {
       ["public", "i > 1", false],
       ["public", "x'01'", NOT_A_BOOLEAN],
       ["created_at", "unixepoch('2024-03-09 17:05:00')", T],
-      ["created_at", "'0000-00-00 00:00:00'", /, got "0000-00-00 00:00:00"$/],
+      ["created_at", "'0000-00-00 00:00:00'", ZERO_DATE],
       ["name", "007", "7"],
       ["name", "CAST(x'41ff' AS TEXT)", "A\ufffd"],
     ],
@@ -580,9 +589,11 @@ for (const [name, { has, start, types, cases, odd, differs, cast, keys }] of Obj
         const decodeHtml = folder === "phpbb";
         const options = { queries, avatarBase, decodeHtml, skipInvalid: true };
         const { skipped } = await importDataset(url, target, options);
-        expect(skipped.format().split("\n")).toEqual([
-          expect.any(String),
+        const isXenforo = folder === "xenforo"; // Its avatars have no names of their own.
+        expect(skipped.format().split("\n").sort()).toEqual([
+          expect.stringContaining("users.sql, id 50: name"),
           expect.stringContaining("users.sql, id 51: created_at"),
+          ...(isXenforo ? [] : [expect.stringContaining("users.sql, id 52: avatar_url")]),
         ]);
         const lines = await linesOf(target);
         const ready = readyQueries[folder];
@@ -595,9 +606,7 @@ for (const [name, { has, start, types, cases, odd, differs, cast, keys }] of Obj
         expect(users.filter((user) => !user.public)).toEqual(private_);
         const unlock = { id: 7, tier: 2, unlocked_at: T };
         const user = { type: "user", public: true, created_at: "2021-05-01T10:00:00Z" };
-        const isXenforo = folder === "xenforo"; // Its avatars have no names of their own.
-        const odd = isXenforo ? null : "https://forum.example/download/N/A";
-        const other = { avatar_url: odd, company: null };
+        const other = { avatar_url: null, company: null };
         expect(users.filter((user) => user.public)).toEqual([
           { ...user, id: 42, name: "Łukasz 田中", achievements: [unlock], ...expected },
           { ...user, ...other, id: 52, name: "Odd avatar", roles: [], achievements: [] },

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { importDataset } from "../../src/import/import.ts";
-import { idFormats } from "../../src/tables/cell-ids.ts";
+import { idFormats } from "../../src/tables/cells.ts";
 import { ComparisonCheck } from "../../src/tables/comparison-check.ts";
 import { connect } from "../../src/tables/database-connection.ts";
 import { DatabaseSource } from "../../src/tables/database-source.ts";
