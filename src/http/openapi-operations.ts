@@ -5,6 +5,7 @@ import examples from "../../data/examples.json" with { type: "json" };
 import * as model from "../domain/model.ts";
 import { endpoints } from "./endpoints.ts";
 import { ErrorBody, type ErrorCode, errors } from "./error-codes.ts";
+import { errorBody } from "./errors.ts";
 import { errorsOf } from "./errors-by-route.ts";
 import { allowHeaders } from "./methods.ts";
 import { limitHeaders } from "./rate-limit.ts";
@@ -110,7 +111,16 @@ function headersOfFailure(status: number, common: object): object {
 
 function failure(codes: readonly ErrorCode[], its: object) {
   const sentences = codes.map((code) => `\`${code}\`: ${errors[code].message}`);
-  return response(sentences.join("\n\n"), its, { schema: { $ref: references.get(ErrorBody) } });
+  return response(sentences.join("\n\n"), its, {
+    schema: { $ref: references.get(ErrorBody) },
+    // Without these, a tool that imitates the API responds with any code of the schema.
+    examples: Object.fromEntries(codes.map((code) => [code, { value: exampleOf(code) }])),
+  });
+}
+
+function exampleOf(code: ErrorCode): ErrorBody {
+  const details = code === "rate_limited" ? { retry_after: 90 } : {};
+  return errorBody(code, errors[code].message, details);
 }
 
 function response(description: string, its: object, body: object) {

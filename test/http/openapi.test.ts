@@ -32,6 +32,19 @@ test("every endpoint describes its parameter and all statuses with a body", () =
   }
 });
 
+test("every error response has an example of each of its codes, and of no other", () => {
+  const codesAt = (path: string, status: number) => {
+    const operation = operations.find(([each]) => each === path)?.[1];
+    const { examples = {} } = operation?.responses[status]?.content?.["application/json"] ?? {};
+    return Object.values(examples).map(({ value }) => value.error.code);
+  };
+  expect(codesAt("/search/users", 400)).toEqual(["invalid_query"]);
+  expect(codesAt("/search/users", 429)).toEqual(["rate_limited"]);
+  expect(codesAt("/users/public/{userId}", 400)).toEqual(["invalid_user_id"]);
+  expect(codesAt("/users/public/{userId}", 404)).toEqual(["user_not_found"]);
+  expect(codesAt("/health", 503)).toEqual(["unavailable"]);
+});
+
 test("no schema has the name of a global, which a generated client would hide", () => {
   const names = Object.keys(document.components?.schemas ?? {});
   expect(names).toContain("ApiError");

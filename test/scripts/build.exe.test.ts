@@ -1,8 +1,16 @@
 /** Tests that the build bundles an operator's data and gives the same bytes each time. */
 import { expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { executable, fixture, root, run, spawnServer, temporaryFolder } from "../support.ts";
+import {
+  executable,
+  fixture,
+  root,
+  run,
+  spawnServer,
+  temporaryFolder,
+  tryProgram,
+} from "../support.ts";
 
 async function build(dataset: string) {
   const outfile = join(temporaryFolder(), "custom");
@@ -34,6 +42,16 @@ test("an invalid dataset fails the build, which leaves no executable", async () 
   expect([code, existsSync(outfile)]).toEqual([1, false]);
   expect(stderr).toContain("one object per line");
 });
+
+test.if(tryProgram("strip"))(
+  "a stripped executable is a bare Bun, as packagers are told",
+  async () => {
+    const stripped = join(temporaryFolder(), "stripped");
+    copyFileSync(await executable(), stripped);
+    expect((await run(["strip", stripped])).code).toBe(0);
+    expect((await run([stripped, "--version"])).stdout).toBe(`${Bun.version}\n`);
+  },
+);
 
 test("the smoke test of a release passes for the executable, and fails for another program", async () => {
   const smoke = (program: string) => run(["scripts/release/smoke", program], { cwd: root });
