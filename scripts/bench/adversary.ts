@@ -11,8 +11,6 @@ import { spellQuery } from "../../src/search/fold.ts";
 import { buildNameIndex } from "../../src/search/name-index.ts";
 import { normalizeQuery } from "../../src/search/normalize-query.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
-import { DEFAULT_ACCENT } from "../../src/web/brand.ts";
-import { drawSign } from "../../src/web/drawings.ts";
 import { user } from "../../test/datasets.ts";
 import { fillNames, type SimilarNames, similarNames } from "../../test/search/similar-names.ts";
 import { temporaryFolder } from "../../test/support.ts";
@@ -40,8 +38,8 @@ async function benchRequests({ users, isQuick }: Options): Promise<void> {
   const rounds = isQuick ? 2 : 100;
   const texts = [..."Щﷺ한<"].map((letter) => letter.repeat(200));
   texts.push("an", "av mes", `an${"\u0345\u0316".repeat(199)}`);
-  const paths = ["drivers/861?achievements=all", "sitemaps/0.xml", "docs/json", "docs/scalar.js"];
-  paths.push("avatars/42.png", ...texts.map((text) => `?q=${encodeURIComponent(text)}`));
+  const paths = ["drivers/861?achievements=all", "sitemap.xml", "docs/json", "docs/scalar.js"];
+  paths.push("avatars/42.svg", ...texts.map((text) => `?q=${encodeURIComponent(text)}`));
   const headers = { accept: "text/html", "accept-language": "a,".repeat(7500) };
   const found: [number, string][] = [];
   for (const data of [{ snapshot: await buildSnapshot(users) }, { dataset: longestDataset() }]) {
@@ -52,9 +50,6 @@ async function benchRequests({ users, isQuick }: Options): Promise<void> {
       found.push([await minOf(rounds, send), path.slice(0, MAX_LENGTH)]);
     }
   }
-  // A server keeps this picture for as long as the number of users stays the same.
-  const drawSite = () => drawSign("Roadbook", "1,000,000 drivers", DEFAULT_ACCENT);
-  found.push([await minOf(rounds, drawSite), "sign.png, if it is drawn"]);
   for (const [ms, path] of found.sort(([a], [b]) => b - a))
     console.log(`${format(ms)} ms  /${path}`);
 }

@@ -6,7 +6,7 @@ import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 
 export const PROFILE = "/users/public/42";
-const PICTURE = "/avatars/N.png";
+const DRAWING = "/avatars/N.svg";
 const RESULTS = "/?q=anna";
 
 /** The address of the attacker, which the servers of the bench trust as a proxy. */
@@ -54,19 +54,15 @@ export const attacks: Record<string, Attack> = {
   "200 connections request a profile": repeat(200, PROFILE),
   "200 connections request the page of a driver": repeat(200, "/drivers/46"),
   "200 connections request a page of results": repeat(200, RESULTS),
-  "200 connections request the site's picture": repeat(200, "/sign.png"),
-  "200 connections request drawn pictures": repeat(200, PICTURE),
-  "1,000 connections request drawn pictures": repeat(1000, PICTURE),
-  "250 clients of a /48 request drawn pictures": network(250, PICTURE),
-  "1,000 clients of a /48 request drawn pictures": network(1000, PICTURE),
-  "3,000 clients of a /48 request drawn pictures": network(3000, PICTURE),
+  "1,000 connections request the sitemap": repeat(1000, "/sitemap.xml"),
+  "1,000 connections request drawings": repeat(1000, DRAWING),
+  "3,000 clients of a /48 request drawings": network(3000, DRAWING),
   "3,000 clients of a /48 request a page of results": network(3000, RESULTS),
   "3,000 clients of a /48 request a profile": network(3000, PROFILE),
   "200 clients open a connection per profile": reconnect,
   "200 clients request a page of results and leave": leave(200, RESULTS),
-  "200 clients request drawn pictures and leave": leave(200, PICTURE),
   "200 clients request all achievements and leave": leave(200, "/drivers/42?achievements=all"),
-  "200 clients request a sitemap and leave": leave(200, "/sitemaps/0.xml"),
+  "200 clients request the sitemap and leave": leave(200, "/sitemap.xml"),
   "300 clients connect over TLS and leave": leave(300, PROFILE),
 };
 for (const name of ["Accept", "Accept-Encoding", "Accept-Language", "If-None-Match", "Cookie"]) {

@@ -12,8 +12,6 @@ const ATTACK_MS = 1500;
 /** In this time, the attacker's process starts. The start of the attack is measured, too. */
 const WARM_UP_MS = 200;
 const RUNS = 5;
-/** After its first page, the server draws a first picture, which takes much longer than others. */
-const PREPARE_MS = 500;
 /** A page always waits for a turn, and a profile only if a tick is long. */
 const PAGE = "/drivers/46";
 
@@ -71,7 +69,6 @@ async function measureOther(server: Target & { pid: number }, attack: string): P
   const profiles = open(origin, "127.0.0.1").on("error", () => {});
   const pages = open(origin, "127.0.0.1").on("error", () => {});
   await Promise.all([ask(profiles, PROFILE), ask(pages, PAGE)]);
-  await Bun.sleep(PREPARE_MS);
 
   // The attacker has a process of its own, so that it does not delay this client.
   const attacker = Bun.spawn(

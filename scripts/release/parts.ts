@@ -52,12 +52,7 @@ export async function listExecutableParts(): Promise<Part[]> {
 /** Returns the packages that modules with these absolute paths are from, and those of the assets. */
 export async function listParts(modules: readonly string[]): Promise<Part[]> {
   const folders = new Set(modules.flatMap(folderOf));
-  const parts = [
-    ...[...folders].map(readPackage),
-    ...(await listDocsParts()),
-    readPackage(join(root, "node_modules/@expo-google-fonts/noto-sans")),
-    readRenderer(),
-  ];
+  const parts = [...[...folders].map(readPackage), ...(await listDocsParts())];
   // The same version may be installed in several folders.
   const packages = new Map(parts.map((part) => [`${part.name} ${part.version}`, part]));
   return [...packages].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, part]) => part);
@@ -154,12 +149,6 @@ function readPackage(folder: string): Part {
     text: files.map((file) => readFileSync(join(folder, file), "utf8").trim()).join("\n\n"),
     url: homepage ?? `https://www.npmjs.com/package/${name}`,
   };
-}
-
-/** The package lists no crates. These are the licences of those that its panic messages name. */
-function readRenderer(): Part {
-  const part = readPackage(join(root, "node_modules/@resvg/resvg-wasm"));
-  return { ...part, licence: `${part.licence}; its crates: MIT, Apache-2.0, BSD-3-Clause, zlib` };
 }
 
 /** Returns Bun and the libraries that it links, from the documentation of this version of Bun. */

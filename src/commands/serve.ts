@@ -27,7 +27,6 @@ import { createLog, type Log, logRequest } from "../server/log.ts";
 import { notifyReady } from "../server/notify.ts";
 import { addServerHeaders } from "../server/server-headers.ts";
 import { takeTurns } from "../server/turns.ts";
-import { OpenFilesWatcher } from "../server/watch-open-files.ts";
 import { SnapshotWatcher } from "../server/watch-snapshot.ts";
 import { type Setting, variableOf } from "../settings/declare.ts";
 import { UsageError } from "../settings/read-value.ts";
@@ -156,7 +155,6 @@ interface Server {
 /** Says that the server is ready, and looks for new snapshots until a signal. */
 async function watchUntilSignal(server: Server, values: ServeValues, log: Log): Promise<void> {
   using snapshotWatcher = new SnapshotWatcher(server, values.refresh, log);
-  using _openFilesWatcher = new OpenFilesWatcher(log);
   process.on("SIGHUP", () => snapshotWatcher.reload());
 
   // Called before the ready line, because programs may send a signal as soon as they read it.

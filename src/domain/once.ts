@@ -7,11 +7,6 @@ export class Once<Made> {
     this.#make = make;
   }
 
-  /** Whether it is made, or is about to be. */
-  get hasBegun(): boolean {
-    return this.#made !== undefined;
-  }
-
   get(): Promise<Made> {
     if (this.#made) return this.#made;
 

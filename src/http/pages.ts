@@ -7,7 +7,6 @@ import type { Decision } from "../limit/decision.ts";
 import { normalizeQuery, SEARCHABLE } from "../search/normalize-query.ts";
 import type { Snapshot } from "../snapshot/read/reload.ts";
 import { renderDocument } from "../web/document.ts";
-import { preparePictures } from "../web/drawings.ts";
 import { assetPath, companyPath, DOCS_PATH, driverPath } from "../web/page-paths.ts";
 import type { ProblemView, View } from "../web/view.ts";
 import type { Pages, Service } from "./app-options.ts";
@@ -111,8 +110,6 @@ class PageRenderer {
 
   /** The view was read from `data`. */
   show(request: Request, data: Snapshot, view: View): Content {
-    // A program that shows a link to a page fetches the page, and then its picture.
-    if (!this.#pages.kiosk) preparePictures();
     const { basePath, baseUrl } = this.#service;
     const { kiosk, featured } = this.#pages;
 

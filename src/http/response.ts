@@ -11,6 +11,9 @@ import { createReport } from "./report-response.ts";
 import type { RequestContext, RequestContexts } from "./request-context.ts";
 import { contentOf, DroppedConnection } from "./result.ts";
 
+/** The longest body that is compressed anew for each request, which takes at most 3 ms. */
+const MAX_COMPRESSED_LENGTH = 500_000;
+
 const exposed = ["ETag", "Retry-After", "X-API-Version", "X-Request-Id"];
 
 /** Sent with every response. A page from any origin may read all of it. */
@@ -121,9 +124,11 @@ class ResponseMaker {
     return response;
   }
 
-  #chooseCoding({ type, body }: Content, requestHeaders: Headers): Coding {
+  #chooseCoding({ type, body, options }: Content, requestHeaders: Headers): Coding {
     // A PNG is compressed already.
     if (!this.#compresses || body === null || type === "image/png") return "identity";
+    // Compressing a long body for each request would delay others.
+    if (!options.isShared && body.length > MAX_COMPRESSED_LENGTH) return "identity";
     return codingFor(body, requestHeaders);
   }
 }

@@ -15,7 +15,6 @@ import { forgetDeleted, forgetDeletedIn } from "../snapshot/format/forget.ts";
 import { writeMeta } from "../snapshot/format/meta.ts";
 import { verifyFile } from "../snapshot/format/open.ts";
 import { createIndexes, createSchema } from "../snapshot/format/schema.ts";
-import { divideSitemap } from "../snapshot/format/sitemap-pages.ts";
 import { addTrailer, writeTrailer } from "../snapshot/format/write-trailer.ts";
 import type { Database } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
@@ -150,7 +149,6 @@ export class SnapshotWriter implements Disposable {
     const built_at = formatTime(Math.floor(this.builtAtMs / 1000));
     writeMeta(this.db, { built_at, roadbook_version: version, ...summary, id_map });
     createIndexes(this.db.$client);
-    divideSitemap(this.db.$client);
 
     this.db.$client.exec("COMMIT");
   }

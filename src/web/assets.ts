@@ -12,15 +12,11 @@ type Bytes = Uint8Array<ArrayBuffer>;
 /** The bundled data: the demo, or the dataset of `build --dataset`. */
 export const DEMO_SNAPSHOT = "demo.snapshot";
 export const LICENCES = "licences.txt";
-/** The letters of Latin, Greek and Cyrillic. */
-const FONT = "@expo-google-fonts/noto-sans/700Bold/NotoSans_700Bold.ttf";
 const makers = {
   "scalar.js.gz": packDocsScript,
   "page.css.asset": () => bundle("style.css"),
   "page.js.asset": () => bundle("browser.ts"),
   "rescue.js.asset": () => bundle("kiosk-rescue.ts"),
-  "resvg.wasm.asset": () => readPackaged("@resvg/resvg-wasm/index_bg.wasm"),
-  "font.ttf.asset": () => readPackaged(FONT),
 };
 type AssetName = keyof typeof makers;
 
@@ -69,7 +65,7 @@ async function readText(name: AssetName): Promise<string> {
 const assets = new Map<AssetName, Once<Bytes>>();
 
 /** Only the first call for a name reads or makes the file. */
-export function readAsset(name: AssetName): Promise<Bytes> {
+function readAsset(name: AssetName): Promise<Bytes> {
   const asset = assets.get(name) ?? new Once(async () => (await findReady(name)) ?? makers[name]());
   assets.set(name, asset);
   return asset.get();

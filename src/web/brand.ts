@@ -3,7 +3,6 @@ import crypto from "node:crypto";
 import { InvalidValue } from "../domain/invalid-value.ts";
 import type { Language } from "../domain/languages.ts";
 import { MAX_LOGO_BYTES } from "../domain/limits.ts";
-import { PNG_SIGNATURE } from "./encode-png.ts";
 
 export const DEFAULT_TITLE = "Roadbook";
 export const DEFAULT_ACCENT = "#ffc61a";
@@ -149,6 +148,9 @@ function logoOf(bytes: Uint8Array, kind: string, type: string): Logo {
   // Copies the bytes, because the caller might change them after clients have cached the file.
   return { file, type, bytes: bytes.slice() };
 }
+
+/** Every PNG begins with it. */
+const PNG_SIGNATURE = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
 
 /** An optional XML prolog, and the attributes of the root tag of an SVG. */
 const SVG_ROOT =

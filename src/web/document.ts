@@ -2,7 +2,7 @@
 import { type Language, languages, type Texts } from "../domain/languages.ts";
 import { MAX_NAME } from "../domain/model.ts";
 import { Html, html } from "./html.ts";
-import { DOCS_PATH, FAVICON_PATH, SIGN_PATH } from "./page-paths.ts";
+import { DOCS_PATH, FAVICON_PATH } from "./page-paths.ts";
 import { type PageContext, type Rendered, renderFeatured, renderView } from "./render.ts";
 import { type Translation, translationIn } from "./translation.ts";
 import type { View } from "./view.ts";
@@ -67,19 +67,22 @@ ${
 }
 
 /** The tags for link previews. */
-function renderPreview(rendered: Rendered, { brand, baseUrl, texts }: DocumentContext): Html {
+function renderPreview(rendered: Rendered, context: DocumentContext): Html {
+  const { view, brand, baseUrl, logoPath, texts } = context;
   const { description, path, avatar, name } = rendered;
   const title = path === undefined ? texts.title : name;
-  const image = avatar ?? baseUrl + SIGN_PATH;
+  // Few programs preview an SVG.
+  const logo = logoPath?.endsWith(".png") && baseUrl + logoPath;
+  const image = avatar ?? logo;
   const url = path !== undefined && baseUrl + path;
   return html`<meta name="description" content="${description}">
 ${url && html`<link rel="canonical" href="${url}">\n<meta property="og:url" content="${url}">`}
 <meta property="og:site_name" content="${brand.title}">
-<meta property="og:type" content="${avatar ? "profile" : "website"}">
+<meta property="og:type" content="${view.kind === "driver" ? "profile" : "website"}">
 <meta property="og:title" content="${title}">
 <meta property="og:description" content="${description}">
-<meta property="og:image" content="${image}">
-<meta name="twitter:card" content="${avatar ? "summary" : "summary_large_image"}">`;
+${image && html`<meta property="og:image" content="${image}">`}
+<meta name="twitter:card" content="summary">`;
 }
 
 function renderSearch({ view, brand, basePath, texts }: DocumentContext): Html {

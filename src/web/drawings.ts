@@ -1,12 +1,10 @@
-/** Draws avatars, badges, the icon and the sign of link previews, always with the same bytes. */
-import anyAscii from "any-ascii";
+/** Draws avatars, badges and the icon, always with the same bytes. */
 import { languages } from "../domain/languages.ts";
 import type { Achievement } from "../domain/model.ts";
 import { fold } from "../search/fold.ts";
 import paths from "./badges.json" with { type: "json" };
-import { type Logo, textColourOn } from "./brand.ts";
+import { textColourOn } from "./brand.ts";
 import { type Html, html } from "./html.ts";
-import { drawPng, findBox, isLoaded } from "./png.ts";
 
 /** Patterns behind the initials: hills, lanes, tunnels and so on, in a 64×64 view box. */
 const patterns = [
@@ -84,72 +82,6 @@ const compactNumbers = new Intl.NumberFormat("en", {
 });
 
 export function drawFavicon(accent: string): string {
-  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect x="2" y="2" width="60" height="60" rx="14" fill="${accent}"/>${drawRoad(accent)}</svg>`
+  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect x="2" y="2" width="60" height="60" rx="14" fill="${accent}"/><path d="M25 12 H39 L52 52 H12Z" fill="${textColourOn(accent)}"/><path d="M30.5 16 H33.5 L34 24 H30Z M29.5 29 H34.5 L35 38 H29Z M28.5 43 H35.5 L36 52 H28Z" fill="${accent}"/></svg>`
     .text;
-}
-
-function drawRoad(accent: string): Html {
-  return html`<path d="M25 12 H39 L52 52 H12Z" fill="${textColourOn(accent)}"/><path d="M30.5 16 H33.5 L34 24 H30Z M29.5 29 H34.5 L35 38 H29Z M28.5 43 H35.5 L36 52 H28Z" fill="${accent}"/>`;
-}
-
-/** An avatar for link previews. Few programs that show those can show an SVG. */
-export const drawAvatarPng = (id: number, name: string) => drawPng(drawAvatar(id, spellOut(name)));
-
-/** Draws a first picture in the background, because it takes ten times as long as the others. */
-export function preparePictures(): void {
-  if (!isLoaded()) drawAvatarPng(1, "A").catch(() => {});
-}
-
-/** The smallest size that most programs show in full width. A broken logo is left out. */
-export async function drawSign(title: string, count: string, accent: string, logo?: Logo) {
-  // A title that does not fit into two lines is cut.
-  const lines = (spellOut(title).match(/\S.{0,23}(?!\S)|\S{24}/gu) ?? []).slice(0, 2);
-  const tspans = lines.map((line, at) => html`<tspan x="0" y="${at * 115}">${line}</tspan>`);
-
-  const name = await fit(html`<text font-size="100">${tspans}</text>`, 516, 84);
-  const icon = await fit(logo ? embed(logo) : drawRoad(accent), 300, 76);
-
-  const colour = textColourOn(accent);
-  const sign = html`<rect width="600" height="315" fill="${accent}"/>
-    <rect x="15" y="15" width="570" height="285" rx="16" fill="none" stroke="${colour}" stroke-width="6"/>
-    ${logo && icon ? drawTile(icon) : html`<g transform="translate(42 42)">${icon?.scaled}</g>`}
-    <g transform="translate(42 ${228 - (name?.height ?? 0)})" fill="${colour}">${name?.scaled}</g>
-    <text x="42" y="271" font-size="26" fill="${colour}">${spellOut(count)}</text>`;
-
-  return drawPng(frame(sign));
-}
-
-const frame = (content: Html) =>
-  `<svg xmlns="http://www.w3.org/2000/svg" width="600" height="315">${content.text}</svg>`;
-
-interface Fitted {
-  width: number;
-  height: number;
-  scaled: Html;
-}
-
-/** Scales content to fit into a box. Undefined if nothing of it is visible. */
-async function fit(content: Html, maxWidth: number, maxHeight: number) {
-  const box = await findBox(frame(content));
-  if (!box) return undefined;
-
-  const scale = Math.min(maxWidth / box.width, maxHeight / box.height);
-  const scaled = html`<g transform="scale(${scale}) translate(${-box.x} ${-box.y})">${content}</g>`;
-  return { width: box.width * scale, height: box.height * scale, scaled };
-}
-
-function embed({ type, bytes }: Logo): Html {
-  return html`<image href="data:${type};base64,${Buffer.from(bytes).toString("base64")}"/>`;
-}
-
-/** A logo of any colour differs from the grey of the tile. */
-function drawTile({ width, height, scaled }: Fitted): Html {
-  return html`<rect x="42" y="42" width="${16 + width}" height="${16 + height}" rx="8" fill="#b4bac0"/>
-    <g transform="translate(50 50)">${scaled}</g>`;
-}
-
-/** Writes letters that the font lacks in Latin letters, and drops other symbols that it lacks. */
-function spellOut(text: string): string {
-  const spell = (letter: string) => (/[\p{L}\p{N}\p{P}]/u.test(letter) ? anyAscii(letter) : "");
-  return text.normalize("NFC").replace(/[^ -\u052f\u1e00-\u20bf]/gu, spell);
 }

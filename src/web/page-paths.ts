@@ -6,9 +6,6 @@ export const DOCUMENT_PATH = "/docs/json";
 export const DOCS_SCRIPT_PATH = "/docs/scalar.js";
 
 export const FAVICON_PATH = "/favicon.svg";
-/** The picture of the site in link previews. */
-export const SIGN_PATH = "/sign.png";
-/** The index of the sitemaps. */
 export const SITEMAP_PATH = "/sitemap.xml";
 
 export const DRIVERS_FOLDER = "/drivers/";
@@ -26,5 +23,3 @@ export const assetPath = <File extends string>(file: File) => `/assets/${file}` 
 
 /** The path of the drawing of an achievement. */
 export const iconPath = <File extends string>(file: File) => `/icons/${file}` as const;
-
-export const sitemapPath = <File extends string>(file: File) => `/sitemaps/${file}` as const;

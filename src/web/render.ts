@@ -44,7 +44,7 @@ export interface Rendered {
   /** The canonical path. A problem has none. */
   path?: string;
   /** A picture of a person, for link previews. */
-  avatar?: string;
+  avatar?: string | undefined;
   main: Html;
 }
 
@@ -285,13 +285,20 @@ function renderAchievement(entry: AchievementEntry, context: PageContext): Html 
   const { name, description, icon, type, tier: tiers, points } = achievement;
   const reached = tiers > 1 && tiers >= tier ? texts.tierOf : texts.tier;
 
-  const picture = brand.icons ? URL.parse(icon, brand.icons.replace(/\/*$/, "/"))?.href : undefined;
+  const picture = brand.icons && resolveIcon(icon, brand.icons);
   const worth = [fill(reached, { tier, tiers }), formatCount(points, texts.points)];
   // The kind is in the language of the data.
   const facts = [renderDate(unlocked_at, context), html`<span lang="">${type}</span>`];
   return html`<li>
     ${renderPicture("badge", drawBadge({ name, type, tier, points }, !picture), picture)}
     <div><h3>${name}</h3><p>${description}</p>${renderDots(worth)}${renderDots(facts)}</div></li>`;
+}
+
+/** Returns undefined for an icon that is not below the base, such as one of another site. */
+function resolveIcon(icon: string, icons: string): string | undefined {
+  const base = new URL(icons.replace(/\/*$/, "/")).href;
+  const url = URL.parse(icon, base)?.href;
+  return url?.startsWith(base) ? url : undefined;
 }
 
 /** The style sheet hides a dot at the start of a line. */
@@ -353,10 +360,9 @@ function renderAvatar(user: Face, { baseUrl }: PageContext): Html {
   return renderPicture("avatar", drawAvatar(user.id, user.name), pictureOf(user, baseUrl));
 }
 
-/** Few programs preview SVGs, so a drawing is linked as a PNG. */
-function previewedAvatar(user: Face, { baseUrl }: PageContext): string {
-  const drawing = completeAvatar(user.id, null, baseUrl);
-  return pictureOf(user, baseUrl) ?? drawing.replace(/\.svg$/, ".png");
+/** Leaves out a path, which may be that of a drawing. Few programs preview an SVG. */
+function previewedAvatar(user: Face, { baseUrl }: PageContext): string | undefined {
+  return user.avatar_url?.startsWith("/") ? undefined : pictureOf(user, baseUrl);
 }
 
 /** The URL of a user's own picture. A dataset may also name the drawing, which is none. */

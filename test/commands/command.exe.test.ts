@@ -33,12 +33,8 @@ test("the executable serves the demo in an empty folder and environment, and lea
   writeFileSync(join(folder, "bunfig.toml"), 'preload = ["./nothing.ts"]\n');
   const { child, origin } = await start(["--port", "0"], {}, folder);
   expect(await (await fetch(`${origin}/users/public/42`)).text()).toContain("Łukasz Nowak");
-  const assets = { "docs/scalar.js": "text/javascript; charset=utf-8", "sign.png": "image/png" };
-  for (const [file, type] of Object.entries(assets)) {
-    // On a busy machine, the first picture may take longer than Bun keeps a connection open.
-    const ask = () => fetch(`${origin}/${file}`).catch(() => undefined);
-    await until(async () => (await ask())?.headers.get("content-type") === type);
-  }
+  const { headers } = await fetch(`${origin}/docs/scalar.js`);
+  expect(headers.get("content-type")).toBe("text/javascript; charset=utf-8");
   child.kill("SIGTERM");
   expect(await child.exited).toBe(0);
   expect(readdirSync(folder).sort()).toEqual([".env", "bunfig.toml"]);

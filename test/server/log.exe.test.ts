@@ -3,7 +3,6 @@ import { describe, expect, test } from "bun:test";
 import { renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeSnapshot, runSql } from "../datasets.ts";
-import { dial, lastRequest, readAll } from "../sockets.ts";
 import {
   executable,
   openLogged,
@@ -166,27 +165,6 @@ test("flags that have no effect are each reported once, and others not at all", 
   const useful = "--access-log --kiosk --kiosk-idle 3m --featured 43,42 --cache-dir";
   expect(await warningsOf([...useful.split(" "), temporaryFolder()])).toEqual([]);
   expect(await warningsOf(["--fault", "none"])).toHaveLength(1);
-});
-
-test("the limit of open files is reported once, and connections that wait are accepted later", async () => {
-  const command = ["sh", "-c", `ulimit -n 64; exec ${await executable()} --port 0`];
-  await using child = Bun.spawn(command, { stdout: "pipe", stderr: "pipe" });
-  const parts: string[] = [];
-  const write = (chunk: Uint8Array) => void parts.push(Buffer.from(chunk).toString());
-  const logged = child.stderr.pipeTo(new WritableStream({ write }));
-  const log = () => parts.join("");
-  const origin = await readyOrigin(child.stdout);
-  const sockets = await Promise.all(Array.from({ length: 100 }, () => dial({ origin })));
-  const [last] = sockets.slice(-1);
-  last?.write(lastRequest);
-  await until(() => log().includes("the limit of open files is reached"));
-  // Two more of its checks, as each of them takes a second.
-  await Bun.sleep(2500);
-  for (const socket of sockets.slice(0, -1)) socket.destroy();
-  expect((await readAll(last ?? expect.unreachable())).responses).toMatchObject([{ status: 200 }]);
-  child.kill();
-  await logged;
-  expect(log().match(/"level":"warn".*open files/g)).toHaveLength(1);
 });
 
 test("faults in the variable add up, and a warning lists them", async () => {

@@ -64,28 +64,13 @@ export const user = sqliteTable("user", {
   achievements: text().notNull(),
 });
 
-/** The first id on each page of the sitemap. */
-export const userPage = sqliteTable("user_page", { first_id: integer().primaryKey() });
-export const companyPage = sqliteTable("company_page", { first_id: integer().primaryKey() });
-
 /** When a change hid or deleted a user, in milliseconds since 1970; see src/import/takedowns.ts. */
 export const takedown = sqliteTable("takedown", {
   id: integer().primaryKey(),
   at: integer().notNull(),
 });
 
-const tables = [
-  meta,
-  role,
-  achievement,
-  company,
-  companyRank,
-  privateUser,
-  takedown,
-  user,
-  userPage,
-  companyPage,
-];
+const tables = [meta, role, achievement, company, companyRank, privateUser, takedown, user];
 
 export function createSchema(db: Sqlite): void {
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);

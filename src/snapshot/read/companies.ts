@@ -1,20 +1,17 @@
 /** Reads companies with their public users. */
-import { and, count, eq, getTableColumns, gt, sql } from "drizzle-orm";
+import { and, count, eq, exists, getTableColumns, gt, sql } from "drizzle-orm";
 import type { CompanySearchResult } from "../../domain/model.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { company, companyRank, user } from "../format/schema.ts";
-import { SitemapIds } from "./sitemap-ids.ts";
 
 /** How many companies {@link Companies} lists by size. */
 const LARGEST_COMPANIES = 12;
 const id = sql.placeholder("id");
 
 export class Companies {
-  readonly sitemap: SitemapIds;
   readonly #statements: ReturnType<typeof prepareForCompanies>;
 
   constructor(db: Database) {
-    this.sitemap = new SitemapIds(db, "company");
     this.#statements = prepareForCompanies(db);
   }
 
@@ -24,6 +21,11 @@ export class Companies {
 
   listLargest(): CompanySearchResult[] {
     return this.#statements.largest.all();
+  }
+
+  /** Lists up to `limit` ids above `after` of companies that have public users, in order. */
+  listIds(after: number, limit: number): number[] {
+    return this.#statements.ids.all({ after, limit }).map(({ id }) => id);
   }
 
   /** Counts the public users of a company, but at most up to `limit`. */
@@ -41,10 +43,19 @@ function prepareForCompanies(db: Database) {
   const { folded, ...fields } = getTableColumns(company);
   const { name, avatar_url, company_role } = user;
   const limit = sql.placeholder("limit");
+  const isAfter = gt(company.id, sql.placeholder("after"));
+  const users = db.select().from(user).where(eq(user.company_id, company.id));
   const counted = db.select({ id: user.id }).from(user).where(eq(user.company_id, id));
 
   return {
     company: db.select(fields).from(company).where(eq(company.id, id)).prepare(),
+    ids: db
+      .select({ id: company.id })
+      .from(company)
+      .where(and(isAfter, exists(users)))
+      .orderBy(company.id)
+      .limit(limit)
+      .prepare(),
     users: db
       .select({ id: user.id, name, avatar_url, role: company_role })
       .from(user)

@@ -1,5 +1,5 @@
 /** Reads users with their achievements. */
-import { eq, getTableColumns, sql } from "drizzle-orm";
+import { eq, getTableColumns, gt, sql } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
 import type { Stored } from "../../domain/avatar-url.ts";
 import { compareRoles, type Role, type User } from "../../domain/model.ts";
@@ -7,14 +7,12 @@ import { formatTime } from "../../domain/time.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { achievement, privateUser, role, user } from "../format/schema.ts";
 import { encodeUnlocks } from "../format/unlocks.ts";
-import { SitemapIds } from "./sitemap-ids.ts";
 
 type Missing = { missing: "profile_private" | "user_not_found" };
 
 const id = sql.placeholder("id");
 
 export class Users {
-  readonly sitemap: SitemapIds;
   readonly #statements: ReturnType<typeof prepareForUsers>;
   /** The JSON of achievement definitions, cached because many users unlock the same ones. */
   readonly #definitions = new Map<number, string>();
@@ -22,7 +20,6 @@ export class Users {
   readonly #roles: LRUCache<string, Role[]>;
 
   constructor(db: Database) {
-    this.sitemap = new SitemapIds(db, "user");
     this.#statements = prepareForUsers(db);
     this.#roles = new LRUCache({ max: 1000, memoMethod: (json: string) => this.#readRoles(json) });
   }
@@ -52,6 +49,11 @@ export class Users {
     const row = this.#statements.unlocks.get(id);
     if (!row) return this.#missing(id);
     return encodeUnlocks(JSON.parse(row.achievements), this.#definitionOf);
+  }
+
+  /** Lists up to `limit` ids of public users above `after`, in order. */
+  listIds(after: number, limit: number): number[] {
+    return this.#statements.ids.all({ after, limit }).map(({ id }) => id);
   }
 
   /** If several achievements have this icon, returns the one with the lowest id. */
@@ -89,6 +91,13 @@ function prepareForUsers(db: Database) {
   const icons = db.select().from(achievement).where(hasIcon).orderBy(achievement.id);
   return {
     profile: prepareText(db, profiles),
+    ids: db
+      .select({ id: user.id })
+      .from(user)
+      .where(gt(user.id, sql.placeholder("after")))
+      .orderBy(user.id)
+      .limit(sql.placeholder("limit"))
+      .prepare(),
     unlocks: prepareText(db, unlocks),
     privateUser: prepareText(db, privateUsers),
     role: prepareText(db, roles),
