@@ -1,14 +1,14 @@
 /** Runs the command line. Exits with 0 on success, 1 on failure and 2 on incorrect usage. */
+import { runCommandLine } from "./commands/command-line.ts";
 import { tooOld } from "./server/runtime-version.ts";
 
 async function main(): Promise<number> {
-  // Nothing else is loaded before, because an older runtime could not load it.
+  // Before anything is loaded that an older runtime could not load.
   if (tooOld !== undefined) {
     console.error(`roadbook: ${tooOld}`);
     return 1;
   }
 
-  const { runCommandLine } = await import("./commands/command-line.ts");
   try {
     await runCommandLine(process.argv.slice(2));
     return Number(process.exitCode ?? 0);
