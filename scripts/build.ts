@@ -3,19 +3,9 @@
  * the assets of the pages. The same commit and the same version of Bun always give the same bytes.
  * scripts/release makes the other files of a release.
  */
-import { hash } from "node:crypto";
-import {
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
-import { parseArgs, promisify } from "node:util";
-import { constants, zstdCompress } from "node:zlib";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { parseArgs } from "node:util";
 import { demoDataset } from "../src/community/community.ts";
 import { importDataset } from "../src/library.ts";
 import { DEMO_SNAPSHOT, LICENCES, makeAssets } from "../src/web/assets.ts";
@@ -30,18 +20,6 @@ import {
 
 const root = join(import.meta.dir, "..");
 
-/**
- * These settings compress 118 MB to 48 MB in 9 s. xz takes 122 s to reach 43 MB, and its output
- * depends on the installed version, whereas zstd is part of Bun. By default, decoders accept a
- * window of at most 2^27 bytes.
- */
-const params = {
-  [constants.ZSTD_c_compressionLevel]: 12,
-  [constants.ZSTD_c_enableLongDistanceMatching]: 1,
-  [constants.ZSTD_c_windowLog]: 27,
-  [constants.ZSTD_c_checksumFlag]: 1,
-};
-
 const { values } = parseArgs({
   options: {
     /** Where to write the executable. */
@@ -52,8 +30,6 @@ const { values } = parseArgs({
     dataset: { type: "string" },
     /** Build for every platform into this folder. */
     all: { type: "string" },
-    /** With --all, compress each executable, and write SHA256SUMS. */
-    compress: { type: "boolean" },
   },
 });
 const target = platforms.find((platform) => platform === values.target);
@@ -74,13 +50,9 @@ try {
 }
 
 async function buildAll(embedded: string[]): Promise<void> {
-  const built: string[] = [];
   for (const platform of platforms) {
-    const file = join(out, fileNameOf(platform));
-    await compile(file, embedded, platform);
-    built.push(file);
+    await compile(join(out, fileNameOf(platform)), embedded, platform);
   }
-  if (values.compress) await packFiles(built);
 }
 
 async function writeEmbedded(): Promise<string[]> {
@@ -141,20 +113,4 @@ async function compile(file: string, embedded: string[], platform?: Platform): P
   });
   renameSync(platform && isWindows(platform) ? `${compiled}.exe` : compiled, file);
   process.stdout.write(`built ${file}\n`);
-}
-
-/** Writes a compressed copy beside each file, and SHA256SUMS for `sha256sum --check`. */
-async function packFiles(files: string[]): Promise<void> {
-  const sums: Record<string, string> = {};
-  for (const file of files) {
-    const bytes = readFileSync(file);
-    const compressed = await promisify(zstdCompress)(bytes, { params });
-    writeFileSync(`${file}.zst`, compressed);
-    sums[basename(file)] = hash("sha256", bytes);
-    sums[`${basename(file)}.zst`] = hash("sha256", compressed);
-    process.stdout.write(`compressed ${file}.zst\n`);
-  }
-  const names = Object.keys(sums).sort();
-  const lines = names.map((name) => `${sums[name]}  ${name}\n`);
-  writeFileSync(join(out, "SHA256SUMS"), lines.join(""));
 }

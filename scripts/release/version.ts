@@ -108,15 +108,15 @@ export function updateNames(documents: Documents): Documents {
 /** The README's section. Every block can be pasted on its own. */
 function formatGetIt(version: string, isReleased: boolean): string {
   const downloads = `${webAddress}/releases/latest/download`;
-  const get = (platform: string) =>
-    `curl -fLo roadbook ${downloads}/roadbook-${platform} && chmod +x roadbook`;
+  const get = (platform: string) => `curl -fL ${downloads}/roadbook-${platform}.tar.gz | tar -xz`;
+  const zip = "roadbook-windows-x64.zip";
   const deb = `roadbook_${version}_amd64.deb`;
   const pinned = `${webAddress}/releases/download/v${version}`;
   const blocks = {
     "Linux with glibc 2.17 or later; on arm64, `linux-arm64`": get("linux-x64"),
     "Alpine; on arm64, `linux-arm64-musl`": `apk add curl libstdc++ && ${get("linux-x64-musl")}`,
     "macOS 13 or later; on Intel, `darwin-x64`": `${get("darwin-arm64")} && codesign --force --sign - roadbook`,
-    "Windows 10 (1809) or later": `curl.exe -fLo roadbook.exe ${downloads}/roadbook-windows-x64.exe`,
+    "Windows 10 (1809) or later": `cmd /c "curl -fLO ${downloads}/${zip} && tar -xf ${zip}"`,
     "Debian 12, Ubuntu 22.04 or later; on arm64, `arm64`": `curl -fLO ${pinned}/${deb} && sudo apt-get install ./${deb}`,
     "Node.js 22.15 or later": `npx ${name}`,
     "A container": `docker run --rm -p 3000:3000 ${image}`,

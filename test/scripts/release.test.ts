@@ -1,6 +1,6 @@
 /** The version, the names that repeat it, the notes, and what the release workflow publishes. */
 import { expect, test } from "bun:test";
-import { cpSync, mkdirSync, readFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import {
   findProblem,
@@ -11,7 +11,7 @@ import {
   webAddress,
 } from "../../scripts/release/version.ts";
 import { version as current } from "../../src/domain/version.ts";
-import { codeBlocks, root, run, temporaryFolder } from "../support.ts";
+import { codeBlocks, root, run, temporaryFolder, tryProgram } from "../support.ts";
 
 const documents = readDocuments();
 const next = current.replace("-dev", "");
@@ -132,4 +132,25 @@ test("the workflow makes the draft public last, and gives npm a path that is no 
   const dry = `npm ${publish} --dry-run --offline`;
   const outcome = await run(["sh", "-c", dry], { cwd: dirname(dirname(tarball)) });
   expect(outcome).toMatchObject({ code: 0, stdout: "+ x@1.0.0\n" });
+});
+
+test.if(tryProgram("python3"))("the README's line for Linux unpacks an executable", async () => {
+  const folder = temporaryFolder();
+  for (const name of ["roadbook-linux-x64", "roadbook-windows-x64.exe"]) {
+    writeFileSync(join(folder, name), "#!/bin/sh\necho unpacked\n");
+  }
+  const env = { PATH: process.env.PATH ?? "", SOURCE_DATE_EPOCH: "1700000000" };
+  const packed = await run([join(root, "scripts/release/pack"), folder], { env });
+  expect(packed).toEqual({ code: 0, stdout: "", stderr: "" });
+
+  const cwd = temporaryFolder();
+  const [linux = ""] = codeBlocks(readFileSync(join(root, "README.md"), "utf8"), "shell");
+  const local = linux.replace(/https:.*\//, `file://${folder}/`);
+  expect(local).toContain("/roadbook-linux-x64.tar.gz | tar -xz");
+  const { stdout } = await run(["sh", "-c", `${local} && ./roadbook`], { cwd });
+  expect(stdout).toBe("unpacked\n");
+
+  const zip = join(folder, "roadbook-windows-x64.zip");
+  const listed = await run(["python3", "-m", "zipfile", "-l", zip]);
+  expect(listed.stdout).toMatch(/^roadbook\.exe +2023-11-14 22:13:20 +24$/m);
 });
