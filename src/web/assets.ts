@@ -20,9 +20,12 @@ const makers = {
 };
 type AssetName = keyof typeof makers;
 
-export async function demoSnapshot(): Promise<Uint8Array> {
-  const ready = await findReady(DEMO_SNAPSHOT);
-  if (ready) return ready;
+const demo = new Once(async () => (await findReady(DEMO_SNAPSHOT)) ?? buildDemo());
+
+/** Made once, because a test rig opens it for each test. */
+export const demoSnapshot = (): Promise<Uint8Array> => demo.get();
+
+async function buildDemo(): Promise<Uint8Array> {
   const { demoDataset } = await import("../community/community.ts");
   const { buildSnapshot } = await import("../import/import.ts");
   return buildSnapshot(demoDataset());

@@ -5,7 +5,7 @@ export type Translation = ReturnType<typeof translate>;
 
 const translations: Partial<Record<Language, Translation>> = {};
 
-/** Creating formats takes longer than rendering a page, so they are kept for each language. */
+/** Formats are kept for each language, because creating them takes longer than rendering a page. */
 export function translationIn(language: Language): Translation {
   translations[language] ??= translate(language);
   return translations[language];
@@ -13,15 +13,26 @@ export function translationIn(language: Language): Translation {
 
 function translate(language: Language) {
   const texts: Texts = languages[language];
-  const plurals = new Intl.PluralRules(language);
-  const numbers = new Intl.NumberFormat(language);
-  const dates = new Intl.DateTimeFormat(language, { dateStyle: "long", timeZone: "UTC" });
+  const plurals = lazy(() => new Intl.PluralRules(language));
+  const numbers = lazy(() => new Intl.NumberFormat(language));
+  const dates = lazy(() => {
+    return new Intl.DateTimeFormat(language, { dateStyle: "long", timeZone: "UTC" });
+  });
   return {
     texts,
-    formatNumber: (value: number) => numbers.format(value),
-    formatDate: (time: string) => dates.format(new Date(time)),
+    formatNumber: (value: number) => numbers().format(value),
+    formatDate: (time: string) => dates().format(new Date(time)),
     formatCount: (count: number, forms: Forms) =>
-      fill(forms[plurals.select(count)] ?? "{count}", { count: numbers.format(count) }),
+      fill(forms[plurals().select(count)] ?? "{count}", { count: numbers().format(count) }),
+  };
+}
+
+/** Makes a format when it is first used, because that takes up to 10 ms. */
+function lazy<Format>(make: () => Format): () => Format {
+  let made: Format | undefined;
+  return () => {
+    made ??= make();
+    return made;
   };
 }
 
