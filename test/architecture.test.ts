@@ -127,7 +127,6 @@ describe("invariants", () => {
         "import/row-writer.ts",
         "search/find.ts",
         "search/name-index.ts",
-        "snapshot/format/forget.ts",
       ],
       /\.prepare[<(](?!\))/,
       "query with drizzle, or where that is too slow with prepareText of src/sqlite/driver.ts",

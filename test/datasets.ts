@@ -14,7 +14,7 @@ import { MAX_BYTES_IN_MEMORY } from "../src/domain/limits.ts";
 import type { PublicUserLine } from "../src/domain/model.ts";
 import { importDataset } from "../src/import/import.ts";
 import { spellQuery } from "../src/search/fold.ts";
-import { writeTrailer } from "../src/snapshot/format/write-trailer.ts";
+import { sealFile } from "../src/snapshot/format/seal.ts";
 import { exportDataset } from "../src/snapshot/read/export.ts";
 import type { Snapshot } from "../src/snapshot/read/reload.ts";
 import { sqlite } from "../src/sqlite/bun.ts";
@@ -96,7 +96,7 @@ export async function runSql(path: string, sql: string): Promise<void> {
   const db = sqlite.openWritable(path).$client;
   db.exec(sql);
   db.close();
-  await writeTrailer(path);
+  await sealFile(path);
 }
 
 /** Writes lines to a file in a new folder. Returns the file's path. */

@@ -56,7 +56,7 @@ export async function benchSearch(options: Options): Promise<void> {
   const roadbook = await openRoadbook(["--snapshot", snapshot, "--search-limit", "0"]);
   const floor = await openFloor(roadbook, Object.values(kinds).flat().map(searchPath));
   // Mapped into memory, as a server opens its private copy.
-  const db = (await openInPlace(snapshot, { isMapped: true })).db.$client;
+  const db = (await openInPlace(snapshot, true)).db.$client;
   const names = new NameSearch(db, "user");
   const index: Finder = {
     find: (query) => names.find(spellQuery(normalizeQuery(query))),

@@ -1,6 +1,6 @@
 /** `roadbook check`: verifies a snapshot. */
 import { declare } from "../settings/declare.ts";
-import { checkSnapshot } from "../snapshot/format/check.ts";
+import { checkSnapshot } from "../snapshot/format/open.ts";
 import { command, json, snapshotFile, toLine } from "./command.ts";
 import { writeStdout } from "./output.ts";
 import { describeCounts } from "./report.ts";

@@ -6,9 +6,10 @@ import { setImmediate } from "node:timers/promises";
 import { type CommunityOptions, seedDataset } from "../community/community.ts";
 import { withEndLine } from "../domain/dataset.ts";
 import { USERS_PER_COMPANY } from "../domain/limits.ts";
+import { naming } from "../files/errors.ts";
 import { STANDARD } from "../files/file-kinds.ts";
 import { readFileBytes } from "../files/input.ts";
-import { namingTarget, type Paths, replaceFile } from "../files/replace.ts";
+import { type Paths, replaceFile } from "../files/replace.ts";
 import { readLines } from "../files/split-lines.ts";
 import { notOverwritten } from "../import/old-snapshot.ts";
 import { declare } from "../settings/declare.ts";
@@ -81,7 +82,7 @@ async function writeLines(lines: Iterable<string>, to = STANDARD, force: boolean
 /** Generates the community again for each table, so that memory does not grow with its size. */
 async function writeTables(folder: string, force: boolean, options: CommunityOptions) {
   const files = tableNames.map((table) => ({ table, path: join(folder, `${table}.csv`) }));
-  const taken = await namingTarget(folder, async () => {
+  const taken = naming(folder, "write", () => {
     mkdirSync(folder, { recursive: true });
     return files.find(({ path }) => statSync(path, { throwIfNoEntry: false })?.size);
   });

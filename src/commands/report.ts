@@ -4,7 +4,7 @@ import { printable } from "../domain/text.ts";
 import type { Differences } from "../import/comparison.ts";
 import type { OddCount } from "../import/odd-texts.ts";
 import type { WriteReport } from "../import/write-report.ts";
-import type { Counts } from "../snapshot/format/counts.ts";
+import type { Counts } from "../snapshot/format/meta.ts";
 
 const MAX_NOT_FOUND = 20;
 

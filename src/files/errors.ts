@@ -36,7 +36,8 @@ export function reasonOf(error: unknown): string {
   const { cause, message = error } = fieldsOf(error);
   // Errors from Node's fetch give the reason only in their `cause`.
   if (cause) return reasonOf(cause);
-  if (!isSystemError(error)) return String(message);
+  // Only errors of the operating system name a call.
+  if (fieldsOf(error).syscall === undefined) return String(message);
 
   // Such as "ENOENT: no such file or directory, open 'x'".
   return String(message)
@@ -44,28 +45,34 @@ export function reasonOf(error: unknown): string {
     .replace(/, \w+( '.*')?( -> '.*')?$/s, "");
 }
 
-/** Whether a call of the operating system failed. */
-export function isSystemError(error: unknown): boolean {
-  return fieldsOf(error).syscall !== undefined;
-}
+/** How a message names a database that SQLite deletes when it is closed. */
+export const TEMPORARY_DATABASE = "the temporary database (TMPDIR sets its folder)";
+
+/** Says which file could not be read or written. Its cause is the error of the system. */
+class FileError extends Error {}
 
 /**
- * The error for an input that cannot be read. It has no code and no cause, so nobody takes it for an
- * error of the file that is written.
+ * Does `work`. If the file system or SQLite fails meanwhile, the error names the file, unless one
+ * inside `work` has named another file already.
  */
-export function cannotRead(name: string, error: unknown): Error {
-  return new Error(`cannot read ${name}: ${reasonOf(error)}`);
+export function naming<T>(file: string, verb: "read" | "write", work: () => T): T {
+  const fail = (error: unknown): never => {
+    throw named(file, verb, error);
+  };
+  try {
+    const result = work();
+    return result instanceof Promise ? (result.catch(fail) as T) : result;
+  } catch (error) {
+    return fail(error);
+  }
 }
 
-/** Calls `use`, which writes only a temporary database, and names that if its disk fails. */
-export async function namingTemporaryDatabase<T>(use: () => Promise<T>): Promise<T> {
-  try {
-    return await use();
-  } catch (error) {
-    if (!isFileSystemError(error)) throw error;
-    const advice = "TMPDIR sets its folder";
-    throw new Error(`cannot write the temporary database: ${reasonOf(error)}; ${advice}`);
-  }
+/** Like {@link naming}, for an error that has been caught. */
+export function named(file: string, verb: "read" | "write", error: unknown): unknown {
+  const code = codeOf(error);
+  const isOfFile = FILE_ERROR.test(code) || code.startsWith("SQLITE_");
+  if (!isOfFile || error instanceof FileError) return error;
+  return new FileError(`cannot ${verb} ${file}: ${reasonOf(error)}`, { cause: error });
 }
 
 /** Why a `fetch` failed. Leaves out the error's own message, because Bun's contains the URL. */

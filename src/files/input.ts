@@ -3,7 +3,7 @@ import { constants, createReadStream, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { pipeline } from "node:stream";
 import zlib from "node:zlib";
-import { cannotRead, codeOf, isSystemError, reasonOf } from "./errors.ts";
+import { codeOf, named, naming, reasonOf } from "./errors.ts";
 import { findForeign, isGzip, STANDARD } from "./file-kinds.ts";
 
 /** With Node's default of 16 KiB, decompression takes three times as long. */
@@ -25,18 +25,9 @@ export async function openFile(path: string): Promise<FileHandle> {
     : Object.assign(new Error("not a regular file"), { code: "EINVAL" });
 }
 
-/** Calls `read`, whose error then names the input. */
-export function namingInput<T>(name: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw cannotRead(name, error);
-  }
-}
-
 /** False for what does not exist. */
 export function isFolder(path: string): boolean {
-  const stats = namingInput(path, () => statSync(path, { throwIfNoEntry: false }));
+  const stats = naming(path, "read", () => statSync(path, { throwIfNoEntry: false }));
   return stats?.isDirectory() ?? false;
 }
 
@@ -50,7 +41,7 @@ export function readFileBytes(path: string): AsyncGenerator<Uint8Array> {
   return readStream(path, () => createReadStream(path));
 }
 
-/** Opens a stream when its first byte is needed. Errors of the system then name it. */
+/** Opens a stream when its first byte is needed. Errors of the file system then name it. */
 export async function* readStream(
   name: string,
   open: () => AsyncIterable<Uint8Array>,
@@ -58,7 +49,7 @@ export async function* readStream(
   try {
     yield* open();
   } catch (error) {
-    throw isSystemError(error) ? cannotRead(name, error) : error;
+    throw named(name, "read", error);
   }
 }
 

@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { codeOf, isFileSystemError, reasonOf } from "./errors.ts";
+import { codeOf, naming } from "./errors.ts";
 import { type LockOptions, lockWhenFree } from "./lock.ts";
 import { makeTemporaryFolder, removeLeftovers } from "./temporary-folder.ts";
 
@@ -30,11 +30,10 @@ export interface ReplaceOptions extends LockOptions, CommitOptions {}
  * leads to. The new file gets the mode of the old one and, if this process is root, its owner. If
  * the process is killed, the next call for a file in the same folder removes what is left.
  *
- * An error of the file system in `write` is taken for one of the new file, unless it has neither a
- * code nor a cause. So `write` must name all other files in their errors, as `cannotRead` does.
+ * An error of the file system in `write` names the new file, so `write` must name all other files.
  */
 export function replaceFile<T>(target: string, write: Write<T>, options: CommitOptions = {}) {
-  return namingTarget(target, async () => {
+  return naming(target, "write", async () => {
     const old = findReplaceable(target);
     await removeLeftovers(dirname(old));
     using temporary = makeTemporaryFolder(dirname(old));
@@ -44,7 +43,7 @@ export function replaceFile<T>(target: string, write: Write<T>, options: CommitO
 
 /** For one writer at a time, which removes what a killed one left, because the names are fixed. */
 export function replaceLocked<T>(target: string, write: Write<T>, options: ReplaceOptions = {}) {
-  return namingTarget(target, async () => {
+  return naming(target, "write", async () => {
     const old = findReplaceable(target);
     using _lock = await lockWhenFree(target, lockBeside(old), options);
     return await replaceBy(hiddenBeside(old, "new"), old, write, options);
@@ -59,7 +58,7 @@ export function isMissing(target: string): boolean {
 
 /** Follows symbolic links to the file that would be replaced, which may be missing. */
 export function findFile(target: string): Promise<string> {
-  return namingTarget(target, async () => followLinks(target));
+  return naming(target, "write", async () => followLinks(target));
 }
 
 function findReplaceable(target: string): string {
@@ -124,16 +123,6 @@ const lockBeside = (file: string) => hiddenBeside(file, "lock");
 
 const hiddenBeside = (file: string, ending: string) =>
   join(dirname(file), `.${basename(file)}.${ending}`);
-
-/** Calls `use`. An error of the file system in it then names the file or folder that is written. */
-export async function namingTarget<T>(target: string, use: () => Promise<T>): Promise<T> {
-  try {
-    return await use();
-  } catch (error) {
-    if (!isFileSystemError(error)) throw error;
-    throw new Error(`cannot write ${target}: ${reasonOf(error)}`, { cause: error });
-  }
-}
 
 /** Gives the new file the mode and, if this process is root, the owner of the old one. Flushes it. */
 async function finish(path: string, old: string): Promise<void> {

@@ -3,7 +3,7 @@ import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { Count, Text, UtcTime } from "../domain/model.ts";
 import { apiVersion, version } from "../domain/version.ts";
-import type { Counts } from "../snapshot/format/counts.ts";
+import type { Counts } from "../snapshot/format/meta.ts";
 import type { Service } from "./app-options.ts";
 import { endpoints } from "./endpoints.ts";
 import { errorTypes } from "./errors-by-route.ts";

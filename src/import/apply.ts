@@ -7,9 +7,9 @@ import { access, chmod, constants, stat } from "node:fs/promises";
 import type { RecordReader } from "../domain/record-reader.ts";
 import { copyIfSpace } from "../files/disk-space.ts";
 import { isMissing, type Paths, type ReplaceOptions, replaceLocked } from "../files/replace.ts";
-import { countRows } from "../snapshot/format/counts.ts";
 import { parseHeader } from "../snapshot/format/layout.ts";
-import { namingErrors } from "../snapshot/format/snapshot-error.ts";
+import { countRows } from "../snapshot/format/meta.ts";
+import { namingSnapshot } from "../snapshot/format/snapshot-error.ts";
 import { ChangeWriter } from "./change-writer.ts";
 import type { ChangedIds } from "./comparison.ts";
 import { type GuardOptions, guardChanges } from "./guard.ts";
@@ -78,7 +78,7 @@ export async function replaceExisting<T>(
   write: (paths: Paths) => Promise<T>,
 ): Promise<T> {
   // The lock file beside a name that was mistyped would stay. A first import may have one, too.
-  await namingErrors(target, async () => {
+  await namingSnapshot(target, async () => {
     if (isMissing(target)) await access(target);
   });
   return replaceLocked(target, write, options);
@@ -90,7 +90,7 @@ export async function copyVerified(
   { work, old }: Paths,
   { builtAtMs = Date.now() }: BuildTime,
 ): Promise<OldSnapshot> {
-  await namingErrors(name, () => access(old, constants.R_OK));
+  await namingSnapshot(name, () => access(old, constants.R_OK));
   const { size } = await stat(old);
   await copyIfSpace(old, work, size);
   // The copy has the mode of the original, which may forbid writing.

@@ -3,7 +3,7 @@
  * hide that everybody has another id. The old one is attached to the new one's database as `old`.
  */
 import { type SQL, sql } from "drizzle-orm";
-import type { Totals } from "../snapshot/format/counts.ts";
+import type { Totals } from "../snapshot/format/meta.ts";
 import type { Database } from "../sqlite/driver.ts";
 
 /** How a new snapshot differs from the old one. */

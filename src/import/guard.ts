@@ -3,7 +3,7 @@
  * column. ../README.md has the rules.
  */
 
-import type { Totals } from "../snapshot/format/counts.ts";
+import type { Totals } from "../snapshot/format/meta.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { type ChangedIds, Comparison, type Differences } from "./comparison.ts";
 import type { OldSnapshot } from "./old-snapshot.ts";

@@ -144,11 +144,6 @@ export class IdMap implements Disposable {
     return mark;
   }
 
-  /** Whether no key has ever been added. */
-  isEmpty(): boolean {
-    return this.#lastMark() === undefined;
-  }
-
   /** Whether this map got one mark after the other. False unless it has both. */
   isLater(mark: string, other: string): boolean {
     const number = this.#numberOf(mark);

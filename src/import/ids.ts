@@ -112,7 +112,7 @@ async function openMap(
   { idMap, force, dryRun, ...options }: OpenOptions,
 ): Promise<IdMap | undefined> {
   if (idMap === undefined) return undefined;
-  const isNew = old === undefined || old.isOfOlderRelease || force === true;
+  const isNew = old === undefined || force === true;
   const getsKeys = source.kind === "own" && !dryRun;
   return IdMap.open(idMap, { ...options, createsMissing: isNew && getsKeys });
 }

@@ -1,7 +1,7 @@
 /** Builds a snapshot from a dataset, whose records are written in batches as they are read. */
 import { InvalidValue } from "../domain/invalid-value.ts";
 import type { RecordReader } from "../domain/record-reader.ts";
-import { namingTemporaryDatabase } from "../files/errors.ts";
+import { naming, TEMPORARY_DATABASE } from "../files/errors.ts";
 import { findFile, type Paths, type ReplaceOptions, replaceLocked } from "../files/replace.ts";
 import type { TableOptions } from "../tables/open-tables.ts";
 import { type GuardOptions, guardImport } from "./guard.ts";
@@ -85,7 +85,7 @@ async function tryImport(
   options: SourceOptions,
 ): Promise<WriteReport> {
   const names = target === undefined ? undefined : { name: target, path: await findFile(target) };
-  return namingTemporaryDatabase(() => importInto(source, names, undefined, options));
+  return naming(TEMPORARY_DATABASE, "write", () => importInto(source, names, undefined, options));
 }
 
 /**

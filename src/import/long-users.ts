@@ -1,7 +1,7 @@
 /** Finds the users whose achievements would take too much of a response. */
 import { MAX_ACHIEVEMENTS_BYTES } from "../domain/model.ts";
+import { encodeUnlocks, type Unlock } from "../snapshot/format/records.ts";
 import { achievement, user } from "../snapshot/format/schema.ts";
-import { encodeUnlocks, type Unlock } from "../snapshot/format/unlocks.ts";
 import { type Database, prepareText } from "../sqlite/driver.ts";
 import type { Report } from "./record-handler.ts";
 

@@ -1,9 +1,9 @@
 /** Reads what a command must know about the snapshot that it replaces, after verifying its bytes. */
 import { existsSync } from "node:fs";
-import { isSnapshot, PREVIOUS_SCHEMA, SCHEMA_VERSION } from "../snapshot/format/layout.ts";
+import { isSnapshot } from "../snapshot/format/layout.ts";
 import { readMeta } from "../snapshot/format/meta.ts";
 import { openInPlace } from "../snapshot/format/open.ts";
-import { namingErrors, SnapshotError } from "../snapshot/format/snapshot-error.ts";
+import { namingSnapshot, SnapshotError } from "../snapshot/format/snapshot-error.ts";
 import type { Database } from "../sqlite/driver.ts";
 import type { Summary } from "./summary.ts";
 import { type HoldOptions, listTakedowns, type Takedown } from "./takedowns.ts";
@@ -16,7 +16,6 @@ export interface OldSnapshot extends Summary {
   path?: string;
   /** The mark of the id map with which the snapshot was made, if any. */
   mark: string | undefined;
-  isOfOlderRelease: boolean;
   /** The takedowns that an import holds. */
   takedowns: Takedown[];
 }
@@ -54,7 +53,7 @@ export async function readOldSnapshot(
   }
 
   try {
-    return await openVerified(path, name, PREVIOUS_SCHEMA, (db) =>
+    return await openVerified(path, name, (db) =>
       describeOldSnapshot(db, { name, path }, nowMs, options),
     );
   } catch (error) {
@@ -71,9 +70,7 @@ export function verifyOldSnapshot(
   names: FileNames,
   nowMs: number,
 ): Promise<OldSnapshot> {
-  return openVerified(file, names.name, SCHEMA_VERSION, (db) =>
-    describeOldSnapshot(db, names, nowMs),
-  );
+  return openVerified(file, names.name, (db) => describeOldSnapshot(db, names, nowMs));
 }
 
 /** Reads a snapshot whose bytes have been verified. */
@@ -84,30 +81,22 @@ export function describeOldSnapshot(
   options: HoldOptions = {},
 ): OldSnapshot {
   const { counts, unlocked, featured, id_map: mark } = readMeta(db);
-  const isOfOlderRelease = readSchema(db) === PREVIOUS_SCHEMA;
-  // The release before this one did not remember takedowns.
-  const takedowns = isOfOlderRelease ? [] : listTakedowns(db, nowMs, options);
-  return { ...names, counts, unlocked, featured, mark, isOfOlderRelease, takedowns };
+  const takedowns = listTakedowns(db, nowMs, options);
+  return { ...names, counts, unlocked, featured, mark, takedowns };
 }
 
-/** Refuses schemas before `oldest`. Errors name the snapshot `name`. */
+/** Errors name the snapshot `name`. */
 function openVerified(
   file: string,
   name: string,
-  oldest: number,
   read: (db: Database) => OldSnapshot,
 ): Promise<OldSnapshot> {
-  return namingErrors(name, async () => {
-    const { db } = await openInPlace(file, { oldest });
+  return namingSnapshot(name, async () => {
+    const { db } = await openInPlace(file);
     try {
       return read(db);
     } finally {
       db.$client.close();
     }
   });
-}
-
-function readSchema(db: Database): number | undefined {
-  const [row] = db.values<[schema: number]>("PRAGMA user_version");
-  return row?.[0];
 }

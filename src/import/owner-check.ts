@@ -64,17 +64,13 @@ function findOldConflict(
 }
 
 /** Returns why the map, or its absence, does not go with the old snapshot, if so, and what to do. */
-function findMapConflict(
-  { name, mark, isOfOlderRelease }: OldSnapshot,
-  map: IdMap | undefined,
-): string | undefined {
+function findMapConflict({ name, mark }: OldSnapshot, map: IdMap | undefined): string | undefined {
   if (mark !== undefined) {
     if (map) return findMismatch(map, mark, name);
     return `${name} was made with an id map; give that file with --id-map`;
   }
 
-  // Version 0.1.0 had no id maps, so a snapshot of it can begin to use one.
-  if (!map || (isOfOlderRelease && map.isEmpty())) return undefined;
+  if (!map) return undefined;
   return `${name} was made without an id map; leave out --id-map ${map.path}, ${AGAIN}`;
 }
 

@@ -1,10 +1,9 @@
-/** Reads the records of a snapshot of this release or the one before. */
+/** Reads the records of a snapshot. */
 import { setImmediate } from "node:timers/promises";
 import type { Item, Location, RecordReader, SourceIds } from "../domain/record-reader.ts";
-import { PREVIOUS_SCHEMA } from "../snapshot/format/layout.ts";
 import { readMeta } from "../snapshot/format/meta.ts";
 import type { VerifiedDatabase } from "../snapshot/format/open.ts";
-import { openPrivate } from "../snapshot/format/private-copy.ts";
+import { openPrivate } from "../snapshot/format/open.ts";
 import { listRecords } from "../snapshot/format/records.ts";
 
 const BATCH = 500;
@@ -22,7 +21,7 @@ export class SnapshotReader implements RecordReader {
   }
 
   static async open(path: string): Promise<SnapshotReader> {
-    const { db } = await openPrivate(path, { oldest: PREVIOUS_SCHEMA });
+    const { db } = await openPrivate(path);
     return new SnapshotReader(path, db);
   }
 

@@ -10,12 +10,10 @@ import { formatTime } from "../domain/time.ts";
 import { version } from "../domain/version.ts";
 import type { Paths } from "../files/replace.ts";
 import { buildNameIndex } from "../search/name-index.ts";
-import { checkSnapshot } from "../snapshot/format/check.ts";
-import { forgetDeleted, forgetDeletedIn } from "../snapshot/format/forget.ts";
 import { writeMeta } from "../snapshot/format/meta.ts";
-import { verifyFile } from "../snapshot/format/open.ts";
+import { checkSnapshot, verifyFile } from "../snapshot/format/open.ts";
 import { createIndexes, createSchema } from "../snapshot/format/schema.ts";
-import { addTrailer, writeTrailer } from "../snapshot/format/write-trailer.ts";
+import { PAGE_BYTES, sealBytes, sealFile } from "../snapshot/format/seal.ts";
 import type { Database } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
 import type { Summary } from "./summary.ts";
@@ -56,8 +54,8 @@ export class SnapshotWriter implements Disposable {
       // A killed process must not leave a journal file, which SQLite would later apply to another
       // database. `journal_mode = OFF` would also work, but Bun's SQLite silently ignores it.
       this.db.$client.exec(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;
-        PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768`);
-      // Overwrites with zeros whatever is deleted; see forget.ts.
+        PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768; PRAGMA page_size = ${PAGE_BYTES}`);
+      // Overwrites with zeros whatever is deleted; see seal.ts.
       this.db.$client.exec("PRAGMA secure_delete = ON");
       if (old !== undefined) this.db.run(sql`ATTACH ${old} AS old`);
       this.db.$client.exec("BEGIN");
@@ -115,8 +113,7 @@ export class SnapshotWriter implements Disposable {
     this[Symbol.dispose]();
 
     const file = isCopied ? next : work;
-    await forgetDeleted(file);
-    const sha256 = await writeTrailer(file);
+    const sha256 = await sealFile(file);
     // Detects bugs in how a snapshot is built. A takedown does not wait for SQLite's own checks.
     await (this.#isNew ? checkSnapshot(file) : verifyFile(file));
     ids.commit();
@@ -127,7 +124,7 @@ export class SnapshotWriter implements Disposable {
   async toBytes(ids: Ids, summary: Summary): Promise<Uint8Array> {
     await this.#finish(ids, summary);
     this.db.$client.exec("VACUUM");
-    return addTrailer(forgetDeletedIn(this.db.$client.serialize()));
+    return sealBytes(this.db.$client.serialize());
   }
 
   /** Whether free pages take so much of the file that copying them with each change is a waste. */

@@ -1,9 +1,9 @@
 /** Summarizes the rows of a database: how many there are, and who is featured. */
 import { sql } from "drizzle-orm";
-import { countRows, type Totals } from "../snapshot/format/counts.ts";
 import type { Meta } from "../snapshot/format/meta.ts";
+import { countRows, type Totals } from "../snapshot/format/meta.ts";
+import type { Unlock } from "../snapshot/format/records.ts";
 import { achievement, user } from "../snapshot/format/schema.ts";
-import type { Unlock } from "../snapshot/format/unlocks.ts";
 import { type Database, prepareText } from "../sqlite/driver.ts";
 import { Featured } from "./featured.ts";
 

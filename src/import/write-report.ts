@@ -1,6 +1,6 @@
 /** The report on a snapshot that has been written. All commands that write one have the same. */
 import type { RecordType } from "../domain/dataset.ts";
-import type { Totals } from "../snapshot/format/counts.ts";
+import type { Totals } from "../snapshot/format/meta.ts";
 import type { Differences } from "./comparison.ts";
 import type { ReadReport } from "./read-dataset.ts";
 

@@ -3,7 +3,7 @@ import { pipeline } from "node:stream/promises";
 import { CsvError, parse } from "csv-parse";
 import { sqlite } from "#sqlite";
 import { isNoValue } from "../domain/no-value.ts";
-import { namingTemporaryDatabase, reasonOf } from "../files/errors.ts";
+import { naming, reasonOf, TEMPORARY_DATABASE } from "../files/errors.ts";
 import { readFileBytes } from "../files/input.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import type { CellFormat, IdFormat } from "./cells.ts";
@@ -37,7 +37,7 @@ export class CsvSource implements TableSource {
 
   async open(name: TableName, path: string): Promise<Selected> {
     const table = new CsvTable(this.#db, name, this.#ids);
-    const header = await namingTemporaryDatabase(() => table.load(path));
+    const header = await naming(TEMPORARY_DATABASE, "write", () => table.load(path));
     for (const [column, found] of table.dated) {
       const given = this.#givenOrder && { slashes: this.#givenOrder, dots: this.#givenOrder };
       this.#orders.set(column, given ?? decideDates(`${name}.csv: ${column}`, found));
@@ -46,7 +46,7 @@ export class CsvSource implements TableSource {
   }
 
   async run(sql: string): Promise<Row[]> {
-    return namingTemporaryDatabase(async () => this.#db.prepare<Row>(sql).all());
+    return naming(TEMPORARY_DATABASE, "write", async () => this.#db.prepare<Row>(sql).all());
   }
 
   fileOf(table: TableName): string {

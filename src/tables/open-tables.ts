@@ -3,7 +3,8 @@ import { readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { DATABASE_TIMEOUT_MS } from "../domain/limits.ts";
 import type { RecordReader } from "../domain/record-reader.ts";
-import { isFolder, namingInput } from "../files/input.ts";
+import { naming } from "../files/errors.ts";
+import { isFolder } from "../files/input.ts";
 import { type IdKind, idFormats } from "./cells.ts";
 import { type TableName, tableNames } from "./columns.ts";
 import { CsvSource } from "./csv-source.ts";
@@ -48,7 +49,7 @@ export async function openQueries(
 function findTables(folder: string, ending: "csv" | "sql"): Map<TableName, string> {
   const advice = `the files can be ${tableNames.map((name) => `${name}.${ending}`).join(", ")}`;
   const found = new Map<TableName, string>();
-  const names = namingInput(folder, () => readdirSync(folder)).sort();
+  const names = naming(folder, "read", () => readdirSync(folder)).sort();
   for (const file of names) {
     if (!/^[^.].*\.(?:csv|sql)\s*$/i.test(file)) continue;
 
@@ -60,7 +61,7 @@ function findTables(folder: string, ending: "csv" | "sql"): Map<TableName, strin
 
     const path = join(folder, file);
     // Reading a FIFO could take forever, and meanwhile a takedown would wait for the lock.
-    const stats = namingInput(path, () => statSync(path));
+    const stats = naming(path, "read", () => statSync(path));
     if (!stats.isFile()) throw new Error(`${path} is not a regular file`);
     found.set(table, path);
   }

@@ -6,7 +6,7 @@ import { runCommandLine } from "../../src/commands/command-line.ts";
 import { seedDataset } from "../../src/community/community.ts";
 import type { RecordKey } from "../../src/domain/dataset.ts";
 import { applyChanges } from "../../src/import/apply.ts";
-import { checkSnapshot } from "../../src/snapshot/format/check.ts";
+import { checkSnapshot } from "../../src/snapshot/format/open.ts";
 import { openSnapshot } from "../../src/snapshot/read/reload.ts";
 import {
   community,

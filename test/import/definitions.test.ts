@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { applyChanges } from "../../src/import/apply.ts";
 import { importDataset } from "../../src/import/import.ts";
-import { checkSnapshot } from "../../src/snapshot/format/check.ts";
+import { checkSnapshot } from "../../src/snapshot/format/open.ts";
 import { drawBadge } from "../../src/web/drawings.ts";
 import { LONG_LIST, longDataset, makeSnapshot, user } from "../datasets.ts";
 import { openInProcess, temporaryFolder } from "../support.ts";

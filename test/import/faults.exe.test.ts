@@ -6,7 +6,7 @@ import { setImmediate } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { Random } from "../../src/community/random.ts";
 import { applyChanges } from "../../src/import/apply.ts";
-import { checkSnapshot } from "../../src/snapshot/format/check.ts";
+import { checkSnapshot } from "../../src/snapshot/format/open.ts";
 import {
   community,
   exported,

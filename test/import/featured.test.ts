@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import type { ChangeLine } from "../../src/domain/dataset.ts";
 import { applyChanges } from "../../src/import/apply.ts";
 import { importDataset } from "../../src/import/import.ts";
-import { checkSnapshot } from "../../src/snapshot/format/check.ts";
+import { checkSnapshot } from "../../src/snapshot/format/open.ts";
 import { bytesOf, exported, makeSnapshot, user } from "../datasets.ts";
 import { openInProcess, temporaryFolder } from "../support.ts";
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gunzipSync, gzipSync } from "node:zlib";
+import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { applyChanges } from "../../src/import/apply.ts";
@@ -245,27 +245,6 @@ describe("what comes out of a snapshot has numbers, which are not translated aga
     }
     const onto = () => importDataset(at("plain"), at("snapshot"), { idMap });
     await expectRefused(onto, at("snapshot"), "the dataset was made without an id map, but");
-  });
-
-  test("a snapshot of 0.1.0 is upgraded with and without a map, which must then be new", async () => {
-    const { at, idMap } = await makeSite();
-    const bytes = gunzipSync(
-      readFileSync(join(import.meta.dir, "../fixtures/schema-6.snapshot.gz")),
-    );
-    const target = at("old");
-    const upgraded: string[] = [];
-    for (const options of [{}, { idMap }, { idMap: at("none") }]) {
-      writeFileSync(target, bytes);
-      await importDataset(target, target, options);
-      upgraded.push(await exported(target));
-    }
-    expect(new Set(upgraded).size).toBe(1);
-    expect(existsSync(at("none"))).toBe(false);
-    writeFileSync(target, bytes);
-    const onto = () => importDataset(people(range(101, 5)), target, { idMap });
-    await expectRefused(onto, target, "was made without an id map");
-    await importDataset(people(range(101, 5)), target, { idMap: at("none") });
-    await importDataset(people(range(101, 5)), target, { idMap: at("none") });
   });
 
   test("changes can have numbers, too", async () => {

@@ -8,7 +8,7 @@ import { PublicUserLine } from "../../src/domain/model.ts";
 import { applyChanges } from "../../src/import/apply.ts";
 import { hideUsers } from "../../src/import/hide.ts";
 import { type ImportOptions, importDataset } from "../../src/import/import.ts";
-import { checkSnapshot } from "../../src/snapshot/format/check.ts";
+import { checkSnapshot } from "../../src/snapshot/format/open.ts";
 import {
   bytesOf,
   exported,

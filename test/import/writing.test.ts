@@ -23,8 +23,8 @@ import { hideUsers } from "../../src/import/hide.ts";
 import { importDataset } from "../../src/import/import.ts";
 import type { LineSource } from "../../src/import/line-reader.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
-import { checkSnapshot } from "../../src/snapshot/format/check.ts";
 import { SCHEMA_VERSION } from "../../src/snapshot/format/layout.ts";
+import { checkSnapshot } from "../../src/snapshot/format/open.ts";
 import {
   bytesOf,
   community,
@@ -327,7 +327,7 @@ describe.skipIf(!trial)("on a disk that is", () => {
       expect(await run(program, { env: { TMPDIR: disk } })).toMatchObject({
         code: 1,
         stderr:
-          "roadbook: cannot write the temporary database: database or disk is full; TMPDIR sets its folder\n",
+          "roadbook: cannot write the temporary database (TMPDIR sets its folder): database or disk is full\n",
       });
     }
   });

@@ -19,6 +19,7 @@ import { formatManPage } from "../../scripts/release/man.ts";
 import { loadCommands } from "../../src/commands/commands.ts";
 import { version } from "../../src/domain/version.ts";
 import { isFlag, termOf, variableOf } from "../../src/settings/declare.ts";
+import { makeSnapshot, runSql } from "../datasets.ts";
 import {
   codeBlocks,
   executable,
@@ -163,8 +164,10 @@ test.if(canCopy)(
     const script = join(temporaryFolder(), "roadbook");
     writeFileSync(script, '#!/bin/sh\nexec /mnt/program "$@"\n');
     cpSync(await buildDeb(script), join(files, "roadbook.deb"));
-    const old = readFileSync(join(root, "test/fixtures/schema-6.snapshot.gz"));
-    writeFileSync(join(files, "old.snapshot"), gunzipSync(old));
+    const snapshot = await makeSnapshot();
+    cpSync(snapshot, join(files, "new.snapshot"));
+    await runSql(snapshot, "PRAGMA user_version = 6");
+    cpSync(snapshot, join(files, "old.snapshot"));
     const inCopy = async (script: string) => {
       const outcome = await runInCopy(files, script);
       expect([outcome.code, outcome.stderr]).toEqual([0, ""]);
@@ -184,7 +187,8 @@ test.if(canCopy)(
     const guide = readFileSync(join(root, "scripts/deploy/README.md"), "utf8");
     const [, section = ""] = /^\*\*With the package(.*?)^## /ms.exec(guide) ?? [];
     const [typed = ""] = codeBlocks(section, "bash");
-    const upgraded = await inCopy(`${before}; ${install}; ${typed}; ${install}`);
+    const readable = "cp /mnt/new.snapshot /var/lib/roadbook.snapshot";
+    const upgraded = await inCopy(`${before}; ${readable}; ${typed}; ${install}`);
     expect(upgraded.called).toEqual(expect.arrayContaining(["restart roadbook", restart]));
 
     const find =

@@ -5,7 +5,7 @@ import { Random } from "../../src/community/random.ts";
 import { collapseSpaces, hasCodePoints } from "../../src/domain/text.ts";
 import { applyChanges } from "../../src/import/apply.ts";
 import { hideUsers } from "../../src/import/hide.ts";
-import { checkSnapshot } from "../../src/snapshot/format/check.ts";
+import { checkSnapshot } from "../../src/snapshot/format/open.ts";
 import { bytesOf, makeSnapshot, user } from "../datasets.ts";
 import { type Named, searchAsWritten, spellingsAsWritten } from "../oracle.ts";
 import { openInProcess } from "../support.ts";

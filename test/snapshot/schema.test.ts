@@ -68,8 +68,8 @@ function adviceFor(hash: string): string {
 import again what you imported before.`;
   return `Roadbook ${release} writes schema ${schema}, and would be misunderstood:
 1. Raise SCHEMA_VERSION in src/snapshot/format/layout.ts.
-2. Set PREVIOUS_SCHEMA in src/snapshot/format/open.ts to ${schema}, which import still reads. Keep
-   a snapshot made by Roadbook ${release} in test/fixtures, for test/snapshot/export.test.ts.
+2. Have import still read schema ${schema} (src/snapshot/format/open.ts refuses it), and test that with
+   a snapshot made by Roadbook ${release} in test/fixtures.
 3. Put the new schema, the next release and the hash "${hash}" into this test.`;
 }
 

@@ -1,20 +1,16 @@
 /**
  * The layout of a snapshot file: a SQLite database, whose header says how long it is
  * (https://www.sqlite.org/fileformat.html), the hashes of its blocks, and the SHA-256 of all bytes
- * before that.
+ * before that. seal.ts writes it.
  */
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { naming } from "../../files/errors.ts";
 import { findForeign, isGzip, isSnapshotStart, SNAPSHOT_MARK } from "../../files/file-kinds.ts";
-import { namingInput } from "../../files/input.ts";
 import { SnapshotError } from "./snapshot-error.ts";
 
 export const APPLICATION_ID = Buffer.from(SNAPSHOT_MARK).readUInt32BE();
 export const SCHEMA_VERSION = 7;
-/** The schema of the release before this one, 0.1.0, which `import` reads. */
-export const PREVIOUS_SCHEMA = 6;
-/** The first schema of which the files have hashes of blocks. */
-const FIRST_WITH_HASHES = 7;
 
 export const HEADER_BYTES = 100;
 /** The offsets of numbers in the header. */
@@ -53,10 +49,8 @@ export function parseSizes(bytes: Uint8Array) {
   const newer = `has schema ${version}, but this Roadbook reads schema ${SCHEMA_VERSION}`;
   if (version > SCHEMA_VERSION) throw new SnapshotError(`${newer}; use a newer Roadbook`);
 
-  const pageBytes = header.readUInt16BE(PAGE_BYTES_AT);
-  const databaseBytes = header.readUInt32BE(PAGES_AT) * pageBytes;
-  const hashBytes = version < FIRST_WITH_HASHES ? 0 : hashBytesOf(databaseBytes);
-  return { pageBytes, databaseBytes, fileBytes: databaseBytes + hashBytes + CHECKSUM_BYTES };
+  const databaseBytes = header.readUInt32BE(PAGES_AT) * header.readUInt16BE(PAGE_BYTES_AT);
+  return { databaseBytes, fileBytes: databaseBytes + hashBytesOf(databaseBytes) + CHECKSUM_BYTES };
 }
 
 function findHeaderProblem(header: Buffer): string | undefined {
@@ -74,7 +68,7 @@ function findHeaderProblem(header: Buffer): string | undefined {
 /** Whether the file begins like a snapshot of any schema. Opening a FIFO could end its writer. */
 export function isSnapshot(path: string): boolean {
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return false;
-  return namingInput(path, () => {
+  return naming(path, "read", () => {
     const file = openSync(path, "r");
     try {
       const header = Buffer.alloc(HEADER_BYTES);

@@ -1,8 +1,18 @@
-/** Reads and writes a snapshot's metadata, such as its build time. */
+/** Reads and writes a snapshot's metadata, such as its build time and how many rows it has. */
+import { count } from "drizzle-orm";
+import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database } from "../../sqlite/driver.ts";
-import { type Counts, countUnlocked, type Totals } from "./counts.ts";
-import { meta } from "./schema.ts";
+import { achievement, company, meta, privateUser, role, user } from "./schema.ts";
 import { SnapshotError } from "./snapshot-error.ts";
+
+type CountName = "roles" | "achievements" | "companies" | "users" | "public_users";
+export type Counts = Record<CountName, number>;
+
+export interface Totals {
+  counts: Counts;
+  /** How many achievements all users together have unlocked. */
+  unlocked: number;
+}
 
 export interface Meta extends Totals {
   /** The build time in UTC, such as 2024-03-09T17:05:00Z. */
@@ -28,24 +38,31 @@ export function writeMeta(db: Database, facts: Meta): void {
 export function readMeta(db: Database): Meta {
   const rows = db.select().from(meta).all();
   const facts = Object.fromEntries(rows.map(({ key, value }) => [key, value]));
-  // Older schemas do not store how many achievements are unlocked.
-  const {
+  const { built_at, roadbook_version, counts, unlocked, featured, id_map } = facts;
+  if (!built_at || !roadbook_version || !counts || !unlocked || !featured) {
+    throw new SnapshotError("is damaged: its metadata is incomplete");
+  }
+  return {
     built_at,
     roadbook_version,
-    counts,
-    unlocked = countUnlocked(db),
-    featured,
+    counts: JSON.parse(counts),
+    unlocked: Number(unlocked),
+    featured: JSON.parse(featured),
     id_map,
-  } = facts;
-  if (built_at && roadbook_version && counts && featured) {
-    return {
-      built_at,
-      roadbook_version,
-      counts: JSON.parse(counts) as Counts,
-      unlocked: Number(unlocked),
-      featured: JSON.parse(featured) as number[],
-      id_map,
-    };
-  }
-  throw new SnapshotError("is damaged: its metadata is incomplete");
+  };
+}
+
+export function countRows(db: Database): Counts {
+  const publicUsers = countOf(db, user);
+  return {
+    roles: countOf(db, role),
+    achievements: countOf(db, achievement),
+    companies: countOf(db, company),
+    users: publicUsers + countOf(db, privateUser),
+    public_users: publicUsers,
+  };
+}
+
+export function countOf(db: Database, table: SQLiteTable): number {
+  return db.select({ rows: count() }).from(table).get()?.rows ?? 0;
 }

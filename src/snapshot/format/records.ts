@@ -1,11 +1,25 @@
-/** Lists the records in a snapshot, in one fixed order: by type, then by id. */
+/** How rows stand for records: lists them in one fixed order, and encodes a user's achievements. */
 import { eq, getTableColumns } from "drizzle-orm";
 import type { DatasetLine } from "../../domain/dataset.ts";
 import { formatTime } from "../../domain/time.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { achievement, company, privateUser, role, user } from "./schema.ts";
-import type { Unlock } from "./unlocks.ts";
 
+/** `unlockedAt` is in seconds since 1970. A row has a user's achievements as JSON, the newest first. */
+export type Unlock = [achievementId: number, tier: number, unlockedAt: number];
+
+/** Returns the entries of a user as a JSON array, given the JSON of each definition. */
+export function encodeUnlocks(unlocks: Unlock[], definitionOf: (id: number) => string): string {
+  let entries = "";
+  for (const [id, tier, unlockedAt] of unlocks) {
+    if (entries) entries += ",";
+    const time = formatTime(unlockedAt);
+    entries += `{"achievement":${definitionOf(id)},"tier":${tier},"unlocked_at":"${time}"}`;
+  }
+  return `[${entries}]`;
+}
+
+/** Lists all records by type, then by id. */
 export function* listRecords(db: Database): Generator<DatasetLine> {
   for (const row of db.select().from(role).orderBy(role.id).all()) {
     yield { type: "role", ...row };
@@ -27,10 +41,7 @@ export function* listRecords(db: Database): Generator<DatasetLine> {
   }
 }
 
-/**
- * Selects all users. Of private ones, there is only the id. A snapshot of the release before has all
- * of these columns, but not `folded`.
- */
+/** Selects all users. Of private ones, there is only the id. */
 function selectUsers(db: Database) {
   const { folded, ...columns } = getTableColumns(user);
   const publicIds = db.select({ id: user.id }).from(user);

@@ -60,7 +60,7 @@ export const user = sqliteTable("user", {
   /** The JSON of role ids in ascending order. */
   roles: text().notNull(),
   created_at: integer().notNull(),
-  /** The JSON of the `Unlock`s of unlocks.ts. Last, so that other columns are read without it. */
+  /** The JSON of the `Unlock`s of records.ts. Last, so that other columns are read without it. */
   achievements: text().notNull(),
 });
 

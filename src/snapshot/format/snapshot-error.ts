@@ -15,10 +15,10 @@ export class SnapshotError extends Error {
   }
 }
 
-/** Calls `open`, and names the snapshot in its error. Rethrows an error that is a bug. */
-export async function namingErrors<T>(source: string | Uint8Array, open: () => T | Promise<T>) {
+/** Does `work`, whose error then names the snapshot that is read. Rethrows an error that is a bug. */
+export async function namingSnapshot<T>(source: string | Uint8Array, work: () => T | Promise<T>) {
   try {
-    return await open();
+    return await work();
   } catch (error) {
     const file = typeof source === "string" ? source : undefined;
     if (error instanceof SnapshotError) throw new SnapshotError(error.reason, error.detail, file);

@@ -1,9 +1,9 @@
 /** Exports the dataset in a snapshot. Importing and exporting it again changes nothing. */
 import { type IdsLine, withEndLine } from "../../domain/dataset.ts";
-import { cannotRead, isDamagedDatabase, isFileSystemError } from "../../files/errors.ts";
+import { named } from "../../files/errors.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { readMeta } from "../format/meta.ts";
-import { openPrivate } from "../format/private-copy.ts";
+import { openPrivate } from "../format/open.ts";
 import { listRecords } from "../format/records.ts";
 
 /**
@@ -28,8 +28,7 @@ class ExportedLines implements Iterable<string>, Disposable {
     try {
       yield* withEndLine(listLines(this.#db));
     } catch (error) {
-      if (!isFileSystemError(error) && !isDamagedDatabase(error)) throw error;
-      throw cannotRead(this.#path, error);
+      throw named(this.#path, "read", error);
     } finally {
       this[Symbol.dispose]();
     }

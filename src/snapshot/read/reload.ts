@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Meta, readMeta } from "../format/meta.ts";
 import type { VerifiedDatabase } from "../format/open.ts";
-import { openPrivate } from "../format/private-copy.ts";
-import { namingErrors, SnapshotError } from "../format/snapshot-error.ts";
+import { openPrivate } from "../format/open.ts";
+import { namingSnapshot, SnapshotError } from "../format/snapshot-error.ts";
 import { Companies } from "./companies.ts";
 import { type FileVersion, findVersion, isSameFile } from "./detect-replacement.ts";
 import { Results } from "./results.ts";
@@ -16,7 +16,7 @@ export type Replacement = { meta: Meta } | { refused: SnapshotError };
 export async function openSnapshot(source: string | Uint8Array, copyFolder?: string) {
   const advice = "choose another folder with --cache-dir of serve";
   const verified = await openPrivate(source, { copyFolder, advice });
-  return namingErrors(source, () => {
+  return namingSnapshot(source, () => {
     try {
       return snapshotOf(verified);
     } catch (error) {

@@ -5,8 +5,8 @@ import type { Stored } from "../../domain/avatar-url.ts";
 import { compareRoles, type Role, type User } from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
+import { encodeUnlocks } from "../format/records.ts";
 import { achievement, privateUser, role, user } from "../format/schema.ts";
-import { encodeUnlocks } from "../format/unlocks.ts";
 
 type Missing = { missing: "profile_private" | "user_not_found" };
 

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSy
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { basename, dirname, join } from "node:path";
-import { checkSnapshot } from "../../../src/snapshot/format/check.ts";
+import { checkSnapshot } from "../../../src/snapshot/format/open.ts";
 import { parseWebLocation, type RemoteLocation } from "../../../src/snapshot/remote/location.ts";
 import {
   type RemoteOptions,

@@ -1,0 +1,89 @@
+/**
+ * Makes a database a snapshot, when its rows and name indexes are complete: forgets what a change
+ * has removed, and adds the trailer of layout.ts.
+ *
+ * SQLite and FTS5 overwrite deleted data with zeros (`secure_delete` in src/import/snapshot-writer.ts
+ * and search/name-index.ts), but SQLite leaves copies of moved rows in the unused space of a page.
+ * FTS5 may keep up to three letters as the border between two pages of an index. The id and the time
+ * of a takedown stay for an hour (src/import/takedowns.ts).
+ */
+import { createHash } from "node:crypto";
+import { open } from "node:fs/promises";
+import zlib from "node:zlib";
+import { readChunks } from "../../files/read-chunks.ts";
+import { writeAll } from "../../files/write-all.ts";
+import {
+  BLOCK_BYTES,
+  checksumLine,
+  HEADER_BYTES,
+  hashBytesOf,
+  parseSizes,
+  readHeader,
+} from "./layout.ts";
+
+/** Replaces the trailer of a file that nothing else has open, if it has one. Returns the checksum. */
+export async function sealFile(path: string): Promise<string> {
+  await using file = await open(path, "r+");
+  const { databaseBytes } = parseSizes(await readHeader(file));
+  const hash = createHash("sha256");
+  const blocks: Buffer[] = [];
+  let at = 0;
+  for await (const chunk of readChunks(file, 0, databaseBytes, BLOCK_BYTES)) {
+    if (clearUnused(chunk, at === 0)) await writeAll(file, chunk, at);
+    at += chunk.length;
+    hash.update(chunk);
+    blocks.push(hashBlocks(chunk));
+  }
+
+  const hashes = Buffer.concat(blocks);
+  const sha256 = hash.update(hashes).digest("hex");
+  const trailer = Buffer.concat([hashes, checksumLine(sha256)]);
+  await writeAll(file, trailer, databaseBytes);
+  await file.truncate(databaseBytes + trailer.length);
+  return sha256;
+}
+
+/** Changes the bytes of a database, and returns a copy with its trailer. */
+export function sealBytes(database: Uint8Array): Uint8Array {
+  clearUnused(database, true);
+  const hashes = hashBlocks(database);
+  const sha256 = createHash("sha256").update(database).update(hashes).digest("hex");
+  return Buffer.concat([database, hashes, checksumLine(sha256)]);
+}
+
+function hashBlocks(bytes: Uint8Array): Buffer {
+  const hashes = Buffer.alloc(hashBytesOf(bytes.length));
+  let end = 0;
+  for (let at = 0; at < bytes.length; at += BLOCK_BYTES) {
+    end = hashes.writeUInt32BE(zlib.crc32(bytes.subarray(at, at + BLOCK_BYTES)), end);
+  }
+  return hashes;
+}
+
+/** The size of the pages of every snapshot, which is SQLite's default. */
+export const PAGE_BYTES = 4096;
+/** The types of B-tree pages, and the lengths of their headers. */
+const btreeHeaders: Record<number, number> = { 2: 12, 5: 12, 10: 8, 13: 8 };
+const zeros = Buffer.alloc(PAGE_BYTES);
+
+/**
+ * Fills the space between the cell pointers and the cells of each B-tree page with zeros. The first
+ * pages of a file begin with its header. Returns whether anything has changed.
+ */
+export function clearUnused(pages: Uint8Array, isFirst: boolean): boolean {
+  let hasChanged = false;
+  for (let at = 0; at < pages.length; at += PAGE_BYTES) {
+    const page = Buffer.from(pages.buffer, pages.byteOffset + at, PAGE_BYTES);
+    const start = isFirst && at === 0 ? HEADER_BYTES : 0;
+    // An overflow or free page begins with a page number, whose first byte is 0 in any file that
+    // is smaller than 64 GB.
+    const headerBytes = btreeHeaders[page[start] ?? 0];
+    if (headerBytes === undefined) continue;
+    const cells = page.readUInt16BE(start + 3);
+    const unused = page.subarray(start + headerBytes + 2 * cells, page.readUInt16BE(start + 5));
+    if (unused.equals(zeros.subarray(0, unused.length))) continue;
+    unused.fill(0);
+    hasChanged = true;
+  }
+  return hasChanged;
+}
