@@ -31,10 +31,10 @@ export type {
 } from "./domain/model.ts";
 export type { RecordError } from "./domain/record-reader.ts";
 export { version } from "./domain/version.ts";
+export type { ResponseFacts } from "./http/app-options.ts";
 export type { ErrorBody, ErrorCode } from "./http/error-codes.ts";
 export type { HealthBody } from "./http/health.ts";
-export type { ResponseFacts } from "./http/hooks.ts";
-export type { Peer } from "./http/peer.ts";
+export type { Peer } from "./http/request-context.ts";
 export type { FetchHandler } from "./http/request-handler.ts";
 export type { ApplyOptions } from "./import/apply.ts";
 export type { Differences } from "./import/comparison.ts";

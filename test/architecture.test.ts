@@ -30,6 +30,12 @@ function importsOf(text: string): string[] {
   return [...text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(([, path = ""]) => path);
 }
 
+/** Returns the files of src that a file imports. */
+function importedFiles(file: string): string[] {
+  const paths = importsOf(texts.get(file) ?? "").filter((path) => path.startsWith("."));
+  return paths.map((path) => join(dirname(file), path));
+}
+
 /** Returns the first line of a file that matches, with its place. */
 function findLine(file: string, code: RegExp): string | undefined {
   const text = texts.get(file) ?? "";
@@ -90,12 +96,23 @@ describe("imports", () => {
   });
 
   test("the routes of one feature do not import the routes of another", () => {
-    const features = ["users", "search", "health", "docs", "pages", "page-files"];
-    for (const feature of features) {
-      const imports = importsOf(texts.get(`http/${feature}.ts`) ?? "");
+    const features = ["users", "search", "health", "docs", "pages/pages", "pages/page-files"];
+    const paths = features.map((feature) => `http/${feature}.ts`);
+    for (const path of paths) {
+      const imports = importedFiles(path);
       expect(imports).not.toBeEmpty();
-      for (const other of features) expect(imports).not.toContain(`./${other}.ts`);
+      for (const other of paths) expect(imports).not.toContain(other);
     }
+  });
+
+  test("no file imports itself through others", () => {
+    let left = files;
+    for (;;) {
+      const open = left.filter((file) => importedFiles(file).some((path) => left.includes(path)));
+      if (open.length === left.length) break;
+      left = open;
+    }
+    expect(left).toEqual([]);
   });
 });
 
@@ -199,7 +216,7 @@ describe("invariants", () => {
     [
       "makes a Response",
       /\bnew Response\(|\bResponse\.(?:json|redirect|error)\(/,
-      ["http/admin.ts", "http/response.ts"],
+      ["http/response.ts", "server/admin.ts"],
       "return an object, or a Content of src/http/content.ts; response.ts makes the Response of it",
     ],
     [

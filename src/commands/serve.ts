@@ -7,15 +7,14 @@ import { paragraph } from "../domain/text.ts";
 import { version } from "../domain/version.ts";
 import { reasonOf } from "../files/errors.ts";
 import { makeTemporaryFolder } from "../files/temporary-folder.ts";
-import { createAdminFetch, METRICS_PATH } from "../http/admin.ts";
+import type { ResponseFacts } from "../http/app-options.ts";
 import { endpoints } from "../http/endpoints.ts";
-import type { ResponseFacts } from "../http/hooks.ts";
-import type { Metrics } from "../http/metrics.ts";
 import type { SharedBudget } from "../http/request-context.ts";
 import type { Limiter } from "../limit/decision.ts";
 import { openLimiter } from "../limit/open-limiter.ts";
 import type { StoreOptions } from "../limit/shared-limiter.ts";
 import { type OpenRoadbook, openRoadbook } from "../roadbook.ts";
+import { createAdminFetch, METRICS_PATH } from "../server/admin.ts";
 import { CertificateWatcher, readTls } from "../server/certificate.ts";
 import {
   IDLE_TIMEOUT_MS,
@@ -24,6 +23,7 @@ import {
   PROXIED_IDLE_TIMEOUT_MS,
 } from "../server/listen.ts";
 import { createLog, type Log, logRequest } from "../server/log.ts";
+import type { Metrics } from "../server/metrics.ts";
 import { notifyReady } from "../server/notify.ts";
 import { addServerHeaders } from "../server/server-headers.ts";
 import { takeTurns } from "../server/turns.ts";
@@ -240,7 +240,7 @@ function tryCacheFolder(folder: string, log: Logger): void {
 
 /** Imported only if needed, because the metrics slow down startup. */
 async function openMetrics(): Promise<Metrics> {
-  const { Metrics } = await import("../http/metrics.ts");
+  const { Metrics } = await import("../server/metrics.ts");
   return new Metrics();
 }
 

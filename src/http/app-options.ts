@@ -1,13 +1,12 @@
-/** The options of the app, and the service made of them that the routes of each feature get. */
+/** The options of the app, the service that the routes of each feature get, and the types of hooks. */
+import type { Context } from "elysia";
 import type { Clients } from "../limit/client-address.ts";
-import type { Limiter } from "../limit/decision.ts";
+import type { Decision, Limiter } from "../limit/decision.ts";
 import type { ReloadableSnapshot } from "../snapshot/read/reload.ts";
 import type { RemoteStatus } from "../snapshot/remote/remote-snapshot.ts";
 import type { PageAssets } from "../web/assets.ts";
 import type { Brand, Logo } from "../web/brand.ts";
-import type { CountSearch, Hook, ResponseFacts } from "./hooks.ts";
 import type { RequestContexts, SharedBudget } from "./request-context.ts";
-import type { Respond } from "./response.ts";
 
 export interface AppOptions {
   /**
@@ -36,7 +35,7 @@ export interface AppOptions {
   /** Zero means that caches must always revalidate. */
   cacheMaxAgeSeconds: number;
   compress: boolean;
-  /** Called at the first request with X-Forwarded-For whose peer is not trusted. */
+  /** Called once, if many clients turn out to share one search budget. */
   onSharedBudget?: ((cause: SharedBudget) => void) | undefined;
   /** Empty except for test rigs. */
   faultHooks: Hook[];
@@ -50,7 +49,8 @@ export interface Service extends AppOptions {
   /** The URL to which paths are appended: the public URL, or the request's origin and base path. */
   baseUrl: RequestContexts["baseUrlOf"];
   countSearch: CountSearch | undefined;
-  respond: Respond;
+  /** A `transform` hook returns this to end a request with a result before its input is validated. */
+  end(request: Request, route: string, result: object): undefined;
 }
 
 export interface Pages extends Brand {
@@ -59,4 +59,29 @@ export interface Pages extends Brand {
   /** The users on the start page. Defaults to those with the most achievement points. */
   featured: readonly number[] | undefined;
   assets: PageAssets;
+}
+
+/** Runs before a handler. If it returns a result, the client gets that instead. */
+export type Hook = (context: Pick<Context, "route">) => unknown;
+
+/** Counts a search. Resolves to the decision if the client is over the limit. */
+export type CountSearch = (request: Request) => Promise<Decision | undefined>;
+
+/** Facts about a response for logs and metrics. None of them can contain a person's name. */
+export interface ResponseFacts {
+  requestId: string;
+  method: string;
+  /** The path template without /api, such as `/users/public/:userId`, unless it is unknown. */
+  route: string | undefined;
+  /** 0 if a fault has closed the connection, because the client gets no response. */
+  status: number;
+  /** The search limit's decision; undefined if the request was not counted. */
+  search: "allowed" | "refused" | undefined;
+  /** From receiving the request headers until the response is ready to send. */
+  durationMs: number;
+  /**
+   * The IPv4 address or IPv6 network that searches are counted for. Call this synchronously: a
+   * runtime knows the address only until the response is sent.
+   */
+  client(): string;
 }

@@ -1,21 +1,29 @@
-/** Builds the Elysia app. */
+/**
+ * Builds the Elysia app. A request such as `GET /api/users/public/42` passes from top to bottom:
+ *
+ * - `refuse` ends it if the Roadbook is closed, or has an unknown path;
+ * - a fault may be injected, or a search counted and refused;
+ * - the route validates its input, reads the snapshot, and returns an object, a `Content` or an error;
+ * - `explain` makes an error instead if there is no route, the input is invalid, or a step throws;
+ * - `respond` makes the `Response` and reports it.
+ */
 import {
   type Context,
   Elysia,
   ElysiaCustomStatusResponse,
   type ErrorHandler,
   NotFoundError,
+  status,
 } from "elysia";
 import { iconPath } from "../web/page-paths.ts";
-import type { AppOptions } from "./app-options.ts";
+import type { AppOptions, Service } from "./app-options.ts";
 import { docs } from "./docs.ts";
 import { API_PREFIX } from "./endpoints.ts";
 import { isErrorCode } from "./error-codes.ts";
-import { endWith, fail } from "./errors.ts";
+import { fail, respondToMethod } from "./errors.ts";
 import { health } from "./health.ts";
-import { respondToMethod } from "./methods.ts";
-import { pageFiles } from "./page-files.ts";
-import { createPages } from "./pages.ts";
+import { pageFiles } from "./pages/page-files.ts";
+import { createPages } from "./pages/pages.ts";
 import { createSearchCounter } from "./rate-limit.ts";
 import { RequestContexts } from "./request-context.ts";
 import { createRequestHandler } from "./request-handler.ts";
@@ -29,17 +37,17 @@ export function createApp(options: AppOptions) {
   const { limiter, basePath, isClosed } = options;
   const contexts = new RequestContexts(options);
   const respond = createRespond(options, contexts);
-  const service = {
+  const service: Service = {
     ...options,
-    respond,
     baseUrl: contexts.baseUrlOf,
     countSearch: limiter && createSearchCounter(limiter, options.unixClock, contexts),
+    end,
   };
-  const { routes: pageRoutes, notFound } = createPages(service);
 
   const api = new Elysia({ strictPath: true }).use(users(service)).use(search(service));
   const documented = new Elysia({ strictPath: true }).use(api).use(health(service));
-  const untyped = [docs(service, documented), pageFiles(service), pageRoutes];
+  const { routes: pages, notFound } = createPages(service);
+  const untyped = [docs(service, documented), pageFiles(service), pages];
 
   function assemble(root = new Elysia({ strictPath: true })) {
     const app = root
@@ -63,29 +71,30 @@ export function createApp(options: AppOptions) {
   }
 
   /** Only this app names `server`, which Elysia then defines for each request to any of its routes. */
-  const createMountable = () => {
+  function createMountable() {
     const root = new Elysia({ strictPath: true }).onTransform(({ request, server }) => {
       // Bun knows no address for a request of the host program itself or through a Unix socket. Without
       // the option `defaultPeer`, such searches are not counted.
       contexts.start(request, server?.requestIP?.(request)?.address);
     });
     return assemble(root);
-  };
-
-  /** Also for the path of a file that does not exist. */
-  function unknownPath(request: Request) {
-    const context = contexts.of(request);
-    context.isUnknownPath = true;
-    if (context.hasNext) return undefined;
-    return isClosed() ? fail("unavailable") : notFound(request);
   }
 
   function refuse({ request, path, route }: Pick<Context, "request" | "path" | "route">) {
-    if (isClosed()) return endWith(respond({ request, route, responseValue: fail("unavailable") }));
+    if (isClosed()) return end(request, route, fail("unavailable"));
     // An encoded slash counts as a path separator, except in the name of an icon.
     const isDivided = /%2f/i.test(path) && !route.endsWith(iconPath(":file"));
     if (isDivided) throw new NotFoundError();
     return undefined;
+  }
+
+  /**
+   * Elysia sends what a `transform` hook returns without `mapResponse`, and takes the status 200 to
+   * mean that of the response. Its types expect nothing.
+   */
+  function end(request: Request, route: string, result: object): undefined {
+    const early: unknown = status(200, respond({ request, route, responseValue: result }));
+    return early as undefined;
   }
 
   function explain({ code, error, request }: Parameters<ErrorHandler>[0]) {
@@ -97,6 +106,14 @@ export function createApp(options: AppOptions) {
     if (error instanceof ElysiaCustomStatusResponse) return error;
     options.onBug(error, contexts.of(request).requestId);
     return fail("internal_error");
+  }
+
+  /** Also for the path of a file that does not exist. */
+  function unknownPath(request: Request) {
+    const context = contexts.of(request);
+    context.isUnknownPath = true;
+    if (context.hasNext) return undefined;
+    return isClosed() ? fail("unavailable") : notFound(request);
   }
 
   const handler = createRequestHandler({ app: assemble(), contexts, respond, basePath });

@@ -1,10 +1,19 @@
-/** The content of a response: a body with its type, its validator and its encoded copies. */
+/** The content of a response: a body with its type, its validator, its encoded copies, and who may store it. */
 import crypto from "node:crypto";
 import zlib from "node:zlib";
-import { type CachePolicy, type Storage, storageOf } from "./cache-control.ts";
 
 export type Coding = "gzip" | "identity";
 export type Body = string | Uint8Array<ArrayBuffer>;
+
+/**
+ * With `--cache-max-age`, any cache may reuse `public`, and only the client's own `private`. That of
+ * the client may always reuse `search` for a minute, because loading it again, as with Back, would
+ * count as another search.
+ */
+export type CachePolicy = "public" | "private" | "search" | "immutable";
+
+/** `none` is what nobody may store. */
+export type Storage = CachePolicy | "none";
 
 interface ContentOptions {
   status?: number;
@@ -38,10 +47,10 @@ export class Content {
     this.options = options;
   }
 
-  /** How caches may store the content. */
+  /** How caches may store the content. An error, or a response without a body, may not be stored. */
   get storage(): Storage {
-    const { status = 200, cache } = this.options;
-    return storageOf(status, this.body !== null, cache);
+    const { status = 200, cache = "none" } = this.options;
+    return status < 400 && this.body !== null ? cache : "none";
   }
 
   /** The strong ETag of the body in a coding. */
@@ -63,4 +72,17 @@ export class Content {
     if (this.body === null || coding === stored) return this.body;
     return coding === "gzip" ? zlib.gzipSync(this.body, { level: 4 }) : zlib.gunzipSync(this.body);
   }
+}
+
+/** By default, caches revalidate every time, so that a newly private profile disappears at once. */
+export function cacheControls(maxAgeSeconds: number): Record<Storage, string> {
+  const reusable = (scope: string) =>
+    maxAgeSeconds > 0 ? `${scope}, max-age=${maxAgeSeconds}` : "no-cache";
+  return {
+    public: reusable("public"),
+    private: reusable("private"),
+    search: "private, max-age=60",
+    immutable: "public, max-age=31536000, immutable",
+    none: "no-store",
+  };
 }

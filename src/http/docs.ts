@@ -13,8 +13,7 @@ import {
 } from "../web/page-paths.ts";
 import type { Service } from "./app-options.ts";
 import { Content, JSON_TYPE } from "./content.ts";
-import { documentAt, documentation } from "./openapi-document.ts";
-import { ORIGIN } from "./openapi-operations.ts";
+import { documentAt, documentation, ORIGIN } from "./openapi.ts";
 
 /** The page and its script are hashed and compressed once, because that delays other clients. */
 const shared = { cache: "public", isShared: true } as const;

@@ -1,11 +1,9 @@
-/** Makes the API's errors from their codes, with their headers. */
-import { status } from "elysia";
-import { Content, JSON_TYPE } from "./content.ts";
-import { type ErrorCode, errors } from "./error-codes.ts";
+/** The results of handlers and hooks that are not data: errors, preflights and dropped connections. */
+import { ElysiaCustomStatusResponse, status } from "elysia";
+import { type CachePolicy, Content, JSON_TYPE } from "./content.ts";
+import { type ErrorBody, type ErrorCode, errors, type StatusOf } from "./error-codes.ts";
 
 type Details = { retry_after?: number };
-
-export type StatusOf<Code extends ErrorCode> = (typeof errors)[Code]["status"];
 
 /** A handler returns this. A thrown error takes longer, and in a host app its `onError` gets it. */
 export function fail<Code extends ErrorCode>(code: Code, details?: Details) {
@@ -23,11 +21,41 @@ export const busy = new Content(JSON_TYPE, JSON.stringify(fail("unavailable").re
   retryAfterSeconds: 1,
 });
 
-/**
- * Ends a request before its input is validated, if a `transform` hook returns this. Elysia sends it
- * without `mapResponse`, and takes the status 200 to mean that of the response.
- */
-export function endWith(response: Response): undefined {
-  const result: unknown = status(200, response);
-  return result as undefined;
+/** A hook returns this to drop the connection without a response. */
+export class DroppedConnection {}
+
+/** Sent with a preflight and a 405. */
+export const allowHeaders = { Allow: "GET, HEAD, OPTIONS" };
+
+/** The response to a preflight request, which browsers may cache for a day. */
+const preflight = new Content("", null, {
+  status: 204,
+  headers: {
+    ...allowHeaders,
+    "access-control-allow-methods": allowHeaders.Allow,
+    "access-control-allow-headers": "*",
+    "access-control-max-age": "86400",
+  },
+});
+
+/** Responds to a request whose method is neither GET nor HEAD. */
+export function respondToMethod(method: string) {
+  return method === "OPTIONS" ? preflight : fail("method_not_allowed");
+}
+
+/** The content of any result but a dropped connection. `cache` applies to plain objects only. */
+export function contentOf(value: unknown, cache?: CachePolicy): Content {
+  if (value instanceof Content) return value;
+  if (value instanceof ElysiaCustomStatusResponse) return contentOfError(value);
+  return new Content(JSON_TYPE, JSON.stringify(value), { cache });
+}
+
+/** The error may also be one of the app that Roadbook is mounted in. */
+function contentOfError({ code, response }: { code: unknown; response: unknown }): Content {
+  const error = (response as Partial<ErrorBody> | undefined)?.error;
+  return new Content(JSON_TYPE, JSON.stringify(response), {
+    status: Number(code),
+    headers: code === 405 ? allowHeaders : {},
+    retryAfterSeconds: error?.retry_after,
+  });
 }

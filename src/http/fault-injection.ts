@@ -3,15 +3,13 @@ import { setTimeout } from "node:timers/promises";
 import { status as respondWith } from "elysia";
 import { Random } from "../community/random.ts";
 import type { LimitPolicy } from "../limit/decision.ts";
+import type { Hook } from "./app-options.ts";
 import { Content } from "./content.ts";
 import { type Endpoint, endpointOf } from "./endpoints.ts";
-import { busy, fail } from "./errors.ts";
-import { codeFor, covers } from "./fault-targets.ts";
-import type { Hook } from "./hooks.ts";
-import type { Fault, GivenFault } from "./parse-fault.ts";
+import { busy, contentOf, DroppedConnection, fail } from "./errors.ts";
+import { codeFor, covers, type Fault, type GivenFault } from "./parse-fault.ts";
 import { failLimited, limitHeadersOf } from "./rate-limit.ts";
 import type { FetchHandler, RequestHandler } from "./request-handler.ts";
-import { contentOf, DroppedConnection } from "./result.ts";
 
 /** The `Retry-After` of an injected 429. It is short enough to wait for in a test. */
 const RETRY_AFTER_MS = 1000;

@@ -6,8 +6,8 @@ import { apiVersion, version } from "../domain/version.ts";
 import type { Counts } from "../snapshot/format/meta.ts";
 import type { Service } from "./app-options.ts";
 import { endpoints } from "./endpoints.ts";
-import { errorTypes } from "./errors-by-route.ts";
-import { describeOperation } from "./openapi-operations.ts";
+import { errorTypes } from "./error-codes.ts";
+import { describeOperation } from "./openapi.ts";
 
 export const health = (service: Service) =>
   new Elysia({ strictPath: true }).get(

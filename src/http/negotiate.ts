@@ -1,4 +1,7 @@
-/** Chooses what a client prefers: gzip or no coding, a page's language, and a page or JSON. */
+/**
+ * Chooses what a client gets by the headers of its request: gzip or no coding, a page's language, a
+ * page or JSON, and whether it has the body already.
+ */
 import Negotiator from "negotiator";
 import { type Language, languages } from "../domain/languages.ts";
 import type { Body, Coding } from "./content.ts";
@@ -33,4 +36,14 @@ export function prefersPage({ headers }: Request): boolean {
 /** Only from the start of the header. All of a 15 KB header would outlast most pages. */
 function preferencesIn(headers: Headers, name: string): Negotiator {
   return new Negotiator({ headers: { [name]: headers.get(name)?.slice(0, 1000) } });
+}
+
+/** A tag, with the suffix that Apache, lighttpd and others insert when they compress a response. */
+const TAG = /"([\x21\x23-\x7e\x80-\xff]*?)(?:--?gzip|;gzip)?"/g;
+
+/** Whether If-None-Match has `etag`, weak or strong, or is `*`. A malformed tag matches nothing. */
+export function isNoneMatch(header: string | null, etag: string): boolean {
+  if (header === null) return false;
+  if (header.trim() === "*") return true;
+  return header.matchAll(TAG).some(([tag, opaque]) => tag === etag || `"${opaque}"` === etag);
 }

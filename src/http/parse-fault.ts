@@ -1,8 +1,11 @@
-/** The syntax of faults, such as `search:status=503,rate=0.1`. fault-injection.ts has the effects. */
+/**
+ * The syntax of faults, such as `search:status=503,rate=0.1`, and what each may affect.
+ * fault-injection.ts has the effects.
+ */
 import { parseDuration } from "../domain/duration.ts";
 import { InvalidValue } from "../domain/invalid-value.ts";
-import { endpoints } from "./endpoints.ts";
-import { canFail, covers } from "./fault-targets.ts";
+import { type Endpoint, endpoints } from "./endpoints.ts";
+import { type ErrorCode, errors, errorsOf } from "./error-codes.ts";
 
 export interface Fault {
   /** As it was given. */
@@ -44,19 +47,19 @@ export function parseFault(text: string): GivenFault {
   return { text, target, delayMs, ending, rate, times };
 }
 
-interface Parts extends Partial<Pick<Fault, "delayMs" | "rate" | "times">> {
+interface Effect extends Partial<Pick<Fault, "delayMs" | "rate" | "times">> {
   isClosing?: boolean;
   status?: number;
 }
 
 /** If a part is repeated, the first one counts. */
-function parseParts(list: string): Parts {
-  let parts: Parts = {};
+function parseParts(list: string): Effect {
+  let parts: Effect = {};
   for (const text of list.split(",")) parts = { ...parsePart(text), ...parts };
   return parts;
 }
 
-function parsePart(part: string): Parts {
+function parsePart(part: string): Effect {
   const [, name, value = ""] = /^(\w+)(?:=(.*))?$/s.exec(part) ?? [];
   if (part === "close") return { isClosing: true };
   if (name === "status" && /^\d{3}$/.test(value)) return { status: Number(value) };
@@ -75,4 +78,19 @@ function parsePart(part: string): Parts {
 
 function wrongPart(part: string, problem: string): InvalidValue {
   return new InvalidValue(`has the part ${JSON.stringify(part)}, but ${problem}`);
+}
+
+/** `*` omits /health, because programs wait for a healthy server before they start. */
+export function covers(target: string, endpoint: Endpoint): boolean {
+  return target === endpoint.target || (target === "*" && endpoint.target !== "health");
+}
+
+/** The code of the error with which an endpoint returns a status. */
+export function codeFor({ kind }: Endpoint, status: number): ErrorCode | undefined {
+  return errorsOf(kind).find((code) => errors[code].status === status);
+}
+
+/** Any 5xx status is allowed, because proxies add their own. */
+export function canFail(endpoint: Endpoint, status: number): boolean {
+  return (status >= 500 && status <= 599) || codeFor(endpoint, status) !== undefined;
 }

@@ -1,9 +1,8 @@
 /** The search limit over HTTP: the 429 for a client over the limit, and the rate-limit headers. */
 import type { Context } from "elysia";
 import type { Decision, Limiter, LimitPolicy } from "../limit/decision.ts";
-import type { Service } from "./app-options.ts";
-import { endWith, fail } from "./errors.ts";
-import type { CountSearch } from "./hooks.ts";
+import type { CountSearch, Service } from "./app-options.ts";
+import { fail } from "./errors.ts";
 import type { RequestContexts } from "./request-context.ts";
 
 export const createSearchCounter =
@@ -21,11 +20,11 @@ export const createSearchCounter =
   };
 
 /** Counts a search, and refuses it if the client is over the limit. */
-export function limitHooks({ countSearch, respond }: Pick<Service, "countSearch" | "respond">) {
+export function limitHooks({ countSearch, end }: Pick<Service, "countSearch" | "end">) {
   if (!countSearch) return [];
   const limit = async ({ request, route }: Pick<Context, "request" | "route">) => {
     const refused = await countSearch(request);
-    if (refused) return endWith(respond({ request, route, responseValue: failLimited(refused) }));
+    return refused && end(request, route, failLimited(refused));
   };
   return [limit];
 }

@@ -1,10 +1,18 @@
-/** Keeps the client, the id and the start of each request, which its `Request` does not have. */
+/**
+ * Keeps the facts about each request that its `Request` does not have: the peer, the client, the id,
+ * the start, and the origin for links.
+ */
 import { isIP } from "node:net";
+import { LRUCache } from "lru-cache";
 import type { Client, Clients } from "../limit/client-address.ts";
 import type { Decision } from "../limit/decision.ts";
-import { originOf } from "./origin.ts";
-import { addressOf, type Peer } from "./peer.ts";
-import { requestIdOf } from "./request-id.ts";
+import { LOCAL_ORIGIN, pathStart } from "./url.ts";
+
+/** An address, or a function that is called only when the address is needed. */
+export type Peer = string | (() => string | undefined) | undefined;
+
+/** The ids that are safe in logs and headers. */
+export const REQUEST_ID = /^[\w.~+/=:@-]{1,128}$/;
 
 /** The peer and the headers, which identify the client of a request. */
 interface Sender {
@@ -113,7 +121,8 @@ export class RequestContexts {
     const { publicUrl, basePath } = this.#options;
     if (publicUrl !== undefined) return publicUrl;
     const { url, peer, headers } = this.of(request);
-    return originOf({ url, headers, isTrusted: this.#isTrusted(peer) }) + basePath;
+    const origin = this.#isTrusted(peer) ? forwardedOriginOf(url, headers) : ownOriginOf(url);
+    return origin + basePath;
   };
 
   #reportSharedBudget(sender: Sender, isTrusted: boolean): void {
@@ -140,4 +149,65 @@ export class RequestContexts {
     const { clients } = this.#options;
     return clients.trustsAny && clients.trusts(addressOf(peer));
   }
+}
+
+/** Requests whose peer is a function that finds no address all count as one client. */
+function addressOf(peer: Peer): string | undefined {
+  try {
+    const address: unknown = typeof peer === "function" ? peer() : peer;
+    return typeof address === "string" && address !== "" ? address : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The peer of `request`. `from` is an address, a function that returns one, or the argument that a
+ * runtime passes. With anything else there is no peer. Never throws, whatever `from` is.
+ */
+export function peerOf(request: Request, from: unknown): Peer {
+  if (typeof from === "string") return from || undefined;
+  if (typeof from === "function") return () => from();
+  try {
+    const { requestIP, remoteAddr, incoming } = Object(from);
+    // Bun passes its server, Deno an info object, and Hono on Node its env.
+    if (typeof requestIP === "function") return () => requestIP.call(from, request)?.address;
+    if (remoteAddr) return () => remoteAddr.hostname;
+    return incoming ? () => incoming.socket?.remoteAddress : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A new id, or the one that a trusted proxy has sent. */
+function requestIdOf(headers: Headers, isTrusted: boolean): string {
+  const given = (isTrusted && headers.get("x-request-id")) || "";
+  return REQUEST_ID.test(given) ? given : crypto.randomUUID();
+}
+
+/** Parsing a URL takes longer than reading a profile, and most requests are for the same host. */
+const origins = new LRUCache<string, string>({
+  max: 100,
+  memoMethod(url) {
+    const origin = URL.parse(url)?.origin;
+    // The origin of a URL with an unknown scheme is the text "null".
+    return origin?.startsWith("http") ? origin : LOCAL_ORIGIN;
+  },
+});
+
+function ownOriginOf(url: string): string {
+  const start = pathStart(url);
+  return origins.memo(start < 0 ? url : url.slice(0, start));
+}
+
+/** The origin in X-Forwarded-Proto and -Host. Ignores malformed values. */
+function forwardedOriginOf(url: string, headers: Headers): string {
+  const [, ownScheme = "http", ownHost = "localhost"] = /^(https?):\/\/([^/]*)/.exec(url) ?? [];
+  // The rightmost value of each list counts.
+  const proto = /(?:^|,)\s*(https?)\s*$/i.exec(headers.get("x-forwarded-proto") ?? "")?.[1];
+  const host = /(?:^|,)\s*([\w.:[\]-]+)\s*$/.exec(headers.get("x-forwarded-host") ?? "")?.[1];
+  const scheme = proto ?? ownScheme;
+  // Not every value of this form is a host, such as one with the port 99999.
+  const forwarded = host === undefined ? null : URL.parse(`${scheme}://${host}/`);
+  return forwarded?.origin ?? ownOriginOf(`${scheme}://${ownHost}/`);
 }

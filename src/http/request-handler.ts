@@ -2,10 +2,12 @@
 import type { Client } from "../limit/client-address.ts";
 import { apiUrlPattern } from "./endpoints.ts";
 import { busy } from "./errors.ts";
-import { peerOf } from "./peer.ts";
-import type { RequestContexts } from "./request-context.ts";
+import { peerOf, type RequestContexts } from "./request-context.ts";
 import type { Respond } from "./response.ts";
-import { toRoutable } from "./routable.ts";
+import { LOCAL_ORIGIN, pathOf, pathStart, withoutBase } from "./url.ts";
+
+/** Elysia starts looking for the path at this index, so a host that ends earlier is replaced. */
+const MIN_PATH_START = 11;
 
 /** {@link peerOf} explains `from`. Throws only if `request` is not a `Request`. */
 export type FetchHandler = (request: Request, from?: unknown) => Response | Promise<Response>;
@@ -29,15 +31,14 @@ export interface RequestHandler {
   isDropped(request: Request): boolean;
 }
 
-interface Parts {
+interface Served {
   app: { fetch(request: Request): Response | Promise<Response> };
   contexts: RequestContexts;
   respond: Respond;
   basePath: string;
 }
 
-export function createRequestHandler(parts: Parts): RequestHandler {
-  const { app, contexts, respond, basePath } = parts;
+export function createRequestHandler({ app, contexts, respond, basePath }: Served): RequestHandler {
   const apiUrl = apiUrlPattern(basePath);
 
   /** Starts the context of a request, and returns what Elysia gets. */
@@ -70,4 +71,25 @@ export function createRequestHandler(parts: Parts): RequestHandler {
     isToApi: ({ url }) => apiUrl.test(url),
     isDropped: (request) => contexts.of(request).isDropped,
   };
+}
+
+/**
+ * Rewrites a request if its host is too short for Elysia, its path has the base path, or its method
+ * is HEAD, for which Elysia would read the whole body to find its length.
+ */
+function toRoutable(request: Request, basePath: string): Request {
+  const { url, method, headers } = request;
+  const start = pathStart(url);
+  const mayBeUnderBase = basePath !== "" && url.startsWith(basePath, start);
+  if (start >= MIN_PATH_START && method !== "HEAD" && !mayBeUnderBase) return request;
+
+  // The target of a CONNECT request is not a path.
+  const path = start < 0 ? "/*" : pathOf(url);
+  const inner = withoutBase(path, basePath) || "/";
+  const query = start < 0 ? "" : url.slice(start + path.length);
+
+  // Every unsupported method becomes POST, because a `Request` cannot have CONNECT or TRACE.
+  const known = method === "HEAD" ? "GET" : method;
+  const routable = known === "GET" || known === "OPTIONS" ? known : "POST";
+  return new Request(LOCAL_ORIGIN + inner + query, { method: routable, headers });
 }

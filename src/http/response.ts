@@ -1,15 +1,23 @@
-/** Makes the response to every request: headers, ETag or 304, content coding and limit headers. */
+/**
+ * Makes the response to every request: headers, ETag or 304, content coding and limit headers. Then
+ * reports it for logs and metrics, which get no path, because that may identify a person.
+ */
 import { apiVersion } from "../domain/version.ts";
 import type { AppOptions } from "./app-options.ts";
-import { type CachePolicy, cacheControls, type Storage } from "./cache-control.ts";
-import type { Body, Coding, Content } from "./content.ts";
-import { fail } from "./errors.ts";
-import { isNoneMatch } from "./etag.ts";
-import { codingFor } from "./negotiate.ts";
+import {
+  type Body,
+  type CachePolicy,
+  type Coding,
+  type Content,
+  cacheControls,
+  type Storage,
+} from "./content.ts";
+import { endpointOf } from "./endpoints.ts";
+import { contentOf, DroppedConnection, fail } from "./errors.ts";
+import { codingFor, isNoneMatch } from "./negotiate.ts";
 import { limitHeaders } from "./rate-limit.ts";
-import { createReport } from "./report-response.ts";
 import type { RequestContext, RequestContexts } from "./request-context.ts";
-import { contentOf, DroppedConnection } from "./result.ts";
+import { withoutBase } from "./url.ts";
 
 /** The longest body that is compressed anew for each request, which takes at most 3 ms. */
 const MAX_COMPRESSED_LENGTH = 500_000;
@@ -154,4 +162,39 @@ function prepareHeaders(maxAgeSeconds: number): Record<Storage, Headers> {
     immutable: prepare("immutable", vary),
     none: prepare("none"),
   };
+}
+
+type Report = (context: RequestContext, route: string | undefined, status: number) => void;
+
+/** Returns a function that takes the route that Elysia has found, if it has found one. */
+function createReport(
+  { onResponse, onBug, basePath }: AppOptions,
+  contexts: RequestContexts,
+): Report {
+  if (!onResponse) return () => {};
+  return (context, route, status) => {
+    const { requestId, method, decision, startMs } = context;
+    try {
+      const reported: unknown = onResponse({
+        requestId,
+        method,
+        route: labelOf(route, basePath),
+        status,
+        search: decision && (decision.allowed ? "allowed" : "refused"),
+        durationMs: performance.now() - startMs,
+        client: () => contexts.clientOf(context).key,
+      });
+      // A program may give an async function.
+      if (reported instanceof Promise) reported.catch((error) => onBug(error, requestId));
+    } catch (error) {
+      onBug(error, requestId);
+    }
+  };
+}
+
+/** Returns a route as metrics name it: the path of an endpoint, or another without the base path. */
+function labelOf(route: string | undefined, basePath: string): string | undefined {
+  // A wildcard stands for all paths that are unknown.
+  if (route === undefined || route.endsWith("/*")) return undefined;
+  return endpointOf(route)?.path ?? withoutBase(route, basePath);
 }

@@ -8,8 +8,8 @@ import { spellQuery } from "../search/fold.ts";
 import { normalizeQuery, SEARCHABLE } from "../search/normalize-query.ts";
 import type { Service } from "./app-options.ts";
 import { endpoints } from "./endpoints.ts";
-import { errorTypes } from "./errors-by-route.ts";
-import { describeOperation } from "./openapi-operations.ts";
+import { errorTypes } from "./error-codes.ts";
+import { describeOperation } from "./openapi.ts";
 import { limitHooks } from "./rate-limit.ts";
 
 const Query = Type.Object({ q: Type.RegExp(SEARCHABLE, { error: "invalid_query" }) });

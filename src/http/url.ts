@@ -22,3 +22,15 @@ export const isUnder = (path: string, basePath: string): boolean =>
 
 export const withoutBase = (path: string, basePath: string): string =>
   isUnder(path, basePath) ? path.slice(basePath.length) : path;
+
+/**
+ * The ids of users and companies: 1 to 16 digits without a leading zero. Ids end at 2^53−1, so nobody
+ * has some of them.
+ */
+export const ID = "^[1-9]\\d{0,15}$";
+
+const idPattern = new RegExp(ID);
+
+export function parseId(text: string): number | undefined {
+  return idPattern.test(text) ? Number(text) : undefined;
+}

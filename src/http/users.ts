@@ -6,14 +6,14 @@ import { AchievementEntry, Id, User } from "../domain/model.ts";
 import type { Service } from "./app-options.ts";
 import { textOf } from "./content.ts";
 import { endpoints } from "./endpoints.ts";
+import { errorTypes } from "./error-codes.ts";
 import { fail } from "./errors.ts";
-import { errorTypes } from "./errors-by-route.ts";
-import { describeOperation } from "./openapi-operations.ts";
-import { USER_ID } from "./user-id.ts";
+import { describeOperation } from "./openapi.ts";
+import { ID } from "./url.ts";
 
 const CACHE = "public";
 type Achievements = { success: true; achievements: AchievementEntry[] };
-const UserId = Type.String({ pattern: USER_ID, error: "invalid_user_id" });
+const UserId = Type.String({ pattern: ID, error: "invalid_user_id" });
 
 export const users = (service: Service) =>
   new Elysia({ strictPath: true })

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import util from "node:util";
 import { type Logger, pino, stdTimeFunctions } from "pino";
 import { SonicBoom } from "sonic-boom";
-import type { ResponseFacts } from "../http/hooks.ts";
+import type { ResponseFacts } from "../http/app-options.ts";
 
 /** Disposing of it waits for its reader, but not for long. */
 export interface Log extends Logger, AsyncDisposable {

@@ -3,9 +3,9 @@
  * compares the files and switches.
  */
 import type { Logger } from "pino";
-import type { Metrics } from "../http/metrics.ts";
 import type { Replacement } from "../snapshot/read/reload.ts";
 import type { RemoteSnapshot } from "../snapshot/remote/remote-snapshot.ts";
+import type { Metrics } from "./metrics.ts";
 
 /** How often to look for a new snapshot file. */
 const REFRESH_MS = 200;

@@ -2,7 +2,7 @@
 import type { DatasetLine, EndLine, IdsLine } from "../domain/dataset.ts";
 import { suggest } from "../domain/suggest.ts";
 import { paragraph } from "../domain/text.ts";
-import type { ResponseFacts } from "../http/hooks.ts";
+import type { ResponseFacts } from "../http/app-options.ts";
 import type { LineSource } from "../import/line-reader.ts";
 import type { GivenOf, List, Setting, Values } from "./declare.ts";
 import * as kinds from "./kinds.ts";

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type RulesetDefinition, Spectral } from "@stoplight/spectral-core";
 import { oas } from "@stoplight/spectral-rulesets";
-import { ORIGIN } from "../../src/http/openapi-operations.ts";
+import { ORIGIN } from "../../src/http/openapi.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
 import { demoSnapshot } from "../../src/web/assets.ts";
 import { checkResponse, type OpenApiDocument, readDocument } from "../openapi.ts";

@@ -1,13 +1,13 @@
 /** Files that pages refer to: drawings, and what search engines read. */
 import { Elysia, NotFoundError } from "elysia";
-import { DEFAULT_ACCENT } from "../web/brand.ts";
-import { drawAvatar, drawBadge, drawFavicon } from "../web/drawings.ts";
-import { FAVICON_PATH, iconPath, SITEMAP_PATH } from "../web/page-paths.ts";
-import type { Service } from "./app-options.ts";
-import { Content } from "./content.ts";
-import { fail } from "./errors.ts";
+import { DEFAULT_ACCENT } from "../../web/brand.ts";
+import { drawAvatar, drawBadge, drawFavicon } from "../../web/drawings.ts";
+import { FAVICON_PATH, iconPath, SITEMAP_PATH } from "../../web/page-paths.ts";
+import type { Service } from "../app-options.ts";
+import { Content } from "../content.ts";
+import { fail } from "../errors.ts";
+import { parseId } from "../url.ts";
 import { sitemap } from "./sitemap.ts";
-import { parseId } from "./user-id.ts";
 
 /** A drawing consists of shapes and text only. */
 const DRAWING_POLICY = "default-src 'none'; frame-ancestors 'none'";

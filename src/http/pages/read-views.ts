@@ -1,9 +1,9 @@
 /** Reads what a page shows from a snapshot. */
-import type { Stored } from "../domain/avatar-url.ts";
-import type { AchievementEntry, User } from "../domain/model.ts";
-import { formatTime } from "../domain/time.ts";
-import { spellQuery } from "../search/fold.ts";
-import type { Snapshot } from "../snapshot/read/reload.ts";
+import type { Stored } from "../../domain/avatar-url.ts";
+import type { AchievementEntry, User } from "../../domain/model.ts";
+import { formatTime } from "../../domain/time.ts";
+import { spellQuery } from "../../search/fold.ts";
+import type { Snapshot } from "../../snapshot/read/reload.ts";
 import type {
   CompanyView,
   DriverView,
@@ -11,8 +11,8 @@ import type {
   ResultsView,
   StartView,
   View,
-} from "../web/view.ts";
-import type { Pages } from "./app-options.ts";
+} from "../../web/view.ts";
+import type { Pages } from "../app-options.ts";
 
 /** The ids of --featured. */
 type Featured = readonly number[] | undefined;

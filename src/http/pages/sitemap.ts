@@ -1,12 +1,12 @@
 /** The sitemap: the companies that have public drivers, and the public drivers. */
 import { setImmediate as nextTick } from "node:timers/promises";
 import { Elysia } from "elysia";
-import { Once } from "../domain/once.ts";
-import type { Snapshot } from "../snapshot/read/reload.ts";
-import { html } from "../web/html.ts";
-import { companyPath, driverPath, SITEMAP_PATH } from "../web/page-paths.ts";
-import type { Service } from "./app-options.ts";
-import { Content } from "./content.ts";
+import { Once } from "../../domain/once.ts";
+import type { Snapshot } from "../../snapshot/read/reload.ts";
+import { html } from "../../web/html.ts";
+import { companyPath, driverPath, SITEMAP_PATH } from "../../web/page-paths.ts";
+import type { Service } from "../app-options.ts";
+import { Content } from "../content.ts";
 
 /** The most addresses that a sitemap may have (https://www.sitemaps.org/protocol.html). */
 const MAX_ADDRESSES = 50_000;

@@ -3,10 +3,10 @@
  * responds only to its own address, so that no web page reaches it by DNS rebinding.
  */
 import { reasonOf } from "../files/errors.ts";
-import { JSON_TYPE } from "./content.ts";
-import { errorBody } from "./errors.ts";
+import { JSON_TYPE } from "../http/content.ts";
+import { errorBody } from "../http/errors.ts";
+import { pathOf, toUrlHost } from "../http/url.ts";
 import type { Metrics } from "./metrics.ts";
-import { pathOf, toUrlHost } from "./url.ts";
 
 interface AdminOptions {
   host: string;

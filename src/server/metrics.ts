@@ -1,10 +1,10 @@
 /** The metrics for Prometheus. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, register } from "prom-client";
 import { version } from "../domain/version.ts";
+import type { ResponseFacts } from "../http/app-options.ts";
 import type { LimiterStatus } from "../limit/decision.ts";
 import type { Meta } from "../snapshot/format/meta.ts";
 import type { RemoteStatus } from "../snapshot/remote/remote-snapshot.ts";
-import type { ResponseFacts } from "./hooks.ts";
 
 /** The objects whose state the gauges show. */
 interface Gauged {

@@ -2,24 +2,23 @@
 import crypto from "node:crypto";
 import { Elysia } from "elysia";
 import { parseQueryFromURL } from "elysia/parse-query";
-import type { Language } from "../domain/languages.ts";
-import type { Decision } from "../limit/decision.ts";
-import { normalizeQuery, SEARCHABLE } from "../search/normalize-query.ts";
-import type { Snapshot } from "../snapshot/read/reload.ts";
-import { renderDocument } from "../web/document.ts";
-import { assetPath, companyPath, DOCS_PATH, driverPath } from "../web/page-paths.ts";
-import type { ProblemView, View } from "../web/view.ts";
-import type { Pages, Service } from "./app-options.ts";
+import type { Language } from "../../domain/languages.ts";
+import type { Decision } from "../../limit/decision.ts";
+import { normalizeQuery, SEARCHABLE } from "../../search/normalize-query.ts";
+import type { Snapshot } from "../../snapshot/read/reload.ts";
+import { renderDocument } from "../../web/document.ts";
+import { assetPath, companyPath, DOCS_PATH, driverPath } from "../../web/page-paths.ts";
+import type { ProblemView, View } from "../../web/view.ts";
+import type { Pages, Service } from "../app-options.ts";
+import { Content } from "../content.ts";
+import { API_PREFIX } from "../endpoints.ts";
+import { errors } from "../error-codes.ts";
+import { fail } from "../errors.ts";
+import { languageFor, prefersPage } from "../negotiate.ts";
+import { toSeconds } from "../rate-limit.ts";
+import { isUnder, parseId, pathOf, pathStart, withoutBase } from "../url.ts";
 import { AssetFiles } from "./asset-files.ts";
-import { Content } from "./content.ts";
-import { API_PREFIX } from "./endpoints.ts";
-import { errors } from "./error-codes.ts";
-import { fail } from "./errors.ts";
-import { languageFor, prefersPage } from "./negotiate.ts";
-import { toSeconds } from "./rate-limit.ts";
 import { readCompany, readDriver, readOthers, readResults, readStart } from "./read-views.ts";
-import { isUnder, pathOf, pathStart, withoutBase } from "./url.ts";
-import { parseId } from "./user-id.ts";
 
 /** The page's script and style come from this server, but a dataset's avatars may be anywhere. */
 const PAGE_POLICY =

@@ -1,10 +1,10 @@
 /** The files of the pages: the script, the style sheet and the logo. */
 import crypto from "node:crypto";
 import { NotFoundError } from "elysia";
-import { type Logo, styleOf } from "../web/brand.ts";
-import { assetPath } from "../web/page-paths.ts";
-import type { Pages } from "./app-options.ts";
-import { Content } from "./content.ts";
+import { type Logo, styleOf } from "../../web/brand.ts";
+import { assetPath } from "../../web/page-paths.ts";
+import type { Pages } from "../app-options.ts";
+import { Content } from "../content.ts";
 
 /** An operator's logo may also contain styles and embedded images. */
 const LOGO_POLICY =

@@ -1,9 +1,9 @@
 /** The admin port: its metrics for Prometheus, its probes, and its routes for test rigs. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { createAdminFetch } from "../../src/http/admin.ts";
-import { Metrics } from "../../src/http/metrics.ts";
 import { createRoadbook, type Roadbook } from "../../src/roadbook.ts";
+import { createAdminFetch } from "../../src/server/admin.ts";
+import { Metrics } from "../../src/server/metrics.ts";
 import { community } from "../datasets.ts";
 import { root } from "../support.ts";
 
