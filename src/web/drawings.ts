@@ -1,6 +1,7 @@
 /** Draws avatars, badges and the icon, always with the same bytes. */
 import { languages } from "../domain/languages.ts";
 import type { Achievement } from "../domain/model.ts";
+import { lazy } from "../domain/once.ts";
 import { fold } from "../search/fold.ts";
 import paths from "./badges.json" with { type: "json" };
 import { textColourOn } from "./brand.ts";
@@ -57,7 +58,7 @@ function symbolOf(text: string): string | undefined {
 function drawMotif({ name, type, points }: Medal): Html {
   const symbol = symbolOf(name) ?? symbolOf(type) ?? paths.cup;
 
-  const number = compactNumbers.format(points);
+  const number = compactNumbers().format(points);
   const size = Math.min(13, 44 / number.length);
   return html`<path d="${symbol}" transform="translate(19.4 10.5) scale(1.05)" fill="none" stroke="#fff" stroke-width="2.2" stroke-linecap="round" stroke-linejoin="round"/><text x="32" y="44.5" text-anchor="middle" dominant-baseline="central" font-family="system-ui,'Noto Sans',sans-serif" font-size="${size}" font-weight="800" fill="#fff">${number}</text>`;
 }
@@ -76,9 +77,8 @@ export function drawBadge(medal: Medal, hasSymbol = true): string {
     .text;
 }
 
-const compactNumbers = new Intl.NumberFormat("en", {
-  notation: "compact",
-  maximumSignificantDigits: 3,
+const compactNumbers = lazy(() => {
+  return new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
 });
 
 export function drawFavicon(accent: string): string {

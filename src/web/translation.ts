@@ -1,5 +1,6 @@
 /** Formats texts, counts and dates in the page's language. */
 import { type Forms, type Language, languages, type Texts } from "../domain/languages.ts";
+import { lazy } from "../domain/once.ts";
 
 export type Translation = ReturnType<typeof translate>;
 
@@ -13,6 +14,7 @@ export function translationIn(language: Language): Translation {
 
 function translate(language: Language) {
   const texts: Texts = languages[language];
+  // A format of dates takes up to 10 ms.
   const plurals = lazy(() => new Intl.PluralRules(language));
   const numbers = lazy(() => new Intl.NumberFormat(language));
   const dates = lazy(() => {
@@ -24,15 +26,6 @@ function translate(language: Language) {
     formatDate: (time: string) => dates().format(new Date(time)),
     formatCount: (count: number, forms: Forms) =>
       fill(forms[plurals().select(count)] ?? "{count}", { count: numbers().format(count) }),
-  };
-}
-
-/** Makes a format when it is first used, because that takes up to 10 ms. */
-function lazy<Format>(make: () => Format): () => Format {
-  let made: Format | undefined;
-  return () => {
-    made ??= make();
-    return made;
   };
 }
 

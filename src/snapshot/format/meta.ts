@@ -36,8 +36,9 @@ export function writeMeta(db: Database, facts: Meta): void {
 }
 
 export function readMeta(db: Database): Meta {
-  const rows = db.select().from(meta).all();
-  const facts = Object.fromEntries(rows.map(({ key, value }) => [key, value]));
+  // As text, because building a first query with drizzle takes milliseconds of each start.
+  const rows = db.values<[key: string, value: string]>("SELECT key, value FROM meta");
+  const facts = Object.fromEntries(rows) as Partial<Record<string, string>>;
   const { built_at, roadbook_version, counts, unlocked, featured, id_map } = facts;
   if (!built_at || !roadbook_version || !counts || !unlocked || !featured) {
     throw new SnapshotError("is damaged: its metadata is incomplete");

@@ -1,6 +1,7 @@
 /** Reads companies with their public users. */
 import { and, count, eq, exists, getTableColumns, gt, sql } from "drizzle-orm";
 import type { CompanySearchResult } from "../../domain/model.ts";
+import { lazy } from "../../domain/once.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { company, companyRank, user } from "../format/schema.ts";
 
@@ -9,33 +10,36 @@ const LARGEST_COMPANIES = 12;
 const id = sql.placeholder("id");
 
 export class Companies {
-  readonly #statements: ReturnType<typeof prepareForCompanies>;
+  /** Prepared when they are first used, because drizzle takes milliseconds for its first queries. */
+  readonly #statements: () => ReturnType<typeof prepareForCompanies>;
 
   constructor(db: Database) {
-    this.#statements = prepareForCompanies(db);
+    this.#statements = lazy(() => prepareForCompanies(db));
   }
 
   find(id: number): CompanySearchResult | undefined {
-    return this.#statements.company.get({ id });
+    return this.#statements().company.get({ id });
   }
 
   listLargest(): CompanySearchResult[] {
-    return this.#statements.largest.all();
+    return this.#statements().largest.all();
   }
 
   /** Lists up to `limit` ids above `after` of companies that have public users, in order. */
   listIds(after: number, limit: number): number[] {
-    return this.#statements.ids.all({ after, limit }).map(({ id }) => id);
+    return this.#statements()
+      .ids.all({ after, limit })
+      .map(({ id }) => id);
   }
 
   /** Counts the public users of a company, but at most up to `limit`. */
   countUsers(id: number, limit: number): number {
-    return this.#statements.count.get({ id, limit })?.count ?? 0;
+    return this.#statements().count.get({ id, limit })?.count ?? 0;
   }
 
   /** Lists up to `limit` public users of a company whose ids are above `after`, by id. */
   listUsers(id: number, after: number, limit: number) {
-    return this.#statements.users.all({ id, after, limit });
+    return this.#statements().users.all({ id, after, limit });
   }
 }
 

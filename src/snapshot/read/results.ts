@@ -1,6 +1,7 @@
 /** Reads the users and companies that a search has found. */
 import { eq, sql } from "drizzle-orm";
 import type { CompanySearchResult } from "../../domain/model.ts";
+import { lazy } from "../../domain/once.ts";
 import { NameSearch } from "../../search/find.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { company, user } from "../format/schema.ts";
@@ -13,23 +14,23 @@ const place = sql`found.key`;
 export class Results {
   readonly #companyNames: NameSearch;
   readonly #userNames: NameSearch;
-  readonly #companies: ReturnType<typeof prepareCompanies>;
-  readonly #users: ReturnType<typeof prepareUsers>;
+  readonly #companies: () => ReturnType<typeof prepareCompanies>;
+  readonly #users: () => ReturnType<typeof prepareUsers>;
 
   constructor(db: Database) {
     this.#companyNames = new NameSearch(db.$client, "company");
     this.#userNames = new NameSearch(db.$client, "user");
-    this.#companies = prepareCompanies(db);
-    this.#users = prepareUsers(db);
+    this.#companies = lazy(() => prepareCompanies(db));
+    this.#users = lazy(() => prepareUsers(db));
   }
 
   listCompanies(spellings: string[]): CompanySearchResult[] {
-    return this.#companies.all(JSON.stringify(this.#companyNames.find(spellings)));
+    return this.#companies().all(JSON.stringify(this.#companyNames.find(spellings)));
   }
 
   /** Times are in Unix seconds, because formatting them would delay the API, which has none. */
   listUsers(spellings: string[]) {
-    return this.#users.all(JSON.stringify(this.#userNames.find(spellings)));
+    return this.#users().all(JSON.stringify(this.#userNames.find(spellings)));
   }
 
   /** Whether users can be found by the Latin spelling of a name in another script. */

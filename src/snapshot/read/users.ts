@@ -3,6 +3,7 @@ import { eq, getTableColumns, gt, sql } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
 import type { Stored } from "../../domain/avatar-url.ts";
 import { compareRoles, type Role, type User } from "../../domain/model.ts";
+import { lazy } from "../../domain/once.ts";
 import { formatTime } from "../../domain/time.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { encodeUnlocks } from "../format/records.ts";
@@ -13,19 +14,20 @@ type Missing = { missing: "profile_private" | "user_not_found" };
 const id = sql.placeholder("id");
 
 export class Users {
-  readonly #statements: ReturnType<typeof prepareForUsers>;
+  /** Prepared when they are first used, because drizzle takes milliseconds for its first queries. */
+  readonly #statements: () => ReturnType<typeof prepareForUsers>;
   /** The JSON of achievement definitions, cached because many users unlock the same ones. */
   readonly #definitions = new Map<number, string>();
   /** The keys are JSON arrays of role ids. Most users have one of a few sets of roles. */
   readonly #roles: LRUCache<string, Role[]>;
 
   constructor(db: Database) {
-    this.#statements = prepareForUsers(db);
+    this.#statements = lazy(() => prepareForUsers(db));
     this.#roles = new LRUCache({ max: 1000, memoMethod: (json: string) => this.#readRoles(json) });
   }
 
   findProfile(id: number): Stored<User> | Missing {
-    const row = this.#statements.profile.get(id);
+    const row = this.#statements().profile.get(id);
     if (!row) return this.#missing(id);
 
     const { company_id, company_name: name, company_role: role } = row;
@@ -41,41 +43,43 @@ export class Users {
   }
 
   findName(id: number): string | Missing {
-    return this.#statements.profile.get(id)?.name ?? this.#missing(id);
+    return this.#statements().profile.get(id)?.name ?? this.#missing(id);
   }
 
   /** Returns the unlocked achievements, newest first, as a JSON array. */
   findAchievements(id: number): string | Missing {
-    const row = this.#statements.unlocks.get(id);
+    const row = this.#statements().unlocks.get(id);
     if (!row) return this.#missing(id);
     return encodeUnlocks(JSON.parse(row.achievements), this.#definitionOf);
   }
 
   /** Lists up to `limit` ids of public users above `after`, in order. */
   listIds(after: number, limit: number): number[] {
-    return this.#statements.ids.all({ after, limit }).map(({ id }) => id);
+    return this.#statements()
+      .ids.all({ after, limit })
+      .map(({ id }) => id);
   }
 
   /** If several achievements have this icon, returns the one with the lowest id. */
   findAchievementByIcon(icon: string) {
-    return this.#statements.byIcon.get(icon) ?? undefined;
+    return this.#statements().byIcon.get(icon) ?? undefined;
   }
 
   readonly #definitionOf = (id: number): string => {
     const known = this.#definitions.get(id);
     if (known !== undefined) return known;
-    const json = JSON.stringify(this.#statements.achievement.get(id));
+    const json = JSON.stringify(this.#statements().achievement.get(id));
     this.#definitions.set(id, json);
     return json;
   };
 
   #readRoles(json: string): Role[] {
     const ids: number[] = JSON.parse(json);
-    return ids.flatMap((id) => this.#statements.role.get(id) ?? []).sort(compareRoles);
+    return ids.flatMap((id) => this.#statements().role.get(id) ?? []).sort(compareRoles);
   }
 
   #missing(id: number): Missing {
-    const isPrivate = this.#statements.privateUser.get(id);
+    const isPrivate = this.#statements().privateUser.get(id);
     return { missing: isPrivate ? "profile_private" : "user_not_found" };
   }
 }
