@@ -12,30 +12,30 @@ const foundId = sql<number>`found.value`;
 const place = sql`found.key`;
 
 export class Results {
-  readonly #companyNames: NameSearch;
-  readonly #userNames: NameSearch;
+  readonly #companyNames: () => NameSearch;
+  readonly #userNames: () => NameSearch;
   readonly #companies: () => ReturnType<typeof prepareCompanies>;
   readonly #users: () => ReturnType<typeof prepareUsers>;
 
   constructor(db: Database) {
-    this.#companyNames = new NameSearch(db.$client, "company");
-    this.#userNames = new NameSearch(db.$client, "user");
+    this.#companyNames = lazy(() => new NameSearch(db.$client, "company"));
+    this.#userNames = lazy(() => new NameSearch(db.$client, "user"));
     this.#companies = lazy(() => prepareCompanies(db));
     this.#users = lazy(() => prepareUsers(db));
   }
 
   listCompanies(spellings: string[]): CompanySearchResult[] {
-    return this.#companies().all(JSON.stringify(this.#companyNames.find(spellings)));
+    return this.#companies().all(JSON.stringify(this.#companyNames().find(spellings)));
   }
 
   /** Times are in Unix seconds, because formatting them would delay the API, which has none. */
   listUsers(spellings: string[]) {
-    return this.#users().all(JSON.stringify(this.#userNames.find(spellings)));
+    return this.#users().all(JSON.stringify(this.#userNames().find(spellings)));
   }
 
   /** Whether users can be found by the Latin spelling of a name in another script. */
   hasLatinSpellings(): boolean {
-    return this.#userNames.hasLatinSpellings();
+    return this.#userNames().hasLatinSpellings();
   }
 }
 
