@@ -25,6 +25,11 @@ document.addEventListener("keydown", (event) => {
 countDown();
 if (idle) {
   new Kiosk(Number(idle));
-  // Ends the script in the page's head, unless the style sheet is missing.
-  if (document.styleSheets[0]) dispatchEvent(new Event("kiosk"));
+  // Ends the script in the page's head, unless the style sheet is missing. In WebKit, it may load
+  // after this script, and a failed one has no rules.
+  const end = () => {
+    if (document.styleSheets[0]?.cssRules.length) dispatchEvent(new Event("kiosk"));
+  };
+  addEventListener("load", end, true);
+  end();
 }

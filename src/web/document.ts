@@ -25,7 +25,8 @@ export function renderDocument(options: DocumentOptions): string {
   const { title, kiosk } = brand;
 
   const rendered = renderView(view, context);
-  // A kiosk that runs an older release knows a page by its class, so that stays the last attribute.
+  // The scripts of a kiosk, also of another release, know a page by its class and by the names and
+  // the order of its files (whole-page.ts), so the class stays the last attribute.
   const { text } = html`<!doctype html>
 <html lang="${language}"${kiosk && html` class="kiosk"`}>
 ${renderHead(rendered, context)}

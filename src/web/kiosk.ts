@@ -16,8 +16,8 @@ const READING_MS = 4000;
 /** How long a visitor reads that the kiosk is about to start over. */
 const WARNING_MS = 10_000;
 
-/** The script and the style sheet of a page. Their names differ between releases. */
-const ASSETS = "script[src],[rel=stylesheet]";
+/** The script and the style sheet in a page's head. Their names differ between releases. */
+const ASSETS = "[src],[rel=stylesheet]";
 
 type Key = HTMLButtonElement | HTMLAnchorElement;
 
@@ -163,8 +163,8 @@ export class Kiosk {
     if (!WHOLE_PAGE.test(text)) return;
 
     const page = new DOMParser().parseFromString(text, "text/html");
-    const isSame = assetsOf(page) === assetsOf(document) && document.styleSheets[0];
-    if (!isSame) return this.#giveWay(url, page, signal, text);
+    // The head is the same on all pages of a release with the same settings.
+    if (!page.head.isEqualNode(document.head)) return this.#giveWay(url, page, signal, text);
 
     this.#stop("retry", "notice");
     setAddress(url);
@@ -177,7 +177,7 @@ export class Kiosk {
 
   /** Gives the window to the script of another release, if there is one: no page goes without. */
   async #giveWay(url: string, page: Document, signal: AbortSignal, text: string): Promise<void> {
-    for (const { src, href } of listAssets(page)) {
+    for (const { src, href } of page.head.querySelectorAll<Asset>(ASSETS)) {
       if (!(await fetch(src ?? href, { signal })).ok) return;
     }
     this.#stop(...(Object.keys(this.#timers) as Timer[]));
@@ -243,16 +243,6 @@ function find<Found extends HTMLElement>(selector: string): Found {
 
 /** A script has a `src`, and a style sheet a `href`. */
 type Asset = HTMLElement & ({ src: string; href?: never } | { src?: never; href: string });
-
-function listAssets(page: Document) {
-  return [...page.querySelectorAll<Asset>(ASSETS)];
-}
-
-function assetsOf(page: Document): string {
-  return listAssets(page)
-    .map(({ outerHTML }) => outerHTML)
-    .join();
-}
 
 function setAddress(url: string): void {
   history.replaceState(null, "", url);
