@@ -51,7 +51,7 @@ function adviseOnKey(id: bigint | string): string {
   }
   const isSteam = typeof id === "bigint" && id >= FIRST_STEAM_ID && id < FIRST_STEAM_ID + 2n ** 32n;
   if (isSteam) {
-    return `; such ids need --id-map FILE, or subtract ${FIRST_STEAM_ID} from Steam ids`;
+    return `; such ids need --id-map FILE, or subtract ${FIRST_STEAM_ID} from Steam ids in SQL`;
   }
   if (typeof id === "string" && WORD.test(id)) {
     return "; remove the row if it is a total or a note; ids of text need --id-map FILE";

@@ -108,7 +108,7 @@ export function toPublic(cell: unknown): unknown {
 }
 
 const FLOAT_ADVICE =
-  '; write 1 or 0 (pandas writes 1.0 where the column has gaps: fill them, then .astype("int"))';
+  '; write 1 or 0 (pandas writes 1.0 where the column has gaps: add .fillna(0).astype("int"))';
 
 /** Returns undefined for null. */
 function toText(cell: unknown): unknown {

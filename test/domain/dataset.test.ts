@@ -87,7 +87,7 @@ test("an invalid company, role or achievement is one error, however many users r
 
 describe("an error quotes the invalid value, and says what to do about ids that are too large", () => {
   const fix = "; such ids need --id-map FILE";
-  const steam = `${fix}, or subtract 76561197960265728 from Steam ids`;
+  const steam = `${fix}, or subtract 76561197960265728 from Steam ids in SQL`;
   test.each<[object | string, ...string[]]>([
     [{ ...role, name: null }, "name: must be a non-blank string of 1 to 200 code points, got null"],
     [{ ...role, name: "x".repeat(300) }, 'got "xxx', 'x…" (300 code points)'],

@@ -198,7 +198,7 @@ test("errors name the file, the line and the column, and are grouped", async () 
     `users.csv, line 5: created_at: ${time}, got "yesterday"${forms} (user 4)`,
     'users.csv, line 12: avatar_url: must be null, or an http(s) URL or a path of at most 2048 code points, got "x.png"; --avatar-base URL of import says what a relative one belongs to (user 6)',
     "users.csv, line 14: id: duplicate user id 7 (first on line 13)",
-    `users.csv, line 9: id: ${ids}, got 76561197960265729${map}, or subtract 76561197960265728 from Steam ids`,
+    `users.csv, line 9: id: ${ids}, got 76561197960265729${map}, or subtract 76561197960265728 from Steam ids in SQL`,
     `users.csv, line 10: id: ${ids}, got "five"${map}`,
   ]);
 });
@@ -445,7 +445,7 @@ test.each<[boolean | undefined, string, unknown[]]>([
 
 test.each(["1.0", "0.0", "1,00"])("public as %j is an error with its cure", async (text) => {
   expect(await errorsOf({ "users.csv": `${users}1,"${text}",Ann,2021-05-31\n` })).toBe(
-    `users.csv, line 2: public: must be true or false, got "${text}"; write 1 or 0 (pandas writes 1.0 where the column has gaps: fill them, then .astype("int")) (user 1)`,
+    `users.csv, line 2: public: must be true or false, got "${text}"; write 1 or 0 (pandas writes 1.0 where the column has gaps: add .fillna(0).astype("int")) (user 1)`,
   );
 });
 
