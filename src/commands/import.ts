@@ -11,7 +11,7 @@ import { parseNamed, UsageError } from "../settings/read-value.ts";
 import { dateOrders } from "../tables/date-order.ts";
 import { command } from "./command.ts";
 import { type Progress, suggestNext } from "./output.ts";
-import { describeWritten, listDetails, plural } from "./report.ts";
+import { describeWritten, formatCount, listDetails, plural } from "./report.ts";
 import { finish, readingFlags, write, writingFlags } from "./written.ts";
 
 const settings = declare("Flags", {
@@ -123,7 +123,7 @@ function showImport(progress: Progress) {
   return {
     onBytes: (bytes: number) => progress.show(`reading: ${Math.floor(bytes / 1e6)} MB`),
     onRead(file: string, rows: number) {
-      progress.show(`reading ${file}: ${rows.toLocaleString("en")} rows`);
+      progress.show(`reading ${file}: ${formatCount(rows)} rows`);
     },
     onSlow(file: string) {
       progress.warn(`a page of ${file} took over half a second; run ANALYZE on its tables`);

@@ -63,7 +63,7 @@ function describeDifferences(differences: Differences | undefined): string[] {
     const isUsual = what === "users" || what === "unlocked_achievements";
     if (!isUsual && parts.every(([, count]) => count === 0)) continue;
 
-    const described = parts.map(([how, count]) => `${count.toLocaleString("en")} ${how}`);
+    const described = parts.map(([how, count]) => `${formatCount(count)} ${how}`);
     lines.push(`${what}: ${described.join(", ")}`.replaceAll("_", " "));
   }
   return lines;
@@ -100,7 +100,7 @@ function describeOdd(text: string, { count, example = "" }: OddCount, advice = "
 }
 
 export function describeCounts(counts: Counts): string {
-  const publicUsers = counts.public_users.toLocaleString("en");
+  const publicUsers = formatCount(counts.public_users);
   const users = `${plural(counts.users, "user")} (${publicUsers} public)`;
   const companies = plural(counts.companies, "company", "companies");
   const achievements = plural(counts.achievements, "achievement");
@@ -108,5 +108,10 @@ export function describeCounts(counts: Counts): string {
 }
 
 export function plural(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
+/** Groups the digits: 1,234. The first use of `toLocaleString` would take 2 ms. */
+export function formatCount(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }

@@ -2,8 +2,10 @@
  * Parses and validates single records by the rules in README.md. Errors that concern several
  * records, such as duplicate ids, are found elsewhere.
  */
+import type { TSchema } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import type { ValueError } from "@sinclair/typebox/errors";
+import { Check } from "@sinclair/typebox/value";
 import {
   type ChangeLine,
   type DatasetLine,
@@ -18,6 +20,7 @@ import {
   recordTypes,
 } from "./dataset.ts";
 import { Id } from "./model.ts";
+import { lazy } from "./once.ts";
 import { listErrors } from "./schema-errors.ts";
 import { mustBe, notAnObject, type ValidationError } from "./validation-errors.ts";
 
@@ -27,17 +30,20 @@ export interface Shape<Value> {
   Errors(value: unknown): Iterable<ValueError>;
 }
 
+/** Compiles a schema when it is first used, which takes up to a millisecond. */
+const shapeFor = <Schema extends TSchema>(schema: Schema) =>
+  lazy(() => TypeCompiler.Compile(schema));
+
 const shapes = {
-  role: TypeCompiler.Compile(lineSchemas.role),
-  achievement: TypeCompiler.Compile(lineSchemas.achievement),
-  company: TypeCompiler.Compile(lineSchemas.company),
-  publicUser: TypeCompiler.Compile(lineSchemas.publicUser),
-  privateUser: TypeCompiler.Compile(lineSchemas.privateUser),
-  ids: TypeCompiler.Compile(lineSchemas.ids),
-  end: TypeCompiler.Compile(lineSchemas.end),
-  deletion: TypeCompiler.Compile(DeletionLine),
+  role: shapeFor(lineSchemas.role),
+  achievement: shapeFor(lineSchemas.achievement),
+  company: shapeFor(lineSchemas.company),
+  publicUser: shapeFor(lineSchemas.publicUser),
+  privateUser: shapeFor(lineSchemas.privateUser),
+  ids: shapeFor(lineSchemas.ids),
+  end: shapeFor(lineSchemas.end),
+  deletion: shapeFor(DeletionLine),
 };
-const idShape = TypeCompiler.Compile(Id);
 
 export class InvalidRecord {
   readonly errors: ValidationError[];
@@ -53,7 +59,7 @@ export class InvalidRecord {
   get record(): RecordKey | undefined {
     const { type, id } = this.value;
     const known = recordTypes.find((name) => name === type);
-    return known && idShape.Check(id) ? { type: known, id } : undefined;
+    return known && Check(Id, id) ? { type: known, id } : undefined;
   }
 }
 
@@ -81,13 +87,13 @@ export function validateRecord(record: RawRecord): DatasetLine | InvalidRecord {
 
 export function validateChange(record: RawRecord): ChangeLine | InvalidRecord {
   const isDeletion = "deleted" in record && recordTypes.some((type) => type === record.type);
-  return validate<ChangeLine>(record, isDeletion ? shapes.deletion : shapeOf(record));
+  return validate<ChangeLine>(record, isDeletion ? shapes.deletion() : shapeOf(record));
 }
 
 /** Validates a line about the whole dataset. Returns undefined for any other line. */
 export function validateMarker(record: RawRecord): IdsLine | EndLine | InvalidRecord | undefined {
-  if (record.type === "ids") return validate(record, shapes.ids);
-  return record.type === "end" ? validate(record, shapes.end) : undefined;
+  if (record.type === "ids") return validate(record, shapes.ids());
+  return record.type === "end" ? validate(record, shapes.end()) : undefined;
 }
 
 function validate<Valid extends ChangeLine | IdsLine | EndLine>(
@@ -105,11 +111,11 @@ function validate<Valid extends ChangeLine | IdsLine | EndLine>(
 /** Returns the shape required by a record's `type` and `public`, or the error in those fields. */
 function shapeOf(record: RawRecord): Shape<DatasetLine> | ValidationError {
   const { type, public: isPublic } = record;
-  if (type === "role" || type === "achievement" || type === "company") return shapes[type];
+  if (type === "role" || type === "achievement" || type === "company") return shapes[type]();
   if (type !== "user") {
     return mustBe("type", '"role", "achievement", "company", "user" or "end"', type);
   }
-  if (typeof isPublic === "boolean") return isPublic ? shapes.publicUser : shapes.privateUser;
+  if (typeof isPublic === "boolean") return isPublic ? shapes.publicUser() : shapes.privateUser();
   if (isPublic === undefined) return { field: "public", reason: "is missing" };
   return mustBe("public", "true or false", isPublic);
 }

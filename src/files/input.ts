@@ -1,8 +1,6 @@
 /** Opens and decompresses input, and refuses what cannot be a dataset. Keeps one chunk in memory. */
 import { constants, createReadStream, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { pipeline } from "node:stream";
-import zlib from "node:zlib";
 import { codeOf, named, naming, reasonOf } from "./errors.ts";
 import { findForeign, isGzip, STANDARD } from "./file-kinds.ts";
 
@@ -70,7 +68,10 @@ export async function* decompress(input: AsyncIterable<Uint8Array>): AsyncGenera
 
 /** Decompresses one or more members (RFC 1952). */
 async function* gunzip(counted: CountedInput): AsyncGenerator<Uint8Array> {
-  const decoder = zlib.createGunzip({ chunkSize: CHUNK_BYTES });
+  // Loaded here, because most commands read nothing that is compressed.
+  const { pipeline } = await import("node:stream");
+  const { createGunzip } = await import("node:zlib");
+  const decoder = createGunzip({ chunkSize: CHUNK_BYTES });
   try {
     // The callback can ignore errors, because reading the decoder throws them.
     yield* pipeline(counted, decoder, () => {});
