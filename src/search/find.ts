@@ -20,7 +20,8 @@ export class NameSearch {
   constructor(db: Sqlite, kind: NameKind) {
     const id = idOfRow[kind];
     const table = `${kind}_ngram`;
-    const found = `WHERE ${table} MATCH ? ORDER BY ngram.rowid LIMIT ?`;
+    // Without the plus, SQLite would compile the statement again for each limit.
+    const found = `WHERE ${table} MATCH ? ORDER BY ngram.rowid LIMIT +?`;
     this.#ids = db.prepare(`SELECT ${id} AS id FROM ${table} AS ngram ${found}`);
     this.#names = db.prepare(`SELECT record.id, folded
       FROM ${table} AS ngram CROSS JOIN ${kind} AS record ON record.id = ${id} ${found}`);

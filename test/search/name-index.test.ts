@@ -1,5 +1,6 @@
 /** The name index finds the same names as test/oracle.ts, which scans all names. */
 import { describe, expect, test } from "bun:test";
+import { constants, DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import type { NameKind } from "../../src/domain/model.ts";
 import { fold, spell } from "../../src/search/fold.ts";
@@ -183,6 +184,24 @@ describe("a search", () => {
     expect(index.find("ck er tr ka zu qq")).toEqual([]);
     expect(index.find("ker ruc ka")).toEqual(scan(names)("ker ruc ka"));
     index.close();
+  });
+
+  test("compiles its statements once, whatever the query", () => {
+    const { db, find, close } = openNames(["Anna Nowak", "Hanna", "Ben"]);
+    let compilations = 0;
+    if (!(db instanceof DatabaseSync)) throw new TypeError("expected node:sqlite");
+    db.setAuthorizer((action, table) => {
+      if (action === constants.SQLITE_READ && table === "user_ngram") compilations++;
+      return constants.SQLITE_OK;
+    });
+    const search = () => ["an", "nna", "hanna", "nowak anna"].map(find);
+    // An authorizer has every statement compiled once more.
+    search();
+    expect(compilations).not.toBe(0);
+    compilations = 0;
+    expect(search()).not.toContainEqual([]);
+    expect(compilations).toBe(0);
+    close();
   });
 
   test("finds characters from every Unicode plane, alone and between other characters", () => {
