@@ -8,6 +8,7 @@ import type { WriteReport } from "../import/write-report.ts";
 import { declare, type Values } from "../settings/declare.ts";
 import * as kinds from "../settings/kinds.ts";
 import { parseNamed, UsageError } from "../settings/read-value.ts";
+import { quoteRules } from "../tables/csv-file.ts";
 import { dateOrders } from "../tables/date-order.ts";
 import { command } from "./command.ts";
 import { type Progress, suggestNext } from "./output.ts";
@@ -32,6 +33,10 @@ const settings = declare("Flags", {
   dates: {
     kind: kinds.oneOf("dmy|mdy", dateOrders),
     help: "read 5/6/2021 in CSV files as 5 June or as May 6 (default: other dates show it)",
+  },
+  quotes: {
+    kind: kinds.oneOf("csv|none", quoteRules),
+    help: "in CSV files, quotes surround fields, or are characters (default: the rows show it)",
   },
   decodeHtml: { kind: kinds.boolean, help: "decode HTML entities in names and descriptions" },
   avatarBase: { kind: kinds.publicUrl, help: "base URL for avatars that are not http(s) URLs" },
@@ -104,6 +109,7 @@ function refuseFlags(
   {
     expectEnd,
     dates,
+    quotes,
     dryRun,
     holdMs,
     confirm,
@@ -112,7 +118,10 @@ function refuseFlags(
   if (expectEnd && (kind === "database" || kind === "folder")) {
     throw new UsageError("--expect-end works only with NDJSON");
   }
-  if (dates && kind !== "folder") throw new UsageError("--dates works only with CSV files");
+  if (kind !== "folder") {
+    if (dates) throw new UsageError("--dates works only with CSV files");
+    if (quotes) throw new UsageError("--quotes works only with CSV files");
+  }
   if (confirm && dryRun) throw new UsageError("a --dry-run cannot be confirmed");
   if (holdMs > MAX_HOLD_MS) {
     throw new UsageError(`--hold must be at most ${formatDuration(MAX_HOLD_MS)}`);

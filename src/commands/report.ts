@@ -11,7 +11,7 @@ const MAX_NOT_FOUND = 20;
 /** `more` has what only this command reports. */
 export function toOutcome(to: string | undefined, report: WriteReport, more: object): object {
   const { sha256 = null, counts, differences = null, held, notFound } = report;
-  const { cleaned, names, times, unknownColumns, skipped } = report;
+  const { cleaned, names, times, unknownColumns, notes, skipped } = report;
   const { count, hidden: users_made_private } = skipped;
   return {
     snapshot: to ?? null,
@@ -24,6 +24,7 @@ export function toOutcome(to: string | undefined, report: WriteReport, more: obj
     names: { cleaned, ...names },
     times: { odd: times },
     unknown_columns: unknownColumns,
+    notes,
     skipped: { count, users_made_private, groups: skipped.groups() },
     seconds: Number((performance.now() / 1000).toFixed(3)),
   };
@@ -40,12 +41,13 @@ export function describeWritten({ counts, cleaned }: WriteReport, where = ""): s
 
 /** Lists the differences from the old snapshot, and what looks wrong. */
 export function listDetails(report: WriteReport): string[] {
-  const { differences, held, notFound, unknownColumns, names, times } = report;
+  const { differences, held, notFound, unknownColumns, notes, names, times } = report;
   const lines = [
     ...describeDifferences(differences),
     describeHeld(held),
     describeNotFound(notFound),
     ...unknownColumns.map(describeColumn),
+    ...notes,
     describeNames("HTML entities in", names.entities, "; import --decode-html decodes them"),
     describeNames("text possibly read in the wrong encoding in", names.misread),
     describeNames("text that means no value as", names.placeholders),

@@ -9,6 +9,8 @@ export interface RecordReader extends AsyncDisposable {
   readonly ids: SourceIds;
   /** The columns of tables that were left out. */
   readonly unknownColumns: readonly UnknownColumn[];
+  /** How files were read, where they could not show it at once. */
+  readonly notes: readonly string[];
   /** Yields everything in the source, in batches. */
   read(): AsyncIterable<Iterable<Item>>;
   /** Says where an error is that was found in one of the records. */

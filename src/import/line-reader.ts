@@ -34,6 +34,7 @@ export interface LineOptions {
 
 export class LineReader implements RecordReader {
   readonly unknownColumns = [];
+  readonly notes = [];
   readonly #batches: AsyncGenerator<TextLine[]>;
   readonly #options: LineOptions;
   /** The content of the first line, which says whose ids these are. */

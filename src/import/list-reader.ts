@@ -5,6 +5,7 @@ import { type Item, type Location, OWN_IDS, type RecordReader } from "../domain/
 export class ListReader implements RecordReader {
   readonly ids = OWN_IDS;
   readonly unknownColumns = [];
+  readonly notes = [];
   readonly #records: readonly RawRecord[];
 
   /** An import changes these records. */

@@ -28,6 +28,8 @@ export interface ReadReport extends Pick<OddTexts, "names" | "times"> {
   /** How many names that are written had invisible characters or extra white space. */
   cleaned: number;
   unknownColumns: readonly UnknownColumn[];
+  /** How files were read, where they could not show it at once. */
+  notes: readonly string[];
   /** Whether all ids of users are integers, although they were translated by an id map. */
   hasNeedlessMap: boolean;
   skipped: SkippedErrors;
@@ -75,7 +77,15 @@ export async function readDataset<Parsed extends RecordKey>(
   if (collector.errors.count > 0) throw new DatasetError(collector.errors);
 
   const { names, times } = odd;
-  const { unknownColumns } = reader;
+  const { unknownColumns, notes } = reader;
   const hasNeedlessMap = ids.hasNeedlessMap();
-  return { cleaned, names, times, unknownColumns, hasNeedlessMap, skipped: collector.skipped };
+  return {
+    cleaned,
+    names,
+    times,
+    unknownColumns,
+    notes,
+    hasNeedlessMap,
+    skipped: collector.skipped,
+  };
 }

@@ -11,6 +11,7 @@ const BATCH = 500;
 export class SnapshotReader implements RecordReader {
   readonly ids: SourceIds;
   readonly unknownColumns = [];
+  readonly notes = [];
   readonly #path: string;
   readonly #db: VerifiedDatabase["db"];
 

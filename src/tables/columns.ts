@@ -37,11 +37,21 @@ export interface Header {
   unknown: UnknownColumn[];
 }
 
+/** Returns the name of the column that has a title. */
+export function toColumn(title: string): string {
+  return title.trim().toLowerCase().replace(/\s+/g, "_");
+}
+
+/** Whether people write the cells of a column, or nobody knows. The others have ids, times and such. */
+export function hasFreeText(column: string): boolean {
+  return !/(?:^|_)(?:id|at|url|count)$|^(?:public|hierarchy|tier|points)$/.test(column);
+}
+
 /** Finds the columns of a table, in any case. Throws if one is missing or occurs twice. */
 export function findColumns(file: string, table: TableName, header: readonly string[]): Header {
   const [required, optional]: [string[], string[]] = tables[table];
   const known = [...required, ...optional];
-  const titles = header.map((title) => title.trim().toLowerCase().replace(/\s+/g, "_"));
+  const titles = header.map(toColumn);
 
   const double = titles.find((name, at) => known.includes(name) && titles.indexOf(name) < at);
   if (double !== undefined) throw new Error(`${file}: the column "${double}" occurs twice`);

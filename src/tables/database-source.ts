@@ -12,6 +12,7 @@ export class DatabaseSource implements TableSource {
   readonly dialect: Dialect;
   readonly cells: CellFormat;
   readonly hasLines = false;
+  readonly notes = [];
   readonly #connection: Connection;
 
   constructor(connection: Connection) {

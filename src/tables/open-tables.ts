@@ -7,16 +7,13 @@ import { naming } from "../files/errors.ts";
 import { isFolder } from "../files/input.ts";
 import { type IdKind, idFormats } from "./cells.ts";
 import { type TableName, tableNames } from "./columns.ts";
-import { CsvSource } from "./csv-source.ts";
+import { type CsvOptions, CsvSource } from "./csv-source.ts";
 import { connect } from "./database-connection.ts";
 import { DatabaseSource } from "./database-source.ts";
-import type { DateOrder } from "./date-order.ts";
 import type { ReadHooks } from "./table.ts";
 import { TableReader } from "./table-reader.ts";
 
-export interface TableOptions extends ReadHooks {
-  /** The order of day and month in CSV files, where a column does not show it. */
-  dates?: DateOrder | undefined;
+export interface TableOptions extends ReadHooks, CsvOptions {
   /** How long to wait for each page of rows from a database server. */
   timeoutMs?: number | undefined;
 }
@@ -25,11 +22,11 @@ export interface TableOptions extends ReadHooks {
 export function openFolder(
   folder: string,
   idKind: IdKind,
-  { dates, onRead }: TableOptions,
+  { onRead, ...options }: TableOptions,
 ): RecordReader {
   const files = findTables(folder, "csv");
   const ids = idFormats[idKind];
-  return new TableReader(new CsvSource(ids, dates), files, ids, { onRead });
+  return new TableReader(new CsvSource(ids, options), files, ids, { onRead });
 }
 
 /** Opens the database at a URL, with the SELECTs in the folder `queries`. */

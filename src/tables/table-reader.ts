@@ -43,6 +43,10 @@ export class TableReader implements RecordReader {
     return this.#source[Symbol.asyncDispose]();
   }
 
+  get notes(): readonly string[] {
+    return this.#source.notes;
+  }
+
   /** Yields all records, and the errors in all other rows. */
   async *read(): AsyncGenerator<readonly Item[]> {
     const tables = await this.#countRows(await this.#openFiles());

@@ -8,6 +8,8 @@ export interface TableSource extends AsyncDisposable {
   readonly cells: CellFormat;
   /** Whether its rows have lines, by which people find them. */
   readonly hasLines: boolean;
+  /** How files were read, where they could not show it at once. */
+  readonly notes: readonly string[];
   /** Opens the file of a table, which has its rows or selects them. */
   open(table: TableName, path: string): Promise<Selected>;
   /** Runs a query. All queries see the same data. */

@@ -101,6 +101,7 @@ test("with --json, each command prints one object, also for an error", async () 
     held: 0,
     not_found: [],
     unknown_columns: [],
+    notes: [],
     names: {
       cleaned: 0,
       entities: { count: 0 },

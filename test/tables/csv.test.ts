@@ -669,7 +669,6 @@ test.each([
 });
 
 const bad = (...lines: string[]) => ({ "users.csv": users + lines.join("\n") });
-const unreadable = "a quote is misplaced or never closed, or the record is longer than 1 MiB";
 test.each<[string, Files, string]>([
   [
     "only roles",
@@ -700,13 +699,41 @@ test.each<[string, Files, string]>([
   ["too few fields", bad("", "1,1,Ann"), "users.csv, line 3: has 3 fields"],
   ["too many fields", bad("1,1,Ann,0,x"), "line 2: has 5 fields"],
   ["a line of separators", bad("", ",".repeat(1e6)), "line 3: has more than 1,000 fields"],
-  ["an open quote", bad("1,1,Ann,0", "", '2,1,"Ann'), `users.csv, line 4: ${unreadable}`],
-  ["a quote inside", bad('1,1,A"nn,0'), `line 2: ${unreadable}`],
-  ["a long row", bad(`1,1,${"a".repeat(2 ** 20)},0`), `line 2: ${unreadable}`],
+  [
+    "an open quote",
+    bad("1,1,Ann,0", "", '2,1,"Ann'),
+    'users.csv, line 4: a quote opens a field that is never closed; write a quote inside a field as ""',
+  ],
+  [
+    "a closed quote",
+    bad('1,1,"A"nn,0', '2,1,"A, B",0'),
+    'line 2: a quoted field goes on after its closing quote; write a quote inside it as ""',
+  ],
+  ["a long row", bad(`1,1,${"a".repeat(2 ** 20)},0`), "line 2: the record is longer than 1 MiB"],
+  [
+    "a long quoted field",
+    bad(`1,1,"${"a\n".repeat(2 ** 19)}",0`),
+    "line 2: a quote opens a field that is never closed",
+  ],
+  [
+    "a line of a database's console",
+    { "users.csv": "id|public|name|created_at\n1|1|Ann|2021-05-31\n" },
+    "line 1: commas, semicolons or tabs must separate the columns, as sqlite3 -csv -header and",
+  ],
+  [
+    "Windows-1252",
+    { "users.csv": Buffer.from(`${users}1,1,Zoë,2021-05-31\n`, "latin1") },
+    "users.csv is not UTF-8, but probably Windows-1252; save it as CSV UTF-8 (with soffice: ",
+  ],
+  [
+    "a column of question marks",
+    bad(...["????", "?? ???", "Ann", "?"].map((name, at) => `${at + 1},0,${name},`)),
+    "users.csv: most names are question marks; save it as CSV UTF-8 (with soffice: --convert-to",
+  ],
   [
     "UTF-16",
     { "users.csv": Buffer.from(`\ufeff${users}`, "utf16le") },
-    "users.csv is not valid UTF-8; save it as CSV UTF-8",
+    "users.csv is in UTF-16; use iconv -f UTF-16 -t UTF-8 FILE",
   ],
 ])("%s in a folder is an error", async (_, files, expected) => {
   expect(await errorsOf(files)).toContain(expected);

@@ -1,0 +1,254 @@
+/** Reads the rows of a CSV file, after finding out what its quotes and backslashes mean. */
+import { findForeign } from "../files/file-kinds.ts";
+import { readFileBytes } from "../files/input.ts";
+import { findColumns, type Header, hasFreeText, type TableName, toColumn } from "./columns.ts";
+import {
+  AmbiguousFile,
+  type CsvForm,
+  isRow,
+  MAX_RECORD_BYTES,
+  RecordSplitter,
+} from "./csv-records.ts";
+
+/** What an operator can say about quotes: they surround fields, or are characters like others. */
+export const quoteRules = ["csv", "none"] as const;
+export type QuoteRule = (typeof quoteRules)[number];
+
+export interface RowHandler {
+  begin(header: Header): void;
+  /** Called with the line on which the row begins. */
+  add(cells: readonly string[], line: number): void;
+}
+
+/** What the lines of a file show by themselves. */
+interface Traits {
+  delimiter: string;
+  /** The first line with a field that begins with a quote. */
+  quoteLine?: number;
+  /** The first line with a backslash that may be an escape. */
+  backslashLine?: number;
+  /** Whether \N or \0 stands where people write nothing. Then backslashes are escapes. */
+  hasEscapes: boolean;
+}
+
+export class CsvFile {
+  readonly #name: string;
+  readonly #table: TableName;
+  readonly #path: string;
+  readonly #rule: QuoteRule | undefined;
+
+  constructor(table: TableName, path: string, rule: QuoteRule | undefined) {
+    this.#name = `${table}.csv`;
+    this.#table = table;
+    this.#path = path;
+    this.#rule = rule;
+  }
+
+  /**
+   * Reads all rows. Returns what quotes and backslashes mean if only the rows could show it. Throws
+   * an {@link AmbiguousFile} if they do not.
+   */
+  async read(handler: RowHandler): Promise<string | undefined> {
+    const traits = await this.#examine();
+    const form = await this.#findForm(traits);
+    try {
+      await this.#readAs(form, handler);
+    } catch (error) {
+      const { quoteLine } = traits;
+      const others = this.#rule === undefined ? this.#listForms(traits, false) : [];
+      const isOther = quoteLine !== undefined && (await this.#listFitting(others)).length > 0;
+      throw isOther ? new AmbiguousFile(this.#name, quoteLine) : error;
+    }
+    return this.#isUnclear(traits) ? this.#describe(form) : undefined;
+  }
+
+  /**
+   * With commas or semicolons, quotes surround fields. With tabs, they may be characters, too. Then
+   * the rows must fit only forms that give the same people.
+   */
+  async #findForm(traits: Traits): Promise<CsvForm> {
+    const isUnclear = this.#isUnclear(traits);
+    const forms = this.#listForms(traits, this.#rule !== "none");
+    if (isUnclear && traits.quoteLine !== undefined) forms.push(...this.#listForms(traits, false));
+
+    const fitting = forms.length > 1 ? await this.#listFitting(forms) : [];
+    const [form = forms[0]] = fitting;
+    if (!isUnclear) return form;
+
+    if (fitting.some(({ hasQuotes }) => hasQuotes !== form.hasQuotes)) {
+      throw new AmbiguousFile(this.#name, traits.quoteLine);
+    }
+    const isEscaped = fitting.some(({ hasEscapes }) => hasEscapes !== form.hasEscapes);
+    if (isEscaped && !traits.hasEscapes) throw new AmbiguousFile(this.#name, traits.backslashLine);
+    return form;
+  }
+
+  /** Whether only the rows of the file can show what its quotes and backslashes mean. */
+  #isUnclear({ delimiter, quoteLine, backslashLine }: Traits): boolean {
+    const isPlain = quoteLine === undefined && backslashLine === undefined;
+    return this.#rule === undefined && delimiter === "\t" && !isPlain;
+  }
+
+  /** The forms in which quotes have one meaning, the likelier one first. */
+  #listForms(traits: Traits, hasQuotes: boolean): [CsvForm, ...CsvForm[]] {
+    const { delimiter, backslashLine, hasEscapes } = traits;
+    const form = { delimiter, hasQuotes, hasEscapes: false, isGiven: this.#rule !== undefined };
+    if (backslashLine === undefined) return [form];
+    const escaped = { ...form, hasEscapes: true };
+    return hasEscapes || this.#rule === "none" ? [escaped, form] : [form, escaped];
+  }
+
+  async #listFitting(forms: readonly CsvForm[]): Promise<CsvForm[]> {
+    const fitting: CsvForm[] = [];
+    for (const form of forms) {
+      try {
+        await this.#readAs(form);
+        fitting.push(form);
+      } catch (error) {
+        if (error instanceof AmbiguousFile && fitting.length === 0) throw error;
+      }
+    }
+    return fitting;
+  }
+
+  #describe({ hasQuotes, hasEscapes }: CsvForm): string {
+    const quotes = hasQuotes ? "quotes surround fields" : "quotes are characters";
+    return `${this.#name}: ${quotes}, and backslashes are ${hasEscapes ? "escapes" : "characters"}`;
+  }
+
+  /** Looks at all lines without knowing where a quoted field begins or ends. */
+  async #examine(): Promise<Traits> {
+    const traits: Traits = { delimiter: ",", hasEscapes: false };
+    let columns: string[] | undefined;
+    let number = 0;
+    for await (const lines of readLines(this.#name, this.#path)) {
+      for (const line of lines) {
+        number++;
+        const isBlank = columns === undefined ? !/[^\s,;"]/.test(line) : !/["\\]/.test(line);
+        if (isBlank) continue;
+        if (columns === undefined) traits.delimiter = findDelimiter(line);
+        if (isSeparator(line)) continue;
+
+        const cells = line.split(traits.delimiter);
+        columns ??= cells.map((title) => toColumn(title.replaceAll('"', "")));
+        if (cells.some((cell) => cell.startsWith('"'))) traits.quoteLine ??= number;
+        for (const [at, cell] of cells.entries()) {
+          if (!cell.includes("\\")) continue;
+          if (cell !== "\\N") traits.backslashLine ??= number;
+          if (/^\\[N0]$/.test(cell) && !hasFreeText(columns[at] ?? "")) traits.hasEscapes = true;
+        }
+      }
+    }
+    return traits;
+  }
+
+  /** Reads all rows in one form. Throws if the file has another one. */
+  async #readAs(form: CsvForm, handler?: RowHandler): Promise<void> {
+    const splitter = new RecordSplitter(this.#name, form);
+    let header: Header | undefined;
+    for await (const lines of readLines(this.#name, this.#path)) {
+      for (const line of lines) {
+        const cells = splitter.push(line);
+        // Spreadsheets write empty rows, too.
+        if (!cells?.some((cell) => cell.trim() !== "")) continue;
+
+        if (header) {
+          this.#checkRow(cells, header, splitter, form);
+          handler?.add(cells, splitter.line);
+        } else if (!isSeparator(cells.join(""))) {
+          if (cells.length === 1 && line.includes("|")) throw splitter.problem(HAS_BARS);
+          splitter.width = cells.findLastIndex((title) => title.trim() !== "") + 1;
+          header = findColumns(this.#name, this.#table, cells.slice(0, splitter.width));
+          handler?.begin(header);
+        }
+      }
+    }
+    splitter.end();
+    if (!header) throw new Error(`${this.#name} is empty; its first line must name the columns`);
+  }
+
+  #checkRow(
+    cells: readonly string[],
+    { columns }: Header,
+    splitter: RecordSplitter,
+    { hasQuotes }: CsvForm,
+  ): void {
+    if (!isRow(cells, splitter.width)) {
+      const counts = `has ${cells.length} fields, but the header has ${splitter.width}`;
+      const advice = "a field with a separator or a line end must be in quotes";
+      throw splitter.problem(`${counts}; ${advice}, as sqlite3 -csv and psql --csv write it`);
+    }
+    if (hasQuotes) return;
+
+    for (const [column, at] of columns) {
+      if (hasFreeText(column) || !cells[at]?.startsWith('"')) continue;
+      const problem = `${column} begins with a quote, so quotes surround fields`;
+      throw splitter.problem(`${problem}; leave out --quotes none`);
+    }
+  }
+}
+
+/** Whether a line tells Excel the separator, which the line then contains. */
+function isSeparator(line: string): boolean {
+  return /^sep=.?$/i.test(line);
+}
+
+/** Returns the most frequent separator. */
+function findDelimiter(line: string): string {
+  const count = (delimiter: string) => line.split(delimiter).length;
+  return [",", ";", "\t"].reduce((best, other) => (count(other) > count(best) ? other : best));
+}
+
+/** Yields the lines of a file in batches. A line that is too long for any record is cut. */
+async function* readLines(name: string, path: string): AsyncGenerator<string[]> {
+  let rest = "";
+  for await (const text of decode(name, readFileBytes(path))) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    if (rest.length > MAX_RECORD_BYTES) {
+      lines.push(rest);
+      rest = "";
+    }
+    yield lines;
+  }
+  if (rest !== "") yield [rest];
+}
+
+/**
+ * Decodes UTF-8 and drops a BOM. Lines then end with a line feed. If the first line ends with a CR
+ * alone, all lines do; otherwise such a CR is a space.
+ */
+async function* decode(name: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const utf8 = new TextDecoder("utf-8", { fatal: true });
+  let head: Buffer | undefined;
+  let held = "";
+  let loneReturn: string | undefined;
+
+  try {
+    for await (const chunk of bytes) {
+      head ??= Buffer.from(chunk.subarray(0, 512));
+      const text = held + utf8.decode(chunk, { stream: true });
+      const whole = text.replace(/\r+$/, "");
+      // The line feed that belongs to a CR may be in the next chunk.
+      held = text.slice(whole.length);
+
+      const [end] = /\r+\n|\r|\n/.exec(whole) ?? [];
+      if (end !== undefined) loneReturn ??= end === "\r" ? "\n" : " ";
+      yield whole.replace(/\r+\n/g, "\n").replaceAll("\r", loneReturn ?? " ");
+    }
+    yield utf8.decode();
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    // Text in Windows-1252 has no zeros.
+    const kind = head?.includes(0) ? findForeign(head.toString("latin1")) : undefined;
+    throw new Error(`${name} is ${kind ?? NOT_UTF8}`);
+  }
+}
+
+const HAS_BARS =
+  "commas, semicolons or tabs must separate the columns, as sqlite3 -csv -header and psql --csv write them";
+
+/** LibreOffice writes the characters of Windows without being asked. */
+export const SAVE_AS_UTF8 =
+  "save it as CSV UTF-8 (with soffice: --convert-to 'csv:Text - txt - csv (StarCalc):44,34,76')";
+const NOT_UTF8 = `not UTF-8, but probably Windows-1252; ${SAVE_AS_UTF8}`;

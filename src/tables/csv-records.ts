@@ -1,0 +1,204 @@
+/**
+ * Splits the lines of a CSV file into records. Programs disagree about quotes and backslashes, so a
+ * file is read in one of four forms, which {@link CsvFile} finds out.
+ */
+import { isNoValue } from "../domain/no-value.ts";
+
+export const MAX_RECORD_BYTES = 2 ** 20;
+const MAX_FIELDS = 1000;
+
+export interface CsvForm {
+  delimiter: string;
+  /** Whether quotes surround fields, as in RFC 4180. Otherwise they are characters like others. */
+  hasQuotes: boolean;
+  /** Whether a backslash escapes the next character, as MySQL and PostgreSQL write it. */
+  hasEscapes: boolean;
+  /** Whether the operator has said whether there are quotes. */
+  isGiven: boolean;
+}
+
+/** The error for a file that can be read in two ways, which would give different people. */
+export class AmbiguousFile extends Error {
+  constructor(file: string, line: number | undefined) {
+    super(
+      `${file}, line ${line}: a quote or a backslash here can have two meanings; add --quotes none ` +
+        "if mysql, mysqldump, Miller or psql's COPY wrote the file, add --quotes csv if a " +
+        "spreadsheet or a CSV library did, or write it again with sqlite3 -csv or psql --csv",
+    );
+  }
+}
+
+/** Whether cells have the header's columns. Spreadsheets may write empty ones after them. */
+export function isRow(cells: readonly string[], width: number): boolean {
+  return cells.length >= width && cells.slice(width).every((cell) => cell === "");
+}
+
+export class RecordSplitter {
+  /** The number of columns, as soon as it is known. */
+  width = Number.POSITIVE_INFINITY;
+  /** The line on which the last record began. */
+  line = 0;
+  readonly #file: string;
+  readonly #form: CsvForm;
+  readonly #plain: RegExp;
+  readonly #quoted: RegExp;
+  /** How many lines there were so far. */
+  #lines = 0;
+  /** How many bytes the record has so far. */
+  #bytes = 0;
+  #cells: string[] = [];
+  /** A line that ends in an escaped line end. */
+  #held = "";
+  /** The beginning of a quoted field that goes on. */
+  #open: OpenField | undefined;
+
+  constructor(file: string, form: CsvForm) {
+    const { delimiter, hasEscapes } = form;
+    this.#file = file;
+    this.#form = form;
+    const plain = `[^${delimiter}]*`;
+    const escaped = `[^${delimiter}\\\\]*(?:\\\\.[^${delimiter}\\\\]*)*`;
+    this.#plain = new RegExp(hasEscapes ? escaped : plain, "ys");
+    this.#quoted = hasEscapes ? /[^"\\]*(?:\\.[^"\\]*)*/sy : /[^"]*(?:""[^"]*)*/y;
+  }
+
+  /** Takes the next line. Returns the cells of a record that ends there. */
+  push(line: string): string[] | undefined {
+    const { delimiter, hasQuotes, hasEscapes } = this.#form;
+    this.#lines++;
+    if (this.#held === "" && this.#open === undefined) this.#begin();
+    this.#measure(line);
+
+    const hasEscape = hasEscapes && line.includes("\\");
+    if (hasEscape && ENDS_ESCAPED.test(line)) {
+      this.#held += `${line}\n`;
+      return undefined;
+    }
+
+    const text = this.#held + line;
+    this.#held = "";
+    const isSimple = !hasEscape && !text.includes("\\") && !(hasQuotes && text.includes('"'));
+    if (isSimple && this.#open === undefined) {
+      this.#cells = text.split(delimiter);
+      for (const [at, cell] of this.#cells.entries()) if (isNoValue(cell)) this.#cells[at] = "";
+    } else if (!this.#readFields(text)) {
+      return undefined;
+    }
+
+    if (this.#cells.length <= MAX_FIELDS) return this.#cells;
+    throw this.problem(`has more than ${MAX_FIELDS.toLocaleString("en")} fields`);
+  }
+
+  /** Throws if the last record goes on. */
+  end(): void {
+    if (this.#open) throw this.#neverClosed(this.#open);
+    if (this.#held !== "") throw this.problem("the last character of the file is a backslash");
+  }
+
+  /** The error of a record. */
+  problem(reason: string, line = this.line): Error {
+    return new Error(`${this.#file}, line ${line}: ${reason}`);
+  }
+
+  #begin(): void {
+    this.line = this.#lines;
+    this.#cells = [];
+    this.#bytes = 0;
+  }
+
+  #measure(line: string): void {
+    this.#bytes += Buffer.byteLength(line) + 1;
+    if (this.#bytes <= MAX_RECORD_BYTES) return;
+    throw this.#open
+      ? this.#neverClosed(this.#open)
+      : this.problem(`the record is longer than ${MAX_RECORD_BYTES / 2 ** 20} MiB`);
+  }
+
+  /** Reads the fields of a line. Returns false if a quoted field goes on after it. */
+  #readFields(text: string): boolean {
+    const { delimiter, hasQuotes } = this.#form;
+    let at = 0;
+    for (;;) {
+      if (this.#open || (hasQuotes && text[at] === '"')) {
+        const end = this.#readQuoted(text, this.#open ? 0 : at + 1);
+        if (end === undefined) return false;
+        at = end;
+      } else {
+        this.#plain.lastIndex = at;
+        const [raw = ""] = this.#plain.exec(text) ?? [];
+        this.#cells.push(isNoValue(raw) ? "" : this.#unescape(raw));
+        at += raw.length;
+      }
+
+      if (at === text.length) return true;
+      if (text[at] !== delimiter) throw this.#misplaced();
+      at++;
+    }
+  }
+
+  /** Returns where the field ends, or undefined if that is on a later line. */
+  #readQuoted(text: string, start: number): number | undefined {
+    const open = this.#open;
+    this.#quoted.lastIndex = start;
+    const [raw = ""] = this.#quoted.exec(text) ?? [];
+    const whole = (open?.raw ?? "") + raw;
+    const end = start + raw.length;
+    const fits = () => text.split("\n").every((line) => this.#couldBeRow(line));
+
+    if (end === text.length) {
+      const line = open?.line ?? this.#lines;
+      this.#open = { raw: `${whole}\n`, line, fits: (open?.fits ?? true) && fits() };
+      return undefined;
+    }
+
+    if (open?.fits && !this.#form.isGiven && fits()) throw new AmbiguousFile(this.#file, open.line);
+    this.#open = undefined;
+    this.#cells.push(this.#form.hasEscapes ? this.#unescape(whole) : whole.replaceAll('""', '"'));
+    return end + 1;
+  }
+
+  /** Whether a line would be a row, or be left out, if quotes were characters. */
+  #couldBeRow(line: string): boolean {
+    return line.trim() === "" || isRow(line.split(this.#form.delimiter), this.width);
+  }
+
+  #unescape(raw: string): string {
+    const { delimiter, hasEscapes } = this.#form;
+    if (!hasEscapes) return raw;
+    return raw.replace(/\\(.)/gs, (_, escaped: string) => {
+      if (`\\"\n${delimiter}`.includes(escaped)) return escaped;
+      const control = CONTROLS[escaped];
+      if (control !== undefined) return control;
+      throw this.problem(`a backslash stands before "${escaped}", which is not an escape`);
+    });
+  }
+
+  #misplaced(): Error {
+    const advice =
+      'write a quote inside it as "", as R\'s write.csv and PHP\'s fputcsv with escape: "" do';
+    return this.problem(`a quoted field goes on after its closing quote; ${advice}`, this.#lines);
+  }
+
+  #neverClosed({ line }: OpenField): Error {
+    const advice = 'write a quote inside a field as "", and quotes around the field';
+    return this.problem(`a quote opens a field that is never closed; ${advice}`, line);
+  }
+}
+
+interface OpenField {
+  raw: string;
+  line: number;
+  /** Whether all lines so far could be rows: then the quote may be the first character of a name. */
+  fits: boolean;
+}
+
+const ENDS_ESCAPED = /(?<!\\)(?:\\\\)*\\$/;
+const CONTROLS: Partial<Record<string, string>> = {
+  0: "\0",
+  b: "\b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  v: "\v",
+};
