@@ -1,8 +1,8 @@
 /**
  * Measures the processor time per request under full load, which depends less on other load on the
  * machine than requests per second do. The executable runs with the rate limit, metrics and all
- * headers. It is compared with the floor, which rivals/floor.ts defines, and with typical
- * implementations. Each request picks a random user of a large snapshot. Needs wrk.
+ * headers. It is compared with the ordinary app and the floor, which rivals/ordinary.ts and
+ * rivals/floor.ts define, and with typical implementations. Each request picks a random user of a large snapshot. Needs wrk.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,8 +11,10 @@ import { alternate, formatRounds, type Options, processorSecondsOf, tableOf } fr
 import {
   buildSnapshot,
   FLOOR,
+  ORDINARY,
   openBeside,
   openFloor,
+  openOrdinary,
   openRivals,
   openRoadbook,
   ROADBOOK,
@@ -37,8 +39,10 @@ interface Load {
   paths: string[];
   /** Append an ignored parameter to each URL, so that no URL repeats. */
   isUnique?: boolean;
-  /** Request a 304. The rivals send no ETag, so Roadbook is compared only with the floor. */
+  /** Request a 304. The rivals send no ETag, and the ordinary app sends the whole response. */
   isConditional?: boolean;
+  /** Request users that do not exist. */
+  isMissing?: boolean;
 }
 
 export async function benchHttp(options: Options): Promise<void> {
@@ -49,6 +53,10 @@ export async function benchHttp(options: Options): Promise<void> {
     "profile, random ids": { paths: profiles },
     "profile, random ids, 304": { paths: profiles, isConditional: true },
     "achievements, random ids": { paths: achievements },
+    "users who do not exist": {
+      paths: profiles.map((path) => `${path}${users}`),
+      isMissing: true,
+    },
     "search, two letters, URLs never repeat": { paths: twoLetters, isUnique: true },
     "search, five letters, URLs never repeat": { paths: fiveLetters, isUnique: true },
   };
@@ -58,28 +66,35 @@ export async function benchHttp(options: Options): Promise<void> {
     Object.values(loads).flatMap(({ paths }) => paths),
   );
   const own = { [ROADBOOK]: roadbook, ...(await openBeside(options, FLAGS)), [FLOOR]: floor };
+  const ordinary = { [ORDINARY]: await openOrdinary(users) };
   const rivals = await openRivals(users);
-  const names = [...Object.keys(own), ...Object.keys(rivals)];
+  const names = [...Object.keys(own), ORDINARY, ...Object.keys(rivals)];
   const costRows: string[][] = [];
   for (const [name, load] of Object.entries(loads)) {
-    const servers: Record<string, Server> = load.isConditional ? own : { ...own, ...rivals };
     const isSearch = load.paths[0]?.startsWith("/search");
+    const servers: Record<string, Server> = {
+      ...own,
+      ...(!isSearch && ordinary),
+      ...(!load.isConditional && !load.isMissing && rivals),
+    };
     const results = await alternate(isQuick ? 1 : ROUNDS, servers, (server) => {
       const isScan = isSearch && Object.values(rivals).includes(server);
       const connections = isScan ? SCAN_CONNECTIONS : CONNECTIONS;
       return measure(server, load, connections);
     });
-    const ratios = results(ROADBOOK).map(
-      (cost, round) => (results(FLOOR)[round] ?? Number.NaN) / cost,
-    );
+    const ratioTo = (other: string) =>
+      formatRounds(results(other).map((cost, round) => (results(ROADBOOK)[round] ?? NaN) / cost));
     costRows.push([
       name,
       ...names.map((server) => formatRounds(results(server))),
-      formatRounds(ratios),
+      ratioTo(ORDINARY),
+      ratioTo(FLOOR),
     ]);
   }
   const columns = names.map((server) => `${server}:`);
-  console.log(tableOf(["µs of processor time", ...columns, "floor ÷ Roadbook:"], costRows));
+  console.log(
+    tableOf(["µs of processor time", ...columns, `÷ ${ORDINARY}:`, `÷ ${FLOOR}:`], costRows),
+  );
 }
 
 let runs = 0;
@@ -93,7 +108,7 @@ async function measure({ origin, pid }: Server, load: Load, connections: number)
   const { code, stdout, stderr } = await run(["wrk", ...args]);
   const spent = processorSecondsOf(pid) - before;
   const requests = Number(/(\d+) requests in/.exec(stdout)?.[1]);
-  if (code !== 0 || !(requests > 0) || /Non-2xx or 3xx/.test(stdout))
+  if (code !== 0 || !(requests > 0) || (!load.isMissing && /Non-2xx or 3xx/.test(stdout)))
     throw new Error(`wrk: ${stdout}${stderr}`);
   await untilIdle(pid);
   return (spent * 1e6) / requests;

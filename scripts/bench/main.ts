@@ -16,7 +16,7 @@ import { benchTakedown } from "./takedown.ts";
 const benches: Record<string, { run: (options: Options) => Promise<void>; summary: string }> = {
   http: { run: benchHttp, summary: "processor time per request (needs wrk)" },
   search: { run: benchSearch, summary: "response time of each kind of query" },
-  start: { run: benchStart, summary: "time until ready, and memory a second later" },
+  start: { run: benchStart, summary: "time until servers are ready and commands end" },
   import: { run: benchImport, summary: "time and memory of import, apply, check and export" },
   growth: { run: benchGrowth, summary: "growth from 10k users to --size" },
   adversary: { run: benchAdversary, summary: "slow queries on contrived names; dear requests" },
@@ -35,7 +35,7 @@ ${Object.entries(benches)
   --size     number of users in the invented community (default 1M)
   --quick    1k users and one short round, to check that the bench works
   --hours    how long a soak lasts, such as 24 or 0.05 (default 1)
-  --beside   another roadbook executable, measured in turn by http, search and import`;
+  --beside   another roadbook executable, measured in turn by http, search, start and import`;
 
 process.exit(await main());
 

@@ -107,6 +107,7 @@ export async function openBeside({ beside, users }: Options, flags: string[]) {
 export const ROADBOOK = "Roadbook";
 export const BESIDE = "Roadbook, beside";
 export const FLOOR = "floor";
+export const ORDINARY = "ordinary app";
 
 export const generateLines = (users: number) => seedDataset(communityOptions(users));
 
@@ -142,6 +143,9 @@ export async function openRivals(users: number): Promise<Record<string, Server>>
   for (const [name, open] of Object.entries(listRivals(users))) servers[name] = await open();
   return servers;
 }
+
+export const openOrdinary = (users: number): Promise<Server> =>
+  openServer([process.execPath, join(import.meta.dir, "rivals/ordinary.ts"), buildTables(users)]);
 
 /** Starts the floor with Roadbook's own responses for these paths. */
 export async function openFloor(roadbook: Target, paths: string[]): Promise<Server> {

@@ -15,7 +15,9 @@ test("a bench runs, --help lists it, and an unknown bench is a usage error", asy
   const quick = await bench("start", "--quick");
   expect([unknown.code, unknown.stderr]).toEqual([2, `unknown bench "nothing"\n${help.stdout}`]);
   expect(help.stdout).toContain("\n  start ");
-  expect(quick.stdout).toMatch(/^\| Roadbook, demo \| [\d.,]+ \|/m);
+  for (const row of ["Roadbook, demo", "Roadbook, --version", "one record"]) {
+    expect(quick.stdout).toMatch(new RegExp(`^\\| ${row} \\| [\\d.,]+ \\| [\\d.,]+ \\|`, "m"));
+  }
 });
 
 test("the floor responds with the same status, headers and body as Roadbook", async () => {
