@@ -1,6 +1,5 @@
 /** Imports folders of CSV files: separators, defaults, errors, and rows in any order. */
 import { describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatTime, parseTime } from "../../src/domain/time.ts";
 import { hideUsers } from "../../src/import/hide.ts";
@@ -14,29 +13,7 @@ import {
 } from "../../src/tables/cells.ts";
 import { exported } from "../datasets.ts";
 import { run, temporaryFolder } from "../support.ts";
-
-type Files = Record<string, string | Uint8Array>;
-
-function makeFolder(files: Files): string {
-  const folder = temporaryFolder();
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-  return folder;
-}
-
-/** Imports files, and returns the records and the errors that were skipped. */
-async function importFiles(files: Files, options: ImportOptions = {}) {
-  const target = join(temporaryFolder(), "snapshot");
-  const { skipped } = await importDataset(makeFolder(files), target, options);
-  const lines = (await exported(target)).trim().split("\n").slice(0, -1);
-  return { records: lines.map((line) => JSON.parse(line)), skipped: skipped.format() };
-}
-
-async function errorsOf(files: Files, options: ImportOptions = {}): Promise<string> {
-  return importFiles(files, options).then(
-    () => "no error",
-    (error: Error) => error.message,
-  );
-}
+import { errorsOf, type Files, importFiles, makeFolder } from "./import-files.ts";
 
 const users = "id,public,name,created_at\n";
 const ann = "1,yes,Ann,2024-03-09 17:05:00\n";

@@ -1,23 +1,15 @@
 /** What quotes and backslashes in CSV files mean, which programs disagree about. */
 import { expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { importDataset } from "../../src/import/import.ts";
 import type { QuoteRule } from "../../src/tables/csv-file.ts";
-import { exported } from "../datasets.ts";
-import { temporaryFolder } from "../support.ts";
+import { importFiles } from "./import-files.ts";
 
-/** Imports rows of id, name, public and created_at. Returns the error, or people and notes. */
+/** Imports rows of id, name, public, created_at and company_id. Returns the error, or people and notes. */
 async function read(rows: string, quotes?: QuoteRule, separator = "\t") {
-  const folder = temporaryFolder();
   const header = ["id", "name", "public", "created_at", "company_id"].join(separator);
-  writeFileSync(join(folder, "users.csv"), `${header}\n${rows}`);
-  writeFileSync(join(folder, "companies.csv"), "id,name\n3,Baltic\n");
+  const files = { "users.csv": `${header}\n${rows}`, "companies.csv": "id,name\n3,Baltic\n" };
   try {
-    const target = join(folder, "s");
-    const { notes } = await importDataset(folder, target, { quotes });
-    const lines = (await exported(target)).trim().split("\n");
-    const people = lines.map((line) => JSON.parse(line)).filter(({ type }) => type === "user");
+    const { records, notes } = await importFiles(files, { quotes });
+    const people = records.filter(({ type }) => type === "user");
     return [people.map((user) => (user.public ? user.name : user.id)), ...notes];
   } catch (error) {
     return (error as Error).message;
