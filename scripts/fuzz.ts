@@ -6,7 +6,7 @@
  */
 import { connect } from "node:net";
 import { parseArgs } from "node:util";
-import { Random } from "../src/community/random.ts";
+import { Random } from "../src/domain/random.ts";
 import { makeSnapshot } from "../test/datasets.ts";
 import { fixture, openExecutable } from "../test/support.ts";
 

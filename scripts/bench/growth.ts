@@ -4,7 +4,7 @@
  */
 import { copyFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Random } from "../../src/community/random.ts";
+import { Random } from "../../src/domain/random.ts";
 import { megabytesOf, openExecutable, temporaryFolder } from "../../test/support.ts";
 import { type Connection, connect } from "./connection.ts";
 import { format, median, type Options, quantile, tableOf, timed } from "./measure.ts";

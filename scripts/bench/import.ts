@@ -8,7 +8,7 @@ import { createWriteStream, readFileSync, rmSync, statSync, writeFileSync } from
 import { join } from "node:path";
 import { finished } from "node:stream/promises";
 import { crc32 } from "node:zlib";
-import { Random } from "../../src/community/random.ts";
+import { Random } from "../../src/domain/random.ts";
 import { fold } from "../../src/search/fold.ts";
 import { BLOCK_BYTES } from "../../src/snapshot/format/layout.ts";
 import { executable, temporaryFolder } from "../../test/support.ts";

@@ -4,7 +4,7 @@
  * typical implementations and PostgreSQL. Roadbook's index and FTS5's trigram index also run in
  * this process, without a server.
  */
-import { Random } from "../../src/community/random.ts";
+import { Random } from "../../src/domain/random.ts";
 import { NameSearch } from "../../src/search/find.ts";
 import { spellQuery } from "../../src/search/fold.ts";
 import { normalizeQuery } from "../../src/search/normalize-query.ts";

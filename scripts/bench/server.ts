@@ -3,7 +3,7 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Community, seedDataset } from "../../src/community/community.ts";
-import { Random } from "../../src/community/random.ts";
+import { Random } from "../../src/domain/random.ts";
 import {
   executable,
   megabytesOf,

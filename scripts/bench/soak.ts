@@ -4,7 +4,7 @@
  */
 import { copyFileSync, linkSync, readdirSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Random } from "../../src/community/random.ts";
+import { Random } from "../../src/domain/random.ts";
 import { megabytesOf, temporaryFolder } from "../../test/support.ts";
 import { connect } from "./connection.ts";
 import { fitLine, format, type Options, quantile, tableOf, timed } from "./measure.ts";

@@ -1,7 +1,7 @@
 /** Measures how soon a takedown reaches three replicas, and how much each of them downloads. */
 import { copyFileSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Random } from "../../src/community/random.ts";
+import { Random } from "../../src/domain/random.ts";
 import { nginxWith, openProxy } from "../../test/scripts/proxies.ts";
 import { openS3Server } from "../../test/snapshot/remote/s3-server.ts";
 import { findFreePort, openExecutable, temporaryFolder, until } from "../../test/support.ts";

@@ -1,7 +1,8 @@
 /** `roadbook import`: builds a snapshot. */
-import { formatDuration } from "../domain/duration.ts";
+
 import { DATABASE_TIMEOUT_MS, MAX_HOLD_MS } from "../domain/limits.ts";
 import { paragraph } from "../domain/text.ts";
+import { formatDuration } from "../domain/time.ts";
 import { importSource } from "../import/import.ts";
 import { findSource, type Source } from "../import/source.ts";
 import type { WriteReport } from "../import/write-report.ts";

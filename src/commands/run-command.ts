@@ -1,5 +1,5 @@
 /** Reads the arguments, flags and variables of a command, and runs it. */
-import { suggest } from "../domain/suggest.ts";
+import { suggest } from "../domain/invalid-value.ts";
 import { isFlag, type Settings, termOf, usageOf, variableOf } from "../settings/declare.ts";
 import { parseBoolean } from "../settings/kinds.ts";
 import { exitCodeOf, readValue, UsageError } from "../settings/read-value.ts";

@@ -1,9 +1,9 @@
 /** `roadbook serve`: assembles the server and runs it until SIGTERM or SIGINT. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { MAX_DURATION_DAYS } from "../domain/duration.ts";
 import { MAX_BYTES_IN_MEMORY } from "../domain/limits.ts";
 import { paragraph } from "../domain/text.ts";
+import { MAX_DURATION_DAYS } from "../domain/time.ts";
 import { version } from "../domain/version.ts";
 import { reasonOf } from "../files/errors.ts";
 import { makeTemporaryFolder } from "../files/temporary-folder.ts";

@@ -1,6 +1,7 @@
 /** What `import`, `apply` and `hide` have in common: flags, the report, and how they end. */
-import { formatDuration } from "../domain/duration.ts";
+
 import { ERRORS_PER_KIND, WAIT_MS } from "../domain/limits.ts";
+import { formatDuration } from "../domain/time.ts";
 import { BusyError } from "../files/lock.ts";
 import type { ReplaceOptions } from "../files/replace.ts";
 import { DatasetError } from "../import/record-errors.ts";

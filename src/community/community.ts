@@ -7,9 +7,9 @@ import demo from "../../data/demo.json" with { type: "json" };
 import data from "../../data/roles.json" with { type: "json" };
 import type { DatasetLine } from "../domain/dataset.ts";
 import type { CompanyLine, PrivateUserLine, PublicUserLine } from "../domain/model.ts";
+import { Random } from "../domain/random.ts";
 import { formatTime } from "../domain/time.ts";
 import { type CompanyName, drawCompanyName, drawUserName } from "./names.ts";
-import { Random } from "./random.ts";
 
 export interface CommunityOptions {
   users: number;

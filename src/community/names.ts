@@ -3,7 +3,7 @@
  * patterns. A random word replaces each `{placeholder}` in a pattern.
  */
 import data from "../../data/words.json" with { type: "json" };
-import type { Random } from "./random.ts";
+import type { Random } from "../domain/random.ts";
 
 export interface CompanyName {
   name: string;

@@ -1,4 +1,18 @@
-/** An error about a value. The message continues a sentence that begins with the value's name. */
+/** Errors about given values, and the known name that a person most likely meant. */
+import { closest, distance } from "fastest-levenshtein";
+
+/** The message continues a sentence that begins with the value's name. */
 export class InvalidValue extends RangeError {
   override name = "InvalidValue";
+}
+
+export function findSimilar(name: string, known: readonly string[]): string | undefined {
+  const similar = known.length > 0 ? closest(name, known) : undefined;
+  return similar && distance(name, similar) <= Math.min(3, name.length / 2) ? similar : undefined;
+}
+
+/** Returns the end of the error for an unknown name. */
+export function suggest(name: string, known: readonly string[], otherwise = ""): string {
+  const similar = findSimilar(name, known);
+  return similar ? `; did you mean ${similar}?` : otherwise;
 }

@@ -1,4 +1,4 @@
-/** Parses RFC 3339 times, and formats times in UTC. Never reads the clock. */
+/** Parses and formats RFC 3339 times, and durations such as 500ms, 1.5s and 2m. Never reads a clock. */
 
 /**
  * Accepts 30 February, which is checked later. Rejects leap seconds, which have no Unix time. Has no
@@ -53,4 +53,30 @@ export function formatTime(seconds: number): string {
 /** Parses two digits four times as fast as `Number(text.slice(at, at + 2))` does. */
 function twoDigits(text: string, at: number): number {
   return 10 * text.charCodeAt(at) + text.charCodeAt(at + 1) - 11 * 48;
+}
+
+const unitMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Timers cannot wait much longer. */
+export const MAX_DURATION_DAYS = 24;
+const MAX_MS = MAX_DURATION_DAYS * 86_400_000;
+
+/** Returns whole milliseconds. */
+export function parseDuration(text: string): number | undefined {
+  const [, digits = "", unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
+  // 4.1 minutes are 245999.99999999997 ms in floating point.
+  const ms = Number((Number(digits) * (unitMs[unit] ?? 0)).toFixed(6));
+  return Number.isInteger(ms) && ms >= 1 && ms <= MAX_MS ? ms : undefined;
+}
+
+/** A number without a unit is in seconds. */
+export function parseDurationOrSeconds(text: string): number | undefined {
+  return parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
+}
+
+/** Writes whole milliseconds in the largest unit of which they are a whole number. */
+export function formatDuration(ms: number): string {
+  const [unit = "ms", size = 1] =
+    Object.entries(unitMs).findLast(([, size]) => ms % size === 0) ?? [];
+  return `${ms / size}${unit}`;
 }

@@ -2,7 +2,7 @@
  * Parses and validates single records by the rules in README.md. Errors that concern several
  * records, such as duplicate ids, are found elsewhere.
  */
-import type { TSchema } from "@sinclair/typebox";
+import type { Static, TSchema } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import type { ValueError } from "@sinclair/typebox/errors";
 import { Check } from "@sinclair/typebox/value";
@@ -19,10 +19,9 @@ import {
   type RecordKey,
   recordTypes,
 } from "./dataset.ts";
-import { Id } from "./model.ts";
+import { Id, MAX_ROLES, PublicUserLine, UnlockedAchievement } from "./model.ts";
 import { lazy } from "./once.ts";
-import { listErrors } from "./schema-errors.ts";
-import { mustBe, notAnObject, type ValidationError } from "./validation-errors.ts";
+import { listErrors, mustBe, notAnObject, type ValidationError } from "./validation-errors.ts";
 
 /** The check of a value, and the errors in it. */
 export interface Shape<Value> {
@@ -138,5 +137,40 @@ function listRepeated(ids: number[], fieldOf: (at: number) => string): Validatio
     if (seen.has(id)) return [{ field: fieldOf(at), reason: "is listed twice" }];
     seen.add(id);
     return [];
+  });
+}
+
+/**
+ * For `import --skip-invalid`, drops the invalid avatar, company, roles and achievements of a public
+ * user. Returns undefined if anything else is invalid, or if the record is not a public user's.
+ */
+export function salvageUser({ value }: InvalidRecord): PublicUserLine | undefined {
+  if (value.type !== "user") return undefined;
+  const { properties } = PublicUserLine;
+  const { avatar_url, company, roles, achievements } = value;
+  const kept: RawRecord = {
+    ...value,
+    avatar_url: Check(properties.avatar_url, avatar_url) ? avatar_url : null,
+    company: Check(properties.company, company) ? company : null,
+    roles: listValid(roles, Id, (id) => id).slice(0, MAX_ROLES),
+    achievements: listValid(achievements, UnlockedAchievement, ({ id }) => id),
+  };
+  const record = validateRecord(kept);
+  if (record instanceof InvalidRecord || record.type !== "user") return undefined;
+  return record.public ? record : undefined;
+}
+
+/** Returns the valid ones of these items, without duplicates. */
+function listValid<Schema extends TSchema>(
+  items: unknown,
+  schema: Schema,
+  idOf: (item: Static<Schema>) => number,
+): Static<Schema>[] {
+  if (!Array.isArray(items)) return [];
+  const seen = new Set<number>();
+  return items.filter((item) => {
+    if (!Check(schema, item) || seen.has(idOf(item))) return false;
+    seen.add(idOf(item));
+    return true;
   });
 }

@@ -1,9 +1,10 @@
 /** The messages for invalid values in a dataset, which quote the value and say what to do about it. */
 import type { TSchema } from "@sinclair/typebox";
-import { adviseOn } from "./advice.ts";
+import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import type { RecordType } from "./dataset.ts";
-import { toKey } from "./keys.ts";
-import { ADVICE, type Advice, Id } from "./model.ts";
+import { isRounded, MAX_KEY_LENGTH, toKey } from "./keys.ts";
+import { ADVICE, type Advice, Id, PublicUserLine } from "./model.ts";
+import { isPlaceholder, isUncomputed } from "./no-value.ts";
 import { printable } from "./text.ts";
 
 /** An error in one field, or in the whole line if `field` is empty. */
@@ -72,4 +73,111 @@ function formatValue(value: unknown): string {
   const isCut = value.length > MAX_VALUE_LENGTH;
   const length = isCut ? ` (${[...value].length} code points)` : "";
   return `"${printable(value, MAX_VALUE_LENGTH)}"${length}`;
+}
+
+const FIRST_STEAM_ID = 76561197960265728n;
+
+/** Says what an invalid value looks like and what to do about it; empty if there is nothing to say. */
+function adviseOn(value: unknown, advice: Advice | undefined): string {
+  if (isUncomputed(value)) return FORMULA_ADVICE;
+  if (isPlaceholder(value)) return NO_VALUE_ADVICE;
+  if (advice === "id") return adviseOnId(value);
+  return advice === "avatar" ? adviseOnAvatar(value) : "";
+}
+
+export const FORMULA_ADVICE = "; it is an error of a formula in a spreadsheet: correct the formula";
+export const NO_VALUE_ADVICE =
+  "; it stands for no value: leave it empty (in JSON or SQL, null), or leave out the row";
+
+function adviseOnAvatar(value: unknown): string {
+  const isRelative = typeof value === "string" && !/^[a-z]+:|^\s*$/i.test(value);
+  return isRelative ? "; --avatar-base URL of import says what a relative one belongs to" : "";
+}
+
+const QUOTES = "\"'“”„‘’«»";
+const QUOTED = new RegExp(`^[${QUOTES}]+\\s*\\d+\\s*[${QUOTES}]+$`);
+/** Such as 1,234, 1.234, 1 234 and 1'234. */
+const SEPARATED = /^\d{1,3}(?:[.,'’\s]\d{3})+$/;
+
+function adviseOnId(id: unknown): string {
+  if (typeof id === "bigint") return id > 0 ? adviseOnKey(id) : "";
+  if (typeof id === "number") return id > Number.MAX_SAFE_INTEGER ? ROUNDED_ADVICE : "";
+  if (typeof id !== "string") return "";
+  const text = id.trim();
+  if (isRounded(text)) return ROUNDED_ADVICE;
+  if (/^\d+$/.test(text) && !Number.isSafeInteger(Number(text))) return adviseOnKey(BigInt(text));
+  if (/^\d+$/.test(text) || QUOTED.test(text)) return "; remove the quotes";
+  if (SEPARATED.test(text)) return "; remove the separator";
+  if (/^[-+\d.,]+$/.test(text)) return "";
+  return adviseOnKey(text);
+}
+
+/** Such as Total. Keys have digits, or are in lower case. */
+const WORD = /^\p{Lu}[\p{L}\p{M}\s.:]*$/u;
+const ROUNDED_ADVICE = "; it looks like a number that a spreadsheet has rounded";
+
+/** Advises on an id that only an id map takes, unless it looks as if the row were no record. */
+function adviseOnKey(id: bigint | string): string {
+  if (toKey(id) === undefined) {
+    return `; with --id-map FILE, it can be text of 1 to ${MAX_KEY_LENGTH} code points`;
+  }
+  const isSteam = typeof id === "bigint" && id >= FIRST_STEAM_ID && id < FIRST_STEAM_ID + 2n ** 32n;
+  if (isSteam) {
+    return `; such ids need --id-map FILE, or subtract ${FIRST_STEAM_ID} from Steam ids in SQL`;
+  }
+  if (typeof id === "string" && WORD.test(id)) {
+    return "; remove the row if it is a total or a note; ids of text need --id-map FILE";
+  }
+  return "; such ids need --id-map FILE";
+}
+
+/** How many errors to report per record. A single record can cause a million. */
+const MAX_ERRORS = 20;
+
+/** Returns the first error of each field. {@link explain} says what `isPrivate` does. */
+export function listErrors(found: Iterable<ValueError>, isPrivate: boolean): ValidationError[] {
+  const errors = Iterator.from(found)
+    .flatMap((error) => explain(error, isPrivate))
+    // A field may have two errors.
+    .take(2 * MAX_ERRORS);
+  const first = new Map<string, ValidationError>();
+  for (const error of errors) {
+    const field = printable(error.field);
+    if (!first.has(field)) first.set(field, { ...error, field });
+  }
+  return [...first.values()].slice(0, MAX_ERRORS);
+}
+
+/**
+ * Yields the messages for an error that TypeBox found. For an object in a union, these are the
+ * errors of the object branch. If `isPrivate` is set, only `id` and `deleted` are quoted, and the
+ * names of unknown fields are left out.
+ */
+function* explain(error: ValueError, isPrivate: boolean): Generator<ValidationError> {
+  const { path, type, schema, value } = error;
+  const field = nameField(path);
+  const parent = nameField(path.slice(0, path.lastIndexOf("/")));
+  const hasObjectBranch = type === ValueErrorType.Union && schema.anyOf[0].type === "object";
+  if (type === ValueErrorType.ObjectRequiredProperty) yield { field, reason: "is missing" };
+  else if (type === ValueErrorType.ObjectAdditionalProperties) {
+    // A broken line can have the name of a person where a field should be.
+    const isHidden = isPrivate && !Object.hasOwn(PublicUserLine.properties, field);
+    if (isHidden) yield { field: parent, reason: "has a field that is not known" };
+    else yield { field, reason: "is not a known field" };
+  } else if (hasObjectBranch && typeof value === "object") {
+    for (const inner of error.errors[0] ?? []) yield* explain(inner, isPrivate);
+  } else {
+    const isQuoted = !isPrivate || field === "id" || field === "deleted";
+    yield mustBe(field, schema, isQuoted ? value : undefined);
+  }
+}
+
+/** Returns a JSON Pointer as it would be written in JavaScript. */
+function nameField(path: string): string {
+  return path
+    .slice(1)
+    .replace(/\/(\d+)(?=\/|$)/g, "[$1]")
+    .replaceAll("/", ".")
+    .replaceAll("~1", "/")
+    .replaceAll("~0", "~");
 }

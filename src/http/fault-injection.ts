@@ -1,7 +1,7 @@
 /** The fault injector: makes some requests fail or respond late, for testing clients. */
 import { setTimeout } from "node:timers/promises";
 import { status as respondWith } from "elysia";
-import { Random } from "../community/random.ts";
+import { Random } from "../domain/random.ts";
 import type { LimitPolicy } from "../limit/decision.ts";
 import type { Hook } from "./app-options.ts";
 import { Content } from "./content.ts";

@@ -2,8 +2,9 @@
  * The syntax of faults, such as `search:status=503,rate=0.1`, and what each may affect.
  * fault-injection.ts has the effects.
  */
-import { parseDuration } from "../domain/duration.ts";
+
 import { InvalidValue } from "../domain/invalid-value.ts";
+import { parseDuration } from "../domain/time.ts";
 import { type Endpoint, endpoints } from "./endpoints.ts";
 import { type ErrorCode, errors, errorsOf } from "./error-codes.ts";
 

@@ -1,6 +1,7 @@
 /** The kinds of values: how each is read from text, and what the library takes instead. */
-import { MAX_DURATION_DAYS, parseDurationOrSeconds } from "../domain/duration.ts";
+
 import { InvalidValue } from "../domain/invalid-value.ts";
+import { MAX_DURATION_DAYS, parseDurationOrSeconds } from "../domain/time.ts";
 import { isUrl, STANDARD } from "../files/file-kinds.ts";
 
 export type Environment = Record<string, string | undefined>;

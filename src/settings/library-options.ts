@@ -1,6 +1,6 @@
 /** The options of the library: most flags of `serve`, and those that only a program can set. */
 import type { DatasetLine, EndLine, IdsLine } from "../domain/dataset.ts";
-import { suggest } from "../domain/suggest.ts";
+import { suggest } from "../domain/invalid-value.ts";
 import { paragraph } from "../domain/text.ts";
 import type { ResponseFacts } from "../http/app-options.ts";
 import type { LineSource } from "../import/line-reader.ts";

@@ -4,13 +4,12 @@
  * an {@link InvalidCell} with advice that only tables need.
  */
 import { isUtf8 } from "node:buffer";
-import { FORMULA_ADVICE, NO_VALUE_ADVICE } from "../domain/advice.ts";
 import type { RawRecord } from "../domain/dataset.ts";
 import { digitsOf, toKey } from "../domain/keys.ts";
 import { languages } from "../domain/languages.ts";
 import { isPlaceholder, isUncomputed } from "../domain/no-value.ts";
 import { formatTime, parseTime } from "../domain/time.ts";
-import { InvalidCell } from "../domain/validation-errors.ts";
+import { FORMULA_ADVICE, InvalidCell, NO_VALUE_ADVICE } from "../domain/validation-errors.ts";
 import { type DateOrder, type DateOrders, DOTTED, SLASHED } from "./date-order.ts";
 
 /** How the cells of one source differ from those of others. */

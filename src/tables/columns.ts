@@ -1,7 +1,7 @@
 /** The six tables that an operator provides as CSV files or as SELECTs, and their columns. */
 import type { RecordType } from "../domain/dataset.ts";
+import { findSimilar } from "../domain/invalid-value.ts";
 import type { UnknownColumn } from "../domain/record-reader.ts";
-import { findSimilar } from "../domain/suggest.ts";
 
 /** The required and the optional columns of each table. */
 const tables = {

@@ -3,8 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import type { RawRecord } from "../domain/dataset.ts";
 import { UnlockedAchievement } from "../domain/model.ts";
-import { listErrors } from "../domain/schema-errors.ts";
-import type { ValidationError } from "../domain/validation-errors.ts";
+import { listErrors, type ValidationError } from "../domain/validation-errors.ts";
 
 /** The id may be a key, and is checked with the achievements. */
 const shape = TypeCompiler.Compile(

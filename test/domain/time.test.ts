@@ -1,9 +1,8 @@
 /** Parsing RFC 3339 times, whose dates must exist, and formatting them in UTC. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { formatDuration, parseDuration } from "../../src/domain/duration.ts";
 import { Timestamp } from "../../src/domain/model.ts";
-import { formatTime, parseTime } from "../../src/domain/time.ts";
+import { formatDuration, formatTime, parseDuration, parseTime } from "../../src/domain/time.ts";
 import { runs } from "../runs.ts";
 
 const first = Date.UTC(2000, 0, 1) / 1000 - 730_485 * 86_400;

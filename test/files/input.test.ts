@@ -1,7 +1,7 @@
 /** Input is decompressed and split into the same lines, whatever chunks it arrives in. */
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { Random } from "../../src/community/random.ts";
+import { Random } from "../../src/domain/random.ts";
 import { decompress } from "../../src/files/input.ts";
 import { readLines, type TextLine } from "../../src/files/split-lines.ts";
 import { chunksOf } from "../datasets.ts";

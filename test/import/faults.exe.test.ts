@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
-import { Random } from "../../src/community/random.ts";
+import { Random } from "../../src/domain/random.ts";
 import { applyChanges } from "../../src/import/apply.ts";
 import { checkSnapshot } from "../../src/snapshot/format/open.ts";
 import {

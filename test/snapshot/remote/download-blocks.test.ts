@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { seedDataset } from "../../../src/community/community.ts";
-import { Random } from "../../../src/community/random.ts";
+import { Random } from "../../../src/domain/random.ts";
 import { applyChanges } from "../../../src/import/apply.ts";
 import { importDataset } from "../../../src/import/import.ts";
 import { parseWebLocation } from "../../../src/snapshot/remote/location.ts";
