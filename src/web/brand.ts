@@ -1,8 +1,13 @@
 /** Applies a community's own name, colour and logo to the page. This module never reads files. */
 import crypto from "node:crypto";
+import { colord, extend } from "colord";
+import a11yPlugin from "colord/plugins/a11y";
+import mixPlugin from "colord/plugins/mix";
 import { InvalidValue } from "../domain/invalid-value.ts";
 import type { Language } from "../domain/languages.ts";
 import { MAX_LOGO_BYTES } from "../domain/limits.ts";
+
+extend([a11yPlugin, mixPlugin]);
 
 export const DEFAULT_TITLE = "Roadbook";
 export const DEFAULT_ACCENT = "#ffc61a";
@@ -62,13 +67,12 @@ export function textColourOn(accent: string): string {
 export function shadeAccent(accent: string, mode: Mode): string {
   if (contrastOf(accent, PAPER[mode]) >= MIN_CONTRAST[mode]) return accent;
 
-  const ink = mode === "light" ? 0 : 255;
-  const bytes = [...Buffer.from(accent.slice(1), "hex")];
-  if (Math.max(...bytes) - Math.min(...bytes) < MIN_CHROMA) return INK[mode];
+  const { r, g, b } = colord(accent).toRgb();
+  if (Math.max(r, g, b) - Math.min(r, g, b) < MIN_CHROMA) return INK[mode];
 
+  const ink = mode === "light" ? "#000" : "#fff";
   for (let share = 0.01; share < 1; share += 0.01) {
-    const mixed = bytes.map((byte) => Math.round(byte + (ink - byte) * share));
-    const colour = `#${Buffer.from(mixed).toString("hex")}`;
+    const colour = colord(accent).mix(ink, share, "rgb").toHex();
     if (contrastOf(colour, PAPER[mode]) >= SHADED_CONTRAST) return colour;
   }
   return accent;
@@ -110,18 +114,9 @@ function declareLine(colour: string): string {
   return `--line:${colour};--on-line:${textColourOn(colour)}`;
 }
 
+/** From 1 to 21, as WCAG 2 defines it. */
 function contrastOf(colour: string, background: string): number {
-  const ratio = (luminanceOf(colour) + 0.05) / (luminanceOf(background) + 0.05);
-  return Math.max(ratio, 1 / ratio);
-}
-
-/** Relative luminance as WCAG 2 defines it. */
-function luminanceOf(colour: string): number {
-  const [red = 0, green = 0, blue = 0] = [...Buffer.from(colour.slice(1), "hex")].map((byte) => {
-    const value = byte / 255;
-    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  return colord(colour).contrast(background);
 }
 
 /** Throws an {@link InvalidValue} whose message continues a sentence that begins with the logo's name. */
