@@ -145,7 +145,7 @@ export class OpenRoadbook implements Roadbook {
   readonly #listeners: Pick<Listening, "close">[] = [];
   readonly #createMountable: () => App;
   #app: App | undefined;
-  #isClosed = false;
+  readonly #closing = new AbortController();
 
   constructor(values: Values, parts: Parts) {
     this.#values = values;
@@ -173,7 +173,7 @@ export class OpenRoadbook implements Roadbook {
   readonly listen = async ({ port = 0, host = DEFAULT_HOST }: ListenOptions = {}) => {
     this.#requireOpen();
     const { origin, close } = await openListener({ host, port }, takeTurns(this.handler));
-    if (this.#isClosed) await close();
+    if (this.#closing.signal.aborted) await close();
     this.#requireOpen();
     this.#listeners.push({ close });
     return { url: origin, close };
@@ -217,7 +217,7 @@ export class OpenRoadbook implements Roadbook {
   readonly limiterStatus = () => this.#parts.limiter?.status();
 
   readonly close = async (): Promise<void> => {
-    this.#isClosed = true;
+    this.#closing.abort();
     for (const listener of this.#listeners) await listener.close();
     this.#parts.reloadable.close();
   };
@@ -225,7 +225,7 @@ export class OpenRoadbook implements Roadbook {
   readonly [Symbol.asyncDispose] = this.close;
 
   #requireOpen(): void {
-    if (this.#isClosed) this.#throwClosed();
+    if (this.#closing.signal.aborted) this.#throwClosed();
   }
 
   #throwClosed(): never {
@@ -247,7 +247,7 @@ export class OpenRoadbook implements Roadbook {
       currentSnapshot: reloadable.current,
       refused: () => this.refused(),
       remoteStatus: () => remote?.status(),
-      isClosed: () => this.#isClosed,
+      closed: this.#closing.signal,
       clients: clientsOf(values),
       defaultPeer: values.defaultPeer,
       onSharedBudget: values.onSharedBudget,

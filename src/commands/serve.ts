@@ -25,7 +25,6 @@ import {
 import { createLog, type Log, logRequest } from "../server/log.ts";
 import type { Metrics } from "../server/metrics.ts";
 import { notifyReady } from "../server/notify.ts";
-import { addServerHeaders } from "../server/server-headers.ts";
 import { takeTurns } from "../server/turns.ts";
 import { SnapshotWatcher } from "../server/watch-snapshot.ts";
 import { type Setting, variableOf } from "../settings/declare.ts";
@@ -117,15 +116,8 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
   metrics?.addGauges({ roadbook, remote, certificateEnd: certificate?.end });
 
   const stopping = new AbortController();
-  const { signal } = stopping;
-  await using admin = metrics && (await openAdmin(values, { roadbook, metrics, stopping: signal }));
-  const { fetch, refuse, clientOf, isToApi } = roadbook.handler;
-  const respond = takeTurns({
-    fetch: addServerHeaders(fetch, signal),
-    refuse: addServerHeaders(refuse, signal),
-    clientOf,
-    isToApi,
-  });
+  await using admin =
+    metrics && (await openAdmin(values, { roadbook, metrics, stopping: stopping.signal }));
   await using listener = await openListener(
     {
       host,
@@ -134,7 +126,7 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
       idleTimeoutMs: values.idleTimeout ?? defaultIdleTimeoutMs,
       flagPrefix: "--",
     },
-    respond,
+    takeTurns(roadbook.handler),
     tls,
   );
 
@@ -195,7 +187,7 @@ function storeOf({ rateLimitStore: url }: ServeValues, log: Logger): StoreOption
   };
 }
 
-interface Parts {
+interface Resources {
   remote: RemoteSnapshot | undefined;
   limiter: Limiter | undefined;
   metrics: Metrics | undefined;
@@ -203,7 +195,7 @@ interface Parts {
 
 async function openServed(
   values: ServeValues,
-  { remote, limiter, metrics }: Parts,
+  { remote, limiter, metrics }: Resources,
   log: Logger,
 ): Promise<OpenRoadbook> {
   const file = typeof values.snapshot === "string" ? values.snapshot : undefined;

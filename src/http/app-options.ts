@@ -14,8 +14,8 @@ export interface AppOptions {
    * closed meanwhile.
    */
   currentSnapshot: ReloadableSnapshot["current"];
-  /** Once the snapshot is closed, every request gets a 503. */
-  isClosed(): boolean;
+  /** Aborted when the snapshot is closed. From then on, every request gets a 503. */
+  closed: AbortSignal;
   /** Why a newer snapshot is not served; undefined if there is none. */
   refused(): string | undefined;
   /** Undefined for a local file. */

@@ -34,7 +34,7 @@ import { users } from "./users.ts";
 export type App = ReturnType<ReturnType<typeof createApp>["createMountable"]>;
 
 export function createApp(options: AppOptions) {
-  const { limiter, basePath, isClosed } = options;
+  const { limiter, basePath, closed } = options;
   const contexts = new RequestContexts(options);
   const respond = createRespond(options, contexts);
   const service: Service = {
@@ -81,7 +81,7 @@ export function createApp(options: AppOptions) {
   }
 
   function refuse({ request, path, route }: Pick<Context, "request" | "path" | "route">) {
-    if (isClosed()) return end(request, route, fail("unavailable"));
+    if (closed.aborted) return end(request, route, fail("unavailable"));
     // An encoded slash counts as a path separator, except in the name of an icon.
     const isDivided = /%2f/i.test(path) && !route.endsWith(iconPath(":file"));
     if (isDivided) throw new NotFoundError();
@@ -99,7 +99,7 @@ export function createApp(options: AppOptions) {
 
   function explain({ code, error, request }: Parameters<ErrorHandler>[0]) {
     if (code === "NOT_FOUND") return unknownPath(request);
-    if (isClosed()) return fail("unavailable");
+    if (closed.aborted) return fail("unavailable");
     // The `error` of a schema is the error code.
     if (code === "VALIDATION" && isErrorCode(error.customError)) return fail(error.customError);
     // A hook of a host app has thrown it.
@@ -113,7 +113,7 @@ export function createApp(options: AppOptions) {
     const context = contexts.of(request);
     context.isUnknownPath = true;
     if (context.hasNext) return undefined;
-    return isClosed() ? fail("unavailable") : notFound(request);
+    return closed.aborted ? fail("unavailable") : notFound(request);
   }
 
   const handler = createRequestHandler({ app: assemble(), contexts, respond, basePath });

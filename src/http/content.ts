@@ -38,6 +38,8 @@ export class Content {
   readonly type: string;
   readonly body: Body | null;
   readonly options: ContentOptions;
+  /** How caches may store the content. An error, or a response without a body, may not be stored. */
+  readonly storage: Storage;
   #hash: string | undefined;
   #encoded: Partial<Record<Coding, Blob>> | undefined;
 
@@ -45,12 +47,8 @@ export class Content {
     this.type = type;
     this.body = body;
     this.options = options;
-  }
-
-  /** How caches may store the content. An error, or a response without a body, may not be stored. */
-  get storage(): Storage {
-    const { status = 200, cache = "none" } = this.options;
-    return status < 400 && this.body !== null ? cache : "none";
+    const { status = 200, cache = "none" } = options;
+    this.storage = status < 400 && body !== null ? cache : "none";
   }
 
   /** The strong ETag of the body in a coding. */
@@ -72,6 +70,16 @@ export class Content {
     if (this.body === null || coding === stored) return this.body;
     return coding === "gzip" ? zlib.gzipSync(this.body, { level: 4 }) : zlib.gunzipSync(this.body);
   }
+}
+
+/** A tag, with the suffix that Apache, lighttpd and others insert when they compress a response. */
+const TAG = /"([\x21\x23-\x7e\x80-\xff]*?)(?:--?gzip|;gzip)?"/g;
+
+/** Whether If-None-Match has `etag`, weak or strong, or is `*`. A malformed tag matches nothing. */
+export function isNoneMatch(header: string | null, etag: string): boolean {
+  if (header === null) return false;
+  if (header.trim() === "*") return true;
+  return header.matchAll(TAG).some(([tag, opaque]) => tag === etag || `"${opaque}"` === etag);
 }
 
 /** By default, caches revalidate every time, so that a newly private profile disappears at once. */

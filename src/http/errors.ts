@@ -1,7 +1,7 @@
 /** The results of handlers and hooks that are not data: errors, preflights and dropped connections. */
-import { ElysiaCustomStatusResponse, status } from "elysia";
-import { type CachePolicy, Content, JSON_TYPE } from "./content.ts";
-import { type ErrorBody, type ErrorCode, errors, type StatusOf } from "./error-codes.ts";
+import { status } from "elysia";
+import { Content, JSON_TYPE } from "./content.ts";
+import { type ErrorCode, errors, type StatusOf } from "./error-codes.ts";
 
 type Details = { retry_after?: number };
 
@@ -41,21 +41,4 @@ const preflight = new Content("", null, {
 /** Responds to a request whose method is neither GET nor HEAD. */
 export function respondToMethod(method: string) {
   return method === "OPTIONS" ? preflight : fail("method_not_allowed");
-}
-
-/** The content of any result but a dropped connection. `cache` applies to plain objects only. */
-export function contentOf(value: unknown, cache?: CachePolicy): Content {
-  if (value instanceof Content) return value;
-  if (value instanceof ElysiaCustomStatusResponse) return contentOfError(value);
-  return new Content(JSON_TYPE, JSON.stringify(value), { cache });
-}
-
-/** The error may also be one of the app that Roadbook is mounted in. */
-function contentOfError({ code, response }: { code: unknown; response: unknown }): Content {
-  const error = (response as Partial<ErrorBody> | undefined)?.error;
-  return new Content(JSON_TYPE, JSON.stringify(response), {
-    status: Number(code),
-    headers: code === 405 ? allowHeaders : {},
-    retryAfterSeconds: error?.retry_after,
-  });
 }

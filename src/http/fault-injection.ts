@@ -4,9 +4,10 @@ import { status as respondWith } from "elysia";
 import { Random } from "../domain/random.ts";
 import type { LimitPolicy } from "../limit/decision.ts";
 import type { Hook } from "./app-options.ts";
-import { Content } from "./content.ts";
+import { Content, JSON_TYPE } from "./content.ts";
 import { type Endpoint, endpointOf } from "./endpoints.ts";
-import { busy, contentOf, DroppedConnection, fail } from "./errors.ts";
+import { errors } from "./error-codes.ts";
+import { busy, DroppedConnection, fail } from "./errors.ts";
 import { codeFor, covers, type Fault, type GivenFault } from "./parse-fault.ts";
 import { failLimited, limitHeadersOf } from "./rate-limit.ts";
 import type { FetchHandler, RequestHandler } from "./request-handler.ts";
@@ -64,9 +65,11 @@ export class FaultInjector {
   /** Looks like the limit's own 429, also to a client whose searches are not counted. */
   #refuse(): Content {
     const state = { remaining: 0, resetMs: RETRY_AFTER_MS };
-    const { type, body, options } = contentOf(failLimited(state));
-    const headers = limitHeadersOf(this.#policy, state, this.#unixClock());
-    return new Content(type, body, { ...options, headers });
+    return new Content(JSON_TYPE, JSON.stringify(failLimited(state).response), {
+      status: errors.rate_limited.status,
+      retryAfterSeconds: RETRY_AFTER_MS / 1000,
+      headers: limitHeadersOf(this.#policy, state, this.#unixClock()),
+    });
   }
 }
 

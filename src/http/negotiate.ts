@@ -1,19 +1,22 @@
-/**
- * Chooses what a client gets by the headers of its request: gzip or no coding, a page's language, a
- * page or JSON, and whether it has the body already.
- */
+/** Chooses what a client prefers: gzip or no coding, a page's language, and a page or JSON. */
 import Negotiator from "negotiator";
 import { type Language, languages } from "../domain/languages.ts";
-import type { Body, Coding } from "./content.ts";
+import type { Coding, Content } from "./content.ts";
 
 /** Compression would save little of a shorter body. */
 const MIN_COMPRESSED_BYTES = 1024;
 
+/** Compressing a longer body for each request would delay others. This takes up to 3 ms. */
+const MAX_COMPRESSED_LENGTH = 500_000;
+
 /** Only gzip, because most bodies are too short to gain from another coding. */
-export function codingFor(body: Body, headers: Headers): Coding {
-  if (!headers.has("accept-encoding") || Buffer.byteLength(body) <= MIN_COMPRESSED_BYTES) {
-    return "identity";
-  }
+export function codingFor({ type, body, options }: Content, headers: Headers): Coding {
+  if (!headers.has("accept-encoding") || body === null) return "identity";
+  const isShort = Buffer.byteLength(body) <= MIN_COMPRESSED_BYTES;
+  const isLong = !options.isShared && body.length > MAX_COMPRESSED_LENGTH;
+  // A PNG is compressed already.
+  if (isShort || isLong || type === "image/png") return "identity";
+
   const preferences = preferencesIn(headers, "accept-encoding");
   return preferences.encoding(["gzip", "identity"]) === "gzip" ? "gzip" : "identity";
 }
@@ -36,14 +39,4 @@ export function prefersPage({ headers }: Request): boolean {
 /** Only from the start of the header. All of a 15 KB header would outlast most pages. */
 function preferencesIn(headers: Headers, name: string): Negotiator {
   return new Negotiator({ headers: { [name]: headers.get(name)?.slice(0, 1000) } });
-}
-
-/** A tag, with the suffix that Apache, lighttpd and others insert when they compress a response. */
-const TAG = /"([\x21\x23-\x7e\x80-\xff]*?)(?:--?gzip|;gzip)?"/g;
-
-/** Whether If-None-Match has `etag`, weak or strong, or is `*`. A malformed tag matches nothing. */
-export function isNoneMatch(header: string | null, etag: string): boolean {
-  if (header === null) return false;
-  if (header.trim() === "*") return true;
-  return header.matchAll(TAG).some(([tag, opaque]) => tag === etag || `"${opaque}"` === etag);
 }

@@ -31,14 +31,14 @@ export interface RequestHandler {
   isDropped(request: Request): boolean;
 }
 
-interface Served {
+interface Routed {
   app: { fetch(request: Request): Response | Promise<Response> };
   contexts: RequestContexts;
   respond: Respond;
   basePath: string;
 }
 
-export function createRequestHandler({ app, contexts, respond, basePath }: Served): RequestHandler {
+export function createRequestHandler({ app, contexts, respond, basePath }: Routed): RequestHandler {
   const apiUrl = apiUrlPattern(basePath);
 
   /** Starts the context of a request, and returns what Elysia gets. */

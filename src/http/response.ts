@@ -2,25 +2,25 @@
  * Makes the response to every request: headers, ETag or 304, content coding and limit headers. Then
  * reports it for logs and metrics, which get no path, because that may identify a person.
  */
+import { ElysiaCustomStatusResponse } from "elysia";
 import { apiVersion } from "../domain/version.ts";
 import type { AppOptions } from "./app-options.ts";
 import {
   type Body,
   type CachePolicy,
-  type Coding,
-  type Content,
+  Content,
   cacheControls,
+  isNoneMatch,
+  JSON_TYPE,
   type Storage,
 } from "./content.ts";
 import { endpointOf } from "./endpoints.ts";
-import { contentOf, DroppedConnection, fail } from "./errors.ts";
-import { codingFor, isNoneMatch } from "./negotiate.ts";
+import type { ErrorBody } from "./error-codes.ts";
+import { allowHeaders, DroppedConnection, fail } from "./errors.ts";
+import { codingFor } from "./negotiate.ts";
 import { limitHeaders } from "./rate-limit.ts";
 import type { RequestContext, RequestContexts } from "./request-context.ts";
 import { withoutBase } from "./url.ts";
-
-/** The longest body that is compressed anew for each request, which takes at most 3 ms. */
-const MAX_COMPRESSED_LENGTH = 500_000;
 
 const exposed = ["ETag", "Retry-After", "X-API-Version", "X-Request-Id"];
 
@@ -44,8 +44,8 @@ interface Handled {
 export type Respond = ReturnType<typeof createRespond>;
 
 export function createRespond(options: AppOptions, contexts: RequestContexts) {
+  const { onResponse, onBug, basePath } = options;
   const maker = new ResponseMaker(options);
-  const report = createReport(options, contexts);
 
   function respond(handled: Handled & { responseValue: object }): Response;
   function respond(handled: Handled): Response | undefined;
@@ -56,10 +56,29 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
     const isHead = context.method === "HEAD" && request.method === "GET";
 
     const response = maker.make(responseValue, cache, context, isHead);
-    // The client of a dropped connection gets no status.
-    report(context, route, context.isDropped ? 0 : response.status);
+    if (onResponse) report(context, route, response.status);
     return response;
   }
+
+  function report(context: RequestContext, route: string | undefined, status: number): void {
+    const { requestId, method, decision, startMs, isDropped } = context;
+    try {
+      const reported: unknown = onResponse?.({
+        requestId,
+        method,
+        route: labelOf(route, basePath),
+        status: isDropped ? 0 : status,
+        search: decision && (decision.allowed ? "allowed" : "refused"),
+        durationMs: performance.now() - startMs,
+        client: () => contexts.clientOf(context).key,
+      });
+      // A program may give an async function.
+      if (reported instanceof Promise) reported.catch((error) => onBug(error, requestId));
+    } catch (error) {
+      onBug(error, requestId);
+    }
+  }
+
   return respond;
 }
 
@@ -102,7 +121,7 @@ class ResponseMaker {
     const { status, headers, retryAfterSeconds } = content.options;
 
     const isStored = storage !== "none";
-    const coding = isStored ? this.#chooseCoding(content, context.headers) : "identity";
+    const coding = isStored && this.#compresses ? codingFor(content, context.headers) : "identity";
     const etag = isStored ? content.etagIn(coding) : undefined;
     const isKnown = etag !== undefined && isNoneMatch(context.headers.get("if-none-match"), etag);
     const body = isKnown ? null : content.encode(coding);
@@ -131,14 +150,6 @@ class ResponseMaker {
     setHeaders(response, headers);
     return response;
   }
-
-  #chooseCoding({ type, body, options }: Content, requestHeaders: Headers): Coding {
-    // A PNG is compressed already.
-    if (!this.#compresses || body === null || type === "image/png") return "identity";
-    // Compressing a long body for each request would delay others.
-    if (!options.isShared && body.length > MAX_COMPRESSED_LENGTH) return "identity";
-    return codingFor(body, requestHeaders);
-  }
 }
 
 function setHeaders(response: Response, headers: Record<string, string> = {}): void {
@@ -164,32 +175,21 @@ function prepareHeaders(maxAgeSeconds: number): Record<Storage, Headers> {
   };
 }
 
-type Report = (context: RequestContext, route: string | undefined, status: number) => void;
+/** The content of any result but a dropped connection. `cache` applies to plain objects only. */
+function contentOf(value: unknown, cache?: CachePolicy): Content {
+  if (value instanceof Content) return value;
+  if (value instanceof ElysiaCustomStatusResponse) return contentOfError(value);
+  return new Content(JSON_TYPE, JSON.stringify(value), { cache });
+}
 
-/** Returns a function that takes the route that Elysia has found, if it has found one. */
-function createReport(
-  { onResponse, onBug, basePath }: AppOptions,
-  contexts: RequestContexts,
-): Report {
-  if (!onResponse) return () => {};
-  return (context, route, status) => {
-    const { requestId, method, decision, startMs } = context;
-    try {
-      const reported: unknown = onResponse({
-        requestId,
-        method,
-        route: labelOf(route, basePath),
-        status,
-        search: decision && (decision.allowed ? "allowed" : "refused"),
-        durationMs: performance.now() - startMs,
-        client: () => contexts.clientOf(context).key,
-      });
-      // A program may give an async function.
-      if (reported instanceof Promise) reported.catch((error) => onBug(error, requestId));
-    } catch (error) {
-      onBug(error, requestId);
-    }
-  };
+/** The error may also be one of the app that Roadbook is mounted in. */
+function contentOfError({ code, response }: { code: unknown; response: unknown }): Content {
+  const error = (response as Partial<ErrorBody> | undefined)?.error;
+  return new Content(JSON_TYPE, JSON.stringify(response), {
+    status: Number(code),
+    headers: code === 405 ? allowHeaders : {},
+    retryAfterSeconds: error?.retry_after,
+  });
 }
 
 /** Returns a route as metrics name it: the path of an endpoint, or another without the base path. */

@@ -1,7 +1,7 @@
 /** The routes for a single user: the public profile and the achievements. */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { completeAvatar, type Stored } from "../domain/avatar-url.ts";
+import { completeAvatar } from "../domain/avatar-url.ts";
 import { AchievementEntry, Id, User } from "../domain/model.ts";
 import type { Service } from "./app-options.ts";
 import { textOf } from "./content.ts";
@@ -28,7 +28,8 @@ export const users = (service: Service) =>
         const id = Number(params.userId);
         const user = service.currentSnapshot().users.findProfile(id);
         if ("missing" in user) return fail(user.missing);
-        return { success: true as const, user: toUser(user, service.baseUrl(request)) };
+        const avatar_url = completeAvatar(id, user.avatar_url, service.baseUrl(request));
+        return { success: true as const, user: { ...user, avatar_url } satisfies User };
       },
       { detail: publicUserOperation },
     )
@@ -41,10 +42,6 @@ export const users = (service: Service) =>
       },
       { detail: achievementsOperation },
     );
-
-function toUser(user: Stored<User>, baseUrl: string): User {
-  return { ...user, avatar_url: completeAvatar(user.id, user.avatar_url, baseUrl) };
-}
 
 const common = {
   parameter: {

@@ -1,4 +1,7 @@
-/** Listens on Bun or Node, and stops without losing a request. */
+/**
+ * Listens on Bun or Node, stops without losing a request, and adds the headers that Bun omits: a date
+ * for HEAD, and `connection: close` before it closes.
+ */
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -51,10 +54,40 @@ export async function openListener(
   tls?: Certificate,
 ): Promise<Listener> {
   const listen = process.versions.bun ? listenOnBun : listenOnNode;
-  const open = await listen(address, respond, tls).catch((error) => {
+  const draining = new AbortController();
+  const finish = addHeaders(respond, draining.signal);
+  const open = await listen(address, finish, tls).catch((error) => {
     throw listenError(error, address);
   });
-  return { ...open, [Symbol.asyncDispose]: open.close };
+  const drain = () => {
+    draining.abort();
+    return open.drain();
+  };
+  return { ...open, drain, [Symbol.asyncDispose]: open.close };
+}
+
+/** Once `draining` is aborted, all responses close their connections. */
+function addHeaders(respond: FetchHandler, draining: AbortSignal): FetchHandler {
+  const closes = (request: Request) => draining.aborted || asksToClose(request);
+  const finish = async (request: Request, pending: Response | Promise<Response>) => {
+    const response = await pending;
+    if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
+    // Without it, a proxy may send another request over the closing connection.
+    if (closes(request)) response.headers.set("connection", "close");
+    return response;
+  };
+
+  return (request, from) => {
+    const isChanged = request.method === "HEAD" || closes(request);
+    const response = respond(request, from);
+    // Bun sends an awaited response later, so most are not awaited.
+    return isChanged || response instanceof Promise ? finish(request, response) : response;
+  };
+}
+
+function asksToClose({ headers }: Request): boolean {
+  const connection = headers.get("connection");
+  return connection !== null && /(?:^|,)\s*close\s*(?:,|$)/i.test(connection);
 }
 
 const listenOnBun: Listen = async (address, respond, tls) => {

@@ -47,7 +47,7 @@ class Turns {
 
   respond(request: Request, from: unknown): Response | Promise<Response> {
     // A page may cost more than a tick, so it waits until it is known that its client has stayed.
-    const isAtOnce = this.#handler.isToApi(request) && this.#isInTime();
+    const isAtOnce = this.#isInTime() && this.#handler.isToApi(request);
     if (isAtOnce) return this.#handler.fetch(request, from);
     return this.#wait(request, from);
   }

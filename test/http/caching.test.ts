@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
 import type { Coding } from "../../src/http/content.ts";
+import { Content } from "../../src/http/content.ts";
 import { codingFor } from "../../src/http/negotiate.ts";
 import { applyChanges } from "../../src/import/apply.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
@@ -110,7 +111,10 @@ const identity =
 test.each(Object.entries({ gzip, identity }))("Accept-Encoding selects %s", (coding, headers) => {
   const long = "x".repeat(5000);
   for (const header of headers.split("|")) {
-    const found = codingFor(long, new Headers({ "accept-encoding": header }));
+    const found = codingFor(
+      new Content("text/plain", long),
+      new Headers({ "accept-encoding": header }),
+    );
     expect([header, found]).toEqual([header, coding as Coding]);
   }
 });

@@ -94,13 +94,6 @@ test("every handler and hook that returns a promise is async, so Elysia does not
   expect([...promising]).toEqual(expect.arrayContaining(known));
 });
 
-test("a route that waits for nothing has its response in the same tick", async () => {
-  await using roadbook = await createRoadbook({ dataset: fixture, page: true });
-  for (const path of ["/users/public/42", "/users/43/achievements", "/health", "/drivers/42"]) {
-    expect(roadbook.fetch(new Request(`http://roadbook.test${path}`))).toBeInstanceOf(Response);
-  }
-});
-
 /** Ignores what the function throws. */
 async function returnsPromise(call: () => unknown): Promise<boolean> {
   try {
