@@ -19,7 +19,7 @@ const CONSEQUENCES: Record<Skipped, string> = {
 };
 
 const ROUNDED =
-  "is a number as a program rounds it, and so are all other long ids of this type; have that program read ids as text, or import them as they are with --force";
+  "looks like a number that a program has rounded, and so do all other long ids of this type; have that program read ids as text, or import them as they are with --force";
 
 export class ErrorCollector<Parsed extends RecordKey> {
   readonly errors: RecordErrors;

@@ -94,8 +94,13 @@ export function toInteger(cell: unknown): unknown {
 }
 
 // Databases and people write these words, and spreadsheets in the languages of the page.
+// MySQL's own client writes a bit as a control character.
 const TRUE = ["1", "\u0001", ...Object.values(languages).flatMap(({ booleans }) => booleans.true)];
-const FALSE = ["0", "\0", ...Object.values(languages).flatMap(({ booleans }) => booleans.false)];
+const FALSE = [
+  "0",
+  "\u0000",
+  ...Object.values(languages).flatMap(({ booleans }) => booleans.false),
+];
 
 export function toPublic(cell: unknown): unknown {
   // MySQL's literal b'1' arrives as the byte 1, and its BIT(1) as a boolean.

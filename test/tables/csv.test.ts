@@ -315,7 +315,7 @@ describe("with an id map, an integer is the same key with decimals of zeros, as 
 describe("ids that a program has rounded", () => {
   const rows = (ids: unknown[]) => ids.map((id) => `${id},1,Ann,2021-05-31\n`).join("");
   const rounded =
-    "is a number as a program rounds it, and so are all other long ids of this type; have that program read ids as text, or import them as they are with --force";
+    "looks like a number that a program has rounded, and so do all other long ids of this type; have that program read ids as text, or import them as they are with --force";
 
   // Each of 76561198012345678, …709 and …740.
   test.each([
@@ -410,14 +410,78 @@ const yes = "1 true T yes Y on WAHR ja Vrai oui PRAWDA tak VERDADERO SÍ pravda 
 const no = "0 FALSE f No n OFF falsch nein FAUX non FAŁSZ nie falso nepravda NE";
 const bytes = ["0", "1", "true", "\u0000\u0001", ""].map((text) => Buffer.from(text));
 test.each<[boolean | undefined, string, unknown[]]>([
-  [true, yes, [true, 1, Buffer.of(1)]],
-  [false, no, [false, 0n, " 0 ", Buffer.of(0)]],
+  [true, yes, [true, 1, Buffer.of(1), "\u0001"]],
+  [false, no, [false, 0n, " 0 ", Buffer.of(0), "\u0000"]],
   [undefined, "2 10 01 1.0 si x", [...bytes, null, undefined, "", " ", 2, [true], ["1"], [0], {}]],
 ])("public is %p in all languages", (expected, words, others) => {
   for (const cell of [...words.split(" "), ...others]) {
     const value = toPublic(cell);
     expect([cell, typeof value === "boolean" ? value : undefined]).toEqual([cell, expected]);
   }
+});
+
+describe("advice about a cell works when it is followed to the letter", () => {
+  const header = "id,public,name,created_at,avatar_url,company_id,company_role\n";
+  const good = {
+    id: "1",
+    public: "1",
+    name: "Ann",
+    created_at: "2024-03-09 17:05:00",
+    avatar_url: "",
+    company_id: "3",
+    company_role: "",
+  };
+  const files = (cell: Partial<typeof good>) => ({
+    "users.csv": `${header}${Object.values({ ...good, ...cell })}\n2,0,,,,,\n`,
+    "companies.csv": "id,name\n3,Acme\n",
+  });
+  const ann = user(1, "Ann", { company: { id: 3, role: "Member" } });
+
+  test.each<[keyof typeof good, string, string, string]>([
+    ["created_at", "1710003900000", "divide it by 1,000", String(1710003900000 / 1000)],
+    ["created_at", "1710003900000000", "divide it by 1,000,000", String(1710003900000000 / 1e6)],
+    ["created_at", "9-Mar-2024", "31.5.2021", "9.3.2024 17:05"],
+    ["created_at", "9-Mar-2024", "Unix seconds", "1710003900"],
+    ["public", "1.0", "write 1 or 0", "1"],
+    ["avatar_url", '"NULL"', "leave it empty", ""],
+    ["company_id", '"NULL"', "leave it empty", ""],
+    ["company_role", '"None"', "leave it empty", ""],
+    ["avatar_url", "#BEZUG!", "correct the formula", ""],
+    ["id", '"1,000"', "remove the separator", "1000"],
+  ])("%s: %s, %s", async (column, wrong, advice, cured) => {
+    expect(await errorsOf(files({ [column]: wrong }))).toContain(advice);
+    const { records } = await importFiles(files({ [column]: cured }));
+    const company = column === "company_id" ? null : ann.company;
+    const people = [{ ...ann, id: column === "id" ? 1000 : 1, company }, private_(2)];
+    expect(records.slice(1)).toEqual(people.sort((a, b) => a.id - b.id));
+  });
+
+  test.each<[keyof typeof good, string, string]>([
+    ["created_at", "0000-00-00", "leave out such users"],
+    ["created_at", "infinity", "leave out such users"],
+    ["created_at", '"NULL"', "leave out the row"],
+    ["id", '"NULL"', "leave out the row"],
+  ])("%s: %s, %s", async (column, wrong, advice) => {
+    expect(await errorsOf(files({ [column]: wrong }))).toContain(advice);
+    const { records } = await importFiles({ "users.csv": `${header}2,0,,,,,\n` });
+    expect(records).toEqual([private_(2)]);
+  });
+
+  test.each<[Partial<typeof good>, ImportOptions, string]>([
+    [{ avatar_url: "a.png" }, { avatarBase: "https://a.example" }, "--avatar-base URL"],
+    [{ id: "1x" }, { idMap: "ids" }, "--id-map FILE"],
+    [{ created_at: "3/9/2024 17:05" }, { dates: "mdy" }, "--dates mdy"],
+  ])("%j with %j", async (cell, options, advice) => {
+    expect(await errorsOf(files(cell))).toContain(advice);
+    const idMap = options.idMap && join(temporaryFolder(), options.idMap);
+    const { records } = await importFiles(files(cell), { ...options, idMap });
+    const avatar_url = options.avatarBase ? `${options.avatarBase}/a.png` : null;
+    const people = records.filter(({ type }) => type === "user");
+    expect(people).toEqual([
+      expect.objectContaining({ id: 1, name: "Ann", avatar_url, created_at: ann.created_at }),
+      private_(2),
+    ]);
+  });
 });
 
 test.each(["1.0", "0.0", "1,00"])("public as %j is an error with its cure", async (text) => {
