@@ -3,6 +3,7 @@
  * the store is down, memory decides without waiting. Callbacks get no part of the store's URL.
  */
 import { RedisClient } from "bun";
+import { LRUCache } from "lru-cache";
 import { codeOf } from "../files/errors.ts";
 import type { Decision, Limiter, LimiterOptions, LimiterStatus, LimitPolicy } from "./decision.ts";
 import { MemoryLimiter } from "./memory-limiter.ts";
@@ -34,11 +35,19 @@ class StoreError extends Error {}
 /** A wait may exceed the window by as much as the store's clock was set back. */
 const MAX_LAG_MS = 86_400_000;
 
+/** How long a refusal is repeated without asking the store, whose keys may be deleted meanwhile. */
+const REPEAT_MS = 1000;
+
+/** A decision, and when it was made, in whole milliseconds of the process's clock. */
+type Dated = Decision & { atMs: number };
+
 export class SharedLimiter implements Limiter {
   readonly policy: LimitPolicy;
   readonly #options: SharedLimiterOptions;
   readonly #timing: Timing;
   readonly #memory: MemoryLimiter;
+  /** The last decision about each of the clients that came last. */
+  readonly #last = new LRUCache<string, Promise<Dated>>({ max: 1000 });
   /** Undefined while the store is down. */
   #store: RedisClient | undefined;
   #retryTimer: Timer | undefined;
@@ -65,17 +74,41 @@ export class SharedLimiter implements Limiter {
   }
 
   consume(client: string): Decision | Promise<Decision> {
-    const store = this.#store;
-    if (store === undefined) return this.#memory.consume(client);
-    return consumeBoth(this.#memory, client, async (isCounted) => {
+    return this.#store === undefined ? this.#memory.consume(client) : this.#consumeShared(client);
+  }
+
+  /**
+   * Asks the store about one request of a client at a time, and not after a refusal, so that nobody's
+   * burst keeps the store from deciding in time.
+   */
+  async #consumeShared(client: string): Promise<Decision> {
+    const dated = this.#decide(client, this.#last.get(client));
+    this.#last.set(client, dated);
+    const { atMs, ...decision } = await dated;
+    return { ...decision, resetMs: Math.max(decision.resetMs - (this.#now() - atMs), 1) };
+  }
+
+  async #decide(client: string, last: Promise<Dated> | undefined): Promise<Dated> {
+    const before = await last;
+    const age = this.#now() - (before?.atMs ?? 0);
+    if (before?.allowed === false && age < Math.min(before.resetMs, REPEAT_MS)) return before;
+
+    const decision = await consumeBoth(this.#memory, client, async (isCounted) => {
+      const store = this.#store;
+      if (store === undefined) return undefined;
       try {
-        const decision = decide(store, client, { ...this.policy, isCounted });
-        return await beforeDeadline(this.#timing.deadlineMs, decision);
+        const reply = decide(store, client, { ...this.policy, isCounted });
+        return await beforeDeadline(this.#timing.deadlineMs, reply);
       } catch (error) {
         this.#drop(store, reasonWithoutSecrets(error));
         return undefined;
       }
     });
+    return { ...decision, atMs: this.#now() };
+  }
+
+  #now(): number {
+    return Math.floor(performance.now());
   }
 
   status(): LimiterStatus {
@@ -178,20 +211,20 @@ async function decide(
   return { allowed: allowed === 1, remaining, resetMs };
 }
 
-/**
- * Settles like `reply`, or rejects after the deadline. Two timers split the wait, so that a lagging
- * process reads replies in between and a reply that has already arrived is never late.
- */
+/** The time in which the process lags counts as one step of a wait at most. */
+const STEPS = 10;
+
+/** Settles like `reply`, or rejects after the deadline, later if the process reads replies late. */
 function beforeDeadline<T>(deadlineMs: number, reply: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const fail = () => reject(new StoreError(`no response within ${deadlineMs} ms`));
-    const startMs = performance.now();
-    let timer = setTimeout(() => {
-      // A command may have been sent only after the lag, so the store gets a whole deadline.
-      const hasLagged = performance.now() - startMs > deadlineMs;
-      timer = setTimeout(fail, hasLagged ? deadlineMs : deadlineMs / 2);
-    }, deadlineMs / 2);
-
+    let steps = 0;
+    let timer: Timer;
+    const wait = () => {
+      if (steps === STEPS) reject(new StoreError(`no response within ${deadlineMs} ms`));
+      else timer = setTimeout(wait, deadlineMs / STEPS);
+      steps++;
+    };
+    wait();
     reply.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

@@ -68,6 +68,32 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     expect(events).toEqual(["up", "up", "up"]);
   });
 
+  test("a burst of one client is few questions to the store, and holds up no other client", async () => {
+    const two = await Promise.all([1, 2].map(() => open({}, { deadlineMs: 50 })));
+    await server.send("CONFIG", "RESETSTAT");
+    let allowed = 0;
+    for (let round = 0; round < 20; round++) {
+      const burst = Array.from({ length: 100 }, () => two.map((limiter) => limiter.consume("a")));
+      for (const decision of await Promise.all(burst.flat())) if (decision.allowed) allowed++;
+    }
+    expect(allowed).toBe(30);
+    const [, asked] = /eval:calls=(\d+)/.exec(`${await server.send("INFO", "commandstats")}`) ?? [];
+    // Each instance asks again once a second.
+    expect(Number(asked)).toBeLessThan(100);
+    expect(events).toEqual(["up", "up"]);
+  });
+
+  test("a refusal is repeated with the wait that is left, but not after its keys were deleted", async () => {
+    const limiter = await open({ limit: 1 });
+    await server.send("RPUSH", "roadbook:limit:a", `${Date.now()}`);
+    const first = await limiter.consume("a");
+    const again = await limiter.consume("a");
+    expect([first.allowed, again.allowed]).toEqual([false, false]);
+    expect(again.resetMs).toBeWithin(first.resetMs - LATE_MS, first.resetMs + 1);
+    await server.send("DEL", "roadbook:limit:a");
+    await until(async () => (await limiter.consume("a")).allowed);
+  });
+
   test("the window slides over a long list, even if the store's clock is behind", async () => {
     const limiter = await open({ limit: 1000, windowMs: 60_000 });
     const now = Date.now();
