@@ -79,7 +79,7 @@ test.each([
     expect(await (await ask(roadbook, path)).text()).toContain(`"${base}/avatars/50.svg"`);
   }
   expect((await ask(roadbook, "/rb/docs/json")).status).toBe(200);
-  expect(await (await ask(roadbook, "/rb/docs")).text()).toContain("&quot;/rb/docs/json&quot;");
+  expect(await (await ask(roadbook, "/rb/docs")).text()).toContain('"url":"/rb/docs/json"');
   expect((await ask(roadbook, "/rbx/users/public/50")).status).toBe(404);
 });
 

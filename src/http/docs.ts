@@ -1,4 +1,4 @@
-/** The API reference: Scalar's page, which works offline, its script, and the OpenAPI document. */
+/** The API reference: a page that works offline, and its script. */
 import { type AnyElysia, Elysia } from "elysia";
 import { Once } from "../domain/once.ts";
 import { docsScript } from "../web/assets.ts";
@@ -13,65 +13,95 @@ import {
 } from "../web/page-paths.ts";
 import type { Service } from "./app-options.ts";
 import { Content, JSON_TYPE } from "./content.ts";
-import { describeApi, ORIGIN } from "./openapi.ts";
+import { documentAt, documentation, ORIGIN } from "./openapi.ts";
 
 /** The page and its script are hashed and compressed once, because that delays other clients. */
 const shared = { cache: "public", isShared: true } as const;
 
-/** `documented` has the routes of the API, each with a description. */
 export function docs(service: Service, documented: AnyElysia) {
-  const title = service.pages?.title ?? DEFAULT_TITLE;
-  const page = renderPage(title, service);
-  let document: string | undefined;
-  const script = new Once(async () => {
+  const reference = new Reference(service, documented);
+  return new Elysia({ strictPath: true })
+    .get(DOCS_PATH, async () => (await reference.render()).page)
+    .get(DOCUMENT_PATH, async ({ request }) => {
+      const text = documentAt(service.baseUrl(request), (await reference.render()).document);
+      return new Content(JSON_TYPE, text, { cache: "public" });
+    })
+    .get(DOCS_SCRIPT_PATH, async () => reference.script());
+}
+
+/** Makes the page, its document and its script once, when they are first needed. */
+class Reference {
+  readonly #rendered;
+  readonly #script = new Once(async () => {
     const options = { ...shared, coding: "gzip" } as const;
     return new Content("text/javascript; charset=utf-8", await docsScript(), options);
   });
 
-  return new Elysia({ strictPath: true })
-    .get(DOCS_PATH, () => page)
-    .get(DOCUMENT_PATH, ({ request }) => {
-      document ??= describeApi(title, documented.routes);
-      const url = JSON.stringify(service.baseUrl(request)).slice(1, -1);
-      return new Content(
-        JSON_TYPE,
-        document.replaceAll(ORIGIN, () => url),
-        { cache: "public" },
-      );
-    })
-    .get(DOCS_SCRIPT_PATH, async () => script.get());
+  constructor(service: Service, documented: AnyElysia) {
+    this.#rendered = new Once(() => renderReference(service, documented));
+  }
+
+  render() {
+    return this.#rendered.get();
+  }
+
+  script(): Promise<Content> {
+    return this.#script.get();
+  }
 }
 
-function renderPage(title: string, { publicUrl, basePath, pages }: Service): Content {
-  const configuration = {
-    url: basePath + DOCUMENT_PATH,
-    favicon: basePath + (pages?.logo ? assetPath(pages.logo.file) : FAVICON_PATH),
-    customCss,
-    defaultOpenAllTags: true,
-    // Turns off everything that calls or advertises another service.
-    withDefaultFonts: false,
-    telemetry: false,
-    agent: { disabled: true },
-    mcp: { disabled: true },
-    showDeveloperTools: "never",
-    hideClientButton: true,
-  };
-  const page = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>API · ${title}</title>
-</head>
-<body>
-<noscript>This reference needs JavaScript. The API is also described by an <a href="${basePath}${DOCUMENT_PATH}">OpenAPI document</a>.</noscript>
-<script id="api-reference" data-configuration="${JSON.stringify(configuration)}"></script>
-<script src="${basePath}${DOCS_SCRIPT_PATH}"></script>
-</body>
-</html>
-`;
+/** Returns the page, and the document as JSON in which {@link ORIGIN} stands for the base URL. */
+async function renderReference({ publicUrl, basePath, pages }: Service, documented: AnyElysia) {
+  // Loaded on demand, because most servers never serve the reference.
+  const { swagger } = await import("@elysiajs/swagger");
+  const name = pages?.title ?? DEFAULT_TITLE;
+  const plugin = swagger(settingsOf(basePath, pages));
+
+  const app = new Elysia().use(plugin).use(documented);
+  const read = async (path: string) => (await app.handle(new Request(ORIGIN + path))).text();
+
+  const title = html`<title>API · ${name}</title>`;
+  const needsScript = html`<noscript>This reference needs JavaScript. The API is also described by an <a href="${basePath}${DOCUMENT_PATH}">OpenAPI document</a>.</noscript>`;
+
+  const text = edit(await read(DOCS_PATH), [
+    ["<html>", '<html lang="en">'],
+    // The plugin would not escape the name, so it gets another.
+    [`<title>${documentation.info.title}</title>`, title.text],
+    ["<body>", `<body>${needsScript.text}`],
+    [' data-url="undefined"', ""],
+    // The policy forbids inline scripts, and even white space counts as one.
+    [/>\s+<\/script>/, "></script>"],
+  ]);
+
   const headers = { "content-security-policy": policyFor(publicUrl) };
-  return new Content("text/html; charset=utf-8", page.text, { ...shared, headers });
+  const reference = new Content("text/html; charset=utf-8", text, { ...shared, headers });
+  const document: { info: { title: string } } = JSON.parse(await read(DOCUMENT_PATH));
+  document.info.title = name;
+  return { page: reference, document: JSON.stringify(document) };
+}
+
+function settingsOf(basePath: string, pages: Service["pages"]) {
+  return {
+    path: DOCS_PATH,
+    specPath: DOCUMENT_PATH,
+    scalarCDN: basePath + DOCS_SCRIPT_PATH,
+    // Turns off everything that calls or advertises another service.
+    scalarConfig: {
+      // The plugin would set `spec.url`, and Scalar would warn that `url` has replaced it.
+      spec: undefined,
+      url: basePath + DOCUMENT_PATH,
+      favicon: basePath + (pages?.logo ? assetPath(pages.logo.file) : FAVICON_PATH),
+      customCss,
+      withDefaultFonts: false,
+      telemetry: false,
+      agent: { disabled: true },
+      mcp: { disabled: true },
+      showDeveloperTools: "never",
+      hideClientButton: true,
+      defaultOpenAllTags: true,
+    } as object,
+    documentation: documentation as object,
+  };
 }
 
 /** Scalar adds inline styles, and its sample requests go to the public URL. */
@@ -84,9 +114,19 @@ function policyFor(publicUrl: string | undefined): string {
   );
 }
 
+/** Throws if the page lacks a part to replace, because another version of the plugin wrote it. */
+function edit(page: string, edits: [part: string | RegExp, replacement: string][]): string {
+  let edited = page;
+  for (const [part, replacement] of edits) {
+    const before = edited;
+    edited = before.replace(part, () => replacement);
+    if (edited === before) throw new Error(`the page of @elysiajs/swagger has no ${part}`);
+  }
+  return edited;
+}
+
 /** Passes axe's checks: contrast of at least 4.5, and names for buttons shown only on hover. */
 const customCss = `
-body { margin: 0 }
 .light-mode {
   --scalar-color-2: #4a4a4a; --scalar-color-3: #666; --scalar-color-blue: #0065a8;
   --scalar-color-green: #0a6b34; --scalar-color-orange: #9a4a00; --scalar-color-red: #b3141d;

@@ -78,7 +78,7 @@ export function describeOperation(operation: Operation): DocumentDecoration {
   }
   detail.responses = responsesOf(operation);
 
-  // Elysia's type is of OpenAPI 3.0.
+  // The plugin's types describe OpenAPI 3.0, but the plugin copies the object unchanged.
   return detail as object;
 }
 
@@ -156,33 +156,28 @@ read-only, and these operations respond with JSON. The Users and Search endpoint
 - Name your program and a contact in \`User-Agent\`.
 `.trim();
 
-interface Route {
-  path: string;
-  hooks: { detail?: object };
-}
+/** The parts of the document that no route describes. */
+export const documentation = {
+  openapi: "3.1.0",
+  info: {
+    title: "Roadbook",
+    description,
+    version: apiVersion.slice(1),
+    license: { name: "MIT", identifier: "MIT" },
+    contact: { name: "The operator of this server", url: ORIGIN },
+  },
+  servers: [{ url: ORIGIN }, { url: ORIGIN + API_PREFIX }],
+  security: [],
+  tags: [
+    { name: "Users", description: "Public profiles and achievements" },
+    { name: "Search", description: "Search for companies and drivers by name" },
+    { name: "Service", description: "The state of the service" },
+  ],
+  components,
+};
 
-/** Returns the document of routes that are described, as JSON in which {@link ORIGIN} is the base URL. */
-export function describeApi(title: string, routes: readonly Route[]): string {
-  const paths = routes.map(({ path, hooks }) => {
-    return [path.replace(/:(\w+)/g, "{$1}"), { get: hooks.detail }];
-  });
-  return JSON.stringify({
-    openapi: "3.1.0",
-    info: {
-      title,
-      description,
-      version: apiVersion.slice(1),
-      license: { name: "MIT", identifier: "MIT" },
-      contact: { name: "The operator of this server", url: ORIGIN },
-    },
-    servers: [{ url: ORIGIN }, { url: ORIGIN + API_PREFIX }],
-    security: [],
-    tags: [
-      { name: "Users", description: "Public profiles and achievements" },
-      { name: "Search", description: "Search for companies and drivers by name" },
-      { name: "Service", description: "The state of the service" },
-    ],
-    components,
-    paths: Object.fromEntries(paths),
-  });
+/** Returns the JSON of a document with the URL at which a client has asked for it. */
+export function documentAt(baseUrl: string, document: string): string {
+  const url = JSON.stringify(baseUrl).slice(1, -1);
+  return document.replaceAll(ORIGIN, () => url);
 }
