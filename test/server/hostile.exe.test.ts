@@ -87,6 +87,14 @@ test.each([
   ["a thousand header lines", asked + "X: y\r\n".repeat(1000)],
 ])("canary: %s is rejected", (_, head) => expectRefusal(431, `${head}\r\n`, lastRequest));
 
+test("canary: a method that Bun does not know gets no response, and any other is a 405", async () => {
+  const unknown = await exchange(server, `FOO ${profile} HTTP/1.1\r\n${host}\r\n`);
+  expect(unknown).toEqual({ responses: [], rest: "" });
+  for (const method of ["PURGE", "PROPFIND", "QUERY", "LINK"]) {
+    expect((await ask(`${method} ${profile} HTTP/1.1\r\n${host}`)).status).toBe(405);
+  }
+});
+
 const hidden = `GET /health HTTP/1.1\r\n${host}\r\n`;
 const smuggled = `\r\n\r\n0\r\n\r\n${hidden}`;
 
