@@ -1,6 +1,6 @@
 /** The package's exports: the library, its input and output types, and its errors. */
 import "./server/require-runtime.ts";
-import type { ChangeLine, DatasetLine, EndLine, IdsLine } from "./domain/dataset.ts";
+import type { DatasetLine, EndLine, IdsLine } from "./domain/dataset.ts";
 import type {
   AchievementEntry,
   CompanySearchResult,
@@ -11,7 +11,7 @@ import { type ApplyOptions, applyChanges as applyLines } from "./import/apply.ts
 import { type ImportOptions, importDataset as importLines } from "./import/import.ts";
 import type { LineSource } from "./import/line-reader.ts";
 import type { WriteReport } from "./import/write-report.ts";
-import { createRoadbook as create, type Roadbook } from "./roadbook.ts";
+import { type Changes, createRoadbook as create, type Roadbook } from "./roadbook.ts";
 import type { RoadbookOptions } from "./settings/library-options.ts";
 
 export type { ChangeLine, DatasetLine, DeletionLine, EndLine, IdsLine } from "./domain/dataset.ts";
@@ -42,7 +42,7 @@ export type { ImportOptions } from "./import/import.ts";
 export { DatasetError, type RecordErrors } from "./import/record-errors.ts";
 export type { WriteReport } from "./import/write-report.ts";
 export type { LimiterStatus } from "./limit/decision.ts";
-export type { Listening, ListenOptions, Roadbook } from "./roadbook.ts";
+export type { Changes, Listening, ListenOptions, Roadbook } from "./roadbook.ts";
 export { fold } from "./search/fold.ts";
 export type { NodeListener } from "./server/node-listener.ts";
 export type { RoadbookOptions } from "./settings/library-options.ts";
@@ -57,7 +57,6 @@ export type { Replacement } from "./snapshot/read/reload.ts";
  * CSV files, or lines as objects. For `importDataset` on Bun, also the URL of a database.
  */
 export type Dataset = LineSource<DatasetLine | IdsLine | EndLine>;
-export type Changes = LineSource<ChangeLine | IdsLine | EndLine>;
 
 type Write<Lines, Options> = (
   lines: Lines,

@@ -3,12 +3,13 @@ import { readFile } from "node:fs/promises";
 import type { ChangeLine, EndLine, IdsLine } from "./domain/dataset.ts";
 import { InvalidValue } from "./domain/invalid-value.ts";
 import { DEFAULT_HOST } from "./domain/limits.ts";
+import { lazy } from "./domain/once.ts";
 import { reasonOf } from "./files/errors.ts";
 import { type App, createApp } from "./http/app.ts";
 import type { AppOptions, Pages } from "./http/app-options.ts";
 import { FaultInjector, rejectDropped } from "./http/fault-injection.ts";
 import type { GivenFault } from "./http/parse-fault.ts";
-import type { FetchHandler, RequestHandler } from "./http/request-handler.ts";
+import type { FetchHandler } from "./http/request-handler.ts";
 import type { LineSource } from "./import/line-reader.ts";
 import { Clients, loopback } from "./limit/client-address.ts";
 import type { Limiter, LimiterStatus, LimitPolicy } from "./limit/decision.ts";
@@ -43,6 +44,9 @@ export interface Listening {
   close(): Promise<void>;
 }
 
+/** The path or bytes of a change file (NDJSON, plain or gzip), or lines as objects. */
+export type Changes = LineSource<ChangeLine | IdsLine | EndLine>;
+
 export interface Roadbook extends AsyncDisposable {
   /**
    * Responds to a request. Searches are counted under the client's address. Pass it, a function
@@ -62,7 +66,7 @@ export interface Roadbook extends AsyncDisposable {
    * Applies all changes, or rejects with a `DatasetError` if a line is invalid. Works only for a
    * snapshot in memory. To change a snapshot file, call `applyChanges` and then `refresh`.
    */
-  apply(changes: LineSource<ChangeLine | IdsLine | EndLine>): Promise<Meta>;
+  apply(changes: Changes): Promise<Meta>;
   meta(): Meta & { sha256: string };
   /**
    * Serves a new snapshot file if there is one and every byte of it is valid. Resolves to undefined
@@ -88,20 +92,24 @@ export interface Roadbook extends AsyncDisposable {
 export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook & { app: App }> {
   // A Roadbook keeps its values, so the dataset, which may be large, is not among them.
   const { snapshot, dataset, demo, ...values } = readOptions(options);
-  const found = await findSnapshot({ snapshot, dataset, demo });
+  const given = [snapshot, dataset, demo || undefined].filter((each) => each !== undefined);
+  if (given.length !== 1) throw new TypeError("give exactly one of snapshot, dataset and demo");
+
+  const found = snapshot ?? (demo ? await demoSnapshot() : await importInMemory(dataset ?? []));
   return openRoadbook(values, { snapshot: found, limiter: await openLimiter(values) });
 }
 
-/** The options that say what to serve. Only {@link findSnapshot} reads them. */
-type Served = "snapshot" | "dataset" | "demo";
+async function importInMemory(dataset: NonNullable<RoadbookValues["dataset"]>) {
+  const { buildSnapshot } = await import("./import/import.ts");
+  return buildSnapshot(dataset);
+}
 
-/** The options that say how to serve it. */
-interface Values extends Omit<RoadbookValues, Served> {
+interface Values extends Omit<RoadbookValues, "snapshot" | "dataset" | "demo"> {
   /** Not an option of the library, whose host knows its proxies. */
   onSharedBudget?: AppOptions["onSharedBudget"];
 }
 
-/** Resources that the caller of {@link openRoadbook} opens, and closes after the Roadbook. */
+/** What the caller of {@link openRoadbook} opens, and closes after the Roadbook. */
 interface Opened {
   /** The path or bytes of the snapshot. */
   snapshot: string | Uint8Array;
@@ -111,157 +119,134 @@ interface Opened {
   limiter: Limiter | undefined;
 }
 
-/** Like {@link createRoadbook}, but takes values that are parsed already. */
-export async function openRoadbook(
-  values: Values,
-  { snapshot, ...opened }: Opened,
-): Promise<OpenRoadbook> {
-  const pages = values.page ? await openPages(values) : undefined;
-  const reloadable = await ReloadableSnapshot.open(snapshot, values.cacheDir);
-  return new OpenRoadbook(values, { ...opened, pages, reloadable });
-}
-
-interface Parts extends Omit<Opened, "snapshot"> {
-  pages: Pages | undefined;
-  reloadable: ReloadableSnapshot;
-}
-
 /** The default policy, which an injected 429 shows if searches are not limited. */
 const USUAL_POLICY: LimitPolicy = {
   limit: sharedSettings.searchLimit.kind.parse(sharedSettings.searchLimit.default),
   windowMs: sharedSettings.searchWindow.kind.parse(sharedSettings.searchWindow.default),
 };
 
-/** The functions are properties, so programs can pass each on alone, as in `afterAll(roadbook.close)`. */
-export class OpenRoadbook implements Roadbook {
-  readonly handler: RequestHandler;
-  readonly fetch: FetchHandler;
-  readonly listener: NodeListener;
-  readonly #values: Values;
-  readonly #parts: Parts;
-  /** A test's clock is also the limiter's, which is monotonic otherwise. */
-  readonly #unixClock: () => number;
-  readonly #injector: FaultInjector | undefined;
-  readonly #listeners: Pick<Listening, "close">[] = [];
-  readonly #createMountable: () => App;
-  #app: App | undefined;
-  readonly #closing = new AbortController();
+export type OpenRoadbook = Awaited<ReturnType<typeof openRoadbook>>;
 
-  constructor(values: Values, parts: Parts) {
-    this.#values = values;
-    this.#parts = parts;
-    this.#unixClock = values.clock ?? Date.now;
+/**
+ * Like {@link createRoadbook}, but takes values that are parsed already. Programs can pass each
+ * function on alone, as in `afterAll(roadbook.close)`.
+ */
+export async function openRoadbook(values: Values, { snapshot, remote, limiter }: Opened) {
+  const pages = values.page ? await openPages(values) : undefined;
+  const reloadable = await ReloadableSnapshot.open(snapshot, values.cacheDir);
+  const listening: Pick<Listening, "close">[] = [];
+  const closing = new AbortController();
+  const closed = closing.signal;
 
-    if (values.faults) {
-      this.#injector = new FaultInjector(parts.limiter?.policy ?? USUAL_POLICY, this.#unixClock);
-      this.#injector.replace(values.faults, values.faultSeed);
-    }
-
-    const { createMountable, handler } = createApp(this.#appOptions());
-    this.#createMountable = createMountable;
-    this.handler = handler;
-    this.fetch = this.#injector ? rejectDropped(handler) : handler.fetch;
-    this.listener = createNodeListener(handler.fetch, handler.tryFetch);
+  function requireOpen(): void {
+    if (closed.aborted)
+      throw new Error("this Roadbook is closed; create another with createRoadbook");
   }
 
-  /** Made when it is first needed, because `serve` never needs it. */
-  get app(): App {
-    this.#app ??= this.#createMountable();
-    return this.#app;
-  }
-
-  readonly listen = async ({ port = 0, host = DEFAULT_HOST }: ListenOptions = {}) => {
-    this.#requireOpen();
-    const { origin, close } = await openListener({ host, port }, takeTurns(this.handler));
-    if (this.#closing.signal.aborted) await close();
-    this.#requireOpen();
-    this.#listeners.push({ close });
-    return { url: origin, close };
-  };
-
-  readonly apply: Roadbook["apply"] = async (changes) => {
-    this.#requireOpen();
-    const { changeSnapshot } = await import("./import/apply.ts");
-    const meta = await this.#parts.reloadable.change((bytes) => changeSnapshot(bytes, changes));
-    return meta ?? this.#throwClosed();
-  };
-
-  readonly meta = () => {
-    const { meta, sha256 } = this.#parts.reloadable.current();
-    return { ...meta, sha256 };
-  };
-
-  readonly refresh = (isForced = false) => this.#parts.reloadable.refresh(isForced);
+  // A test's clock is also the limiter's, which is monotonic otherwise.
+  const unixClock = values.clock ?? Date.now;
+  const injector = createInjector(values, limiter?.policy, unixClock);
 
   /** Why a newer snapshot is not served. Anyone can read this. */
-  readonly refused = (): string | undefined => {
-    const { reloadable, remote } = this.#parts;
-    return reloadable.refused()?.reason ?? remote?.refused();
-  };
+  const refused = (): string | undefined => reloadable.refused()?.reason ?? remote?.refused();
 
-  readonly setFaults = (faults: readonly string[], seed = this.#values.faultSeed): void => {
-    if (!this.#injector) throw new Error("setFaults needs the option faults, even if it is empty");
-    const parsed = readOption("faults", sharedSettings.faults, faults) as GivenFault[];
-    this.#injector.replace(parsed, seed);
-  };
+  const { createMountable, handler } = createApp({
+    publicUrl: values.publicUrl,
+    basePath: basePathOf(values),
+    cacheMaxAgeSeconds: Math.floor(values.cacheMaxAge / 1000),
+    compress: values.compress ?? true,
+    pages,
+    currentSnapshot: reloadable.current,
+    refused,
+    remoteStatus: () => remote?.status(),
+    closed,
+    clients: clientsOf(values),
+    defaultPeer: values.defaultPeer,
+    onSharedBudget: values.onSharedBudget,
+    limiter,
+    unixClock,
+    faultHooks: injector ? [injector.inject] : [],
+    onBug: createReporter(values),
+    onResponse: values.onResponse,
+  });
+  const mountable = lazy(createMountable);
 
-  readonly listFaults = (): string[] => this.#injector?.list() ?? [];
-
-  readonly resetLimit = (): void => {
-    this.#parts.limiter?.reset();
-  };
-
-  readonly isPublic = (id: number): boolean =>
-    typeof this.#parts.reloadable.current().users.findName(id) === "string";
-
-  readonly limiterStatus = () => this.#parts.limiter?.status();
-
-  readonly close = async (): Promise<void> => {
-    this.#closing.abort();
-    for (const listener of this.#listeners) await listener.close();
-    this.#parts.reloadable.close();
-  };
-
-  readonly [Symbol.asyncDispose] = this.close;
-
-  #requireOpen(): void {
-    if (this.#closing.signal.aborted) this.#throwClosed();
+  async function listen({ port = 0, host = DEFAULT_HOST }: ListenOptions = {}): Promise<Listening> {
+    requireOpen();
+    const { origin, close } = await openListener({ host, port }, takeTurns(handler));
+    if (closed.aborted) await close();
+    requireOpen();
+    listening.push({ close });
+    return { url: origin, close };
   }
 
-  #throwClosed(): never {
-    throw new Error("this Roadbook is closed; create another with createRoadbook");
+  async function apply(changes: Changes): Promise<Meta> {
+    requireOpen();
+    const { changeSnapshot } = await import("./import/apply.ts");
+    const meta = await reloadable.change((bytes) => changeSnapshot(bytes, changes));
+    requireOpen();
+    return meta ?? reloadable.current().meta;
   }
 
-  #appOptions(): AppOptions {
-    const { reloadable, remote, pages, limiter } = this.#parts;
-    const values = this.#values;
-    const { publicUrl, onBug = (error: unknown) => console.error(error) } = values;
-    const publicPath = publicUrl && new URL(publicUrl).pathname.replace(/\/$/, "");
-
-    return {
-      publicUrl,
-      basePath: values.basePath ?? publicPath ?? "",
-      cacheMaxAgeSeconds: Math.floor(values.cacheMaxAge / 1000),
-      compress: values.compress ?? true,
-      pages,
-      currentSnapshot: reloadable.current,
-      refused: () => this.refused(),
-      remoteStatus: () => remote?.status(),
-      closed: this.#closing.signal,
-      clients: clientsOf(values),
-      defaultPeer: values.defaultPeer,
-      onSharedBudget: values.onSharedBudget,
-      limiter,
-      unixClock: this.#unixClock,
-      faultHooks: this.#injector ? [this.#injector.inject] : [],
-      // Whatever it throws, the client must still get a response.
-      onBug(error, requestId) {
-        const reported = (async () => onBug(error, requestId))();
-        reported.catch(() => {});
-      },
-      onResponse: values.onResponse,
-    };
+  function setFaults(faults: readonly string[], seed = values.faultSeed): void {
+    if (!injector) throw new Error("setFaults needs the option faults, even if it is empty");
+    injector.replace(readOption("faults", sharedSettings.faults, faults) as GivenFault[], seed);
   }
+
+  async function close(): Promise<void> {
+    closing.abort();
+    for (const each of listening) await each.close();
+    reloadable.close();
+  }
+
+  return {
+    handler,
+    fetch: injector ? rejectDropped(handler) : handler.fetch,
+    listener: createNodeListener(handler.fetch, handler.tryFetch),
+    /** Made when it is first needed, because `serve` never needs it. */
+    get app(): App {
+      return mountable();
+    },
+    listen,
+    apply,
+    meta() {
+      const { meta, sha256 } = reloadable.current();
+      return { ...meta, sha256 };
+    },
+    refresh: (isForced = false) => reloadable.refresh(isForced),
+    refused,
+    setFaults,
+    listFaults: () => injector?.list() ?? [],
+    resetLimit: () => limiter?.reset(),
+    isPublic: (id: number) => typeof reloadable.current().users.findName(id) === "string",
+    limiterStatus: () => limiter?.status(),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function createInjector(
+  { faults, faultSeed }: Values,
+  policy = USUAL_POLICY,
+  unixClock: () => number,
+): FaultInjector | undefined {
+  if (!faults) return undefined;
+  const injector = new FaultInjector(policy, unixClock);
+  injector.replace(faults, faultSeed);
+  return injector;
+}
+
+function basePathOf({ basePath, publicUrl }: Values): string {
+  const publicPath = publicUrl && new URL(publicUrl).pathname.replace(/\/$/, "");
+  return basePath ?? publicPath ?? "";
+}
+
+/** Whatever the program's `onBug` throws, the client must still get a response. */
+function createReporter({ onBug = (error: unknown) => console.error(error) }: Values) {
+  return (error: unknown, requestId: string): void => {
+    const reported = (async () => onBug(error, requestId))();
+    reported.catch(() => {});
+  };
 }
 
 function clientsOf({ trustedProxies, unlimited = [], kiosk, ipv6Prefix }: Values): Clients {
@@ -270,15 +255,6 @@ function clientsOf({ trustedProxies, unlimited = [], kiosk, ipv6Prefix }: Values
     unlimited: kiosk ? [...unlimited, ...loopback] : unlimited,
     ipv6Prefix,
   });
-}
-
-/** Returns the snapshot's path or bytes. */
-async function findSnapshot({ snapshot, dataset, demo }: Pick<RoadbookValues, Served>) {
-  const given = [snapshot, dataset, demo || undefined].filter((each) => each !== undefined);
-  if (given.length !== 1) throw new TypeError("give exactly one of snapshot, dataset and demo");
-  if (snapshot !== undefined) return snapshot;
-  if (demo) return demoSnapshot();
-  return (await import("./import/import.ts")).buildSnapshot(dataset ?? []);
 }
 
 async function openPages(values: Values): Promise<Pages> {
