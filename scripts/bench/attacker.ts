@@ -8,13 +8,17 @@ import { connect as connectTls } from "node:tls";
 export const PROFILE = "/users/public/42";
 const DRAWING = "/avatars/N.svg";
 const RESULTS = "/?q=anna";
+const DEAR = "/search/users?q=DEAR";
+
+/** Their n-grams are common, but few names have the whole text. */
+const dearQueries = ["sansansan", "illillill", "sanant", "vilill", "сансансан"];
 
 /** The address of the attacker, which the servers of the bench trust as a proxy. */
 export const ATTACKER = "127.0.0.2";
 
 interface Attack {
   connections: number;
-  /** The path of each request. N stands for a number that differs each time. */
+  /** The path of each request. N stands for a number that differs each time, DEAR for a query. */
   path: string;
   /** What a connection does: send so many requests at once, or one after another, or just leave. */
   does: number | "repeat" | "leave";
@@ -54,6 +58,8 @@ export const attacks: Record<string, Attack> = {
   "200 connections request a profile": repeat(200, PROFILE),
   "200 connections request the page of a driver": repeat(200, "/drivers/46"),
   "200 connections request a page of results": repeat(200, RESULTS),
+  "30 connections send dear searches": repeat(30, DEAR),
+  "30 clients of a /48 send dear searches": network(30, DEAR),
   "1,000 connections request the sitemap": repeat(1000, "/sitemap.xml"),
   "1,000 connections request drawings": repeat(1000, DRAWING),
   "3,000 clients of a /48 request drawings": network(3000, DRAWING),
@@ -108,7 +114,9 @@ let requests = 0;
 
 function requestFor(path: string, header: string): string {
   requests++;
-  return `GET ${path.replace("N", `${requests}`)} HTTP/1.1\r\nHost: a.example\r\n${header}\r\n`;
+  const query = encodeURIComponent(dearQueries[requests % dearQueries.length] ?? "");
+  const target = path.replace("N", `${requests}`).replace("DEAR", query);
+  return `GET ${target} HTTP/1.1\r\nHost: a.example\r\n${header}\r\n`;
 }
 
 /** The length of the response that begins with `text`, which must contain the whole head. */

@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
-import { makeSeeded } from "../../test/datasets.ts";
 import { makeCertificate, megabytesOf, openExecutable, type Target } from "../../test/support.ts";
 import { ATTACKER, attacks, open, PROFILE } from "./attacker.ts";
 import { alternate, format, median, type Options, quantile, tableOf } from "./measure.ts";
+import { buildSnapshot } from "./server.ts";
 
 const ATTACK_MS = 1500;
 /** In this time, the attacker's process starts. The start of the attack is measured, too. */
@@ -36,8 +36,8 @@ const columns: [title: string, figure: (waits: Waits) => number][] = [
   ["server's peak, MB:", ({ megabytes }) => megabytes],
 ];
 
-export async function benchHostile({ isQuick }: Options): Promise<void> {
-  const { snapshot } = await makeSeeded(isQuick ? 1000 : 200_000);
+export async function benchHostile({ users, isQuick }: Options): Promise<void> {
+  const snapshot = await buildSnapshot(users);
   const flags = ["--search-limit", "0", "--allow-indexing", "--trusted-proxy", ATTACKER];
   flags.push("--snapshot", snapshot);
   // The handshakes of this kind of key cost the least.
