@@ -83,14 +83,9 @@ export function isNoneMatch(header: string | null, etag: string): boolean {
 }
 
 /** By default, caches revalidate every time, so that a newly private profile disappears at once. */
-export function cacheControls(maxAgeSeconds: number): Record<Storage, string> {
-  const reusable = (scope: string) =>
-    maxAgeSeconds > 0 ? `${scope}, max-age=${maxAgeSeconds}` : "no-cache";
-  return {
-    public: reusable("public"),
-    private: reusable("private"),
-    search: "private, max-age=60",
-    immutable: "public, max-age=31536000, immutable",
-    none: "no-store",
-  };
+export function cacheControlOf(storage: Storage, maxAgeSeconds: number): string {
+  if (storage === "none") return "no-store";
+  if (storage === "search") return "private, max-age=60";
+  if (storage === "immutable") return "public, max-age=31536000, immutable";
+  return maxAgeSeconds > 0 ? `${storage}, max-age=${maxAgeSeconds}` : "no-cache";
 }

@@ -2,11 +2,19 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
 import examples from "../../data/examples.json" with { type: "json" };
-import * as model from "../domain/model.ts";
+import {
+  Achievement,
+  AchievementEntry,
+  CompanyReference,
+  CompanySearchResult,
+  Role,
+  User,
+  UserSearchResult,
+} from "../domain/model.ts";
 import { apiVersion } from "../domain/version.ts";
 import { API_PREFIX, endpoints } from "./endpoints.ts";
 import { ErrorBody, type ErrorCode, errors, errorsOf } from "./error-codes.ts";
-import { allowHeaders, errorBody } from "./errors.ts";
+import { allowHeaders, fail } from "./errors.ts";
 import { limitHeaders } from "./rate-limit.ts";
 import { REQUEST_ID } from "./request-context.ts";
 import { commonHeaders } from "./response.ts";
@@ -24,10 +32,16 @@ interface Operation {
   success: Record<string, TSchema>;
 }
 
-const { User, Role, CompanyReference, AchievementEntry, Achievement } = model;
-const { CompanySearchResult, UserSearchResult } = model;
-const users = { User, Role, CompanyReference, AchievementEntry, Achievement };
-const named = { ...users, CompanySearchResult, UserSearchResult, ApiError: ErrorBody };
+const named = {
+  User,
+  Role,
+  CompanyReference,
+  AchievementEntry,
+  Achievement,
+  CompanySearchResult,
+  UserSearchResult,
+  ApiError: ErrorBody,
+};
 const references = new Map<TSchema, string>(
   Object.entries(named).map(([name, schema]) => [schema, `#/components/schemas/${name}`]),
 );
@@ -118,8 +132,7 @@ function failure(codes: readonly ErrorCode[], its: object) {
 }
 
 function exampleOf(code: ErrorCode): ErrorBody {
-  const details = code === "rate_limited" ? { retry_after: 90 } : {};
-  return errorBody(code, errors[code].message, details);
+  return fail(code, code === "rate_limited" ? { retry_after: 90 } : {}).response;
 }
 
 function response(description: string, its: object, body: object) {

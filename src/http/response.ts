@@ -9,7 +9,7 @@ import {
   type Body,
   type CachePolicy,
   Content,
-  cacheControls,
+  cacheControlOf,
   isNoneMatch,
   JSON_TYPE,
   type Storage,
@@ -86,12 +86,14 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
 class ResponseMaker {
   readonly #compresses: boolean;
   readonly #allowsIndexing: boolean;
-  readonly #prepared: Record<Storage, Headers>;
+  readonly #maxAgeSeconds: number;
+  /** The headers that all responses with the same storage have. */
+  readonly #prepared: Partial<Record<Storage, Headers>> = {};
 
   constructor({ compress, pages, cacheMaxAgeSeconds }: AppOptions) {
     this.#compresses = compress;
     this.#allowsIndexing = pages?.allowIndexing === true;
-    this.#prepared = prepareHeaders(cacheMaxAgeSeconds);
+    this.#maxAgeSeconds = cacheMaxAgeSeconds;
   }
 
   make(
@@ -126,6 +128,7 @@ class ResponseMaker {
     const isKnown = etag !== undefined && isNoneMatch(context.headers.get("if-none-match"), etag);
     const body = isKnown ? null : content.encode(coding);
 
+    this.#prepared[storage] ??= prepareHeaders(storage, this.#maxAgeSeconds);
     const response = new Response(isHead ? null : body, {
       status: isKnown ? 304 : (status ?? 200),
       headers: this.#prepared[storage],
@@ -160,19 +163,11 @@ function lengthOf(body: Body | Blob): number {
   return body instanceof Blob ? body.size : Buffer.byteLength(body);
 }
 
-/** The headers that all responses with the same storage have. */
-function prepareHeaders(maxAgeSeconds: number): Record<Storage, Headers> {
-  const controls = cacheControls(maxAgeSeconds);
-  const prepare = (storage: Storage, more = {}) =>
-    new Headers({ ...commonHeaders, "cache-control": controls[storage], ...more });
-  const vary = { vary: "accept-encoding" };
-  return {
-    public: prepare("public", vary),
-    private: prepare("private", vary),
-    search: prepare("search", vary),
-    immutable: prepare("immutable", vary),
-    none: prepare("none"),
-  };
+function prepareHeaders(storage: Storage, maxAgeSeconds: number): Headers {
+  const cacheControl = cacheControlOf(storage, maxAgeSeconds);
+  const headers = new Headers({ ...commonHeaders, "cache-control": cacheControl });
+  if (storage !== "none") headers.set("vary", "accept-encoding");
+  return headers;
 }
 
 /** The content of any result but a dropped connection. `cache` applies to plain objects only. */

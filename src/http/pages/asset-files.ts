@@ -1,12 +1,12 @@
 /** The files of the pages: the script, the style sheet and the logo. */
 import crypto from "node:crypto";
 import { NotFoundError } from "elysia";
-import { type Logo, styleOf } from "../../web/brand.ts";
+import { styleOf } from "../../web/brand.ts";
 import { assetPath } from "../../web/page-paths.ts";
 import type { Pages } from "../app-options.ts";
 import { Content } from "../content.ts";
 
-/** An operator's logo may also contain styles and embedded images. */
+/** An SVG opened directly is a document and could run scripts, but a logo may have styles and images. */
 const LOGO_POLICY =
   "default-src 'none'; frame-ancestors 'none'; style-src 'unsafe-inline'; img-src data:";
 
@@ -24,8 +24,13 @@ export class AssetFiles {
     this.paths = {
       scriptPath: this.#addVersioned("js", "text/javascript; charset=utf-8", script),
       stylePath: this.#addVersioned("css", "text/css; charset=utf-8", styleText),
-      logoPath: logo && this.#addLogo(logo),
+      logoPath: logo && assetPath(logo.file),
     };
+    if (logo) {
+      const headers = { "content-security-policy": LOGO_POLICY };
+      const options = { cache: "immutable", isShared: true, headers } as const;
+      this.#files.set(logo.file, new Content(logo.type, logo.bytes, options));
+    }
   }
 
   /** A page of another version gets the current script and style sheet. */
@@ -40,16 +45,6 @@ export class AssetFiles {
     const file = `page-${crypto.hash("sha256", text).slice(0, 12)}.${ending}`;
     this.#files.set(file, new Content(type, text, { cache: "immutable", isShared: true }));
     this.#current.set(ending, new Content(type, text, { isShared: true }));
-    return assetPath(file);
-  }
-
-  /** An SVG opened directly is a document and could run scripts, so the policy forbids scripts. */
-  #addLogo({ file, type, bytes }: Logo): string {
-    const headers = { "content-security-policy": LOGO_POLICY };
-    this.#files.set(
-      file,
-      new Content(type, bytes, { cache: "immutable", isShared: true, headers }),
-    );
     return assetPath(file);
   }
 }

@@ -2,7 +2,6 @@
 import crypto from "node:crypto";
 import { Elysia } from "elysia";
 import { parseQueryFromURL } from "elysia/parse-query";
-import type { Language } from "../../domain/languages.ts";
 import type { Decision } from "../../limit/decision.ts";
 import { normalizeQuery, SEARCHABLE } from "../../search/normalize-query.ts";
 import type { Snapshot } from "../../snapshot/read/reload.ts";
@@ -34,7 +33,7 @@ function policyFor({ kiosk, assets }: Pages): string {
 
 /** Returns the routes, and the response to a request for an unknown path. */
 export function createPages(service: Service) {
-  const { pages, basePath, currentSnapshot } = service;
+  const { pages, basePath, countSearch, currentSnapshot } = service;
   if (!pages) {
     const headers = { location: basePath + DOCS_PATH };
     const toDocs = new Content("", null, { status: 302, headers });
@@ -43,21 +42,7 @@ export function createPages(service: Service) {
   }
 
   const renderer = new PageRenderer(pages, service);
-  return {
-    routes: createRoutes(pages, service, renderer),
-    notFound(request: Request) {
-      // In another app, the path still has the prefix.
-      const path = withoutBase(pathOf(request.url), basePath);
-      if (isUnder(path, API_PREFIX)) return fail("route_not_found");
-      const view = { kind: "problem", problem: "route_not_found" } as const;
-      return renderer.respond(request, currentSnapshot(), view);
-    },
-  };
-}
-
-function createRoutes(pages: Pages, service: Service, renderer: PageRenderer) {
-  const { countSearch, currentSnapshot } = service;
-  return new Elysia({ strictPath: true })
+  const routes = new Elysia({ strictPath: true })
     .get("/", async ({ request }) => {
       const query = queryOf(request);
       const isSearch = SEARCHABLE.test(query);
@@ -89,6 +74,15 @@ function createRoutes(pages: Pages, service: Service, renderer: PageRenderer) {
       return renderer.respond(request, data, readDriver(data, id, showsAll));
     })
     .get(assetPath(":file"), ({ params }) => renderer.assets.find(params.file));
+
+  function notFound(request: Request) {
+    // In another app, the path still has the prefix.
+    const path = withoutBase(pathOf(request.url), basePath);
+    if (isUnder(path, API_PREFIX)) return fail("route_not_found");
+    const view = { kind: "problem", problem: "route_not_found" } as const;
+    return renderer.respond(request, currentSnapshot(), view);
+  }
+  return { routes, notFound };
 }
 
 class PageRenderer {
@@ -112,7 +106,7 @@ class PageRenderer {
     const { basePath, baseUrl } = this.#service;
     const { kiosk, featured } = this.#pages;
 
-    const language = this.#languageOf(request);
+    const language = this.#pages.language ?? languageFor(request.headers, kiosk);
     const html = renderDocument({
       view,
       language,
@@ -145,11 +139,6 @@ class PageRenderer {
   respond(request: Request, data: Snapshot, view: View) {
     if (view.kind !== "problem" || prefersPage(request)) return this.show(request, data, view);
     return fail(view.problem, view.waitSeconds ? { retry_after: view.waitSeconds } : {});
-  }
-
-  #languageOf({ headers }: Request): Language {
-    const { language, kiosk } = this.#pages;
-    return language ?? languageFor(headers, kiosk);
   }
 }
 

@@ -13,13 +13,20 @@ const MAX_ADDRESSES = 50_000;
 const IDS_PER_TICK = 1000;
 
 export function sitemap({ currentSnapshot, baseUrl }: Service) {
-  const paths = new Paths(currentSnapshot);
+  let listed: Snapshot | undefined;
+  let paths: Once<string[]>;
+
   return new Elysia({ strictPath: true }).get(SITEMAP_PATH, async ({ request }) => {
-    const listed = await paths.read();
+    const snapshot = currentSnapshot();
+    // Read once, because that takes 20 ms.
+    if (snapshot !== listed) paths = new Once(() => listPaths(currentSnapshot));
+    listed = snapshot;
+
     // Escaped and joined once, because there are thousands of addresses.
     const start = html`\n<url><loc>${baseUrl(request)}`.text;
     const end = "</loc></url>";
-    const urls = listed.length > 0 ? start + listed.join(end + start) + end : "";
+    const found = await paths.get();
+    const urls = found.length > 0 ? start + found.join(end + start) + end : "";
     const text = `<?xml version="1.0" encoding="UTF-8"?>
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${urls}
 </urlset>
@@ -28,38 +35,20 @@ export function sitemap({ currentSnapshot, baseUrl }: Service) {
   });
 }
 
-/** The paths of the pages, lowest ids first. They are read once, because that takes 20 ms. */
-class Paths {
-  readonly #current: Service["currentSnapshot"];
-  #snapshot: Snapshot | undefined;
-  #paths = new Once(() => this.#list());
+/** Lists the paths of the pages, the lowest ids first. */
+async function listPaths(current: Service["currentSnapshot"]): Promise<string[]> {
+  const companies = await listIds((after, limit) => current().companies.listIds(after, limit));
+  const users = await listIds((after, limit) => current().users.listIds(after, limit));
+  return [...companies.map(companyPath), ...users.map(driverPath)].slice(0, MAX_ADDRESSES);
+}
 
-  constructor(current: Service["currentSnapshot"]) {
-    this.#current = current;
-  }
-
-  read(): Promise<string[]> {
-    const snapshot = this.#current();
-    if (snapshot !== this.#snapshot) this.#paths = new Once(() => this.#list());
-    this.#snapshot = snapshot;
-    return this.#paths.get();
-  }
-
-  async #list(): Promise<string[]> {
-    const companies = await this.#listIds("companies", MAX_ADDRESSES);
-    const users = await this.#listIds("users", MAX_ADDRESSES - companies.length);
-    return [...companies.map(companyPath), ...users.map(driverPath)];
-  }
-
-  /** Reads some ids in each tick. If a newer snapshot comes meanwhile, it gets a list of its own. */
-  async #listIds(kind: "companies" | "users", limit: number): Promise<number[]> {
-    const ids: number[] = [];
-    for (;;) {
-      await nextTick();
-      const size = Math.min(IDS_PER_TICK, limit - ids.length);
-      const part = this.#current()[kind].listIds(ids.at(-1) ?? 0, size);
-      ids.push(...part);
-      if (part.length < IDS_PER_TICK) return ids;
-    }
+/** Reads some ids in each tick. If a newer snapshot comes meanwhile, it gets a list of its own. */
+async function listIds(read: (after: number, limit: number) => number[]): Promise<number[]> {
+  const ids: number[] = [];
+  for (;;) {
+    await nextTick();
+    const some = read(ids.at(-1) ?? 0, IDS_PER_TICK);
+    ids.push(...some);
+    if (some.length < IDS_PER_TICK || ids.length >= MAX_ADDRESSES) return ids;
   }
 }
