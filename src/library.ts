@@ -53,8 +53,8 @@ export { exportDataset } from "./snapshot/read/export.ts";
 export type { Replacement } from "./snapshot/read/reload.ts";
 
 /**
- * The path or bytes of a dataset file (NDJSON, plain or gzip), the path of a snapshot or a folder of
- * CSV files, or lines as objects. For `importDataset` on Bun, also the URL of a database.
+ * The path or bytes of a dataset file (NDJSON, plain or gzip), the path of a snapshot, a CSV file of
+ * users or a folder of CSV files, or lines as objects. For `importDataset` on Bun, also the URL of a database.
  */
 export type Dataset = LineSource<DatasetLine | IdsLine | EndLine>;
 

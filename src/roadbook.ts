@@ -113,8 +113,8 @@ interface Values extends Omit<RoadbookValues, "snapshot" | "dataset" | "demo"> {
 interface Opened {
   /** The path or bytes of the snapshot. */
   snapshot: string | Uint8Array;
-  /** Undefined unless the snapshot comes from a URL. */
-  remote?: Pick<RemoteSnapshot, "status" | "refused"> | undefined;
+  /** Undefined for a file of the operator's. Only a snapshot from a URL has a status. */
+  remote?: (Pick<RemoteSnapshot, "refused"> & Partial<Pick<RemoteSnapshot, "status">>) | undefined;
   /** Undefined if searches are not limited. */
   limiter: Limiter | undefined;
 }
@@ -158,7 +158,7 @@ export async function openRoadbook(values: Values, { snapshot, remote, limiter }
     pages,
     currentSnapshot: reloadable.current,
     refused,
-    remoteStatus: () => remote?.status(),
+    remoteStatus: () => remote?.status?.(),
     closed,
     clients: clientsOf(values),
     defaultPeer: values.defaultPeer,

@@ -132,9 +132,8 @@ test("the everyday commands work as written", async () => {
     }
   });
 
-  const [makeTables = "", importTables = "", serveTables = ""] = sample.split("\n");
+  const [makeTables = "", serveTables = ""] = sample.split("\n");
   await succeed(makeTables);
-  await succeed(importTables);
   await withServer(serveTables, { cwd }, async (origin) => {
     const { snapshot } = await (await fetch(`${origin}/health`)).json();
     expect(snapshot.counts.users).toBe(100);

@@ -1,6 +1,6 @@
 /** The library: its options, clock, changes, addresses and cleanup. */
 import { expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -288,4 +288,12 @@ test("without a limit, a response is there at once, without a promise", async ()
     const request = new Request(`http://roadbook.test${path}`);
     expect(roadbook.fetch(request)).toBeInstanceOf(Response);
   }
+});
+
+test("a CSV file is a dataset of users", async () => {
+  const path = join(temporaryFolder(), "members.csv");
+  writeFileSync(path, "id,public,name,created_at\n7,yes,Ann,2021-05-01\n");
+  await using roadbook = await createRoadbook({ dataset: path });
+  const response = await roadbook.fetch(new Request("http://localhost/users/public/7"));
+  expect(await response.json()).toMatchObject({ user: { name: "Ann" } });
 });

@@ -5,7 +5,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Community } from "../../src/community/community.ts";
-import { openFolder, openQueries } from "../../src/tables/open-tables.ts";
+import { openCsv, openQueries } from "../../src/tables/open-tables.ts";
 import {
   type DatabaseServer,
   hasMariadb,
@@ -69,7 +69,7 @@ export async function benchTables(folder: string, isQuick: boolean): Promise<voi
     timed(async () => {
       const isFiles = folder === undefined;
       await using tables = isFiles
-        ? openFolder(source, "integers", {})
+        ? openCsv(source, "integers", {})
         : await openQueries(source, folder, "integers", {});
       for await (const _ of tables.read());
     }),

@@ -14,11 +14,7 @@ export async function runCommandLine(argv: string[]): Promise<void> {
     const { formatProgramHelp } = await import("./help.ts");
     return console.log(formatProgramHelp());
   }
-  if (first.startsWith("-")) return run("serve", argv);
-  if (await isPath(first)) return run("serve", ["--snapshot", ...argv]);
-  if (first === "serve" && !/^(?:-|help$|$)/.test(second)) {
-    return run("serve", ["--snapshot", ...argv.slice(1)]);
-  }
+  if (first.startsWith("-") || (await isPath(first))) return run("serve", argv);
   return run(first, argv.slice(1));
 }
 

@@ -13,7 +13,7 @@ export const SUMMARY = "Read-only API server for driver profiles, achievements a
 export const programNotes = [
   paragraph(
     `Without a command, roadbook serves the bundled data on ${DEFAULT_ORIGIN}, and roadbook FILE`,
-    "serves a snapshot.",
+    "serves a snapshot, a dataset or CSV files.",
   ),
   "For the arguments and flags of a command, run roadbook help COMMAND.",
   "Exit codes: 0 success, 1 failure, 2 usage error.",

@@ -22,7 +22,7 @@ const settings = declare("Flags", {
     kind: kinds.text("SOURCE"),
     variable: "ROADBOOK_DATABASE",
     required: true,
-    help: "NDJSON file, - for standard input, folder of CSV files, snapshot, or database URL",
+    help: "NDJSON file, - for standard input, CSV file of users, folder of CSV files, snapshot, or database URL",
   },
   to: { kind: kinds.target, required: true, waivedBy: "dryRun", help: "the snapshot to write" },
   queries: { kind: kinds.text("FOLDER"), help: "folder of SELECTs for the database SOURCE" },
@@ -116,10 +116,10 @@ function refuseFlags(
     confirm,
   }: Omit<Values<typeof settings>, "source" | "to" | "queries">,
 ): void {
-  if (expectEnd && (kind === "database" || kind === "folder")) {
+  if (expectEnd && (kind === "database" || kind === "csv")) {
     throw new UsageError("--expect-end works only with NDJSON");
   }
-  if (kind !== "folder") {
+  if (kind !== "csv") {
     if (dates) throw new UsageError("--dates works only with CSV files");
     if (quotes) throw new UsageError("--quotes works only with CSV files");
   }

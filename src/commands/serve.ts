@@ -30,11 +30,13 @@ import { SnapshotWatcher } from "../server/watch-snapshot.ts";
 import { type Setting, variableOf } from "../settings/declare.ts";
 import { UsageError } from "../settings/read-value.ts";
 import { type ServeValues, serveSettings } from "../settings/serve-flags.ts";
+import { isSnapshot } from "../snapshot/format/layout.ts";
 import type { RemoteSnapshot } from "../snapshot/remote/remote-snapshot.ts";
 import { demoSnapshot } from "../web/assets.ts";
 import { DOCS_PATH } from "../web/page-paths.ts";
 import { type Commands, command } from "./command.ts";
 import { endOnSignal, nextSignal, STOPPING, writeStdout } from "./output.ts";
+import type { ImportedData } from "./serve-data.ts";
 import { warnAboutFlags, warnAboutSharedBudget } from "./serve-warnings.ts";
 
 const HOUR_MS = 3_600_000;
@@ -67,8 +69,8 @@ export const serveCommand = command({
   ],
   examples: [
     "serve --snapshot community.snapshot --port 8080",
+    "serve --data my-tables --title Trucks",
     "serve --search-limit 0 --fault search:status=503 --admin-port 9090",
-    'serve --kiosk --title "Truck Expo"',
   ],
   async run(values, commands) {
     if ((values.tlsCert === undefined) !== (values.tlsKey === undefined)) {
@@ -77,6 +79,9 @@ export const serveCommand = command({
     if (values.kiosk && values.noPage) {
       throw new UsageError("--kiosk and --no-page are mutually exclusive");
     }
+    if (values.data !== undefined && values.snapshot !== undefined) {
+      throw new UsageError("--data and --snapshot are mutually exclusive");
+    }
     // From the beginning, because without a handler, SIGHUP would end the process.
     process.on("SIGHUP", () => {});
 
@@ -84,10 +89,20 @@ export const serveCommand = command({
     for (const variable of await listUnknownVariables(commands)) {
       log.warn({ variable }, "unknown environment variable, ignored");
     }
-    await serve(values, log);
+    await serve(resolveFile(values), log);
     log.info("stopped");
   },
 });
+
+/** The argument overrides the flags, which may come from variables. */
+function resolveFile(values: ServeValues): ServeValues {
+  const { file } = values;
+  if (file === undefined) return values;
+  const isData = typeof file === "string" && !isSnapshot(file);
+  return isData
+    ? { ...values, data: file, snapshot: undefined }
+    : { ...values, data: undefined, snapshot: file };
+}
 
 /** Lists the variables that look like settings but are not, most likely because of a typo. */
 async function listUnknownVariables(commands: Commands): Promise<string[]> {
@@ -108,8 +123,9 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
   const metrics = values.adminPort === undefined ? undefined : await openMetrics();
 
   using remote = await openRemote(values, log);
+  const imported = await openImported(values, log);
   using limiter = await openLimiter(values, storeOf(values, log));
-  await using roadbook = await openServed(values, { remote, limiter, metrics }, log);
+  await using roadbook = await openServed(values, { remote, imported, limiter, metrics }, log);
   if (values.cacheDir !== undefined) tryCacheFolder(values.cacheDir, log);
 
   using certificate = tls && new CertificateWatcher(tls.cert, log);
@@ -130,7 +146,7 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
     tls,
   );
 
-  await watchUntilSignal({ roadbook, remote, metrics, listener, admin }, values, log);
+  await watchUntilSignal({ roadbook, remote, imported, metrics, listener, admin }, values, log);
   stopping.abort();
   // A second signal or the timeout cuts off requests that are still in progress.
   await Promise.race([listener.drain(), nextSignal(), sleep(values.shutdownTimeout)]);
@@ -139,6 +155,7 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
 interface Server {
   roadbook: OpenRoadbook;
   remote: RemoteSnapshot | undefined;
+  imported: ImportedData | undefined;
   metrics: Metrics | undefined;
   listener: Listener;
   admin: Listener | undefined;
@@ -146,12 +163,18 @@ interface Server {
 
 /** Says that the server is ready, and looks for new snapshots until a signal. */
 async function watchUntilSignal(server: Server, values: ServeValues, log: Log): Promise<void> {
-  using snapshotWatcher = new SnapshotWatcher(server, values.refresh, log);
+  const { roadbook, imported } = server;
+  const refresh = async (isForced: boolean) => {
+    await imported?.refresh();
+    return roadbook.refresh(isForced);
+  };
+  const watched = { ...server, roadbook: { refresh } };
+  using snapshotWatcher = new SnapshotWatcher(watched, values.refresh, log);
   process.on("SIGHUP", () => snapshotWatcher.reload());
 
   // Called before the ready line, because programs may send a signal as soon as they read it.
   const signalled = nextSignal();
-  warnAboutFlags(values, server.roadbook.isPublic, log);
+  warnAboutFlags(values, roadbook.isPublic, log);
   announce(server, values, log);
   if (process.env.NOTIFY_SOCKET) void reportReady(log);
   log.info({ signal: await signalled }, "stopping");
@@ -187,19 +210,26 @@ function storeOf({ rateLimitStore: url }: ServeValues, log: Logger): StoreOption
   };
 }
 
+async function openImported({ data }: ServeValues, log: Logger): Promise<ImportedData | undefined> {
+  if (data === undefined) return undefined;
+  const { ImportedData } = await import("./serve-data.ts");
+  return endOnSignal(() => ImportedData.open(data, log), { signals: STOPPING });
+}
+
 interface Resources {
   remote: RemoteSnapshot | undefined;
+  imported: ImportedData | undefined;
   limiter: Limiter | undefined;
   metrics: Metrics | undefined;
 }
 
 async function openServed(
   values: ServeValues,
-  { remote, limiter, metrics }: Resources,
+  { remote, imported, limiter, metrics }: Resources,
   log: Logger,
 ): Promise<OpenRoadbook> {
   const file = typeof values.snapshot === "string" ? values.snapshot : undefined;
-  const snapshot = remote?.path ?? file ?? (await demoSnapshot());
+  const snapshot = remote?.path ?? imported?.path ?? file ?? (await demoSnapshot());
   const options = {
     ...values,
     page: !values.noPage,
@@ -211,7 +241,7 @@ async function openServed(
       if (values.accessLog) logRequest(log, facts);
     },
   };
-  return openRoadbook(options, { snapshot, remote, limiter });
+  return openRoadbook(options, { snapshot, remote: remote ?? imported, limiter });
 }
 
 /**
@@ -262,7 +292,7 @@ async function reportReady(log: Logger): Promise<void> {
 function announce({ roadbook, listener, admin }: Server, values: ServeValues, log: Log): void {
   const { origin: url } = listener;
   const adminUrl = admin?.origin;
-  const { snapshot = "the bundled data", searchLimit, searchWindow } = values;
+  const { data = "the bundled data", snapshot = data, searchLimit, searchWindow } = values;
   const { built_at: builtAt, counts, featured } = roadbook.meta();
   const name = typeof snapshot === "object" ? snapshot.name : snapshot;
 

@@ -42,15 +42,15 @@ const foreign: readonly Foreign[] = [
     starts: /^(?:\xff\xfe|\xfe\xff|[^\0]\0|\0[^\0])/,
   },
   {
-    is: "a JSON array; use jq -c '.[]' FILE | roadbook import -",
+    is: "a JSON array; convert it with jq -c '.[]' FILE > FILE.ndjson",
     starts: /^(?:\xef\xbb\xbf)?\s*\[/,
   },
   {
-    is: "JSON over several lines; write one object per line: jq -c . FILE | roadbook import -",
+    is: "JSON over several lines; write one object per line: jq -c . FILE > FILE.ndjson",
     starts: /^(?:\xef\xbb\xbf)?\s*\{(?:[^\n}]*[{[,])?\s*\n/,
   },
   {
-    is: "a CSV file; use roadbook import FOLDER, where each is named after its table, such as users.csv",
+    is: "a CSV file; import it under a name that ends in .csv, or a folder of such files",
     starts: /^(?:\xef\xbb\xbf)?\s*"?[\w\x80-\xff][\w\x80-\xff "'./()-]*[,;\t]/,
   },
 ];

@@ -1,7 +1,7 @@
 /** Opens the reader that fits a source. */
 import type { RecordReader } from "../domain/record-reader.ts";
 import type { IdKind } from "../tables/cells.ts";
-import { openFolder, openQueries, type TableOptions } from "../tables/open-tables.ts";
+import { openCsv, openQueries, type TableOptions } from "../tables/open-tables.ts";
 import { type LineOptions, LineReader } from "./line-reader.ts";
 import { SnapshotReader } from "./snapshot-reader.ts";
 import type { Source } from "./source.ts";
@@ -15,8 +15,8 @@ export async function openReader(
   switch (source.kind) {
     case "lines":
       return LineReader.open(source.lines, options);
-    case "folder":
-      return openFolder(source.path, idKind, options);
+    case "csv":
+      return openCsv(source.path, idKind, options);
     case "snapshot":
       return SnapshotReader.open(source.path);
     case "database":

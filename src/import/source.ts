@@ -9,7 +9,7 @@ import type { LineSource } from "./line-reader.ts";
 /** Where records come from, and as what they are read. */
 export type Source =
   | { kind: "lines"; lines: LineSource }
-  | { kind: "folder" | "snapshot"; path: string }
+  | { kind: "csv" | "snapshot"; path: string }
   | { kind: "database"; url: string; queries: string };
 
 /**
@@ -25,7 +25,7 @@ export function findSource(given: LineSource, queries?: string): Source {
   if (queries !== undefined) return { kind: "database", url: given, queries };
   // A folder or a snapshot of that name can be given as ./-.
   if (given === STANDARD) return { kind: "lines", lines: given };
-  if (isFolder(given)) return { kind: "folder", path: given };
+  if (isFolder(given) || /\.[ct]sv$/i.test(given)) return { kind: "csv", path: given };
   if (isSnapshot(given)) return { kind: "snapshot", path: given };
   return { kind: "lines", lines: given };
 }

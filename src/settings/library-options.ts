@@ -19,8 +19,8 @@ export const libraryOptions = {
   dataset: option<LineSource<DatasetLine | IdsLine | EndLine>>(
     kinds.LINES,
     paragraph(
-      "the path or bytes of a dataset (NDJSON, plain or gzip), a folder of CSV files, or lines as",
-      "objects",
+      "the path or bytes of a dataset (NDJSON, plain or gzip), a CSV file of users, a folder of CSV",
+      "files, or lines as objects",
     ),
   ),
   page: option<boolean>(

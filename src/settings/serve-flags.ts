@@ -145,9 +145,22 @@ export const sharedSettings = {
 /** The flags of `serve`, in the order of the help. */
 export const serveSettings = {
   ...declare("Snapshot", {
+    file: {
+      name: "FILE",
+      kind: snapshotLocation,
+      help: "a snapshot, like --snapshot, or anything else, like --data",
+    },
     snapshot: {
       kind: snapshotLocation,
       help: "the snapshot to serve: a file, or an https:// or s3:// URL (default: the bundled data)",
+    },
+    data: {
+      name: "--data FILE|FOLDER",
+      kind: kinds.text("FILE|FOLDER"),
+      help: paragraph(
+        "a dataset, a CSV file of users or a folder of CSV files to import and serve, and again",
+        "when it changes",
+      ),
     },
     refresh: { kind: kinds.time, default: "10s", help: "how often to check a snapshot URL" },
     fetchTimeout: { kind: kinds.time, default: "30s", help: "how long a download may stall" },

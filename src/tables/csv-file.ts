@@ -1,4 +1,5 @@
 /** Reads the rows of a CSV file, after finding out what its quotes and backslashes mean. */
+import { basename } from "node:path";
 import { findForeign } from "../files/file-kinds.ts";
 import { readFileBytes } from "../files/input.ts";
 import { findColumns, type Header, hasFreeText, type TableName, toColumn } from "./columns.ts";
@@ -38,7 +39,7 @@ export class CsvFile {
   readonly #rule: QuoteRule | undefined;
 
   constructor(table: TableName, path: string, rule: QuoteRule | undefined) {
-    this.#name = `${table}.csv`;
+    this.#name = basename(path);
     this.#table = table;
     this.#path = path;
     this.#rule = rule;

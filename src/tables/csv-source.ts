@@ -1,4 +1,5 @@
 /** Reads tables from CSV files. Loads them into a temporary database, because their rows are in any order. */
+import { basename } from "node:path";
 import { sqlite } from "#sqlite";
 import { naming, reasonOf, TEMPORARY_DATABASE } from "../files/errors.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
@@ -25,6 +26,7 @@ export class CsvSource implements TableSource {
   readonly #db: Sqlite;
   readonly #ids: IdFormat;
   readonly #options: CsvOptions;
+  readonly #files = new Map<TableName, string>();
   /** The order of day and month in each column with times. */
   readonly #orders = new Map<string, DateOrders>();
 
@@ -38,6 +40,7 @@ export class CsvSource implements TableSource {
 
   async open(name: TableName, path: string): Promise<Selected> {
     const { dates, quotes } = this.#options;
+    this.#files.set(name, basename(path));
     const file = new CsvFile(name, path, quotes);
     const table = new CsvLoader(this.#db, name, this.#ids);
     const note = await naming(TEMPORARY_DATABASE, "write", () => file.read(table));
@@ -45,7 +48,7 @@ export class CsvSource implements TableSource {
     if (note !== undefined) this.notes.push(note);
     for (const [column, found] of table.dated) {
       const given = dates && { slashes: dates, dots: dates };
-      this.#orders.set(column, given ?? decideDates(`${name}.csv: ${column}`, found));
+      this.#orders.set(column, given ?? decideDates(`${basename(path)}: ${column}`, found));
     }
     return { header: table.header, from: name };
   }
@@ -55,7 +58,7 @@ export class CsvSource implements TableSource {
   }
 
   fileOf(table: TableName): string {
-    return `${table}.csv`;
+    return this.#files.get(table) ?? `${table}.csv`;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

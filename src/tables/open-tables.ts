@@ -18,13 +18,15 @@ export interface TableOptions extends ReadHooks, CsvOptions {
   timeoutMs?: number | undefined;
 }
 
-/** Opens a folder of CSV files. */
-export function openFolder(
-  folder: string,
+/** Opens a folder of CSV files, or a single one, which has the users. */
+export function openCsv(
+  path: string,
   idKind: IdKind,
   { onRead, ...options }: TableOptions,
 ): RecordReader {
-  const files = findTables(folder, "csv");
+  const files = isFolder(path)
+    ? findTables(path, "csv")
+    : new Map<TableName, string>([["users", path]]);
   const ids = idFormats[idKind];
   return new TableReader(new CsvSource(ids, options), files, ids, { onRead });
 }

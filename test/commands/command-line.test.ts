@@ -42,8 +42,8 @@ test.each<[string, Record<string, string>, string]>([
   ["--prot=1", {}, "unknown flag --prot; did you mean --port?"],
   ["-p 1", {}, "unknown flag -p; see roadbook serve --help"],
   ["--access-log=1", {}, "--access-log takes no value"],
-  ["-- --port", {}, "too many arguments; usage: roadbook serve [flags]"],
-  ["serve a.snapshot b", {}, "too many arguments; usage: roadbook serve [flags]"],
+  ["-- --port b", {}, "too many arguments; usage: roadbook serve [FILE] [flags]"],
+  ["serve a.snapshot b", {}, "too many arguments; usage: roadbook serve [FILE] [flags]"],
   ["--port", {}, "--port needs a value; see roadbook serve --help"],
   ["--host --port 1", {}, "--host needs a value; see roadbook serve --help"],
   ["--port 65536", {}, `--port ${port}, got "65536"`],
@@ -58,6 +58,7 @@ test.each<[string, Record<string, string>, string]>([
   ["--log-level loud", {}, "--log-level must be one of trace, debug, info, warn, error, fatal, s"],
   ["--trusted-proxy ::1 --trusted-proxy 1.0.0.0/33", {}, `--trusted-proxy ${cidr}, got "1.0.0.0/3`],
   ["--tls-cert a.pem", {}, "--tls-cert and --tls-key must be given together"],
+  ["--data a --snapshot b", {}, "--data and --snapshot are mutually exclusive"],
   ["--kiosk --no-page", {}, "--kiosk and --no-page are mutually exclusive"],
   ["--kiosk", { NO_PAGE: "1" }, "--kiosk and --no-page are mutually exclusive"],
   ["import --to a", {}, `SOURCE is missing; ${importUsage}`],
@@ -236,7 +237,7 @@ test.each([
   [
     "users.csv",
     "id,public\n1,1\n",
-    "is not a Roadbook snapshot but a CSV file; use roadbook import",
+    "is not a Roadbook snapshot but a CSV file; import it under a name that ends in .csv",
   ],
   [
     "a dataset",
@@ -251,7 +252,7 @@ test.each([
   [
     "an array",
     '[{"type":',
-    "is not a Roadbook snapshot but a JSON array; use jq -c '.[]' FILE | road",
+    "is not a Roadbook snapshot but a JSON array; convert it with jq -c '.[]'",
   ],
   [
     "pretty JSON",
@@ -263,9 +264,7 @@ test.each([
   const folder = temporaryFolder();
   const path = content === "." ? folder : join(folder, "given.file");
   if (content !== ".") writeFileSync(path, content);
-  for (const words of [["--snapshot", path], [path], ["serve", path], ["serve", path, "--kiosk"]]) {
-    await expect(runCommandLine(words)).rejects.toThrow(`${path} ${problem}`);
-  }
+  await expect(runCommandLine(["--snapshot", path])).rejects.toThrow(`${path} ${problem}`);
 });
 
 test.each([
@@ -282,7 +281,7 @@ test.each([
 
 test("a word with a dot or a slash is a file to serve, and any other an unknown command", async () => {
   for (const path of ["typo.snapshot", "./typo", "/nowhere/typo"]) {
-    const problem = `${path} cannot be read: no such file or directory`;
+    const problem = `cannot read ${path}: no such file or directory`;
     await expect(runCommandLine([path])).rejects.toThrow(problem);
   }
   await expect(runCommandLine(["typo"])).rejects.toThrow('unknown command "typo"');

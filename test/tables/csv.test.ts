@@ -704,8 +704,8 @@ test.each([
   const expected = [user(7, "Ann", { created_at: "2021-05-31T09:05:00Z" }), private_(8)];
   expect(people.map((line) => JSON.parse(line))).toEqual(expected);
   expect(unknownColumns).toEqual([
-    { file: "users.csv", column: "Avatar", meant: "avatar_url" },
-    { file: "companies.csv", column: "Member Cnt", meant: "member_count" },
+    { file: " Users .CSV ", column: "Avatar", meant: "avatar_url" },
+    { file: "COMPANIES.csv", column: "Member Cnt", meant: "member_count" },
   ]);
 });
 
