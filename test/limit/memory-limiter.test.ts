@@ -142,6 +142,13 @@ describe("bounded", () => {
   });
 });
 
+test("memory is taken for clients when they come, and not for as many as there may be", () => {
+  const before = process.memoryUsage.rss();
+  const limiter = new MemoryLimiter({ limit: 30, windowMs: 1000, maxClients: 2 ** 24 });
+  expect((process.memoryUsage.rss() - before) / 2 ** 20).toBeLessThan(50);
+  expect(limiter.consume("a").allowed).toBe(true);
+});
+
 test("the default clock advances", async () => {
   const limiter = new MemoryLimiter({ limit: 1, windowMs: 100, maxClients: 1 });
   expect(limiter.consume("a").allowed).toBe(true);

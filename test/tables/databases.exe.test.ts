@@ -523,6 +523,43 @@ for (const [name, { has, start, types, cases, odd, differs, cast, keys }] of Obj
       }
     });
 
+    test("the database is the one in the URL, whatever the environment says", async () => {
+      const [name, other] = isPostgres
+        ? ["PGDATABASE", "template1"]
+        : ["MYSQL_DATABASE", "information_schema"];
+      const before = process.env[name];
+      process.env[name] = other;
+      try {
+        const [user] = await importFrom(url, { users: select(values, "FROM types") });
+        expect(user).toMatchObject({ id: 1 });
+      } finally {
+        if (before === undefined) delete process.env[name];
+        else process.env[name] = before;
+      }
+    });
+
+    if (!isPostgres) {
+      test("a page of a query that groups rows reads few of them", async () => {
+        await server.run(
+          "CREATE TABLE grouped (user_id INT, badge_id INT, PRIMARY KEY (user_id, badge_id)); INSERT INTO grouped SELECT u.seq, b.seq FROM seq_1_to_10000 u, seq_1_to_3 b; ANALYZE TABLE grouped",
+        );
+        const countReads = async () => {
+          const counts = "SHOW GLOBAL STATUS LIKE 'Handler_read%'";
+          const rows = (await server.run(counts)) as { Value: string }[];
+          return rows.reduce((sum, { Value }) => sum + Number(Value), 0);
+        };
+        const before = await countReads();
+        const users = await importFrom(url, {
+          users: select({ ...values, id: "seq" }, "FROM seq_1_to_10000"),
+          roles: "SELECT 1 AS id, 'Driver' AS name, 1 AS hierarchy",
+          user_roles: "SELECT user_id, 1 AS role_id FROM grouped GROUP BY user_id",
+        });
+        expect(users.at(-2)).toMatchObject({ id: 10_000, roles: [1] });
+        // If each of ten pages read all groups, these would be more than 600,000.
+        expect((await countReads()) - before).toBeLessThan(300_000);
+      });
+    }
+
     const sleeping = (seconds = 60) => {
       const sleep = isPostgres
         ? `(SELECT 1 FROM pg_sleep(${seconds}))`
