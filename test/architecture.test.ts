@@ -251,6 +251,7 @@ describe("documents", () => {
   const top = ["README", "ARCHITECTURE", "CHANGELOG", ".github/CONTRIBUTING", ".github/SECURITY"];
   const documents = [
     ...top.map((name) => `${name}.md`),
+    "findings/README.md",
     ...allFiles.filter((file) => file.endsWith(".md")),
   ];
 
@@ -276,7 +277,12 @@ describe("documents", () => {
     expect(silent).toEqual([]);
   });
 
-  const maps = ["ARCHITECTURE.md", ".github/CONTRIBUTING.md", "test/README.md"];
+  const maps = [
+    "ARCHITECTURE.md",
+    ".github/CONTRIBUTING.md",
+    "test/README.md",
+    "findings/README.md",
+  ];
 
   test.each(maps)("every file that %s names exists", (document) => {
     const text = readFileSync(join(root, document), "utf8");
@@ -289,6 +295,13 @@ describe("documents", () => {
       allFiles.some((file) => basename(file) === path);
     expect(named.filter((path) => !exists(path))).toEqual([]);
     expect(named.length).toBeGreaterThan(4);
+  });
+
+  test("findings/README.md has one line for each script", () => {
+    const readme = readFileSync(join(root, "findings/README.md"), "utf8");
+    const linked = [...readme.matchAll(/\]\(([\w-]+\.sh)\)/g)].map(([, name = ""]) => name);
+    const scripts = readdirSync(join(root, "findings")).filter((name) => /-.*\.sh$/.test(name));
+    expect(linked.sort()).toEqual(scripts.sort());
   });
 });
 
