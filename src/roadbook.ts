@@ -145,7 +145,7 @@ export async function openRoadbook(values: Values, { snapshot, remote, limiter }
 
   // A test's clock is also the limiter's, which is monotonic otherwise.
   const unixClock = values.clock ?? Date.now;
-  const injector = createInjector(values, limiter?.policy, unixClock);
+  const injector = createInjector(values, limiter, { unixClock, closed });
 
   /** Why a newer snapshot is not served. Anyone can read this. */
   const refused = (): string | undefined => reloadable.refused()?.reason ?? remote?.refused();
@@ -227,11 +227,11 @@ export async function openRoadbook(values: Values, { snapshot, remote, limiter }
 
 function createInjector(
   { faults, faultSeed }: Values,
-  policy = USUAL_POLICY,
-  unixClock: () => number,
+  limiter: Limiter | undefined,
+  options: Pick<AppOptions, "unixClock" | "closed">,
 ): FaultInjector | undefined {
   if (!faults) return undefined;
-  const injector = new FaultInjector(policy, unixClock);
+  const injector = new FaultInjector({ policy: limiter?.policy ?? USUAL_POLICY, ...options });
   injector.replace(faults, faultSeed);
   return injector;
 }

@@ -169,7 +169,8 @@ test("with the commands for a developer, requests fail on purpose", async () => 
       const closed = () => ({ status: "closed" });
       const ask = async () => (await fetch(`${origin}/${path}`).catch(closed)).status;
       for (const call of at === 2 ? calls : []) {
-        expect(await run(["sh", "-c", `${call} -s`])).toEqual({ code: 0, stdout: "", stderr: "" });
+        const stdout = call.endsWith("/requests") ? "[]" : "";
+        expect(await run(["sh", "-c", `${call} -s`])).toEqual({ code: 0, stdout, stderr: "" });
       }
       results.push([await ask(), await ask(), await ask()]);
     });

@@ -16,6 +16,7 @@ import type { StoreOptions } from "../limit/shared-limiter.ts";
 import { type OpenRoadbook, openRoadbook } from "../roadbook.ts";
 import { createAdminFetch, METRICS_PATH } from "../server/admin.ts";
 import { CertificateWatcher, readTls } from "../server/certificate.ts";
+import { Journal } from "../server/journal.ts";
 import {
   IDLE_TIMEOUT_MS,
   type Listener,
@@ -55,16 +56,19 @@ export const serveCommand = command({
     ),
     paragraph(
       "A FAULT is a target, a colon and a comma-separated list.",
-      "The target is search, profile, achievements, health, or * for the first three.",
+      "The target is search (or only users or companies), profile or achievements (of one user:",
+      "profile/42), health, or * for all but health.",
       "The list has status=503 (respond with this error), close (close the connection without a",
-      "response; HEAD gets a 500) or delay=200ms (respond later); delay may be combined with",
-      "either of the others.",
+      "response; HEAD gets a 500), truncate (send half of the body), garbage (a body that is not",
+      "JSON) or delay=200ms (respond later; delay=50ms-2s varies); delay may be combined with",
+      "one of the others.",
       "It may also have rate=0.1 (affect only this share of the requests) and times=2 (stop",
       "after two requests).",
       "With --fault none, nothing fails yet.",
       "With --fault and --admin-port, PUT /faults on the admin port replaces the faults (the",
       "body is a JSON list of them), GET /faults lists them, and DELETE /search-limit resets the",
-      "search limit.",
+      "search limit. GET /requests lists the last 1,000 requests, and DELETE /requests forgets",
+      "them.",
     ),
   ],
   examples: [
@@ -131,9 +135,10 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
   using certificate = tls && new CertificateWatcher(tls.cert, log);
   metrics?.addGauges({ roadbook, remote, certificateEnd: certificate?.end });
 
+  const journal = metrics && values.faults && new Journal();
   const stopping = new AbortController();
   await using admin =
-    metrics && (await openAdmin(values, { roadbook, metrics, stopping: stopping.signal }));
+    metrics && (await openAdmin(values, { roadbook, metrics, journal, stopping: stopping.signal }));
   await using listener = await openListener(
     {
       host,
@@ -142,7 +147,7 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
       idleTimeoutMs: values.idleTimeout ?? defaultIdleTimeoutMs,
       flagPrefix: "--",
     },
-    takeTurns(roadbook.handler),
+    takeTurns(journal?.observe(roadbook.handler) ?? roadbook.handler),
     tls,
   );
 
@@ -269,15 +274,17 @@ async function openMetrics(): Promise<Metrics> {
 interface Administered {
   roadbook: OpenRoadbook;
   metrics: Metrics;
+  journal: Journal | undefined;
   stopping: AbortSignal;
 }
 
 async function openAdmin(
   { adminPort: port = 0, adminHost: host, faults }: ServeValues,
-  { roadbook, metrics, stopping }: Administered,
+  { roadbook, metrics, journal, stopping }: Administered,
 ): Promise<Listener> {
   const isReady = () => !stopping.aborted;
-  const respond = createAdminFetch({ host, metrics, isReady, rig: faults && roadbook });
+  const rig = faults && roadbook;
+  const respond = createAdminFetch({ host, metrics, isReady, rig, journal });
   return openListener({ host, port, flagPrefix: "--admin-" }, respond);
 }
 

@@ -61,8 +61,10 @@ export interface Pages extends Brand {
   assets: PageAssets;
 }
 
-/** Runs before a handler. If it returns a result, the client gets that instead. */
-export type Hook = (context: Pick<Context, "route">) => unknown;
+/** Runs after a handler. If it returns a result, the client gets that instead. */
+export type Hook = (
+  context: Pick<Context, "route"> & { params?: Context["params"]; responseValue: unknown },
+) => unknown;
 
 /** Counts a search. Resolves to the decision if the client is over the limit. */
 export type CountSearch = (request: Request) => Promise<Decision | undefined>;

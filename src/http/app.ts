@@ -2,8 +2,9 @@
  * Builds the Elysia app. A request such as `GET /api/users/public/42` passes from top to bottom:
  *
  * - `refuse` ends it if the Roadbook is closed, or has an unknown path;
- * - a fault may be injected, or a search counted and refused;
+ * - a search may be counted and refused;
  * - the route validates its input, reads the snapshot, and returns an object, a `Content` or an error;
+ * - a fault may be injected instead;
  * - `explain` makes an error instead if there is no route, the input is invalid, or a step throws;
  * - `respond` makes the `Response` and reports it.
  */
@@ -52,7 +53,7 @@ export function createApp(options: AppOptions) {
   function assemble(root = new Elysia({ strictPath: true })) {
     const app = root
       .onTransform(refuse)
-      .onBeforeHandle(options.faultHooks)
+      .onAfterHandle(options.faultHooks)
       .onError(explain)
       .mapResponse(respond)
       .use(documented)

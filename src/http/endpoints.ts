@@ -5,8 +5,8 @@
 
 /** Searches count against the limit. A service route is not cached and has no prefix. */
 export const endpoints = {
-  searchCompanies: { path: "/search/companies", target: "search", kind: "Search" },
-  searchUsers: { path: "/search/users", target: "search", kind: "Search" },
+  searchCompanies: { path: "/search/companies", target: "companies", kind: "Search" },
+  searchUsers: { path: "/search/users", target: "users", kind: "Search" },
   getPublicUser: { path: "/users/public/:userId", target: "profile", kind: "Users" },
   listUserAchievements: {
     path: "/users/:userId/achievements",

@@ -3,7 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import { status as respondWith } from "elysia";
 import { Random } from "../domain/random.ts";
 import type { LimitPolicy } from "../limit/decision.ts";
-import type { Hook } from "./app-options.ts";
+import type { AppOptions, Hook } from "./app-options.ts";
 import { Content, JSON_TYPE } from "./content.ts";
 import { type Endpoint, endpointOf } from "./endpoints.ts";
 import { errors } from "./error-codes.ts";
@@ -11,37 +11,55 @@ import { busy, DroppedConnection, fail } from "./errors.ts";
 import { codeFor, covers, type Fault, type GivenFault } from "./parse-fault.ts";
 import { failLimited, limitHeadersOf } from "./rate-limit.ts";
 import type { FetchHandler, RequestHandler } from "./request-handler.ts";
+import { contentOf } from "./response.ts";
 
 /** The `Retry-After` of an injected 429. It is short enough to wait for in a test. */
 const RETRY_AFTER_MS = 1000;
 
+/** Looks like the page of a proxy, sent as JSON. */
+const GARBAGE = "<html><h1>502 Bad Gateway</h1></html>";
+
+interface InjectorOptions extends Pick<AppOptions, "unixClock" | "closed"> {
+  /** The limit that the headers of an injected 429 show. */
+  policy: LimitPolicy;
+}
+
 /** Holds faults that can be replaced. Each has its own random sequence and count. */
 export class FaultInjector {
-  /** The limit that the headers of an injected 429 show. */
-  readonly #policy: LimitPolicy;
-  readonly #unixClock: () => number;
+  readonly #options: InjectorOptions;
   #drawn: { fault: Fault; random: Random; left: number }[] = [];
 
-  constructor(policy: LimitPolicy, unixClock: () => number) {
-    this.#policy = policy;
-    this.#unixClock = unixClock;
+  constructor(options: InjectorOptions) {
+    this.#options = options;
   }
 
-  readonly inject: Hook = async ({ route }) => {
+  readonly inject: Hook = async ({ route, params, responseValue }) => {
     const endpoint = endpointOf(route);
     if (!endpoint) return undefined;
 
     const due = this.#drawn.filter(({ fault, random, left }) => {
-      return left > 0 && covers(fault.target, endpoint) && random.chance(fault.rate);
+      const isTarget =
+        covers(fault.target, endpoint) && [undefined, params?.userId].includes(fault.userId);
+      return left > 0 && isTarget && random.chance(fault.rate);
     });
-    for (const one of due) one.left--;
-
-    const delayMs = due.reduce((sum, { fault }) => sum + fault.delayMs, 0);
+    let delayMs = 0;
+    for (const one of due) {
+      const [min, max] = one.fault.delayMs;
+      delayMs += min + (max - min) * one.random.next();
+      one.left--;
+    }
     if (delayMs > 0) await setTimeout(delayMs);
+    if (this.#options.closed.aborted) return fail("unavailable");
 
-    const ending = due.find(({ fault }) => fault.ending !== "usual")?.fault.ending ?? "usual";
+    const ending = due.find(({ fault }) => fault.ending !== undefined)?.fault.ending;
+    if (ending === undefined) return undefined;
     if (ending === "close") return new DroppedConnection();
-    return ending === "usual" ? undefined : this.#failWith(endpoint, ending);
+    if (typeof ending === "number") return this.#failWith(endpoint, ending);
+
+    const { type, body, options } = contentOf(responseValue);
+    const text = String(body);
+    const damaged = ending === "garbage" ? GARBAGE : text.slice(0, text.length / 2);
+    return new Content(type, damaged, { ...options, cache: undefined });
   };
 
   list(): string[] {
@@ -64,11 +82,12 @@ export class FaultInjector {
 
   /** Looks like the limit's own 429, also to a client whose searches are not counted. */
   #refuse(): Content {
+    const { policy, unixClock } = this.#options;
     const state = { remaining: 0, resetMs: RETRY_AFTER_MS };
     return new Content(JSON_TYPE, JSON.stringify(failLimited(state).response), {
       status: errors.rate_limited.status,
       retryAfterSeconds: RETRY_AFTER_MS / 1000,
-      headers: limitHeadersOf(this.#policy, state, this.#unixClock()),
+      headers: limitHeadersOf(policy, state, unixClock()),
     });
   }
 }

@@ -12,14 +12,21 @@ export interface Fault {
   /** As it was given. */
   text: string;
   target: string;
-  delayMs: number;
-  /** How the request ends after the delay: as usual, without a response, or with a status. */
-  ending: "usual" | "close" | number;
+  /** The only user in whose requests it is injected. */
+  userId: string | undefined;
+  /** The shortest and the longest delay. */
+  delayMs: readonly [number, number];
+  /** How the request ends after the delay. A number is the status of an error. */
+  ending: Ending | number | undefined;
   /** The share of requests that fail. */
   rate: number;
   /** The number of requests that fail at most. */
   times: number;
 }
+
+/** Without a response, with the first half of its body, or with a body that is not JSON. */
+const endings = ["close", "truncate", "garbage"] as const;
+type Ending = (typeof endings)[number];
 
 /** `none` means that no request fails, but faults can be set later. */
 export type GivenFault = Fault | "none";
@@ -27,54 +34,57 @@ export type GivenFault = Fault | "none";
 /** Parses a fault, or throws an {@link InvalidValue}. */
 export function parseFault(text: string): GivenFault {
   if (text === "none") return text;
-  const [, target = "", list = ""] = /^([^:]*):?(.*)$/s.exec(text) ?? [];
+  const [, given = "", list = ""] = /^([^:]*):?(.*)$/s.exec(text) ?? [];
+  const [, target = given, userId] = /^(profile|achievements)\/([1-9]\d{0,15})$/.exec(given) ?? [];
 
   const covered = Object.values(endpoints).filter((endpoint) => covers(target, endpoint));
   if (covered.length === 0) {
-    throw wrongPart(target, "a target is search, profile, achievements, health or *");
+    const targets = "search, users, companies, profile, profile/42, achievements, health or *";
+    throw wrongPart(given, `a target is ${targets}`);
   }
 
-  const parts = parseParts(list);
-  const { isClosing, status, delayMs = 0, rate = 1, times = Number.POSITIVE_INFINITY } = parts;
+  const parts = list.split(",").map(parsePart);
+  const count = parts.filter(({ ending }) => ending !== undefined).length;
+  const {
+    ending,
+    delayMs,
+    rate = 1,
+    times = Number.POSITIVE_INFINITY,
+  }: Partial<Fault> = Object.assign({}, ...parts);
 
-  const isOneEffect = isClosing ? !status : Boolean(status || delayMs);
-  if (!isOneEffect) throw new InvalidValue("must have either close or status, or only delay");
-  if (status && !covered.every((endpoint) => canFail(endpoint, status))) {
-    const problem = `${target} needs a 5xx status or one that the API returns for it`;
-    throw wrongPart(`status=${status}`, problem);
+  if (count > 1 || (count === 0 && !delayMs)) {
+    throw new InvalidValue("must have one of status, close, truncate and garbage, or only delay");
   }
-
-  const ending = isClosing ? "close" : status || "usual";
-  return { text, target, delayMs, ending, rate, times };
+  if (typeof ending === "number" && !covered.every((endpoint) => canFail(endpoint, ending))) {
+    const problem = `${given} needs a 5xx status or one that the API returns for it`;
+    throw wrongPart(`status=${ending}`, problem);
+  }
+  return { text, target, userId, delayMs: delayMs ?? [0, 0], ending, rate, times };
 }
 
-interface Effect extends Partial<Pick<Fault, "delayMs" | "rate" | "times">> {
-  isClosing?: boolean;
-  status?: number;
-}
-
-/** If a part is repeated, the first one counts. */
-function parseParts(list: string): Effect {
-  let parts: Effect = {};
-  for (const text of list.split(",")) parts = { ...parsePart(text), ...parts };
-  return parts;
-}
-
-function parsePart(part: string): Effect {
+function parsePart(part: string): Partial<Fault> {
   const [, name, value = ""] = /^(\w+)(?:=(.*))?$/s.exec(part) ?? [];
-  if (part === "close") return { isClosing: true };
-  if (name === "status" && /^\d{3}$/.test(value)) return { status: Number(value) };
+  const ending = endings.find((one) => one === part);
+  if (ending) return { ending };
+  if (name === "status" && /^\d{3}$/.test(value)) return { ending: Number(value) };
   if (name === "times" && /^[1-9]\d{0,8}$/.test(value)) return { times: Number(value) };
   if (name === "rate" && /^(?:0?\.\d*[1-9]\d*|1(?:\.0*)?)$/.test(value)) {
     return { rate: Number(value) };
   }
-
-  const delayMs = name === "delay" && /^\w+$/.test(value) ? parseDuration(value) : undefined;
-  if (delayMs) return { delayMs };
+  if (name === "delay") return { delayMs: parseDelay(part, value) };
   throw wrongPart(
     part,
-    "a part is close, status=503, delay=200ms, rate=0.1 (above 0, at most 1) or times=2 (at least 1)",
+    "a part is status=503, close, truncate, garbage, delay=200ms, rate=0.1 (above 0, at most 1) or times=2 (at least 1)",
   );
+}
+
+function parseDelay(part: string, value: string): readonly [number, number] {
+  if (/^[\d.-]+$/.test(value)) throw wrongPart(part, "a delay has a unit, as in delay=200ms");
+  const [, first = "", last = first] = /^([\w.]+)(?:-([\w.]+))?$/.exec(value) ?? [];
+  const min = parseDuration(first);
+  const max = parseDuration(last);
+  if (min && max && min <= max) return [min, max];
+  throw wrongPart(part, "a delay is a duration or two, as in delay=200ms or delay=50ms-2s");
 }
 
 function wrongPart(part: string, problem: string): InvalidValue {
@@ -82,8 +92,9 @@ function wrongPart(part: string, problem: string): InvalidValue {
 }
 
 /** `*` omits /health, because programs wait for a healthy server before they start. */
-export function covers(target: string, endpoint: Endpoint): boolean {
-  return target === endpoint.target || (target === "*" && endpoint.target !== "health");
+export function covers(target: string, { target: own, kind }: Endpoint): boolean {
+  if (target === "*") return kind !== "Service";
+  return target === own || (target === "search" && kind === "Search");
 }
 
 /** The code of the error with which an endpoint returns a status. */

@@ -171,7 +171,7 @@ function prepareHeaders(storage: Storage, maxAgeSeconds: number): Headers {
 }
 
 /** The content of any result but a dropped connection. `cache` applies to plain objects only. */
-function contentOf(value: unknown, cache?: CachePolicy): Content {
+export function contentOf(value: unknown, cache?: CachePolicy): Content {
   if (value instanceof Content) return value;
   if (value instanceof ElysiaCustomStatusResponse) return contentOfError(value);
   return new Content(JSON_TYPE, JSON.stringify(value), { cache });

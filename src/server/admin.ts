@@ -6,6 +6,7 @@ import { reasonOf } from "../files/errors.ts";
 import { JSON_TYPE } from "../http/content.ts";
 import { errorBody } from "../http/errors.ts";
 import { pathOf, toUrlHost } from "../http/url.ts";
+import type { Journal } from "./journal.ts";
 import type { Metrics } from "./metrics.ts";
 
 interface AdminOptions {
@@ -16,6 +17,8 @@ interface AdminOptions {
   rig:
     | { listFaults(): string[]; setFaults(faults: readonly string[]): void; resetLimit(): void }
     | undefined;
+  /** The last requests, only for a rig. */
+  journal?: Pick<Journal, "list" | "forget"> | undefined;
 }
 
 type Handler = (body: string) => Response | Promise<Response>;
@@ -24,7 +27,7 @@ export const METRICS_PATH = "/metrics";
 
 const MAX_BODY_BYTES = 64 * 2 ** 10;
 
-export function createAdminFetch({ host, metrics, isReady, rig }: AdminOptions) {
+export function createAdminFetch({ host, metrics, isReady, rig, journal }: AdminOptions) {
   const hosts = findHosts(host);
   const headers = { "content-type": metrics.contentType };
   const notReady = () => new Response("not ready\n", { status: 503 });
@@ -40,7 +43,12 @@ export function createAdminFetch({ host, metrics, isReady, rig }: AdminOptions) 
     routes.set("/search-limit", { DELETE: () => change(rig.resetLimit) });
   }
 
-  const forRigs = rig ? "" : " and, with --fault, /faults and /search-limit";
+  if (journal) {
+    const DELETE = () => change(journal.forget);
+    routes.set("/requests", { GET: () => json(journal.list()), DELETE });
+  }
+
+  const forRigs = rig ? "" : " and, with --fault, /faults, /search-limit and /requests";
   const paths = `The admin port has ${[...routes.keys()].join(", ")}${forRigs}.`;
 
   return async (request: Request): Promise<Response> => {

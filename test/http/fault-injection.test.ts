@@ -7,7 +7,8 @@ import { community } from "../datasets.ts";
 import { converse } from "../sockets.ts";
 
 const paths = {
-  search: ["/search/users?q=nowak", "/api/search/companies?q=express"],
+  users: ["/search/users?q=nowak"],
+  companies: ["/api/search/companies?q=express"],
   profile: ["/users/public/42"],
   achievements: ["/api/users/42/achievements"],
   health: ["/health"],
@@ -22,30 +23,51 @@ async function open(faults: string[], options: RoadbookOptions = {}) {
 
 test.each([
   ["search:status=503,rate=0.1", { target: "search", ending: 503, rate: 0.1 }],
+  ["profile/42:status=500", { target: "profile", userId: "42", ending: 500 }],
+  ["users:delay=1.5s,truncate", { target: "users", ending: "truncate", delayMs: [1500, 1500] }],
+  ["companies:delay=50ms-2s", { target: "companies", ending: undefined, delayMs: [50, 2000] }],
   ["*:close,times=2", { target: "*", ending: "close", times: 2, rate: 1 }],
   ["*:status=400", { target: "*", ending: 400 }],
-  ["health:delay=1s,status=500", { target: "health", delayMs: 1000, ending: 500 }],
+  ["health:delay=1s,status=500", { target: "health", delayMs: [1000, 1000], ending: 500 }],
 ])("%s is valid", (text, fault) => {
   expect(parseFault(text)).toMatchObject(fault as object);
 });
 
-const target = "a target is search, profile, achievements, health or *";
+const target =
+  "a target is search, users, companies, profile, profile/42, achievements, health or *";
 const part =
-  "a part is close, status=503, delay=200ms, rate=0.1 (above 0, at most 1) or times=2 (at least 1)";
+  "a part is status=503, close, truncate, garbage, delay=200ms, rate=0.1 (above 0, at most 1) or times=2 (at least 1)";
+const unit = "a delay has a unit, as in delay=200ms";
+const delay = "a delay is a duration or two, as in delay=200ms or delay=50ms-2s";
 const status = "needs a 5xx status or one that the API returns for it";
 test.each([
-  ...[":", "serch:close"].map((text) => [text, text.replace(/:.*/, ""), target]),
+  ...[":", "serch:close", "users/42:close", "profile/042:close", "profile/:close"].map((text) => [
+    text,
+    text.replace(/:.*/, ""),
+    target,
+  ]),
   ...["", "explode", "rate0.1", "constructor", "close=1", "status", "status=5e2"].flatMap(
     (wrong) => [
       [`search:${wrong}`, wrong, part],
       [`search:close,${wrong},times=1`, wrong, part],
     ],
   ),
-  ...["delay=200", "delay=0s", "rate=", "rate=0", "rate=1.1", "times=0"].map((wrong) => [
+  ...["rate=", "rate=0", "rate=1.1", "times=0"].map((wrong) => [
     `search:close,${wrong}`,
     wrong,
     part,
   ]),
+  ...["delay=200", "delay=0", "delay=50-200"].map((wrong) => [`search:${wrong}`, wrong, unit]),
+  ...[
+    "delay=",
+    "delay=0s",
+    "delay=2s-50ms",
+    "delay=1s-2s-3s",
+    "delay=50-2s",
+    "delay=2days",
+    "delay=1s-",
+    "delay=1s-2x",
+  ].map((wrong) => [`search:${wrong}`, wrong, delay]),
   ["search:status=200", "status=200", `search ${status}`],
   ["profile:status=429", "status=429", `profile ${status}`],
   ["health:status=600", "status=600", `health ${status}`],
@@ -55,16 +77,22 @@ test.each([
   expect(() => parseFault(text)).toThrow(new RangeError(message));
 });
 
-test.each(["search:rate=0.5", "search:status=503,close"])("%p is not one effect", (text) => {
-  expect(() => parseFault(text)).toThrow("must have either close or status, or only delay");
-});
+test.each(["search:rate=0.5", "search:status=503,close", "search:truncate,garbage"])(
+  "%p is not one effect",
+  (text) => {
+    const message = "must have one of status, close, truncate and garbage, or only delay";
+    expect(() => parseFault(text)).toThrow(message);
+  },
+);
 
 test.each<[string, string[]]>([
-  ["search", ["search"]],
+  ["search", ["users", "companies"]],
+  ["users", ["users"]],
+  ["companies", ["companies"]],
   ["profile", ["profile"]],
   ["achievements", ["achievements"]],
   ["health", ["health"]],
-  ["*", ["search", "profile", "achievements"]],
+  ["*", ["users", "companies", "profile", "achievements"]],
 ])("%s affects the routes of %p and no others", async (target, affected) => {
   await using server = await open([`${target}:status=503`]);
   for (const [name, ofName] of Object.entries({ ...paths, docs: ["/docs/json"] })) {
@@ -77,15 +105,53 @@ test.each<[string, string[]]>([
   }
 });
 
+test("a fault with an id reaches the requests for that user only", async () => {
+  await using server = await open(["profile/42:status=500", "achievements/44:status=503,times=1"]);
+  const statuses = [];
+  for (const path of ["/users/public/42", "/api/users/public/42", "/users/public/44"]) {
+    statuses.push((await server.ask(path)).status);
+  }
+  for (const id of [42, 44, 44])
+    statuses.push((await server.ask(`/users/${id}/achievements`)).status);
+  expect(statuses).toEqual([500, 500, 200, 200, 503, 200]);
+});
+
+test.each(["/search/users?q=nowak", "/api/users/public/42", "/users/42/achievements", "/health"])(
+  "a truncated %s has the first half of its body, and garbage is not JSON",
+  async (path) => {
+    await using usual = await open([]);
+    const whole = await (await usual.ask(path)).text();
+    await using cut = await open(["*:truncate", "health:truncate"]);
+    const truncated = await cut.ask(path);
+    expect(truncated.status).toBe(200);
+    expect(truncated.headers.get("cache-control")).toBe("no-store");
+    expect(truncated.headers.get("etag")).toBeNull();
+    expect(truncated.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    expect(await truncated.text()).toBe(whole.slice(0, whole.length / 2));
+
+    await using spoilt = await open(["*:garbage", "health:garbage"]);
+    const garbage = await spoilt.ask(path);
+    expect([garbage.status, garbage.headers.get("cache-control")]).toEqual([200, "no-store"]);
+    await expect(garbage.json()).rejects.toThrow(SyntaxError);
+  },
+);
+
+test("the error of a private profile can be truncated, too", async () => {
+  await using server = await open(["profile:truncate"]);
+  const response = await server.ask("/users/public/43");
+  expect(response.status).toBe(403);
+  await expect(response.json()).rejects.toThrow(SyntaxError);
+});
+
 test.each([
-  ["search:status=429", paths.search, 429, "rate_limited"],
+  ["search:status=429", paths.users, 429, "rate_limited"],
   ["health:status=405", paths.health, 405, "method_not_allowed"],
   ["*:status=400", paths.achievements, 400, "invalid_user_id"],
-  ["*:status=400", paths.search, 400, "invalid_query"],
+  ["*:status=400", paths.companies, 400, "invalid_query"],
   ["profile:status=403", paths.profile, 403, "profile_private"],
   ["profile:status=404", paths.profile, 404, "user_not_found"],
-  ["search:status=502", paths.search, 502, "internal_error"],
-  ["search:status=503", paths.search, 503, "unavailable"],
+  ["search:status=502", paths.companies, 502, "internal_error"],
+  ["search:status=503", paths.companies, 503, "unavailable"],
 ])("%s has the body and the headers of an API error", async (fault, [path = ""], status, code) => {
   await using server = await open([fault]);
   const response = await server.ask(path);

@@ -4,7 +4,7 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import dashboard from "../../scripts/deploy/grafana.json" with { type: "json" };
 import { makeSnapshot } from "../datasets.ts";
-import { dial } from "../sockets.ts";
+import { converse, dial } from "../sockets.ts";
 import {
   findFreePort,
   openLogged,
@@ -99,6 +99,34 @@ test("with --admin-host and --fault, other hosts reach the admin port, and fault
   const url = `http://127.0.0.2:${new URL(target.admin).port}/faults`;
   expect((await fetch(url, { method: "PUT", body: '["*:status=503"]' })).status).toBe(204);
   expect((await fetch(`${target.origin}/users/public/42`)).status).toBe(503);
+  await target.close();
+});
+
+test("a test rig sees the last requests, with their queries, until it deletes them", async () => {
+  const faults = ["--fault", "profile/42:close", "--fault", "users:delay=1ms,status=503"];
+  const target = await openWithAdmin("--search-limit", "1", ...faults);
+  const journal = async (method = "GET") => fetch(`${target.admin}/requests`, { method });
+  const paths = ["/search/users?q=no%20wak", "/search/users?q=no", "/nope", "/users/public/42"];
+  for (const path of paths) await fetch(`${target.origin}${path}`, { method: "HEAD" });
+  await converse(target, "GET /users/public/42 HTTP/1.1\r\nhost: a\r\n\r\n");
+
+  const requests = await (await journal()).json();
+  expect(requests).toEqual([
+    { time: expect.any(String), method: "HEAD", path: "/search/users?q=no%20wak", status: 503 },
+    { time: expect.any(String), method: "HEAD", path: "/search/users?q=no", status: 429 },
+    { time: expect.any(String), method: "HEAD", path: "/nope", status: 404 },
+    { time: expect.any(String), method: "HEAD", path: "/users/public/42", status: 500 },
+    { time: expect.any(String), method: "GET", path: "/users/public/42", status: 0 },
+  ]);
+  const times = requests.map(({ time }: { time: string }) => Date.parse(time));
+  expect(times).toEqual(times.toSorted((a: number, b: number) => a - b));
+
+  expect((await journal("DELETE")).status).toBe(204);
+  expect(await (await journal()).json()).toEqual([]);
+  for (let id = 101; id <= 1101; id++) await fetch(`${target.origin}/users/public/${id}`);
+  const last = await (await journal()).json();
+  expect(last).toHaveLength(1000);
+  expect([last.at(0).path, last.at(-1).path]).toEqual(["/users/public/102", "/users/public/1101"]);
   await target.close();
 });
 

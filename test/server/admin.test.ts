@@ -174,8 +174,8 @@ test.each<[bytes: number, status: number, code: string]>([
 // Without --fault, the routes for test rigs are unknown too.
 test("the public port and the admin port have no path in common", async () => {
   const bare = openAdmin(undefined);
-  const answers = ["/users/public/42", "/health", "/", "/constructor", "/faults"].map((path) =>
-    bare(path),
+  const answers = ["/users/public/42", "/health", "/", "/constructor", "/faults", "/requests"].map(
+    (path) => bare(path),
   );
   for (const path of ["/metrics", "/live", "/ready", "/api/metrics"]) answers.push(get(path));
   for (const response of await Promise.all(answers)) {
