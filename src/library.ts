@@ -7,10 +7,11 @@ import type {
   User,
   UserSearchResult,
 } from "./domain/model.ts";
-import { type ApplyOptions, applyChanges as applyLines } from "./import/apply.ts";
-import { type ImportOptions, importDataset as importLines } from "./import/import.ts";
+import { applyChanges as applyLines } from "./import/apply.ts";
+import type { WriteReport } from "./import/guard.ts";
+import { importDataset as importLines } from "./import/import.ts";
 import type { LineSource } from "./import/line-reader.ts";
-import type { WriteReport } from "./import/write-report.ts";
+import type { ApplyOptions, ImportOptions } from "./import/options.ts";
 import { type Changes, createRoadbook as create, type Roadbook } from "./roadbook.ts";
 import type { RoadbookOptions } from "./settings/library-options.ts";
 
@@ -36,11 +37,9 @@ export type { ErrorBody, ErrorCode } from "./http/error-codes.ts";
 export type { HealthBody } from "./http/health.ts";
 export type { Peer } from "./http/request-context.ts";
 export type { FetchHandler } from "./http/request-handler.ts";
-export type { ApplyOptions } from "./import/apply.ts";
-export type { Differences } from "./import/comparison.ts";
-export type { ImportOptions } from "./import/import.ts";
+export type { Differences, WriteReport } from "./import/guard.ts";
+export type { ApplyOptions, ImportOptions } from "./import/options.ts";
 export { DatasetError, type RecordErrors } from "./import/record-errors.ts";
-export type { WriteReport } from "./import/write-report.ts";
 export type { LimiterStatus } from "./limit/decision.ts";
 export type { Changes, Listening, ListenOptions, Roadbook } from "./roadbook.ts";
 export { fold } from "./search/fold.ts";

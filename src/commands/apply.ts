@@ -4,7 +4,7 @@ import { applyChanges } from "../import/apply.ts";
 import { declare } from "../settings/declare.ts";
 import * as kinds from "../settings/kinds.ts";
 import { command } from "./command.ts";
-import { describeWritten, listDetails } from "./report.ts";
+import { describeWritten, listDetails, toOutcome } from "./report.ts";
 import { finish, readingFlags, write, writingFlags } from "./written.ts";
 
 export const applyCommand = command({
@@ -34,6 +34,6 @@ export const applyCommand = command({
       applyChanges(changes, to, { ...options, ...hooks }),
     );
     const summary = `applied ${changes}: ${to} now has ${describeWritten(applied)}`;
-    await finish(to, options, applied, [summary, ...listDetails(applied)]);
+    await finish(to, options, [summary, ...listDetails(applied)], toOutcome(applied));
   },
 });

@@ -1,6 +1,6 @@
 /** `roadbook hide`: makes users private. */
 import { paragraph } from "../domain/text.ts";
-import { hideUsers } from "../import/hide.ts";
+import { hideUsers } from "../import/apply.ts";
 import { declare } from "../settings/declare.ts";
 import * as kinds from "../settings/kinds.ts";
 import { parseNamed } from "../settings/read-value.ts";
@@ -26,17 +26,17 @@ export const hideCommand = command({
   examples: ["hide 42 --to community.snapshot", "hide 42 44 --to community.snapshot --json"],
   async run({ ids, to, ...options }) {
     const given = options.idMap === undefined ? ids.map(parseId) : ids;
-    const hidden = await write("changes", (hooks) =>
+    const { found, sha256, counts } = await write("changes", (hooks) =>
       hideUsers(given, to, { ...options, ...hooks }),
     );
 
-    const lines = hidden.found.map(({ given, wasPublic }) => {
+    const lines = found.map(({ given, wasPublic }) => {
       return `${to}: user ${given} ${wasPublic ? "is now private" : "was private already"}`;
     });
     const idsOf = (wasPublic: boolean) =>
-      hidden.found.filter((user) => user.wasPublic === wasPublic).map(({ given }) => given);
-    const more = { made_private: idsOf(true), already_private: idsOf(false) };
-    await finish(to, options, hidden, lines, more);
+      found.filter((user) => user.wasPublic === wasPublic).map(({ given }) => given);
+    const hidden = { made_private: idsOf(true), already_private: idsOf(false) };
+    await finish(to, options, lines, { sha256, ...hidden, counts });
   },
 });
 

@@ -1,11 +1,10 @@
 /** `roadbook import`: builds a snapshot. */
-
 import { DATABASE_TIMEOUT_MS, MAX_HOLD_MS } from "../domain/limits.ts";
 import { paragraph } from "../domain/text.ts";
 import { formatDuration } from "../domain/time.ts";
+import type { WriteReport } from "../import/guard.ts";
 import { importSource } from "../import/import.ts";
 import { findSource, type Source } from "../import/source.ts";
-import type { WriteReport } from "../import/write-report.ts";
 import { declare, type Values } from "../settings/declare.ts";
 import * as kinds from "../settings/kinds.ts";
 import { parseNamed, UsageError } from "../settings/read-value.ts";
@@ -13,7 +12,7 @@ import { quoteRules } from "../tables/csv-file.ts";
 import { dateOrders } from "../tables/date-order.ts";
 import { command } from "./command.ts";
 import { type Progress, suggestNext } from "./output.ts";
-import { describeWritten, formatCount, listDetails, plural } from "./report.ts";
+import { describeWritten, formatCount, listDetails, plural, toOutcome } from "./report.ts";
 import { finish, readingFlags, write, writingFlags } from "./written.ts";
 
 const settings = declare("Flags", {
@@ -98,8 +97,8 @@ export const importCommand = command({
     const isNeedless = imported.hasNeedlessMap && imported.differences === undefined;
     const lines = [describeImport(imported, to, options.dryRun), ...listDetails(imported)];
     if (isNeedless) lines.push(NEEDLESS_MAP);
-    const more = { dry_run: options.dryRun, needless_id_map: isNeedless };
-    await finish(to, options, imported, lines, more);
+    const flags = { dry_run: options.dryRun, needless_id_map: isNeedless };
+    await finish(to, options, lines, { ...flags, ...toOutcome(imported) });
     if (to !== undefined && !options.dryRun && !options.json) suggestNext(["--snapshot", to]);
   },
 });

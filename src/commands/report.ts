@@ -1,22 +1,18 @@
 /** The report of a command on the snapshot that it has written: lines for people, or JSON. */
 import type { UnknownColumn } from "../domain/record-reader.ts";
 import { printable } from "../domain/text.ts";
-import type { Differences } from "../import/comparison.ts";
+import type { Differences, WriteReport } from "../import/guard.ts";
 import type { OddCount } from "../import/odd-texts.ts";
-import type { WriteReport } from "../import/write-report.ts";
 import type { Counts } from "../snapshot/format/meta.ts";
 
 const MAX_NOT_FOUND = 20;
 
-/** `more` has what only this command reports. */
-export function toOutcome(to: string | undefined, report: WriteReport, more: object): object {
+export function toOutcome(report: WriteReport): object {
   const { sha256 = null, counts, differences = null, held, notFound } = report;
   const { cleaned, names, times, unknownColumns, notes, skipped } = report;
   const { count, hidden: users_made_private } = skipped;
   return {
-    snapshot: to ?? null,
     sha256,
-    ...more,
     counts,
     differences,
     held,
@@ -26,7 +22,6 @@ export function toOutcome(to: string | undefined, report: WriteReport, more: obj
     unknown_columns: unknownColumns,
     notes,
     skipped: { count, users_made_private, groups: skipped.groups() },
-    seconds: Number((performance.now() / 1000).toFixed(3)),
   };
 }
 

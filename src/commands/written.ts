@@ -5,11 +5,10 @@ import { formatDuration } from "../domain/time.ts";
 import { BusyError } from "../files/lock.ts";
 import type { ReplaceOptions } from "../files/replace.ts";
 import { DatasetError } from "../import/record-errors.ts";
-import type { WriteReport } from "../import/write-report.ts";
 import * as kinds from "../settings/kinds.ts";
 import { json, toLine } from "./command.ts";
 import { endOnSignal, Progress, writeSummary } from "./output.ts";
-import { plural, toOutcome } from "./report.ts";
+import { plural } from "./report.ts";
 
 /** The flags of commands that read lines. */
 export const readingFlags = {
@@ -63,14 +62,15 @@ interface Ending {
 export async function finish(
   to: string | undefined,
   { json, confirm, waitMs }: Ending,
-  report: WriteReport,
   lines: readonly string[],
-  more: object = {},
+  outcome: object,
 ): Promise<void> {
   if (!json) writeSummary(`${lines.join("\n")}\n`);
   if (confirm && to !== undefined) {
     const { confirmServed } = await import("./confirm.ts");
     await confirmServed(to, confirm, waitMs);
   }
-  if (json) writeSummary(toLine(toOutcome(to, report, more)));
+  if (!json) return;
+  const seconds = Number((performance.now() / 1000).toFixed(3));
+  writeSummary(toLine({ snapshot: to ?? null, ...outcome, seconds }));
 }

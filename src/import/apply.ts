@@ -1,33 +1,35 @@
 /**
- * Applies the lines of a change file to a copy of a snapshot, then replaces the snapshot with the
- * copy. References are checked after the last line, so a record may be deleted before or after its
- * last reference is removed.
+ * Changes a copy of a snapshot, by the lines of a change file or by hiding users, and then replaces the
+ * snapshot with the copy:
+ *
+ *     await applyChanges([{ type: "role", id: 9, deleted: true }], "community.snapshot");
+ *     await hideUsers([42], "community.snapshot");
  */
 import { access, chmod, constants, stat } from "node:fs/promises";
-import type { RecordReader } from "../domain/record-reader.ts";
+import { eq } from "drizzle-orm";
+import { sqlite } from "#sqlite";
+import { type ChangeLine, isPublicUser } from "../domain/dataset.ts";
+import { type FoundError, OWN_IDS, type Position } from "../domain/record-reader.ts";
+import { validateChange } from "../domain/validate-record.ts";
 import { copyIfSpace } from "../files/disk-space.ts";
 import { isMissing, type Paths, type ReplaceOptions, replaceLocked } from "../files/replace.ts";
+import { NameChanges } from "../search/name-index.ts";
 import { parseHeader } from "../snapshot/format/layout.ts";
-import { countRows } from "../snapshot/format/meta.ts";
+import type { Counts } from "../snapshot/format/meta.ts";
+import { verifyFile } from "../snapshot/format/open.ts";
+import { privateUser, user } from "../snapshot/format/schema.ts";
 import { namingSnapshot } from "../snapshot/format/snapshot-error.ts";
-import { ChangeWriter } from "./change-writer.ts";
-import type { ChangedIds } from "./comparison.ts";
-import { type GuardOptions, guardChanges } from "./guard.ts";
-import { type IdOptions, Ids } from "./ids.ts";
-import { type LineOptions, LineReader, type LineSource } from "./line-reader.ts";
-import { describeOldSnapshot, type OldSnapshot, verifyOldSnapshot } from "./old-snapshot.ts";
-import { type ReadOptions, type ReadReport, readDataset } from "./read-dataset.ts";
-import { type BuildTime, SnapshotWriter } from "./snapshot-writer.ts";
-import { findFeatured, type Summary } from "./summary.ts";
-import type { WriteReport } from "./write-report.ts";
-
-export interface ApplyOptions
-  extends LineOptions,
-    ReadOptions,
-    BuildTime,
-    IdOptions,
-    ReplaceOptions,
-    Pick<GuardOptions, "allowShrink"> {}
+import type { Database } from "../sqlite/driver.ts";
+import { guardChanges, type WriteReport } from "./guard.ts";
+import { Ids } from "./ids.ts";
+import { type LineSource, openLines } from "./line-reader.ts";
+import { describeSnapshot, type OldSnapshot } from "./old-snapshot.ts";
+import type { ApplyOptions, HideOptions } from "./options.ts";
+import { type RecordHandler, type Report, readDataset } from "./read-dataset.ts";
+import { duplicateId, RowWriter } from "./row-writer.ts";
+import { SnapshotWriter } from "./snapshot-writer.ts";
+import { summarizeChanges } from "./summary.ts";
+import { TakedownWriter } from "./takedowns.ts";
 
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
@@ -39,12 +41,21 @@ export function applyChanges(
   options: ApplyOptions = {},
 ): Promise<WriteReport> {
   return replaceExisting(target, options, async (paths) => {
-    await using reader = await LineReader.open(changes, options);
-    const old = await copyVerified(target, paths, options);
+    await using reader = await openLines(changes, options);
+    using writer = await openCopy(target, paths, options);
+    const { db, builtAtMs } = writer;
+    const old = describeSnapshot(db, target, builtAtMs);
     using ids = await Ids.open(reader.ids, old, options);
-    using writer = SnapshotWriter.change(paths.work, paths.old, options.builtAtMs);
 
-    return await applyTo({ paths, writer, ids, old }, reader, options);
+    const handler = new ChangeWriter(db, ids, builtAtMs);
+    const read = await readDataset(reader, handler, ids, builtAtMs, options);
+    const summary = handler.summarize(old);
+    const differences = guardChanges(db, handler.changed(), summary, old, options);
+
+    const sha256 = await writer.toFile(paths, ids, summary);
+    const { counts, unlocked } = summary;
+    const { notFound } = handler;
+    return { ...read, counts, unlocked, differences, held: 0, notFound, sha256 };
   });
 }
 
@@ -54,25 +65,97 @@ export async function changeSnapshot(
   changes: LineSource,
 ): Promise<Uint8Array> {
   const databaseBytes = parseHeader(snapshot, snapshot.length);
-  using writer = SnapshotWriter.changeInMemory(snapshot.subarray(0, databaseBytes));
-  const old = describeOldSnapshot(writer.db, { name: "the snapshot" }, writer.builtAtMs);
-  await using reader = await LineReader.open(changes, {});
+  const copy = sqlite.openMemory(snapshot.subarray(0, databaseBytes));
+  using writer = SnapshotWriter.change(copy, Date.now());
+  const { db, builtAtMs } = writer;
+  const old = describeSnapshot(db, "the snapshot", builtAtMs);
+  await using reader = await openLines(changes, {});
   using ids = await Ids.open(reader.ids, old, {});
 
-  const { summary } = await changeRows({ writer, ids, old }, reader, {});
-  return await writer.toBytes(ids, summary);
+  const handler = new ChangeWriter(db, ids, builtAtMs);
+  await readDataset(reader, handler, ids, builtAtMs, {});
+  return await writer.toBytes(ids, handler.summarize(old));
 }
 
-/** A verified copy of a snapshot file, to which changes are applied. */
-export interface Copy {
-  paths: Paths;
-  writer: SnapshotWriter;
-  ids: Ids;
-  /** The snapshot that was copied. */
-  old: OldSnapshot;
+/** A user whom `hideUsers` made private or found private. */
+interface Found {
+  /** The id in the snapshot. */
+  id: number;
+  /** The id as it was given, which may be a key of the id map. */
+  given: number | string;
+  wasPublic: boolean;
 }
 
-export async function replaceExisting<T>(
+/** The report on a snapshot in which users have been hidden. */
+export interface HideReport {
+  sha256: string;
+  counts: Counts;
+  found: Found[];
+}
+
+/**
+ * Makes users private in the snapshot file `target`, and returns them as they were. Rejects if one
+ * of them does not exist. An import keeps to this for an hour, even for those already private.
+ */
+export function hideUsers(
+  given: readonly (number | string)[],
+  target: string,
+  options: HideOptions = {},
+): Promise<HideReport> {
+  return replaceExisting(target, options, async (paths) => {
+    using writer = await openCopy(target, paths, options);
+    const { db, builtAtMs } = writer;
+    const old = describeSnapshot(db, target, builtAtMs);
+    using ids = await Ids.open(OWN_IDS, old, { ...options, readsOnly: true });
+    const found = findUsers(db, given, ids, target);
+
+    const names = new NameChanges(db.$client);
+    const takedowns = new TakedownWriter(db, builtAtMs);
+    let unlocked = 0;
+    for (const { id } of found) {
+      names.note("user", id);
+      takedowns.begin(id);
+      const [hidden] = db.delete(user).where(eq(user.id, id)).returning().all();
+      if (hidden) unlocked -= JSON.parse(hidden.achievements).length;
+      db.insert(privateUser).values({ id }).onConflictDoNothing().run();
+    }
+    names.finish();
+
+    const users = found.map(({ id }) => id);
+    const summary = summarizeChanges(db, old, { users, hasAchievement: false, unlocked });
+    const sha256 = await writer.toFile(paths, ids, summary);
+    return { sha256, counts: summary.counts, found };
+  });
+}
+
+/** Finds each user once. Throws unless all of them are in the snapshot. */
+function findUsers(
+  db: Database,
+  names: readonly (number | string)[],
+  ids: Ids,
+  target: string,
+): Found[] {
+  const found = new Map<number, Found>();
+  const missing: string[] = [];
+  for (const given of names) {
+    const id = ids.findUser(given) ?? 0;
+    const wasPublic = db.select({ id: user.id }).from(user).where(eq(user.id, id)).get();
+    const exists = wasPublic ?? db.select().from(privateUser).where(eq(privateUser.id, id)).get();
+    if (!exists) missing.push(describeMissing(given, ids));
+    else if (!found.has(id)) found.set(id, { id, given, wasPublic: wasPublic !== undefined });
+  }
+
+  if (missing.length === 0) return [...found.values()];
+  throw new Error(`not found in ${target}: ${missing.join(", ")}; nothing was written`);
+}
+
+/** A page has the number in its address, but the id map finds a user by the key. */
+function describeMissing(given: number | string, ids: Ids): string {
+  const key = ids.findKey(given);
+  return key === undefined ? `user ${given}` : `user ${given} (number ${given} has the key ${key})`;
+}
+
+async function replaceExisting<T>(
   target: string,
   options: ReplaceOptions,
   write: (paths: Paths) => Promise<T>,
@@ -84,65 +167,89 @@ export async function replaceExisting<T>(
   return replaceLocked(target, write, options);
 }
 
-/** Copies the snapshot file `name`, and reads what the changes must know about it. */
-export async function copyVerified(
-  name: string,
+/** Copies the snapshot file `target`. Rejects if the copy is not intact. */
+async function openCopy(
+  target: string,
   { work, old }: Paths,
-  { builtAtMs = Date.now() }: BuildTime,
-): Promise<OldSnapshot> {
-  await namingSnapshot(name, () => access(old, constants.R_OK));
+  { builtAtMs = Date.now() }: HideOptions,
+): Promise<SnapshotWriter> {
+  await namingSnapshot(target, () => access(old, constants.R_OK));
   const { size } = await stat(old);
   await copyIfSpace(old, work, size);
   // The copy has the mode of the original, which may forbid writing.
   await chmod(work, 0o600);
   // Verifies the copy rather than the original, which may have changed since it was copied.
-  return verifyOldSnapshot(work, { name, path: old }, builtAtMs);
+  await namingSnapshot(target, () => verifyFile(work));
+  return SnapshotWriter.change(sqlite.openWritable(work), builtAtMs, old);
 }
 
-/** Applies changes to a copy, which becomes the new file. */
-export async function applyTo(
-  copy: Copy,
-  reader: RecordReader,
-  options: ApplyOptions,
-): Promise<WriteReport> {
-  const { paths, writer, ids, old } = copy;
-  const { read, summary, changed, notFound } = await changeRows(copy, reader, options);
-
-  const differences = guardChanges(writer.db, changed, summary, old, options);
-  const sha256 = await writer.toFile(paths, ids, summary);
-
-  const { counts, unlocked } = summary;
-  return { ...read, counts, unlocked, differences, held: 0, notFound, sha256 };
-}
-
-/** The outcome of changing the rows. */
-interface ChangedRows extends Pick<ChangeWriter, "notFound"> {
-  read: ReadReport;
-  summary: Summary;
-  changed: ChangedIds;
-}
-
-/** Applies changes to the rows and the name indexes of a copy. */
-async function changeRows(
-  { writer, ids, old }: Omit<Copy, "paths">,
-  reader: RecordReader,
-  options: ReadOptions,
-): Promise<ChangedRows> {
-  const { db, builtAtMs } = writer;
-  const changes = new ChangeWriter(db, ids, builtAtMs);
-  const read = await readDataset(reader, changes, ids, builtAtMs, options);
-  changes.indexNames();
-
-  const { positionOf, notFound } = changes;
-  const changed = { users: [...positionOf.user.keys()], companies: [...positionOf.company.keys()] };
-  // Anyone can be featured if an achievement or a featured user has changed.
-  const isAnyone =
-    positionOf.achievement.size > 0 || old.featured.some((id) => positionOf.user.has(id));
-  const among = isAnyone ? undefined : [...old.featured, ...changed.users];
-  const summary = {
-    counts: countRows(db),
-    unlocked: old.unlocked + changes.unlocked,
-    featured: findFeatured(db, among),
+/** Makes the changes of a change file to the rows of a database, and remembers which there were. */
+class ChangeWriter implements RecordHandler<ChangeLine> {
+  readonly validate = validateChange;
+  /** The records that the file deletes and that do not exist. */
+  readonly notFound: WriteReport["notFound"] = [];
+  readonly #db: Database;
+  readonly #ids: Ids;
+  readonly #rows: RowWriter;
+  readonly #names: NameChanges;
+  readonly #takedowns: TakedownWriter;
+  /** The position of each change by the id of its record. */
+  readonly #positions = {
+    role: new Map<number, Position>(),
+    achievement: new Map<number, Position>(),
+    company: new Map<number, Position>(),
+    user: new Map<number, Position>(),
   };
-  return { read, summary, changed, notFound };
+
+  /** `nowMs` is the time of the takedowns. */
+  constructor(db: Database, ids: Ids, nowMs: number) {
+    this.#db = db;
+    this.#ids = ids;
+    this.#rows = new RowWriter(db, ids);
+    this.#names = new NameChanges(db.$client);
+    this.#takedowns = new TakedownWriter(db, nowMs);
+  }
+
+  /**
+   * A record replaces the one with the same id. A record may be deleted before or after its last
+   * reference is removed.
+   */
+  add(record: ChangeLine, at: Position): FoundError[] {
+    const { type, id } = record;
+    const first = this.#positions[type].get(id);
+    if (first !== undefined) return [{ ...duplicateId(record, this.#ids), first }];
+
+    this.#positions[type].set(id, at);
+    if (type === "user" || type === "company") this.#names.note(type, id);
+    if (type === "achievement") this.#rows.longUsers.checkAll();
+    if (type === "user" && isPublicUser(record)) this.#takedowns.end(id);
+    else if (type === "user") this.#takedowns.begin(id);
+
+    const existed = this.#rows.remove(record);
+    if (!("deleted" in record)) return this.#rows.add(record, at);
+
+    if (!existed) this.notFound.push({ type, id: this.#ids.inSource(record) });
+    else if (type !== "user") this.#rows.references.addDeletion(at, record);
+    return [];
+  }
+
+  finish(report: Report): void {
+    this.#rows.finish(report);
+    this.#rows.nameMembers([...this.#positions.company.keys()]);
+  }
+
+  changed() {
+    const { user, company } = this.#positions;
+    return { users: [...user.keys()], companies: [...company.keys()] };
+  }
+
+  /** Brings the name indexes in line with the rows, and counts them. */
+  summarize(old: OldSnapshot) {
+    this.#names.finish();
+    return summarizeChanges(this.#db, old, {
+      users: this.changed().users,
+      hasAchievement: this.#positions.achievement.size > 0,
+      unlocked: this.#rows.unlocked,
+    });
+  }
 }

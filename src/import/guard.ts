@@ -1,28 +1,46 @@
 /**
- * Refuses a new snapshot that looks like an accident, such as one made with a query that has lost a
- * column. ../README.md has the rules.
+ * Compares a new snapshot with the one that it replaces, person by person, because equal totals can
+ * hide that everybody has another id. Refuses what looks like an accident, such as a query that has
+ * lost a column. ../snapshot/README.md has the rules.
+ *
+ * The old snapshot is attached to the new one's database as `old`.
  */
-
+import { type SQL, sql } from "drizzle-orm";
+import type { RecordType } from "../domain/dataset.ts";
 import type { Totals } from "../snapshot/format/meta.ts";
 import type { Database } from "../sqlite/driver.ts";
-import { type ChangedIds, Comparison, type Differences } from "./comparison.ts";
 import type { OldSnapshot } from "./old-snapshot.ts";
+import type { ImportOptions } from "./options.ts";
+import type { ReadReport } from "./read-dataset.ts";
 import type { SkippedErrors } from "./record-errors.ts";
 import type { Summary } from "./summary.ts";
 
-export interface GuardOptions {
-  /** Whether most users, companies or achievements may go, or most of what users have. */
-  allowShrink?: boolean | undefined;
-  /** Whether most private users may become public or absent in an import. */
-  allowReveal?: boolean | undefined;
-  /** Whether most users may have other names after an import, as when rows are renumbered. */
-  allowRenames?: boolean | undefined;
+/** How a new snapshot differs from the old one. */
+export interface Differences {
+  users: Record<"added" | "removed" | "made_private" | "made_public", number>;
+  unlocked_achievements: Record<"before" | "after", number>;
+  /** For how many users who stay public this has changed. */
+  changed: Record<"names" | "avatars" | "companies" | "roles", number>;
+  /** How many users who stay public have none any more. */
+  lost: Record<"avatars" | "companies" | "roles", number>;
 }
 
-/** What would happen that looks like an accident, and the flag that allows it. */
-interface Accident {
-  what: string;
-  flag: "--allow-shrink" | "--allow-reveal" | "--allow-renames";
+/** The report on a snapshot that `import` or `apply` has written. */
+export interface WriteReport extends ReadReport, Totals {
+  /** The checksum of the new snapshot; undefined for a dry run. */
+  sha256?: string | undefined;
+  /** Undefined if the file is new or nothing could be compared. */
+  differences: Differences | undefined;
+  /** How many users an import kept private or deleted, although the dataset says otherwise. */
+  held: number;
+  /** The records that a change file deletes and that do not exist. */
+  notFound: { type: RecordType; id: number | string }[];
+}
+
+/** The records that a change file names. All others have stayed the same. */
+export interface ChangedIds {
+  users: readonly number[];
+  companies: readonly number[];
 }
 
 /** Anything may happen to this many, unless somebody has just been hidden. */
@@ -34,39 +52,39 @@ const MAX_PRIVATE = 2;
 export function guardImport(
   db: Database,
   skipped: SkippedErrors,
-  summary: Summary,
+  after: Summary,
   old: OldSnapshot | undefined,
-  options: GuardOptions,
+  { allowShrink, allowReveal, allowRenames }: ImportOptions,
 ): Differences | undefined {
-  const { counts } = summary;
+  const { counts } = after;
   if (counts.users === 0 && counts.companies === 0) {
     throw new Error("the dataset has no users and no companies; nothing was written");
   }
 
-  const limit = limitOf(old);
-  refuseMostlyInvalid(skipped, summary, limit, options);
+  if (!allowShrink) refuseMostlyInvalid(skipped, counts.users, limitOf(old));
   if (old === undefined) return undefined;
 
-  const comparison = new Comparison(db, old, summary);
-  refuse(old.name, [
-    options.allowRenames ? undefined : findRenames(comparison),
-    options.allowShrink ? undefined : findLoss(comparison, limit),
-    options.allowReveal ? undefined : findReveal(comparison),
-  ]);
-  return comparison.differences();
+  const found = compare(db);
+  refuse(old.name, {
+    "--allow-renames": allowRenames ? undefined : findRenames(found),
+    "--allow-shrink": allowShrink ? undefined : findLoss(db, old, after, found),
+    "--allow-reveal": allowReveal ? undefined : findReveal(old, found),
+  });
+  return describe(old, after, found);
 }
 
 /** Returns how a changed copy differs from the old snapshot. Throws if most of something is gone. */
 export function guardChanges(
   db: Database,
   changed: ChangedIds,
-  summary: Summary,
+  after: Summary,
   old: OldSnapshot,
-  options: Pick<GuardOptions, "allowShrink">,
+  { allowShrink }: Pick<ImportOptions, "allowShrink">,
 ): Differences {
-  const comparison = new Comparison(db, old, summary, changed);
-  refuse(old.name, [options.allowShrink ? undefined : findLoss(comparison, limitOf(old))]);
-  return comparison.differences();
+  const found = compare(db, changed);
+  const loss = allowShrink ? undefined : findLoss(db, old, after, found);
+  refuse(old.name, { "--allow-shrink": loss });
+  return describe(old, after, found);
 }
 
 /** While takedowns are held, a file in which others have their ids would publish these people. */
@@ -74,29 +92,11 @@ function limitOf(old: OldSnapshot | undefined): number {
   return old && old.takedowns.length > 0 ? MAX_PRIVATE : MAX_UNGUARDED;
 }
 
-/** Throws if there are accidents that would happen to the snapshot named `name`. */
-function refuse(name: string, found: readonly (Accident | undefined)[]): void {
-  const accidents = found.filter((accident) => accident !== undefined);
-  if (accidents.length === 0) return;
-
-  const list = new Intl.ListFormat("en");
-  const flags = accidents.map(({ flag }) => flag);
-  const cure = flags.includes("--allow-renames") ? "give each user an id that stays, or " : "";
-  throw new Error(
-    `${name} would ${list.format(accidents.map(({ what }) => what))}; nothing was written (${cure}if this is intended, add ${list.format(flags)})`,
-  );
-}
-
 /** Throws if an import with `--skip-invalid` has left hardly anybody. */
-function refuseMostlyInvalid(
-  { hidden, leftOut }: SkippedErrors,
-  { counts }: Totals,
-  limit: number,
-  { allowShrink }: GuardOptions,
-): void {
-  const all = counts.users + leftOut;
+function refuseMostlyInvalid({ hidden, leftOut }: SkippedErrors, kept: number, limit: number) {
+  const all = kept + leftOut;
   const invalid = hidden + leftOut;
-  if (allowShrink || !isMost(invalid, all, limit)) return;
+  if (!isMost(invalid, all, limit)) return;
 
   const share = `${format(invalid)} of ${format(all)} users are invalid`;
   throw new Error(
@@ -104,80 +104,75 @@ function refuseMostlyInvalid(
   );
 }
 
-/** Compares only those who stay public, because the others could hide that everybody has moved. */
-function findRenames({ publicUsers }: Comparison): Accident | undefined {
-  const { names, stay } = publicUsers;
-  if (!isMost(names, stay, MAX_PRIVATE)) return undefined;
+/** Throws if something would happen to the snapshot named `name`. The flags allow it. */
+function refuse(name: string, found: Record<string, string | undefined>): void {
+  const accidents = Object.entries(found).filter(([, what]) => what !== undefined);
+  if (accidents.length === 0) return;
 
-  const renamed = `rename ${format(names)} of the ${format(stay)} users who stay public`;
-  return { what: `${renamed} (as when rows are renumbered)`, flag: "--allow-renames" };
+  const list = new Intl.ListFormat("en");
+  const would = list.format(accidents.map(([, what]) => String(what)));
+  const flags = list.format(accidents.map(([flag]) => flag));
+  const cure = flags.includes("--allow-renames") ? "give each user an id that stays, or " : "";
+  throw new Error(
+    `${name} would ${would}; nothing was written (${cure}if this is intended, add ${flags})`,
+  );
 }
 
-function findLoss(comparison: Comparison, limit: number): Accident | undefined {
-  const { publicUsers, privateUsers, companies } = comparison;
-  const { counts } = comparison.before;
-  const deleted = publicUsers.deleted + privateUsers.deleted;
-  const most = (count: number, countAll: () => number, what: string) =>
-    shareIfMost(count, countAll, what, limit);
+/** Compares only those who stay public, because the others could hide that everybody has moved. */
+function findRenames({ names, stay }: Found): string | undefined {
+  if (!isMost(names, stay, MAX_PRIVATE)) return undefined;
+  const renamed = `rename ${format(names)} of the ${format(stay)} users who stay public`;
+  return `${renamed} (as when rows are renumbered)`;
+}
+
+function findLoss(
+  db: Database,
+  old: OldSnapshot,
+  after: Summary,
+  found: Found,
+): string | undefined {
+  const limit = limitOf(old);
+  const { users, public_users, companies } = old.counts;
+  const gone = found.made_private + found.removed_public;
+  const most = (count: number, all: number, what: string) => shareIfMost(count, all, what, limit);
+  /** Reads all users, but only if `count` can matter. */
+  const ofOwners = (count: number, had: SQL, what: string) =>
+    count > limit ? most(count, countRows(db, sql`old.user o WHERE ${had}`), what) : undefined;
 
   const lost =
-    most(deleted, () => counts.users, "users") ??
-    most(countGone(comparison), () => counts.public_users, "public users") ??
-    most(companies.deleted, () => counts.companies, "companies") ??
-    most(publicUsers.lost_avatars, () => comparison.countOwners("avatars"), "avatars") ??
-    most(
-      publicUsers.lost_companies,
-      () => comparison.countOwners("companies"),
-      "users' companies",
-    ) ??
-    most(publicUsers.lost_roles, () => comparison.countOwners("roles"), "users' roles") ??
-    findLostAchievements(comparison, limit);
+    most(found.removed_public + found.removed_private, users, "users") ??
+    most(gone, public_users, "public users") ??
+    most(found.removed_companies, companies, "companies") ??
+    ofOwners(found.lost_avatars, HAD_AVATAR, "avatars") ??
+    ofOwners(found.lost_companies, HAD_COMPANY, "users' companies") ??
+    ofOwners(found.lost_roles, HAD_ROLES, "users' roles");
+  if (lost !== undefined) return `lose ${lost}`;
 
-  const what = lost === undefined ? findSameName(comparison, limit) : `lose ${lost}`;
-  return what === undefined ? undefined : { what, flag: "--allow-shrink" };
-}
-
-/** Counts the users who are not public any more. */
-function countGone({ publicUsers }: Comparison): number {
-  return publicUsers.made_private + publicUsers.deleted;
-}
-
-function findLostAchievements(comparison: Comparison, limit: number): string | undefined {
-  const { before, after, publicUsers } = comparison;
   // A few users who leave with their achievements are no accident.
-  const isAccident = countGone(comparison) > limit;
-  const unlocked = before.unlocked - (isAccident ? 0 : publicUsers.unlocked_by_gone);
-  const lost = unlocked - after.unlocked;
-  return lost > unlocked / 2 ? share(lost, unlocked, "unlocked achievements") : undefined;
-}
+  const unlocked = old.unlocked - (gone > limit ? 0 : found.unlocked_by_gone);
+  const locked = unlocked - after.unlocked;
+  if (locked > unlocked / 2) return `lose ${share(locked, unlocked, "unlocked achievements")}`;
 
-function findSameName(comparison: Comparison, limit: number): string | undefined {
-  const all = comparison.before.counts.public_users;
-  if (!isMost(comparison.publicUsers.names, all, limit)) return undefined;
-
-  const renamed = shareIfMost(comparison.countSameName(), () => all, "public users", limit);
-  return renamed && `give the same name to ${renamed}`;
+  if (!isMost(found.names, public_users, limit)) return undefined;
+  const renamed = sql`old.user o JOIN main.user n ON n.id = o.id AND n.name <> o.name`;
+  const named = most(
+    countRows(db, sql`${renamed} GROUP BY n.name ORDER BY 1 DESC LIMIT 1`),
+    public_users,
+    "public users",
+  );
+  return named && `give the same name to ${named}`;
 }
 
 /** Private users who are absent are probably there under another id, and public. */
-function findReveal({ before, privateUsers }: Comparison): Accident | undefined {
-  const hidden = before.counts.users - before.counts.public_users;
-  const revealed = privateUsers.made_public + privateUsers.deleted;
-  const verb = privateUsers.deleted > 0 ? "publish or lose" : "publish";
-  const most = shareIfMost(revealed, () => hidden, "private users", MAX_PRIVATE);
-  return most === undefined ? undefined : { what: `${verb} ${most}`, flag: "--allow-reveal" };
+function findReveal({ counts }: OldSnapshot, found: Found): string | undefined {
+  const hidden = counts.users - counts.public_users;
+  const revealed = found.made_public + found.removed_private;
+  const verb = found.removed_private > 0 ? "publish or lose" : "publish";
+  const most = shareIfMost(revealed, hidden, "private users", MAX_PRIVATE);
+  return most && `${verb} ${most}`;
 }
 
-/** Calls `countAll`, which may read all users, only if `count` can matter. */
-function shareIfMost(
-  count: number,
-  countAll: () => number,
-  what: string,
-  limit: number,
-): string | undefined {
-  if (count <= limit) return undefined;
-
-  const all = countAll();
+function shareIfMost(count: number, all: number, what: string, limit: number): string | undefined {
   return isMost(count, all, limit) ? share(count, all, what) : undefined;
 }
 
@@ -191,4 +186,80 @@ function share(count: number, all: number, what: string): string {
 
 function format(count: number): string {
   return count.toLocaleString("en");
+}
+
+function describe(before: Totals, after: Totals, found: Found): Differences {
+  const { made_private, made_public, names, avatars, companies, roles } = found;
+  const removed = found.removed_public + found.removed_private;
+  const added = after.counts.users - (before.counts.users - removed);
+  return {
+    users: { added, removed, made_private, made_public },
+    unlocked_achievements: { before: before.unlocked, after: after.unlocked },
+    changed: { names, avatars, companies, roles },
+    lost: {
+      avatars: found.lost_avatars,
+      companies: found.lost_companies,
+      roles: found.lost_roles,
+    },
+  };
+}
+
+const HAD_AVATAR = sql`o.avatar_url IS NOT NULL`;
+const HAD_COMPANY = sql`o.company_id IS NOT NULL`;
+const HAD_ROLES = sql`o.roles <> '[]'`;
+
+type Found = Record<
+  | "stay"
+  | "made_private"
+  | "made_public"
+  | "removed_public"
+  | "removed_private"
+  | "removed_companies"
+  | "unlocked_by_gone"
+  | "names"
+  | "avatars"
+  | "companies"
+  | "roles"
+  | "lost_avatars"
+  | "lost_companies"
+  | "lost_roles",
+  number
+>;
+
+/** Counts the differences. Reads only the records in `changed`, if it is given. */
+function compare(db: Database, changed?: ChangedIds): Found {
+  const isAmong = (ids: readonly number[] | undefined) =>
+    ids ? sql`o.id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))` : sql`true`;
+  const isPrivate = sql`EXISTS (SELECT 1 FROM main.private_user p WHERE p.id = o.id)`;
+  const [found] = db.all<Found>(sql`SELECT * FROM
+    (SELECT
+      total(n.id IS NOT NULL) AS stay,
+      total(n.id IS NULL AND ${isPrivate}) AS made_private,
+      total(n.id IS NULL AND NOT ${isPrivate}) AS removed_public,
+      total(CASE WHEN n.id IS NULL THEN json_array_length(o.achievements) END) AS unlocked_by_gone,
+      total(n.name <> o.name) AS names,
+      total(n.id IS NOT NULL AND n.avatar_url IS NOT o.avatar_url) AS avatars,
+      total(n.id IS NOT NULL AND (n.company_id IS NOT o.company_id
+        OR n.company_role IS NOT o.company_role)) AS companies,
+      total(n.roles <> o.roles) AS roles,
+      total(n.id IS NOT NULL AND ${HAD_AVATAR} AND n.avatar_url IS NULL) AS lost_avatars,
+      total(n.id IS NOT NULL AND ${HAD_COMPANY} AND n.company_id IS NULL) AS lost_companies,
+      total(${HAD_ROLES} AND n.roles = '[]') AS lost_roles
+      FROM old.user o LEFT JOIN main.user n ON n.id = o.id WHERE ${isAmong(changed?.users)}),
+    (SELECT
+      total(n.id IS NOT NULL) AS made_public,
+      total(n.id IS NULL AND NOT ${isPrivate}) AS removed_private
+      FROM old.private_user o LEFT JOIN main.user n ON n.id = o.id
+      WHERE ${isAmong(changed?.users)}),
+    (SELECT total(n.id IS NULL) AS removed_companies
+      FROM old.company o LEFT JOIN main.company n ON n.id = o.id
+      WHERE ${isAmong(changed?.companies)})`);
+  // Sums are always one row.
+  return found as Found;
+}
+
+/** Returns the first count of a query. */
+function countRows(db: Database, from: SQL): number {
+  const [row] = db.values<[count: number]>(sql`SELECT count(*) FROM ${from}`);
+  return row?.[0] ?? 0;
 }

@@ -1,120 +1,97 @@
 /**
- * Owns the file that gives each key (an id of any kind, such as a UUID) an integer, and never
- * forgets a key. Snapshots have only the integers. Each batch of new keys gets a random mark, by
- * which a snapshot recognises its map; see owner-check.ts.
+ * Owns the file that gives each key (an id of any kind, such as a UUID) an integer, and never forgets
+ * a key. Snapshots have only the integers. Each batch of new keys gets a random mark, by which a
+ * snapshot recognises its map; see ids.ts.
  */
 import { randomBytes } from "node:crypto";
-import { appendFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { sqlite } from "#sqlite";
 import { type RawRecord, type RecordKey, type RecordType, recordTypes } from "../domain/dataset.ts";
 import { toKey } from "../domain/keys.ts";
-import {
-  codeOf,
-  isDamagedDatabase,
-  isFileSystemError,
-  isLocked,
-  reasonOf,
-} from "../files/errors.ts";
+import { isDamagedDatabase, isLocked, named, naming } from "../files/errors.ts";
 import { type LockOptions, waitForLock } from "../files/lock.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
-import { KeyTable } from "./key-table.ts";
 
 interface OpenOptions extends LockOptions {
-  /** Whether to create a file that does not exist, or to read it as an empty map. */
+  /** Whether to create a file that does not exist, or to take it for an empty map. */
   createsMissing: boolean;
   /** Whether keys are only looked up, which another command that adds keys does not prevent. */
-  readsOnly?: boolean | undefined;
+  readsOnly: boolean;
 }
 
-/** Half of a mark, in hexadecimal digits. The first half is the same for all marks of a map. */
-const HALF = 16;
-
-/** "missing" is an empty map in memory, in place of a file that does not exist. */
-type State = "missing" | "new" | "existing";
+const MAX_REMEMBERED = 100_000;
 
 export class IdMap implements Disposable {
   readonly path: string;
   readonly #db: Sqlite;
-  readonly #tables: Record<RecordType, KeyTable>;
-  #state: State;
+  readonly #tables: Record<RecordType, ReturnType<typeof prepareTable>>;
+  #isNew: boolean;
   #hasNewKeys = false;
 
-  private constructor(path: string, db: Sqlite, state: State) {
+  private constructor(path: string, db: Sqlite, isNew: boolean) {
     this.path = path;
     this.#db = db;
-    this.#state = state;
+    this.#isNew = isNew;
     this.#tables = {
-      role: new KeyTable(db, "role"),
-      achievement: new KeyTable(db, "achievement"),
-      company: new KeyTable(db, "company"),
-      user: new KeyTable(db, "user"),
+      role: prepareTable(db, "role"),
+      achievement: prepareTable(db, "achievement"),
+      company: prepareTable(db, "company"),
+      user: prepareTable(db, "user"),
     };
   }
 
-  /** Opens and locks the file. One that cannot be written can still be read. */
-  static async open(path: string, options: OpenOptions): Promise<IdMap> {
-    try {
-      for (;;) {
-        const map = await IdMap.#tryOpen(path, options);
-        if (map) return map;
-      }
-    } catch (error) {
-      if (isFileSystemError(error)) throw new Error(`cannot write ${path}: ${reasonOf(error)}`);
-      if (!isDamagedDatabase(error)) throw error;
-      throw noIdMap(path);
-    }
-  }
-
-  /** Returns undefined if the file was removed or created while this waited for its lock. */
-  static async #tryOpen(path: string, options: OpenOptions): Promise<IdMap | undefined> {
-    const isNew = options.createsMissing && fileAt(path) === undefined;
+  /** Opens and locks the file. */
+  static async open(
+    path: string,
+    { createsMissing, readsOnly, ...waiting }: OpenOptions,
+  ): Promise<IdMap> {
+    const isNew = createsMissing && !existsSync(path);
     // The file has the keys of private users.
-    if (options.createsMissing) appendFileSync(path, "", { mode: 0o600 });
+    if (isNew) naming(path, "write", () => writeFileSync(path, "", { flag: "a", mode: 0o600 }));
 
-    const file = fileAt(path);
-    const { $client: db } = file === undefined ? sqlite.openMemory() : sqlite.openWritable(path);
+    const hasKeys = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
+    const isFile = createsMissing || hasKeys;
+    const { $client: db } = isFile ? sqlite.openWritable(path) : sqlite.openMemory();
     try {
-      db.exec("PRAGMA busy_timeout = 0; PRAGMA cache_size = -32768; PRAGMA synchronous = EXTRA");
-      // Another import that had the lock may have failed and removed the file that it had made.
-      const isGone = () => fileAt(path) !== file;
-      if (options.readsOnly) db.exec("BEGIN");
-      const begin = options.readsOnly ? tryRead : tryBegin;
-      await waitForLock(path, () => isGone() || begin(db), options);
-      if (isGone()) {
-        db.close();
-        return undefined;
-      }
+      return await naming(path, readsOnly ? "read" : "write", async () => {
+        const file = inodeOf(path);
+        // Another import that had the lock may have failed and removed the file that it had made.
+        const requireFile = () => {
+          if (!isFile || inodeOf(path) === file) return;
+          throw new Error(`${path} was removed by an import that has failed; try again`);
+        };
+        db.exec("PRAGMA busy_timeout = 0; PRAGMA cache_size = -32768; PRAGMA synchronous = EXTRA");
+        if (readsOnly) db.exec("BEGIN");
+        const begin = readsOnly ? "SELECT 1 FROM sqlite_schema" : "BEGIN IMMEDIATE";
+        const tryBegin = () => {
+          requireFile();
+          return tryRun(db, begin);
+        };
+        await waitForLock(path, tryBegin, waiting);
+        requireFile();
 
-      // Somebody who looks up an id can delay the commit.
-      db.exec("PRAGMA busy_timeout = 10000");
-      createTables(db, path, options.readsOnly);
-      const found = file === undefined ? "missing" : "existing";
-      return new IdMap(path, db, isNew ? "new" : found);
+        // Somebody who looks up an id can delay the commit.
+        db.exec("PRAGMA busy_timeout = 10000");
+        createTables(db, path);
+        return new IdMap(path, db, isNew);
+      });
     } catch (error) {
-      db.close();
-      // A disk that is full has space for the name of a file, but not for the tables.
-      if (isNew) rmSync(path);
-      throw error;
+      discard(path, db, isNew);
+      throw isDamagedDatabase(error) ? noIdMap(path) : error;
     }
   }
 
   [Symbol.dispose](): void {
-    try {
-      // A failed import leaves no empty file. Others that wait for its lock notice.
-      if (this.#state === "new") rmSync(this.path);
-    } catch {
-      // Windows cannot remove a file that is open.
-    }
-    this.#db.close();
+    discard(this.path, this.#db, this.#isNew);
   }
 
   find(type: RecordType, value: unknown): number | undefined {
     const key = toKey(value);
-    return key === undefined ? undefined : this.#naming(() => this.#tables[type].find(key));
+    return key === undefined ? undefined : this.#do(() => this.#tables[type].find.get(key)?.id);
   }
 
   findKey({ type, id }: RecordKey): string | undefined {
-    return this.#naming(() => this.#tables[type].findKey(id));
+    return this.#do(() => this.#tables[type].findKey.get(id)?.key);
   }
 
   /** Replaces the keys in a record. Other values remain, and validation rejects them. */
@@ -122,12 +99,10 @@ export class IdMap implements Disposable {
     const type = recordTypes.find((known) => known === record.type);
     if (type === undefined) return;
 
+    const { company, roles, achievements } = record;
     this.#replaceId(type, record);
-    this.#replaceId("company", record.company);
-    const { roles, achievements } = record;
-    if (Array.isArray(roles)) {
-      record.roles = roles.map((role) => this.#toId(this.#tables.role, role));
-    }
+    this.#replaceId("company", company);
+    if (Array.isArray(roles)) record.roles = roles.map((role) => this.#toId("role", role));
     if (Array.isArray(achievements)) {
       for (const unlocked of achievements) this.#replaceId("achievement", unlocked);
     }
@@ -135,101 +110,80 @@ export class IdMap implements Disposable {
 
   /** Adds a mark for the new keys, if any. Returns the last mark. Undefined if there are no keys. */
   addMark(): string | undefined {
-    const last = this.#lastMark();
-    if (!this.#hasNewKeys) return last;
+    if (!this.#hasNewKeys) {
+      const last = "SELECT mark FROM mark ORDER BY id DESC";
+      return this.#do(() => this.#db.prepare<{ mark: string }>(last).get()?.mark);
+    }
 
-    const mark = (last?.slice(0, HALF) ?? randomDigits()) + randomDigits();
-    this.#naming(() => this.#db.prepare("INSERT INTO mark (mark) VALUES (?)").run(mark));
+    const mark = randomBytes(16).toString("hex");
+    this.#do(() => this.#db.prepare("INSERT INTO mark (mark) VALUES (?)").run(mark));
     this.#hasNewKeys = false;
     return mark;
   }
 
-  /** Whether this map got one mark after the other. False unless it has both. */
-  isLater(mark: string, other: string): boolean {
-    const number = this.#numberOf(mark);
-    const otherNumber = this.#numberOf(other);
-    return number !== undefined && otherNumber !== undefined && number > otherNumber;
-  }
-
-  /** Why this is not the map of a snapshot that has `mark`, if it is not. */
-  findMismatch(mark: string): "missing" | "empty" | "another" | "older" | undefined {
-    if (this.#numberOf(mark) !== undefined) return undefined;
-    if (this.#state === "missing") return "missing";
-    const last = this.#lastMark();
-    if (last === undefined) return "empty";
-    return last.slice(0, HALF) === mark.slice(0, HALF) ? "older" : "another";
+  /** Returns which of the marks of this map one is, from 1. Undefined if it is another map's. */
+  findMark(mark: string): number | undefined {
+    const query = "SELECT id FROM mark WHERE mark = ?";
+    return this.#do(() => this.#db.prepare<{ id: number }>(query).get(mark)?.id);
   }
 
   commit(): void {
-    this.#naming(() => this.#db.exec("COMMIT"), "write");
-    this.#state = "existing";
-  }
-
-  #lastMark(): string | undefined {
-    const query = "SELECT mark FROM mark ORDER BY id DESC";
-    return this.#naming(() => this.#db.prepare<{ mark: string }>(query).get()?.mark);
-  }
-
-  #numberOf(mark: string): number | undefined {
-    const query = "SELECT id FROM mark WHERE mark = ?";
-    return this.#naming(() => this.#db.prepare<{ id: number }>(query).get(mark)?.id);
+    naming(this.path, "write", () => this.#db.exec("COMMIT"));
+    this.#isNew = false;
   }
 
   #replaceId(type: RecordType, holder: unknown): void {
     if (typeof holder !== "object" || holder === null || !("id" in holder)) return;
-    holder.id = this.#toId(this.#tables[type], holder.id);
+    holder.id = this.#toId(type, holder.id);
   }
 
   /** Returns anything but a key unchanged. */
-  #toId(table: KeyTable, value: unknown): unknown {
-    const known = table.recall(value);
+  #toId(type: RecordType, value: unknown): unknown {
+    const { find, add, remembered } = this.#tables[type];
+    const known = remembered.get(value);
     if (known !== undefined) return known;
     const key = toKey(value);
     if (key === undefined) return value;
 
-    const id = this.#naming(() => table.find(key)) ?? this.#add(table, key);
-    if (id !== undefined) table.remember(value, id);
+    const id = this.#do(() => {
+      const found = find.get(key);
+      this.#hasNewKeys ||= !found;
+      return (found ?? add.get(key))?.id;
+    });
+    // Nothing refers to users.
+    if (type !== "user" && id !== undefined) {
+      if (remembered.size === MAX_REMEMBERED) remembered.clear();
+      remembered.set(value, id);
+    }
     return id;
   }
 
-  #add(table: KeyTable, key: string): number | undefined {
-    this.#hasNewKeys = true;
-    return this.#naming(() => table.add(key));
-  }
-
-  /**
-   * Names this file in an error, because its disk may not be the snapshot's. Reading also writes new
-   * keys that no longer fit into SQLite's memory.
-   */
-  #naming<Result>(use: () => Result, verb = this.#hasNewKeys ? "write" : "read"): Result {
+  /** Reading also writes new keys that no longer fit into SQLite's memory. */
+  #do<Result>(use: () => Result): Result {
     try {
       return use();
     } catch (error) {
-      throw new Error(`cannot ${verb} ${this.path}: ${reasonOf(error)}`);
+      throw named(this.path, this.#hasNewKeys ? "write" : "read", error);
     }
   }
 }
 
-/** Returns the number by which the system knows the file. Undefined if there is none. */
-const fileAt = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino;
-
-/** Begins a transaction, unless another command has begun one. */
-function tryBegin(db: Sqlite): true | undefined {
-  try {
-    return tryLock(db, "BEGIN IMMEDIATE");
-  } catch (error) {
-    if (!codeOf(error).startsWith("SQLITE_READONLY")) throw error;
-    // Without new keys, nothing has to be written.
-    db.exec("BEGIN");
-    return true;
-  }
+/** Prepares statements for the keys of one type. */
+function prepareTable(db: Sqlite, type: RecordType) {
+  return {
+    find: db.prepare<{ id: number }>(`SELECT id FROM ${type} WHERE key = ?`),
+    findKey: db.prepare<{ key: string }>(`SELECT key FROM ${type} WHERE id = ?`),
+    add: db.prepare<{ id: number }>(`INSERT INTO ${type} (key) VALUES (?) RETURNING id`),
+    /** The ids of values, as a source has them, to which many records may refer. */
+    remembered: new Map<unknown, number>(),
+  };
 }
 
-/** Begins to read in a transaction, unless another command is committing. */
-const tryRead = (db: Sqlite) => tryLock(db, "SELECT 1 FROM sqlite_schema");
+/** Returns the number by which the system knows the file. */
+const inodeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino;
 
 /** Runs a statement that takes a lock. Returns undefined if another command's lock prevents it. */
-function tryLock(db: Sqlite, statement: string): true | undefined {
+function tryRun(db: Sqlite, statement: string): true | undefined {
   try {
     db.exec(statement);
     return true;
@@ -241,11 +195,8 @@ function tryLock(db: Sqlite, statement: string): true | undefined {
 
 const noIdMap = (path: string) => new Error(`${path} is not an id map; choose another --id-map`);
 
-/**
- * Creates the tables, unless they exist. Throws if there are only another program's. With
- * `readsOnly`, the file stays empty.
- */
-function createTables(db: Sqlite, path: string, readsOnly = false): void {
+/** Creates the tables, unless they exist. Throws if there are only another program's. */
+function createTables(db: Sqlite, path: string): void {
   const has = (condition: string) =>
     db.prepare(`SELECT 1 FROM sqlite_schema WHERE ${condition}`).get() !== undefined;
   if (has("name = 'mark'")) return;
@@ -253,9 +204,16 @@ function createTables(db: Sqlite, path: string, readsOnly = false): void {
   // With AUTOINCREMENT, an id stays taken even if somebody deletes its row.
   const columns = (name: string) =>
     `id INTEGER PRIMARY KEY AUTOINCREMENT, ${name} TEXT NOT NULL UNIQUE`;
-  const create = readsOnly ? "CREATE TEMP TABLE" : "CREATE TABLE";
-  for (const type of recordTypes) db.exec(`${create} ${type} (${columns("key")})`);
-  db.exec(`${create} mark (${columns("mark")})`);
+  for (const type of recordTypes) db.exec(`CREATE TABLE ${type} (${columns("key")})`);
+  db.exec(`CREATE TABLE mark (${columns("mark")})`);
 }
 
-const randomDigits = () => randomBytes(HALF / 2).toString("hex");
+/** Closes the file. A new one is removed first, so that others that wait for its lock notice. */
+function discard(path: string, db: Sqlite, isNew: boolean): void {
+  try {
+    if (isNew) rmSync(path, { force: true });
+  } catch {
+    // Windows cannot remove a file that is open.
+  }
+  db.close();
+}

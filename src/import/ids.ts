@@ -2,41 +2,33 @@
  * Gives the records of a source the ids that they have in a snapshot.
  *
  * In a source, ids are either numbers, or keys that an id map translates. A snapshot keeps the last
- * mark of its map. The records of a snapshot (the file as a source, or an export, whose first
- * line names the mark) have numbers, which are not translated again.
+ * mark of its map. The records of a snapshot (the file as a source, or an export, whose first line
+ * names the mark) have numbers, which are not translated again.
+ *
+ * A number must never come to mean another person: a takedown would then hide a stranger, and an
+ * import would publish the one who asked to be hidden. So the map must have the marks of all numbers.
  */
 import type { RawRecord, RecordKey } from "../domain/dataset.ts";
 import type { SourceIds } from "../domain/record-reader.ts";
-import type { LockOptions } from "../files/lock.ts";
 import { IdMap } from "./id-map.ts";
-import type { OldSnapshot, OverwriteOptions } from "./old-snapshot.ts";
-import { checkOwner } from "./owner-check.ts";
+import type { OldSnapshot } from "./old-snapshot.ts";
+import type { ImportOptions } from "./options.ts";
 
-export interface IdOptions {
-  /** The file that maps ids of any kind to integers. Without it, ids must be integers. */
-  idMap?: string | undefined;
-}
-
-/** Also how long to wait for the map, and whether a snapshot with others' ids is overwritten. */
-interface OpenOptions extends IdOptions, LockOptions, OverwriteOptions {
-  /** Whether a map that does not exist stays so, even if it would be created. */
-  dryRun?: boolean | undefined;
+type OpenOptions = Pick<ImportOptions, "idMap" | "force" | "dryRun" | "waitMs" | "onWait"> & {
   /** Whether ids of the map are only looked up. */
-  readsOnly?: boolean | undefined;
-}
+  readsOnly?: boolean;
+};
 
 export class Ids implements Disposable {
-  readonly #source: SourceIds;
   readonly #map: IdMap | undefined;
   /** The map if the source has keys, and not a snapshot's numbers. */
   readonly #translator: IdMap | undefined;
   /** The mark of the new snapshot, if the source has a snapshot's numbers. */
   readonly #givenMark: string | undefined;
-  /** Which keys the users so far have: valid ids without a map, or others. */
-  #userKeys: "none" | "integers" | "others" = "none";
+  /** Whether a user so far has a key that is no valid id. Undefined if there was none. */
+  #needsMap: boolean | undefined;
 
   private constructor(source: SourceIds, old: OldSnapshot | undefined, map: IdMap | undefined) {
-    this.#source = source;
     this.#map = map;
     this.#translator = source.kind === "own" ? map : undefined;
     this.#givenMark = source.kind === "own" ? undefined : laterMark(source.mark, old?.mark, map);
@@ -46,11 +38,14 @@ export class Ids implements Disposable {
   static async open(
     source: SourceIds,
     old: OldSnapshot | undefined,
-    options: OpenOptions,
+    { idMap, force, dryRun, readsOnly = false, waitMs, onWait }: OpenOptions,
   ): Promise<Ids> {
-    const map = await openMap(source, old, options);
+    const isBeginning = old === undefined || force === true;
+    const createsMissing = isBeginning && source.kind === "own" && !dryRun;
+    const opening = { createsMissing, readsOnly, waitMs, onWait };
+    const map = idMap === undefined ? undefined : await IdMap.open(idMap, opening);
     try {
-      checkOwner(source, old, map, options.force);
+      refuseOthers(source, old, map, force);
       return new Ids(source, old, map);
     } catch (error) {
       map?.[Symbol.dispose]();
@@ -64,22 +59,19 @@ export class Ids implements Disposable {
 
   /** Adds a mark for new keys to the map. Returns the mark for the snapshot that is written. */
   addMark(): string | undefined {
-    return this.#source.kind === "own" ? this.#map?.addMark() : this.#givenMark;
+    return this.#givenMark ?? this.#translator?.addMark();
   }
 
   /** Replaces the keys in a record of the source by numbers. */
   translate(record: RawRecord): void {
     if (!this.#translator) return;
-
-    if (record.type === "user" && this.#userKeys !== "others") {
-      this.#userKeys = isInteger(record.id) ? "integers" : "others";
-    }
+    if (record.type === "user" && !this.#needsMap) this.#needsMap = !isInteger(record.id);
     this.#translator.translate(record);
   }
 
   /** Whether the map has replaced numbers of users that needed no map. */
   hasNeedlessMap(): boolean {
-    return this.#userKeys === "integers";
+    return this.#needsMap === false;
   }
 
   /** Returns the id of a user, whom a command names by a key or, without a map, by the id. */
@@ -105,16 +97,50 @@ export class Ids implements Disposable {
   }
 }
 
-/** Opens the map, which is created only for a snapshot that nobody has yet. */
-async function openMap(
+/** With `force`, throws only if this would lose takedowns. */
+function refuseOthers(
   source: SourceIds,
   old: OldSnapshot | undefined,
-  { idMap, force, dryRun, ...options }: OpenOptions,
-): Promise<IdMap | undefined> {
-  if (idMap === undefined) return undefined;
-  const isNew = old === undefined || force === true;
-  const getsKeys = source.kind === "own" && !dryRun;
-  return IdMap.open(idMap, { ...options, createsMissing: isNew && getsKeys });
+  map: IdMap | undefined,
+  force = false,
+): void {
+  const conflict = findConflict(source, old, map);
+  if (conflict === undefined) return;
+  if (!force) throw new Error(conflict);
+  if (!old || old.takedowns.length === 0) return;
+
+  const problem = "takedowns of the last hour cannot be kept if ids belong to others";
+  throw new Error(`${problem}; wait, or import with --hold 0 and hide the users again`);
+}
+
+/** Returns why the numbers of the source and the old snapshot are not the map's, and what to do. */
+function findConflict(
+  source: SourceIds,
+  old: OldSnapshot | undefined,
+  map: IdMap | undefined,
+): string | undefined {
+  if (source.kind === "own") return old && findMismatch(old.name, old.mark, map);
+
+  const hasMark = source.mark !== undefined;
+  const mismatch = hasMark && map ? findMismatch("the dataset", source.mark, map) : undefined;
+  if (mismatch !== undefined || !old || source.mark === old.mark) return mismatch;
+  if (hasMark && old.mark !== undefined && map) return findMismatch(old.name, old.mark, map);
+
+  const cure = "choose another --to, or give the id map of both with --id-map";
+  return `the numbers in the dataset are not those in ${old.name}; ${cure}`;
+}
+
+function findMismatch(
+  name: string,
+  mark: string | undefined,
+  map: IdMap | undefined,
+): string | undefined {
+  if (mark === undefined) return map && `${name} was made without an id map; leave out --id-map`;
+  if (map?.findMark(mark) !== undefined) return undefined;
+
+  if (!map) return `${name} was made with an id map; give that file with --id-map`;
+  const problem = `${map.path} is not the id map of ${name}`;
+  return `${problem}; give the file that ${name} was made with, and no older copy`;
 }
 
 /**
@@ -127,7 +153,10 @@ function laterMark(
   map: IdMap | undefined,
 ): string | undefined {
   if (!map || sourceMark === undefined || oldMark === undefined) return sourceMark;
-  return map.isLater(oldMark, sourceMark) ? oldMark : sourceMark;
+  const number = map.findMark(sourceMark);
+  const oldNumber = map.findMark(oldMark);
+  const isOld = number !== undefined && oldNumber !== undefined && oldNumber > number;
+  return isOld ? oldMark : sourceMark;
 }
 
 /** Whether a key, which tables have as text, is a valid id. */

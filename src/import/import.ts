@@ -1,45 +1,38 @@
-/** Builds a snapshot from a dataset, whose records are written in batches as they are read. */
+/**
+ * Builds a snapshot from a dataset:
+ *
+ *     const { counts } = await importDataset("community.ndjson", "community.snapshot");
+ *
+ * The way of a user whose id is a UUID:
+ *
+ * | file | the user there |
+ * |---|---|
+ * | source.ts | a line of NDJSON, or a row that src/tables has turned into the same record: `{"type":"user","id":"3f25…","public":true,"name":" Ann ",…}` |
+ * | ids.ts | the id map says that `3f25…` is 7 |
+ * | clean-record.ts | the name is "Ann" |
+ * | row-writer.ts | valid, so a row of the table `user`; a private user is an id in `private_user` |
+ * | references.ts | after the last record: the user's company, roles and achievements exist |
+ * | takedowns.ts | not hidden by `hide` or `apply` in the last hour |
+ * | guard.ts | most of those who were public still are, under their names |
+ * | snapshot-writer.ts | found by n-grams of the name; the file is complete |
+ */
+import { sqlite } from "#sqlite";
 import { InvalidValue } from "../domain/invalid-value.ts";
 import type { RecordReader } from "../domain/record-reader.ts";
 import { naming, TEMPORARY_DATABASE } from "../files/errors.ts";
-import { findFile, type Paths, type ReplaceOptions, replaceLocked } from "../files/replace.ts";
-import type { TableOptions } from "../tables/open-tables.ts";
-import { type GuardOptions, guardImport } from "./guard.ts";
-import { type IdOptions, Ids } from "./ids.ts";
-import type { LineOptions, LineSource } from "./line-reader.ts";
-import { type FileNames, type OverwriteOptions, readOldSnapshot } from "./old-snapshot.ts";
-import { openReader } from "./open-reader.ts";
-import { type ReadOptions, type ReadReport, readDataset } from "./read-dataset.ts";
+import { findFile, type Paths, replaceLocked } from "../files/replace.ts";
+import { guardImport, type WriteReport } from "./guard.ts";
+import { Ids } from "./ids.ts";
+import type { LineSource } from "./line-reader.ts";
+import { type OldNames, readOldSnapshot } from "./old-snapshot.ts";
+import type { ImportOptions } from "./options.ts";
+import { type ReadReport, readDataset } from "./read-dataset.ts";
 import { RowWriter } from "./row-writer.ts";
 import { SkippingWriter } from "./skip-invalid.ts";
-import { type BuildTime, type FinishOptions, SnapshotWriter } from "./snapshot-writer.ts";
-import { findSource, type Source } from "./source.ts";
+import { SnapshotWriter } from "./snapshot-writer.ts";
+import { findSource, openReader, type Source } from "./source.ts";
 import { summarize } from "./summary.ts";
-import { type HoldOptions, holdTakedowns } from "./takedowns.ts";
-import type { WriteReport } from "./write-report.ts";
-
-/** How to import a source that has been found. */
-interface SourceOptions
-  extends LineOptions,
-    TableOptions,
-    ReadOptions,
-    GuardOptions,
-    OverwriteOptions,
-    HoldOptions,
-    IdOptions,
-    BuildTime,
-    FinishOptions,
-    ReplaceOptions {
-  /** Whether to report what an import would do, and write nothing. */
-  dryRun?: boolean | undefined;
-  /** Whether to skip anything invalid in the dataset; see skip-invalid.ts. */
-  skipInvalid?: boolean;
-}
-
-export interface ImportOptions extends SourceOptions {
-  /** The folder with a SELECT for each table, if the source is a database. */
-  queries?: string | undefined;
-}
+import { holdTakedowns } from "./takedowns.ts";
 
 /**
  * Imports a dataset into the snapshot file `target`, which stays unchanged if the import fails. Only
@@ -49,9 +42,9 @@ export interface ImportOptions extends SourceOptions {
 export async function importDataset(
   dataset: LineSource,
   target: string | undefined,
-  { queries, ...options }: ImportOptions = {},
+  options: ImportOptions = {},
 ): Promise<WriteReport> {
-  return importSource(findNamed(dataset, queries), target, options);
+  return importSource(findNamed(dataset, options.queries), target, options);
 }
 
 /** Finds out what a dataset is. The error names the dataset as users of the library know it. */
@@ -67,25 +60,20 @@ function findNamed(dataset: LineSource, queries?: string): Source {
 export async function importSource(
   source: Source,
   target: string | undefined,
-  options: SourceOptions,
+  options: Omit<ImportOptions, "queries">,
 ): Promise<WriteReport> {
-  if (options.dryRun) return tryImport(source, target, options);
+  if (options.dryRun) {
+    const old = target === undefined ? undefined : { name: target, path: await findFile(target) };
+    return naming(TEMPORARY_DATABASE, "write", () => importInto(source, old, undefined, options));
+  }
+
   if (target === undefined) throw new TypeError("only a dry run can have no target");
-
-  const importOver = (paths: Paths) =>
-    importInto(source, { name: target, path: paths.old }, paths, options);
   // Changes that arrive during an import wait for the lock, so the import cannot undo them.
-  return replaceLocked(target, importOver, options);
-}
-
-/** Reports what an import would do. Writes no file but a temporary database. */
-async function tryImport(
-  source: Source,
-  target: string | undefined,
-  options: SourceOptions,
-): Promise<WriteReport> {
-  const names = target === undefined ? undefined : { name: target, path: await findFile(target) };
-  return naming(TEMPORARY_DATABASE, "write", () => importInto(source, names, undefined, options));
+  return replaceLocked(
+    target,
+    (paths) => importInto(source, { name: target, path: paths.old }, paths, options),
+    options,
+  );
 }
 
 /**
@@ -94,37 +82,36 @@ async function tryImport(
  */
 async function importInto(
   source: Source,
-  names: FileNames | undefined,
+  names: OldNames | undefined,
   paths: Paths | undefined,
-  options: SourceOptions,
+  options: ImportOptions,
 ): Promise<WriteReport> {
   const builtAtMs = options.builtAtMs ?? Date.now();
   const old = names && (await readOldSnapshot(names, builtAtMs, options));
 
-  const idKind = options.idMap === undefined ? "integers" : "keys";
-  await using reader = await openReader(source, idKind, options);
+  await using reader = await openReader(source, options);
   using ids = await Ids.open(reader.ids, old, options);
-  using writer = SnapshotWriter.create(paths?.work, old?.path, builtAtMs);
+  const file = paths ? sqlite.openWritable(paths.work) : sqlite.openTemporary();
+  using writer = SnapshotWriter.create(file, builtAtMs, old?.path);
 
   const read = await fill(writer, reader, ids, options);
   const held = old ? holdTakedowns(writer.db, old.takedowns) : 0;
   const summary = summarize(writer.db);
   const differences = guardImport(writer.db, read.skipped, summary, old, options);
 
+  const sha256 = paths && (await writer.toFile(paths, ids, summary, options.onIndexed));
   const { counts, unlocked } = summary;
-  const report: WriteReport = { ...read, counts, unlocked, differences, held, notFound: [] };
-  if (paths === undefined) return report;
-  return { ...report, sha256: await writer.toFile(paths, ids, summary, options) };
+  return { ...read, counts, unlocked, differences, held, notFound: [], sha256 };
 }
 
 /** Builds a snapshot in memory from a dataset, which may be empty. */
 export async function buildSnapshot(
   dataset: LineSource,
-  { builtAtMs }: BuildTime = {},
+  { builtAtMs = Date.now() }: Pick<ImportOptions, "builtAtMs"> = {},
 ): Promise<Uint8Array> {
-  await using reader = await openReader(findNamed(dataset), "integers", {});
+  await using reader = await openReader(findNamed(dataset), {});
   using ids = await Ids.open(reader.ids, undefined, {});
-  using writer = SnapshotWriter.createInMemory(builtAtMs);
+  using writer = SnapshotWriter.create(sqlite.openMemory(), builtAtMs);
 
   await fill(writer, reader, ids, {});
   return await writer.toBytes(ids, summarize(writer.db));
@@ -134,7 +121,7 @@ function fill(
   { db, builtAtMs }: SnapshotWriter,
   reader: RecordReader,
   ids: Ids,
-  options: ReadOptions & Pick<SourceOptions, "skipInvalid" | "force">,
+  options: ImportOptions,
 ): Promise<ReadReport> {
   const handler = options.skipInvalid ? new SkippingWriter(db, ids) : new RowWriter(db, ids);
   return readDataset(reader, handler, ids, builtAtMs, {

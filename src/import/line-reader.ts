@@ -1,9 +1,7 @@
 /** Reads records from lines: NDJSON, plain or gzip, from a file, a stream, bytes or objects. */
 import type { RawRecord } from "../domain/dataset.ts";
 import {
-  type FoundError,
   type Item,
-  type Location,
   namingFirst,
   OWN_IDS,
   type RecordReader,
@@ -13,6 +11,7 @@ import { InvalidRecord, parseObject, validateMarker } from "../domain/validate-r
 import type { ValidationError } from "../domain/validation-errors.ts";
 import { decompress, openInput, readStream } from "../files/input.ts";
 import { readLines, type TextLine } from "../files/split-lines.ts";
+import type { ImportOptions } from "./options.ts";
 
 /**
  * The origin of lines: the path of an NDJSON file (plain or gzip) or `-` for standard input, its
@@ -25,66 +24,47 @@ export type LineSource<Line extends object = object> =
   | Iterable<Line>
   | AsyncIterable<Uint8Array>;
 
-export interface LineOptions {
-  /** Whether a missing end line is an error, because the dataset may be incomplete. */
-  expectEnd?: boolean | undefined;
-  /** Called repeatedly with the number of bytes that have been read. */
-  onBytes?: ((bytes: number) => void) | undefined;
-}
+/** Reads the first line, which says whose ids these are. */
+export async function openLines(
+  source: LineSource,
+  { expectEnd, onBytes }: Pick<ImportOptions, "expectEnd" | "onBytes">,
+): Promise<RecordReader> {
+  const batches = readLines(decompress(counting(bytesOf(source), onBytes)));
+  const parser = new LineParser();
+  const { value: lines = [] } = await batches.next();
+  const first = [...parser.parse(lines.slice(0, 1))];
 
-export class LineReader implements RecordReader {
-  readonly unknownColumns = [];
-  readonly notes = [];
-  readonly #batches: AsyncGenerator<TextLine[]>;
-  readonly #options: LineOptions;
-  /** The content of the first line, which says whose ids these are. */
-  #first: readonly Item[] = [];
-  /** The other lines of the first batch. */
-  #others: TextLine[] = [];
-  #ids = OWN_IDS;
-  /** How many lines have been read. */
-  #count = 0;
-  /** The number of the end line. */
-  #end: number | undefined;
+  async function* read(): AsyncGenerator<Iterable<Item>> {
+    yield first;
+    yield parser.parse(lines.slice(1));
+    for await (const others of batches) yield parser.parse(others);
 
-  private constructor(batches: AsyncGenerator<TextLine[]>, options: LineOptions) {
-    this.#batches = batches;
-    this.#options = options;
-  }
-
-  static async open(source: LineSource, options: LineOptions): Promise<LineReader> {
-    const bytes = counting(bytesOf(source), options.onBytes);
-    const reader = new LineReader(readLines(decompress(bytes)), options);
-    const { value: lines = [] } = await reader.#batches.next();
-    reader.#first = [...reader.#readBatch(lines.slice(0, 1))];
-    reader.#others = lines.slice(1);
-    return reader;
-  }
-
-  get ids(): SourceIds {
-    return this.#ids;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#batches.return(undefined);
-  }
-
-  async *read(): AsyncGenerator<Iterable<Item>> {
-    yield this.#first;
-    yield this.#readBatch(this.#others);
-    for await (const lines of this.#batches) yield this.#readBatch(lines);
-
-    if (!this.#options.expectEnd || this.#end !== undefined) return;
+    if (!expectEnd || parser.end !== undefined) return;
     const reason = "the end line is missing, so the dataset may be incomplete";
     yield listProblems([{ field: "", reason }]);
   }
 
-  /** A position is the number of a line. */
-  locate({ at, first, reason }: FoundError): Location {
-    return { reason: namingFirst(reason, first), line: at };
-  }
+  return {
+    ids: parser.ids,
+    unknownColumns: [],
+    notes: [],
+    read,
+    // A position is the number of a line.
+    locate: ({ at, first, reason }) => ({ reason: namingFirst(reason, first), line: at }),
+    async [Symbol.asyncDispose]() {
+      await batches.return(undefined);
+    },
+  };
+}
 
-  *#readBatch(lines: TextLine[]): Generator<Item> {
+class LineParser {
+  ids: SourceIds = OWN_IDS;
+  /** The number of the end line. */
+  end: number | undefined;
+  /** How many lines have been read. */
+  #count = 0;
+
+  *parse(lines: TextLine[]): Generator<Item> {
     for (const line of lines) {
       const record = this.#parse(line);
       this.#count++;
@@ -95,7 +75,7 @@ export class LineReader implements RecordReader {
 
   /** Returns undefined for a line about the whole dataset. */
   #parse({ number, text, problem }: TextLine): RawRecord | InvalidRecord | undefined {
-    if (this.#end !== undefined) return invalid(`comes after the end line (line ${this.#end})`);
+    if (this.end !== undefined) return invalid(`comes after the end line (line ${this.end})`);
     if (problem !== undefined) return invalid(problem);
 
     const record = parseObject(text);
@@ -107,11 +87,11 @@ export class LineReader implements RecordReader {
 
     if (marker.type === "ids") {
       if (this.#count > 0) return invalid('with "type":"ids" must be the first line');
-      this.#ids = { kind: "snapshot", mark: marker.map };
+      this.ids = { kind: "snapshot", mark: marker.map };
       return undefined;
     }
 
-    this.#end = number;
+    this.end = number;
     if (marker.lines === this.#count) return undefined;
     const expected = `must be ${this.#count} (the number of lines before this one)`;
     return invalid(`${expected}, got ${marker.lines}`, "lines");
@@ -138,7 +118,7 @@ function bytesOf(source: LineSource): AsyncIterable<Uint8Array> {
 
 async function* counting(
   chunks: AsyncIterable<Uint8Array>,
-  onBytes: LineOptions["onBytes"],
+  onBytes: ImportOptions["onBytes"],
 ): AsyncGenerator<Uint8Array> {
   let read = 0;
   for await (const chunk of chunks) {

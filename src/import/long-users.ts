@@ -3,10 +3,12 @@ import { MAX_ACHIEVEMENTS_BYTES } from "../domain/model.ts";
 import { encodeUnlocks, type Unlock } from "../snapshot/format/records.ts";
 import { achievement, user } from "../snapshot/format/schema.ts";
 import { type Database, prepareText } from "../sqlite/driver.ts";
-import type { Report } from "./record-handler.ts";
+import type { Report } from "./read-dataset.ts";
 
 /** More bytes than an entry adds to the JSON of its definition. */
 const ENTRY_BYTES = 100;
+
+export type UserUnlocks = Pick<typeof user.$inferSelect, "id" | "name" | "achievements">;
 
 export interface LongUser {
   id: number;
@@ -16,8 +18,6 @@ export interface LongUser {
   /** The newest achievements that fit. */
   fitting: Unlock[];
 }
-
-export type UserUnlocks = Pick<typeof user.$inferSelect, "id" | "name" | "achievements">;
 
 export class LongUsers {
   readonly #db: Database;
@@ -47,7 +47,7 @@ export class LongUsers {
   }
 
   /** Reads no user if everybody would fit even if all definitions were as long as the longest. */
-  *list(users: Iterable<UserUnlocks> = this.#listUsers()): Generator<LongUser> {
+  *list(users: Iterable<UserUnlocks> = listUsers(this.#db)): Generator<LongUser> {
     const rows = this.#db.select().from(achievement).all();
     const definitions = new Map(rows.map((row) => [row.id, JSON.stringify(row)]));
     const sizes = definitions.values().map((json) => Buffer.byteLength(json));
@@ -56,24 +56,19 @@ export class LongUsers {
 
     for (const { id, name, achievements } of users) {
       const unlocks: Unlock[] = JSON.parse(achievements);
-      const { bytes, fitting } = measure(unlocks, (id) => definitions.get(id) ?? "");
+      let bytes = 1;
+      const fitting = unlocks.filter((unlock) => {
+        // In a longer list, a comma takes the place of one of the two brackets.
+        const entry = encodeUnlocks([unlock], (id) => definitions.get(id) ?? "");
+        bytes += Buffer.byteLength(entry) - 1;
+        return bytes <= MAX_ACHIEVEMENTS_BYTES;
+      });
       if (fitting.length < unlocks.length) yield { id, name, bytes, fitting };
     }
   }
-
-  *#listUsers(): Generator<UserUnlocks> {
-    const { id, name, achievements } = user;
-    const users = this.#db.select({ id, name, achievements }).from(user);
-    yield* prepareText(this.#db, users).iterate();
-  }
 }
 
-function measure(unlocks: Unlock[], definitionOf: (id: number) => string) {
-  let bytes = 1;
-  const fitting = unlocks.filter((unlock) => {
-    // In a longer list, a comma takes the place of one of the two brackets.
-    bytes += Buffer.byteLength(encodeUnlocks([unlock], definitionOf)) - 1;
-    return bytes <= MAX_ACHIEVEMENTS_BYTES;
-  });
-  return { bytes, fitting };
+function* listUsers(db: Database): Generator<UserUnlocks> {
+  const { id, name, achievements } = user;
+  yield* prepareText(db, db.select({ id, name, achievements }).from(user)).iterate();
 }

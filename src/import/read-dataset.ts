@@ -1,27 +1,60 @@
 /**
  * Reads a whole dataset or change file, whatever its source is. Each record gets its numbers, is
- * cleaned, validated and given to a handler.
+ * cleaned, validated and given to a handler. An error is final unless the handler skips what is
+ * invalid.
  */
-import type { RecordKey } from "../domain/dataset.ts";
+import type { RawRecord, RecordKey } from "../domain/dataset.ts";
 import { RoundedIds } from "../domain/keys.ts";
-import type { RecordReader, UnknownColumn } from "../domain/record-reader.ts";
+import type {
+  FoundError,
+  Location,
+  Position,
+  RecordItem,
+  RecordReader,
+  UnknownColumn,
+} from "../domain/record-reader.ts";
 import { InvalidRecord } from "../domain/validate-record.ts";
-import { type CleaningOptions, cleanRecord } from "./clean-record.ts";
-import { ErrorCollector } from "./error-collector.ts";
+import { cleanRecord } from "./clean-record.ts";
 import type { Ids } from "./ids.ts";
 import { OddTexts } from "./odd-texts.ts";
-import { DatasetError, type SkippedErrors } from "./record-errors.ts";
-import type { RecordHandler } from "./record-handler.ts";
+import type { ImportOptions } from "./options.ts";
+import { DatasetError, RecordErrors, SkippedErrors } from "./record-errors.ts";
 
-export interface ReadOptions extends CleaningOptions {
-  /** How many errors of each kind to report. Defaults to 5. */
-  maxErrors?: number | undefined;
+/** Validates the records of a dataset or a change file and applies them to a database. */
+export interface RecordHandler<Parsed> {
+  validate(record: RawRecord): Parsed | InvalidRecord;
+  /** Applies a record, or returns the errors in it. */
+  add(record: Parsed, at: Position): FoundError[];
+  /**
+   * Leaves out the invalid part of a record that is invalid or was refused by `add`. Without this
+   * method, every error is final.
+   */
+  skip?(record: RecordKey, invalid: Parsed | InvalidRecord, at: Position): Skipped;
+  /** Completes the rows, and reports the errors that can be detected only after the last record. */
+  finish(report: Report): void;
 }
 
-interface AllOptions extends ReadOptions {
+/** The fate of a record of which all, or the invalid part, was skipped. */
+export type Skipped = keyof typeof consequences;
+
+/** Takes an error, and what has become of the user. */
+export type Report = (error: FoundError, skipped?: Skipped) => void;
+
+/** The ends of messages about a skipped record. */
+const consequences = {
+  "left out": "",
+  trimmed: "; the rest of the user is kept",
+  "made private": "; the user becomes private",
+  "private already": "; the user becomes private",
+};
+
+const ROUNDED =
+  "looks like a number that a program has rounded, and so do all other long ids of this type; have that program read ids as text, or import them as they are with --force";
+
+type ReadOptions = Pick<ImportOptions, "avatarBase" | "decodeHtml" | "maxErrors"> & {
   /** Whether it is an error if all long ids of a type look rounded. */
   refusesRounded?: boolean;
-}
+};
 
 /** The report on a dataset that has been read. */
 export interface ReadReport extends Pick<OddTexts, "names" | "times"> {
@@ -41,7 +74,7 @@ export async function readDataset<Parsed extends RecordKey>(
   handler: RecordHandler<Parsed>,
   ids: Ids,
   nowMs: number,
-  options: AllOptions,
+  options: ReadOptions,
 ): Promise<ReadReport> {
   let cleaned = 0;
   const odd = new OddTexts(nowMs, options);
@@ -51,7 +84,8 @@ export async function readDataset<Parsed extends RecordKey>(
   for await (const items of reader.read()) {
     for (const item of items) {
       if ("problem" in item) {
-        collector.addProblem(item);
+        collector.add(item.problem, item.isFatal, item.location);
+        if (item.losesUser) collector.skipped.leftOut++;
         continue;
       }
 
@@ -72,8 +106,12 @@ export async function readDataset<Parsed extends RecordKey>(
     }
   }
 
-  if (options.refusesRounded) collector.addRounded(rounded);
-  handler.finish((error, skipped) => collector.addLate(error, skipped));
+  const columns = options.refusesRounded ? rounded.list() : [];
+  for (const first of columns) collector.add({ field: "id", reason: ROUNDED, ...first }, true);
+  handler.finish((error, skipped) => {
+    if (skipped === "made private") collector.skipped.hidden++;
+    collector.add(error, false);
+  });
   if (collector.errors.count > 0) throw new DatasetError(collector.errors);
 
   const { names, times } = odd;
@@ -88,4 +126,70 @@ export async function readDataset<Parsed extends RecordKey>(
     hasNeedlessMap,
     skipped: collector.skipped,
   };
+}
+
+/** Collects errors, and has the reader say where they are. */
+class ErrorCollector<Parsed extends RecordKey> {
+  readonly errors: RecordErrors;
+  readonly skipped: SkippedErrors;
+  readonly #handler: RecordHandler<Parsed>;
+  readonly #reader: RecordReader;
+  readonly #ids: Ids;
+  /** Records that are invalid themselves. References to them are not reported as errors. */
+  readonly #invalid = new Set<string>();
+
+  constructor(
+    handler: RecordHandler<Parsed>,
+    reader: RecordReader,
+    ids: Ids,
+    maxErrors: number | undefined,
+  ) {
+    this.errors = new RecordErrors(maxErrors);
+    this.skipped = new SkippedErrors(maxErrors);
+    this.#handler = handler;
+    this.#reader = reader;
+    this.#ids = ids;
+  }
+
+  add(error: FoundError, isFinal: boolean, location?: Location): void {
+    if (error.missing && this.#invalid.has(this.#nameOf(error.missing))) return;
+    const named = { ...error, id: this.#idOf(error) };
+    const errors = isFinal || !this.#handler.skip ? this.errors : this.skipped;
+    errors.add(named, location ?? this.#reader.locate(named));
+  }
+
+  /** Adds the errors in a record, and skips the record if possible. */
+  reject(
+    invalid: Parsed | InvalidRecord,
+    errors: readonly FoundError[],
+    { at, first }: RecordItem,
+  ): void {
+    const record = invalid instanceof InvalidRecord ? invalid.record : invalid;
+    const { type, id } = record ?? {};
+    const skipped = record && this.#handler.skip?.(record, invalid, at);
+    if (skipped === "made private") this.skipped.hidden++;
+
+    const isFinal = skipped === undefined;
+    if (isFinal && record && type !== "user") this.#invalid.add(this.#nameOf(record));
+
+    const consequence = isFinal ? "" : consequences[skipped];
+    for (const error of errors) {
+      const { field, reason, kind = reason, isDuplicate = false } = error;
+      const found: FoundError = { field, reason: reason + consequence, kind, type, id, at };
+      if (isDuplicate) {
+        found.isDuplicate = true;
+        found.first = error.first ?? first;
+      }
+      this.add(found, isFinal);
+    }
+  }
+
+  #idOf({ type, id }: Pick<FoundError, "type" | "id">): number | string | undefined {
+    return type && typeof id === "number" ? this.#ids.inSource({ type, id }) : id;
+  }
+
+  /** References in tables are found before ids are replaced, so records go by the source's ids. */
+  #nameOf(record: Pick<FoundError, "type" | "id">): string {
+    return `${record.type} ${this.#idOf(record)}`;
+  }
 }

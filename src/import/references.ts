@@ -8,7 +8,7 @@ import type { Position } from "../domain/record-reader.ts";
 import { mustExist } from "../domain/validation-errors.ts";
 import type { Database, Statement } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
-import type { Report } from "./record-handler.ts";
+import type { Report } from "./read-dataset.ts";
 
 /** A reference as it is in the table `pending`. */
 interface Pending extends RecordKey {

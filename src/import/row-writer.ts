@@ -2,7 +2,7 @@
  * Writes each record of a dataset as a row. A duplicate id is reported immediately, but a reference
  * to a missing record only after the last record.
  */
-import { eq, getTableColumns, type SQL, sql } from "drizzle-orm";
+import { eq, getTableColumns, getTableName, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { DatasetLine, RecordKey } from "../domain/dataset.ts";
 import { MAX_ACHIEVEMENT_DEFINITIONS, MAX_ROLE_DEFINITIONS } from "../domain/limits.ts";
@@ -16,8 +16,8 @@ import type { Unlock } from "../snapshot/format/records.ts";
 import { achievement, company, privateUser, role, user } from "../snapshot/format/schema.ts";
 import { type Database, prepareText } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
-import { type LongUser, LongUsers, type UserUnlocks } from "./long-users.ts";
-import type { RecordHandler, Report } from "./record-handler.ts";
+import { LongUsers } from "./long-users.ts";
+import type { RecordHandler, Report } from "./read-dataset.ts";
 import { References } from "./references.ts";
 
 const limits = {
@@ -31,15 +31,13 @@ const limits = {
 
 const id = sql.placeholder("id");
 
-const userColumns = Object.keys(getTableColumns(user)) as (keyof typeof user.$inferSelect)[];
-
 export class RowWriter implements RecordHandler<DatasetLine> {
   readonly validate = validateRecord;
   /** How many achievements the users have unlocked whose rows were added, less those removed. */
   unlocked = 0;
-  readonly #references: References;
-  readonly #longUsers: LongUsers;
-  readonly #db: Database;
+  readonly references: References;
+  readonly longUsers: LongUsers;
+  protected readonly db: Database;
   readonly #ids: Ids;
   readonly #inserts: ReturnType<typeof prepareInserts>;
   readonly #deletions: ReturnType<typeof prepareDeletions>;
@@ -47,10 +45,10 @@ export class RowWriter implements RecordHandler<DatasetLine> {
   readonly #known = { role: new Set<number>(), achievement: new Set<number>() };
 
   constructor(db: Database, ids: Ids) {
-    this.#db = db;
+    this.db = db;
     this.#ids = ids;
-    this.#references = new References(db, ids);
-    this.#longUsers = new LongUsers(db);
+    this.references = new References(db, ids);
+    this.longUsers = new LongUsers(db);
     this.#inserts = prepareInserts(db);
     this.#deletions = prepareDeletions(db);
   }
@@ -69,83 +67,74 @@ export class RowWriter implements RecordHandler<DatasetLine> {
   /** Returns whether there was such a record. */
   remove({ type, id }: RecordKey): boolean {
     if (type !== "user") return this.#deletions[type].run({ id }).changes > 0;
-
     return this.#removePublic(id) || this.#deletions.privateUser.run({ id }).changes > 0;
   }
 
   /** Makes a user private. Returns false if the user was private already. */
   hide(id: number): boolean {
     this.#removePublic(id);
-    return this.#inserts.addPrivateUser.run({ id }).changes > 0;
-  }
-
-  /** Notes the references in another record of a user, of whom the first record counts. */
-  noteRepeated(record: PublicUserLine, at: Position): void {
-    this.#longUsers.note(record.achievements?.length ?? 0);
-    this.#noteReferences(record, at, false);
-  }
-
-  /** Notes that a change deletes a record, to which users may still refer. */
-  noteDeletion(record: RecordKey, at: Position): void {
-    this.#references.addDeletion(at, record);
-  }
-
-  /** Has the users checked who were written earlier, because a definition may have become longer. */
-  recheckLongUsers(): void {
-    this.#longUsers.checkAll();
-  }
-
-  /** Lists those of `users`, or of all, whose achievements are too long for a response. */
-  listLongUsers(users?: Iterable<UserUnlocks>): Iterable<LongUser> {
-    return this.#longUsers.list(users);
+    return this.#inserts.privateUser({ id });
   }
 
   finish(report: Report): void {
-    nameCompanies(this.#db, sql`id IN (${this.#references.usersBeforeCompany()})`);
-    this.#references.finish(report);
+    nameCompanies(this.db, sql`id IN (${this.references.usersBeforeCompany()})`);
+    this.references.finish(report);
     // When a change file is applied, the old and new rows together may exceed the limit.
     for (const type of ["role", "achievement"] as const) {
-      if (countOf(this.#db, limits[type].table) > limits[type].max) report(tooMany(type));
+      if (countOf(this.db, limits[type].table) > limits[type].max) report(tooMany(type));
     }
-    this.#longUsers.finish(report);
+    this.longUsers.finish(report);
   }
 
   /** Copies the names of companies into the rows of their members. */
-  nameMembers(companyIds: Iterable<number>): void {
-    const ids = JSON.stringify([...companyIds]);
-    nameCompanies(this.#db, sql`company_id IN (SELECT value FROM json_each(${ids}))`);
+  nameMembers(companyIds: readonly number[]): void {
+    const ids = JSON.stringify(companyIds);
+    nameCompanies(this.db, sql`company_id IN (SELECT value FROM json_each(${ids}))`);
+  }
+
+  /** Notes what has to be checked after the last record. */
+  noteUser(
+    { id: user, company, roles = [], achievements = [] }: PublicUserLine,
+    at: Position,
+    isCompanyKnown = false,
+  ): void {
+    this.longUsers.note(achievements.length);
+    if (company && !isCompanyKnown) {
+      this.references.add(at, "company.id", { type: "company", id: company.id }, user);
+    }
+    for (const [index, id] of roles.entries()) {
+      if (this.#known.role.has(id)) continue;
+      this.references.add(at, `roles[${index}]`, { type: "role", id }, user);
+    }
+    for (const [index, { id }] of achievements.entries()) {
+      if (this.#known.achievement.has(id)) continue;
+      this.references.add(at, `achievements[${index}].id`, { type: "achievement", id }, user);
+    }
   }
 
   /** Writes the row for a record. Returns false if its id is already taken. */
   #insert(record: DatasetLine, at: Position): boolean {
-    const { addRole, addAchievement, addCompany, addPrivateUser } = this.#inserts;
-    if (record.type === "role") return addRole.run(record).changes > 0;
-    if (record.type === "achievement") {
-      return addAchievement.run({ ...record, type: record.kind }).changes > 0;
+    const inserts = this.#inserts;
+    switch (record.type) {
+      case "role":
+        return inserts.role(record);
+      case "achievement":
+        return inserts.achievement({ ...record, type: record.kind });
+      case "company":
+        return inserts.company({ ...record, folded: spell(record.name) });
+      case "user":
+        return record.public ? this.#insertUser(record, at) : inserts.privateUser(record);
     }
-    if (record.type === "company") {
-      return addCompany.run({ ...record, folded: spell(record.name) }).changes > 0;
-    }
-    if (record.public) return this.#insertUser(record, at);
-    return addPrivateUser.run(record).changes > 0;
-  }
-
-  #removePublic(id: number): boolean {
-    const [removed] = this.#deletions.publicUser.all({ id });
-    if (removed) this.unlocked -= removed.unlocked;
-    return removed !== undefined;
   }
 
   #insertUser(record: PublicUserLine, at: Position): boolean {
-    const { id, company, roles = [], achievements = [] } = record;
-    const { addUser, findCompany } = this.#inserts;
-    const companyName = company && findCompany.get(company.id)?.name;
-
-    const unlocks = listUnlocks(achievements);
-    const row: typeof user.$inferSelect = {
+    const { id, name, company, roles = [] } = record;
+    const companyName = company && this.#inserts.findCompany.get(company.id)?.name;
+    const unlocks = listUnlocks(record);
+    const isAdded = this.#inserts.user({
       id,
-      name: record.name,
-      folded: spell(record.name),
+      name,
+      folded: spell(name),
       avatar_url: record.avatar_url ?? null,
       company_id: company?.id ?? null,
       company_name: companyName ?? null,
@@ -153,39 +142,23 @@ export class RowWriter implements RecordHandler<DatasetLine> {
       roles: JSON.stringify(roles.toSorted((a, b) => a - b)),
       created_at: parseTime(record.created_at) ?? 0,
       achievements: JSON.stringify(unlocks),
-    };
-
-    const values = userColumns.map((name) => row[name]);
-    const added = addUser.run(...values, id);
-    if (added.changes === 0) return false;
+    });
+    if (!isAdded) return false;
 
     this.unlocked += unlocks.length;
-    this.#longUsers.note(unlocks.length);
-    this.#noteReferences(record, at, companyName !== undefined);
+    this.noteUser(record, at, companyName !== undefined);
     return true;
   }
 
-  #noteReferences(
-    { id: user, company, roles = [], achievements = [] }: PublicUserLine,
-    at: Position,
-    isCompanyKnown: boolean,
-  ): void {
-    if (company && !isCompanyKnown) {
-      this.#references.add(at, "company.id", { type: "company", id: company.id }, user);
-    }
-    for (const [index, id] of roles.entries()) {
-      if (this.#known.role.has(id)) continue;
-      this.#references.add(at, `roles[${index}]`, { type: "role", id }, user);
-    }
-    for (const [index, { id }] of achievements.entries()) {
-      if (this.#known.achievement.has(id)) continue;
-      this.#references.add(at, `achievements[${index}].id`, { type: "achievement", id }, user);
-    }
+  #removePublic(id: number): boolean {
+    const [removed] = this.#deletions.publicUser.all({ id });
+    if (removed) this.unlocked -= removed.unlocked;
+    return removed !== undefined;
   }
 }
 
 /** Lists the achievements of a user, the newest first. */
-export function listUnlocks(achievements: PublicUserLine["achievements"] = []): Unlock[] {
+export function listUnlocks({ achievements = [] }: PublicUserLine): Unlock[] {
   return achievements
     .map(({ id, tier, unlocked_at }): Unlock => [id, tier, parseTime(unlocked_at) ?? 0])
     .sort(([a, , aTime], [b, , bTime]) => bTime - aTime || a - b);
@@ -194,26 +167,32 @@ export function listUnlocks(achievements: PublicUserLine["achievements"] = []): 
 function prepareInserts(db: Database) {
   const companies = db.select({ name: company.name }).from(company).where(eq(company.id, id));
   return {
-    addRole: prepareInsert(db, role),
-    addAchievement: prepareInsert(db, achievement),
-    addCompany: prepareInsert(db, company),
-    // Not in drizzle, which takes 3 s longer for a million users.
-    addUser: db.$client.prepare(`INSERT INTO user (${userColumns.join(", ")})
-      SELECT ${userColumns.map(() => "?").join(", ")}
-      WHERE NOT EXISTS (SELECT 1 FROM private_user WHERE id = ?) ON CONFLICT DO NOTHING`),
-    addPrivateUser: db
-      .insert(privateUser)
-      .select(sql`SELECT ${id} WHERE NOT EXISTS (SELECT 1 FROM user WHERE id = ${id})`)
-      .onConflictDoNothing()
-      .prepare(),
+    role: prepareInsert(db, role),
+    achievement: prepareInsert(db, achievement),
+    company: prepareInsert(db, company),
+    user: prepareInsert(db, user, privateUser),
+    privateUser: prepareInsert(db, privateUser, user),
     findCompany: prepareText(db, companies),
   };
 }
 
-/** The parameters are named after the columns. Inserts nothing if the key is taken. */
-function prepareInsert(db: Database, table: SQLiteTable) {
-  const values = Object.keys(getTableColumns(table)).map((name) => [name, sql.placeholder(name)]);
-  return db.insert(table).values(Object.fromEntries(values)).onConflictDoNothing().prepare();
+/**
+ * Returns a function that adds a row, unless its id is taken, also in `other`. Returns whether it was
+ * added. With drizzle, a million users take 3 s longer.
+ */
+function prepareInsert<Table extends SQLiteTable>(
+  db: Database,
+  table: Table,
+  other: SQLiteTable = table,
+) {
+  const columns = Object.keys(getTableColumns(table));
+  const statement = db.$client.prepare(`INSERT INTO ${getTableName(table)} (${columns})
+    SELECT ${columns.map(() => "?")}
+    WHERE NOT EXISTS (SELECT 1 FROM ${getTableName(other)} WHERE id = ?) ON CONFLICT DO NOTHING`);
+  return (row: Table["$inferSelect"]) => {
+    const values = columns.map((name) => row[name] as string | number | null);
+    return statement.run(...values, row.id as number).changes > 0;
+  };
 }
 
 function prepareDeletions(db: Database) {

@@ -1,10 +1,21 @@
-/** Finds out what a source is, or why it can be none. */
+/** Finds out what a source is, or why it can be none, and opens the reader that fits. */
+import { setImmediate } from "node:timers/promises";
 import { InvalidValue } from "../domain/invalid-value.ts";
+import type { Item, RecordReader } from "../domain/record-reader.ts";
 import { isUrl, STANDARD } from "../files/file-kinds.ts";
 import { isFolder } from "../files/input.ts";
 import { isSnapshot } from "../snapshot/format/layout.ts";
+import { readMeta } from "../snapshot/format/meta.ts";
+import { openPrivate } from "../snapshot/format/open.ts";
+import { listRecords } from "../snapshot/format/records.ts";
+import type { Database } from "../sqlite/driver.ts";
 import { DATABASE_URLS, dialects, findDialect } from "../tables/dialects.ts";
-import type { LineSource } from "./line-reader.ts";
+import { openCsv, openQueries } from "../tables/open-tables.ts";
+import { type LineSource, openLines } from "./line-reader.ts";
+import type { ImportOptions } from "./options.ts";
+
+/** How many records of a snapshot are read between two looks at signals. */
+const BATCH = 500;
 
 /** Where records come from, and as what they are read. */
 export type Source =
@@ -52,4 +63,47 @@ function findDatabaseProblem(url: string): string | undefined {
 function hasHost(url: string): boolean {
   const { host, pathname, search, hash } = URL.parse(url) ?? {};
   return Boolean(host) && !`${pathname}${search}${hash}`.includes("@");
+}
+
+/** Opens the reader that fits. Only with an id map, tables may have ids of any kind. */
+export async function openReader(source: Source, options: ImportOptions): Promise<RecordReader> {
+  const idKind = options.idMap === undefined ? "integers" : "keys";
+  switch (source.kind) {
+    case "lines":
+      return openLines(source.lines, options);
+    case "csv":
+      return openCsv(source.path, idKind, options);
+    case "database":
+      return openQueries(source.url, source.queries, idKind, options);
+    case "snapshot":
+      return openSnapshot(source.path);
+  }
+}
+
+async function openSnapshot(path: string): Promise<RecordReader> {
+  const { db } = await openPrivate(path);
+  return {
+    ids: { kind: "snapshot", mark: readMeta(db).id_map },
+    unknownColumns: [],
+    notes: [],
+    read: () => readSnapshot(db),
+    // A snapshot has no lines, so only the file is named.
+    locate: () => ({ place: path }),
+    [Symbol.asyncDispose]: async () => db.$client.close(),
+  };
+}
+
+async function* readSnapshot(db: Database): AsyncGenerator<Item[]> {
+  let batch: Item[] = [];
+  let count = 0;
+  for (const record of listRecords(db)) {
+    count++;
+    batch.push({ record, at: count });
+    if (batch.length < BATCH) continue;
+
+    yield batch;
+    batch = [];
+    await setImmediate();
+  }
+  yield batch;
 }

@@ -1,55 +1,65 @@
-/** Summarizes the rows of a database: how many there are, and who is featured. */
+/** Counts the rows of a snapshot, and finds the users whom the start page shows. */
 import { sql } from "drizzle-orm";
-import type { Meta } from "../snapshot/format/meta.ts";
-import { countRows, type Totals } from "../snapshot/format/meta.ts";
+import { countRows, type Meta } from "../snapshot/format/meta.ts";
 import type { Unlock } from "../snapshot/format/records.ts";
 import { achievement, user } from "../snapshot/format/schema.ts";
 import { type Database, prepareText } from "../sqlite/driver.ts";
-import { Featured } from "./featured.ts";
 
-export type Summary = Totals & Pick<Meta, "featured">;
+export type Summary = Pick<Meta, "counts" | "unlocked" | "featured">;
+
+/** What has changed since an old summary was made. */
+interface Changes {
+  /** The ids of the users who have changed. */
+  users: readonly number[];
+  /** Whether an achievement may have other points. */
+  hasAchievement: boolean;
+  /** How many more achievements are unlocked. */
+  unlocked: number;
+}
+
+/** The start page shows the users with the most achievement points, unless an operator names others. */
+const MAX_FEATURED = 12;
 
 /** Reads all users. */
 export function summarize(db: Database): Summary {
-  const featured = new Featured();
-  let unlocked = 0;
-  for (const { id, unlocks, points } of iterateUsers(db)) {
-    unlocked += unlocks.length;
-    featured.add(id, points);
-  }
-  return { counts: countRows(db), unlocked, featured: featured.ids() };
+  return { counts: countRows(db), ...rankUsers(db) };
 }
 
-/** Finds the featured users. Reads only the users in `among`, if it is given. */
-export function findFeatured(db: Database, among?: readonly number[]): number[] {
-  const featured = new Featured();
-  for (const { id, points } of iterateUsers(db, among)) featured.add(id, points);
-  return featured.ids();
+/** Like {@link summarize}. Reads all users only if anyone can be featured. */
+export function summarizeChanges(
+  db: Database,
+  old: Summary,
+  { users, hasAchievement, unlocked }: Changes,
+): Summary {
+  const changed = new Set(users);
+  const isAnyone = hasAchievement || old.featured.some((id) => changed.has(id));
+  const { featured } = rankUsers(db, isAnyone ? undefined : [...old.featured, ...users]);
+  return { counts: countRows(db), unlocked: old.unlocked + unlocked, featured };
 }
 
-function* iterateUsers(db: Database, among?: readonly number[]) {
+/** Reads only the users in `among`, if it is given. */
+function rankUsers(db: Database, among?: readonly number[]): Omit<Summary, "counts"> {
+  const { id, points } = achievement;
+  const definitions = db.select({ id, points }).from(achievement).all();
+  const pointsOf = new Map(definitions.map(({ id, points }) => [id, points]));
   const isAmong = sql`${user.id} IN (SELECT value FROM json_each(${sql.placeholder("ids")}))`;
   const users = db
     .select({ id: user.id, achievements: user.achievements })
     .from(user)
     .where(among && isAmong)
     .orderBy(user.id);
-  const values = among ? [JSON.stringify(among)] : [];
-  const pointsOf = readPoints(db);
 
-  for (const { id, achievements } of prepareText(db, users).iterate(...values)) {
-    const unlocks: Unlock[] = JSON.parse(achievements);
-    const points = unlocks.reduce((sum, [id]) => sum + (pointsOf.get(id) ?? 0), 0);
-    yield { id, unlocks, points };
+  const best: { id: number; total: number }[] = [];
+  let unlocked = 0;
+  for (const row of prepareText(db, users).iterate(...(among ? [JSON.stringify(among)] : []))) {
+    const unlocks: Unlock[] = JSON.parse(row.achievements);
+    unlocked += unlocks.length;
+
+    const total = unlocks.reduce((sum, [id]) => sum + (pointsOf.get(id) ?? 0), 0);
+    // A tie goes to the lower id, which comes first.
+    if (best.length === MAX_FEATURED && total <= (best.at(-1)?.total ?? 0)) continue;
+    best.push({ id: row.id, total });
+    best.sort((a, b) => b.total - a.total).splice(MAX_FEATURED);
   }
-}
-
-function readPoints(db: Database): Map<number, number> {
-  const definitions = db.select({ id: achievement.id, points: achievement.points });
-  return new Map(
-    definitions
-      .from(achievement)
-      .all()
-      .map(({ id, points }) => [id, points]),
-  );
+  return { unlocked, featured: best.map(({ id }) => id) };
 }

@@ -3,7 +3,6 @@
  * what `apply` or `hide` has made private or deleted. A snapshot has only their ids and times.
  */
 import { eq, gt, lte, sql } from "drizzle-orm";
-import { type ChangeLine, isPublicUser } from "../domain/dataset.ts";
 import { MAX_HOLD_MS } from "../domain/limits.ts";
 import { privateUser, takedown, user } from "../snapshot/format/schema.ts";
 import type { Database } from "../sqlite/driver.ts";
@@ -15,12 +14,7 @@ export interface Takedown {
   isHidden: boolean;
 }
 
-export interface HoldOptions {
-  /** How long to keep to a takedown by `apply` or `hide`. Defaults to an hour, the maximum. */
-  holdMs?: number | undefined;
-}
-
-/** Notes the takedowns among the changes of a change file, and removes those that have expired. */
+/** Notes takedowns, and removes those that have expired. */
 export class TakedownWriter {
   readonly #begin;
   readonly #end;
@@ -35,22 +29,19 @@ export class TakedownWriter {
       .run();
   }
 
-  /** Also notes a user who has not been imported yet. A repeated takedown begins again. */
-  note(change: ChangeLine): void {
-    const { type, id } = change;
-    if (type !== "user") return;
+  /** Begins the hour of a user, also of one who has not been imported yet, or begins it again. */
+  begin(id: number): void {
+    this.end(id);
+    this.#begin.run({ id });
+  }
 
+  end(id: number): void {
     this.#end.run({ id });
-    if (!isPublicUser(change)) this.#begin.run({ id });
   }
 }
 
-/** Lists the recent takedowns in the snapshot that an import will replace. */
-export function listTakedowns(
-  old: Database,
-  nowMs: number,
-  { holdMs = MAX_HOLD_MS }: HoldOptions,
-): Takedown[] {
+/** Lists the takedowns in the snapshot that will be replaced, except those before `holdMs`. */
+export function listTakedowns(old: Database, nowMs: number, holdMs = MAX_HOLD_MS): Takedown[] {
   // The clock may have been set back since the takedown.
   const at = sql<number>`min(${takedown.at}, ${nowMs})`;
   const rows = old

@@ -203,7 +203,7 @@ test("with ROADBOOK_ID_MAP, a person stays hidden through a backup, an upgrade a
   });
   expect(without).toMatchObject({
     code: 1,
-    stderr: `roadbook: ${join(cwd, "none")} does not exist, but s was made with an id map; restore it, or start again with import --force\n`,
+    stderr: `roadbook: ${join(cwd, "none")} is not the id map of s; give the file that s was made with, and no older copy\n`,
   });
   const { stdout } = await inFolder("export s");
   expect(stdout).toMatch(/"Person 5".*\n\{"type":"user","id":2,"public":false\}\n.*"Person 7"/);

@@ -1,8 +1,8 @@
 /** An import from a source that lags behind does not undo a takedown. */
 import { describe, expect, test } from "bun:test";
-import { applyChanges } from "../../src/import/apply.ts";
-import { hideUsers } from "../../src/import/hide.ts";
-import { type ImportOptions, importDataset } from "../../src/import/import.ts";
+import { applyChanges, hideUsers } from "../../src/import/apply.ts";
+import { importDataset } from "../../src/import/import.ts";
+import type { ImportOptions } from "../../src/import/options.ts";
 import { spellQuery } from "../../src/search/fold.ts";
 import { openSnapshot } from "../../src/snapshot/read/reload.ts";
 import { community, exported, makeSnapshot, stateOf, user } from "../datasets.ts";

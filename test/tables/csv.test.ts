@@ -2,8 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { formatTime, parseTime } from "../../src/domain/time.ts";
-import { hideUsers } from "../../src/import/hide.ts";
-import { type ImportOptions, importDataset } from "../../src/import/import.ts";
+import { hideUsers } from "../../src/import/apply.ts";
+import { importDataset } from "../../src/import/import.ts";
+import type { ImportOptions } from "../../src/import/options.ts";
 import {
   createCellConverter,
   idFormats,
