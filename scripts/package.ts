@@ -60,6 +60,7 @@ try {
   copyFileSync(join(root, "src/limit/window.lua"), join(compiled, "src/limit/window.lua"));
   run([process.execPath, "install", "--frozen-lockfile", "--silent"], tools);
   const bundled = await bundleCode();
+  hideTypes();
   await bundleTypes();
   const bin = join(out, "lib/bin.js");
   writeFileSync(bin, `#!/usr/bin/env node\n${readFileSync(bin, "utf8")}`);
@@ -108,6 +109,27 @@ async function bundleCode(): Promise<string[]> {
 
 function requireTool(name: string) {
   return import(Bun.resolveSync(name, tools));
+}
+
+/**
+ * Removes types of bundled libraries, with which no program could compile. Nothing that the package
+ * exports depends on them.
+ */
+function hideTypes(): void {
+  const hidden = [
+    { file: "src/http/app.d.ts", from: "createApp(options: AppOptions)", to: "createApp()" },
+    {
+      file: "src/limit/client-address.d.ts",
+      from: "type Address = ipaddr.IPv4 | ipaddr.IPv6;",
+      to: "type Address = object;",
+    },
+  ];
+  for (const { file, from, to } of hidden) {
+    const path = join(compiled, file);
+    const text = readFileSync(path, "utf8");
+    if (!text.includes(from)) throw new Error(`${file} does not have ${from}`);
+    writeFileSync(path, text.replace(from, to));
+  }
 }
 
 /**

@@ -295,6 +295,43 @@ describe.if(isRequired)("the package", () => {
     await limited.close();
   });
 
+  // Not in `folder`, where other packages bring libraries that this one bundles.
+  test.each([
+    ["the library", "types", ["use.ts"], []],
+    ["the Elysia app and Eden", "elysia", ["mount.ts"], ["elysia", "@elysiajs/eden"]],
+  ])("nothing else is needed to compile a program with %s", async (...row) => {
+    const [, project, files, packages] = row;
+    const cwd = temporaryFolder();
+    const { dependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    for (const file of [...files, "tsconfig.json"]) {
+      cpSync(join(folder, project, file), join(cwd, file));
+    }
+    await Bun.write(join(cwd, "package.json"), '{"type":"module"}');
+    const specs = ["typescript", "@types/node", ...packages].map((name) => {
+      return `${name}@${dependencies[name]}`;
+    });
+    const install = ["npm", "install", "--no-audit", "--no-fund", "--no-save", tarball, ...specs];
+    expect(await run(install, { cwd })).toMatchObject({ code: 0 });
+    const compiled = await run([node("node24"), "node_modules/typescript/bin/tsc"], { cwd });
+    expect(compiled).toEqual({ code: 0, stdout: "", stderr: "" });
+  });
+
+  test("no type comes from a library that the package bundles", () => {
+    const manifest = JSON.parse(readFileSync(join(packed, "package.json"), "utf8"));
+    const given = [
+      ...Object.keys(manifest.dependencies),
+      ...Object.keys(manifest.peerDependencies),
+    ];
+    for (const entry of ["library", "elysia"]) {
+      const types = readFileSync(join(packed, `types/${entry}.d.ts`), "utf8");
+      const used = [...types.matchAll(/(?:from|import\() ?"([^"]+)"/g)].map(
+        ([, name = ""]) => name,
+      );
+      expect(used).not.toBeEmpty();
+      expect(used.filter((name) => !name.startsWith("node:") && !given.includes(name))).toEqual([]);
+    }
+  });
+
   test("publint and Are the types wrong? find no problems", async () => {
     const stdout = await succeed([node("node24"), tool("publint"), "--strict", packed]);
     expect(stdout).toContain("All good!");
