@@ -186,8 +186,8 @@ describe("invariants", () => {
   test("messages and comments name only flags that exist", async () => {
     const commands = Object.values(await loadCommands());
     const settings = commands.flatMap(({ settings }) => Object.values(settings));
-    // Those of psql, soffice and systemd. --admin- begins the name of several flags.
-    const others = ["--csv", "--convert-to", "--ready", "--admin-"];
+    // Those of mysql, soffice, psql and systemd. --admin- begins the name of several flags.
+    const others = ["--batch", "--convert-to", "--csv", "--ready", "--admin-"];
     const known = new Set([...settings.map(termOf), "--help", "--version", ...others]);
     // Those of a style sheet begin like flags.
     const read = files.filter((file) => !file.startsWith("web/") && file !== "http/docs.ts");

@@ -3,13 +3,7 @@ import { basename } from "node:path";
 import { findForeign } from "../files/file-kinds.ts";
 import { readFileBytes } from "../files/input.ts";
 import { findColumns, type Header, hasFreeText, type TableName, toColumn } from "./columns.ts";
-import {
-  AmbiguousFile,
-  type CsvForm,
-  isRow,
-  MAX_RECORD_BYTES,
-  RecordSplitter,
-} from "./csv-records.ts";
+import { AmbiguousFile, type CsvForm, MAX_RECORD_BYTES, RecordSplitter } from "./csv-records.ts";
 
 /** What an operator can say about quotes: they surround fields, or are characters like others. */
 export const quoteRules = ["csv", "none"] as const;
@@ -64,39 +58,39 @@ export class CsvFile {
   }
 
   /**
-   * With commas or semicolons, quotes surround fields. With tabs, they may be characters, too. Then
-   * the rows must fit only forms that give the same people.
+   * Without tabs, quotes surround fields. With tabs, they may be characters, too. Whatever the rows
+   * leave open must give the same people.
    */
   async #findForm(traits: Traits): Promise<CsvForm> {
-    const isUnclear = this.#isUnclear(traits);
     const forms = this.#listForms(traits, this.#rule !== "none");
-    if (isUnclear && traits.quoteLine !== undefined) forms.push(...this.#listForms(traits, false));
+    if (this.#isUnclear(traits)) forms.push(...this.#listForms(traits, false));
+    if (forms.length === 1) return forms[0];
 
-    const fitting = forms.length > 1 ? await this.#listFitting(forms) : [];
+    const all = await this.#listFitting(forms);
+    const escaped = traits.hasEscapes ? all.filter(({ hasEscapes }) => hasEscapes) : [];
+    const fitting = escaped.length > 0 ? escaped : all;
     const [form = forms[0]] = fitting;
-    if (!isUnclear) return form;
+    if (this.#rule !== undefined) return form;
 
-    if (fitting.some(({ hasQuotes }) => hasQuotes !== form.hasQuotes)) {
-      throw new AmbiguousFile(this.#name, traits.quoteLine);
-    }
-    const isEscaped = fitting.some(({ hasEscapes }) => hasEscapes !== form.hasEscapes);
-    if (isEscaped && !traits.hasEscapes) throw new AmbiguousFile(this.#name, traits.backslashLine);
-    return form;
+    const { quoteLine, backslashLine } = traits;
+    const hasOtherQuotes = fitting.some(({ hasQuotes }) => hasQuotes !== form.hasQuotes);
+    if (quoteLine !== undefined && hasOtherQuotes) throw new AmbiguousFile(this.#name, quoteLine);
+    if (fitting.every(({ hasEscapes }) => hasEscapes === form.hasEscapes)) return form;
+    throw new AmbiguousFile(this.#name, backslashLine);
   }
 
-  /** Whether only the rows of the file can show what its quotes and backslashes mean. */
+  /** Whether the quotes and backslashes of the file can be those of several programs. */
   #isUnclear({ delimiter, quoteLine, backslashLine }: Traits): boolean {
     const isPlain = quoteLine === undefined && backslashLine === undefined;
     return this.#rule === undefined && delimiter === "\t" && !isPlain;
   }
 
   /** The forms in which quotes have one meaning, the likelier one first. */
-  #listForms(traits: Traits, hasQuotes: boolean): [CsvForm, ...CsvForm[]] {
-    const { delimiter, backslashLine, hasEscapes } = traits;
+  #listForms({ delimiter, backslashLine }: Traits, hasQuotes: boolean): [CsvForm, ...CsvForm[]] {
     const form = { delimiter, hasQuotes, hasEscapes: false, isGiven: this.#rule !== undefined };
     if (backslashLine === undefined) return [form];
     const escaped = { ...form, hasEscapes: true };
-    return hasEscapes || this.#rule === "none" ? [escaped, form] : [form, escaped];
+    return this.#rule === "none" ? [escaped, form] : [form, escaped];
   }
 
   async #listFitting(forms: readonly CsvForm[]): Promise<CsvForm[]> {
@@ -150,16 +144,14 @@ export class CsvFile {
     for await (const lines of readLines(this.#name, this.#path)) {
       for (const line of lines) {
         const cells = splitter.push(line);
-        // Spreadsheets write empty rows, too.
-        if (!cells?.some((cell) => cell.trim() !== "")) continue;
+        if (!cells) continue;
 
         if (header) {
-          this.#checkRow(cells, header, splitter, form);
+          if (!form.hasQuotes) this.#refuseQuoted(cells, header, splitter);
           handler?.add(cells, splitter.line);
         } else if (!isSeparator(cells.join(""))) {
           if (cells.length === 1 && line.includes("|")) throw splitter.problem(HAS_BARS);
-          splitter.width = cells.findLastIndex((title) => title.trim() !== "") + 1;
-          header = findColumns(this.#name, this.#table, cells.slice(0, splitter.width));
+          header = findColumns(this.#name, this.#table, splitter.takeHeader(cells));
           handler?.begin(header);
         }
       }
@@ -168,19 +160,8 @@ export class CsvFile {
     if (!header) throw new Error(`${this.#name} is empty; its first line must name the columns`);
   }
 
-  #checkRow(
-    cells: readonly string[],
-    { columns }: Header,
-    splitter: RecordSplitter,
-    { hasQuotes }: CsvForm,
-  ): void {
-    if (!isRow(cells, splitter.width)) {
-      const counts = `has ${cells.length} fields, but the header has ${splitter.width}`;
-      const advice = "a field with a separator or a line end must be in quotes";
-      throw splitter.problem(`${counts}; ${advice}, as sqlite3 -csv and psql --csv write it`);
-    }
-    if (hasQuotes) return;
-
+  /** Throws if a quote begins a cell in which nobody writes one. */
+  #refuseQuoted(cells: readonly string[], { columns }: Header, splitter: RecordSplitter): void {
     for (const [column, at] of columns) {
       if (hasFreeText(column) || !cells[at]?.startsWith('"')) continue;
       const problem = `${column} begins with a quote, so quotes surround fields`;

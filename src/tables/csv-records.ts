@@ -23,25 +23,22 @@ export class AmbiguousFile extends Error {
     super(
       `${file}, line ${line}: a quote or a backslash here can have two meanings; add --quotes none ` +
         "if mysql, mysqldump, Miller or psql's COPY wrote the file, add --quotes csv if a " +
-        "spreadsheet or a CSV library did, or write it again with sqlite3 -csv or psql --csv",
+        "spreadsheet or a CSV library did, or write it again with mysql --batch, sqlite3 -csv or psql " +
+        "--csv",
     );
   }
 }
 
-/** Whether cells have the header's columns. Spreadsheets may write empty ones after them. */
-export function isRow(cells: readonly string[], width: number): boolean {
-  return cells.length >= width && cells.slice(width).every((cell) => cell === "");
-}
-
 export class RecordSplitter {
-  /** The number of columns, as soon as it is known. */
-  width = Number.POSITIVE_INFINITY;
   /** The line on which the last record began. */
   line = 0;
   readonly #file: string;
   readonly #form: CsvForm;
+  readonly #escapes: Escapes;
   readonly #plain: RegExp;
   readonly #quoted: RegExp;
+  /** How many columns have a title, and how many the header has. Undefined before it. */
+  #widths: { titled: number; all: number } | undefined;
   /** How many lines there were so far. */
   #lines = 0;
   /** How many bytes the record has so far. */
@@ -53,16 +50,17 @@ export class RecordSplitter {
   #open: OpenField | undefined;
 
   constructor(file: string, form: CsvForm) {
-    const { delimiter, hasEscapes } = form;
+    const { delimiter, hasQuotes, hasEscapes } = form;
     this.#file = file;
     this.#form = form;
+    this.#escapes = hasQuotes ? ESCAPES : { ...ESCAPES, ...LETTERS, [delimiter]: delimiter };
     const plain = `[^${delimiter}]*`;
     const escaped = `[^${delimiter}\\\\]*(?:\\\\.[^${delimiter}\\\\]*)*`;
     this.#plain = new RegExp(hasEscapes ? escaped : plain, "ys");
     this.#quoted = hasEscapes ? /[^"\\]*(?:\\.[^"\\]*)*/sy : /[^"]*(?:""[^"]*)*/y;
   }
 
-  /** Takes the next line. Returns the cells of a record that ends there. */
+  /** Takes the next line. Returns the cells of a record that ends there, unless all are blank. */
   push(line: string): string[] | undefined {
     const { delimiter, hasQuotes, hasEscapes } = this.#form;
     this.#lines++;
@@ -85,8 +83,31 @@ export class RecordSplitter {
       return undefined;
     }
 
-    if (this.#cells.length <= MAX_FIELDS) return this.#cells;
-    throw this.problem(`has more than ${MAX_FIELDS.toLocaleString("en")} fields`);
+    const cells = this.#cells;
+    if (cells.length > MAX_FIELDS) {
+      throw this.problem(`has more than ${MAX_FIELDS.toLocaleString("en")} fields`);
+    }
+    if (cells.every((cell) => cell.trim() === "")) return undefined;
+    if (!this.#widths || this.#isRow(cells)) return cells;
+
+    const counts = `has ${cells.length} fields, but the header has ${this.#widths.titled}`;
+    const advice = "a field with a separator or a line end must be in quotes";
+    throw this.problem(`${counts}; ${advice}, as sqlite3 -csv and psql --csv write it`);
+  }
+
+  /** Takes the header. All later records must be rows. Returns the titles without blank ones at the end. */
+  takeHeader(cells: readonly string[]): readonly string[] {
+    const titled = cells.findLastIndex((title) => title.trim() !== "") + 1;
+    this.#widths = { titled, all: cells.length };
+    return cells.slice(0, titled);
+  }
+
+  /** Whether cells have the header's columns. Spreadsheets may leave out those without a title. */
+  #isRow(cells: readonly string[]): boolean {
+    if (!this.#widths) return false;
+    const { titled, all } = this.#widths;
+    const isLong = cells.length >= titled && cells.length <= all;
+    return isLong && cells.slice(titled).every((cell) => cell === "");
   }
 
   /** Throws if the last record goes on. */
@@ -126,6 +147,8 @@ export class RecordSplitter {
       } else {
         this.#plain.lastIndex = at;
         const [raw = ""] = this.#plain.exec(text) ?? [];
+        // After a line end in quotes, one more quote is likely to be the end of another field.
+        if (hasQuotes && this.line < this.#lines && raw.includes('"')) throw this.#misplaced();
         this.#cells.push(isNoValue(raw) ? "" : this.#unescape(raw));
         at += raw.length;
       }
@@ -159,16 +182,14 @@ export class RecordSplitter {
 
   /** Whether a line would be a row, or be left out, if quotes were characters. */
   #couldBeRow(line: string): boolean {
-    return line.trim() === "" || isRow(line.split(this.#form.delimiter), this.width);
+    return line.trim() === "" || this.#isRow(line.split(this.#form.delimiter));
   }
 
   #unescape(raw: string): string {
-    const { delimiter, hasEscapes } = this.#form;
-    if (!hasEscapes) return raw;
+    if (!this.#form.hasEscapes) return raw;
     return raw.replace(/\\(.)/gs, (_, escaped: string) => {
-      if (`\\"\n${delimiter}`.includes(escaped)) return escaped;
-      const control = CONTROLS[escaped];
-      if (control !== undefined) return control;
+      const character = this.#escapes[escaped];
+      if (character !== undefined) return character;
       throw this.problem(`a backslash stands before "${escaped}", which is not an escape`);
     });
   }
@@ -193,12 +214,9 @@ interface OpenField {
 }
 
 const ENDS_ESCAPED = /(?<!\\)(?:\\\\)*\\$/;
-const CONTROLS: Partial<Record<string, string>> = {
-  0: "\0",
-  b: "\b",
-  f: "\f",
-  n: "\n",
-  r: "\r",
-  t: "\t",
-  v: "\v",
-};
+
+/** The characters that stand after a backslash, and what both stand for. */
+type Escapes = Partial<Record<string, string>>;
+const ESCAPES: Escapes = { "\\": "\\", '"': '"', "\n": "\n", 0: "\0" };
+/** Where there are no quotes. */
+const LETTERS: Escapes = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" };

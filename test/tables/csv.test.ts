@@ -740,6 +740,7 @@ test.each<[string, Files, string]>([
   ["a double column", { "users.csv": `${users.trim()},ID\n` }, 'the column "id" occurs twice'],
   ["too few fields", bad("", "1,1,Ann"), "users.csv, line 3: has 3 fields"],
   ["too many fields", bad("1,1,Ann,0,x"), "line 2: has 5 fields"],
+  ["a blank field too many", bad("1,1,Ann,0,"), "line 2: has 5 fields, but the header has 4; a"],
   ["a line of separators", bad("", ",".repeat(1e6)), "line 3: has more than 1,000 fields"],
   [
     "an open quote",

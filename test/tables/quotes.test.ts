@@ -20,9 +20,9 @@ const date = "2021-05-31\t3";
 const twoWays = (line: number) =>
   `users.csv, line ${line}: a quote or a backslash here can have two meanings; add --quotes none ` +
   "if mysql, mysqldump, Miller or psql's COPY wrote the file, add --quotes csv if a " +
-  "spreadsheet or a CSV library did, or write it again with sqlite3 -csv or psql --csv";
+  "spreadsheet or a CSV library did, or write it again with mysql --batch, sqlite3 -csv or psql --csv";
 const asCharacters = "users.csv: quotes are characters, and backslashes are characters";
-const asEscapes = "users.csv: quotes surround fields, and backslashes are escapes";
+const asEscapes = "users.csv: quotes are characters, and backslashes are escapes";
 const asQuotes = "users.csv: quotes surround fields, and backslashes are characters";
 
 /** Private, and public, and private again. In quotes, the first is public in the middle of a name. */
@@ -35,6 +35,21 @@ test("nobody private becomes public in a quoted field that began as a name", asy
   const commas = swallowing.replaceAll("\t", ",");
   expect(await read(commas, undefined, ",")).toBe(twoWays(3));
   expect(await read(commas, "none", ",")).toEqual([[1, 5, 'Bob 22"']]);
+});
+
+test("a quote that is never closed may be the first character of a name", async () => {
+  const rows = `1,"Ann,1,2021-05-31,3\n2,Bob,0,2021-05-31,3\n`;
+  expect(await read(rows, undefined, ",")).toBe(twoWays(2));
+  expect(await read(rows, "none", ",")).toEqual([['"Ann', 2]]);
+});
+
+test("nobody is lost in a field that a program has closed wrongly", async () => {
+  // PHP does not double the quote after a backslash, so the field goes on to the next quote.
+  const rows = `1,"\\"",1,2021-05-31,3\n2,",0",0,2021-05-31,\n`;
+  const others = `3,"O""Brien",1,2021-05-31,3\n`;
+  expect(await read(rows + others, undefined, ",")).toContain(
+    "users.csv, line 3: a quoted field goes on after its closing quote",
+  );
 });
 
 test("a quoted field may contain line ends", async () => {
