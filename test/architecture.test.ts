@@ -144,6 +144,7 @@ describe("invariants", () => {
         "import/skip-invalid.ts",
         "search/find.ts",
         "search/name-index.ts",
+        "search/vocabulary.ts",
       ],
       /\.prepare[<(](?!\))/,
       "query with drizzle, or where that is too slow with prepareText of src/sqlite/driver.ts",

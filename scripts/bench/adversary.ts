@@ -1,10 +1,11 @@
 /**
- * Times queries that are known to be slow, on names that are contrived to make them slow, and whole
- * requests, to find the dearest path.
+ * Looks for the dearest queries, times queries that are known to be slow on names that are contrived
+ * to make them slow, and times whole requests to find the dearest path.
  */
 import { join } from "node:path";
 import { sqlite } from "#sqlite";
 import type { DatasetLine } from "../../src/domain/dataset.ts";
+import { nameKinds } from "../../src/domain/model.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
 import { NameSearch } from "../../src/search/find.ts";
 import { spellQuery } from "../../src/search/fold.ts";
@@ -14,6 +15,7 @@ import { createSchema } from "../../src/snapshot/format/schema.ts";
 import { user } from "../../test/datasets.ts";
 import { fillNames, type SimilarNames, similarNames } from "../../test/search/similar-names.ts";
 import { temporaryFolder } from "../../test/support.ts";
+import { findDearQueries } from "./dear-queries.ts";
 import { format, median, type Options, timed } from "./measure.ts";
 import { openLike } from "./rivals/sqlite.ts";
 import { buildSnapshot } from "./server.ts";
@@ -26,6 +28,9 @@ const SCANS = 5;
 const QUICK_NAMES = 1000;
 
 export async function benchAdversary(options: Options): Promise<void> {
+  const snapshot = await buildSnapshot(options.users);
+  console.log("The dearest queries found, in processor time:");
+  for (const kind of nameKinds) await findDearQueries(snapshot, kind, options);
   console.log("How many times longer an ordered LIKE scan takes than a search:");
   for (const [title, names] of Object.entries(similarNames)) {
     await searchSimilar(title, names, options.isQuick);

@@ -1,30 +1,31 @@
 /** Finds the names that match a query, best first. src/search/README.md has the rules. */
 import { MAX_RESULTS, type NameKind } from "../domain/model.ts";
 import type { Sqlite, Statement } from "../sqlite/driver.ts";
-import { ftsQueryFor, ftsQueryForWords, isNgram, LATIN } from "./ngrams.ts";
+import { FtsQueries } from "./fts-query.ts";
+import { isNgram, LATIN } from "./ngrams.ts";
 import { idOfRow } from "./result-order.ts";
 import { hasWords, tierOf, type WholeTier, wordsOf } from "./tiers.ts";
-
-/**
- * If an index lists fewer names than this for a query, they are compared with it at once. Otherwise
- * each tier is looked up. Reading names is slow: with 40, the median search takes a third longer.
- */
-const FEW = MAX_RESULTS + 1;
+import { Vocabulary } from "./vocabulary.ts";
 
 const wholeTiers: readonly WholeTier[] = [1, 2, 3, 4];
 
 export class NameSearch {
   readonly #ids: Statement<{ id: number }>;
   readonly #names: Statement<{ id: number; folded: string }>;
+  readonly #ftsQueries: FtsQueries;
 
   constructor(db: Sqlite, kind: NameKind) {
     const id = idOfRow[kind];
     const table = `${kind}_ngram`;
     // Without the plus, SQLite would compile the statement again for each limit.
-    const found = `WHERE ${table} MATCH ? ORDER BY ngram.rowid LIMIT +?`;
-    this.#ids = db.prepare(`SELECT ${id} AS id FROM ${table} AS ngram ${found}`);
+    const inOrder = "ORDER BY ngram.rowid LIMIT +?";
+    this.#ids = db.prepare(`SELECT ${id} AS id
+      FROM ${table} AS ngram WHERE ${table} MATCH ? ${inOrder}`);
+    // Comparing a name takes SQLite half as long as reading it into JavaScript.
     this.#names = db.prepare(`SELECT record.id, folded
-      FROM ${table} AS ngram CROSS JOIN ${kind} AS record ON record.id = ${id} ${found}`);
+      FROM ${table} AS ngram CROSS JOIN ${kind} AS record ON record.id = ${id}
+      WHERE ${table} MATCH ? AND (instr(folded, ?) OR instr(folded, ?)) ${inOrder}`);
+    this.#ftsQueries = new FtsQueries(new Vocabulary(db, kind));
   }
 
   /** Returns the ids of the best matches, best first. Takes the spellings of a query. */
@@ -33,7 +34,7 @@ export class NameSearch {
     const hits = new Set<number>();
 
     if (spellings.every(isNgram)) this.#addProven(hits, spellings);
-    else if (!this.#addFew(hits, spellings)) this.#addByTier(hits, spellings);
+    else this.#addWhole(hits, spellings);
     if (!areEnough(hits)) this.#addByWords(hits, spellings);
 
     return [...hits].slice(0, MAX_RESULTS);
@@ -46,29 +47,28 @@ export class NameSearch {
   /** Adds the best matches of tiers 1 to 4 for n-grams, which match all names that list them. */
   #addProven(hits: Set<number>, spellings: string[]): void {
     for (const tier of wholeTiers) {
-      const found = this.#ids.all(ftsQueryForAny(tier, spellings), MAX_RESULTS);
+      const found = this.#ids.all(this.#ftsQueries.forTier(tier, spellings), MAX_RESULTS);
       for (const { id } of found) hits.add(id);
       if (areEnough(hits)) return;
     }
   }
 
-  /** Adds all matches of tiers 1 to 4, unless there may be many. Returns whether it did. */
-  #addFew(hits: Set<number>, spellings: string[]): boolean {
-    const names = this.#names.all(ftsQueryForAny(4, spellings), FEW);
-    if (names.length === FEW) return false;
-    const byTier = Map.groupBy(names, ({ folded }) => bestTier(folded, spellings));
+  /** Adds the best matches of tiers 1 to 4. */
+  #addWhole(hits: Set<number>, spellings: string[]): void {
+    const contained = anyOf(spellings);
+    const query = this.#ftsQueries.forTier(4, spellings);
+    // The first of all matches: those in tier 4, unless a better tier has enough.
+    const first = this.#names.all(query, ...contained, MAX_RESULTS);
+    if (first.length === MAX_RESULTS) {
+      for (const tier of [1, 2, 3] as const) {
+        const matches = (folded: string) => bestTier(folded, spellings) <= tier;
+        this.#addMatches(hits, this.#ftsQueries.forTier(tier, spellings), contained, matches);
+        if (areEnough(hits)) return;
+      }
+    }
+    const byTier = Map.groupBy(first, ({ folded }) => bestTier(folded, spellings));
     for (const tier of wholeTiers) {
       for (const { id } of byTier.get(tier) ?? []) hits.add(id);
-    }
-    return true;
-  }
-
-  /** Adds the best matches of tiers 1 to 4. */
-  #addByTier(hits: Set<number>, spellings: string[]): void {
-    for (const tier of wholeTiers) {
-      const matches = (folded: string) => bestTier(folded, spellings) <= tier;
-      this.#addMatches(hits, ftsQueryForAny(tier, spellings), matches);
-      if (areEnough(hits)) return;
     }
   }
 
@@ -76,27 +76,34 @@ export class NameSearch {
   #addByWords(hits: Set<number>, spellings: string[]): void {
     const wordLists = spellings.map(wordsOf).filter(({ length }) => length > 0);
     if (wordLists.length === 0) return;
+    const contained = anyOf(wordLists.map(longestOf));
     const matches = (folded: string) => wordLists.some((words) => hasWords(folded, words));
-    this.#addMatches(hits, anyOf(wordLists.map(ftsQueryForWords)), matches);
+    this.#addMatches(hits, this.#ftsQueries.forWords(wordLists), contained, matches);
   }
 
-  #addMatches(hits: Set<number>, ftsQuery: string, matches: (folded: string) => boolean): void {
-    for (const { id, folded } of this.#names.iterate(ftsQuery, -1)) {
+  #addMatches(
+    hits: Set<number>,
+    ftsQuery: string,
+    contained: Contained,
+    matches: (folded: string) => boolean,
+  ): void {
+    for (const { id, folded } of this.#names.iterate(ftsQuery, ...contained, NO_LIMIT)) {
       if (matches(folded)) hits.add(id);
       if (areEnough(hits)) return;
     }
   }
 }
 
+const NO_LIMIT = -1;
+
+/** A name must contain one of these texts. A query has at most two spellings. */
+type Contained = [string, string | null];
+const anyOf = ([first = "", second]: string[]): Contained => [first, second ?? null];
+
+const longestOf = (words: string[]) => words.reduce((a, b) => (b.length > a.length ? b : a));
+
 /** Hits are in the order of results. */
 const areEnough = (hits: Set<number>) => hits.size >= MAX_RESULTS;
-
-/** Returns the FTS5 query for the names that any of the spellings finds in this tier. */
-function ftsQueryForAny(tier: WholeTier, spellings: string[]): string {
-  return anyOf(spellings.map((query) => ftsQueryFor(tier, query)));
-}
-
-const anyOf = (ftsQueries: string[]) => ftsQueries.map((each) => `(${each})`).join(" OR ");
 
 /** Returns the best of tiers 1 to 4 in which any of the spellings matches, or Infinity. */
 function bestTier(folded: string, spellings: string[]): number {

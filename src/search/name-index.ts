@@ -6,6 +6,7 @@ import type { NameKind } from "../domain/model.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import { ngramsOf } from "./ngrams.ts";
 import { byRowId, type Entry, listEntries, RANK_COMPANIES, ROW_ID } from "./result-order.ts";
+import { NgramSample } from "./vocabulary.ts";
 
 /**
  * FTS5's ascii tokenizer treats every byte above 127 as part of a word. With these characters as
@@ -31,11 +32,14 @@ export function* buildNameIndex(db: Sqlite, kind: NameKind): Generator<number, v
   if (kind === "company") db.exec(RANK_COMPANIES);
   const { add } = prepareChanges(db, kind);
   const entries = db.prepare<Entry>(`${listEntries[kind]} ORDER BY high, low`);
+  const sample = new NgramSample();
   let done = 0;
   for (const entry of entries.iterate()) {
     add(entry);
+    sample.add(entry.folded);
     if (++done % STEP_NAMES === 0) yield done;
   }
+  sample.write(db, kind);
   db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram) VALUES ('optimize')`);
 }
 

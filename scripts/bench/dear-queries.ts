@@ -1,0 +1,124 @@
+/**
+ * Searches for the queries that take a search the most processor time: first at random, from n-grams
+ * that many names have, then by changing the dearest.
+ */
+
+import type { NameKind } from "../../src/domain/model.ts";
+import { Random } from "../../src/domain/random.ts";
+import { NameSearch } from "../../src/search/find.ts";
+import { spellQuery } from "../../src/search/fold.ts";
+import { normalizeQuery } from "../../src/search/normalize-query.ts";
+import { openInPlace } from "../../src/snapshot/format/open.ts";
+import type { Sqlite } from "../../src/sqlite/driver.ts";
+import { format, type Options } from "./measure.ts";
+
+const RANDOM_QUERIES = 2000;
+const ROUNDS = 10;
+/** How many of the dearest queries are changed in a round, how often, and how many are printed. */
+const CHANGED = 20;
+const CHANGES = 5;
+const SHOWN = 10;
+
+/** Prints the dearest queries for names of this kind. */
+export async function findDearQueries(
+  snapshot: string,
+  kind: NameKind,
+  { isQuick }: Options,
+): Promise<void> {
+  const db = (await openInPlace(snapshot, true)).db.$client;
+  const names = new NameSearch(db, kind);
+  const random = new Random(1);
+  const draw = createQueries(listCommon(db, kind), random);
+  const costs = new Map<string, number>();
+
+  const search = (query: string) => names.find(spellQuery(normalizeQuery(query)));
+  function measure(query: string): void {
+    if (costs.has(query) || [...query.trim()].length < 2) return;
+    // The first time, pages of the snapshot may still have to be read.
+    const times = [cpuOf(() => search(query)), cpuOf(() => search(query))];
+    costs.set(query, Math.min(...times));
+  }
+  const listDearest = (count: number) =>
+    [...costs.keys()].sort((a, b) => (costs.get(b) ?? 0) - (costs.get(a) ?? 0)).slice(0, count);
+
+  for (let count = isQuick ? 20 : RANDOM_QUERIES; count > 0; count--) measure(draw.query());
+  for (let round = isQuick ? 1 : ROUNDS; round > 0; round--) {
+    for (const query of listDearest(CHANGED)) {
+      for (let change = 0; change < CHANGES; change++) measure(draw.changed(query));
+    }
+  }
+  const dearest = listDearest(SHOWN).map((query) => {
+    const times = Array.from({ length: 7 }, () => cpuOf(() => search(query)));
+    return { query, ms: Math.min(...times) };
+  });
+  for (const { query, ms } of dearest.sort((a, b) => b.ms - a.ms)) {
+    console.log(`${format(ms)} ms  ${kind}: ${JSON.stringify(query)}`);
+  }
+  db.close();
+}
+
+/** Returns the milliseconds of processor time that some work takes. */
+function cpuOf(work: () => unknown): number {
+  const start = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1000;
+}
+
+/** Returns the n-grams without marks that many names have, most names first. */
+function listCommon(db: Sqlite, kind: NameKind): string[] {
+  const common = db.prepare<{ ngram: string }>(
+    `SELECT ngram FROM ${kind}_common ORDER BY counted DESC`,
+  );
+  return common
+    .all()
+    .map(({ ngram }) => ngram)
+    .filter((ngram) => !/\p{Cc}/u.test(ngram));
+}
+
+function createQueries(ngrams: string[], random: Random) {
+  const pairs = ngrams.filter((ngram) => [...ngram].length === 2);
+  const others = ngrams.filter((ngram) => !/[ -~]/.test(ngram));
+  const following = Map.groupBy(ngrams, (ngram) => [...ngram].slice(0, 2).join(""));
+
+  /** Prefers the first. */
+  const pick = (list: string[]) => list[random.below(1 + random.below(list.length))] ?? "";
+  const piece = () => pick(random.chance(0.2) ? others : random.chance(0.5) ? pairs : ngrams);
+  const some = (most: number, between: string, make = piece) =>
+    Array.from({ length: 2 + random.below(most - 1) }, make).join(between);
+  /** A text of which every n-gram is common. */
+  const chain = (length = 2 + random.below(6)) => {
+    let text = piece();
+    for (let added = 0; added < length; added++) {
+      const next = pick(following.get([...text].slice(-2).join("")) ?? []);
+      text += [...next].slice(2).join("");
+    }
+    return text;
+  };
+  const queries = [
+    () => some(2, ""),
+    () => piece().repeat(3),
+    () => some(2, " "),
+    () => some(8, " "),
+    () => some(8, " ", () => pick(pairs)),
+    () => chain(),
+    () => some(3, " ", chain),
+    () => `${[...piece()][0] ?? "a"}'`,
+  ];
+  const changes = [
+    (points: string[], at: number) => points.toSpliced(at, 0, piece()),
+    (points: string[], at: number) => points.toSpliced(at, 0, " ", piece(), " "),
+    (points: string[], at: number) => points.toSpliced(at, 1),
+    (points: string[], at: number) => points.toSpliced(at, 2, piece()),
+    (points: string[]) => [...points, " ", chain()],
+  ];
+  return {
+    query: () => random.pick(queries)(),
+    changed(query: string): string {
+      const points = [...query];
+      return random
+        .pick(changes)(points, random.below(points.length + 1))
+        .join("");
+    },
+  };
+}

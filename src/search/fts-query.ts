@@ -1,0 +1,131 @@
+/**
+ * Turns queries into FTS5 queries. Which n-grams these contain decides how long a search takes, but
+ * never what it finds.
+ */
+import { hasCodePoints } from "../domain/text.ts";
+import { END, isMixed, isNgram, MIXED, START, trigramsOf, WORD } from "./ngrams.ts";
+import type { WholeTier } from "./tiers.ts";
+import type { Vocabulary } from "./vocabulary.ts";
+
+/** How many n-grams are looked up. Names that have these hardly ever lack others of the query. */
+const MAX_LOOKUPS = 6;
+/** The same beside n-grams with marks, which few names have. */
+const MAX_BESIDE_MARKS = 2;
+/** The most two-letter words that are looked up, each of which has one n-gram. */
+const MAX_WORDS = 10;
+
+/** If even the rarest n-gram lists this many names, neighbouring n-grams are looked up, too. */
+const MANY_NAMES = 4096;
+
+/** The mark before a query that a name matches in this tier. */
+const marks: Record<WholeTier, string> = { 1: START, 2: START, 3: WORD, 4: "" };
+
+export class FtsQueries {
+  readonly #vocabulary: Vocabulary;
+
+  constructor(vocabulary: Vocabulary) {
+    this.#vocabulary = vocabulary;
+  }
+
+  /**
+   * Returns the FTS5 query for the names that any of the spellings finds in this tier. It also finds
+   * names that match in better tiers and, unless all spellings are n-grams, some that do not match.
+   */
+  forTier(tier: WholeTier, spellings: string[]): string {
+    return anyOf(
+      spellings.map((query) =>
+        isNgram(query) ? this.#forNgram(tier, query) : this.#forText(tier, query),
+      ),
+    );
+  }
+
+  /** Returns the FTS5 query for the names that contain all words of a list, and some others. */
+  forWords(wordLists: string[][]): string {
+    return anyOf(
+      wordLists.map((words) => {
+        const ngrams = words.flatMap((word) => this.#pickRarest(trigramsOf(word), MAX_LOOKUPS));
+        const rarest = this.#byRarity([...new Set(ngrams)]).slice(0, MAX_WORDS);
+        return this.#allOf(withScripts(words.join(" "), rarest));
+      }),
+    );
+  }
+
+  #forText(tier: WholeTier, query: string): string {
+    const ngrams = ngramsOfQuery(query);
+    if (tier === 4) {
+      return this.#allOf(withScripts(query, this.#pickRarest(ngrams, MAX_LOOKUPS)));
+    }
+    const [first = "", ...others] = ngrams;
+    const [last = "", previous = ""] = [...query].reverse();
+    const end = tier === 1 ? [END + last + previous] : [];
+    const beside = this.#pickRarest(others, MAX_BESIDE_MARKS);
+    return this.#allOf([marks[tier] + first, ...end, ...beside]);
+  }
+
+  /** A single code point looks up all n-grams that begin with it. */
+  #forNgram(tier: WholeTier, query: string): string {
+    if (tier === 1) return quote(START + query + END);
+    const ngram = marks[tier] + query;
+    if (hasCodePoints(query, 2)) return quote(ngram);
+    // No n-gram begins with the last code point of a name.
+    const beginnings = tier === 4 ? [ngram, END + query] : [ngram];
+    const ngrams = beginnings.flatMap((start) => [start, ...this.#vocabulary.listLonger(start)]);
+    return ngrams.map(quote).join(" OR ");
+  }
+
+  /**
+   * Returns the rarest n-gram of each part of a query. Neighbours are mostly rare together, so the
+   * rarest of all would exclude fewer names.
+   */
+  #pickRarest(ngrams: string[], most: number): string[] {
+    const { length } = ngrams;
+    const isCommon = ngrams.every((ngram) => this.#vocabulary.count(ngram) >= MANY_NAMES);
+    const parts = Math.min(most, isCommon ? length : Math.ceil((length + 1) / 2));
+    return Array.from({ length: parts }, (_, part) => {
+      const from = Math.floor((part * length) / parts);
+      const to = Math.floor(((part + 1) * length) / parts);
+      return this.#byRarity(ngrams.slice(from, to))[0] ?? "";
+    });
+  }
+
+  #byRarity(ngrams: string[]): string[] {
+    if (ngrams.length < 2) return ngrams;
+    return ngrams.sort((a, b) => this.#vocabulary.count(a) - this.#vocabulary.count(b));
+  }
+
+  /**
+   * Rare n-grams come first. `NOT ""` excludes nothing, but keeps FTS5 from merging the nested ANDs:
+   * it then reads a long list only near the names that all shorter lists have, which makes
+   * "an or tokami" nine times as fast.
+   */
+  #allOf(ngrams: string[]): string {
+    return this.#byRarity(ngrams)
+      .map(quote)
+      .reduce((found, ngram) => `((${found}) NOT ${NOTHING}) AND ${ngram}`);
+  }
+}
+
+/** An FTS5 query that finds no name. */
+const NOTHING = '""';
+
+const anyOf = (ftsQueries: string[]) => ftsQueries.map((each) => `(${each})`).join(" OR ");
+
+/** Quoting an n-gram disables FTS5's query syntax inside it. */
+const quote = (ngram: string) => `"${ngram.replaceAll('"', '""')}"`;
+
+/**
+ * Many names have some n-grams in their own letters and others in their Latin spelling, but few have
+ * both in one spelling.
+ */
+const withScripts = (query: string, ngrams: string[]) =>
+  isMixed(query) ? [...ngrams, MIXED] : ngrams;
+
+/**
+ * Returns the distinct n-grams of a query. Where a word follows a space, names that match have a later
+ * word there, whose n-grams have shorter lists.
+ */
+function ngramsOfQuery(query: string): string[] {
+  const [first = "", ...later] = query.split(/(?<= )(?=[\p{L}\p{N}].)/su);
+  const marked = later.map(trigramsOf).map(([start, ...others]) => [WORD + start, ...others]);
+  return [...new Set([trigramsOf(first), ...marked].flat())];
+}

@@ -1,0 +1,70 @@
+/**
+ * Which n-grams a name index lists, and how common they are. FTS5 could count the names of an n-gram
+ * only by reading all of them, so the names of a sample are counted when the index is built. Later
+ * changes are not counted, because a wrong number only makes a search slower.
+ */
+import type { NameKind } from "../domain/model.ts";
+import type { Sqlite, Statement } from "../sqlite/driver.ts";
+import { ngramsOf, SEPARATOR } from "./ngrams.ts";
+
+/** One of this many names is counted. */
+const SAMPLED = 64;
+
+/** Rarer n-grams are not stored. */
+const MIN_COUNT = 16;
+
+/** Counts the n-grams of names, which must be added in the order of the index. */
+export class NgramSample {
+  readonly #counts = new Map<string, number>();
+  #added = 0;
+
+  add(folded: string): void {
+    if (this.#added++ % SAMPLED !== 0) return;
+    for (const ngram of new Set(ngramsOf(folded).trimEnd().split(SEPARATOR))) {
+      this.#counts.set(ngram, (this.#counts.get(ngram) ?? 0) + 1);
+    }
+  }
+
+  write(db: Sqlite, kind: NameKind): void {
+    db.exec(`CREATE TABLE IF NOT EXISTS ${kind}_common
+        (ngram TEXT PRIMARY KEY, counted INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+      DELETE FROM ${kind}_common`);
+    const insert = db.prepare(`INSERT INTO ${kind}_common (ngram, counted) VALUES (?, ?)`);
+    for (const [ngram, count] of this.#counts) {
+      if (count >= MIN_COUNT) insert.run(ngram, count);
+    }
+  }
+}
+
+export class Vocabulary {
+  readonly #counts: ReadonlyMap<string, number>;
+  readonly #nextTerm: Statement<{ term: string }>;
+
+  constructor(db: Sqlite, kind: NameKind) {
+    const common = db.prepare<{ ngram: string; counted: number }>(
+      `SELECT ngram, counted FROM ${kind}_common`,
+    );
+    this.#counts = new Map(common.all().map(({ ngram, counted }) => [ngram, counted]));
+    db.exec(`CREATE VIRTUAL TABLE IF NOT EXISTS temp.${kind}_term
+      USING fts5vocab(main, ${kind}_ngram, instance)`);
+    this.#nextTerm = db.prepare(`SELECT term FROM temp.${kind}_term WHERE term > ? LIMIT 1`);
+  }
+
+  /** Returns about how many names an n-gram lists, or 0 if they are few. */
+  count(ngram: string): number {
+    return (this.#counts.get(ngram) ?? 0) * SAMPLED;
+  }
+
+  /** Returns the n-grams that are one code point longer than this beginning. */
+  listLonger(beginning: string): string[] {
+    const length = [...beginning].length + 1;
+    const longer: string[] = [];
+    // The last code point sorts after whatever follows an n-gram that has been found.
+    for (let last = beginning; ; last += "\u{10ffff}") {
+      const term = this.#nextTerm.get(last)?.term;
+      if (!term?.startsWith(beginning)) return longer;
+      last = [...term].slice(0, length).join("");
+      longer.push(last);
+    }
+  }
+}
