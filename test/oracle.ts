@@ -10,21 +10,67 @@ export interface Named {
   sortKey: number;
 }
 
-const specials = "łl øo đd ðd þth ßss æae œoe ıi ħh ŧt ςσ".split(" ");
-const special = new Map(specials.map((pair) => [pair.slice(0, 1), pair.slice(1)]));
+const apostrophes = [
+  0x27, 0x60, 0xb4, 0x2b9, 0x2bb, 0x2bc, 0x5f3, 0x5f4, 0x2018, 0x2019, 0x201b, 0x2032, 0xff07,
+];
 
-const apostrophes = [0x27, 0x2019, 0x2018, 0x201b, 0x2bc, 0x2bb, 0x2032, 0xff07, 0x60, 0xb4];
+/** First and last code points. */
+const dropped = [
+  [0x300, 0x36f],
+  [0x1ab0, 0x1aff],
+  [0x1dc0, 0x1dff],
+  [0x20d0, 0x20ff],
+  [0xfe20, 0xfe2f],
+  [0x180b, 0x180d],
+  [0x180f, 0x180f],
+  [0xfe00, 0xfe0f],
+  [0xe0100, 0xe01ef],
+  [0x64b, 0x65f],
+  [0x670, 0x670],
+  [0x640, 0x640],
+  [0x591, 0x5bd],
+  [0x5bf, 0x5bf],
+  [0x5c1, 0x5c2],
+  [0x5c4, 0x5c5],
+  [0x5c7, 0x5c7],
+] as const;
 
-const diacritics = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]/;
+/** Pairs of a code point and the one that replaces it. */
+const replaced = new Map([
+  [0x3c2, 0x3c3],
+  [0x6cc, 0x64a],
+  [0x649, 0x64a],
+  [0x6a9, 0x643],
+  [0x629, 0x647],
+  [0x6c1, 0x647],
+  [0x6be, 0x647],
+  [0x671, 0x627],
+]);
+
+/** Each is followed by the nine other digits of its script. */
+const zeros: number[] = [];
+for (let code = 0; code < 0x110000; code++) {
+  const isDigit = /\p{Nd}/u.test(String.fromCodePoint(code));
+  if (isDigit && code > (zeros.at(-1) ?? -10) + 9) zeros.push(code);
+}
 
 function foldAsWritten(text: string): string {
-  const drop = (s: string) => s.normalize("NFKD").split(diacritics).join("");
+  const drop = (s: string) =>
+    Array.from(s.normalize("NFKD")).filter((c) => {
+      const code = c.codePointAt(0) ?? 0;
+      return !dropped.some(([first, last]) => first <= code && code <= last);
+    });
   const bare = Array.from(text).filter((c) => !apostrophes.includes(c.codePointAt(0) ?? 0));
-  const mapped = Array.from(
-    drop(drop(bare.join("")).toLowerCase()),
-    (c) => special.get(c) ?? c,
-  ).join("");
-  return Array.from(mapped.normalize("NFC"))
+  const lower = drop(drop(bare.join("")).join("").toLowerCase());
+  const mapped = lower.map((c) => {
+    const code = c.codePointAt(0) ?? 0;
+    const zero = zeros.findLast((zero) => zero <= code) ?? 0;
+    if (code - zero < 10) return `${code - zero}`;
+    if (/[\p{Pd}\u2212]/u.test(c)) return "-";
+    const other = String.fromCodePoint(replaced.get(code) ?? code);
+    return code > 127 && /\p{Script=Latin}/u.test(other) ? anyAscii(other).toLowerCase() : other;
+  });
+  return Array.from(mapped.join("").normalize("NFC"))
     .filter((c) => /\p{White_Space}/u.test(c) || !/[\p{Cc}\p{Cf}]/u.test(c))
     .join("")
     .split(/\p{White_Space}+/u)
@@ -32,13 +78,16 @@ function foldAsWritten(text: string): string {
     .join(" ");
 }
 
-const digraphs = ["äae", "öoe", "üue", "åaa", "øoe", "Äae", "Öoe", "Üue", "Åaa", "Øoe"];
+const digraphs = ["äae", "öoe", "üue", "åaa", "øoe", "đdj", "əa"].flatMap((pair) => [
+  pair,
+  `${pair.slice(0, 1).toUpperCase()}${pair.slice(1)}`,
+]);
 
 const scripts = ["Cyrillic", "Greek", "Armenian", "Georgian", "Hiragana", "Katakana", "Hangul"];
 const isOtherScript = new RegExp(scripts.map((script) => `\\p{Script=${script}}`).join("|"), "u");
 
 function latinAsWritten(text: string): string {
-  const points = Array.from(text.normalize("NFC"));
+  const points = Array.from(text.normalize("NFKC"));
   return points
     .map((c, at) => {
       if ("οΟ".includes(c) && "υύΥΎ".includes(points[at + 1] ?? " ")) return "o";

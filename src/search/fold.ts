@@ -11,45 +11,71 @@ import { MAX_QUERY_CODE_POINTS } from "./normalize-query.ts";
 export const SPELLING_END = "\n";
 
 const ASCII = /^[\x20-\x7e]*$/;
-const APOSTROPHES = /['’‘‛ʼʻ′＇`´]/g;
+/** Besides apostrophes, the geresh and the gershayim of Hebrew. */
+const APOSTROPHES = /['’‘‛ʼʻ′＇`´ʹ׳״]/g;
 const PLAIN = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
-const COMBINING = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]/g;
-const SPECIAL = /[łøđðþßæœıħŧς]/g;
+/** Diacritics, variation selectors, and the marks of Arabic and Hebrew, which are rarely typed. */
+const MARKS =
+  /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f\u180b-\u180d\u180f\ufe00-\ufe0f\u{e0100}-\u{e01ef}\u064b-\u065f\u0670\u0640\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7]/gu;
+const VARIANTS = /[ςیىکةہھٱ]|(?![0-9])\p{Nd}|(?!-)[\p{Pd}\u2212]/gu;
+const LATIN = /(?![a-z])\p{Script=Latin}/gu;
 const CONTROL = /(?!\p{White_Space})[\p{Cc}\p{Cf}]/gu;
 const GREEK_OU = /ο[υύ]/giu;
-const HAS_DIGRAPH = /[äöüåø]/gi;
+const HAS_DIGRAPH = /[äöüåøđə]/gi;
 /** Letters that are also spelled in Latin letters. */
 export const TRANSLITERATED =
   /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
 
-const replacement: Record<string, string> = {
-  ł: "l",
-  ø: "o",
-  đ: "d",
-  ð: "d",
-  þ: "th",
-  ß: "ss",
-  æ: "ae",
-  œ: "oe",
-  ı: "i",
-  ħ: "h",
-  ŧ: "t",
+/** Letters that keyboards of other countries have, or that are only written at the end of a word. */
+const variants: Record<string, string> = {
   ς: "σ",
+  ی: "ي",
+  ى: "ي",
+  ک: "ك",
+  ة: "ه",
+  ہ: "ه",
+  ھ: "ه",
+  ٱ: "ا",
 };
-const digraphs: Record<string, string> = { ä: "ae", ö: "oe", ü: "ue", å: "aa", ø: "oe" };
+const digraphs: Record<string, string> = {
+  ä: "ae",
+  ö: "oe",
+  ü: "ue",
+  å: "aa",
+  ø: "oe",
+  đ: "dj",
+  ə: "a",
+};
 
 /** Returns one spelling, which contains no line breaks. */
 export function fold(text: string): string {
   const bare = text.replace(APOSTROPHES, "");
   if (PLAIN.test(bare)) return bare.toLowerCase();
-  const lower = decompose(decompose(bare).toLowerCase());
-  const letters = lower.replace(SPECIAL, (letter) => replacement[letter] ?? letter);
-  return collapseSpaces(letters.normalize("NFC").replace(CONTROL, ""));
+  const letters = decompose(decompose(bare).toLowerCase()).replace(VARIANTS, unify);
+  const latin = letters.replace(LATIN, (letter) => anyAscii(letter).toLowerCase());
+  return collapseSpaces(latin.normalize("NFC").replace(CONTROL, ""));
 }
 
-/** Drops diacritics. Keeps Indic, Thai, Arabic and kana marks, which act as letters. */
+/** Keeps the marks of kana, Thai and the scripts of India, which act as letters. */
 function decompose(text: string): string {
-  return text.normalize("NFKD").replace(COMBINING, "");
+  return text.normalize("NFKD").replace(MARKS, "");
+}
+
+/** Replaces a letter, a digit or a dash by its most common form. */
+function unify(character: string): string {
+  const letter = variants[character];
+  if (letter !== undefined) return letter;
+  return DIGIT.test(character) ? String(digitOf(character)) : "-";
+}
+
+const DIGIT = /\p{Nd}/u;
+
+/** Unicode has the decimal digits of each script in order, beginning with zero. */
+function digitOf(character: string): number {
+  const code = character.codePointAt(0) ?? 0;
+  let zero = code;
+  while (DIGIT.test(String.fromCodePoint(zero - 1))) zero--;
+  return (code - zero) % 10;
 }
 
 function toDigraphs(text: string): string {
@@ -58,7 +84,7 @@ function toDigraphs(text: string): string {
 }
 
 function toLatin(text: string): string {
-  return text.normalize("NFC").replace(GREEK_OU, "ou").replace(TRANSLITERATED, anyAscii);
+  return text.normalize("NFKC").replace(GREEK_OU, "ou").replace(TRANSLITERATED, anyAscii);
 }
 
 /** Each returns the text that folds to one of the spellings of a name. */
