@@ -1,7 +1,6 @@
 /**
  * `bun run test [FILE…]` runs all tests, or only the given files, in several processes that share
- * one temporary folder. The slowest files begin first, as measured by the last run with
- * `--update-timings`. Only a run of given files prints the names of tests that pass.
+ * one temporary folder. Only a run of given files prints the names of tests that pass.
  */
 import { constants } from "node:os";
 import { join } from "node:path";
@@ -18,7 +17,6 @@ const flags = [
   "--no-orphans",
   `--parallel=${PROCESSES}`,
   `--timeout=${TIMEOUT_MS}`,
-  "--timings=test/timings.json",
   ...(hasFiles ? [] : ["--dots"]),
 ];
 // Built before the first test, because Bun ends a test that takes too long with all that it started.

@@ -233,21 +233,6 @@ describe("invariants", () => {
   });
 });
 
-test.each([
-  [
-    "declares several variables by a tuple",
-    /\b(?:let|const) \[[^\]=]*,[^\]=]*\] = (?:.*[^?]\? )?\[(?!\.{3}|\])/,
-  ],
-  ["spreads a literal to save lines", /\.\.\.\s*\{/],
-])("no line %s", (_, squeezed) => {
-  const code = allFiles.filter((file) => /\.[jt]s$/.test(file));
-  const lines = code.flatMap((file) => {
-    const found = squeezed.exec(readFileSync(join(root, file), "utf8"));
-    return found ? [`${file}: ${found[0]}`] : [];
-  });
-  expect(lines).toEqual([]);
-});
-
 describe("documents", () => {
   const top = ["README", "ARCHITECTURE", "CHANGELOG", ".github/CONTRIBUTING", ".github/SECURITY"];
   const documents = [

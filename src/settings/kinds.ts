@@ -12,8 +12,7 @@ export interface TextKind<Inside> {
   value?: string;
   /** Whether the flag takes no value: it sets true, and without it, the setting is false. */
   isSwitch?: true;
-  /** The type that the library takes. */
-  takes: GivenType;
+  takes: Taken;
   /** Whether the value may contain a password, so that no message may repeat it. */
   isSecret?: boolean;
   /** All possible values, if they are few. */
@@ -22,45 +21,16 @@ export interface TextKind<Inside> {
   parse(text: string, env?: Environment): Inside;
 }
 
-/** The type that the library takes for an option. */
-export interface GivenType {
-  /** For messages, such as `string or object`. */
-  words: string;
-  includes(given: unknown): boolean;
-}
+/** The names of the types that the library takes for an option, as messages name them. */
+export type Taken = readonly string[];
 
-const ofType = (words: string): GivenType => ({
-  words,
-  includes: (given) => typeof given === words,
-});
-
-export const STRING = ofType("string");
-export const NUMBER = ofType("number");
-export const BOOLEAN = ofType("boolean");
-export const FUNCTION = ofType("function");
-
-export const ARRAY: GivenType = { words: "array", includes: Array.isArray };
-
-/** A path, or bytes of any realm. */
-export const PATH_OR_BYTES: GivenType = {
-  words: "string or object",
-  includes: (given) => typeof given === "string" || ArrayBuffer.isView(given),
-};
-
-/** A path, bytes, or an iterable of objects or bytes. */
-export const LINES: GivenType = {
-  words: "string or object or array",
-  includes: (given) =>
-    typeof given === "string" ||
-    (typeof given === "object" &&
-      given !== null &&
-      (Symbol.iterator in given || Symbol.asyncIterator in given)),
-};
-
-/** Returns the type of a value, as messages name it. */
 export function typeNameOf(given: unknown): string {
+  if (given === null) return "null";
   if (Array.isArray(given)) return "array";
-  return given === null ? "null" : typeof given;
+  // Bytes of any realm.
+  if (ArrayBuffer.isView(given)) return "bytes";
+  const isIterable = Symbol.iterator in Object(given) || Symbol.asyncIterator in Object(given);
+  return typeof given === "object" && isIterable ? "iterable" : typeof given;
 }
 
 /** A kind of value: `Given` is what the library takes, and `Inside` is what the code uses. */
@@ -70,7 +40,7 @@ export interface Kind<Inside, Given = string> extends TextKind<Inside> {
 
 /** A kind whose `parse` throws an {@link InvalidValue} if a value can be invalid. */
 export function parsedBy<Inside>(value: string, parse: (text: string) => Inside): Kind<Inside> {
-  return { value, takes: STRING, parse, convert: parse };
+  return { value, takes: ["string"], parse, convert: parse };
 }
 
 /** `parse` returns undefined for an invalid value. The error says that it must be `wanted`. */
@@ -84,7 +54,7 @@ export function kind<Inside>(
     if (parsed === undefined) throw new InvalidValue(`must be ${wanted}`);
     return parsed;
   };
-  return { value, takes: STRING, parse: convert, convert };
+  return { value, takes: ["string"], parse: convert, convert };
 }
 
 /** Like {@link kind}, for values that may contain a password. */
@@ -96,7 +66,7 @@ export const text = (value: string) => parsedBy(value, (text) => text);
 
 export const boolean: Kind<boolean, boolean> & { isSwitch: true } = {
   isSwitch: true,
-  takes: BOOLEAN,
+  takes: ["boolean"],
   convert: (given) => given,
   parse(text) {
     const value = parseBoolean(text);
@@ -116,7 +86,7 @@ export function integer(min: number, max: number): Kind<number, number> {
     const number = /^(?:0|[1-9]\d*)$/.test(text) ? Number(text) : Number.NaN;
     return number >= min && number <= max ? number : undefined;
   });
-  return { ...fromText, takes: NUMBER, convert: (given) => fromText.parse(String(given)) };
+  return { ...fromText, takes: ["number"], convert: (given) => fromText.parse(String(given)) };
 }
 
 export const port = integer(0, 65_535);
@@ -223,7 +193,7 @@ export const colour = kind("COLOUR", "a colour such as #0a7d4f", (text) => {
 /** A file to read, which the library also takes as bytes. */
 export const pathOrBytes: Kind<string | Uint8Array, string | Uint8Array> = {
   value: "FILE",
-  takes: PATH_OR_BYTES,
+  takes: ["string", "bytes"],
   parse: (path) => path,
   convert: (given) => given,
 };

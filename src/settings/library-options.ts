@@ -10,24 +10,21 @@ import { defaultOf, parseNamed } from "./read-value.ts";
 import { sharedSettings } from "./serve-flags.ts";
 
 /** Declares a library-only option whose value is used as given. */
-function option<Given>(takes: kinds.GivenType, help: string) {
+function option<Given>(takes: kinds.Taken, help: string) {
   return { kind: { takes, convert: (given: Given) => given }, help };
 }
 
 export const libraryOptions = {
-  snapshot: option<string | Uint8Array>(kinds.PATH_OR_BYTES, "the path or bytes of a snapshot"),
+  snapshot: option<string | Uint8Array>(["string", "bytes"], "the path or bytes of a snapshot"),
   dataset: option<LineSource<DatasetLine | IdsLine | EndLine>>(
-    kinds.LINES,
+    ["string", "bytes", "array", "iterable"],
     paragraph(
       "the path or bytes of a dataset (NDJSON, plain or gzip), a CSV file of users, a folder of CSV",
       "files, or lines as objects",
     ),
   ),
-  page: option<boolean>(
-    kinds.BOOLEAN,
-    "serves the web page at /, /drivers/{id} and /companies/{id}",
-  ),
-  demo: option<boolean>(kinds.BOOLEAN, "serves the demo community that comes with Roadbook"),
+  page: option<boolean>(["boolean"], "serves the web page at /, /drivers/{id} and /companies/{id}"),
+  demo: option<boolean>(["boolean"], "serves the demo community that comes with Roadbook"),
   basePath: {
     kind: kinds.basePath,
     help: paragraph(
@@ -35,26 +32,23 @@ export const libraryOptions = {
       "it, but requests may omit it (default: the path of publicUrl)",
     ),
   },
-  clock: option<() => number>(
-    kinds.FUNCTION,
-    "the search limit's clock in milliseconds, for tests",
-  ),
+  clock: option<() => number>(["function"], "the search limit's clock in milliseconds, for tests"),
   defaultPeer: {
     kind: kinds.text("ADDRESS"),
     help: "the client address for requests without one (default: their searches are not counted)",
   },
   compress: option<boolean>(
-    kinds.BOOLEAN,
+    ["boolean"],
     "set it to false if the host program compresses responses",
   ),
   onBug: option<(error: unknown, requestId: string) => void>(
-    kinds.FUNCTION,
+    ["function"],
     paragraph(
       "called with every error that causes a 500, and with every error that onResponse throws",
       "(default: console.error)",
     ),
   ),
-  onResponse: option<(facts: ResponseFacts) => void>(kinds.FUNCTION, "called for every response"),
+  onResponse: option<(facts: ResponseFacts) => void>(["function"], "called for every response"),
 };
 
 /** The common part of an option and a setting. `convert` gets only what `takes` names. */
@@ -105,11 +99,12 @@ export function readOption(name: string, { kind, list }: Option, given: unknown)
   };
   if (!list) return convert(given);
 
-  requireType(name, kinds.ARRAY, given);
+  requireType(name, ["array"], given);
   return Array.from(given as unknown[], convert);
 }
 
-function requireType(name: string, takes: kinds.GivenType, given: unknown): void {
-  if (takes.includes(given)) return;
-  throw new TypeError(`${name} must be of type ${takes.words}, got ${kinds.typeNameOf(given)}`);
+function requireType(name: string, takes: kinds.Taken, given: unknown): void {
+  const got = kinds.typeNameOf(given);
+  if (takes.includes(got)) return;
+  throw new TypeError(`${name} must be of type ${takes.join(" or ")}, got ${got}`);
 }

@@ -19,11 +19,12 @@ export class Users {
   /** The JSON of achievement definitions, cached because many users unlock the same ones. */
   readonly #definitions = new Map<number, string>();
   /** The keys are JSON arrays of role ids. Most users have one of a few sets of roles. */
-  readonly #roles: LRUCache<string, Role[]>;
+  readonly #roles = lazy(() => {
+    return new LRUCache({ max: 1000, memoMethod: (json: string) => this.#readRoles(json) });
+  });
 
   constructor(db: Database) {
     this.#statements = lazy(() => prepareForUsers(db));
-    this.#roles = new LRUCache({ max: 1000, memoMethod: (json: string) => this.#readRoles(json) });
   }
 
   findProfile(id: number): Stored<User> | Missing {
@@ -37,7 +38,7 @@ export class Users {
       name: row.name,
       avatar_url: row.avatar_url,
       company: hasCompany ? { id: company_id, name, role } : null,
-      roles: this.#roles.memo(row.roles),
+      roles: this.#roles().memo(row.roles),
       created_at: formatTime(row.created_at),
     };
   }
