@@ -5,7 +5,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Community } from "../../src/community/community.ts";
-import { openCsv, openQueries } from "../../src/tables/open-tables.ts";
+import { openCsv, openQueries } from "../../src/tables/table-reader.ts";
 import {
   type DatabaseServer,
   hasMariadb,

@@ -1,5 +1,5 @@
 /** The options of `import`, `apply` and `hide`, which are flags of these commands. */
-import type { TableOptions } from "../tables/open-tables.ts";
+import type { TableOptions } from "../tables/table-reader.ts";
 
 export interface ImportOptions extends TableOptions {
   /** The folder with a SELECT for each table, if the source is a database. */

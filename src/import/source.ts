@@ -9,8 +9,8 @@ import { readMeta } from "../snapshot/format/meta.ts";
 import { openPrivate } from "../snapshot/format/open.ts";
 import { listRecords } from "../snapshot/format/records.ts";
 import type { Database } from "../sqlite/driver.ts";
-import { DATABASE_URLS, dialects, findDialect } from "../tables/dialects.ts";
-import { openCsv, openQueries } from "../tables/open-tables.ts";
+import { openCsv, openQueries } from "../tables/table-reader.ts";
+import { DATABASE_URLS, dialects, findDialect } from "../tables/table-source.ts";
 import { type LineSource, openLines } from "./line-reader.ts";
 import type { ImportOptions } from "./options.ts";
 

@@ -27,13 +27,13 @@ interface Traits {
 }
 
 export class CsvFile {
-  readonly #name: string;
+  readonly name: string;
   readonly #table: TableName;
   readonly #path: string;
   readonly #rule: QuoteRule | undefined;
 
   constructor(table: TableName, path: string, rule: QuoteRule | undefined) {
-    this.#name = basename(path);
+    this.name = basename(path);
     this.#table = table;
     this.#path = path;
     this.#rule = rule;
@@ -52,7 +52,7 @@ export class CsvFile {
       const { quoteLine } = traits;
       const others = this.#rule === undefined ? this.#listForms(traits, false) : [];
       const isOther = quoteLine !== undefined && (await this.#listFitting(others)).length > 0;
-      throw isOther ? new AmbiguousFile(this.#name, quoteLine) : error;
+      throw isOther ? new AmbiguousFile(this.name, quoteLine) : error;
     }
     return this.#isUnclear(traits) ? this.#describe(form) : undefined;
   }
@@ -74,9 +74,9 @@ export class CsvFile {
 
     const { quoteLine, backslashLine } = traits;
     const hasOtherQuotes = fitting.some(({ hasQuotes }) => hasQuotes !== form.hasQuotes);
-    if (quoteLine !== undefined && hasOtherQuotes) throw new AmbiguousFile(this.#name, quoteLine);
+    if (quoteLine !== undefined && hasOtherQuotes) throw new AmbiguousFile(this.name, quoteLine);
     if (fitting.every(({ hasEscapes }) => hasEscapes === form.hasEscapes)) return form;
-    throw new AmbiguousFile(this.#name, backslashLine);
+    throw new AmbiguousFile(this.name, backslashLine);
   }
 
   /** Whether the quotes and backslashes of the file can be those of several programs. */
@@ -108,7 +108,7 @@ export class CsvFile {
 
   #describe({ hasQuotes, hasEscapes }: CsvForm): string {
     const quotes = hasQuotes ? "quotes surround fields" : "quotes are characters";
-    return `${this.#name}: ${quotes}, and backslashes are ${hasEscapes ? "escapes" : "characters"}`;
+    return `${this.name}: ${quotes}, and backslashes are ${hasEscapes ? "escapes" : "characters"}`;
   }
 
   /** Looks at all lines without knowing where a quoted field begins or ends. */
@@ -116,7 +116,7 @@ export class CsvFile {
     const traits: Traits = { delimiter: ",", hasEscapes: false };
     let columns: string[] | undefined;
     let number = 0;
-    for await (const lines of readLines(this.#name, this.#path)) {
+    for await (const lines of readLines(this.name, this.#path)) {
       for (const line of lines) {
         number++;
         const isBlank = columns === undefined ? !/[^\s,;"]/.test(line) : !/["\\]/.test(line);
@@ -139,9 +139,9 @@ export class CsvFile {
 
   /** Reads all rows in one form. Throws if the file has another one. */
   async #readAs(form: CsvForm, handler?: RowHandler): Promise<void> {
-    const splitter = new RecordSplitter(this.#name, form);
+    const splitter = new RecordSplitter(this.name, form);
     let header: Header | undefined;
-    for await (const lines of readLines(this.#name, this.#path)) {
+    for await (const lines of readLines(this.name, this.#path)) {
       for (const line of lines) {
         const cells = splitter.push(line);
         if (!cells) continue;
@@ -151,13 +151,13 @@ export class CsvFile {
           handler?.add(cells, splitter.line);
         } else if (!isSeparator(cells.join(""))) {
           if (cells.length === 1 && line.includes("|")) throw splitter.problem(HAS_BARS);
-          header = findColumns(this.#name, this.#table, splitter.takeHeader(cells));
+          header = findColumns(this.name, this.#table, splitter.takeHeader(cells));
           handler?.begin(header);
         }
       }
     }
     splitter.end();
-    if (!header) throw new Error(`${this.#name} is empty; its first line must name the columns`);
+    if (!header) throw new Error(`${this.name} is empty; its first line must name the columns`);
   }
 
   /** Throws if a quote begins a cell in which nobody writes one. */

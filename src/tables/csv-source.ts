@@ -1,14 +1,12 @@
 /** Reads tables from CSV files. Loads them into a temporary database, because their rows are in any order. */
-import { basename } from "node:path";
 import { sqlite } from "#sqlite";
-import { naming, reasonOf, TEMPORARY_DATABASE } from "../files/errors.ts";
+import { naming, TEMPORARY_DATABASE } from "../files/errors.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import type { CellFormat, IdFormat } from "./cells.ts";
 import { type Header, keyOf, type TableName } from "./columns.ts";
 import { CsvFile, type QuoteRule, type RowHandler, SAVE_AS_UTF8 } from "./csv-file.ts";
 import { DateColumn, type DateOrder, type DateOrders } from "./date-order.ts";
-import { dialects } from "./dialects.ts";
-import type { Row, Selected, TableSource } from "./table-source.ts";
+import { dialects, type Row, type Selected, type TableSource } from "./table-source.ts";
 
 export interface CsvOptions {
   /** The order of day and month, where a column does not show it. */
@@ -40,15 +38,16 @@ export class CsvSource implements TableSource {
 
   async open(name: TableName, path: string): Promise<Selected> {
     const { dates, quotes } = this.#options;
-    this.#files.set(name, basename(path));
     const file = new CsvFile(name, path, quotes);
+    this.#files.set(name, file.name);
     const table = new CsvLoader(this.#db, name, this.#ids);
     const note = await naming(TEMPORARY_DATABASE, "write", () => file.read(table));
-    table.finish();
     if (note !== undefined) this.notes.push(note);
+
+    table.finish(file.name);
+    const given = dates && { slashes: dates, dots: dates };
     for (const [column, found] of table.dated) {
-      const given = dates && { slashes: dates, dots: dates };
-      this.#orders.set(column, given ?? decideDates(`${basename(path)}: ${column}`, found));
+      this.#orders.set(column, given ?? found.decide(`${file.name}: ${column}`));
     }
     return { header: table.header, from: name };
   }
@@ -63,14 +62,6 @@ export class CsvSource implements TableSource {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#db.close();
-  }
-}
-
-function decideDates(column: string, found: DateColumn): DateOrders {
-  try {
-    return found.decide();
-  } catch (error) {
-    throw new Error(`${column}: ${reasonOf(error)}`);
   }
 }
 
@@ -117,9 +108,9 @@ class CsvLoader implements RowHandler {
   }
 
   /** Throws if most names are question marks. */
-  finish(): void {
+  finish(file: string): void {
     if (this.#questionable > 2 && 2 * this.#questionable > this.#names) {
-      throw new Error(`${this.#table}.csv: most names are question marks; ${SAVE_AS_UTF8}`);
+      throw new Error(`${file}: most names are question marks; ${SAVE_AS_UTF8}`);
     }
     this.#createIndex();
   }

@@ -12,8 +12,7 @@ import type { ReservedSQL, SQL } from "bun";
 import { codeOf, isLocked, networkReasonOf, reasonOf } from "../files/errors.ts";
 import { openFile } from "../files/input.ts";
 import { BusyError, waitForLock } from "../files/lock.ts";
-import { DATABASE_URLS, type Dialect, dialects, findDialect } from "./dialects.ts";
-import type { Row } from "./table-source.ts";
+import { DATABASE_URLS, type Dialect, dialects, findDialect, type Row } from "./table-source.ts";
 
 export interface Connection extends AsyncDisposable {
   readonly dialect: Dialect;

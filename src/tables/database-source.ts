@@ -4,8 +4,13 @@ import { readFileBytes } from "../files/input.ts";
 import type { CellFormat } from "./cells.ts";
 import { findColumns, type TableName } from "./columns.ts";
 import type { Connection } from "./database-connection.ts";
-import type { Dialect } from "./dialects.ts";
-import { namingFile, type Row, type Selected, type TableSource } from "./table-source.ts";
+import {
+  type Dialect,
+  namingFile,
+  type Row,
+  type Selected,
+  type TableSource,
+} from "./table-source.ts";
 
 /** The tables that an operator's queries select from a database. */
 export class DatabaseSource implements TableSource {

@@ -27,11 +27,12 @@ export class DateColumn {
   }
 
   /**
-   * Returns no order where no value needs one. Throws if the values do not tell. The error quotes
-   * none, because it may be a private user's.
+   * Returns no order where no value needs one. Throws if the values do not tell. The error names the
+   * column, and quotes no value, because it may be a private user's.
    */
-  decide(): DateOrders {
-    return { slashes: this.#slashes.decide(undefined), dots: this.#dots.decide("dmy") };
+  decide(column: string): DateOrders {
+    const slashes = this.#slashes.decide(column, undefined);
+    return { slashes, dots: this.#dots.decide(column, "dmy") };
   }
 }
 
@@ -46,16 +47,17 @@ class Orders {
   }
 
   /** `usual` is the order of values that fit both. */
-  decide(usual: DateOrder | undefined): DateOrder | undefined {
+  decide(column: string, usual: DateOrder | undefined): DateOrder | undefined {
     const { dmy, mdy, both } = this.#lines;
     if (dmy !== undefined && mdy !== undefined) {
       const problem = `line ${dmy} has the day first, and line ${mdy} the month`;
-      throw new Error(`${problem}; correct one of them, or ${CHOOSE}`);
+      throw new Error(`${column}: ${problem}; correct one of them, or ${CHOOSE}`);
     }
     if (dmy !== undefined) return "dmy";
     if (mdy !== undefined) return "mdy";
     if (both === undefined || usual !== undefined) return usual;
-    throw new Error(`nothing shows which number is the month, as in line ${both}; ${CHOOSE}`);
+    const problem = "nothing shows which number is the month";
+    throw new Error(`${column}: ${problem}, as in line ${both}; ${CHOOSE}`);
   }
 }
 

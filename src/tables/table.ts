@@ -107,18 +107,14 @@ export class Table {
   }
 
   /**
-   * Lists the rows with one of these ids, which may be text in a column of another type, such as an
-   * enum. `example` is an id of the column. Text is compared as bytes, because a server would reject
-   * text that such a column cannot have.
+   * Whether the table has one of these ids. They are compared as text, which all databases do by its
+   * bytes, whatever the types of the columns are.
    */
-  async listByIds(ids: readonly unknown[], example: unknown): Promise<Row[]> {
-    const isText = !isNumber(example) && !(example instanceof Uint8Array);
-    const column = isText ? this.#source.dialect.cast("q.id") : "q.id";
-    const literals = ids.flatMap((id) => {
-      const like = convertLike(id, example);
-      return like === undefined ? [] : [this.#literalOf(like)];
-    });
-    return literals.length === 0 ? [] : this.query(`WHERE ${column} IN (${literals})`);
+  async hasAny(ids: readonly (number | string)[]): Promise<boolean> {
+    const { dialect } = this.#source;
+    const texts = ids.map((id) => dialect.formatText(String(id)));
+    const rows = await this.query(`WHERE ${dialect.cast("q.id")} IN (${texts}) LIMIT 1`, "q.id");
+    return rows.length > 0;
   }
 
   /** Throws if the pages did not have all rows. */
@@ -191,11 +187,3 @@ export type Tables = ReadonlyMap<TableName, Table>;
 const INCOMPARABLE = /operator does not exist|illegal mix of collations/i;
 
 const isNumber = (id: unknown) => typeof id === "number" || typeof id === "bigint";
-
-/** Returns an id as a number or bytes if another one is. Undefined if it is not decimal, but must be. */
-function convertLike(id: unknown, example: unknown): unknown {
-  const text = String(id);
-  if (example instanceof Uint8Array) return Buffer.from(text, "hex");
-  if (!isNumber(example)) return text;
-  return /^-?\d{1,100}$/.test(text) ? BigInt(text) : undefined;
-}

@@ -1,6 +1,7 @@
 /** Writes the records of a dataset as CSV files. Importing them gives the same snapshot. */
 import { type DatasetLine, isPublicUser } from "../domain/dataset.ts";
 import type { PrivateUserLine, PublicUserLine } from "../domain/model.ts";
+import { isNoValue } from "../domain/no-value.ts";
 import { columnsOf, type TableName } from "./columns.ts";
 
 type Cell = string | number | boolean | null | undefined;
@@ -40,8 +41,8 @@ function toUserRow(record: PublicUserLine | PrivateUserLine): CsvRow {
   return { id, public: true, name, avatar_url, created_at, ...membership };
 }
 
-/** Quotes as RFC 4180 says. Null and undefined become an empty field. */
+/** Quotes as RFC 4180 says, and text such as NULL. Null and undefined become an empty field. */
 function quote(cell: Cell): string {
   const text = String(cell ?? "");
-  return /[",;\t\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return /[",\r\n]/.test(text) || isNoValue(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

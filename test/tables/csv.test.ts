@@ -12,6 +12,7 @@ import {
   toPublic,
   toTime,
 } from "../../src/tables/cells.ts";
+import { toCsv } from "../../src/tables/write-csv.ts";
 import { exported } from "../datasets.ts";
 import { run, temporaryFolder } from "../support.ts";
 import { errorsOf, type Files, importFiles, makeFolder } from "./import-files.ts";
@@ -96,6 +97,21 @@ test("--avatar-base resolves avatars in NDJSON, too", async () => {
   const text = await exported(target);
   for (const path of Object.values(avatars))
     expect(text).toContain(`"https://cdn.example/${path}"`);
+});
+
+test("what is written as CSV is read as the same", async () => {
+  const names = ["NULL", 'A "B", C', "\\N", " D;\tE "];
+  const roles = names.map((name, at) => ({
+    type: "role" as const,
+    id: at + 1,
+    name,
+    hierarchy: 1,
+  }));
+  const written = [...toCsv("roles", roles)].join("\n");
+  const { records } = await importFiles({ "users.csv": users + ann, "roles.csv": written });
+  expect(records.slice(0, 4)).toEqual(
+    roles.map((role, at) => (at === 3 ? { ...role, name: "D; E" } : role)),
+  );
 });
 
 test("only users or companies are needed", async () => {

@@ -6,7 +6,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { recordsOf } from "../../src/domain/record-reader.ts";
 import type { QuoteRule } from "../../src/tables/csv-file.ts";
-import { openCsv } from "../../src/tables/open-tables.ts";
+import { openCsv } from "../../src/tables/table-reader.ts";
 import { runs } from "../runs.ts";
 import { makeFolder } from "./import-files.ts";
 
