@@ -9,7 +9,7 @@ import { finish, write, writingFlags } from "./written.ts";
 
 export const hideCommand = command({
   settings: declare("Flags", {
-    ids: { name: "ID…", kind: kinds.text("ID"), list: {}, required: true, help: "user ids" },
+    ids: { name: "ID…", kind: kinds.text("ID"), list: ";", required: true, help: "user ids" },
     to: { kind: kinds.target, required: true, help: "the snapshot to change" },
     ...writingFlags,
   }),

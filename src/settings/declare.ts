@@ -9,8 +9,11 @@ export interface Setting {
   group: string;
   kind: kinds.TextKind<unknown>;
   help: string;
-  /** Allows several values: repeated flags or arguments, divided text, or an array. */
-  list?: List;
+  /**
+   * Allows several values: repeated flags or arguments, an array, or a variable divided by this. Only
+   * a comma also divides a flag, because a value such as the URL of a link may contain a semicolon.
+   */
+  list?: "," | ";";
   /** The default, as an operator would write it. Without one, a setting can be undefined. */
   default?: string;
   required?: true;
@@ -19,17 +22,6 @@ export interface Setting {
   /** The environment variable of an argument. Every flag has one. */
   variable?: string;
 }
-
-/** The separators that divide a text into values. Without one, each text is one value. */
-export interface List {
-  flagSeparator?: string;
-  variableSeparator?: string;
-}
-
-export const commaList: List = { flagSeparator: ",", variableSeparator: "," };
-
-/** For values such as the URL of a link, which may contain a semicolon, so flags are not divided. */
-export const semicolonList: List = { variableSeparator: ";" };
 
 type Declaration = Omit<Setting, "name" | "group"> & { name?: string };
 export type Settings = Record<string, Setting>;
@@ -69,7 +61,7 @@ export function usageOf(name: string, settings: Settings): string {
 }
 
 type KindOf<T> = T extends { kind: { convert(given: infer Given): infer Inside } }
-  ? T extends { list: List }
+  ? T extends { list: string }
     ? { given: readonly Given[]; inside: Inside[] }
     : { given: Given; inside: Inside }
   : { given: never; inside: unknown };

@@ -4,7 +4,7 @@ import { suggest } from "../domain/invalid-value.ts";
 import { paragraph } from "../domain/text.ts";
 import type { ResponseFacts } from "../http/app-options.ts";
 import type { LineSource } from "../import/line-reader.ts";
-import type { GivenOf, List, Setting, Values } from "./declare.ts";
+import type { GivenOf, Setting, Values } from "./declare.ts";
 import * as kinds from "./kinds.ts";
 import { defaultOf, parseNamed } from "./read-value.ts";
 import { sharedSettings } from "./serve-flags.ts";
@@ -54,7 +54,7 @@ export const libraryOptions = {
 /** The common part of an option and a setting. `convert` gets only what `takes` names. */
 interface Option {
   kind: Pick<kinds.TextKind<unknown>, "takes" | "isSecret"> & { convert(given: never): unknown };
-  list?: List;
+  list?: string;
 }
 
 type Options<T> = { [Name in keyof T]?: GivenOf<T[Name]> | undefined };

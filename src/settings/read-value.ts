@@ -28,9 +28,8 @@ export function readValue(setting: Setting, texts: string[] | undefined, env: ki
   const last = given.at(-1);
   if (last === undefined) return defaultOf(setting);
   if (!list) return parse(last);
-  const separator = texts ? list.flagSeparator : list.variableSeparator;
-  if (separator === undefined) return given.map(parse);
-  return given.flatMap((text) => text.split(separator)).map((part) => parse(part.trim()));
+  if (texts && list === ";") return given.map(parse);
+  return given.flatMap((text) => text.split(list)).map((part) => parse(part.trim()));
 }
 
 /** Returns the value of a setting that was left out. */

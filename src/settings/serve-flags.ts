@@ -13,7 +13,7 @@ import { parseFault } from "../http/parse-fault.ts";
 import { parseCidr } from "../limit/client-address.ts";
 import { parseS3Location, parseWebLocation } from "../snapshot/remote/location.ts";
 import { DEFAULT_TITLE } from "../web/brand.ts";
-import { commaList, declare, semicolonList, type Values } from "./declare.ts";
+import { declare, type Values } from "./declare.ts";
 import * as kinds from "./kinds.ts";
 
 /** The path of a snapshot, or its location on another machine, which may contain a password. */
@@ -73,7 +73,7 @@ export const sharedSettings = {
     },
     featured: {
       kind: { ...kinds.id, value: "IDS" },
-      list: commaList,
+      list: ",",
       help: "drivers to show on the start page, such as 1,2,3 (default: those with the most points)",
     },
     title: { kind: kinds.text("NAME"), default: DEFAULT_TITLE, help: "the community's name" },
@@ -85,7 +85,7 @@ export const sharedSettings = {
     links: {
       name: "--link TEXT=URL",
       kind: kinds.link,
-      list: semicolonList,
+      list: ";",
       help: paragraph(
         "link at the foot of pages, but not on a kiosk, such as Imprint=https://example.org;",
         "repeatable",
@@ -108,13 +108,13 @@ export const sharedSettings = {
     searchWindow: { kind: kinds.time, default: "1h", help: "length of the window" },
     unlimited: {
       kind: cidr,
-      list: commaList,
+      list: ",",
       help: "do not count searches from these addresses, such as those of your own servers; repeatable",
     },
     trustedProxies: {
       name: "--trusted-proxy CIDR",
       kind: cidr,
-      list: commaList,
+      list: ",",
       help: "trust X-Forwarded-For, -Proto and -Host from these addresses; repeatable",
     },
     ipv6Prefix: {
@@ -135,7 +135,7 @@ export const sharedSettings = {
     faults: {
       name: "--fault FAULT",
       kind: kinds.parsedBy("FAULT", parseFault),
-      list: semicolonList,
+      list: ";",
       help: "inject a fault, such as search:status=503,rate=0.1; repeatable",
     },
     faultSeed: { kind: kinds.seed, default: "1", help: "random seed, to repeat the same faults" },
