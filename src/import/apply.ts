@@ -11,7 +11,7 @@ import { sqlite } from "#sqlite";
 import { type ChangeLine, isPublicUser } from "../domain/dataset.ts";
 import { type FoundError, OWN_IDS, type Position } from "../domain/record-reader.ts";
 import { validateChange } from "../domain/validate-record.ts";
-import { copyIfSpace } from "../files/disk-space.ts";
+import { copyIfSpace } from "../files/bytes.ts";
 import { isMissing, type Paths, type ReplaceOptions, replaceLocked } from "../files/replace.ts";
 import { NameChanges } from "../search/name-index.ts";
 import { parseHeader } from "../snapshot/format/layout.ts";

@@ -9,8 +9,7 @@ import {
 } from "../domain/record-reader.ts";
 import { InvalidRecord, parseObject, validateMarker } from "../domain/validate-record.ts";
 import type { ValidationError } from "../domain/validation-errors.ts";
-import { decompress, openInput, readStream } from "../files/input.ts";
-import { readLines, type TextLine } from "../files/split-lines.ts";
+import { decompress, openInput, readLines, readStream, type TextLine } from "../files/input.ts";
 import type { ImportOptions } from "./options.ts";
 
 /**

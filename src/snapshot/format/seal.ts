@@ -10,8 +10,7 @@
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import zlib from "node:zlib";
-import { readChunks } from "../../files/read-chunks.ts";
-import { writeAll } from "../../files/write-all.ts";
+import { readChunks, writeAll } from "../../files/bytes.ts";
 import {
   BLOCK_BYTES,
   checksumLine,

@@ -3,10 +3,9 @@
  * trusted: the caller verifies every byte of the result.
  */
 import { open } from "node:fs/promises";
-import { copyIfSpace } from "../../files/disk-space.ts";
+import { copyIfSpace, writeAll } from "../../files/bytes.ts";
 import { openFile } from "../../files/input.ts";
 import type { Paths } from "../../files/replace.ts";
-import { writeAll } from "../../files/write-all.ts";
 import {
   BLOCK_BYTES,
   BLOCK_HASH_BYTES,

@@ -3,7 +3,7 @@ import { createWriteStream, mkdirSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { formatTime } from "../../domain/time.ts";
-import { requireSpace } from "../../files/disk-space.ts";
+import { requireSpace } from "../../files/bytes.ts";
 import { reasonOf } from "../../files/errors.ts";
 import { type Paths, replaceLocked } from "../../files/replace.ts";
 import { HEADER_BYTES, parseSizes } from "../format/layout.ts";

@@ -1,6 +1,6 @@
 /** Writing to a disk that takes only a part of the bytes at a time. */
 import { expect, test } from "bun:test";
-import { writeAll } from "../../src/files/write-all.ts";
+import { writeAll } from "../../src/files/bytes.ts";
 
 test("a write that takes only a part is followed by others until all bytes are written", async () => {
   const file = Buffer.alloc(12, ".");
