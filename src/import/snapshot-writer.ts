@@ -34,7 +34,7 @@ export class SnapshotWriter implements Disposable {
     this.#isNew = isNew;
     const { $client } = db;
     // A killed process must not leave a journal file, which SQLite would later apply to another
-    // database. `journal_mode = OFF` would also work, but Bun's SQLite silently ignores it.
+    // database. Without any journal, a statement that fails would leave its first changes.
     $client.exec(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;
       PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768; PRAGMA page_size = ${PAGE_BYTES}`);
     // Overwrites with zeros whatever is deleted; see seal.ts.
