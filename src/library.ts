@@ -1,4 +1,19 @@
-/** The package's exports: the library, its input and output types, and its errors. */
+/**
+ * The package's exports: the library, its input and output types, and its errors.
+ *
+ * @example
+ * // A test serves what it needs, and calls it through a port or, without one, with `fetch`.
+ * await using roadbook = await createRoadbook({
+ *   dataset: [{ type: "user", id: 43, public: false }],
+ *   searchLimit: 0,
+ * });
+ * const { url } = await roadbook.listen();
+ * const response = await fetch(`${url}/users/public/43`); // 403
+ *
+ * // A program builds a snapshot file and changes it. A server notices both.
+ * await importDataset("my-tables", "community.snapshot");
+ * await applyChanges([{ type: "user", id: 42, public: false }], "community.snapshot");
+ */
 import "./server/require-runtime.ts";
 import type { DatasetLine, EndLine, IdsLine } from "./domain/dataset.ts";
 import type {
@@ -53,7 +68,8 @@ export type { Replacement } from "./snapshot/read/reload.ts";
 
 /**
  * The path or bytes of a dataset file (NDJSON, plain or gzip), the path of a snapshot, a CSV file of
- * users or a folder of CSV files, or lines as objects. For `importDataset` on Bun, also the URL of a database.
+ * users or a folder of CSV files, or lines as objects. For `importDataset` on Bun, also the URL of a
+ * database.
  */
 export type Dataset = LineSource<DatasetLine | IdsLine | EndLine>;
 

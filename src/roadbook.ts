@@ -109,7 +109,7 @@ interface Values extends Omit<RoadbookValues, "snapshot" | "dataset" | "demo"> {
   onSharedBudget?: AppOptions["onSharedBudget"];
 }
 
-/** What the caller of {@link openRoadbook} opens, and closes after the Roadbook. */
+/** Resources that the caller of {@link openRoadbook} opens, and closes after the Roadbook. */
 interface Opened {
   /** The path or bytes of the snapshot. */
   snapshot: string | Uint8Array;

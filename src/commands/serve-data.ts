@@ -17,7 +17,7 @@ export class ImportedData {
   readonly path = join(makeTemporaryFolder().folder, "snapshot");
   readonly #source: string;
   readonly #log: Logger;
-  /** What the files were like when they were last looked at, and when they were last imported. */
+  /** Facts about the files, at the last look and at the last import. */
   #seen = "";
   #imported = "";
   #refused: string | undefined;

@@ -124,12 +124,13 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
   const { host, port, reusePort, trustedProxies, tlsCert: cert, tlsKey: key } = values;
   const defaultIdleTimeoutMs = trustedProxies ? PROXIED_IDLE_TIMEOUT_MS : IDLE_TIMEOUT_MS;
   const tls = cert && key ? readTls({ cert, key }) : undefined;
-  const metrics = values.adminPort === undefined ? undefined : await openMetrics();
+  const metrics = await openMetrics(values);
 
   using remote = await openRemote(values, log);
   const imported = await openImported(values, log);
   using limiter = await openLimiter(values, storeOf(values, log));
-  await using roadbook = await openServed(values, { remote, imported, limiter, metrics }, log);
+  const resources = { remote, imported, limiter, metrics };
+  await using roadbook = await openServed(values, resources, log);
   if (values.cacheDir !== undefined) tryCacheFolder(values.cacheDir, log);
 
   using certificate = tls && new CertificateWatcher(tls.cert, log);
@@ -138,7 +139,7 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
   const journal = metrics && values.faults && new Journal();
   const stopping = new AbortController();
   await using admin =
-    metrics && (await openAdmin(values, { roadbook, metrics, journal, stopping: stopping.signal }));
+    metrics && (await openAdmin(values, roadbook, metrics, journal, stopping.signal));
   await using listener = await openListener(
     {
       host,
@@ -151,17 +152,21 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
     tls,
   );
 
-  await watchUntilSignal({ roadbook, remote, imported, metrics, listener, admin }, values, log);
+  await watchUntilSignal({ ...resources, roadbook, listener, admin }, values, log);
   stopping.abort();
   // A second signal or the timeout cuts off requests that are still in progress.
   await Promise.race([listener.drain(), nextSignal(), sleep(values.shutdownTimeout)]);
 }
 
-interface Server {
-  roadbook: OpenRoadbook;
+interface Resources {
   remote: RemoteSnapshot | undefined;
   imported: ImportedData | undefined;
+  limiter: Limiter | undefined;
   metrics: Metrics | undefined;
+}
+
+interface Server extends Resources {
+  roadbook: OpenRoadbook;
   listener: Listener;
   admin: Listener | undefined;
 }
@@ -221,13 +226,6 @@ async function openImported({ data }: ServeValues, log: Logger): Promise<Importe
   return endOnSignal(() => ImportedData.open(data, log), { signals: STOPPING });
 }
 
-interface Resources {
-  remote: RemoteSnapshot | undefined;
-  imported: ImportedData | undefined;
-  limiter: Limiter | undefined;
-  metrics: Metrics | undefined;
-}
-
 async function openServed(
   values: ServeValues,
   { remote, imported, limiter, metrics }: Resources,
@@ -266,21 +264,18 @@ function tryCacheFolder(folder: string, log: Logger): void {
 }
 
 /** Imported only if needed, because the metrics slow down startup. */
-async function openMetrics(): Promise<Metrics> {
+async function openMetrics({ adminPort }: ServeValues): Promise<Metrics | undefined> {
+  if (adminPort === undefined) return undefined;
   const { Metrics } = await import("../server/metrics.ts");
   return new Metrics();
 }
 
-interface Administered {
-  roadbook: OpenRoadbook;
-  metrics: Metrics;
-  journal: Journal | undefined;
-  stopping: AbortSignal;
-}
-
 async function openAdmin(
   { adminPort: port = 0, adminHost: host, faults }: ServeValues,
-  { roadbook, metrics, journal, stopping }: Administered,
+  roadbook: OpenRoadbook,
+  metrics: Metrics,
+  journal: Journal | undefined,
+  stopping: AbortSignal,
 ): Promise<Listener> {
   const isReady = () => !stopping.aborted;
   const rig = faults && roadbook;

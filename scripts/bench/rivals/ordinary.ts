@@ -1,5 +1,5 @@
 /**
- * What a user would write instead: Elysia, and one drizzle query for each endpoint, with a join and
+ * The app that a user would write instead: Elysia, and one drizzle query for each endpoint, with a join and
  * prepared once. No search limit, no ETag, no schemas, and no roles in the profile.
  */
 import { Database } from "bun:sqlite";
