@@ -64,24 +64,17 @@ export class RecordSplitter {
   push(line: string): string[] | undefined {
     const { delimiter, hasQuotes, hasEscapes } = this.#form;
     this.#lines++;
-    if (this.#held === "" && this.#open === undefined) this.#begin();
     this.#measure(line);
-
-    const hasEscape = hasEscapes && line.includes("\\");
-    if (hasEscape && ENDS_ESCAPED.test(line)) {
+    if (hasEscapes && ENDS_ESCAPED.test(line)) {
       this.#held += `${line}\n`;
       return undefined;
     }
 
     const text = this.#held + line;
     this.#held = "";
-    const isSimple = !hasEscape && !text.includes("\\") && !(hasQuotes && text.includes('"'));
-    if (isSimple && this.#open === undefined) {
-      this.#cells = text.split(delimiter);
-      for (const [at, cell] of this.#cells.entries()) if (isNoValue(cell)) this.#cells[at] = "";
-    } else if (!this.#readFields(text)) {
-      return undefined;
-    }
+    const isSimple = !(hasEscapes && text.includes("\\")) && !(hasQuotes && text.includes('"'));
+    if (isSimple && this.#open === undefined) this.#cells = text.split(delimiter).map(toValue);
+    else if (!this.#readFields(text)) return undefined;
 
     const cells = this.#cells;
     if (cells.length > MAX_FIELDS) {
@@ -121,13 +114,12 @@ export class RecordSplitter {
     return new Error(`${this.#file}, line ${line}: ${reason}`);
   }
 
-  #begin(): void {
-    this.line = this.#lines;
-    this.#cells = [];
-    this.#bytes = 0;
-  }
-
   #measure(line: string): void {
+    if (this.#held === "" && this.#open === undefined) {
+      this.line = this.#lines;
+      this.#cells = [];
+      this.#bytes = 0;
+    }
     this.#bytes += Buffer.byteLength(line) + 1;
     if (this.#bytes <= MAX_RECORD_BYTES) return;
     throw this.#open
@@ -149,7 +141,7 @@ export class RecordSplitter {
         const [raw = ""] = this.#plain.exec(text) ?? [];
         // After a line end in quotes, one more quote is likely to be the end of another field.
         if (hasQuotes && this.line < this.#lines && raw.includes('"')) throw this.#misplaced();
-        this.#cells.push(isNoValue(raw) ? "" : this.#unescape(raw));
+        this.#cells.push(this.#unescape(toValue(raw)));
         at += raw.length;
       }
 
@@ -161,28 +153,28 @@ export class RecordSplitter {
 
   /** Returns where the field ends, or undefined if that is on a later line. */
   #readQuoted(text: string, start: number): number | undefined {
-    const open = this.#open;
+    const isBegun = this.#open !== undefined;
+    const open = this.#open ?? { raw: "", line: this.#lines, beginsRow: false, hasRow: false };
     this.#quoted.lastIndex = start;
     const [raw = ""] = this.#quoted.exec(text) ?? [];
-    const whole = (open?.raw ?? "") + raw;
+    const whole = open.raw + raw;
     const end = start + raw.length;
-    const fits = () => text.split("\n").every((line) => this.#couldBeRow(line));
+    const isOpen = end === text.length;
 
-    if (end === text.length) {
-      const line = open?.line ?? this.#lines;
-      this.#open = { raw: `${whole}\n`, line, fits: (open?.fits ?? true) && fits() };
-      return undefined;
+    if (isBegun || isOpen) {
+      const { delimiter, isGiven } = this.#form;
+      const isRow = this.#isRow(text.split(delimiter));
+      const hasRow = open.hasRow || (isRow && raw.includes(delimiter));
+      const isDoubtful = delimiter === "\t" ? hasRow : open.beginsRow && isRow;
+      if (isDoubtful && !isOpen && !isGiven) throw new AmbiguousFile(this.#file, open.line);
+
+      const beginsRow = isBegun ? open.beginsRow : isRow;
+      this.#open = isOpen ? { raw: `${whole}\n`, line: open.line, beginsRow, hasRow } : undefined;
     }
+    if (isOpen) return undefined;
 
-    if (open?.fits && !this.#form.isGiven && fits()) throw new AmbiguousFile(this.#file, open.line);
-    this.#open = undefined;
     this.#cells.push(this.#form.hasEscapes ? this.#unescape(whole) : whole.replaceAll('""', '"'));
     return end + 1;
-  }
-
-  /** Whether a line would be a row, or be left out, if quotes were characters. */
-  #couldBeRow(line: string): boolean {
-    return line.trim() === "" || this.#isRow(line.split(this.#form.delimiter));
   }
 
   #unescape(raw: string): string {
@@ -206,11 +198,18 @@ export class RecordSplitter {
   }
 }
 
+/** A quoted field after which the line goes on. It may be a name that begins with a quote. */
 interface OpenField {
   raw: string;
   line: number;
-  /** Whether all lines so far could be rows: then the quote may be the first character of a name. */
-  fits: boolean;
+  /** Whether its first line would be a row if quotes were characters. */
+  beginsRow: boolean;
+  /** Whether such a line has a tab in quotes, which is rare in texts. */
+  hasRow: boolean;
+}
+
+function toValue(raw: string): string {
+  return isNoValue(raw) ? "" : raw;
 }
 
 const ENDS_ESCAPED = /(?<!\\)(?:\\\\)*\\$/;

@@ -37,6 +37,14 @@ test("nobody private becomes public in a quoted field that began as a name", asy
   expect(await read(commas, "none", ",")).toEqual([[1, 5, 'Bob 22"']]);
 });
 
+test("a line end in another name does not hide that a field swallows rows", async () => {
+  const middle = `5\t"Ann\t0\t${date}\n6\tTwo\nLines\t1\t${date}\n7\tBob"\t1\t${date}\n`;
+  expect(await read(middle)).toBe(twoWays(2));
+  expect(await read(middle.replaceAll("\t", ","), undefined, ",")).toBe(twoWays(2));
+  const first = `5\t"An\nn\t0\t${date}\n6\tBob"\t1\t${date}\n`;
+  expect(await read(first)).toBe(twoWays(2));
+});
+
 test("a quote that is never closed may be the first character of a name", async () => {
   const rows = `1,"Ann,1,2021-05-31,3\n2,Bob,0,2021-05-31,3\n`;
   expect(await read(rows, undefined, ",")).toBe(twoWays(2));
@@ -54,7 +62,7 @@ test("nobody is lost in a field that a program has closed wrongly", async () => 
 
 test("a quoted field may contain line ends", async () => {
   const rows = (separator: string) =>
-    `1,"Ann\n\nLee",1,2021-05-31,\n2,"A\nB, C",0,,\n`.replaceAll(",", separator);
+    `1,"Ann\n\nLee",1,2021-05-31,\n2,"A\nB. C",0,,\n`.replaceAll(",", separator);
   for (const separator of [",", ";"]) {
     expect(await read(rows(separator), undefined, separator)).toEqual([["Ann Lee", 2]]);
   }
