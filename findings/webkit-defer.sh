@@ -35,7 +35,7 @@ try() {
   port=$(free_port)
   node server.cjs "$port" &
   wait_for "$port"
-  "${@:2}" "http://127.0.0.1:$port/page" >"$1.log" 2>&1 &
+  timeout --kill-after=5 60 "${@:2}" "http://127.0.0.1:$port/page" >"$1.log" 2>&1 &
   for tries in {1..200}; do
     first=$(curl -s "http://127.0.0.1:$port/first")
     [ "$first" = nothing ] || break
