@@ -142,12 +142,14 @@ test("the report of an import shows what is odd, with an example, and a map that
     "4,1,a@b.example,2021-05-31",
   ];
   await Bun.write(join(cwd, "t/users.csv"), `id,public,name,Created At\n${rows.join("\n")}\n`);
+  await Bun.write(join(cwd, "t/roles.csv"), 'id\tname\thierarchy\n1\t"Driver\t5\n');
   const report = async (...flags: string[]) => {
     const { code, stdout } = await roadbook(["import", "t", "--to", "s", ...flags], { cwd });
     expect(code).toBe(0);
     return stdout.trim().split("\n");
   };
   const odd = [
+    "roles.csv: quotes are characters, and backslashes are characters",
     'HTML entities in 1 name, such as "Tom &amp; Jerry"; import --decode-html decodes them',
     'text that means no value as 1 name, such as "NULL"',
     'an e-mail address or telephone number in 1 name, such as "a@b.example"',
