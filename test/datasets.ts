@@ -13,7 +13,6 @@ import type { DatasetLine } from "../src/domain/dataset.ts";
 import { MAX_BYTES_IN_MEMORY } from "../src/domain/limits.ts";
 import type { PublicUserLine } from "../src/domain/model.ts";
 import { importDataset } from "../src/import/import.ts";
-import { spellQuery } from "../src/search/fold.ts";
 import { sealFile } from "../src/snapshot/format/seal.ts";
 import { exportDataset } from "../src/snapshot/read/export.ts";
 import type { Snapshot } from "../src/snapshot/read/reload.ts";
@@ -142,9 +141,7 @@ export function responsesOf({ users, search }: Snapshot, queries: readonly strin
     users.findProfile(id),
     String(users.findAchievements(id)),
   ]);
-  const found = queries
-    .map(spellQuery)
-    .map((query) => [search.listUsers(query), search.listCompanies(query)]);
+  const found = queries.map((query) => [search.listUsers(query), search.listCompanies(query)]);
   return { profiles, found };
 }
 

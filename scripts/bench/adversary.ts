@@ -8,7 +8,6 @@ import type { DatasetLine } from "../../src/domain/dataset.ts";
 import { nameKinds } from "../../src/domain/model.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
 import { NameSearch } from "../../src/search/find.ts";
-import { spellQuery } from "../../src/search/fold.ts";
 import { buildNameIndex } from "../../src/search/name-index.ts";
 import { normalizeQuery } from "../../src/search/normalize-query.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
@@ -101,9 +100,9 @@ async function searchSimilar(title: string, alike: SimilarNames, isQuick: boolea
   for (const query of [...queries, ...worst]) {
     const searches: number[] = [];
     const scans: number[] = [];
-    names.find(spellQuery(normalizeQuery(query)));
+    names.find(normalizeQuery(query));
     while (searches.length < SEARCHES)
-      searches.push(await timed(() => names.find(spellQuery(normalizeQuery(query)))));
+      searches.push(await timed(() => names.find(normalizeQuery(query))));
     while (scans.length < SCANS) scans.push(await timed(() => like.find(query)));
     const ratio = format(median(scans) / median(searches));
     const figures = `${format(median(searches))} of ${format(median(scans))} ms`;

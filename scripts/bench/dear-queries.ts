@@ -6,7 +6,6 @@
 import type { NameKind } from "../../src/domain/model.ts";
 import { Random } from "../../src/domain/random.ts";
 import { NameSearch } from "../../src/search/find.ts";
-import { spellQuery } from "../../src/search/fold.ts";
 import { normalizeQuery } from "../../src/search/normalize-query.ts";
 import { openInPlace } from "../../src/snapshot/format/open.ts";
 import type { Sqlite } from "../../src/sqlite/driver.ts";
@@ -31,7 +30,7 @@ export async function findDearQueries(
   const draw = createQueries(listCommon(db, kind), random);
   const costs = new Map<string, number>();
 
-  const search = (query: string) => names.find(spellQuery(normalizeQuery(query)));
+  const search = (query: string) => names.find(normalizeQuery(query));
   function measure(query: string): void {
     if (costs.has(query) || [...query.trim()].length < 2) return;
     // The first time, pages of the snapshot may still have to be read.

@@ -6,7 +6,6 @@
  */
 import { Random } from "../../src/domain/random.ts";
 import { NameSearch } from "../../src/search/find.ts";
-import { spellQuery } from "../../src/search/fold.ts";
 import { normalizeQuery } from "../../src/search/normalize-query.ts";
 import { openInPlace } from "../../src/snapshot/format/open.ts";
 import { connect } from "./connection.ts";
@@ -59,7 +58,7 @@ export async function benchSearch(options: Options): Promise<void> {
   const db = (await openInPlace(snapshot, true)).db.$client;
   const names = new NameSearch(db, "user");
   const index: Finder = {
-    find: (query) => names.find(spellQuery(normalizeQuery(query))),
+    find: (query) => names.find(normalizeQuery(query)),
     close: () => db.close(),
   };
   const finders: Record<string, Finder> = {

@@ -4,7 +4,6 @@ import { Elysia } from "elysia";
 import { completeAvatar, type Stored } from "../domain/avatar-url.ts";
 import { CompanySearchResult, MAX_RESULTS, UserSearchResult } from "../domain/model.ts";
 import { paragraph } from "../domain/text.ts";
-import { spellQuery } from "../search/fold.ts";
 import { normalizeQuery, SEARCHABLE } from "../search/normalize-query.ts";
 import type { Service } from "./app-options.ts";
 import { endpoints } from "./endpoints.ts";
@@ -25,7 +24,7 @@ export const search = (service: Service) =>
     .get(
       endpoints.searchCompanies.path,
       ({ query }) => {
-        const companies = service.currentSnapshot().search.listCompanies(spellQuery(query.q));
+        const companies = service.currentSnapshot().search.listCompanies(query.q);
         return { success: true as const, companies };
       },
       { detail: searchCompaniesOperation },
@@ -34,7 +33,7 @@ export const search = (service: Service) =>
       endpoints.searchUsers.path,
       ({ request, query }) => {
         const { search } = service.currentSnapshot();
-        const found = search.listUsers(spellQuery(query.q));
+        const found = search.listUsers(query.q);
         return { success: true as const, users: toResults(found, service.baseUrl(request)) };
       },
       { detail: searchUsersOperation },

@@ -1,7 +1,9 @@
 /** Finds the names that match a query, best first. src/search/README.md has the rules. */
 import { MAX_RESULTS, type NameKind } from "../domain/model.ts";
 import type { Sqlite, Statement } from "../sqlite/driver.ts";
+import { spellQuery } from "./fold.ts";
 import { FtsQueries } from "./fts-query.ts";
+import { type LooseQuery, matchesLoosely, spellLoosely } from "./loose.ts";
 import { isNgram, LATIN } from "./ngrams.ts";
 import { idOfRow } from "./result-order.ts";
 import { hasWords, tierOf, type WholeTier, wordsOf } from "./tiers.ts";
@@ -12,6 +14,7 @@ const wholeTiers: readonly WholeTier[] = [1, 2, 3, 4];
 export class NameSearch {
   readonly #ids: Statement<{ id: number }>;
   readonly #names: Statement<{ id: number; folded: string }>;
+  readonly #named: Statement<{ id: number; folded: string; name: string }>;
   readonly #ftsQueries: FtsQueries;
 
   constructor(db: Sqlite, kind: NameKind) {
@@ -25,17 +28,22 @@ export class NameSearch {
     this.#names = db.prepare(`SELECT record.id, folded
       FROM ${table} AS ngram CROSS JOIN ${kind} AS record ON record.id = ${id}
       WHERE ${table} MATCH ? AND (instr(folded, ?) OR instr(folded, ?)) ${inOrder}`);
+    this.#named = db.prepare(`SELECT record.id, folded, name
+      FROM ${table} AS ngram CROSS JOIN ${kind} AS record ON record.id = ${id}
+      WHERE ${table} MATCH ? ${inOrder}`);
     this.#ftsQueries = new FtsQueries(new Vocabulary(db, kind));
   }
 
-  /** Returns the ids of the best matches, best first. Takes the spellings of a query. */
-  find(spellings: string[]): number[] {
+  /** Returns the ids of the best matches, best first. Takes a normalized query. */
+  find(query: string): number[] {
+    const spellings = spellQuery(query);
     if (spellings.length === 0) return [];
     const hits = new Set<number>();
 
     if (spellings.every(isNgram)) this.#addProven(hits, spellings);
     else this.#addWhole(hits, spellings);
     if (!areEnough(hits)) this.#addByWords(hits, spellings);
+    if (!areEnough(hits)) this.#addLoose(hits, spellLoosely(query, spellings));
 
     return [...hits].slice(0, MAX_RESULTS);
   }
@@ -81,6 +89,16 @@ export class NameSearch {
     this.#addMatches(hits, this.#ftsQueries.forWords(wordLists), contained, matches);
   }
 
+  /** Adds matches of tier 6. */
+  #addLoose(hits: Set<number>, query: LooseQuery): void {
+    if (query.compact.length + query.keys.length === 0) return;
+    const found = this.#named.iterate(this.#ftsQueries.forLoose(query), MAX_LOOSELY_COMPARED);
+    for (const { id, ...name } of found) {
+      if (!hits.has(id) && matchesLoosely(name, query)) hits.add(id);
+      if (areEnough(hits)) return;
+    }
+  }
+
   #addMatches(
     hits: Set<number>,
     ftsQuery: string,
@@ -95,6 +113,9 @@ export class NameSearch {
 }
 
 const NO_LIMIT = -1;
+
+/** Hardly any name that FTS5 finds for a loose query fails to match it, and keys take long to make. */
+const MAX_LOOSELY_COMPARED = 300;
 
 /** A name must contain one of these texts. A query has at most two spellings. */
 type Contained = [string, string | null];

@@ -3,7 +3,20 @@
  * never what it finds.
  */
 import { hasCodePoints } from "../domain/text.ts";
-import { END, isMixed, isNgram, MIXED, START, trigramsOf, WORD } from "./ngrams.ts";
+import type { LooseQuery } from "./loose.ts";
+import {
+  DIVIDED,
+  DIVIDED_START,
+  END,
+  isMixed,
+  isNgram,
+  KEY,
+  KEY_START,
+  MIXED,
+  START,
+  trigramsOf,
+  WORD,
+} from "./ngrams.ts";
 import type { WholeTier } from "./tiers.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
@@ -48,6 +61,28 @@ export class FtsQueries {
         return this.#allOf(withScripts(words.join(" "), rarest));
       }),
     );
+  }
+
+  /** Returns the FTS5 query for the names that match loosely, and some others. */
+  forLoose({ compact, keys }: LooseQuery): string {
+    const divided = compact.map((text) =>
+      this.#forLooseText(text, [START, WORD, DIVIDED_START], ["", DIVIDED]),
+    );
+    const keyed = keys.map((key) => this.#forLooseText(key, [KEY_START], [KEY]));
+    return anyOf([...divided, ...keyed]);
+  }
+
+  /** An n-gram may be listed with any of the marks. */
+  #forLooseText(text: string, startMarks: string[], otherMarks: string[]): string {
+    const anyMark = (found: string[], ngram: string) =>
+      `(${found.map((mark) => quote(mark + ngram)).join(" OR ")})`;
+    const [first = "", ...others] = trigramsOf(text);
+    const distinct = [...new Set(others)];
+    const lists = [
+      anyMark(startMarks, first),
+      ...this.#pickRarest(distinct, MAX_LOOKUPS).map((ngram) => anyMark(otherMarks, ngram)),
+    ];
+    return lists.reduce((found, list) => `((${found}) NOT ${NOTHING}) AND ${list}`);
   }
 
   #forText(tier: WholeTier, query: string): string {

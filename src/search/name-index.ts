@@ -36,7 +36,7 @@ export function* buildNameIndex(db: Sqlite, kind: NameKind): Generator<number, v
   let done = 0;
   for (const entry of entries.iterate()) {
     add(entry);
-    sample.add(entry.folded);
+    sample.add(entry);
     if (++done % STEP_NAMES === 0) yield done;
   }
   sample.write(db, kind);
@@ -63,8 +63,8 @@ function prepareChanges(db: Sqlite, kind: NameKind) {
     `INSERT INTO ${table} (${table}, rowid, ngrams) VALUES ('delete', ${ROW_ID}, ?)`,
   );
   return {
-    add: ({ high, low, folded }: Entry) => insert.run(high, low, ngramsOf(folded)),
-    remove: ({ high, low, folded }: Entry) => remove.run(high, low, ngramsOf(folded)),
+    add: (entry: Entry) => insert.run(entry.high, entry.low, ngramsOf(entry)),
+    remove: (entry: Entry) => remove.run(entry.high, entry.low, ngramsOf(entry)),
   };
 }
 
@@ -93,7 +93,7 @@ export class NameChanges {
     const added: Entry[] = [];
     for (const [id, before] of this.#users) {
       const after = this.#findUser.get(id) ?? undefined;
-      if (before?.folded === after?.folded) continue;
+      if (before?.name === after?.name) continue;
       if (before) removed.push(before);
       if (after) added.push(after);
     }

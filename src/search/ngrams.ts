@@ -2,8 +2,10 @@
  * Splits names into the n-grams under which FTS5 lists them. An n-gram has two or three code points, so
  * a query of that length is one itself.
  */
-import { hasCodePoints } from "../domain/text.ts";
+import { firstCodePoints, hasCodePoints } from "../domain/text.ts";
 import { SPELLING_END, TRANSLITERATED } from "./fold.ts";
+import { keysOfName } from "./keys/keys.ts";
+import { compactOf, dividedSpellings, isDivider } from "./loose.ts";
 import { wordStartsOf } from "./tiers.ts";
 
 // Folding drops control characters, so no name contains these marks.
@@ -17,14 +19,22 @@ export const END = "\u0093";
 export const LATIN = "\u0094";
 /** Lists the names that also contain Latin letters. */
 export const MIXED = "\u0095";
+/** Precedes the first three code points of a word whose letters something divides. */
+export const DIVIDED_START = "\u0096";
+/** Precedes three code points that something divides. */
+export const DIVIDED = "\u0097";
+/** Precedes the first three code points of a word of a key. */
+export const KEY_START = "\u0098";
+/** Precedes three code points of a key. */
+export const KEY = "\u0099";
 
 /** FTS5 splits n-grams here. No spelling has a line feed. */
 export const SEPARATOR = "\n";
 
 /** Returns the n-grams of all spellings of a name (`folded`), as the text that FTS5 indexes. */
-export function ngramsOf(folded: string): string {
+export function ngramsOf({ folded, name }: { folded: string; name: string }): string {
   const spellings = folded.split(SPELLING_END);
-  const ngrams = spellings.map(ngramsOfSpelling).join("");
+  const ngrams = spellings.map(ngramsOfSpelling).join("") + looseNgramsOf(folded, name);
   if (folded.search(TRANSLITERATED) < 0) return ngrams;
   const scripts = spellings.some(isMixed) ? LATIN + SEPARATOR + MIXED : LATIN;
   return ngrams + scripts + SEPARATOR;
@@ -52,6 +62,42 @@ function ngramsOfSpelling(spelling: string): string {
   }
   if (isNgram(spelling)) ngrams += START + spelling + END + SEPARATOR;
   return ngrams + beginningsOf(START, spelling) + END + last + previous + SEPARATOR;
+}
+
+/** Returns the n-grams that only loose spellings have. */
+function looseNgramsOf(folded: string, name: string): string {
+  let ngrams = "";
+  for (const spelling of dividedSpellings(folded)) ngrams += dividedNgramsOf(spelling);
+  for (const key of keysOfName(name)) {
+    for (const trigram of trigramsOf(compactOf(key))) ngrams += KEY + trigram + SEPARATOR;
+    for (const start of wordStartsOf(key)) {
+      ngrams += KEY_START + firstCodePoints(compactOf(key.slice(start)), 3) + SEPARATOR;
+    }
+  }
+  return ngrams;
+}
+
+/** Returns the n-grams of three letters, digits or marks that something divides. */
+function dividedNgramsOf(spelling: string): string {
+  let ngrams = "";
+  let previous = { point: "", isStart: false };
+  let last = previous;
+  let isStart = true;
+  for (const point of spelling) {
+    if (isDivider(point)) {
+      isStart = true;
+      continue;
+    }
+    if (previous.point !== "" && (last.isStart || isStart)) {
+      const ngram = previous.point + last.point + point + SEPARATOR;
+      ngrams += DIVIDED + ngram;
+      if (previous.isStart) ngrams += DIVIDED_START + ngram;
+    }
+    previous = last;
+    last = { point, isStart };
+    isStart = false;
+  }
+  return ngrams;
 }
 
 function beginningsOf(mark: string, text: string): string {

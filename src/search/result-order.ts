@@ -16,12 +16,13 @@ export interface Entry {
   high: number;
   low: number;
   folded: string;
+  name: string;
 }
 
 /** The row id of a user is the length of the name and then the id. That of a company is its rank. */
 export const listEntries: Record<NameKind, string> = {
-  user: `SELECT ${LENGTH} AS high, id AS low, folded FROM user`,
-  company: "SELECT 0 AS high, rank AS low, folded FROM company_rank JOIN company USING (id)",
+  user: `SELECT ${LENGTH} AS high, id AS low, folded, name FROM user`,
+  company: "SELECT 0 AS high, rank AS low, folded, name FROM company_rank JOIN company USING (id)",
 };
 
 export const ROW_ID = `(? << ${ID_BITS}) | ?`;

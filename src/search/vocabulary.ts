@@ -6,6 +6,7 @@
 import type { NameKind } from "../domain/model.ts";
 import type { Sqlite, Statement } from "../sqlite/driver.ts";
 import { ngramsOf, SEPARATOR } from "./ngrams.ts";
+import type { Entry } from "./result-order.ts";
 
 /** One of this many names is counted. */
 const SAMPLED = 64;
@@ -18,9 +19,9 @@ export class NgramSample {
   readonly #counts = new Map<string, number>();
   #added = 0;
 
-  add(folded: string): void {
+  add(name: Pick<Entry, "folded" | "name">): void {
     if (this.#added++ % SAMPLED !== 0) return;
-    for (const ngram of new Set(ngramsOf(folded).trimEnd().split(SEPARATOR))) {
+    for (const ngram of new Set(ngramsOf(name).trimEnd().split(SEPARATOR))) {
       this.#counts.set(ngram, (this.#counts.get(ngram) ?? 0) + 1);
     }
   }

@@ -51,8 +51,9 @@ function expectSame(
   const show = (ids: number[]) =>
     ids.map((id) => `${id} ${JSON.stringify(names[id - 1]?.slice(0, 40))}`).join(", ");
   for (const query of queries) {
-    const got = find(query);
     const expected = search(query);
+    // Names that match loosely follow after those that a scan finds.
+    const got = find(query).slice(0, expected.length);
     if (Bun.deepEquals(got, expected)) continue;
     throw new Error(
       `query ${JSON.stringify(query)}:\n     got [${show(got)}],\nexpected [${show(expected)}]`,

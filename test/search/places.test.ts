@@ -91,7 +91,9 @@ async function expectScanned(path: string, kind: Kind, names: Place[], count: nu
     const response = await target.fetch(`/search/${kind}?q=${encodeURIComponent(query)}`);
     const body = (await response.json()) as Record<string, { id: number }[]>;
     const ids = body[kind]?.map(({ id }) => id) ?? [];
-    expect([query, ...ids]).toEqual([query, ...search(query)]);
+    const expected = search(query);
+    // Names that match loosely follow after those that a scan finds.
+    expect([query, ...ids.slice(0, expected.length)]).toEqual([query, ...expected]);
   }
   await target.close();
 }

@@ -4,7 +4,7 @@
  */
 import { type NameKind, nameKinds } from "../../src/domain/model.ts";
 import { NameSearch } from "../../src/search/find.ts";
-import { spell, spellQuery } from "../../src/search/fold.ts";
+import { spell } from "../../src/search/fold.ts";
 import { buildNameIndex } from "../../src/search/name-index.ts";
 import { normalizeQuery } from "../../src/search/normalize-query.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
@@ -46,7 +46,7 @@ export function fillNames(
 
 export function openSearch(db: Sqlite, kind: NameKind = "user") {
   const search = new NameSearch(db, kind);
-  return (query: string) => search.find(spellQuery(normalizeQuery(query)));
+  return (query: string) => search.find(normalizeQuery(query));
 }
 
 export function openNames(names: string[], kind: NameKind = "user") {

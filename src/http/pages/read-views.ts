@@ -67,10 +67,10 @@ function listDrivers(view: View): readonly { id: number }[] {
 /** `query` is normalized. */
 export function readResults({ search }: Snapshot, query: string): ResultsView {
   const spellings = spellQuery(query);
-  const drivers = search.listUsers(spellings).map((user) => {
+  const drivers = search.listUsers(query).map((user) => {
     return { ...user, created_at: formatTime(user.created_at) };
   });
-  return { kind: "results", query, spellings, drivers, companies: search.listCompanies(spellings) };
+  return { kind: "results", query, spellings, drivers, companies: search.listCompanies(query) };
 }
 
 export function readDriver(

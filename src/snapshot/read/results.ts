@@ -24,13 +24,13 @@ export class Results {
     this.#users = lazy(() => prepareUsers(db));
   }
 
-  listCompanies(spellings: string[]): CompanySearchResult[] {
-    return this.#companies().all(JSON.stringify(this.#companyNames().find(spellings)));
+  listCompanies(query: string): CompanySearchResult[] {
+    return this.#companies().all(JSON.stringify(this.#companyNames().find(query)));
   }
 
   /** Times are in Unix seconds, because formatting them would delay the API, which has none. */
-  listUsers(spellings: string[]) {
-    return this.#users().all(JSON.stringify(this.#userNames().find(spellings)));
+  listUsers(query: string) {
+    return this.#users().all(JSON.stringify(this.#userNames().find(query)));
   }
 
   /** Whether users can be found by the Latin spelling of a name in another script. */

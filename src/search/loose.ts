@@ -1,0 +1,67 @@
+/**
+ * Loose spellings: what a name and a query have in common when words are not divided, or a name is
+ * spelled in Latin letters as passports, laws or friends do. README.md has the rules.
+ */
+import { hasCodePoints } from "../domain/text.ts";
+import { fold, SPELLING_END, TRANSLITERATED } from "./fold.ts";
+import { keysOfName, keysOfQuery, spellingsInUse } from "./keys/keys.ts";
+import { wordStartsOf } from "./tiers.ts";
+
+const MIN_CODE_POINTS = 3;
+const DIVIDERS = /[^\p{L}\p{N}\p{M}]+/gu;
+const DIVIDER = /^[^\p{L}\p{N}\p{M}]/u;
+
+/** Texts without what divides their words. Names are found by them at the start of a word. */
+export interface LooseQuery {
+  /** Compared with the spellings of names. */
+  compact: string[];
+  /** Compared with the keys of names. */
+  keys: string[];
+}
+
+export const compactOf = (text: string) => text.replace(DIVIDERS, "");
+
+/** Whether a character is neither a letter nor a digit nor a mark. */
+export const isDivider = (point: string) => !(point >= "a" && point <= "z") && DIVIDER.test(point);
+
+/** Takes the spellings of a query, the first of which is the query itself. */
+export function spellLoosely(query: string, spellings: string[]): LooseQuery {
+  const [folded = ""] = spellings;
+  const isLatin = folded.search(TRANSLITERATED) < 0;
+  return {
+    compact: longEnough([...spellings, ...(isLatin ? [] : spellingsInUse(query))]),
+    keys: isLatin && /[a-z]/.test(folded) ? longEnough(keysOfQuery(folded)) : [],
+  };
+}
+
+function longEnough(texts: string[]): string[] {
+  const compact = new Set(texts.map((text) => compactOf(fold(text))));
+  return [...compact].filter((text) => hasCodePoints(text, MIN_CODE_POINTS));
+}
+
+/** Returns the spellings of a name that are compared without dividers: its own and its Latin one. */
+export function dividedSpellings(folded: string): string[] {
+  const [own = "", ...others] = folded.split(SPELLING_END);
+  const latin = own.search(TRANSLITERATED) < 0 ? undefined : others.at(-1);
+  return latin === undefined ? [own] : [own, latin];
+}
+
+/** Whether one of the texts, which are in words, begins with the query at the start of a word. */
+export function beginsWord(texts: string[], compactQuery: string): boolean {
+  return texts.some(
+    (text) =>
+      compactOf(text).includes(compactQuery) &&
+      wordStartsOf(text).some((start) => compactOf(text.slice(start)).startsWith(compactQuery)),
+  );
+}
+
+export function matchesLoosely(
+  { folded, name }: { folded: string; name: string },
+  { compact, keys }: LooseQuery,
+): boolean {
+  const spellings = dividedSpellings(folded);
+  if (compact.some((text) => beginsWord(spellings, text))) return true;
+  if (keys.length === 0) return false;
+  const keysOfThis = keysOfName(name);
+  return keys.some((key) => beginsWord(keysOfThis, key));
+}

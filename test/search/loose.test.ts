@@ -1,0 +1,74 @@
+/** Tests that names are found as people type them, which is tier 6 of src/search/README.md. */
+import { describe, expect, test } from "bun:test";
+import { NameChanges } from "../../src/search/name-index.ts";
+import { openNames } from "./similar-names.ts";
+
+/** Each name, and queries of which each must find it. */
+const names: Record<string, string[]> = {
+  Trucker_Joe: ["truckerjoe", "trucker joe", "Trucker-Joe"],
+  "J.R. Smith": ["jr smith", "jrsmith", "j r smith"],
+  "O'Neill": ["o neill", "oneill", "o-neill"],
+  "Юлия Щербакова": ["iuliia shcherbakova", "yulia scherbakova", "julija scerbakova", "yuliashch"],
+  "Дмитрий Ёлкин": ["dmitrii elkin", "dmitriy yolkin", "dmitry elkin", "yolkin"],
+  "Григорій Шевченко": ["hryhorii", "grigorij", "sevcenko"],
+  "Йосип Гриценко": ["yosyp hrytsenko", "iosyp", "gritsenko"],
+  "Гълъбов Щерю": ["galabov", "shteryu"],
+  "Ђорђе Живковић": ["djordje zivkovic", "zhivkovich", "dorde"],
+  "Ѓорѓи Ќулавков": ["gjorgji", "kjulavkov"],
+  "Аляксандр Гарбуз": ["aliaksandr harbuz", "aljaksandr"],
+  "Γιώργος Παπαδόπουλος": ["giorgos", "yiorgos", "papadopoulos"],
+  "Χρήστος Ευθυμίου": ["christos", "hristos", "efthymiou"],
+  "Հովհաննես Ոսկանյան": ["hovhannes", "voskanyan", "voskanian"],
+  "ჯანელიძე ყიფიანი": ["janelidze", "qipiani", "kipiani"],
+  ジョージ: ["joji", "jouji"],
+  "おおの しょうた": ["ohno", "oono", "ono shota", "shouta"],
+  박지성: ["park jiseong", "bak jiseong", "parkjiseong"],
+  "이 민준": ["lee minjun", "yi minjun", "i minjun"],
+  독립문: ["dongnimmun"],
+  王小明: ["wangxiaoming", "wang xiaoming", "xiaoming wang", "xiaoming"],
+  "Yulia Ivanova": ["Юлия", "Юлія", "Юлиа Иванова"],
+  Zhivkovich: ["Живкович"],
+  Zivkovic: ["Живковић"],
+  Efthymios: ["Ευθύμιος"],
+};
+
+describe("a search finds", () => {
+  const all = Object.keys(names);
+  const { find } = openNames(all);
+
+  test.each(Object.entries(names))("%s as people type it", (name, queries) => {
+    const missed = queries.filter((query) => !find(query).includes(all.indexOf(name) + 1));
+    expect(missed).toEqual([]);
+  });
+});
+
+describe("a loose match", () => {
+  test("comes after all others", () => {
+    const people = ["Hryhor Loose", "Григорій", "xhryhorii", "Hryhorii"];
+    const { find } = openNames(people);
+    expect(find("hryhorii").map((id) => people[id - 1])).toEqual([
+      "Hryhorii",
+      "xhryhorii",
+      "Григорій",
+    ]);
+  });
+
+  test("begins at the start of a word, and has at least three letters", () => {
+    const { find } = openNames(["Mad_Max", "Гліб"]);
+    expect(
+      [find("dmax"), find("m-a"), find("hlib"), find("lib")].map(({ length }) => length),
+    ).toEqual([0, 0, 1, 1]);
+  });
+
+  test("ends when a name is changed or removed", () => {
+    const { db, find } = openNames(["Григорій", "Йосип"]);
+    const changes = new NameChanges(db);
+    changes.note("user", 1);
+    changes.note("user", 2);
+    db.exec(
+      "UPDATE user SET name = 'Ben', folded = 'ben' WHERE id = 1; DELETE FROM user WHERE id = 2",
+    );
+    changes.finish();
+    expect([find("hryhorii"), find("yosyp"), find("ben")]).toEqual([[], [], [1]]);
+  });
+});
