@@ -8,7 +8,7 @@ versions=()
 
 # Ends what the script has started, and removes its folder.
 leave() {
-  jobs -rp | xargs --no-run-if-empty kill
+  jobs -rp | xargs --no-run-if-empty kill || true
   wait
   # A browser may still write to its profile.
   rm -rf "$work" 2>/dev/null || { sleep 1 && rm -rf "$work"; }
