@@ -49,6 +49,8 @@ export interface Service extends AppOptions {
   /** The URL to which paths are appended: the public URL, or the request's origin and base path. */
   baseUrl: RequestContexts["baseUrlOf"];
   countSearch: CountSearch | undefined;
+  /** Counts a page of a company. Returns the decision if the client is over the limit. */
+  countCompanyPage(request: Request): Decision | undefined;
   /** A `transform` hook returns this to end a request with a result before its input is validated. */
   end(request: Request, route: string, result: object): undefined;
 }

@@ -42,6 +42,11 @@ export function createApp(options: AppOptions) {
     ...options,
     baseUrl: contexts.baseUrlOf,
     countSearch: limiter && createSearchCounter(limiter, options.unixClock, contexts),
+    countCompanyPage(request) {
+      const client = contexts.limitedClientOf(request);
+      const decision = client && limiter?.consumeCompanyPage(client);
+      return decision?.allowed ? undefined : decision;
+    },
     end,
   };
 

@@ -18,7 +18,7 @@ export const errors = {
   rate_limited: {
     status: 429,
     message:
-      "Too many searches from your address; try again after the number of seconds in retry_after.",
+      "Too many requests from your address; try again after the number of seconds in retry_after.",
   },
   internal_error: {
     status: 500,

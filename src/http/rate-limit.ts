@@ -8,12 +8,11 @@ import type { RequestContexts } from "./request-context.ts";
 export const createSearchCounter =
   (limiter: Limiter, unixClock: () => number, contexts: RequestContexts): CountSearch =>
   async (request) => {
-    const context = contexts.of(request);
-    // A request without a peer comes from the program that embeds Roadbook.
-    const client = context.peer === undefined ? undefined : contexts.clientOf(context);
-    if (!client?.isLimited) return undefined;
+    const client = contexts.limitedClientOf(request);
+    if (!client) return undefined;
 
-    const decision = await limiter.consume(client.key);
+    const decision = await limiter.consume(client);
+    const context = contexts.of(request);
     context.decision = decision;
     context.limitHeaders = limitHeadersOf(limiter.policy, decision, unixClock());
     return decision.allowed ? undefined : decision;

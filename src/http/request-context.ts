@@ -116,6 +116,15 @@ export class RequestContexts {
     return this.#options.clients.clientOf(addressOf(peer), headers.get("x-forwarded-for"));
   }
 
+  /** The client whose requests are counted, if they are. */
+  limitedClientOf(request: Request): Client | undefined {
+    const context = this.of(request);
+    // A request without a peer comes from the program that embeds Roadbook.
+    if (context.peer === undefined) return undefined;
+    const client = this.clientOf(context);
+    return client.isLimited ? client : undefined;
+  }
+
   /** The base URL for links in the response. */
   readonly baseUrlOf = (request: Request): string => {
     const { publicUrl, basePath } = this.#options;

@@ -1,4 +1,5 @@
 /** The decisions about searches, and what makes them: the limiter in memory or the shared one. */
+import type { Place } from "./client-table.ts";
 
 export interface Decision {
   allowed: boolean;
@@ -19,7 +20,9 @@ export interface LimitPolicy {
 export interface Limiter extends Disposable {
   readonly policy: LimitPolicy;
   /** Counts a request if it is allowed. Never throws or rejects. */
-  consume(client: string): Decision | Promise<Decision>;
+  consume(client: Place): Decision | Promise<Decision>;
+  /** The same for a page of a company, of which each process counts its own. */
+  consumeCompanyPage(client: Place): Decision;
   status(): LimiterStatus;
   /** Forgets all requests. Throws if they are in a shared store. */
   reset(): void;
@@ -31,10 +34,11 @@ export interface LimiterStatus {
   up: boolean;
   /** The number of clients tracked in memory, including a few whose requests have expired. */
   clients: number;
+  maxClients: number;
 }
 
 export interface LimiterOptions extends LimitPolicy {
-  /** Beyond this number, a new client takes the place of another. */
+  /** How many clients have a place in memory. */
   maxClients: number;
   /** Returns the time in milliseconds. Defaults to a monotonic clock. */
   clock?: (() => number) | undefined;

@@ -2,91 +2,92 @@
  * The search limit for a single process: a sliding window per client, kept in memory and exact to
  * the millisecond. `shared-limiter.ts` shares the limit between processes. README.md has the rules for both.
  */
-import { LRUCache } from "lru-cache";
+import { ClientTable, type Place } from "./client-table.ts";
 import type { Decision, Limiter, LimiterOptions, LimiterStatus, LimitPolicy } from "./decision.ts";
 
-/** How many expired clients a decision drops: more than the one client that it may add. */
-const MAX_DROPPED = 2;
+/** How many pages of companies a client may open. */
+const COMPANY_PAGES: LimitPolicy = { limit: 300, windowMs: 3_600_000 };
 
 export class MemoryLimiter implements Limiter {
   readonly policy: LimitPolicy;
+  readonly #searches: SlidingWindow;
+  readonly #companyPages: SlidingWindow;
   readonly #maxClients: number;
-  readonly #clock: () => number;
-  /** The times of each client's allowed requests, oldest first. */
-  readonly #clients: LRUCache<string, number[]>;
-  /** Stands still while the clock is behind, so setting the clock back frees nothing. */
-  #now = Number.NEGATIVE_INFINITY;
 
   constructor({ limit, windowMs, maxClients, clock = () => performance.now() }: LimiterOptions) {
     this.policy = { limit, windowMs };
+    this.#searches = new SlidingWindow(this.policy, maxClients, clock);
+    this.#companyPages = new SlidingWindow(COMPANY_PAGES, maxClients, clock);
     this.#maxClients = maxClients;
-    this.#clock = clock;
-    // With `max` instead of `maxSize`, the cache would preallocate memory.
-    this.#clients = new LRUCache({ maxSize: maxClients, sizeCalculation: () => 1 });
   }
 
-  consume(client: string): Decision {
-    const times = this.#recentTimesOf(client);
-    const allowed = times.length < this.policy.limit;
-    if (allowed) times.push(this.#now);
-    return { ...this.#decisionFrom(times), allowed };
+  consume(client: Place): Decision {
+    return this.#searches.consume(client);
   }
 
-  /** Decides without counting a request, but still adds the client and marks it as seen. */
-  peek(client: string): Decision {
-    return this.#decisionFrom(this.#recentTimesOf(client));
+  consumeCompanyPage(client: Place): Decision {
+    return this.#companyPages.consume(client);
+  }
+
+  /** Decides without counting a search, but still adds the client and marks it as seen. */
+  peek(client: Place): Decision {
+    return this.#searches.peek(client);
   }
 
   reset(): void {
-    this.#clients.clear();
+    this.#searches.clients.clear();
+    this.#companyPages.clients.clear();
   }
 
   [Symbol.dispose](): void {}
 
   status(): LimiterStatus {
-    return { store: "memory", up: true, clients: this.#clients.size };
+    const { size: clients } = this.#searches.clients;
+    return { store: "memory", up: true, clients, maxClients: this.#maxClients };
+  }
+}
+
+class SlidingWindow {
+  readonly clients: ClientTable;
+  readonly #policy: LimitPolicy;
+  readonly #clock: () => number;
+  /** Stands still while the clock is behind, so setting the clock back frees nothing. */
+  #now = Number.NEGATIVE_INFINITY;
+
+  constructor(policy: LimitPolicy, maxClients: number, clock: () => number) {
+    this.clients = new ClientTable(maxClients);
+    this.#policy = policy;
+    this.#clock = clock;
+  }
+
+  consume(client: Place): Decision {
+    const times = this.#recentTimesOf(client);
+    const allowed = times.length < this.#policy.limit;
+    if (allowed) times.push(this.#now);
+    return { ...this.#decisionFrom(times), allowed };
+  }
+
+  peek(client: Place): Decision {
+    return this.#decisionFrom(this.#recentTimesOf(client));
   }
 
   /** Returns a client's times in the window, oldest first, and marks the client as just seen. */
-  #recentTimesOf(client: string): number[] {
+  #recentTimesOf(client: Place): number[] {
     this.#now = Math.max(this.#now, Math.floor(this.#clock()));
-    this.#dropExpired();
+    this.clients.dropExpired(this.#isExpired);
 
-    let times = this.#clients.get(client);
-    if (times === undefined) {
-      times = this.#inherit();
-      this.#clients.set(client, times);
-    }
-
+    const times = this.clients.see(client);
     const kept = times.findIndex((time) => !this.#isExpired(time));
     if (kept !== 0) times.splice(0, kept < 0 ? times.length : kept);
     return times;
   }
 
-  #dropExpired(): void {
-    for (let i = 0; i < MAX_DROPPED; i++) {
-      const [leastRecent] = this.#clients.rvalues();
-      // A client that was only peeked at has no times, and is dropped as well.
-      if (!leastRecent?.slice(-1).every((time) => this.#isExpired(time))) return;
-      this.#clients.pop();
-    }
-  }
-
-  /** Returns the times of a new client: at the maximum, those of the least recently seen one. */
-  #inherit(): number[] {
-    const inherited = this.#clients.size === this.#maxClients ? this.#clients.pop() : undefined;
-    // JavaScriptCore would allocate `[]` as large as earlier arrays: 200 bytes for one timestamp.
-    return inherited ?? Array.of<number>();
-  }
-
-  #isExpired(time: number): boolean {
-    return this.#now - time >= this.policy.windowMs;
-  }
+  readonly #isExpired = (time: number): boolean => this.#now - time >= this.#policy.windowMs;
 
   #decisionFrom(times: readonly number[]): Decision {
     const [oldest = this.#now] = times;
-    const remaining = this.policy.limit - times.length;
-    const resetMs = oldest + this.policy.windowMs - this.#now;
+    const remaining = this.#policy.limit - times.length;
+    const resetMs = oldest + this.#policy.windowMs - this.#now;
     return { allowed: remaining > 0, remaining, resetMs };
   }
 }

@@ -5,6 +5,7 @@
 import { RedisClient } from "bun";
 import { LRUCache } from "lru-cache";
 import { codeOf } from "../files/errors.ts";
+import type { Place } from "./client-table.ts";
 import type { Decision, Limiter, LimiterOptions, LimiterStatus, LimitPolicy } from "./decision.ts";
 import { MemoryLimiter } from "./memory-limiter.ts";
 import script from "./window.lua" with { type: "text" };
@@ -73,7 +74,7 @@ export class SharedLimiter implements Limiter {
     return limiter;
   }
 
-  consume(client: string): Decision | Promise<Decision> {
+  consume(client: Place): Decision | Promise<Decision> {
     return this.#store === undefined ? this.#memory.consume(client) : this.#consumeShared(client);
   }
 
@@ -81,14 +82,14 @@ export class SharedLimiter implements Limiter {
    * Asks the store about one request of a client at a time, and not after a refusal, so that nobody's
    * burst keeps the store from deciding in time.
    */
-  async #consumeShared(client: string): Promise<Decision> {
-    const dated = this.#decide(client, this.#last.get(client));
-    this.#last.set(client, dated);
+  async #consumeShared(client: Place): Promise<Decision> {
+    const dated = this.#decide(client, this.#last.get(client.key));
+    this.#last.set(client.key, dated);
     const { atMs, ...decision } = await dated;
     return { ...decision, resetMs: Math.max(decision.resetMs - (this.#now() - atMs), 1) };
   }
 
-  async #decide(client: string, last: Promise<Dated> | undefined): Promise<Dated> {
+  async #decide(client: Place, last: Promise<Dated> | undefined): Promise<Dated> {
     const before = await last;
     const age = this.#now() - (before?.atMs ?? 0);
     if (before?.allowed === false && age < Math.min(before.resetMs, REPEAT_MS)) return before;
@@ -97,7 +98,7 @@ export class SharedLimiter implements Limiter {
       const store = this.#store;
       if (store === undefined) return undefined;
       try {
-        const reply = decide(store, client, { ...this.policy, isCounted });
+        const reply = decide(store, client.key, { ...this.policy, isCounted });
         return await beforeDeadline(this.#timing.deadlineMs, reply);
       } catch (error) {
         this.#drop(store, reasonWithoutSecrets(error));
@@ -105,6 +106,10 @@ export class SharedLimiter implements Limiter {
       }
     });
     return { ...decision, atMs: this.#now() };
+  }
+
+  consumeCompanyPage(client: Place): Decision {
+    return this.#memory.consumeCompanyPage(client);
   }
 
   #now(): number {
@@ -174,7 +179,7 @@ export class SharedLimiter implements Limiter {
  */
 export async function consumeBoth(
   memory: MemoryLimiter,
-  client: string,
+  client: Place,
   ask: (isCounted: boolean) => Promise<Decision | undefined>,
 ): Promise<Decision> {
   const before = memory.peek(client);

@@ -117,6 +117,10 @@ function addRoadbookGauges(roadbook: Gauged["roadbook"]): void {
   addGauge("search_limit_store_up", "0 while the shared store is unreachable, else 1", () => {
     return roadbook.limiterStatus()?.up !== false;
   });
+  addGauge("search_limit_clients_ratio", "Tracked clients as a part of --max-clients", () => {
+    const { clients, maxClients } = roadbook.limiterStatus() ?? { clients: 0, maxClients: 1 };
+    return clients / maxClients;
+  });
   addGauge("build_info", "Always 1; the label is the running version", () => 1, { version });
 }
 

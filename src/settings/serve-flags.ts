@@ -126,8 +126,8 @@ export const sharedSettings = {
       kind: kinds.integer(1, 2 ** 24),
       default: "100000",
       help: paragraph(
-        "how many clients to track; when full, a new client replaces the least recently seen",
-        "one and inherits its count",
+        "how many clients to track, a sixteenth of them in an IPv6 /48; when full, a new client",
+        "replaces one of the network with the most clients",
       ),
     },
   }),

@@ -314,15 +314,18 @@ function renderDate(time: string, { formatDate }: PageContext): Html {
 
 function renderProblem(view: ProblemView, context: PageContext): Rendered {
   const { texts } = context;
-  const { problem, waitSeconds: seconds } = view;
+  const { problem, query, waitSeconds: seconds } = view;
+  const isSearch = query !== undefined;
+  const waitText = isSearch ? texts.wait : texts.companyWait;
   const wait =
     seconds !== undefined &&
-    html`<p class="wait" role="timer" data-seconds="${seconds}" data-text="${texts.wait}">${fill(texts.wait, { time: clockOf(seconds) })}</p>
+    html`<p class="wait" role="timer" data-seconds="${seconds}" data-text="${waitText}">${fill(waitText, { time: clockOf(seconds) })}</p>
     <p class="button" hidden><a href="">${texts.tryAgain}</a></p>`;
+  const advice = seconds !== undefined && !isSearch ? texts.companyLimit : texts.advice[problem];
   return {
     name: texts.problems[problem],
     description: describeSite(context),
-    main: html`<div class="problem"><h1>${texts.problems[problem]}</h1><p>${texts.advice[problem]}</p></div>
+    main: html`<div class="problem"><h1>${texts.problems[problem]}</h1><p>${advice}</p></div>
     ${wait}
     ${renderWayOut(context)}`,
   };

@@ -56,5 +56,6 @@ export interface ProblemView {
   problem: Exclude<keyof Texts["problems"], "nothing">;
   /** Given if the page replaces a page of results. */
   query?: string;
+  /** Until the next search or, without a query, the next page of a company is allowed. */
   waitSeconds?: number;
 }

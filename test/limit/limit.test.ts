@@ -35,12 +35,19 @@ test("X-Forwarded-For changes the client only behind trusted proxies", async () 
   }
 });
 
-test("ipv6Prefix sets the network, and beyond maxClients a client inherits a count", async () => {
-  const more = { ipv6Prefix: 48, maxClients: 1 };
-  const { remaining } = await open({ trustedProxies: ["127.0.0.1"], ...more });
+test("ipv6Prefix sets what is one client", async () => {
+  const { remaining } = await open({ trustedProxies: ["127.0.0.1"], ipv6Prefix: 48 });
   expect(await remaining("2001:db8:1:2::1")).toBe("2");
   expect(await remaining("2001:db8:1:3::1")).toBe("1");
-  expect(await remaining("192.0.2.9")).toBe("0");
+  expect(await remaining("2001:db8:2::1")).toBe("2");
+});
+
+test("beyond maxClients, only a client of the same /48 inherits a count", async () => {
+  const { remaining } = await open({ trustedProxies: ["127.0.0.1"], maxClients: 1 });
+  expect(await remaining("2001:db8:1:2::1")).toBe("2");
+  expect(await remaining("2001:db8:1:3::1")).toBe("1");
+  expect(await remaining("2001:db8:2::1")).toBe("2");
+  expect(await remaining("192.0.2.9")).toBe("2");
 });
 
 test("several X-Forwarded-For lines are joined", async () => {

@@ -15,6 +15,8 @@ import {
 } from "../support.ts";
 import { openRedisServer } from "./redis-server.ts";
 
+const placeOf = (key: string) => ({ key, network: key });
+
 /** The maximum time that a test may take after its first request. */
 const LATE_MS = 10_000;
 /** With these, a store on a machine under load is late only if it does not respond at all. */
@@ -55,7 +57,9 @@ describe.skipIf(skipped)("a shared limiter", async () => {
   test("three instances together allow exactly 30 of 90 requests, and count down to 0", async () => {
     const three = await Promise.all([1, 2, 3].map(() => open()));
     const decisions = await Promise.all(
-      Array.from({ length: 30 }, () => three.map((limiter) => limiter.consume("a"))).flat(),
+      Array.from({ length: 30 }, () =>
+        three.map((limiter) => limiter.consume(placeOf("a"))),
+      ).flat(),
     );
     const allowed = decisions.filter((decision) => decision.allowed);
     expect(allowed.map(({ remaining }) => remaining).sort((a, b) => a - b)).toEqual(
@@ -64,7 +68,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     for (const { resetMs } of decisions) {
       expect(resetMs).toBeWithin(3_600_000 - LATE_MS, 3_600_001);
     }
-    expect(await three[0]?.consume("b")).toMatchObject({ remaining: 29 });
+    expect(await three[0]?.consume(placeOf("b"))).toMatchObject({ remaining: 29 });
     expect(events).toEqual(["up", "up", "up"]);
   });
 
@@ -73,7 +77,9 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     await server.send("CONFIG", "RESETSTAT");
     let allowed = 0;
     for (let round = 0; round < 20; round++) {
-      const burst = Array.from({ length: 100 }, () => two.map((limiter) => limiter.consume("a")));
+      const burst = Array.from({ length: 100 }, () =>
+        two.map((limiter) => limiter.consume(placeOf("a"))),
+      );
       for (const decision of await Promise.all(burst.flat())) if (decision.allowed) allowed++;
     }
     expect(allowed).toBe(30);
@@ -86,12 +92,12 @@ describe.skipIf(skipped)("a shared limiter", async () => {
   test("a refusal is repeated with the wait that is left, but not after its keys were deleted", async () => {
     const limiter = await open({ limit: 1 });
     await server.send("RPUSH", "roadbook:limit:a", `${Date.now()}`);
-    const first = await limiter.consume("a");
-    const again = await limiter.consume("a");
+    const first = await limiter.consume(placeOf("a"));
+    const again = await limiter.consume(placeOf("a"));
     expect([first.allowed, again.allowed]).toEqual([false, false]);
     expect(again.resetMs).toBeWithin(first.resetMs - LATE_MS, first.resetMs + 1);
     await server.send("DEL", "roadbook:limit:a");
-    await until(async () => (await limiter.consume("a")).allowed);
+    await until(async () => (await limiter.consume(placeOf("a"))).allowed);
   });
 
   test("the window slides over a long list, even if the store's clock is behind", async () => {
@@ -100,14 +106,14 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     const past = Array.from({ length: 700 }, (_, i) => `${now - 100_000 + i}`);
     const recent = Array.from({ length: 999 }, (_, i) => `${now - 50_000 + i}`);
     await server.send("RPUSH", "roadbook:limit:a", ...past, ...recent);
-    const last = await limiter.consume("a");
+    const last = await limiter.consume(placeOf("a"));
     expect(last).toMatchObject({ allowed: true, remaining: 0 });
     expect(last.resetMs).toBeLessThanOrEqual(10_000);
-    expect((await limiter.consume("a")).allowed).toBe(false);
+    expect((await limiter.consume(placeOf("a"))).allowed).toBe(false);
     expect(await server.send("LLEN", "roadbook:limit:a")).toBe(1000);
 
     await server.send("RPUSH", "roadbook:limit:b", `${now + 86_400_000}`);
-    const ahead = await limiter.consume("b");
+    const ahead = await limiter.consume(placeOf("b"));
     expect(ahead).toMatchObject({ allowed: true, remaining: 998 });
     expect(ahead.resetMs).toBeWithin(86_460_000 - LATE_MS, 86_460_001);
   });
@@ -116,11 +122,11 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     const limiter = await open({ limit: 2, windowMs: 50 });
     const ahead = Date.now() + 400;
     await server.send("RPUSH", "roadbook:limit:a", `${ahead}`, `${ahead + 1}`);
-    const { allowed, resetMs } = await limiter.consume("a");
+    const { allowed, resetMs } = await limiter.consume(placeOf("a"));
     expect(allowed).toBe(false);
     expect(resetMs).toBeGreaterThan(50);
     await Bun.sleep(resetMs + 1);
-    expect((await limiter.consume("a")).allowed).toBe(true);
+    expect((await limiter.consume(placeOf("a"))).allowed).toBe(true);
     await until(async () => (await server.send("DBSIZE")) === 0);
   });
 
@@ -130,7 +136,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     const used = Array.from({ length: 8 }, (_, i) => `${now - 50_000 + 1000 * i}`);
     await server.send("RPUSH", "roadbook:limit:a", ...used);
     // Four of the eight requests must leave the window before there are fewer than five.
-    const { resetMs, ...decision } = await limiter.consume("a");
+    const { resetMs, ...decision } = await limiter.consume(placeOf("a"));
     expect(decision).toEqual({ allowed: false, remaining: 0 });
     expect(resetMs).toBeWithin(13_000 - LATE_MS, 13_001);
   });
@@ -140,7 +146,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     let allowed = 0;
     for (const hangs of [false, true, false, true, false]) {
       if (hangs) server.freeze();
-      for (let i = 0; i < 7; i++) if ((await limiter.consume("a")).allowed) allowed++;
+      for (let i = 0; i < 7; i++) if ((await limiter.consume(placeOf("a"))).allowed) allowed++;
       // The store now counts the late request, too.
       server.thaw();
       await until(() => limiter.status().up);
@@ -151,9 +157,9 @@ describe.skipIf(skipped)("a shared limiter", async () => {
 
   test("while the store refuses writes, which is reported once, memory decides", async () => {
     const limiter = await open({ limit: 3 });
-    await limiter.consume("a");
+    await limiter.consume(placeOf("a"));
     await server.send("CONFIG", "SET", "maxmemory", "1");
-    const requests = [1, 2, 3, 4].map(() => limiter.consume("a"));
+    const requests = [1, 2, 3, 4].map(() => limiter.consume(placeOf("a")));
     const allowed = (await Promise.all(requests)).filter(({ allowed }) => allowed);
     expect(allowed).toHaveLength(2);
     const refusals = async () =>
@@ -162,7 +168,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     await server.send("CONFIG", "SET", "maxmemory", "0");
     await until(() => limiter.status().up);
     expect(events).toEqual(["up", "down: the store responded with OOM", "up"]);
-    await limiter.consume("later");
+    await limiter.consume(placeOf("later"));
     expect(await server.send("LLEN", "roadbook:limit:later")).toBe(1);
   });
 
@@ -170,7 +176,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     const compose = await Bun.file(join(root, "scripts/deploy/compose.yaml")).text();
     const [, flags = ""] = /command: valkey-server (.*)/.exec(compose) ?? [];
     const store = await openRedisServer(undefined, flags.split(" "));
-    await (await open({ url: store.url })).consume("a");
+    await (await open({ url: store.url })).consume(placeOf("a"));
     // While the store syncs its file, it responds first and writes up to two seconds later.
     await until(async () =>
       /aof_buffer_length:0\r/.test(`${await store.send("INFO", "persistence")}`),
@@ -183,30 +189,30 @@ describe.skipIf(skipped)("a shared limiter", async () => {
 
   test("while the store is down, memory decides from its own counts", async () => {
     const limiter = await open({ limit: 3 });
-    await limiter.consume("a");
-    await limiter.consume("a");
+    await limiter.consume(placeOf("a"));
+    await limiter.consume(placeOf("a"));
     await server.kill();
-    expect((await limiter.consume("a")).remaining).toBe(0);
-    expect((await limiter.consume("a")).allowed).toBe(false);
+    expect((await limiter.consume(placeOf("a"))).remaining).toBe(0);
+    expect((await limiter.consume(placeOf("a"))).allowed).toBe(false);
     // The store is known to be down, so the decision is not a promise.
-    expect(limiter.consume("b")).toMatchObject({ allowed: true, remaining: 2 });
-    expect(limiter.status()).toEqual({ store: "redis", up: false, clients: 2 });
+    expect(limiter.consume(placeOf("b"))).toMatchObject({ allowed: true, remaining: 2 });
+    expect(limiter.status()).toEqual({ store: "redis", up: false, clients: 2, maxClients: 1000 });
     const late = await open();
-    expect(late.consume("a")).toMatchObject({ allowed: true, remaining: 29 });
+    expect(late.consume(placeOf("a"))).toMatchObject({ allowed: true, remaining: 29 });
 
     await server.start();
     await until(() => limiter.status().up && late.status().up);
-    expect(limiter.consume("a")).toBeInstanceOf(Promise);
+    expect(limiter.consume(placeOf("a"))).toBeInstanceOf(Promise);
     const down = expect.stringMatching(/^down: /);
     expect(events).toEqual(["up", down, down, "up", "up"]);
   });
 
   test("a closed limiter decides in memory and does not reconnect", async () => {
     const limiter = await open({}, { retryMs: 1 });
-    await limiter.consume("a");
+    await limiter.consume(placeOf("a"));
     limiter[Symbol.dispose]();
     limiter[Symbol.dispose]();
-    expect(limiter.consume("a")).toMatchObject({ remaining: 28 });
+    expect(limiter.consume(placeOf("a"))).toMatchObject({ remaining: 28 });
     await Bun.sleep(30);
     expect(limiter.status().up).toBe(false);
     expect(events).toEqual(["up"]);
@@ -216,7 +222,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     const rights = "+eval +time +lindex +llen +ltrim +rpush +pexpireat".split(" ");
     await server.send("ACL", "SETUSER", "counter", "on", ">secret", "~roadbook:limit:*", ...rights);
     const limiter = await open({ url: server.url.replace("//", "//counter:secret@") });
-    expect((await limiter.consume("a")).remaining).toBe(29);
+    expect((await limiter.consume(placeOf("a"))).remaining).toBe(29);
     await open({ url: server.url.replace("//", "//counter:wrong@") });
     expect(events).toEqual(["up", "down: the store responded with WRONGPASS"]);
   });
@@ -226,7 +232,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     const three = await Promise.all([1, 2, 3].map(() => open({ limit: 7 }, { deadlineMs })));
     let allowed = 0;
     for (let round = 0; round < 3; round++) {
-      const requests = three.map((limiter) => limiter.consume("a"));
+      const requests = three.map((limiter) => limiter.consume(placeOf("a")));
       // No reply is read during this time.
       Bun.sleepSync(1.2 * deadlineMs);
       for (const decision of await Promise.all(requests)) if (decision.allowed) allowed++;

@@ -6,6 +6,9 @@ import { MemoryLimiter } from "../../src/limit/memory-limiter.ts";
 import { consumeBoth, SharedLimiter } from "../../src/limit/shared-limiter.ts";
 import { runs } from "../runs.ts";
 
+const placeOf = (key: string) => ({ key, network: key });
+const a = placeOf("a");
+
 const UNEXPECTED = "unexpected reply from the store";
 
 test.each<[string, reply: string, reason: string | undefined]>([
@@ -48,9 +51,9 @@ test.each<[string, reply: string, reason: string | undefined]>([
   const limiter = await SharedLimiter.open(options, { connectMs: 100 });
   try {
     expect(events).toEqual([reason ?? expect.not.stringMatching(/^up$/)]);
-    expect(limiter.consume("a")).toMatchObject({ allowed: true, remaining: 1 });
-    expect(limiter.consume("a")).toMatchObject({ allowed: true, remaining: 0 });
-    expect(limiter.consume("a")).toMatchObject({ allowed: false, resetMs: expect.any(Number) });
+    expect(limiter.consume(a)).toMatchObject({ allowed: true, remaining: 1 });
+    expect(limiter.consume(a)).toMatchObject({ allowed: true, remaining: 0 });
+    expect(limiter.consume(a)).toMatchObject({ allowed: false, resetMs: expect.any(Number) });
   } finally {
     limiter[Symbol.dispose]();
     fake.stop(true);
@@ -81,7 +84,7 @@ test("a store that needs most of the deadline is kept while the process lags", a
   };
   const limiter = await SharedLimiter.open(options, { deadlineMs });
   try {
-    const decision = limiter.consume("a");
+    const decision = limiter.consume(a);
     Bun.sleepSync(1.2 * deadlineMs);
     expect([(await decision).remaining, events]).toEqual([0, ["up"]]);
   } finally {
@@ -94,7 +97,7 @@ describe("decisions made by memory and a store together", () => {
   const windowMs = 100;
   const setup = fc.record({
     limit: fc.integer({ min: 1, max: 4 }),
-    maxClients: fc.integer({ min: 1, max: 4 }),
+    places: fc.integer({ min: 1, max: 4 }),
     arrivals: fc.array(
       fc.record({
         client: fc.constantFrom("a", "a", "b", "c", "d", "e"),
@@ -116,10 +119,13 @@ describe("decisions made by memory and a store together", () => {
   test("allow no more than memory alone, for any replies, delays and clock", async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), setup, async (scheduler, { arrivals, ...options }) => {
-        const { limit, maxClients } = options;
+        const { limit, places } = options;
         let nowMs = 0;
         let highestMs = Number.NEGATIVE_INFINITY;
-        const memory = new MemoryLimiter({ ...options, windowMs, clock: () => nowMs });
+        // All clients are in one network, which has a sixteenth of all places.
+        const maxClients = 16 * places;
+        const clock = () => nowMs;
+        const memory = new MemoryLimiter({ limit, windowMs, maxClients, clock });
         const allowed: { client: string; atMs: number }[] = [];
         const decisions: Promise<Decision>[] = [];
         const settle = async () => {
@@ -131,13 +137,15 @@ describe("decisions made by memory and a store together", () => {
           highestMs = Math.max(highestMs, nowMs);
           const shared = left === undefined ? undefined : decisionOf(limit, left, waitMs);
           const ask = () => scheduler.schedule(Promise.resolve(shared));
-          const decided = consumeBoth(memory, client, ask).then((decision) => {
-            if (decision.allowed) allowed.push({ client, atMs: highestMs });
-            return decision;
-          });
+          const decided = consumeBoth(memory, { key: client, network: "n" }, ask).then(
+            (decision) => {
+              if (decision.allowed) allowed.push({ client, atMs: highestMs });
+              return decision;
+            },
+          );
           decisions.push(decided);
           for (let i = 0; i < settled; i++) await settle();
-          expect(memory.status().clients).toBeLessThanOrEqual(maxClients);
+          expect(memory.status().clients).toBeLessThanOrEqual(places);
         }
         while (scheduler.count() > 0) await settle();
         for (const decision of await Promise.all(decisions)) {
@@ -151,9 +159,9 @@ describe("decisions made by memory and a store together", () => {
           });
         };
         const timesOf = (clients: typeof allowed) => clients.map(({ atMs }) => atMs);
-        expectBounded(timesOf(allowed), limit * maxClients);
+        expectBounded(timesOf(allowed), limit * places);
         const clients = new Set(arrivals.map(({ client }) => client));
-        if (clients.size > maxClients) return;
+        if (clients.size > places) return;
         for (const client of clients) {
           expectBounded(timesOf(allowed.filter((request) => request.client === client)), limit);
         }
@@ -174,10 +182,10 @@ describe("decisions made by memory and a store together", () => {
   ])("with %s, the stricter decision is reported", async (_, used, shared, reported) => {
     let nowMs = 0;
     const memory = new MemoryLimiter({ limit: 3, windowMs, maxClients: 1, clock: () => nowMs });
-    for (let i = 0; i < used; i++) memory.consume("a");
+    for (let i = 0; i < used; i++) memory.consume(a);
     nowMs = 40;
     const ask = async () => shared && decisionOf(3, ...shared);
-    expect(await consumeBoth(memory, "a", ask)).toMatchObject(reported);
+    expect(await consumeBoth(memory, a, ask)).toMatchObject(reported);
   });
 
   test("a request that memory or the store refuses is not counted in the other", async () => {
@@ -187,9 +195,9 @@ describe("decisions made by memory and a store together", () => {
       counted.push(isCounted);
       return decisionOf(1, left, 9);
     };
-    await consumeBoth(memory, "a", ask(-1));
-    expect(memory.consume("a").allowed).toBe(true);
-    await consumeBoth(memory, "a", ask(1));
+    await consumeBoth(memory, a, ask(-1));
+    expect(memory.consume(a).allowed).toBe(true);
+    await consumeBoth(memory, a, ask(1));
     expect(counted).toEqual([true, false]);
   });
 });

@@ -14,6 +14,7 @@ beforeAll(async () => {
   roadbook = await createRoadbook({
     dataset: community,
     searchLimit: 2,
+    maxClients: 4,
     page: true,
     faults: [],
     onResponse: (facts) => metrics.countResponse(facts),
@@ -105,12 +106,13 @@ describe("metrics", () => {
     expect(await read(`${seconds}_count{route="/health",status="200"}`)).toBe(601);
   });
 
-  test("count the limit's decisions, one for a page of results, and whether its store is up", async () => {
+  test("count the limit's decisions, one for a page of results, and the state of its store and places", async () => {
     for (let times = 0; times < 5; times++) await get("/search/users?q=no");
     await get("/?q=no");
     expect([await decided("allowed"), await decided("refused")]).toEqual([2, 4]);
     expect(await read(`${seconds}_count{route="/",status="429"}`)).toBe(1);
     expect(await read("roadbook_search_limit_store_up")).toBe(1);
+    expect(await read("roadbook_search_limit_clients_ratio")).toBe(0.25);
   });
 
   test("describe the snapshot, and contain no name, query or address", async () => {

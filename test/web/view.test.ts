@@ -277,6 +277,7 @@ test("on a kiosk, a company page that was refused links back to the results, too
   const target = await openInProcess({ dataset: fixture, page: true, kiosk: true, searchLimit: 1 });
   const headers = { accept: "text/html" };
   await target.fetch("/?q=Łukasz", { headers });
+  for (let page = 0; page < 300; page++) await target.fetch("/companies/3", { method: "HEAD" });
   const refused = await target.fetch("/companies/3?q=Łukasz", { headers });
   expect(refused.status).toBe(429);
   expect(await refused.text()).toContain('<a id="back" href="/?q=%C5%81ukasz">');
@@ -314,7 +315,7 @@ test.each([false, true])(
   },
 );
 
-test("a company's page shows 24 public drivers by id, and each of its pages is a search", async () => {
+test("a company's page shows 24 public drivers by id, and and each of its pages may be cached", async () => {
   const company = { id: 3, role: "Member" };
   const dataset = [
     { type: "company", id: 3, name: "Nord", member_count: 70 },
@@ -323,31 +324,27 @@ test("a company's page shows 24 public drivers by id, and each of its pages is a
     { type: "user", id: 2, public: false },
     user(4, "Nobody's driver"),
   ];
-  const target = await openInProcess({ dataset, page: true, searchLimit: 5 });
+  const target = await openInProcess({ dataset, page: true });
   const get = async (path: string, accept = "text/html") => {
     const response = await target.fetch(path, { headers: { accept } });
-    const { status, headers } = response;
-    const facts = [status, headers.get("cache-control"), headers.get("x-ratelimit-remaining")];
+    const facts = [response.status, response.headers.get("cache-control")];
     return { facts, body: await response.text() };
   };
   const found: string[] = [];
-  for (const [path, accept, left] of [
-    ["/companies/3", "text/html", "4"],
-    ["/companies/3?after=47", "*/*", "3"],
+  for (const [path, accept, hasNext] of [
+    ["/companies/3", "text/html", true],
+    ["/companies/3?after=47", "*/*", false],
   ] as const) {
     const { facts, body } = await get(path, accept);
-    expect(facts).toEqual([200, "private, max-age=60", left]);
+    expect(facts).toEqual([200, "private, max-age=60"]);
     expect(body).toContain("<h1>Nord</h1><p>70 members, 30 with a public profile</p>");
-    expect(body.includes('"/companies/3?after=47">More drivers<')).toBe(left === "4");
+    expect(body.includes('"/companies/3?after=47">More drivers<')).toBe(hasNext);
     found.push(...[...body.matchAll(/href="\/drivers\/(\d+)"/g)].map(([, id = ""]) => id));
   }
   expect(found).toEqual(Array.from({ length: 30 }, (_, at) => String(2 * at + 1)));
   expect((await get("/companies/4?after=x")).body).toContain("None of its drivers has a public");
-  expect((await get("/companies/03")).facts).toEqual([404, "no-store", "1"]);
+  expect((await get("/companies/03")).facts).toEqual([404, "no-store"]);
   expect((await get("/companies/5", "*/*")).body).toContain('"code":"route_not_found"');
-  expect((await get("/companies/3", "*/*")).body).toContain('"retry_after":3600');
-  const { facts, body } = await get("/companies/3");
-  expect([facts[0], body.includes("Next search in 60:00.")]).toEqual([429, true]);
   await target.close();
 });
 
@@ -471,6 +468,29 @@ test("a page of results counts as one search, and says when the next one is allo
   expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "3600"]);
   expect(refused.headers.get("cache-control")).toBe("no-store");
   expect(await refused.text()).toContain("Next search in 60:00.");
+  await target.close();
+});
+
+test("pages of companies have a budget of their own, of 300 per hour, also if none exists", async () => {
+  let now = 0;
+  const options = { dataset: fixture, page: true, searchLimit: 1, clock: () => now };
+  const target = await openInProcess(options);
+  const paths = ["/companies/3", "/companies/3?after=42", "/companies/999", "/companies/x"];
+  for (let page = 0; page < 300; page++) {
+    const { status, headers } = await target.fetch(paths[page % paths.length] ?? "");
+    expect([status === 429, headers.get("ratelimit")]).toEqual([false, null]);
+  }
+  const refused = await target.fetch("/companies/4", { headers: { accept: "text/html" } });
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "3600"]);
+  const html = await refused.text();
+  expect(html).toContain("Next company in 60:00.");
+  expect(html).toContain("You can still search");
+  expect((await (await target.fetch("/companies/4")).json()).error.code).toBe("rate_limited");
+  // Neither budget uses up the other one.
+  expect((await target.fetch("/search/users?q=no")).status).toBe(200);
+  expect((await target.fetch("/search/users?q=no")).status).toBe(429);
+  now += 3_600_000;
+  expect((await target.fetch("/companies/3")).status).toBe(200);
   await target.close();
 });
 

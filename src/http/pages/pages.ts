@@ -33,7 +33,7 @@ function policyFor({ kiosk, assets }: Pages): string {
 
 /** Returns the routes, and the response to a request for an unknown path. */
 export function createPages(service: Service) {
-  const { pages, basePath, countSearch, currentSnapshot } = service;
+  const { pages, basePath, countSearch, countCompanyPage, currentSnapshot } = service;
   if (!pages) {
     const headers = { location: basePath + DOCS_PATH };
     const toDocs = new Content("", null, { status: 302, headers });
@@ -56,8 +56,8 @@ export function createPages(service: Service) {
       if (refused) return renderer.show(request, data, { ...limited(refused), query });
       return renderer.show(request, data, readResults(data, query));
     })
-    .get(companyPath(":companyId"), async ({ request, params }) => {
-      const refused = await countSearch?.(request);
+    .get(companyPath(":companyId"), ({ request, params }) => {
+      const refused = countCompanyPage(request);
       const data = currentSnapshot();
       if (refused) return renderer.respond(request, data, limited(refused));
 

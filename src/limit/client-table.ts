@@ -1,0 +1,174 @@
+/**
+ * The places of clients in memory, and which of them is given up for a newcomer. A network has a
+ * share of the places at most, and nobody inherits the searches of another network's client, so no
+ * stranger uses up a newcomer's searches. All operations take constant time.
+ */
+import type { Client } from "./client-address.ts";
+
+/** What a place belongs to. */
+export type Place = Pick<Client, "key" | "network">;
+
+/** An IPv6 /48 has 65,536 clients. Sixteen of these networks fill the table. */
+const SHARE = 16;
+/** How often a decision looks for an expired client: dropping one takes two looks. */
+const LOOKS = 4;
+
+export class ClientTable {
+  readonly #networks = new Map<string, Network>();
+  /** The networks that have so many clients, the one that has changed last at the end. */
+  readonly #bySize: List<Network>[] = [];
+  readonly #maxClients: number;
+  #size = 0;
+  #largest = 0;
+  /** Passes from network to network in search of expired clients. */
+  #sweep = this.#networks.values();
+  #swept: Network | undefined;
+
+  constructor(maxClients: number) {
+    this.#maxClients = maxClients;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Returns the times of a client, to be changed in place, and marks the client as just seen. */
+  see({ key, network: name }: Place): number[] {
+    const known = this.#networks.get(name)?.find(key);
+    const client = known ?? new Tracked(key, this.#makeRoom(name));
+    const network = this.#networks.get(name) ?? new Network(name, key !== name);
+    this.#networks.set(name, network);
+    network.clients?.set(key, client);
+    network.bySeen.add(client);
+    this.#resize(network, known ? 0 : 1);
+    return client.times;
+  }
+
+  /** Looks for a few clients whose times have all expired, and drops them. */
+  dropExpired(isExpired: (time: number) => boolean): void {
+    for (let look = 0; look < LOOKS; look++) {
+      const times = this.#swept?.bySeen.first?.times;
+      // A client that was only peeked at has no times, and is dropped as well.
+      if (this.#swept && times?.slice(-1).every(isExpired)) this.#forgetFirst(this.#swept);
+      else this.#swept = this.#nextNetwork();
+    }
+  }
+
+  clear(): void {
+    this.#networks.clear();
+    this.#bySize.length = 0;
+    this.#size = 0;
+    this.#largest = 0;
+    this.#swept = undefined;
+  }
+
+  #nextNetwork(): Network | undefined {
+    const { value, done } = this.#sweep.next();
+    if (done) this.#sweep = this.#networks.values();
+    return value;
+  }
+
+  /** Makes room for a new client of a network. Returns the times that it inherits. */
+  #makeRoom(name: string): number[] | undefined {
+    const own = this.#networks.get(name);
+    const share = Math.max(1, Math.floor(this.#maxClients / SHARE));
+    const isFull = own?.size === share;
+    if (!isFull && this.#size < this.#maxClients) return undefined;
+
+    const loser = isFull ? own : this.#bySize[this.#largest]?.first;
+    const times = loser && this.#forgetFirst(loser);
+    return loser === own ? times : undefined;
+  }
+
+  #forgetFirst(network: Network): number[] | undefined {
+    const { first } = network.bySeen;
+    if (!first) return undefined;
+    first.leave();
+    network.clients?.delete(first.key);
+    this.#resize(network, -1);
+    return first.times;
+  }
+
+  /** Moves a network to the networks of its new size. */
+  #resize(network: Network, more: number): void {
+    network.size += more;
+    this.#size += more;
+
+    const { name, size } = network;
+    network.leave();
+    if (size === 0) this.#networks.delete(name);
+    else {
+      const others = this.#bySize[size] ?? new List<Network>();
+      others.add(network);
+      this.#bySize[size] = others;
+    }
+    this.#largest = Math.max(this.#largest, size);
+    while (this.#largest > 0 && !this.#bySize[this.#largest]?.first) this.#largest--;
+  }
+}
+
+/**
+ * An item of at most one list. The order of a Map or a Set would do, but in JavaScriptCore, both get
+ * slow when the same key is deleted and added again in a large one: a full table took 1 ms.
+ */
+class Item {
+  before: Item = this;
+  after: Item = this;
+
+  leave(): void {
+    this.before.after = this.after;
+    this.after.before = this.before;
+    this.before = this;
+    this.after = this;
+  }
+}
+
+class List<Listed extends Item> {
+  /** Closes the circle of items. */
+  readonly #end = new Item();
+
+  get first(): Listed | undefined {
+    return this.#end.after === this.#end ? undefined : (this.#end.after as Listed);
+  }
+
+  /** Adds an item at the end, also if it was in a list. */
+  add(item: Listed): void {
+    item.leave();
+    item.before = this.#end.before;
+    item.after = this.#end;
+    item.before.after = item;
+    this.#end.before = item;
+  }
+}
+
+class Tracked extends Item {
+  readonly key: string;
+  /** The times of allowed requests, oldest first. */
+  readonly times: number[];
+
+  // JavaScriptCore would allocate `[]` as large as earlier arrays: 200 bytes for one timestamp.
+  constructor(key: string, times = Array.of<number>()) {
+    super();
+    this.key = key;
+    this.times = times;
+  }
+}
+
+class Network extends Item {
+  readonly name: string;
+  /** By key. Undefined for an address, which is its network's only client, to take less memory. */
+  readonly clients: Map<string, Tracked> | undefined;
+  /** The least recently seen client first. */
+  readonly bySeen = new List<Tracked>();
+  size = 0;
+
+  constructor(name: string, hasClients: boolean) {
+    super();
+    this.name = name;
+    this.clients = hasClients ? new Map() : undefined;
+  }
+
+  find(key: string): Tracked | undefined {
+    return this.clients ? this.clients.get(key) : this.bySeen.first;
+  }
+}
