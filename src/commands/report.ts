@@ -1,8 +1,8 @@
 /** The report of a command on the snapshot that it has written: lines for people, or JSON. */
 import type { UnknownColumn } from "../domain/record-reader.ts";
 import { printable } from "../domain/text.ts";
+import type { OddCount } from "../import/clean-record.ts";
 import type { Differences, WriteReport } from "../import/guard.ts";
-import type { OddCount } from "../import/odd-texts.ts";
 import type { Counts } from "../snapshot/format/meta.ts";
 
 const MAX_NOT_FOUND = 20;

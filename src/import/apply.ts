@@ -8,7 +8,7 @@
 import { access, chmod, constants, stat } from "node:fs/promises";
 import { eq } from "drizzle-orm";
 import { sqlite } from "#sqlite";
-import { type ChangeLine, isPublicUser } from "../domain/dataset.ts";
+import { type ChangeLine, isPublicUser, type RecordType } from "../domain/dataset.ts";
 import { type FoundError, OWN_IDS, type Position } from "../domain/record-reader.ts";
 import { validateChange } from "../domain/validate-record.ts";
 import { copyIfSpace } from "../files/bytes.ts";
@@ -23,12 +23,13 @@ import type { Database } from "../sqlite/driver.ts";
 import { guardChanges, type WriteReport } from "./guard.ts";
 import { Ids } from "./ids.ts";
 import { type LineSource, openLines } from "./line-reader.ts";
-import { describeSnapshot, type OldSnapshot } from "./old-snapshot.ts";
+import { describeSnapshot } from "./old-snapshot.ts";
 import type { ApplyOptions, HideOptions } from "./options.ts";
 import { type RecordHandler, type Report, readDataset } from "./read-dataset.ts";
+import type { Deletion } from "./references.ts";
 import { duplicateId, RowWriter } from "./row-writer.ts";
 import { SnapshotWriter } from "./snapshot-writer.ts";
-import { summarizeChanges } from "./summary.ts";
+import { type Summary, summarizeChanges } from "./summary.ts";
 import { TakedownWriter } from "./takedowns.ts";
 
 /**
@@ -50,7 +51,8 @@ export function applyChanges(
     const handler = new ChangeWriter(db, ids, builtAtMs);
     const read = await readDataset(reader, handler, ids, builtAtMs, options);
     const summary = handler.summarize(old);
-    const differences = guardChanges(db, handler.changed(), summary, old, options);
+    const changed = { users: handler.changed("user"), companies: handler.changed("company") };
+    const differences = guardChanges(db, changed, summary, old, options);
 
     const sha256 = await writer.toFile(paths, ids, summary);
     const { counts, unlocked } = summary;
@@ -193,13 +195,8 @@ class ChangeWriter implements RecordHandler<ChangeLine> {
   readonly #rows: RowWriter;
   readonly #names: NameChanges;
   readonly #takedowns: TakedownWriter;
-  /** The position of each change by the id of its record. */
-  readonly #positions = {
-    role: new Map<number, Position>(),
-    achievement: new Map<number, Position>(),
-    company: new Map<number, Position>(),
-    user: new Map<number, Position>(),
-  };
+  /** The changed records and the positions of their changes, by type and id. */
+  readonly #changes = new Map<string, Deletion>();
 
   /** `nowMs` is the time of the takedowns. */
   constructor(db: Database, ids: Ids, nowMs: number) {
@@ -216,12 +213,14 @@ class ChangeWriter implements RecordHandler<ChangeLine> {
    */
   add(record: ChangeLine, at: Position): FoundError[] {
     const { type, id } = record;
-    const first = this.#positions[type].get(id);
-    if (first !== undefined) return [{ ...duplicateId(record, this.#ids), first }];
+    const first = this.#changes.get(`${type} ${id}`);
+    if (first) return [{ ...duplicateId(record, this.#ids), first: first.at }];
 
-    this.#positions[type].set(id, at);
+    const change = { type, id, at };
+    this.#changes.set(`${type} ${id}`, change);
     if (type === "user" || type === "company") this.#names.note(type, id);
-    if (type === "achievement") this.#rows.longUsers.checkAll();
+    // Users who were written earlier may have become too long.
+    if (type === "achievement") this.#rows.mostUnlocks = Number.POSITIVE_INFINITY;
     if (type === "user" && isPublicUser(record)) this.#takedowns.end(id);
     else if (type === "user") this.#takedowns.begin(id);
 
@@ -229,26 +228,27 @@ class ChangeWriter implements RecordHandler<ChangeLine> {
     if (!("deleted" in record)) return this.#rows.add(record, at);
 
     if (!existed) this.notFound.push({ type, id: this.#ids.inSource(record) });
-    else if (type !== "user") this.#rows.references.addDeletion(at, record);
+    else if (type !== "user") this.#rows.deletions.push(change);
     return [];
   }
 
   finish(report: Report): void {
     this.#rows.finish(report);
-    this.#rows.nameMembers([...this.#positions.company.keys()]);
+    this.#rows.nameMembers(this.changed("company"));
   }
 
-  changed() {
-    const { user, company } = this.#positions;
-    return { users: [...user.keys()], companies: [...company.keys()] };
+  /** Lists the ids of the changed records of a type. */
+  changed(type: RecordType): number[] {
+    const changes = [...this.#changes.values()];
+    return changes.filter((change) => change.type === type).map(({ id }) => id);
   }
 
   /** Brings the name indexes in line with the rows, and counts them. */
-  summarize(old: OldSnapshot) {
+  summarize(old: Summary): Summary {
     this.#names.finish();
     return summarizeChanges(this.#db, old, {
-      users: this.changed().users,
-      hasAchievement: this.#positions.achievement.size > 0,
+      users: this.changed("user"),
+      hasAchievement: this.changed("achievement").length > 0,
       unlocked: this.#rows.unlocked,
     });
   }

@@ -1,49 +1,123 @@
 /**
  * Prepares the texts of records before they are validated: decodes HTML, removes what is invisible
- * from names and resolves avatars.
+ * from names and resolves avatars. Counts names and times that are valid but may be wrong in the
+ * source, for a report to the operator.
  */
+import { isUtf8 } from "node:buffer";
 import { decodeHTMLStrict } from "entities/decode";
 import { resolveAvatar } from "../domain/avatar-url.ts";
 import { listNames, mayBePrivate, type RawRecord } from "../domain/dataset.ts";
+import { isPlaceholder, isUncomputed } from "../domain/no-value.ts";
 import { cleanName } from "../domain/text.ts";
+import { formatTime } from "../domain/time.ts";
+import type { ImportOptions } from "./options.ts";
 
-export interface CleaningOptions {
-  /** Base URL for avatars that are not http(s) URLs. */
-  avatarBase?: string | undefined;
-  /** Whether to decode HTML entities in names and descriptions. */
-  decodeHtml?: boolean | undefined;
+const DAY = 86_400;
+const E_MAIL = /[^\s@<(]@[^\s@]+\.\p{L}{2,}/u;
+/** Such as +49 171 1234567, 0171-1234567 and (555) 123-4567, but not the digits of a nickname. */
+const PHONE =
+  /(?<![\p{L}\p{N}])(?:(?:\+|0)\d(?:[ ()/.-]?\d){6,13}|\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4})(?!\d)/u;
+
+/** How many texts are odd in one way. */
+export interface OddCount {
+  count: number;
+  /** The first of them. */
+  example?: string;
 }
 
-/** Cleans a record in place. Returns how many names have changed, except those of private users. */
-export function cleanRecord(record: RawRecord, options: CleaningOptions): number {
-  const { avatarBase, decodeHtml } = options;
-  if (decodeHtml) decodeTexts(record);
-  const changed = cleanNames(record);
-  if (avatarBase !== undefined && typeof record.avatar_url === "string") {
-    record.avatar_url = resolveAvatar(record.avatar_url, avatarBase);
-  }
-
-  return mayBePrivate(record) ? 0 : changed;
+/** A text, and in which way it is odd. */
+interface OddText {
+  way: keyof RecordCleaner["odd"];
+  text: string;
 }
 
-/** Decodes the HTML in the names and the description of a record. */
-function decodeTexts(record: RawRecord): void {
-  for (const { owner, field } of [...listNames(record), { owner: record, field: "description" }]) {
-    const text = owner[field];
-    if (typeof text === "string") owner[field] = decodeHTMLStrict(text);
+export class RecordCleaner {
+  readonly odd = {
+    /** Names with invisible characters or extra white space, which are removed. */
+    cleaned: noneYet(),
+    /** Names with HTML entities. */
+    entities: noneYet(),
+    /** Names with U+FFFD, question marks or like UTF-8 read as Latin-1. */
+    misread: noneYet(),
+    /** Names such as NULL. */
+    placeholders: noneYet(),
+    /** Names with an e-mail address or telephone number. */
+    contacts: noneYet(),
+    /** Times before 1990 or in the future. */
+    times: noneYet(),
+  };
+  readonly #options: Pick<ImportOptions, "avatarBase" | "decodeHtml">;
+  /** Later times are in the future in every time zone. */
+  readonly #tomorrow: string;
+
+  constructor(nowMs: number, options: Pick<ImportOptions, "avatarBase" | "decodeHtml">) {
+    this.#options = options;
+    this.#tomorrow = formatTime(Math.floor(nowMs / 1000) + DAY);
+  }
+
+  /** Cleans a record in place. Returns what was odd in it, unless it is a private user's. */
+  clean(record: RawRecord): OddText[] {
+    const { avatarBase, decodeHtml } = this.#options;
+    const found: OddText[] = [];
+    for (const { owner, field } of listNames(record)) {
+      const name = owner[field];
+      if (typeof name !== "string") continue;
+
+      for (const way of listWays(name)) found.push({ way, text: name });
+      if (name.includes("&")) {
+        const decoded = decodeHTMLStrict(name);
+        if (decodeHtml) owner[field] = decoded;
+        else if (decoded !== name) found.push({ way: "entities", text: name });
+      }
+      const cleaned = cleanName(String(owner[field]));
+      if (cleaned !== owner[field]) found.push({ way: "cleaned", text: name });
+      owner[field] = cleaned;
+    }
+
+    const { description, avatar_url, created_at, achievements } = record;
+    if (decodeHtml && typeof description === "string") {
+      record.description = decodeHTMLStrict(description);
+    }
+    if (avatarBase !== undefined && typeof avatar_url === "string") {
+      record.avatar_url = resolveAvatar(avatar_url, avatarBase);
+    }
+
+    const unlocks = Array.isArray(achievements) ? achievements : [];
+    for (const time of [created_at, ...unlocks.map((unlock) => unlock?.unlocked_at)]) {
+      if (this.#isOddTime(time)) found.push({ way: "times", text: time });
+    }
+    return mayBePrivate(record) ? [] : found;
+  }
+
+  /** Counts what was found in a valid record. */
+  count(found: readonly OddText[]): void {
+    for (const { way, text } of found) {
+      this.odd[way].count++;
+      this.odd[way].example ??= text;
+    }
+  }
+
+  /** Compares texts, which is exact to a day, because times may have an offset. */
+  #isOddTime(time: unknown): time is string {
+    return typeof time === "string" && (time < "1990" || time > this.#tomorrow);
   }
 }
 
-/** Cleans the names in a record. Returns how many of them have changed. */
-function cleanNames(record: RawRecord): number {
-  let changed = 0;
-  for (const { owner, field } of listNames(record)) {
-    const name = owner[field];
-    if (typeof name !== "string") continue;
+const noneYet = (): OddCount => ({ count: 0 });
 
-    const cleaned = cleanName(name);
-    owner[field] = cleaned;
-    if (cleaned !== name) changed++;
-  }
-  return changed;
+/** Lists the ways in which a name is odd that need no option. */
+function listWays(name: string): OddText["way"][] {
+  const ways: OddText["way"][] = [];
+  const isLatin = /[\x80-\xff]/.test(name) && !/[^\0-\xff]/.test(name);
+  const isMisread = isLatin && isUtf8(Buffer.from(name, "latin1"));
+  if (isMisread || name.includes("\ufffd") || isUnknown(name)) ways.push("misread");
+  if (isPlaceholder(name) || isUncomputed(name)) ways.push("placeholders");
+  if (E_MAIL.test(name) || PHONE.test(name)) ways.push("contacts");
+  return ways;
+}
+
+/** Whether most of a name is what a program writes for letters that its encoding lacks. */
+function isUnknown(name: string): boolean {
+  const unknown = name.split("?").length - 1;
+  return unknown > 1 && unknown > name.replace(/[\s?]/g, "").length;
 }

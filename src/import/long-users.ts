@@ -10,61 +10,39 @@ const ENTRY_BYTES = 100;
 
 export type UserUnlocks = Pick<typeof user.$inferSelect, "id" | "name" | "achievements">;
 
-export interface LongUser {
-  id: number;
-  name: string;
-  /** The size of the achievements in a response. */
-  bytes: number;
-  /** The newest achievements that fit. */
-  fitting: Unlock[];
+export function reportLongUsers(db: Database, most: number, report: Report): void {
+  for (const { id, name, bytes } of listLongUsers(db, most)) {
+    const kind = `must take at most ${MAX_ACHIEVEMENTS_BYTES / 1024} KB in a response`;
+    const reason = `${kind}, got ${Math.ceil(bytes / 1024)} KB for ${JSON.stringify(name)}`;
+    report({ field: "achievements", reason, kind, type: "user", id });
+  }
 }
 
-export class LongUsers {
-  readonly #db: Database;
-  /** How many achievements a user has at most. */
-  #most = 0;
+/**
+ * Lists those of `users`, or of all, with the newest achievements that fit. Reads nobody if `most`
+ * achievements would fit even if all definitions were as long as the longest.
+ */
+export function* listLongUsers(
+  db: Database,
+  most: number,
+  users: Iterable<UserUnlocks> = listUsers(db),
+) {
+  const rows = db.select().from(achievement).all();
+  const definitions = new Map(rows.map((row) => [row.id, JSON.stringify(row)]));
+  const sizes = definitions.values().map((json) => Buffer.byteLength(json));
+  const longest = sizes.reduce((max, size) => Math.max(max, size), 0);
+  if (most * (longest + ENTRY_BYTES) <= MAX_ACHIEVEMENTS_BYTES) return;
 
-  constructor(db: Database) {
-    this.#db = db;
-  }
-
-  /** Notes how many achievements a user has. */
-  note(count: number): void {
-    this.#most = Math.max(this.#most, count);
-  }
-
-  /** Has the users checked who were written earlier, because a definition may have become longer. */
-  checkAll(): void {
-    this.#most = Number.POSITIVE_INFINITY;
-  }
-
-  finish(report: Report): void {
-    for (const { id, name, bytes } of this.list()) {
-      const kind = `must take at most ${MAX_ACHIEVEMENTS_BYTES / 1024} KB in a response`;
-      const reason = `${kind}, got ${Math.ceil(bytes / 1024)} KB for ${JSON.stringify(name)}`;
-      report({ field: "achievements", reason, kind, type: "user", id });
-    }
-  }
-
-  /** Reads no user if everybody would fit even if all definitions were as long as the longest. */
-  *list(users: Iterable<UserUnlocks> = listUsers(this.#db)): Generator<LongUser> {
-    const rows = this.#db.select().from(achievement).all();
-    const definitions = new Map(rows.map((row) => [row.id, JSON.stringify(row)]));
-    const sizes = definitions.values().map((json) => Buffer.byteLength(json));
-    const longest = sizes.reduce((max, size) => Math.max(max, size), 0);
-    if (this.#most * (longest + ENTRY_BYTES) <= MAX_ACHIEVEMENTS_BYTES) return;
-
-    for (const { id, name, achievements } of users) {
-      const unlocks: Unlock[] = JSON.parse(achievements);
-      let bytes = 1;
-      const fitting = unlocks.filter((unlock) => {
-        // In a longer list, a comma takes the place of one of the two brackets.
-        const entry = encodeUnlocks([unlock], (id) => definitions.get(id) ?? "");
-        bytes += Buffer.byteLength(entry) - 1;
-        return bytes <= MAX_ACHIEVEMENTS_BYTES;
-      });
-      if (fitting.length < unlocks.length) yield { id, name, bytes, fitting };
-    }
+  for (const { id, name, achievements } of users) {
+    const unlocks: Unlock[] = JSON.parse(achievements);
+    let bytes = 1;
+    const fitting = unlocks.filter((unlock) => {
+      // In a longer list, a comma takes the place of one of the two brackets.
+      const entry = encodeUnlocks([unlock], (id) => definitions.get(id) ?? "");
+      bytes += Buffer.byteLength(entry) - 1;
+      return bytes <= MAX_ACHIEVEMENTS_BYTES;
+    });
+    if (fitting.length < unlocks.length) yield { id, name, bytes, fitting };
   }
 }
 

@@ -14,9 +14,8 @@ import type {
   UnknownColumn,
 } from "../domain/record-reader.ts";
 import { InvalidRecord } from "../domain/validate-record.ts";
-import { cleanRecord } from "./clean-record.ts";
+import { type OddCount, RecordCleaner } from "./clean-record.ts";
 import type { Ids } from "./ids.ts";
-import { OddTexts } from "./odd-texts.ts";
 import type { ImportOptions } from "./options.ts";
 import { DatasetError, RecordErrors, SkippedErrors } from "./record-errors.ts";
 
@@ -57,9 +56,13 @@ type ReadOptions = Pick<ImportOptions, "avatarBase" | "decodeHtml" | "maxErrors"
 };
 
 /** The report on a dataset that has been read. */
-export interface ReadReport extends Pick<OddTexts, "names" | "times"> {
+export interface ReadReport {
   /** How many names that are written had invisible characters or extra white space. */
   cleaned: number;
+  /** How many names that are written look wrong; see clean-record.ts. */
+  names: Record<"entities" | "misread" | "placeholders" | "contacts", OddCount>;
+  /** Times before 1990 or in the future. */
+  times: OddCount;
   unknownColumns: readonly UnknownColumn[];
   /** How files were read, where they could not show it at once. */
   notes: readonly string[];
@@ -76,8 +79,7 @@ export async function readDataset<Parsed extends RecordKey>(
   nowMs: number,
   options: ReadOptions,
 ): Promise<ReadReport> {
-  let cleaned = 0;
-  const odd = new OddTexts(nowMs, options);
+  const cleaner = new RecordCleaner(nowMs, options);
   const collector = new ErrorCollector(handler, reader, ids, options.maxErrors);
   const rounded = new RoundedIds();
 
@@ -92,17 +94,11 @@ export async function readDataset<Parsed extends RecordKey>(
       const { record, at } = item;
       rounded.add(record, at);
       ids.translate(record);
-      const oddTexts = odd.find(record);
-      const cleanedNames = cleanRecord(record, options);
+      const oddTexts = cleaner.clean(record);
       const parsed = handler.validate(record);
       const errors = parsed instanceof InvalidRecord ? parsed.errors : handler.add(parsed, at);
-      if (errors.length > 0) {
-        collector.reject(parsed, errors, item);
-        continue;
-      }
-
-      cleaned += cleanedNames;
-      odd.count(oddTexts);
+      if (errors.length > 0) collector.reject(parsed, errors, item);
+      else cleaner.count(oddTexts);
     }
   }
 
@@ -114,16 +110,14 @@ export async function readDataset<Parsed extends RecordKey>(
   });
   if (collector.errors.count > 0) throw new DatasetError(collector.errors);
 
-  const { names, times } = odd;
-  const { unknownColumns, notes } = reader;
-  const hasNeedlessMap = ids.hasNeedlessMap();
+  const { cleaned, times, ...names } = cleaner.odd;
   return {
-    cleaned,
+    cleaned: cleaned.count,
     names,
     times,
-    unknownColumns,
-    notes,
-    hasNeedlessMap,
+    unknownColumns: reader.unknownColumns,
+    notes: reader.notes,
+    hasNeedlessMap: ids.hasNeedlessMap(),
     skipped: collector.skipped,
   };
 }

@@ -1,99 +1,85 @@
 /**
- * Finds the users who refer to a record that does not exist. Records may come in any order, so a
- * reference is judged only after the last record.
+ * Finds the users who refer to a record that does not exist. Records may come in any order, so
+ * references are judged only after the last record.
  */
-import { type SQL, sql } from "drizzle-orm";
 import type { RecordKey } from "../domain/dataset.ts";
 import type { Position } from "../domain/record-reader.ts";
 import { mustExist } from "../domain/validation-errors.ts";
-import type { Database, Statement } from "../sqlite/driver.ts";
+import type { Database, Sqlite } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
 import type { Report } from "./read-dataset.ts";
 
-/** A reference as it is in the table `pending`. */
-interface Pending extends RecordKey {
+/** A record that a change deletes, and to which users may still refer. */
+export interface Deletion extends RecordKey {
   at: Position;
+}
+
+interface Reference extends Deletion {
   field: string;
   user: number;
 }
 
-export class References {
-  readonly #db: Database;
-  readonly #ids: Ids;
-  readonly #add: Statement<unknown>;
-  readonly #deletions: (RecordKey & { at: Position })[] = [];
+/**
+ * Creates the table of the users whose references must be judged. It is on disk, unlike a TEMP table
+ * (see temp_store in snapshot-writer.ts), because these may be all users.
+ */
+export function createPending(db: Sqlite) {
+  db.exec("CREATE TABLE pending (id INTEGER PRIMARY KEY, at INTEGER)");
+  return db.prepare("INSERT INTO pending VALUES (?, ?)");
+}
 
-  constructor(db: Database, ids: Ids) {
-    this.#db = db;
-    this.#ids = ids;
-    // The references may be all of the dataset's, so the table must be on disk. A TEMP table would
-    // be in memory (see temp_store in snapshot-writer.ts).
-    db.$client.exec(
-      "CREATE TABLE pending (at INTEGER, field TEXT, type TEXT, id INTEGER, user INTEGER)",
-    );
-    this.#add = db.$client.prepare("INSERT INTO pending VALUES (?, ?, ?, ?, ?)");
+/** Leaves out users who have become private since, of whom nothing is checked. */
+export function reportMissing({ $client }: Database, ids: Ids, report: Report): void {
+  const missing = $client.prepare<Reference>(
+    `SELECT at, field, type, reference.id, user
+      FROM (${referencesOf("pending JOIN user USING (id)")}) AS reference
+      JOIN pending ON pending.id = user WHERE ${isMissing("reference")} ORDER BY at, rank`,
+  );
+  for (const { at, field, user, ...missed } of missing.iterate()) {
+    const error = mustExist(field, missed.type, ids.inSource(missed));
+    report({ at, ...error, type: "user", id: user, missing: missed });
   }
+  $client.exec("DROP TABLE pending");
+}
 
-  /** Notes that a field of a user refers to a record that has not been read yet. */
-  add(at: Position, field: string, { type, id }: RecordKey, user: number): void {
-    this.#add.run(at, field, type, id, user);
+/** Reads all users, unless nothing was deleted. */
+export function reportDeleted(
+  { $client }: Database,
+  deletions: readonly Deletion[],
+  ids: Ids,
+  report: Report,
+): void {
+  if (deletions.length === 0) return;
+
+  // MATERIALIZED and CROSS have SQLite look each reference up in an index of the deletions.
+  const referenced = $client.prepare<Reference>(
+    `WITH deletion AS MATERIALIZED (SELECT
+        value ->> 'type' AS type, value ->> 'id' AS id, value ->> 'at' AS at
+        FROM json_each(?))
+      SELECT at, type, id, user FROM (${referencesOf("user")})
+      CROSS JOIN deletion USING (type, id)
+      ORDER BY at, user`,
+  );
+  for (const { at, user, type, id } of referenced.iterate(JSON.stringify(deletions))) {
+    const kind = "is still referenced";
+    const reason = `${type} ${ids.inSource({ type, id })} ${kind}`;
+    report({ at, field: "id", reason, kind, type: "user", id: user, missing: { type, id } });
   }
+}
 
-  /** Notes that a change deletes a record, to which users may still refer. */
-  addDeletion(at: Position, { type, id }: RecordKey): void {
-    this.#deletions.push({ at, type, id });
-  }
+/** Selects all references of `users`, which are rows of `user` or of a table called so. */
+export function referencesOf(users: string): string {
+  return `SELECT 1 AS rank, 'company.id' AS field, 'company' AS type, company_id AS id,
+      user.id AS user FROM ${users} WHERE company_id IS NOT NULL
+    UNION ALL SELECT 2, 'roles', 'role', value, user.id FROM ${users}, json_each(roles)
+    UNION ALL SELECT 3, 'achievements', 'achievement', value ->> 0, user.id
+      FROM ${users}, json_each(achievements)`;
+}
 
-  /** Selects the users whose company had not been read before them. */
-  usersBeforeCompany(): SQL {
-    return sql`SELECT user FROM pending WHERE type = 'company'`;
-  }
-
-  finish(report: Report): void {
-    for (const { at, field, user, ...missing } of this.#iterateMissing()) {
-      const error = mustExist(field, missing.type, this.#ids.inSource(missing));
-      report({ at, ...error, type: "user", id: user, missing });
-    }
-    this.#db.$client.exec("DROP TABLE pending");
-
-    for (const { at, user, ...missing } of this.#iterateDeleted()) {
-      const kind = "is still referenced";
-      const reason = `${missing.type} ${this.#ids.inSource(missing)} ${kind}`;
-      report({ at, field: "id", reason, kind, type: "user", id: user, missing });
-    }
-  }
-
-  /** Leaves out users who have become private since, of whom nothing is checked. */
-  #iterateMissing(): Iterable<Pending> {
-    return this.#db.$client
-      .prepare<Pending>(
-        `SELECT at, field, type, id, user FROM pending
-          WHERE user IN (SELECT id FROM user) AND NOT CASE type
-            WHEN 'role' THEN id IN (SELECT id FROM role)
-            WHEN 'company' THEN id IN (SELECT id FROM company)
-            ELSE id IN (SELECT id FROM achievement) END
-          ORDER BY at, rowid`,
-      )
-      .iterate();
-  }
-
-  /** Reads all users, unless nothing was deleted. */
-  #iterateDeleted(): Iterable<Omit<Pending, "field">> {
-    if (this.#deletions.length === 0) return [];
-
-    // MATERIALIZED and CROSS have SQLite look each reference up in an index of the deletions.
-    return this.#db.$client
-      .prepare<Omit<Pending, "field">>(
-        `WITH deletion AS MATERIALIZED (SELECT
-            value ->> 'type' AS type, value ->> 'id' AS id, value ->> 'at' AS at
-            FROM json_each(?))
-          SELECT at, type, id, user FROM
-          (SELECT 'company' AS type, company_id AS id, id AS user FROM user
-            UNION ALL SELECT 'role', value, user.id FROM user, json_each(roles)
-            UNION ALL SELECT 'achievement', value ->> 0, user.id FROM user, json_each(achievements))
-          CROSS JOIN deletion USING (type, id)
-          ORDER BY at, user`,
-      )
-      .iterate(JSON.stringify(this.#deletions));
-  }
+/** The condition for a selected reference to be to nothing. */
+export function isMissing(reference: string): string {
+  return `NOT CASE ${reference}.type
+    WHEN 'role' THEN ${reference}.id IN (SELECT id FROM role)
+    WHEN 'company' THEN ${reference}.id IN (SELECT id FROM company)
+    ELSE ${reference}.id IN (SELECT id FROM achievement) END`;
 }

@@ -14,11 +14,11 @@ import { spell } from "../search/fold.ts";
 import { countOf } from "../snapshot/format/meta.ts";
 import type { Unlock } from "../snapshot/format/records.ts";
 import { achievement, company, privateUser, role, user } from "../snapshot/format/schema.ts";
-import { type Database, prepareText } from "../sqlite/driver.ts";
+import { type Database, prepareText, type Statement } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
-import { LongUsers } from "./long-users.ts";
+import { reportLongUsers } from "./long-users.ts";
 import type { RecordHandler, Report } from "./read-dataset.ts";
-import { References } from "./references.ts";
+import { createPending, type Deletion, reportDeleted, reportMissing } from "./references.ts";
 
 const limits = {
   role: { table: role, max: MAX_ROLE_DEFINITIONS, name: "roles" },
@@ -35,22 +35,24 @@ export class RowWriter implements RecordHandler<DatasetLine> {
   readonly validate = validateRecord;
   /** How many achievements the users have unlocked whose rows were added, less those removed. */
   unlocked = 0;
-  readonly references: References;
-  readonly longUsers: LongUsers;
+  /** How many achievements a user may have at most. */
+  mostUnlocks = 0;
+  /** The records that a change deletes. */
+  readonly deletions: Deletion[] = [];
   protected readonly db: Database;
   readonly #ids: Ids;
   readonly #inserts: ReturnType<typeof prepareInserts>;
   readonly #deletions: ReturnType<typeof prepareDeletions>;
+  readonly #pending: Statement<unknown>;
   /** The ids of the roles and achievements read so far. */
   readonly #known = { role: new Set<number>(), achievement: new Set<number>() };
 
   constructor(db: Database, ids: Ids) {
     this.db = db;
     this.#ids = ids;
-    this.references = new References(db, ids);
-    this.longUsers = new LongUsers(db);
     this.#inserts = prepareInserts(db);
     this.#deletions = prepareDeletions(db);
+    this.#pending = createPending(db.$client);
   }
 
   add(record: DatasetLine, at: Position): FoundError[] {
@@ -77,13 +79,14 @@ export class RowWriter implements RecordHandler<DatasetLine> {
   }
 
   finish(report: Report): void {
-    nameCompanies(this.db, sql`id IN (${this.references.usersBeforeCompany()})`);
-    this.references.finish(report);
+    nameCompanies(this.db, sql`id IN (SELECT id FROM pending)`);
+    reportMissing(this.db, this.#ids, report);
+    reportDeleted(this.db, this.deletions, this.#ids, report);
     // When a change file is applied, the old and new rows together may exceed the limit.
     for (const type of ["role", "achievement"] as const) {
       if (countOf(this.db, limits[type].table) > limits[type].max) report(tooMany(type));
     }
-    this.longUsers.finish(report);
+    reportLongUsers(this.db, this.mostUnlocks, report);
   }
 
   /** Copies the names of companies into the rows of their members. */
@@ -92,24 +95,25 @@ export class RowWriter implements RecordHandler<DatasetLine> {
     nameCompanies(this.db, sql`company_id IN (SELECT value FROM json_each(${ids}))`);
   }
 
-  /** Notes what has to be checked after the last record. */
-  noteUser(
-    { id: user, company, roles = [], achievements = [] }: PublicUserLine,
-    at: Position,
-    isCompanyKnown = false,
-  ): void {
-    this.longUsers.note(achievements.length);
-    if (company && !isCompanyKnown) {
-      this.references.add(at, "company.id", { type: "company", id: company.id }, user);
-    }
-    for (const [index, id] of roles.entries()) {
-      if (this.#known.role.has(id)) continue;
-      this.references.add(at, `roles[${index}]`, { type: "role", id }, user);
-    }
-    for (const [index, { id }] of achievements.entries()) {
-      if (this.#known.achievement.has(id)) continue;
-      this.references.add(at, `achievements[${index}].id`, { type: "achievement", id }, user);
-    }
+  protected toRow({ company, roles = [], achievements = [], ...record }: PublicUserLine) {
+    const companyName = company && this.#inserts.findCompany.get(company.id)?.name;
+    const unlocks = achievements
+      .map(({ id, tier, unlocked_at }): Unlock => [id, tier, parseTime(unlocked_at) ?? 0])
+      .sort(([a, , aTime], [b, , bTime]) => bTime - aTime || a - b);
+
+    this.mostUnlocks = Math.max(this.mostUnlocks, unlocks.length);
+    return {
+      id: record.id,
+      name: record.name,
+      folded: spell(record.name),
+      avatar_url: record.avatar_url ?? null,
+      company_id: company?.id ?? null,
+      company_name: companyName ?? null,
+      company_role: company?.role ?? null,
+      roles: JSON.stringify(roles.toSorted((a, b) => a - b)),
+      created_at: parseTime(record.created_at) ?? 0,
+      achievements: JSON.stringify(unlocks),
+    };
   }
 
   /** Writes the row for a record. Returns false if its id is already taken. */
@@ -128,25 +132,17 @@ export class RowWriter implements RecordHandler<DatasetLine> {
   }
 
   #insertUser(record: PublicUserLine, at: Position): boolean {
-    const { id, name, company, roles = [] } = record;
-    const companyName = company && this.#inserts.findCompany.get(company.id)?.name;
-    const unlocks = listUnlocks(record);
-    const isAdded = this.#inserts.user({
-      id,
-      name,
-      folded: spell(name),
-      avatar_url: record.avatar_url ?? null,
-      company_id: company?.id ?? null,
-      company_name: companyName ?? null,
-      company_role: company?.role ?? null,
-      roles: JSON.stringify(roles.toSorted((a, b) => a - b)),
-      created_at: parseTime(record.created_at) ?? 0,
-      achievements: JSON.stringify(unlocks),
-    });
-    if (!isAdded) return false;
+    const { id, roles = [], achievements = [] } = record;
+    const row = this.toRow(record);
+    if (!this.#inserts.user(row)) return false;
 
-    this.unlocked += unlocks.length;
-    this.noteUser(record, at, companyName !== undefined);
+    this.unlocked += achievements.length;
+    const known = this.#known;
+    const isComplete =
+      (row.company_id === null || row.company_name !== null) &&
+      roles.every((role) => known.role.has(role)) &&
+      achievements.every((unlock) => known.achievement.has(unlock.id));
+    if (!isComplete) this.#pending.run(id, at);
     return true;
   }
 
@@ -157,38 +153,34 @@ export class RowWriter implements RecordHandler<DatasetLine> {
   }
 }
 
-/** Lists the achievements of a user, the newest first. */
-export function listUnlocks({ achievements = [] }: PublicUserLine): Unlock[] {
-  return achievements
-    .map(({ id, tier, unlocked_at }): Unlock => [id, tier, parseTime(unlocked_at) ?? 0])
-    .sort(([a, , aTime], [b, , bTime]) => bTime - aTime || a - b);
-}
-
 function prepareInserts(db: Database) {
   const companies = db.select({ name: company.name }).from(company).where(eq(company.id, id));
   return {
     role: prepareInsert(db, role),
     achievement: prepareInsert(db, achievement),
     company: prepareInsert(db, company),
-    user: prepareInsert(db, user, privateUser),
-    privateUser: prepareInsert(db, privateUser, user),
+    user: prepareInsert(db, user, { taken: "private_user" }),
+    privateUser: prepareInsert(db, privateUser, { taken: "user" }),
     findCompany: prepareText(db, companies),
   };
 }
 
 /**
- * Returns a function that adds a row, unless its id is taken, also in `other`. Returns whether it was
- * added. With drizzle, a million users take 3 s longer.
+ * Returns a function that adds a row to `table`, or to the table `into` with the same columns, unless
+ * its id is taken there or in the table `taken`. Returns whether it was added. With drizzle, a million
+ * users take 3 s longer.
  */
-function prepareInsert<Table extends SQLiteTable>(
+export function prepareInsert<Table extends SQLiteTable>(
   db: Database,
   table: Table,
-  other: SQLiteTable = table,
+  names: { into?: string; taken?: string } = {},
 ) {
+  const into = names.into ?? getTableName(table);
+  const taken = names.taken ?? into;
   const columns = Object.keys(getTableColumns(table));
-  const statement = db.$client.prepare(`INSERT INTO ${getTableName(table)} (${columns})
-    SELECT ${columns.map(() => "?")}
-    WHERE NOT EXISTS (SELECT 1 FROM ${getTableName(other)} WHERE id = ?) ON CONFLICT DO NOTHING`);
+  const statement = db.$client.prepare(`INSERT INTO ${into} (${columns})
+    SELECT ${columns.map(() => "?")} WHERE NOT EXISTS (SELECT 1 FROM ${taken} WHERE id = ?)
+    ON CONFLICT DO NOTHING`);
   return (row: Table["$inferSelect"]) => {
     const values = columns.map((name) => row[name] as string | number | null);
     return statement.run(...values, row.id as number).changes > 0;

@@ -5,42 +5,41 @@
 import { type DatasetLine, isPublicUser, type RecordKey } from "../domain/dataset.ts";
 import type { Position } from "../domain/record-reader.ts";
 import { InvalidRecord, salvageUser } from "../domain/validate-record.ts";
+import { user } from "../snapshot/format/schema.ts";
 import type { Database, Sqlite } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
-import type { UserUnlocks } from "./long-users.ts";
+import { listLongUsers, type UserUnlocks } from "./long-users.ts";
 import type { Report, Skipped } from "./read-dataset.ts";
-import { listUnlocks, RowWriter } from "./row-writer.ts";
+import { isMissing, referencesOf } from "./references.ts";
+import { prepareInsert, RowWriter } from "./row-writer.ts";
 
 export class SkippingWriter extends RowWriter {
   readonly #statements: ReturnType<typeof prepareStatements>;
+  readonly #repeat: ReturnType<typeof prepareInsert<typeof user>>;
 
   constructor(db: Database, ids: Ids) {
     super(db, ids);
-    // On disk, unlike TEMP tables, because a bad dataset may trim millions of users. `achievements`
-    // are those that are left if all would be too long, and `repeated` has the other records of users
-    // with several valid public ones, of which the first counts.
+    // `trimmed` has the users who have lost part of their record, and the achievements that are left
+    // if all would be too long. `repeated` has the other records of users with several valid public
+    // ones, of which the first counts. Both are on disk, unlike TEMP tables, because a bad dataset may
+    // trim millions of users.
     db.$client.exec(`CREATE TABLE trimmed (id INTEGER PRIMARY KEY, achievements TEXT);
-      CREATE TABLE repeated (id INTEGER, name TEXT, achievements TEXT)`);
+      CREATE TABLE repeated AS SELECT * FROM user WHERE FALSE`);
     this.#statements = prepareStatements(db.$client);
+    this.#repeat = prepareInsert(db, user, { into: "repeated", taken: "private_user" });
   }
 
   skip({ type, id }: RecordKey, invalid: DatasetLine | InvalidRecord, at: Position): Skipped {
     if (type !== "user") return "left out";
 
-    const { trim, repeat, findImpaired } = this.#statements;
     const rest = invalid instanceof InvalidRecord && salvageUser(invalid);
     if (rest && this.add(rest, at).length === 0) {
-      trim.run(id);
+      this.#statements.trim.run(id);
       return "trimmed";
     }
 
     const isPublic = !(invalid instanceof InvalidRecord) && isPublicUser(invalid);
-    if (isPublic && !findImpaired.get(id)) {
-      repeat.run(id, invalid.name, JSON.stringify(listUnlocks(invalid)));
-      this.noteUser(invalid, at);
-      return "left out";
-    }
-
+    if (isPublic && this.#repeat(this.toRow(invalid))) return "left out";
     return this.hide(id) ? "made private" : "private already";
   }
 
@@ -58,18 +57,20 @@ export class SkippingWriter extends RowWriter {
   /** Keeps of the achievements of a user those that fit into a response. */
   #shortenAchievements(): void {
     // In two steps, because users must not change while they are read.
-    for (const { id, fitting } of this.longUsers.list()) {
+    for (const { id, fitting } of listLongUsers(this.db, this.mostUnlocks)) {
       this.#statements.shorten.run(id, JSON.stringify(fitting));
     }
     this.db.$client.exec(`UPDATE user SET achievements = trimmed.achievements FROM trimmed
       WHERE user.id = trimmed.id AND trimmed.achievements IS NOT NULL`);
   }
 
-  /** Makes users private who have lost something, if they have several records. */
+  /** Makes users private who have several records, if there is something wrong with one. */
   #hideRepeated(report: Report): void {
-    const { listOthers, trim, listRepeated } = this.#statements;
-    for (const { id } of this.longUsers.list(listOthers.iterate())) trim.run(id);
-    for (const { id } of listRepeated.all()) {
+    const { listRepeated, trim, trimRepeated, listHidden } = this.#statements;
+    trimRepeated.run();
+    const long = listLongUsers(this.db, this.mostUnlocks, listRepeated.iterate());
+    for (const { id } of long) trim.run(id);
+    for (const { id } of listHidden.all()) {
       this.hide(id);
       const reason = "one of several records is invalid; the user becomes private";
       report({ field: "id", reason, type: "user", id }, "made private");
@@ -97,12 +98,11 @@ function prepareStatements(db: Sqlite) {
     trim: db.prepare("INSERT INTO trimmed (id) VALUES (?) ON CONFLICT DO NOTHING"),
     shorten: db.prepare(`INSERT INTO trimmed VALUES (?, ?)
       ON CONFLICT (id) DO UPDATE SET achievements = excluded.achievements`),
-    repeat: db.prepare("INSERT INTO repeated VALUES (?, ?, ?)"),
-    /** Finds a user who has lost something or is private. */
-    findImpaired: db.prepare(`SELECT 1 FROM
-      (SELECT id FROM trimmed UNION ALL SELECT id FROM private_user) WHERE id = ?`),
-    listOthers: db.prepare<UserUnlocks>("SELECT * FROM repeated"),
-    listRepeated: db.prepare<{ id: number }>(`SELECT id FROM user
+    listRepeated: db.prepare<UserUnlocks>("SELECT id, name, achievements FROM repeated"),
+    trimRepeated: db.prepare(`INSERT INTO trimmed (id)
+      SELECT user FROM (${referencesOf("repeated AS user")}) AS reference
+      WHERE ${isMissing("reference")} ON CONFLICT DO NOTHING`),
+    listHidden: db.prepare<{ id: number }>(`SELECT id FROM user
       WHERE id IN (SELECT id FROM repeated) AND id IN (SELECT id FROM trimmed)`),
   };
 }

@@ -175,7 +175,7 @@ test("import --skip-invalid lists what it skipped and exits with 0", async () =>
       "imported 2 users (1 public), 1 company, 0 achievements, 0 roles to s, skipped 3 errors, made 1 user private\n",
     stderr: `line 2: ${name} (role 1)
 line 4: ${name}; the user becomes private (user 2)
-line 3: roles[0]: there is no role 1 (user 1)
+line 3: roles: there is no role 1 (user 1)
 `,
   });
 });

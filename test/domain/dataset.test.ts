@@ -66,8 +66,8 @@ test("a reference may come before the record that it refers to, but the record m
   expect(await errorsOf(line, company, role, achievement)).toEqual([]);
   expect(await errorsOf("", line, "", { ...company, id: 2 })).toEqual([
     "line 2: company.id: there is no company 1 (user 1)",
-    "line 2: roles[0]: there is no role 1 (user 1)",
-    "line 2: achievements[0].id: there is no achievement 1 (user 1)",
+    "line 2: roles: there is no role 1 (user 1)",
+    "line 2: achievements: there is no achievement 1 (user 1)",
   ]);
 });
 
@@ -192,7 +192,7 @@ test("the library and --json show the same of an error, and nothing else", async
       type: "role",
       id: 1,
     },
-    { line: 2, field: "roles[0]", reason: "there is no role 5", type: "user", id: 1 },
+    { line: 2, field: "roles", reason: "there is no role 5", type: "user", id: 1 },
   ];
   expect(error.errors).toEqual(shown);
   expect(skipped.groups()).toEqual(shown.map((each) => ({ count: 1, first: [each] })));

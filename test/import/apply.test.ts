@@ -138,7 +138,7 @@ test("apply deletes thousands of companies in a few seconds", async () => {
 describe("apply rejects an invalid change file and changes nothing on disk", () => {
   const isReferenced = (name: string, user: number) =>
     `line 1: id: ${name} is still referenced (user ${user})`;
-  const noAchievement = "line 2: achievements[0].id: there is no achievement 7 (user 50)";
+  const noAchievement = "line 2: achievements: there is no achievement 7 (user 50)";
   test.each<[string, object[], ...string[]]>([
     [
       "a deletion of a company that users refer to",

@@ -179,7 +179,7 @@ test.each<[object, string]>([
     `line 2: name: must be a non-blank string of 1 to 200 code points, got "" (user ${uuid(2)})`,
   ],
   [{ ...ann, id: ` ${uuid(1)}` }, `line 2: id: duplicate user id ${uuid(1)}`],
-  [{ ...ann, roles: ["a+b"] }, `line 2: roles[0]: there is no role a+b (user ${uuid(2)})`],
+  [{ ...ann, roles: ["a+b"] }, `line 2: roles: there is no role a+b (user ${uuid(2)})`],
   [
     { ...ann, achievements: [unlock, unlock] },
     `achievements[1].id: is listed twice (user ${uuid(2)})`,
