@@ -20,7 +20,7 @@ import { verifyFile } from "../snapshot/format/open.ts";
 import { privateUser, user } from "../snapshot/format/schema.ts";
 import { namingSnapshot } from "../snapshot/format/snapshot-error.ts";
 import type { Database } from "../sqlite/driver.ts";
-import { guardChanges, type WriteReport } from "./guard.ts";
+import { guard, type WriteReport } from "./guard.ts";
 import { Ids } from "./ids.ts";
 import { type LineSource, openLines } from "./line-reader.ts";
 import { describeSnapshot } from "./old-snapshot.ts";
@@ -52,7 +52,9 @@ export function applyChanges(
     const read = await readDataset(reader, handler, ids, builtAtMs, options);
     const summary = handler.summarize(old);
     const changed = { users: handler.changed("user"), companies: handler.changed("company") };
-    const differences = guardChanges(db, changed, summary, old, options);
+    // The lines name those whom they rename or make public.
+    const allowed = { ...options, allowReveal: true, allowRenames: true };
+    const differences = guard(db, old, summary, allowed, changed);
 
     const sha256 = await writer.toFile(paths, ids, summary);
     const { counts, unlocked } = summary;
@@ -68,7 +70,7 @@ export async function changeSnapshot(
 ): Promise<Uint8Array> {
   const databaseBytes = parseHeader(snapshot, snapshot.length);
   const copy = sqlite.openMemory(snapshot.subarray(0, databaseBytes));
-  using writer = SnapshotWriter.change(copy, Date.now());
+  using writer = new SnapshotWriter(copy, { builtAtMs: Date.now(), isNew: false });
   const { db, builtAtMs } = writer;
   const old = describeSnapshot(db, "the snapshot", builtAtMs);
   await using reader = await openLines(changes, {});
@@ -182,7 +184,7 @@ async function openCopy(
   await chmod(work, 0o600);
   // Verifies the copy rather than the original, which may have changed since it was copied.
   await namingSnapshot(target, () => verifyFile(work));
-  return SnapshotWriter.change(sqlite.openWritable(work), builtAtMs, old);
+  return new SnapshotWriter(sqlite.openWritable(work), { builtAtMs, isNew: false, old });
 }
 
 /** Makes the changes of a change file to the rows of a database, and remembers which there were. */

@@ -48,23 +48,15 @@ const MAX_UNGUARDED = 10;
 /** A takedown concerns few people, and most communities are small. */
 const MAX_PRIVATE = 2;
 
-/** Returns how an import differs from the old snapshot. Throws if it looks like an accident. */
-export function guardImport(
+/** Returns how a new snapshot differs from the old one. Throws if it looks like an accident. */
+export function guard(
   db: Database,
-  skipped: SkippedErrors,
+  old: OldSnapshot,
   after: Summary,
-  old: OldSnapshot | undefined,
   { allowShrink, allowReveal, allowRenames }: ImportOptions,
-): Differences | undefined {
-  const { counts } = after;
-  if (counts.users === 0 && counts.companies === 0) {
-    throw new Error("the dataset has no users and no companies; nothing was written");
-  }
-
-  if (!allowShrink) refuseMostlyInvalid(skipped, counts.users, limitOf(old));
-  if (old === undefined) return undefined;
-
-  const found = compare(db);
+  changed?: ChangedIds,
+): Differences {
+  const found = compare(db, changed);
   refuse(old.name, {
     "--allow-renames": allowRenames ? undefined : findRenames(found),
     "--allow-shrink": allowShrink ? undefined : findLoss(db, old, after, found),
@@ -73,35 +65,30 @@ export function guardImport(
   return describe(old, after, found);
 }
 
-/** Returns how a changed copy differs from the old snapshot. Throws if most of something is gone. */
-export function guardChanges(
-  db: Database,
-  changed: ChangedIds,
-  after: Summary,
-  old: OldSnapshot,
-  { allowShrink }: Pick<ImportOptions, "allowShrink">,
-): Differences {
-  const found = compare(db, changed);
-  const loss = allowShrink ? undefined : findLoss(db, old, after, found);
-  refuse(old.name, { "--allow-shrink": loss });
-  return describe(old, after, found);
-}
+/** Throws if an import has left hardly anybody, also a first one. */
+export function refuseEmpty(
+  { counts }: Summary,
+  { hidden, leftOut }: SkippedErrors,
+  old: OldSnapshot | undefined,
+  { allowShrink }: ImportOptions,
+): void {
+  if (counts.users === 0 && counts.companies === 0) {
+    throw new Error("the dataset has no users and no companies; nothing was written");
+  }
 
-/** While takedowns are held, a file in which others have their ids would publish these people. */
-function limitOf(old: OldSnapshot | undefined): number {
-  return old && old.takedowns.length > 0 ? MAX_PRIVATE : MAX_UNGUARDED;
-}
-
-/** Throws if an import with `--skip-invalid` has left hardly anybody. */
-function refuseMostlyInvalid({ hidden, leftOut }: SkippedErrors, kept: number, limit: number) {
-  const all = kept + leftOut;
+  const all = counts.users + leftOut;
   const invalid = hidden + leftOut;
-  if (!isMost(invalid, all, limit)) return;
+  if (allowShrink || !isMost(invalid, all, limitOf(old))) return;
 
   const share = `${format(invalid)} of ${format(all)} users are invalid`;
   throw new Error(
     `${share}, so they would become private or be left out; nothing was written (if this is intended, add --allow-shrink)`,
   );
+}
+
+/** While takedowns are held, a file in which others have their ids would publish these people. */
+function limitOf(old: OldSnapshot | undefined): number {
+  return old && old.takedowns.length > 0 ? MAX_PRIVATE : MAX_UNGUARDED;
 }
 
 /** Throws if something would happen to the snapshot named `name`. The flags allow it. */

@@ -21,7 +21,7 @@ import { InvalidValue } from "../domain/invalid-value.ts";
 import type { RecordReader } from "../domain/record-reader.ts";
 import { naming, TEMPORARY_DATABASE } from "../files/errors.ts";
 import { findFile, type Paths, replaceLocked } from "../files/replace.ts";
-import { guardImport, type WriteReport } from "./guard.ts";
+import { guard, refuseEmpty, type WriteReport } from "./guard.ts";
 import { Ids } from "./ids.ts";
 import type { LineSource } from "./line-reader.ts";
 import { type OldNames, readOldSnapshot } from "./old-snapshot.ts";
@@ -92,12 +92,13 @@ async function importInto(
   await using reader = await openReader(source, options);
   using ids = await Ids.open(reader.ids, old, options);
   const file = paths ? sqlite.openWritable(paths.work) : sqlite.openTemporary();
-  using writer = SnapshotWriter.create(file, builtAtMs, old?.path);
+  using writer = new SnapshotWriter(file, { builtAtMs, isNew: true, old: old?.path });
 
   const read = await fill(writer, reader, ids, options);
   const held = old ? holdTakedowns(writer.db, old.takedowns) : 0;
   const summary = summarize(writer.db);
-  const differences = guardImport(writer.db, read.skipped, summary, old, options);
+  refuseEmpty(summary, read.skipped, old, options);
+  const differences = old && guard(writer.db, old, summary, options);
 
   const sha256 = paths && (await writer.toFile(paths, ids, summary, options.onIndexed));
   const { counts, unlocked } = summary;
@@ -111,7 +112,7 @@ export async function buildSnapshot(
 ): Promise<Uint8Array> {
   await using reader = await openReader(findNamed(dataset), {});
   using ids = await Ids.open(reader.ids, undefined, {});
-  using writer = SnapshotWriter.create(sqlite.openMemory(), builtAtMs);
+  using writer = new SnapshotWriter(sqlite.openMemory(), { builtAtMs, isNew: true });
 
   await fill(writer, reader, ids, {});
   return await writer.toBytes(ids, summarize(writer.db));

@@ -28,7 +28,11 @@ export class SnapshotWriter implements Disposable {
   readonly #isNew: boolean;
   #isOpen = true;
 
-  private constructor(db: Database, builtAtMs: number, old: string | undefined, isNew: boolean) {
+  /** Begins a snapshot in an empty database, or continues a copy of one in a database with rows. */
+  constructor(
+    db: Database,
+    { builtAtMs, isNew, old }: { builtAtMs: number; isNew: boolean; old?: string | undefined },
+  ) {
     this.db = db;
     this.builtAtMs = builtAtMs;
     this.#isNew = isNew;
@@ -42,16 +46,6 @@ export class SnapshotWriter implements Disposable {
     if (old !== undefined) db.run(sql`ATTACH ${old} AS old`);
     $client.exec("BEGIN");
     if (isNew) createSchema($client);
-  }
-
-  /** Begins a snapshot without rows in an empty database. */
-  static create(db: Database, builtAtMs: number, old?: string): SnapshotWriter {
-    return new SnapshotWriter(db, builtAtMs, old, true);
-  }
-
-  /** Continues the database of a copy of a snapshot. */
-  static change(db: Database, builtAtMs: number, old?: string): SnapshotWriter {
-    return new SnapshotWriter(db, builtAtMs, old, false);
   }
 
   [Symbol.dispose](): void {
