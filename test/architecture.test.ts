@@ -78,7 +78,31 @@ function brokenRule(file: string, path: string): string | undefined {
   return to > from || to < 0 ? `${layer} may not import ${layerOf(target)}` : undefined;
 }
 
+/** Returns the files of the first circle of imports, if there is one. */
+function findCircle(targetsOf: (file: string) => string[], from: string[]): string[] | undefined {
+  const done = new Set<string>();
+  const follow = (file: string, path: string[]): string[] | undefined => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (done.has(file)) return undefined;
+    done.add(file);
+    const circles = targetsOf(file).map((target) => follow(target, [...path, file]));
+    return circles.find((circle) => circle !== undefined);
+  };
+  return from.map((file) => follow(file, [])).find((circle) => circle !== undefined);
+}
+
 describe("imports", () => {
+  test("no files import each other, also not through others or for a type", () => {
+    const targetsOf = (file: string) =>
+      importsOf(texts.get(file) ?? "").flatMap((path) =>
+        path.startsWith(".") ? [relative(source, resolve(source, dirname(file), path))] : [],
+      );
+    expect(findCircle(targetsOf, files)).toBeUndefined();
+
+    const graph: Record<string, string[]> = { a: ["b", "c"], b: [], c: ["b", "d"], d: ["a"] };
+    expect(findCircle((file) => graph[file] ?? [], ["a"])).toEqual(["a", "c", "d", "a"]);
+  });
+
   test("a file imports only from its own layer and the layers before it", () => {
     const broken = files.flatMap((file) =>
       importsOf(texts.get(file) ?? "").flatMap((path) => {
