@@ -105,8 +105,9 @@ async function importInMemory(dataset: NonNullable<RoadbookValues["dataset"]>) {
 }
 
 interface Values extends Omit<RoadbookValues, "snapshot" | "dataset" | "demo"> {
-  /** Not an option of the library, whose host knows its proxies. */
+  /** Not options of the library, whose host knows its proxies and serves TLS. */
   onSharedBudget?: AppOptions["onSharedBudget"];
+  isHttpsOnly?: boolean;
 }
 
 /** Resources that the caller of {@link openRoadbook} opens, and closes after the Roadbook. */
@@ -138,11 +139,6 @@ export async function openRoadbook(values: Values, { snapshot, remote, limiter }
   const closing = new AbortController();
   const closed = closing.signal;
 
-  function requireOpen(): void {
-    if (closed.aborted)
-      throw new Error("this Roadbook is closed; create another with createRoadbook");
-  }
-
   // A test's clock is also the limiter's, which is monotonic otherwise.
   const unixClock = values.clock ?? Date.now;
   const injector = createInjector(values, limiter, { unixClock, closed });
@@ -152,6 +148,7 @@ export async function openRoadbook(values: Values, { snapshot, remote, limiter }
 
   const { createMountable, handler } = createApp({
     publicUrl: values.publicUrl,
+    isHttpsOnly: values.isHttpsOnly ?? false,
     basePath: basePathOf(values),
     cacheMaxAgeSeconds: Math.floor(values.cacheMaxAge / 1000),
     compress: values.compress ?? true,
@@ -172,19 +169,19 @@ export async function openRoadbook(values: Values, { snapshot, remote, limiter }
   const mountable = lazy(createMountable);
 
   async function listen({ port = 0, host = DEFAULT_HOST }: ListenOptions = {}): Promise<Listening> {
-    requireOpen();
+    requireOpen(closed);
     const { origin, close } = await openListener({ host, port }, takeTurns(handler));
     if (closed.aborted) await close();
-    requireOpen();
+    requireOpen(closed);
     listening.push({ close });
     return { url: origin, close };
   }
 
   async function apply(changes: Changes): Promise<Meta> {
-    requireOpen();
+    requireOpen(closed);
     const { changeSnapshot } = await import("./import/apply.ts");
     const meta = await reloadable.change((bytes) => changeSnapshot(bytes, changes));
-    requireOpen();
+    requireOpen(closed);
     return meta ?? reloadable.current().meta;
   }
 
@@ -223,6 +220,12 @@ export async function openRoadbook(values: Values, { snapshot, remote, limiter }
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+function requireOpen(closed: AbortSignal): void {
+  if (closed.aborted) {
+    throw new Error("this Roadbook is closed; create another with createRoadbook");
+  }
 }
 
 function createInjector(

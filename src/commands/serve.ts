@@ -15,7 +15,7 @@ import { openLimiter } from "../limit/open-limiter.ts";
 import type { StoreOptions } from "../limit/shared-limiter.ts";
 import { type OpenRoadbook, openRoadbook } from "../roadbook.ts";
 import { createAdminFetch, METRICS_PATH } from "../server/admin.ts";
-import { CertificateWatcher, readTls } from "../server/certificate.ts";
+import { CertificateWatcher } from "../server/certificate.ts";
 import { Journal } from "../server/journal.ts";
 import {
   IDLE_TIMEOUT_MS,
@@ -123,7 +123,7 @@ async function listUnknownVariables(commands: Commands): Promise<string[]> {
 async function serve(values: ServeValues, log: Log): Promise<void> {
   const { host, port, reusePort, trustedProxies, tlsCert: cert, tlsKey: key } = values;
   const defaultIdleTimeoutMs = trustedProxies ? PROXIED_IDLE_TIMEOUT_MS : IDLE_TIMEOUT_MS;
-  const tls = cert && key ? readTls({ cert, key }) : undefined;
+  using certificate = cert && key ? new CertificateWatcher({ cert, key }, log) : undefined;
   const metrics = await openMetrics(values);
 
   using remote = await openRemote(values, log);
@@ -133,8 +133,7 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
   await using roadbook = await openServed(values, resources, log);
   if (values.cacheDir !== undefined) tryCacheFolder(values.cacheDir, log);
 
-  using certificate = tls && new CertificateWatcher(tls.cert, log);
-  metrics?.addGauges({ roadbook, remote, certificateEnd: certificate?.end });
+  metrics?.addGauges({ roadbook, remote, certificate });
 
   const journal = metrics && values.faults && new Journal();
   const stopping = new AbortController();
@@ -149,10 +148,12 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
       flagPrefix: "--",
     },
     takeTurns(journal?.observe(roadbook.handler) ?? roadbook.handler),
-    tls,
+    certificate?.tls,
   );
+  certificate?.watch(listener.renew);
 
-  await watchUntilSignal({ ...resources, roadbook, listener, admin }, values, log);
+  const server = { ...resources, roadbook, certificate, listener, admin };
+  await watchUntilSignal(server, values, log);
   stopping.abort();
   // A second signal or the timeout cuts off requests that are still in progress.
   await Promise.race([listener.drain(), nextSignal(), sleep(values.shutdownTimeout)]);
@@ -167,6 +168,7 @@ interface Resources {
 
 interface Server extends Resources {
   roadbook: OpenRoadbook;
+  certificate: CertificateWatcher | undefined;
   listener: Listener;
   admin: Listener | undefined;
 }
@@ -180,7 +182,10 @@ async function watchUntilSignal(server: Server, values: ServeValues, log: Log): 
   };
   const watched = { ...server, roadbook: { refresh } };
   using snapshotWatcher = new SnapshotWatcher(watched, values.refresh, log);
-  process.on("SIGHUP", () => snapshotWatcher.reload());
+  process.on("SIGHUP", () => {
+    server.certificate?.reload();
+    void snapshotWatcher.reload();
+  });
 
   // Called before the ready line, because programs may send a signal as soon as they read it.
   const signalled = nextSignal();
@@ -236,6 +241,7 @@ async function openServed(
   const options = {
     ...values,
     page: !values.noPage,
+    isHttpsOnly: values.tlsCert !== undefined && /^https:/.test(values.publicUrl ?? ""),
     // Nobody shares a budget if nothing is counted.
     onSharedBudget: limiter && ((cause: SharedBudget) => warnAboutSharedBudget(cause, log)),
     onBug: (error: unknown, requestId: string) => log.error({ err: error, requestId }, "bug"),

@@ -21,6 +21,8 @@ export interface AppOptions {
   /** Undefined for a local file. */
   remoteStatus(): RemoteStatus | undefined;
   publicUrl: string | undefined;
+  /** Whether browsers must use https for this host from now on. */
+  isHttpsOnly: boolean;
   /** Without a trailing slash; empty for the root. */
   basePath: string;
   /** If undefined, / redirects to /docs. */

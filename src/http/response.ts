@@ -84,16 +84,12 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
 
 /** Makes a `Response` of what a handler or a hook has returned. */
 class ResponseMaker {
-  readonly #compresses: boolean;
-  readonly #allowsIndexing: boolean;
-  readonly #maxAgeSeconds: number;
+  readonly #options: AppOptions;
   /** The headers that all responses with the same storage have. */
   readonly #prepared: Partial<Record<Storage, Headers>> = {};
 
-  constructor({ compress, pages, cacheMaxAgeSeconds }: AppOptions) {
-    this.#compresses = compress;
-    this.#allowsIndexing = pages?.allowIndexing === true;
-    this.#maxAgeSeconds = cacheMaxAgeSeconds;
+  constructor(options: AppOptions) {
+    this.#options = options;
   }
 
   make(
@@ -123,12 +119,13 @@ class ResponseMaker {
     const { status, headers, retryAfterSeconds } = content.options;
 
     const isStored = storage !== "none";
-    const coding = isStored && this.#compresses ? codingFor(content, context.headers) : "identity";
+    const coding =
+      isStored && this.#options.compress ? codingFor(content, context.headers) : "identity";
     const etag = isStored ? content.etagIn(coding) : undefined;
     const isKnown = etag !== undefined && isNoneMatch(context.headers.get("if-none-match"), etag);
     const body = isKnown ? null : content.encode(coding);
 
-    this.#prepared[storage] ??= prepareHeaders(storage, this.#maxAgeSeconds);
+    this.#prepared[storage] ??= prepareHeaders(storage, this.#options);
     const response = new Response(isHead ? null : body, {
       status: isKnown ? 304 : (status ?? 200),
       headers: this.#prepared[storage],
@@ -139,7 +136,7 @@ class ResponseMaker {
       if (coding !== "identity") response.headers.set("content-encoding", coding);
       if (isHead) response.headers.set("content-length", String(lengthOf(body)));
     }
-    if (this.#allowsIndexing && isStored && type.startsWith("text/html")) {
+    if (this.#options.pages?.allowIndexing && isStored && type.startsWith("text/html")) {
       response.headers.delete("x-robots-tag");
     }
 
@@ -163,10 +160,11 @@ function lengthOf(body: Body | Blob): number {
   return body instanceof Blob ? body.size : Buffer.byteLength(body);
 }
 
-function prepareHeaders(storage: Storage, maxAgeSeconds: number): Headers {
-  const cacheControl = cacheControlOf(storage, maxAgeSeconds);
+function prepareHeaders(storage: Storage, options: AppOptions): Headers {
+  const cacheControl = cacheControlOf(storage, options.cacheMaxAgeSeconds);
   const headers = new Headers({ ...commonHeaders, "cache-control": cacheControl });
   if (storage !== "none") headers.set("vary", "accept-encoding");
+  if (options.isHttpsOnly) headers.set("strict-transport-security", "max-age=31536000");
   return headers;
 }
 

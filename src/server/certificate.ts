@@ -1,11 +1,13 @@
-/** Reads the files of TLS when the server starts, and warns before the certificate expires. */
+/** Reads the files of TLS, also when they have changed, and warns before the certificate expires. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, unwatchFile, watchFile } from "node:fs";
 import type { Logger } from "pino";
 import { reasonOf } from "../files/errors.ts";
 
 const DAY_MS = 86_400_000;
 const WARNED_DAYS = 14;
+/** How often to look whether a file has changed. */
+const LOOK_MS = 1000;
 
 /** TLS 1.2 ciphers with forward secrecy and authenticated encryption, which TLS 1.3 always has. */
 export const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
@@ -16,8 +18,10 @@ export interface Certificate {
   key: Buffer;
 }
 
+type Paths = Record<keyof Certificate, string>;
+
 /** If the files cannot be used, throws an error whose message is for the operator. */
-export function readTls(paths: Record<"cert" | "key", string>): Certificate {
+function readTls(paths: Paths): Certificate {
   const cert = read(paths.cert);
   const key = read(paths.key);
   try {
@@ -37,26 +41,56 @@ function read(path: string): Buffer {
   }
 }
 
-/** Warns every day, beginning some days before a certificate expires. */
+/** The certificate of a server. The files are expected to change together. */
 export class CertificateWatcher implements Disposable {
-  readonly end: Date;
+  tls: Certificate;
+  readonly #paths: Paths;
   readonly #log: Logger;
-  readonly #timer = setInterval(() => this.#look(), DAY_MS);
+  readonly #timer = setInterval(() => this.#warn(), DAY_MS);
+  #onRenewal: ((tls: Certificate) => void) | undefined;
 
-  constructor(cert: Buffer, log: Logger) {
-    this.end = new Date(new X509Certificate(cert).validTo);
+  /** If the files cannot be used, throws an error whose message is for the operator. */
+  constructor(paths: Paths, log: Logger) {
+    this.tls = readTls(paths);
+    this.#paths = paths;
     this.#log = log;
-    this.#look();
+    this.#warn();
   }
+
+  expiry(): Date {
+    return new Date(new X509Certificate(this.tls.cert).validTo);
+  }
+
+  /** From now on, calls `onRenewal` with each certificate that replaces the one before. */
+  watch(onRenewal: ((tls: Certificate) => void) | undefined): void {
+    this.#onRenewal = onRenewal;
+    const options = { interval: LOOK_MS };
+    for (const path of Object.values(this.#paths)) watchFile(path, options, this.reload);
+  }
+
+  /** Reads the files now. If they cannot be used, the certificate stays. */
+  readonly reload = (): void => {
+    try {
+      const tls = readTls(this.#paths);
+      if (tls.cert.equals(this.tls.cert) && tls.key.equals(this.tls.key)) return;
+      this.#onRenewal?.(tls);
+      this.tls = tls;
+      this.#log.info({ expires: this.expiry() }, "serving a new TLS certificate");
+      this.#warn();
+    } catch (error) {
+      this.#log.error(`${reasonOf(error)}; serving the old certificate`);
+    }
+  };
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
+    for (const path of Object.values(this.#paths)) unwatchFile(path, this.reload);
   }
 
-  #look(): void {
-    if (this.end.getTime() - Date.now() > WARNED_DAYS * DAY_MS) return;
-    this.#log.warn(
-      `the TLS certificate expires on ${this.end.toISOString()}; renew it and restart`,
-    );
+  /** Called every day. */
+  #warn(): void {
+    const expiry = this.expiry();
+    if (expiry.getTime() - Date.now() > WARNED_DAYS * DAY_MS) return;
+    this.#log.warn(`the TLS certificate expires on ${expiry.toISOString()}; renew it`);
   }
 }

@@ -11,6 +11,7 @@ import type { FetchHandler } from "../http/request-handler.ts";
 import { toUrlHost } from "../http/url.ts";
 import { type Certificate, CIPHERS } from "./certificate.ts";
 import { createNodeListener } from "./node-listener.ts";
+import { LOOPBACK, Relay } from "./relay.ts";
 
 interface OpenPort {
   origin: string;
@@ -18,6 +19,8 @@ interface OpenPort {
   drain(): Promise<void>;
   /** Closes all connections immediately. */
   close(): Promise<void>;
+  /** Uses another certificate for new connections. Undefined without TLS. */
+  renew?(tls: Certificate): void;
 }
 
 export interface Listener extends OpenPort, AsyncDisposable {}
@@ -91,20 +94,8 @@ function asksToClose({ headers }: Request): boolean {
 }
 
 const listenOnBun: Listen = async (address, respond, tls) => {
-  const { host, port, reusePort = false, idleTimeoutMs = IDLE_TIMEOUT_MS } = address;
-  const options: Bun.Serve.Options<undefined> = {
-    hostname: host,
-    port,
-    development: false,
-    reusePort,
-    idleTimeout: Math.ceil(idleTimeoutMs / 1000),
-    // Large bodies are discarded. Bun's own 413 would lack the JSON body and most headers.
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    fetch: (request, server) => respond(request, () => server.requestIP(request)?.address),
-  };
-  if (tls) options.tls = { ...tls, ciphers: CIPHERS };
-  const server = Bun.serve(options);
-
+  if (tls) return listenWithTls(address, respond, tls);
+  const server = serveOnBun(address, respond, (from) => from?.address);
   return {
     origin: server.url.origin,
     async drain() {
@@ -119,21 +110,61 @@ const listenOnBun: Listen = async (address, respond, tls) => {
   };
 };
 
+/** The server itself is on loopback, behind a relay. */
+async function listenWithTls(address: ListenAddress, respond: FetchHandler, tls: Certificate) {
+  const inner = { ...address, host: LOOPBACK, port: 0, reusePort: false };
+  const serve = (certificate: Certificate) =>
+    serveOnBun(inner, respond, (from) => relay.addressOf(from?.port), certificate);
+  const relay: Relay = new Relay(serve(tls));
+  const port = await relay.listen(address);
+  return {
+    origin: originOf("https", address.host, port),
+    renew: (certificate: Certificate) => relay.replace(serve(certificate)),
+    async drain() {
+      await readArrived();
+      void relay.stop(false);
+      do await sleep(DRAIN_TICK_MS);
+      while (relay.isBusy());
+    },
+    close: () => relay.stop(true),
+  };
+}
+
+function serveOnBun(
+  { host, port, reusePort = false, idleTimeoutMs = IDLE_TIMEOUT_MS }: ListenAddress,
+  respond: FetchHandler,
+  addressOf: (from: Bun.SocketAddress | null) => string | undefined,
+  tls?: Certificate,
+) {
+  return Bun.serve({
+    hostname: host,
+    port,
+    development: false,
+    reusePort,
+    idleTimeout: Math.ceil(idleTimeoutMs / 1000),
+    // Large bodies are discarded. Bun's own 413 would lack the JSON body and most headers.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    fetch: (request, server) => respond(request, () => addressOf(server.requestIP(request))),
+    ...(tls && { tls: { ...tls, ciphers: CIPHERS } }),
+  });
+}
+
 const listenOnNode: Listen = async (address, respond, tls) => {
   const { host, port, reusePort = false, idleTimeoutMs = IDLE_TIMEOUT_MS } = address;
   const listener = createNodeListener(respond);
   const options = { keepAliveTimeout: idleTimeoutMs };
-  const server = tls
-    ? (await import("node:https")).createServer({ ...options, ...tls, ciphers: CIPHERS }, listener)
-    : (await import("node:http")).createServer(options, listener);
+  const secure =
+    tls &&
+    (await import("node:https")).createServer({ ...options, ...tls, ciphers: CIPHERS }, listener);
+  const server = secure ?? (await import("node:http")).createServer(options, listener);
 
   await once(server.listen({ host, port, reusePort }), "listening");
   const closed = once(server, "close");
   const { port: actualPort } = server.address() as AddressInfo;
 
-  const scheme = tls ? "https" : "http";
   return {
-    origin: `${scheme}://${toUrlHost(host)}:${actualPort}`,
+    origin: originOf(tls ? "https" : "http", host, actualPort),
+    renew: (certificate) => secure?.setSecureContext({ ...certificate, ciphers: CIPHERS }),
     async drain() {
       await readArrived();
       server.close();
@@ -149,6 +180,10 @@ const listenOnNode: Listen = async (address, respond, tls) => {
     },
   };
 };
+
+function originOf(scheme: string, host: string, port: number): string {
+  return `${scheme}://${toUrlHost(host)}:${port}`;
+}
 
 /** Lets a server read requests that have arrived, because closing would reset their connections. */
 async function readArrived(): Promise<void> {

@@ -16,7 +16,7 @@ interface Gauged {
   /** Undefined for a local file. */
   remote: { status(): RemoteStatus } | undefined;
   /** When the certificate expires; undefined without TLS. */
-  certificateEnd: Date | undefined;
+  certificate: { expiry(): Date } | undefined;
 }
 
 /** Bucket bounds in seconds. Responses take microseconds, or 1 ms with a shared limit store. */
@@ -68,11 +68,12 @@ export class Metrics {
   }
 
   /** Called once. Not in the constructor, because counting starts before there is a roadbook. */
-  addGauges({ roadbook, remote, certificateEnd }: Gauged): void {
+  addGauges({ roadbook, remote, certificate }: Gauged): void {
     addRoadbookGauges(roadbook);
-    if (certificateEnd) {
-      const seconds = certificateEnd.getTime() / 1000;
-      addGauge("tls_certificate_expiry_timestamp_seconds", "When it expires", () => seconds);
+    if (certificate) {
+      addGauge("tls_certificate_expiry_timestamp_seconds", "When it expires", () => {
+        return certificate.expiry().getTime() / 1000;
+      });
     }
     if (remote) addRemoteGauges(remote);
   }

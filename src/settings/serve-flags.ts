@@ -180,7 +180,10 @@ export const serveSettings = {
         "(default: 10s, with --trusted-proxy 130s)",
       ),
     },
-    tlsCert: { kind: kinds.text("FILE"), help: "serve https with this certificate (PEM)" },
+    tlsCert: {
+      kind: kinds.text("FILE"),
+      help: "serve https with this certificate (PEM), also after it changes",
+    },
     tlsKey: { kind: kinds.text("FILE"), help: "the private key of that certificate (PEM)" },
     shutdownTimeout: { kind: kinds.time, default: "10s", help: "how long a shutdown may take" },
   }),

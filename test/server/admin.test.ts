@@ -26,7 +26,7 @@ beforeAll(async () => {
       refused: () => undefined,
     },
     remote: undefined,
-    certificateEnd: new Date(0),
+    certificate: { expiry: () => new Date(0) },
   });
   admin = openAdmin(roadbook);
 });

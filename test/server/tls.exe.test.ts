@@ -1,5 +1,9 @@
-/** TLS: the certificate and the ciphers that are accepted. */
+/** TLS: the certificate, its renewal, and the ciphers that are accepted. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { X509Certificate } from "node:crypto";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { connect } from "node:tls";
+import { lastRequest } from "../sockets.ts";
 import { makeCertificate, openLogged, run, until } from "../support.ts";
 
 let target: Awaited<ReturnType<typeof openLogged>>;
@@ -33,4 +37,108 @@ test.each([
   const words = ["s_client", "-connect", host, version, "-cipher", cipher];
   const { stdout } = await run(["openssl", ...words]);
   expect(/Cipher is (?!\(NONE\))/.test(stdout)).toBe(isAccepted);
+});
+
+/** Opens a connection, which stays open between its requests. */
+async function openConnection(origin: string) {
+  const { hostname: host, port } = new URL(origin);
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const socket = connect({ host, port: Number(port), rejectUnauthorized: false }, resolve);
+  socket.once("error", reject);
+  await promise;
+  return {
+    fingerprint: socket.getPeerCertificate().fingerprint256,
+    async ask(request = "GET /health HTTP/1.1\r\nhost: a.example\r\n\r\n") {
+      const received = new Promise((resolve) => socket.once("data", resolve));
+      socket.write(request);
+      return String(await received);
+    },
+    close: () => socket.destroy(),
+  };
+}
+
+const fingerprintOf = (path: string) => new X509Certificate(readFileSync(path)).fingerprint256;
+
+test("a renewed certificate is served to new connections, and no connection ends", async () => {
+  const [files, renewed] = await Promise.all([
+    makeCertificate("IP:127.0.0.1"),
+    makeCertificate("IP:127.0.0.1"),
+  ]);
+  const before = fingerprintOf(files.cert);
+  const after = fingerprintOf(renewed.cert);
+  const original = { cert: readFileSync(files.cert), key: readFileSync(files.key) };
+  const flags = ["--tls-cert", files.cert, "--tls-key", files.key, "--admin-port", "0"];
+  const server = await openLogged([...flags, "--idle-timeout", "255s"]);
+  const kept = await openConnection(server.origin);
+  expect(kept.fingerprint).toBe(before);
+  const fingerprint = async () => {
+    const connection = await openConnection(server.origin);
+    expect(await connection.ask(lastRequest)).toStartWith("HTTP/1.1 200 ");
+    connection.close();
+    return connection.fingerprint;
+  };
+
+  copyFileSync(renewed.cert, files.cert);
+  copyFileSync(renewed.key, files.key);
+  await until(async () => (await fingerprint()) === after);
+  expect(await kept.ask()).toStartWith("HTTP/1.1 200 ");
+
+  // The certificate and the key do not belong together.
+  const countRefused = () => server.log().split("serving the old certificate").length - 1;
+  writeFileSync(files.cert, original.cert);
+  await until(() => countRefused() === 1);
+  process.kill(server.pid, "SIGHUP");
+  await until(() => countRefused() === 2);
+  expect(await fingerprint()).toBe(after);
+
+  writeFileSync(files.key, original.key);
+  await until(async () => (await fingerprint()) === before);
+  expect(await kept.ask()).toStartWith("HTTP/1.1 200 ");
+  kept.close();
+  await server.close();
+});
+
+test("with TLS, a shutdown completes the requests that have begun", async () => {
+  const { cert, key } = await makeCertificate("IP:127.0.0.1");
+  const flags = ["--tls-cert", cert, "--tls-key", key, "--fault", "health:delay=500ms"];
+  const server = await openLogged(flags);
+  const connection = await openConnection(server.origin);
+  const response = connection.ask();
+  const closed = server.close();
+  await until(() => server.log().includes("stopping"));
+  expect(await response).toStartWith("HTTP/1.1 200 ");
+  connection.close();
+  await closed;
+});
+
+test("with TLS, searches count for the address of each client", async () => {
+  const { cert, key } = await makeCertificate("IP:127.0.0.1");
+  const server = await openLogged(["--tls-cert", cert, "--tls-key", key, "--search-limit", "1"]);
+  const search = async (address: string) => {
+    const words = ["-sk", "--interface", address, "-w", "%{http_code}", "-o", "/dev/null"];
+    return (await run(["curl", ...words, `${server.origin}/search/users?q=no`])).stdout;
+  };
+  const statuses = [];
+  for (const address of ["127.0.0.2", "127.0.0.2", "127.0.0.3"])
+    statuses.push(await search(address));
+  expect(statuses).toEqual(["200", "429", "200"]);
+  await server.close();
+});
+
+test("Strict-Transport-Security is sent only with TLS and an https public URL", async () => {
+  const { cert, key } = await makeCertificate("IP:127.0.0.1");
+  const tls = ["--tls-cert", cert, "--tls-key", key];
+  const rows: [string[], string | null][] = [
+    [[...tls, "--public-url", "https://drivers.example"], "max-age=31536000"],
+    [tls, null],
+    [["--public-url", "https://drivers.example"], null],
+  ];
+  for (const [flags, expected] of rows) {
+    const server = await openLogged(flags);
+    for (const path of ["/", "/health", "/users/public/42", "/nope"]) {
+      const { headers } = await fetch(server.origin + path, { tls: { rejectUnauthorized: false } });
+      expect([path, headers.get("strict-transport-security")]).toEqual([path, expected]);
+    }
+    await server.close();
+  }
 });
