@@ -9,7 +9,7 @@ import { parseArgs } from "node:util";
 import { demoDataset } from "../src/community/community.ts";
 import { importDataset } from "../src/library.ts";
 import { DEMO_SNAPSHOT, LICENCES, makeAssets } from "../src/web/assets.ts";
-import { formatLicences, listExecutableParts } from "./release/parts.ts";
+import { external, formatLicences, listExecutableParts } from "./release/parts.ts";
 import {
   fileNameOf,
   findRuntime,
@@ -101,8 +101,7 @@ async function compile(file: string, embedded: string[], platform?: Platform): P
     // pino's modules look for workers at these paths. The real paths differ between machines.
     define: { __dirname: '"/"', __filename: '"/"' },
     loader: { ".snapshot": "file", ".gz": "file", ".asset": "file", ".txt": "file" },
-    // Only Node.js needs better-sqlite3. On Bun, #sqlite resolves to bun:sqlite.
-    external: ["better-sqlite3"],
+    external,
     compile: {
       outfile: compiled,
       // Files in the working directory, such as .env, must not change the settings.

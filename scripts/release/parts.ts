@@ -38,11 +38,17 @@ const root = join(import.meta.dir, "../..");
 const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)(?:[-._].*)?$/i;
 const RULE = "=".repeat(80);
 
+/**
+ * Packages that the executable imports but never loads: only Node.js needs better-sqlite3, and Elysia
+ * uses file-type to check uploads.
+ */
+export const external = ["better-sqlite3", "file-type"];
+
 export async function listExecutableParts(): Promise<Part[]> {
   const { metafile } = await Bun.build({
     entrypoints: [join(root, "src/main.ts")],
     target: "bun",
-    external: ["better-sqlite3"],
+    external,
     metafile: true,
   });
   const modules = Object.keys(metafile?.inputs ?? {}).map((path) => join(root, path));
