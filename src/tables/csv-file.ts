@@ -170,7 +170,7 @@ export class CsvFile {
   }
 }
 
-/** Whether a line tells Excel the separator, which the line then contains. */
+/** Whether a line is one such as sep=; which shows Excel the separator. */
 function isSeparator(line: string): boolean {
   return /^sep=.?$/i.test(line);
 }

@@ -1,4 +1,4 @@
-/** What the sources of tables have in common: CSV files and databases, whose rows SQL selects. */
+/** The interface of CSV files and databases, whose rows SQL selects, and the dialects of SQL. */
 import type { CellFormat } from "./cells.ts";
 import type { Header, TableName } from "./columns.ts";
 

@@ -1,4 +1,4 @@
-/** What quotes and backslashes in CSV files mean, which programs disagree about. */
+/** The meaning of quotes and backslashes in CSV files, which programs disagree about. */
 import { expect, test } from "bun:test";
 import type { QuoteRule } from "../../src/tables/csv-file.ts";
 import { importFiles } from "./import-files.ts";
