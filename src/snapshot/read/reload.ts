@@ -1,11 +1,10 @@
 /** Holds the snapshot that is being served, and keeps it if a replacement of its file is bad. */
-import { isDeepStrictEqual } from "node:util";
+import { stat } from "node:fs/promises";
+import { codeOf } from "../../files/errors.ts";
 import { type Meta, readMeta } from "../format/meta.ts";
-import type { VerifiedDatabase } from "../format/open.ts";
-import { openPrivate } from "../format/open.ts";
+import { openPrivate, type VerifiedDatabase } from "../format/open.ts";
 import { namingSnapshot, SnapshotError } from "../format/snapshot-error.ts";
 import { Companies } from "./companies.ts";
-import { type FileVersion, findVersion, isSameFile } from "./detect-replacement.ts";
 import { Results } from "./results.ts";
 import { Users } from "./users.ts";
 
@@ -29,6 +28,14 @@ export async function openSnapshot(source: string | Uint8Array, copyFolder?: str
 export function snapshotOf({ db, sha256 }: VerifiedDatabase) {
   const parts = { users: new Users(db), companies: new Companies(db), search: new Results(db) };
   return { meta: readMeta(db), sha256, ...parts, close: () => db.$client.close() };
+}
+
+/** A version of a file. If there is no file, `file` is the code of the error. */
+interface FileVersion {
+  /** Stays the same when the file is written to or renamed. */
+  file: string;
+  /** Changes when the file is written to or moved. */
+  state: string;
 }
 
 export class ReloadableSnapshot {
@@ -110,13 +117,15 @@ export class ReloadableSnapshot {
     const before = this.#version;
     this.#version = await findVersion(this.#source);
     const isRetry = this.#refused !== undefined && isForced;
-    if (this.#isClosed || (isDeepStrictEqual(this.#version, before) && !isRetry)) return undefined;
+    const isSameFile = this.#version.file === before.file;
+    const hasChanged = !isSameFile || this.#version.state !== before.state;
+    if (this.#isClosed || !(hasChanged || isRetry)) return undefined;
 
     try {
       const meta = this.#swap(await openSnapshot(this.#source, this.#copyFolder));
       return meta && { meta };
     } catch (error) {
-      const isKnown = this.#refused && isSameFile(this.#version, before);
+      const isKnown = this.#refused !== undefined && isSameFile;
       const isBug = !(error instanceof SnapshotError);
       this.#refused = isBug ? new SnapshotError("cannot be opened because of a bug") : error;
       if (isBug) throw error;
@@ -134,5 +143,16 @@ export class ReloadableSnapshot {
     this.#snapshot = next;
     this.#refused = undefined;
     return next.meta;
+  }
+}
+
+/** A snapshot in memory has only one version. A hung network drive does not block the server. */
+async function findVersion(source: string | Uint8Array): Promise<FileVersion> {
+  if (typeof source !== "string") return { file: "", state: "" };
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs } = await stat(source, { bigint: true });
+    return { file: `${dev} ${ino}`, state: `${size} ${mtimeNs} ${ctimeNs}` };
+  } catch (error) {
+    return { file: codeOf(error), state: "" };
   }
 }
