@@ -74,7 +74,8 @@ test("every handler and hook that returns a promise is async, so Elysia does not
   const promising = new Set<string>();
   const guessed = new Set<string>();
   for (const { path, handler, hooks } of roadbook.app.routes) {
-    const hooked = [hooks.transform, hooks.beforeHandle, hooks.error, hooks.mapResponse].flat();
+    const { transform, afterHandle, error, mapResponse } = hooks;
+    const hooked = [transform, afterHandle, error, mapResponse].flat();
     const functions = [handler, ...hooked.map((hook) => hook?.fn)].filter(
       (each) => typeof each === "function",
     );
@@ -162,3 +163,75 @@ test.each([false, true])(
     await site.close();
   },
 );
+
+const page = { headers: { accept: "text/html" } };
+const kinds: [kind: string, path: string, status: number, init?: RequestInit][] = [
+  ["a body", "/users/public/42", 200],
+  ["a body that the client has", "/users/public/42", 304, { headers: { "if-none-match": "*" } }],
+  ["a HEAD", "/api/users/42/achievements", 200, { method: "HEAD" }],
+  ["health", "/health", 200],
+  ["an invalid id", "/users/public/x", 400],
+  ["a private profile", "/users/public/43", 403],
+  ["an unknown user", "/users/public/1", 404],
+  ["an unknown path", "/nope", 404],
+  ["a page of an unknown path", "/nope", 404, page],
+  ["a method", "/users/public/42", 405, { method: "POST" }],
+  ["a preflight", "/users/public/42", 204, { method: "OPTIONS" }],
+  ["a search", "/search/users?q=ann", 200],
+  ["a refused search", "/search/users?q=ann", 429],
+  ["a refused page", "/?q=ann", 429, page],
+  ["a page", "/", 200, page],
+  ["a driver", "/drivers/42", 200, page],
+  ["a private driver", "/drivers/43", 403, page],
+  ["a script", `/assets/${scriptFile}`, 200],
+  ["a drawing", "/avatars/42.svg", 200],
+  ["a badge", "/icons/night-owl.svg", 200],
+  ["the docs", "/docs", 200],
+  ["the document", "/docs/json", 200],
+  ["the script of the docs", "/docs/scalar.js", 200],
+  ["the sitemap", "/sitemap.xml", 200],
+  ["the file for robots", "/robots.txt", 200],
+  ["a fault", "/users/45/achievements", 503],
+];
+
+test("every kind of response has the headers that all have", async () => {
+  const options = { dataset: fixture, page: true, allowIndexing: true, searchLimit: 1 };
+  const faults = ["achievements/45:status=503"];
+  await using roadbook = await createRoadbook({ ...options, faults });
+  const headersOf = async (path: string, init?: RequestInit) => {
+    const request = new Request(`http://roadbook.test${path}`, init);
+    const { status, headers } = await roadbook.fetch(request, "192.0.2.1");
+    return [
+      status,
+      headers.get("x-content-type-options"),
+      headers.get("access-control-allow-origin"),
+      headers.get("x-api-version"),
+      headers.get("x-request-id"),
+    ];
+  };
+  const common = ["nosniff", "*", "v2.1.0", expect.any(String)];
+  for (const [kind, path, status, init] of kinds) {
+    expect([kind, ...(await headersOf(path, init))]).toEqual([kind, status, ...common]);
+  }
+  await roadbook.close();
+  expect(await headersOf("/users/public/42")).toEqual([503, ...common]);
+
+  await using bare = await createRoadbook({ dataset: fixture });
+  const { headers } = await bare.fetch(new Request("http://roadbook.test/"));
+  expect([headers.get("location"), headers.get("x-content-type-options")]).toEqual([
+    "/docs",
+    "nosniff",
+  ]);
+});
+
+test.each([
+  [false, "accept, accept-encoding, accept-language"],
+  [true, "accept, accept-encoding, accept-language, cookie"],
+])("with kiosk: %p, a cache keeps a page for each %s", async (kiosk, vary) => {
+  const site = await openInProcess({ dataset: fixture, page: true, kiosk });
+  for (const path of ["/", "/?q=ann", "/drivers/42", "/companies/3", "/nope"]) {
+    const { headers } = await site.fetch(path, page);
+    expect([path, headers.get("vary")]).toEqual([path, vary]);
+  }
+  await site.close();
+});

@@ -23,6 +23,7 @@ const imports: Record<string, [lines: object[], options?: ImportOptions]> = {
   trusted: [[...others, show], { holdMs: 0 }],
   briefly: [[...others, show], { holdMs: 600_000 }],
   dryRun: [[...others, show], { dryRun: true }],
+  forLong: [[...others, show], { holdMs: 7_200_000 }],
 };
 
 /** Takes steps such as "hide 0": what to apply or to import, and in which minute. */
@@ -55,6 +56,8 @@ test.each([
   ["is public with --hold 0, and later", "hide 0, trusted 1, lagging 2", "public", 0],
   ["is held in a dry run, which writes nothing", "hide 0, dryRun 1", "private", 1],
   ["is public after --hold", "hide 0, briefly 10", "public", 0],
+  ["is held for an hour at most, whatever is asked", "hide 0, forLong 59", "private", 1],
+  ["is public after an hour, whatever is asked", "hide 0, forLong 60", "public", 0],
   ["is kept private if the clock goes back", "hide 500, lagging 0, lagging 59", "private", 1],
   ["is public an hour after the clock went back", "hide 500, lagging 0, lagging 60", "public", 0],
 ])("a user whom apply or hide made private or deleted %s", async (_, steps, state, held) => {

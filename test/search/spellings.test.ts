@@ -60,6 +60,27 @@ test("a spelling that equals the query comes before spellings that only begin wi
   expect(find("shch".repeat(16))[0]).toBe("Щ".repeat(16));
 });
 
+/** Each letter and its two spellings, without the mark and as two letters. */
+const umlauts = ["ä a ae", "ö o oe", "ü u ue", "å a aa", "ø o oe", "đ d dj", "ə e a"];
+test.each(umlauts)("%s: each has both spellings, also as a capital and decomposed", (row) => {
+  const [letter = "", ...spellings] = row.split(" ");
+  for (const written of [letter, letter.toUpperCase(), letter.normalize("NFD")]) {
+    expect(spell(written).split(SPELLING_END)).toEqual(spellings);
+  }
+});
+
+test.each([
+  ["Greek, where ου is one sound", "Λούκας ΟΥΡΑΝΟΣ ουζο οϋ", "loukas ouranos ouzo oy"],
+  ["Cyrillic", "Щука", "shchuka"],
+  ["Armenian", "Արամ", "aram"],
+  ["Georgian", "გია", "gia"],
+  ["Hiragana", "さくら", "sakura"],
+  ["Katakana", "サクラ", "sakura"],
+  ["Hangul", "한나", "hanna"],
+])("a name in %s has a spelling in Latin letters", (_, name, spelling) => {
+  expect(spell(name).split(SPELLING_END)).toContain(spelling);
+});
+
 const text = fc.string({
   unit: fc.constantFrom(..."aBе Жщьёíöø'ÅΩ한があ田́"),
   minLength: 1,
