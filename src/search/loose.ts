@@ -9,7 +9,6 @@ import { wordStartsOf } from "./tiers.ts";
 
 const MIN_CODE_POINTS = 3;
 const DIVIDERS = /[^\p{L}\p{N}\p{M}]+/gu;
-const DIVIDER = /^[^\p{L}\p{N}\p{M}]/u;
 
 /** Texts without what divides their words. Names are found by them at the start of a word. */
 export interface LooseQuery {
@@ -21,8 +20,7 @@ export interface LooseQuery {
 
 export const compactOf = (text: string) => text.replace(DIVIDERS, "");
 
-/** Whether a character is neither a letter nor a digit nor a mark. */
-export const isDivider = (point: string) => !(point >= "a" && point <= "z") && DIVIDER.test(point);
+export const inWords = (text: string) => text.replace(DIVIDERS, " ");
 
 /** Takes the spellings of a query, the first of which is the query itself. */
 export function spellLoosely(query: string, spellings: string[]): LooseQuery {

@@ -2,10 +2,10 @@
  * Splits names into the n-grams under which FTS5 lists them. An n-gram has two or three code points, so
  * a query of that length is one itself.
  */
-import { firstCodePoints, hasCodePoints } from "../domain/text.ts";
+import { hasCodePoints } from "../domain/text.ts";
 import { SPELLING_END, TRANSLITERATED } from "./fold.ts";
 import { keysOfName } from "./keys/keys.ts";
-import { compactOf, dividedSpellings, isDivider } from "./loose.ts";
+import { dividedSpellings, inWords } from "./loose.ts";
 import { wordStartsOf } from "./tiers.ts";
 
 // Folding drops control characters, so no name contains these marks.
@@ -67,34 +67,35 @@ function ngramsOfSpelling(spelling: string): string {
 /** Returns the n-grams that only loose spellings have. */
 function looseNgramsOf(folded: string, name: string): string {
   let ngrams = "";
-  for (const spelling of dividedSpellings(folded)) ngrams += dividedNgramsOf(spelling);
-  for (const key of keysOfName(name)) {
-    for (const trigram of trigramsOf(compactOf(key))) ngrams += KEY + trigram + SEPARATOR;
-    for (const start of wordStartsOf(key)) {
-      ngrams += KEY_START + firstCodePoints(compactOf(key.slice(start)), 3) + SEPARATOR;
-    }
+  for (const spelling of dividedSpellings(folded)) {
+    const words = inWords(spelling);
+    if (words.includes(" ")) ngrams += compactNgramsOf(words, false, DIVIDED_START, DIVIDED);
   }
+  for (const key of keysOfName(name)) ngrams += compactNgramsOf(inWords(key), true, KEY_START, KEY);
   return ngrams;
 }
 
-/** Returns the n-grams of three letters, digits or marks that something divides. */
-function dividedNgramsOf(spelling: string): string {
+/** Returns the n-grams of words without the spaces: all, or only those that a space divides. */
+function compactNgramsOf(words: string, isAll: boolean, startMark: string, mark: string): string {
   let ngrams = "";
-  let previous = { point: "", isStart: false };
-  let last = previous;
+  let previous = "";
+  let last = "";
+  let isPreviousStart = false;
+  let isLastStart = false;
   let isStart = true;
-  for (const point of spelling) {
-    if (isDivider(point)) {
+  for (const point of words) {
+    if (point === " ") {
       isStart = true;
       continue;
     }
-    if (previous.point !== "" && (last.isStart || isStart)) {
-      const ngram = previous.point + last.point + point + SEPARATOR;
-      ngrams += DIVIDED + ngram;
-      if (previous.isStart) ngrams += DIVIDED_START + ngram;
+    if (previous !== "" && (isAll || isLastStart || isStart)) {
+      const ngram = previous + last + point + SEPARATOR;
+      ngrams += isPreviousStart ? startMark + ngram + mark + ngram : mark + ngram;
     }
     previous = last;
-    last = { point, isStart };
+    isPreviousStart = isLastStart;
+    last = point;
+    isLastStart = isStart;
     isStart = false;
   }
   return ngrams;

@@ -20,39 +20,42 @@ const spellers: [RegExp, (text: string) => string[]][] = [
   [/\p{Script=Han}/u, spellChinese],
 ];
 
+const ASCII = /^[\x20-\x7e]*$/;
 const HAS_KEYS =
   /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Han}]/u;
 
 /** More keys of a name are not stored. */
 const MAX_KEYS = 4;
 
-/** Pairs of letters that spell one consonant. */
-const digraphs: [RegExp, string][] = [
-  [/sh|sz/g, "s"],
-  [/tch|ch|ts|tz|cz|tc/g, "c"],
-  [/zh/g, "z"],
-  [/kh/g, "h"],
-  [/gh/g, "g"],
-  [/ph/g, "f"],
-  [/th/g, "t"],
-  [/x/g, "ks"],
-  [/w/g, "v"],
-  [/q/g, "k"],
-  [/m(?=[bp])/g, "n"],
-];
-const vowels: [RegExp, string][] = [
-  [/[iy]+/g, "i"],
-  [/ie/g, "e"],
-  [/ou/g, "o"],
-  [/(.)\1+/gu, "$1"],
-];
-const hardRules = [...digraphs, ...vowels];
+/** Letters that spell one consonant. */
+const consonants: Record<string, string> = {
+  sh: "s",
+  sz: "s",
+  tch: "c",
+  ch: "c",
+  ts: "c",
+  tz: "c",
+  cz: "c",
+  tc: "c",
+  zh: "z",
+  kh: "h",
+  gh: "g",
+  ph: "f",
+  th: "t",
+  x: "ks",
+  w: "v",
+  q: "k",
+};
+const CONSONANTS = new RegExp(Object.keys(consonants).join("|"), "g");
 /** In Serbian and Macedonian, j softens the consonant before it. */
-const softRules: typeof hardRules = [...digraphs, [/([dgk])j/g, "$1"], [/j/g, "y"], ...vowels];
+const SOFTENED = /([dgk])j/g;
+const SOFT_VOWELS = /[ijy]+(e?)|ou/g;
+const HARD_VOWELS = /[iy]+(e?)|ou/g;
+const DOUBLED = /(.)\1+/gu;
 
 /** Returns the keys of a name, or none if it is in Latin letters. */
 export function keysOfName(name: string): string[] {
-  if (!HAS_KEYS.test(name)) return [];
+  if (ASCII.test(name) || !HAS_KEYS.test(name)) return [];
   const text = name.normalize("NFKC").toLowerCase();
   const spellings = spellers
     .filter(([script]) => script.test(text))
@@ -91,6 +94,11 @@ export function keysOfQuery(folded: string): string[] {
 
 /** A hard j is a consonant, as in Japanese, and a soft one is like y, as in Serbian. */
 function keyOf(folded: string, isHard: boolean): string {
-  const rules = isHard ? hardRules : softRules;
-  return rules.reduce((key, [letters, replacement]) => key.replace(letters, replacement), folded);
+  const single = folded
+    .replace(CONSONANTS, (letters) => consonants[letters] ?? letters)
+    .replace(/m(?=[bp])/g, "n");
+  const soft = isHard ? single : single.replace(SOFTENED, "$1");
+  return soft
+    .replace(isHard ? HARD_VOWELS : SOFT_VOWELS, (vowels, e) => (vowels === "ou" ? "o" : e || "i"))
+    .replace(DOUBLED, "$1");
 }

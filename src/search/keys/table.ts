@@ -7,8 +7,10 @@ export function replaceBy(...tables: string[]): (text: string) => string {
   for (let at = 0; at < words.length; at += 2) {
     spellings.set(words[at] ?? "", (words[at + 1] ?? "").replace(NONE, ""));
   }
-  const letters = [...spellings.keys()].sort((a, b) => b.length - a.length);
-  const pattern = new RegExp(letters.join("|"), "g");
+  const letters = [...spellings.keys()];
+  const groups = letters.filter(({ length }) => length > 1).sort((a, b) => b.length - a.length);
+  const single = letters.filter(({ length }) => length === 1).join("");
+  const pattern = new RegExp([...groups, `[${single}]`].join("|"), "g");
   return (text) => text.replace(pattern, (letter) => spellings.get(letter) ?? letter);
 }
 
