@@ -10,8 +10,8 @@ const DRAWING = "/avatars/N.svg";
 const RESULTS = "/?q=anna";
 const DEAR = "/search/users?q=DEAR";
 
-/** Their n-grams are common, but few names have the whole text. */
-const dearQueries = ["sansansan", "illillill", "sanant", "vilill", "сансансан"];
+/** The dearest of their kinds that `bench adversary` has found. */
+const dearQueries = ["sansansan", "vilill", "сансансан", "აპაპა", "trustoolr чρліяο іи пе"];
 
 /** The address of the attacker, which the servers of the bench trust as a proxy. */
 export const ATTACKER = "127.0.0.2";
