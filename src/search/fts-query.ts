@@ -74,15 +74,19 @@ export class FtsQueries {
 
   /** An n-gram may be listed with any of the marks. */
   #forLooseText(text: string, startMarks: string[], otherMarks: string[]): string {
-    const anyMark = (found: string[], ngram: string) =>
-      `(${found.map((mark) => quote(mark + ngram)).join(" OR ")})`;
     const [first = "", ...others] = trigramsOf(text);
-    const distinct = [...new Set(others)];
-    const lists = [
-      anyMark(startMarks, first),
-      ...this.#pickRarest(distinct, MAX_LOOKUPS).map((ngram) => anyMark(otherMarks, ngram)),
+    const picked = this.#pickRarest([...new Set(others)], MAX_LOOKUPS);
+    const groups = [
+      startMarks.map((mark) => mark + first),
+      ...picked.map((ngram) => otherMarks.map((mark) => mark + ngram)),
     ];
-    return lists.reduce((found, list) => `((${found}) NOT ${NOTHING}) AND ${list}`);
+    const countAll = (ngrams: string[]) =>
+      ngrams.reduce((sum, ngram) => sum + this.#vocabulary.count(ngram), 0);
+    return groups
+      .map((ngrams) => ({ query: `(${ngrams.map(quote).join(" OR ")})`, count: countAll(ngrams) }))
+      .sort((a, b) => a.count - b.count)
+      .map(({ query }) => query)
+      .reduce((found, query) => `((${found}) NOT ${NOTHING}) AND ${query}`);
   }
 
   #forText(tier: WholeTier, query: string): string {
