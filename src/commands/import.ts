@@ -3,7 +3,7 @@ import { DATABASE_TIMEOUT_MS, MAX_HOLD_MS } from "../domain/limits.ts";
 import { paragraph } from "../domain/text.ts";
 import { formatDuration } from "../domain/time.ts";
 import type { WriteReport } from "../import/guard.ts";
-import { importSource } from "../import/import.ts";
+import { importDataset } from "../import/import.ts";
 import { findSource, type Source } from "../import/source.ts";
 import { declare, type Values } from "../settings/declare.ts";
 import * as kinds from "../settings/kinds.ts";
@@ -80,15 +80,15 @@ export const importCommand = command({
     "import dataset.ndjson --expect-end --to community.snapshot",
     "import sqlite:platform.db --queries my-queries --dry-run",
   ],
-  async run({ source: given, to, queries, ...options }) {
+  async run({ source, to, ...options }) {
     // A URL may have a password.
-    const source = parseNamed("SOURCE", { isSecret: true }, given, () => {
-      return findSource(given, queries);
+    const { kind } = parseNamed("SOURCE", { isSecret: true }, source, () => {
+      return findSource(source, options.queries);
     });
-    refuseFlags(source, options);
+    refuseFlags(kind, options);
 
     const imported = await write("dataset", (hooks, progress) =>
-      importSource(source, to, { ...options, ...showImport(progress), ...hooks }),
+      importDataset(source, to, { ...options, ...showImport(progress), ...hooks }),
     );
     const { skipped } = imported;
     if (skipped.count > 0 && !options.json) console.error(skipped.format());
@@ -105,7 +105,7 @@ export const importCommand = command({
 
 /** Throws if flags exclude each other or do not fit the source. */
 function refuseFlags(
-  { kind }: Source,
+  kind: Source["kind"],
   {
     expectEnd,
     dates,
@@ -113,7 +113,7 @@ function refuseFlags(
     dryRun,
     holdMs,
     confirm,
-  }: Omit<Values<typeof settings>, "source" | "to" | "queries">,
+  }: Omit<Values<typeof settings>, "source" | "to">,
 ): void {
   if (expectEnd && (kind === "database" || kind === "csv")) {
     throw new UsageError("--expect-end works only with NDJSON");

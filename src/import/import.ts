@@ -44,24 +44,7 @@ export async function importDataset(
   target: string | undefined,
   options: ImportOptions = {},
 ): Promise<WriteReport> {
-  return importSource(findNamed(dataset, options.queries), target, options);
-}
-
-/** Finds out what a dataset is. The error names the dataset as users of the library know it. */
-function findNamed(dataset: LineSource, queries?: string): Source {
-  try {
-    return findSource(dataset, queries);
-  } catch (error) {
-    throw error instanceof InvalidValue ? new RangeError(`the source ${error.message}`) : error;
-  }
-}
-
-/** Like {@link importDataset}. */
-export async function importSource(
-  source: Source,
-  target: string | undefined,
-  options: Omit<ImportOptions, "queries">,
-): Promise<WriteReport> {
+  const source = findNamed(dataset, options.queries);
   if (options.dryRun) {
     const old = target === undefined ? undefined : { name: target, path: await findFile(target) };
     return naming(TEMPORARY_DATABASE, "write", () => importInto(source, old, undefined, options));
@@ -74,6 +57,15 @@ export async function importSource(
     (paths) => importInto(source, { name: target, path: paths.old }, paths, options),
     options,
   );
+}
+
+/** Finds out what a dataset is. The error names the dataset as users of the library know it. */
+function findNamed(dataset: LineSource, queries?: string): Source {
+  try {
+    return findSource(dataset, queries);
+  } catch (error) {
+    throw error instanceof InvalidValue ? new RangeError(`the source ${error.message}`) : error;
+  }
 }
 
 /**
