@@ -91,7 +91,7 @@ interface Found {
 }
 
 /** The report on a snapshot in which users have been hidden. */
-export interface HideReport {
+interface HideReport {
   sha256: string;
   counts: Counts;
   found: Found[];

@@ -38,7 +38,7 @@ export interface WriteReport extends ReadReport, Totals {
 }
 
 /** The records that a change file names. All others have stayed the same. */
-export interface ChangedIds {
+interface ChangedIds {
   users: readonly number[];
   companies: readonly number[];
 }

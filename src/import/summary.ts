@@ -7,7 +7,7 @@ import { type Database, prepareText } from "../sqlite/driver.ts";
 
 export type Summary = Pick<Meta, "counts" | "unlocked" | "featured">;
 
-/** What has changed since an old summary was made. */
+/** The changes since an old summary was made. */
 interface Changes {
   /** The ids of the users who have changed. */
   users: readonly number[];

@@ -77,7 +77,7 @@ export function createSchema(db: Sqlite): void {
   for (const table of tables) createTable(db, table);
 }
 
-export function createTable(db: Sqlite, table: SQLiteTable): void {
+function createTable(db: Sqlite, table: SQLiteTable): void {
   const { name, columns } = getTableConfig(table);
   db.exec(`CREATE TABLE ${name} (${columns.map(declareColumn).join(", ")}) STRICT`);
 }
