@@ -115,10 +115,9 @@ async function listenWithTls(address: ListenAddress, respond: FetchHandler, tls:
   const inner = { ...address, host: LOOPBACK, port: 0, reusePort: false };
   const serve = (certificate: Certificate) =>
     serveOnBun(inner, respond, (from) => relay.addressOf(from?.port), certificate);
-  const relay: Relay = new Relay(serve(tls));
-  const port = await relay.listen(address);
+  const relay: Relay = new Relay(address, serve(tls));
   return {
-    origin: originOf("https", address.host, port),
+    origin: originOf("https", address.host, relay.port),
     renew: (certificate: Certificate) => relay.replace(serve(certificate)),
     async drain() {
       await readArrived();
