@@ -53,76 +53,65 @@ export async function* readStream(
 
 /** Decompresses gzip data, or passes other data on. Throws if it cannot be a dataset. */
 export async function* decompress(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const counted = new CountedInput(input);
-  const isPlain = !isGzip(await counted.readHead());
-  const plain = isPlain ? counted : new CountedInput(gunzip(counted));
+  const stored = await peek(input);
+  const plain = isGzip(stored.head) ? await peek(gunzip(stored.read())) : stored;
 
-  const head = await plain.readHead();
-  const kind = findForeign(Buffer.from(head).toString("latin1", 0, HEAD_BYTES));
+  const kind = findForeign(Buffer.from(plain.head).toString("latin1", 0, HEAD_BYTES));
   if (kind !== undefined) {
     await plain.close();
     throw new Error(`the input is ${kind}`);
   }
-  yield* plain;
+  yield* plain.read();
+}
+
+/** Reads the first bytes of an input, which it then yields again. */
+async function peek(input: AsyncIterable<Uint8Array>) {
+  const chunks = input[Symbol.asyncIterator]();
+  const close = async () => void (await chunks.return?.());
+  let head: Uint8Array = new Uint8Array();
+  while (head.length < HEAD_BYTES) {
+    const next = await chunks.next();
+    if (next.done) break;
+    head = Buffer.concat([head, next.value]);
+  }
+
+  async function* read(): AsyncGenerator<Uint8Array> {
+    try {
+      yield head;
+      yield* { [Symbol.asyncIterator]: () => chunks };
+    } finally {
+      // Also if the reader stops after the head.
+      await close();
+    }
+  }
+  return { head, read, close };
 }
 
 /** Decompresses one or more members (RFC 1952). */
-async function* gunzip(counted: CountedInput): AsyncGenerator<Uint8Array> {
+async function* gunzip(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   // Loaded here, because most commands read nothing that is compressed.
   const { pipeline } = await import("node:stream");
   const { createGunzip } = await import("node:zlib");
   const decoder = createGunzip({ chunkSize: CHUNK_BYTES });
+  let bytes = 0;
+  async function* counted() {
+    for await (const chunk of input) {
+      bytes += chunk.length;
+      yield chunk;
+    }
+  }
+
   try {
     // The callback can ignore errors, because reading the decoder throws them.
-    yield* pipeline(counted, decoder, () => {});
+    yield* pipeline(counted(), decoder, () => {});
   } catch (error) {
     if (!codeOf(error).startsWith("Z_")) throw error;
     throw new Error(`the gzip data is damaged or ends early: ${reasonOf(error)}`);
   }
 
   // zlib silently stops at zeros, which some programs use as padding between members.
-  if (decoder.bytesWritten !== counted.bytes) {
+  if (decoder.bytesWritten !== bytes) {
     throw new Error("the gzip data is followed by other data; remove that data or repack the file");
-  }
-}
-
-/** An input whose first bytes can be read before it is iterated, and which counts its bytes. */
-class CountedInput {
-  /** How many bytes have been yielded. */
-  bytes = 0;
-  readonly #chunks: AsyncIterator<Uint8Array>;
-  #head: Uint8Array = new Uint8Array();
-
-  constructor(input: AsyncIterable<Uint8Array>) {
-    this.#chunks = input[Symbol.asyncIterator]();
-  }
-
-  async readHead(): Promise<Uint8Array> {
-    while (this.#head.length < HEAD_BYTES) {
-      const next = await this.#chunks.next();
-      if (next.done) break;
-      this.#head = Buffer.concat([this.#head, next.value]);
-    }
-    return this.#head;
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
-    try {
-      this.bytes += this.#head.length;
-      yield this.#head;
-
-      for await (const chunk of { [Symbol.asyncIterator]: () => this.#chunks }) {
-        this.bytes += chunk.length;
-        yield chunk;
-      }
-    } finally {
-      // Closes the input even if the reader stops after the head.
-      await this.close();
-    }
-  }
-
-  async close(): Promise<void> {
-    await this.#chunks.return?.();
   }
 }
 

@@ -47,11 +47,6 @@ export function lock(path: string, { isShared = false } = {}): Disposable | unde
   }
 }
 
-/** Locks the file at `path` once nobody else writes `target`; see {@link waitForLock}. */
-export function lockWhenFree(target: string, path: string, options: LockOptions) {
-  return waitForLock(target, () => lock(path), options);
-}
-
 /** Calls `take` until it returns something. Throws a {@link BusyError} after `waitMs`. */
 export async function waitForLock<Lock>(
   target: string,

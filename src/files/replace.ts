@@ -4,7 +4,7 @@ import { open, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { codeOf, naming } from "./errors.ts";
-import { type LockOptions, lockWhenFree } from "./lock.ts";
+import { type LockOptions, lock, waitForLock } from "./lock.ts";
 import { makeTemporaryFolder, removeLeftovers } from "./temporary-folder.ts";
 
 /**
@@ -45,7 +45,7 @@ export function replaceFile<T>(target: string, write: Write<T>, options: CommitO
 export function replaceLocked<T>(target: string, write: Write<T>, options: ReplaceOptions = {}) {
   return naming(target, "write", async () => {
     const old = findReplaceable(target);
-    using _lock = await lockWhenFree(target, lockBeside(old), options);
+    using _lock = await waitForLock(target, () => lock(lockBeside(old)), options);
     return await replaceBy(hiddenBeside(old, "new"), old, write, options);
   });
 }

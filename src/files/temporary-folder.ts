@@ -14,48 +14,43 @@ export const TEMPORARY = existsSync("/var/tmp") ? "/var/tmp" : tmpdir();
 const LOCK = "in-use-by-roadbook";
 const FILES = "files";
 
+export interface TemporaryFolder extends Disposable {
+  /** Where to write. */
+  folder: string;
+}
+
 /** Makes a folder that only this user can open. It is removed at exit, if not before. */
 export function makeTemporaryFolder(parent = TEMPORARY): TemporaryFolder {
   mkdirSync(parent, { recursive: true, mode: 0o700 });
   // Not awaited, because removing files must not delay a start.
   void removeLeftovers(parent);
-  const temporary = new TemporaryFolder(mkdtempSync(join(parent, "roadbook-")));
-  try {
-    mkdirSync(temporary.folder);
-  } catch (error) {
-    // On a disk that is full, an empty folder would take what others free.
-    temporary[Symbol.dispose]();
-    throw error;
-  }
-  return temporary;
-}
+  const outer = mkdtempSync(join(parent, "roadbook-"));
+  const folder = join(outer, FILES);
+  const held = lockIfPossible(join(outer, LOCK));
 
-export class TemporaryFolder implements Disposable {
-  /** Where to write. */
-  readonly folder: string;
-  readonly #outer: string;
-  readonly #lock: Disposable | undefined;
-
-  constructor(outer: string) {
-    this.folder = join(outer, FILES);
-    this.#outer = outer;
-    this.#lock = lockIfPossible(join(outer, LOCK));
-    process.on("exit", this.#remove);
-  }
-
-  [Symbol.dispose](): void {
-    process.off("exit", this.#remove);
-    this.#remove();
-    this.#lock?.[Symbol.dispose]();
-  }
-
-  readonly #remove = (): void => {
+  function remove(): void {
     try {
-      for (const each of [this.folder, this.#outer]) rmSync(each, { recursive: true, force: true });
+      for (const each of [folder, outer]) rmSync(each, { recursive: true, force: true });
     } catch {
       // The next start removes it.
     }
-  };
+  }
+
+  function dispose(): void {
+    process.off("exit", remove);
+    remove();
+    held?.[Symbol.dispose]();
+  }
+
+  process.on("exit", remove);
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    // On a disk that is full, an empty folder would take what others free.
+    dispose();
+    throw error;
+  }
+  return { folder, [Symbol.dispose]: dispose };
 }
 
 function lockIfPossible(path: string): Disposable | undefined {
