@@ -64,20 +64,18 @@ export async function fetchHealth(base: string, timeoutMs = REQUEST_MS): Promise
   };
   const signal = AbortSignal.timeout(timeoutMs);
   const response = await fetch(url, { headers, signal }).catch(fail);
-  const body = (await response.text().catch(fail)).trim();
-  const health = response.status === 200 ? parseHealth(body) : undefined;
-  if (health) return health;
+  const body = await response.text().catch(fail);
+  if (response.status === 200 && isHealth(body)) return JSON.parse(body);
   const advice = base.endsWith(path) ? `; leave ${path} out of the given URL` : "";
   throw new Error(`${shown} is not a healthy Roadbook (status ${response.status})${advice}`);
 }
 
-/** Returns undefined for what another program responds. */
-function parseHealth(body: string): HealthBody | undefined {
+/** Whether it is the response of Roadbook, and not of another program. */
+function isHealth(body: string): boolean {
   try {
     const health: Partial<HealthBody> | null = JSON.parse(body);
-    const isOurs = health?.success === true && typeof health.snapshot?.sha256 === "string";
-    return isOurs ? (health as HealthBody) : undefined;
+    return health?.success === true && typeof health.snapshot?.sha256 === "string";
   } catch {
-    return undefined;
+    return false;
   }
 }

@@ -227,8 +227,8 @@ function storeOf({ rateLimitStore: url }: ServeValues, log: Logger): StoreOption
 
 async function openImported({ data }: ServeValues, log: Logger): Promise<ImportedData | undefined> {
   if (data === undefined) return undefined;
-  const { ImportedData } = await import("./serve-data.ts");
-  return endOnSignal(() => ImportedData.open(data, log), { signals: STOPPING });
+  const { openData } = await import("./serve-data.ts");
+  return endOnSignal(() => openData(data, log), { signals: STOPPING });
 }
 
 async function openServed(
