@@ -32,9 +32,7 @@ import {
 
 const readDeploy = (name: string) => readFileSync(join(root, "scripts/deploy", name), "utf8");
 const guide = readDeploy("README.md");
-const guidePages = ["README", "database", "takedown", "machines", "proxies", "kiosk"].map(
-  (name) => `${name}.md`,
-);
+const guidePages = readdirSync(join(root, "scripts/deploy")).filter((name) => name.endsWith(".md"));
 const takedown = readDeploy("takedown.md");
 const blocks = (language: string, page = guide) => codeBlocks(page, language);
 
@@ -399,6 +397,40 @@ test("the guide's commands and the unit import a database", async () => {
   const chown = "inject=chown,fchown,lchown,fchownat:error=EPERM";
   const filtered = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", chown, ...words];
   expect(await run(filtered, { env: settings })).toMatchObject({ code: 0, stderr: "" });
+});
+
+test("the commands for a data protection officer verify a takedown", async () => {
+  const name = "Łukasz Nowak";
+  const snapshot = await makeSnapshot();
+  const server = await openExecutable(["--snapshot", snapshot]);
+  const here = temporaryFolder();
+  cpSync(await executable(), join(here, "roadbook"));
+  const env = { PATH: `${here}:${process.env.PATH}` };
+  const [commands = ""] = blocks("bash", readDeploy("data-protection.md"));
+  const type = async (command: string) => {
+    const typed = command
+      .replace("/var/lib/roadbook.snapshot", snapshot)
+      .replace(/https?:\/\/(?:api\.example\.org|127\.0\.0\.1:3000)/, server.origin);
+    const { stdout, stderr } = await run(["bash", "-c", typed], { env });
+    expect([command, stderr]).toEqual([command, ""]);
+    return stdout.trim();
+  };
+  const lines = commands.split("\n");
+
+  // Before the takedown, each line that verifies it would show the profile.
+  const before = await Promise.all(lines.slice(2).map(type));
+  for (const line of before.slice(0, 3)) expect(line).toContain(name);
+  expect(before).toEqual([...before.slice(0, 3), "1"]);
+
+  const after: string[] = [];
+  for (const line of lines) after.push(await type(line));
+  const [, record = "", profile = "", found = "", user, count] = after;
+  expect(JSON.parse(record)).toMatchObject({ made_private: [42], already_private: [] });
+  expect(record).not.toContain("Nowak");
+  expect(JSON.parse(profile).error.code).toBe("profile_private");
+  expect(JSON.parse(found)).toEqual({ success: true, users: [] });
+  expect([user, count]).toEqual(['{"type":"user","id":42,"public":false}', "0"]);
+  await server.close();
 });
 
 test("a web process hides a user in the folder that the guide makes for it", async () => {
