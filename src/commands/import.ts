@@ -34,6 +34,10 @@ const settings = declare("Flags", {
     kind: kinds.oneOf("dmy|mdy", dateOrders),
     help: "read 5/6/2021 in CSV files as 5 June or as May 6 (default: other dates show it)",
   },
+  key: {
+    kind: kinds.text("COLUMN"),
+    help: "the column of a CSV file of users that is the id, if none is called so; needs --id-map",
+  },
   quotes: {
     kind: kinds.oneOf("csv|none", quoteRules),
     help: "in CSV files, quotes surround fields, or are characters (default: the rows show it)",
@@ -110,6 +114,8 @@ function refuseFlags(
     expectEnd,
     dates,
     quotes,
+    key,
+    idMap,
     dryRun,
     holdMs,
     confirm,
@@ -121,7 +127,9 @@ function refuseFlags(
   if (kind !== "csv") {
     if (dates) throw new UsageError("--dates works only with CSV files");
     if (quotes) throw new UsageError("--quotes works only with CSV files");
+    if (key) throw new UsageError("--key works only with CSV files; in a query, write AS id");
   }
+  if (key && !idMap) throw new UsageError("--key also needs --id-map FILE, which keeps the ids");
   if (confirm && dryRun) throw new UsageError("a --dry-run cannot be confirmed");
   if (holdMs > MAX_HOLD_MS) {
     throw new UsageError(`--hold must be at most ${formatDuration(MAX_HOLD_MS)}`);

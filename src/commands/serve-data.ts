@@ -55,7 +55,7 @@ export async function openData(source: string, log: Logger) {
 /** The advice in an error may name flags that `serve` does not have. */
 function describe(error: unknown, source: string): string {
   const message = error instanceof Error ? error.message : String(error);
-  if (!(error instanceof DatasetError)) return message;
+  if (!(error instanceof DatasetError) && !message.includes(" --")) return message;
   const advice = `the flags for reading are those of roadbook import ${source} --to FILE`;
   return `${source} cannot be imported; ${advice}\n${message}`;
 }

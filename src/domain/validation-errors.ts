@@ -20,10 +20,13 @@ export class InvalidCell {
   readonly value: unknown;
   /** Continues the error message, as in "; write 1 or 0". */
   readonly advice: string;
+  /** Completes "must be …", if the cell has a form that only tables know. */
+  readonly expected: string | undefined;
 
-  constructor(value: unknown, advice: string) {
+  constructor(value: unknown, advice: string, expected?: string) {
     this.value = value;
     this.advice = advice;
+    this.expected = expected;
   }
 }
 
@@ -44,7 +47,8 @@ export function notAnObject(text: string): ValidationError {
  */
 export function mustBe(field: string, expected: string | TSchema, value: unknown): ValidationError {
   const schema: AdvisedSchema = typeof expected === "string" ? { description: expected } : expected;
-  const kind = `must be ${schema.description ?? "of the right shape"}`;
+  const form = value instanceof InvalidCell ? value.expected : undefined;
+  const kind = `must be ${form ?? schema.description ?? "of the right shape"}`;
   if (value === undefined) return { field, reason: kind };
   // Null values are grouped separately from other values.
   if (value === null) return { field, reason: `${kind}, got null` };
@@ -158,13 +162,14 @@ function* explain(error: ValueError, isPrivate: boolean): Generator<ValidationEr
   const field = nameField(path);
   const parent = nameField(path.slice(0, path.lastIndexOf("/")));
   const hasObjectBranch = type === ValueErrorType.Union && schema.anyOf[0].type === "object";
+  const isObject = typeof value === "object" && !(value instanceof InvalidCell);
   if (type === ValueErrorType.ObjectRequiredProperty) yield { field, reason: "is missing" };
   else if (type === ValueErrorType.ObjectAdditionalProperties) {
     // A broken line can have the name of a person where a field should be.
     const isHidden = isPrivate && !Object.hasOwn(PublicUserLine.properties, field);
     if (isHidden) yield { field: parent, reason: "has a field that is not known" };
     else yield { field, reason: "is not a known field" };
-  } else if (hasObjectBranch && typeof value === "object") {
+  } else if (hasObjectBranch && isObject) {
     for (const inner of error.errors[0] ?? []) yield* explain(inner, isPrivate);
   } else {
     const isQuoted = !isPrivate || field === "id" || field === "deleted";

@@ -22,7 +22,7 @@ interface Foreign {
 
 const foreign: readonly Foreign[] = [
   {
-    is: "a spreadsheet; save each sheet as CSV UTF-8, and import their folder",
+    is: "a spreadsheet; save each sheet as CSV UTF-8, and give that file or their folder",
     starts: /^(?:PK[^\w\s,;"]|\xd0\xcf)/,
   },
   {

@@ -36,6 +36,7 @@ export function createCellConverter(
     role_id: ids.read,
     achievement_id: ids.read,
     company_id: (cell) => (ids.isNone(cell) ? undefined : ids.read(cell)),
+    company: toTitle,
     company_role: toTitle,
     public: (cell) => (cell instanceof Uint8Array && !hasBits ? cell : toPublic(cell)),
     name: (cell) => (isSpreadsheet ? withoutFormula(toText(cell)) : toText(cell)),

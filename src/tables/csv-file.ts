@@ -9,6 +9,13 @@ import { AmbiguousFile, type CsvForm, MAX_RECORD_BYTES, RecordSplitter } from ".
 export const quoteRules = ["csv", "none"] as const;
 export type QuoteRule = (typeof quoteRules)[number];
 
+export interface FileOptions {
+  /** Whether quotes surround fields, where a file does not show it. */
+  quotes?: QuoteRule | undefined;
+  /** The title of the column that is taken as the id. */
+  key?: string | undefined;
+}
+
 export interface RowHandler {
   begin(header: Header): void;
   /** Called with the line on which the row begins. */
@@ -31,12 +38,14 @@ export class CsvFile {
   readonly #table: TableName;
   readonly #path: string;
   readonly #rule: QuoteRule | undefined;
+  readonly #key: string | undefined;
 
-  constructor(table: TableName, path: string, rule: QuoteRule | undefined) {
+  constructor(table: TableName, path: string, { quotes, key }: FileOptions) {
     this.name = basename(path);
     this.#table = table;
     this.#path = path;
-    this.#rule = rule;
+    this.#rule = quotes;
+    this.#key = key;
   }
 
   /**
@@ -125,7 +134,7 @@ export class CsvFile {
         if (isSeparator(line)) continue;
 
         const cells = line.split(traits.delimiter);
-        columns ??= cells.map((title) => toColumn(title.replaceAll('"', "")));
+        columns ??= cells.map((title) => toColumn(this.#table, title.replaceAll('"', "")));
         if (cells.some((cell) => cell.startsWith('"'))) traits.quoteLine ??= number;
         for (const [at, cell] of cells.entries()) {
           if (!cell.includes("\\")) continue;
@@ -151,7 +160,7 @@ export class CsvFile {
           handler?.add(cells, splitter.line);
         } else if (!isSeparator(cells.join(""))) {
           if (cells.length === 1 && line.includes("|")) throw splitter.problem(HAS_BARS);
-          header = findColumns(this.name, this.#table, splitter.takeHeader(cells));
+          header = findColumns(this.name, this.#table, splitter.takeHeader(cells), this.#key);
           handler?.begin(header);
         }
       }

@@ -4,15 +4,14 @@ import { naming, TEMPORARY_DATABASE } from "../files/errors.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import type { CellFormat, IdFormat } from "./cells.ts";
 import { type Header, keyOf, type TableName } from "./columns.ts";
-import { CsvFile, type QuoteRule, type RowHandler, SAVE_AS_UTF8 } from "./csv-file.ts";
+import { CsvFile, type FileOptions, type RowHandler, SAVE_AS_UTF8 } from "./csv-file.ts";
 import { DateColumn, type DateOrder, type DateOrders } from "./date-order.ts";
 import { dialects, type Row, type Selected, type TableSource } from "./table-source.ts";
 
-export interface CsvOptions {
+/** The key is a column of users. */
+export interface CsvOptions extends FileOptions {
   /** The order of day and month, where a column does not show it. */
   dates?: DateOrder | undefined;
-  /** Whether quotes surround fields, where a file does not show it. */
-  quotes?: QuoteRule | undefined;
 }
 
 export class CsvSource implements TableSource {
@@ -37,17 +36,19 @@ export class CsvSource implements TableSource {
   }
 
   async open(name: TableName, path: string): Promise<Selected> {
-    const { dates, quotes } = this.#options;
-    const file = new CsvFile(name, path, quotes);
+    const { dates, quotes, key } = this.#options;
+    const file = new CsvFile(name, path, { quotes, key: name === "users" ? key : undefined });
     this.#files.set(name, file.name);
     const table = new CsvLoader(this.#db, name, this.#ids);
     const note = await naming(TEMPORARY_DATABASE, "write", () => file.read(table));
     if (note !== undefined) this.notes.push(note);
 
     table.finish(file.name);
-    const given = dates && { slashes: dates, dots: dates };
     for (const [column, found] of table.dated) {
-      this.#orders.set(column, given ?? found.decide(`${file.name}: ${column}`));
+      const place = `${file.name}: ${column}`;
+      const orders = found.decide(place, dates);
+      this.#orders.set(column, orders);
+      this.notes.push(...found.describe(place, orders));
     }
     return { header: table.header, from: name };
   }

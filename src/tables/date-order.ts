@@ -27,12 +27,25 @@ export class DateColumn {
   }
 
   /**
-   * Returns no order where no value needs one. Throws if the values do not tell. The error names the
-   * column, and quotes no value, because it may be a private user's.
+   * Returns no order where no value needs one. Throws if the values do not tell, unless the order is
+   * `given`. The error names the column, and quotes no value, because it may be a private user's.
    */
-  decide(column: string): DateOrders {
+  decide(column: string, given: DateOrder | undefined): DateOrders {
+    if (given) return { slashes: given, dots: given };
     const slashes = this.#slashes.decide(column, undefined);
     return { slashes, dots: this.#dots.decide(column, "dmy") };
+  }
+
+  /** Says how the dates are read, by an example that nobody has written. */
+  describe(column: string, { slashes, dots }: DateOrders): string[] {
+    const read = (separator: string, order: DateOrder | undefined) => {
+      const example = ["08", "05", "2021"].join(separator);
+      return `${column}: read dates like ${example} as ${order === "mdy" ? "5 August" : "8 May"} 2021`;
+    };
+    return [
+      ...(this.#slashes.isEmpty ? [] : [read("/", slashes)]),
+      ...(this.#dots.isEmpty ? [] : [read(".", dots)]),
+    ];
   }
 }
 
@@ -40,6 +53,10 @@ export class DateColumn {
 class Orders {
   /** The lines of the first value that fits only one order, and of the first that fits both. */
   readonly #lines: Partial<Record<DateOrder | "both", number>> = {};
+
+  get isEmpty(): boolean {
+    return Object.keys(this.#lines).length === 0;
+  }
 
   add(date: RegExpExecArray | null, line: number): void {
     const order = date && fittingOrder(Number(date[1]), Number(date[2]));

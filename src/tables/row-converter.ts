@@ -2,14 +2,17 @@
 import type { RawRecord, RecordType } from "../domain/dataset.ts";
 import { toKey } from "../domain/keys.ts";
 import { type FoundError, type Item, type Location, namingFirst } from "../domain/record-reader.ts";
-import { mustBeId, mustExist } from "../domain/validation-errors.ts";
+import { InvalidCell, mustBeId, mustExist } from "../domain/validation-errors.ts";
 import { createCellConverter, type IdFormat } from "./cells.ts";
 import { keyOf, type TableName, tableOf } from "./columns.ts";
+import type { CompanyNames } from "./company-names.ts";
 import type { Row, TableSource } from "./table-source.ts";
 
 export class RowConverter {
   /** Converts the cells of a row. Those that are null are left out. */
   readonly toCells: (row: Row) => RawRecord;
+  /** Set before users are read who name their companies. */
+  companies: CompanyNames | undefined;
   readonly #source: TableSource;
   readonly #ids: IdFormat;
   /** The number of records, which is the position of a record unless it has a line. */
@@ -33,7 +36,7 @@ export class RowConverter {
       if (row.id !== first?.id) first = row;
       this.#count++;
       return {
-        record: toRecord(type, cells),
+        record: toRecord(type, cells, this.companies),
         at: row.line ?? this.#count,
         first: row === first ? undefined : first?.line,
       };
@@ -44,7 +47,8 @@ export class RowConverter {
   toProblem(table: TableName, row: Row, problem: FoundError): Item {
     const cell = row[keyOf(table)];
     const place = this.#nameRow(table, row.line, toKey(cell) ?? cell ?? "NULL");
-    return { problem, location: { place }, isFatal: false, losesUser: table === "users" };
+    const location = { place, reason: this.#withAdvice(problem.field, problem.reason) };
+    return { problem, location, isFatal: false, losesUser: table === "users" };
   }
 
   /** Returns the error for a reference to a record that does not exist. */
@@ -59,11 +63,20 @@ export class RowConverter {
     if (type === undefined || at === undefined) return {};
 
     return {
-      field: field.replace(/^company\./, "company_"),
-      reason: namingFirst(reason, first),
+      field:
+        this.companies && field === "company.id"
+          ? "company"
+          : field.replace(/^company\./, "company_"),
+      reason: namingFirst(this.#withAdvice(field, reason), first),
       place: this.#nameRow(tableOf(type), at, id),
       placeHasId: !this.#source.hasLines,
     };
+  }
+
+  #withAdvice(field: string, reason: string): string {
+    const isMissing = this.#source.hasLines && reason === "is missing";
+    const advice = isMissing ? MISSING[field] : undefined;
+    return advice === undefined ? reason : `${reason}; ${advice}`;
   }
 
   /** Names a row for messages: `users.csv, line 12`, or `users.sql, id 42`. */
@@ -73,10 +86,22 @@ export class RowConverter {
   }
 }
 
-function toRecord(type: RecordType, cells: RawRecord): RawRecord {
-  const { company_id, company_role = "Member", ...fields } = cells;
+/** The cures for missing cells in a CSV file. Sheets of people often end in a total. */
+const MISSING: Partial<Record<string, string>> = {
+  id: "remove the row if it is a total or a note",
+  public: "write yes or no, or remove the row if it is a total or a note",
+  created_at:
+    "write the day of joining, or the platform's first; --skip-invalid makes such users private",
+};
+
+function toRecord(type: RecordType, cells: RawRecord, companies?: CompanyNames): RawRecord {
+  const { company_id, company, company_role = "Member", ...fields } = cells;
   // For a private user, the id is enough.
   if (fields.public === false) return { type, id: fields.id, public: false };
-  if (company_id !== undefined) fields.company = { id: company_id, role: company_role };
+
+  const id = company === undefined ? company_id : companies?.find(company);
+  // An invalid name takes the place of the company, so that validation quotes it.
+  if (id instanceof InvalidCell) fields.company = id;
+  else if (id !== undefined) fields.company = { id, role: company_role };
   return { type, ...fields };
 }

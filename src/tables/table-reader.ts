@@ -19,6 +19,7 @@ import { naming } from "../files/errors.ts";
 import { isFolder } from "../files/input.ts";
 import { type IdFormat, type IdKind, idFormats } from "./cells.ts";
 import { keyOf, type TableName, tableNames, tableOf } from "./columns.ts";
+import { CompanyNames } from "./company-names.ts";
 import { type CsvOptions, CsvSource } from "./csv-source.ts";
 import { connect } from "./database-connection.ts";
 import { DatabaseSource } from "./database-source.ts";
@@ -68,7 +69,12 @@ function findTables(folder: string, ending: "csv" | "sql"): Map<TableName, strin
 
     const plain = file.replace(/\s/g, "").toLowerCase();
     const table = tableNames.find((name) => `${name}.${ending}` === plain);
-    if (!table) throw new Error(`${folder} has the unknown file ${file}; ${advice}`);
+    if (!table) {
+      const isUsers =
+        ending === "csv" && plain.endsWith("csv") && !names.some((name) => /^users\./i.test(name));
+      const rename = isUsers ? "; rename it to users.csv if it has the users" : "";
+      throw new Error(`${folder} has the unknown file ${file}${rename}; ${advice}`);
+    }
     const other = found.get(table);
     if (other !== undefined) throw new Error(`${folder} has both ${basename(other)} and ${file}`);
 
@@ -81,8 +87,15 @@ function findTables(folder: string, ending: "csv" | "sql"): Map<TableName, strin
 
   for (const file of names) refuseRenamed(folder, file, ending, found);
   if (found.has("users") || found.has("companies")) return found;
-  throw new Error(`${folder} has neither users.${ending} nor companies.${ending}; ${advice}`);
+  const sheet = ending === "csv" ? names.find((file) => SHEET.test(file)) : undefined;
+  const cure = sheet === undefined ? "" : `; save ${sheet} as CSV UTF-8 in users.csv`;
+  throw new Error(
+    `${folder} has neither users.${ending} nor companies.${ending}${cure}; ${advice}`,
+  );
 }
+
+/** The files of spreadsheets. */
+const SHEET = /^[^.~].*\.(?:xlsx?|ods|numbers)$/i;
 
 /** Throws if a file is that of a table which was not found, saved in another format. */
 function refuseRenamed(
@@ -108,6 +121,7 @@ class TableReader implements RecordReader {
   readonly #files: ReadonlyMap<TableName, string>;
   readonly #hooks: ReadHooks;
   readonly #converter: RowConverter;
+  readonly #notes: string[] = [];
 
   constructor(
     source: TableSource,
@@ -126,7 +140,7 @@ class TableReader implements RecordReader {
   }
 
   get notes(): readonly string[] {
-    return this.#source.notes;
+    return [...this.#notes, ...this.#source.notes];
   }
 
   /** Yields all records, and the errors in all other rows. */
@@ -134,12 +148,16 @@ class TableReader implements RecordReader {
     const tables = await this.#countRows(await this.#openFiles());
     yield* this.#readWithoutId(tables);
 
-    const members = await this.#countMembers(tables.get("users"));
+    const users = tables.get("users");
+    const names = users?.header.columns.has("company") ? await this.#readNames(users) : undefined;
+    const members = await this.#countMembers(users);
     const known = { role: new Set<unknown>(), achievement: new Set<unknown>() };
     yield* this.#readDefinitions(tables, "role", known.role);
     yield* this.#readDefinitions(tables, "achievement", known.achievement);
     // A user is written with the name of the company, so companies come before users.
-    yield* this.#readCompanies(tables.get("companies"), members);
+    yield* this.#readCompanies(tables.get("companies"), members, names);
+    if (names && !tables.has("companies")) yield this.#makeCompanies(names);
+    this.#converter.companies = names;
     yield* new UserReader(tables, this.#converter, known).read();
 
     for (const table of tables.values()) table.finish();
@@ -154,7 +172,9 @@ class TableReader implements RecordReader {
     const opened = new Map<TableName, Selected>();
     for (const [name, path] of this.#files) {
       const selected = await this.#source.open(name, path);
-      this.unknownColumns.push(...selected.header.unknown);
+      const { unknown, note } = selected.header;
+      this.unknownColumns.push(...unknown);
+      if (note !== undefined) this.#notes.push(note);
       opened.set(name, selected);
     }
     return opened;
@@ -175,6 +195,24 @@ class TableReader implements RecordReader {
       const error = mustBeId(keyOf(name), undefined);
       yield rows.map((row) => this.#converter.toProblem(name, row, error));
     }
+  }
+
+  /** Reads how users write the names of their companies. */
+  async #readNames(users: Table): Promise<CompanyNames> {
+    const hasTable = this.#files.has("companies");
+    const names = new CompanyNames(hasTable ? this.#source.fileOf("companies") : undefined);
+    const columns = `${this.#source.dialect.cast("q.company")} AS company, q.public AS public, COUNT(*) AS users`;
+    for (const row of await users.query("GROUP BY 1, 2", columns)) {
+      const { company, public: isPublic } = this.#converter.toCells(row);
+      names.add(company, isPublic === true, Number(row.users));
+    }
+    return names;
+  }
+
+  #makeCompanies(names: CompanyNames): Item[] {
+    const made = names.make();
+    this.#notes.push(`${this.#source.fileOf("users")}: ${names.describe()}`);
+    return made.map((record, at) => ({ record, at: at + 1 }));
   }
 
   /** Counts how many users each company has. */
@@ -206,10 +244,15 @@ class TableReader implements RecordReader {
   async *#readCompanies(
     companies: Table | undefined,
     members: ReadonlyMap<unknown, number>,
+    names: CompanyNames | undefined,
   ): AsyncGenerator<Item[]> {
     for await (const rows of companies?.pages() ?? []) {
       const items = this.#converter.toRecords("company", rows);
-      for (const record of recordsOf(items)) record.member_count ??= members.get(record.id) ?? 0;
+      for (const record of recordsOf(items)) {
+        names?.know(record);
+        const count = names ? names.countMembers(record.name) : members.get(record.id);
+        record.member_count ??= count ?? 0;
+      }
       yield items;
     }
   }

@@ -88,6 +88,8 @@ test.each<[string, Record<string, string>, string]>([
   ["import sqlite:x --queries q --to s --dates dmy", {}, "--dates works only with CSV files"],
   ["import a --to s --dates dmy", {}, "--dates works only with CSV files"],
   ["import a --to s --quotes none", {}, "--quotes works only with CSV files"],
+  ["import a.csv --to s --key Name", {}, "--key also needs --id-map FILE"],
+  ["import sqlite:x --queries q --to s --id-map m --key n", {}, "--key works only with CSV files"],
   ["import a --to s --quotes both", {}, "--quotes must be one of csv, none"],
   ["import a --to s --dates ymd", {}, '--dates must be one of dmy, mdy, got "ymd"'],
   ["import postgres://u:sesame@h/d --to s", {}, "SOURCE is a database; name the folder of its SEL"],

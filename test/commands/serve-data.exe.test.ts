@@ -79,6 +79,11 @@ test.each([
     "id,public,name,created_at\nx,true,Ann,2021-05-01\n",
     "users.csv, line 2: id: must",
   ],
+  [
+    "members.csv",
+    "Username,Joined,Visible\nAnn,2021-05-01,yes\n",
+    "the flags for reading are those of roadbook import members.csv --to FILE\nmembers.csv: no column is id; ",
+  ],
   ["rows.json", '[{"type":"user"}]', "the input is a JSON array; convert it with jq"],
   ["nothing.csv", undefined, "cannot read nothing.csv: no such file or directory"],
 ])("a server does not start with %s that cannot be imported", async (name, content, problem) => {

@@ -174,7 +174,7 @@ const noDate =
 
 test("errors name the file, the line and the column, and are grouped", async () => {
   expect((await errorsOf(messy)).split("\n")).toEqual([
-    "users.csv, line 8: id: is missing",
+    "users.csv, line 8: id: is missing; remove the row if it is a total or a note",
     `user_roles.csv, line 5: user_id: ${ids}, got -1`,
     "user_roles.csv, line 3: role_id: there is no role 99",
     `user_roles.csv, line 6: role_id: ${ids}, got "x"${map}`,
@@ -186,7 +186,7 @@ test("errors name the file, the line and the column, and are grouped", async () 
     `users.csv, line 7: id: ${ids}, got 0`,
     `users.csv, line 11: id: ${ids}, got "5.5"`,
     'users.csv, line 2: public: must be true or false, got "maybe" (user 1)',
-    "users.csv, line 3: public: is missing (user 2)",
+    "users.csv, line 3: public: is missing; write yes or no, or remove the row if it is a total or a note (user 2)",
     "users.csv, line 4: name: is missing (user 3)",
     `users.csv, line 4: created_at: ${time}, got "2024-02-30 17:05:00"${forms} (user 3)`,
     `users.csv, line 5: created_at: ${time}, got "yesterday"${forms} (user 4)`,
@@ -708,7 +708,7 @@ test.each([
 ])("a file of %s", async (_, start, separator, end, yes, no, time, id) => {
   const text = (...rows: string[][]) =>
     start + rows.map((row) => row.join(separator) + end).join("");
-  const header = [" ID", "Public ", "NAME", "Created  At", "Company_Id", "Avatar", ""];
+  const header = [" ID", "Public ", "NAME", "Created  At", "Company_Id", "Avtar", ""];
   const ann = [id, `${yes} `, " Ann ", `${time} `, "0", "x", ""];
   const folder = makeFolder({
     " Users .CSV ": text(header, ann, ["8", no, "", "", "", "", ""]),
@@ -721,7 +721,7 @@ test.each([
   const expected = [user(7, "Ann", { created_at: "2021-05-31T09:05:00Z" }), private_(8)];
   expect(people.map((line) => JSON.parse(line))).toEqual(expected);
   expect(unknownColumns).toEqual([
-    { file: " Users .CSV ", column: "Avatar", meant: "avatar_url" },
+    { file: " Users .CSV ", column: "Avtar", meant: "avatar_url" },
     { file: "COMPANIES.csv", column: "Member Cnt", meant: "member_count" },
   ]);
 });
@@ -751,9 +751,13 @@ test.each<[string, Files, string]>([
   [
     "a missing column",
     { "users.csv": "id,Pubic,name,created_at\n" },
-    'users.csv: the column "public" is missing; the columns can be id, public, name, created_at, avatar_url, company_id, company_role; unknown columns: "Pubic"',
+    'users.csv: no column is public; found "id", "name", "created_at", "Pubic" (public?); rename those that are meant, or add them',
   ],
-  ["a double column", { "users.csv": `${users.trim()},ID\n` }, 'the column "id" occurs twice'],
+  [
+    "a double column",
+    { "users.csv": `${users.trim()},ID\n` },
+    'users.csv: "id" and "ID" both fit id; remove one, or rename it',
+  ],
   ["too few fields", bad("", "1,1,Ann"), "users.csv, line 3: has 3 fields"],
   ["too many fields", bad("1,1,Ann,0,x"), "line 2: has 5 fields"],
   ["a blank field too many", bad("1,1,Ann,0,"), "line 2: has 5 fields, but the header has 4; a"],

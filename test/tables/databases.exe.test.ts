@@ -348,6 +348,19 @@ for (const [name, { has, start, types, cases, odd, differs, cast, keys }] of Obj
       );
     });
 
+    test("names of companies that the database equates, or that fold alike, are found", async () => {
+      const named = ["Straße", "STRASSE", "straße ", "Ünal", "unal"];
+      const users = named.map((name, at) =>
+        select({ ...values, id: at + 1, company: `'${name}'` }),
+      );
+      const found = [...(await importFrom(url, { users: users.join(" UNION ALL ") }))];
+      const [one, two] = found;
+      expect([one, two].map(({ member_count }) => member_count).sort()).toEqual([2, 3]);
+      expect(found.slice(2, -1).map(({ company }: { company: object }) => company)).toMatchObject(
+        named.map((_, at) => ({ id: (one.member_count === 3) === at < 3 ? one.id : two.id })),
+      );
+    });
+
     test.each(keys)("ids of the type %s are read in pages with --id-map", async (type, keyOf) => {
       const at = keys.findIndex(([name]) => name === type);
       const literal = (n: number) => {

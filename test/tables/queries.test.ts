@@ -65,6 +65,26 @@ test("bytes in a database are text", async () => {
   expect(text).toContain('{"type":"user","id":7,"public":true,"name":"Ann"');
 });
 
+test("a query may have the titles that people give, and the names of companies", async () => {
+  const text = await importTables(
+    `CREATE TABLE person (uid, username, joined, is_public, team);
+      INSERT INTO person VALUES (1, 'Ann', '2021-05-31', 1, 'Acme'), (2, 'Bo', '2021-05-31', 1, 'ACME '),
+        (3, 'Cy', '2021-05-31', 0, 'Secret')`,
+    { users: 'SELECT uid AS "User ID", username, joined, is_public, team FROM person' },
+  );
+  const [company, ann, bo] = text.split("\n").map((line) => line && JSON.parse(line));
+  expect(company).toMatchObject({ type: "company", name: "ACME", member_count: 2 });
+  for (const user of [ann, bo]) expect(user.company).toEqual({ id: company.id, role: "Member" });
+  expect(text).not.toContain("Secret");
+
+  const unnamed = { users: "SELECT username, joined, is_public FROM person" };
+  await expect(
+    importTables("CREATE TABLE person (username, joined, is_public)", unnamed),
+  ).rejects.toThrow(
+    'users.sql: no column is id; found "username" (name), "joined" (created_at), "is_public" (public); select an id',
+  );
+});
+
 test("a byte that is no text is no id", async () => {
   const byte = users.replace("1 AS id", "x'c8' AS id");
   await expect(importTables("SELECT 1", { users: byte })).rejects.toThrow("id");

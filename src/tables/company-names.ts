@@ -1,0 +1,109 @@
+/**
+ * The companies that users name in the column `company`, instead of their ids: those of the table
+ * `companies` or, without it, companies that are made from the names. Names that fold to the same
+ * text are one company.
+ */
+import { hash } from "node:crypto";
+import { Check } from "@sinclair/typebox/value";
+import type { RawRecord } from "../domain/dataset.ts";
+import { findSimilar } from "../domain/invalid-value.ts";
+import { Name } from "../domain/model.ts";
+import { cleanName, printable } from "../domain/text.ts";
+import { InvalidCell } from "../domain/validation-errors.ts";
+import { fold } from "../search/fold.ts";
+
+/** A name of a company, as users write it. */
+interface Named {
+  /** How many users write each spelling. Private ones do not make a company, nor its name. */
+  spellings: Map<string, number>;
+  /** How many users have it, public or not. */
+  members: number;
+}
+
+export class CompanyNames {
+  /** By the folded name. */
+  readonly #named = new Map<string, Named>();
+  /** The companies that users can name. Undefined for a name that several have. */
+  readonly #known = new Map<string, { id: unknown; name: string } | undefined>();
+  readonly #expected: string;
+
+  /** `file` has the companies, if there is one. */
+  constructor(file: string | undefined) {
+    this.#expected = file === undefined ? "a company's name" : `the name of a company in ${file}`;
+  }
+
+  /** Adds what some users write. */
+  add(company: unknown, isPublic: boolean, users: number): void {
+    if (typeof company !== "string") return;
+    const folded = fold(company);
+    const named = this.#named.get(folded) ?? { spellings: new Map<string, number>(), members: 0 };
+    this.#named.set(folded, named);
+    named.members += users;
+    if (!isPublic || !isName(company)) return;
+    named.spellings.set(company, (named.spellings.get(company) ?? 0) + users);
+  }
+
+  countMembers(name: unknown): number {
+    return this.#named.get(fold(String(name)))?.members ?? 0;
+  }
+
+  /** Adds a company of the table. */
+  know({ id, name }: RawRecord): void {
+    const folded = fold(String(name));
+    this.#known.set(folded, this.#known.has(folded) ? undefined : { id, name: String(name) });
+  }
+
+  /**
+   * Makes a company of each name. Its id follows from the name, so that it stays the same whoever
+   * joins or leaves.
+   */
+  make(): RawRecord[] {
+    const taken = new Set<number>();
+    const made = [...this.#named].filter(([, { spellings }]) => spellings.size > 0);
+    return made.sort().map(([folded, { spellings, members }]) => {
+      let id = Number.parseInt(hash("sha256", folded).slice(0, 8), 16) >>> 1;
+      while (taken.has(id) || id === 0) id++;
+      taken.add(id);
+
+      const [[name = ""] = []] = [...spellings].sort(([a, most], [b, other]) => {
+        return other - most || (a < b ? -1 : 1);
+      });
+      const company = { type: "company", id, name, member_count: members };
+      this.know(company);
+      return company;
+    });
+  }
+
+  /** Says how many companies were made. */
+  describe(): string {
+    const made = [...this.#named.values()].filter(({ spellings }) => spellings.size > 0);
+    const others = made.reduce((sum, { spellings }) => sum + spellings.size - 1, 0);
+    const merged = others === 0 ? "" : ` (other spellings: ${others})`;
+    return `made companies from their names: ${made.length}${merged}`;
+  }
+
+  /** Returns the id of the company with a name, or what is wrong with the name. */
+  find(company: unknown): unknown {
+    if (company instanceof InvalidCell) return this.#refuse(company.value, company.advice);
+    if (typeof company !== "string" || !isName(company)) return this.#refuse(company, NO_NAME);
+    const folded = fold(company);
+    const found = this.#known.get(folded);
+    if (found) return found.id;
+    if (this.#known.has(folded)) return this.#refuse(company, SEVERAL);
+
+    const similar = findSimilar(folded, [...this.#known.keys()]);
+    const meant = similar === undefined ? undefined : this.#known.get(similar)?.name;
+    const question = meant === undefined ? "" : `; did you mean ${printable(meant)}?`;
+    return this.#refuse(company, question);
+  }
+
+  #refuse(company: unknown, advice: string): InvalidCell {
+    return new InvalidCell(company, advice, this.#expected);
+  }
+}
+
+const NO_NAME = "; leave it empty for a user without a company";
+const SEVERAL = "; several companies have this name, so write their ids in a column company_id";
+
+/** A dash stands for no company. */
+const isName = (text: string) => /[^\p{P}\s]/u.test(text) && Check(Name, cleanName(text));
