@@ -115,14 +115,25 @@ async function makeProject(): Promise<string> {
   return folder;
 }
 
+/** Sets PATH as the README says, in a folder of {@link makeProject}. */
+function withPath(cwd: string) {
+  const [, path = ""] = /^export PATH="(.*)"$/m.exec(readme) ?? [];
+  return {
+    ...process.env,
+    PATH: path.replace("$PWD", cwd).replace("$PATH", process.env.PATH ?? ""),
+  };
+}
+
 test("the everyday commands work as written", async () => {
   const cwd = await makeProject();
+  const env = withPath(cwd);
   const succeed = async (command: string) =>
-    expect(await run(["sh", "-ec", command], { cwd })).toMatchObject({ code: 0, stderr: "" });
-  const [build, sample = "", ownData = "", change = "", serveDemo = "", requests = ""] = everyday;
+    expect(await run(["sh", "-ec", command], { cwd, env })).toMatchObject({ code: 0, stderr: "" });
+  const [build, serveSheet = "", ownData = "", change = "", serveDemo = "", requests = ""] =
+    everyday;
   expect(build).toBe("bun run build");
 
-  await withServer(serveDemo, { cwd }, async (origin) => {
+  await withServer(serveDemo, { cwd, env }, async (origin) => {
     const paths = [...requests.matchAll(/http:\/\/127\.0\.0\.1:3000(\/[^\s']*)/g)];
     expect(paths).toHaveLength(4);
     for (const [, path] of paths) {
@@ -132,18 +143,22 @@ test("the everyday commands work as written", async () => {
     }
   });
 
-  const [makeTables = "", serveTables = ""] = sample.split("\n");
-  await succeed(makeTables);
-  await withServer(serveTables, { cwd }, async (origin) => {
-    const { snapshot } = await (await fetch(`${origin}/health`)).json();
-    expect(snapshot.counts.users).toBe(100);
+  writeFileSync(join(cwd, "members.csv"), blocks("csv")[0] ?? "");
+  await withServer(serveSheet, { cwd, env }, async (origin) => {
+    const { user } = await (await fetch(`${origin}/users/public/2`)).json();
+    expect([user.name, user.created_at, user.company.name]).toEqual([
+      "Jan Kowalski",
+      "2021-05-08T00:00:00Z",
+      "Baltic Express",
+    ]);
+    expect((await fetch(`${origin}/users/public/5`)).status).toBe(403);
   });
 
   writeFileSync(join(cwd, "dataset.ndjson"), blocks("json")[0] ?? "");
   writeFileSync(join(cwd, "changes.ndjson"), blocks("jsonl")[0] ?? "");
   const [importDataset = "", serve = ""] = ownData.split("\n");
   await succeed(importDataset);
-  await withServer(serve, { cwd }, async (origin) => {
+  await withServer(serve, { cwd, env }, async (origin) => {
     const find = async () => (await fetch(`${origin}/search/users?q=lukasz`)).text();
     expect(await find()).toContain("Łukasz Nowak");
     expect((await fetch(`${origin}/users/public/43`)).status).toBe(403);
@@ -164,7 +179,7 @@ test("with the commands for a developer, requests fail on purpose", async () => 
   const cwd = await makeProject();
   const results: unknown[] = [];
   for (const [at, server] of servers.entries()) {
-    await withServer(`dist/${server}`, { cwd }, async (origin) => {
+    await withServer(server, { cwd, env: withPath(cwd) }, async (origin) => {
       const path = at === 1 ? "users/public/42" : "search/users?q=no";
       const closed = () => ({ status: "closed" });
       const ask = async () => (await fetch(`${origin}/${path}`).catch(closed)).status;
@@ -180,7 +195,8 @@ test("with the commands for a developer, requests fail on purpose", async () => 
 
 test("the command for a database runs as written, apart from its URL", async () => {
   const command = blocks("bash")[0]?.replace(/postgres:\S+/, "sqlite:platform") ?? "";
-  const { stderr } = await run(["bash", "-ec", command], { cwd: await makeProject() });
+  const cwd = await makeProject();
+  const { stderr } = await run(["bash", "-ec", command], { cwd, env: withPath(cwd) });
   // The command has read the queries, but there is no database.
   expect(stderr).toStartWith("roadbook: cannot connect to platform: ");
 });

@@ -88,7 +88,7 @@ async function listFiles(): Promise<Record<string, string | Uint8Array>> {
     "usr/share/fish/vendor_completions.d/roadbook.fish": completionScripts.fish,
     "usr/share/man/man1/roadbook.1.gz": gzipSync(manPage, { level: 9 }),
     ...Object.fromEntries(
-      ["README", "database", "takedown", "machines", "kiosk"].map((page) => [
+      ["README", "spreadsheets", "database", "takedown", "machines", "kiosk"].map((page) => [
         `${documents}/${page}.md`,
         read(`scripts/deploy/${page}.md`),
       ]),

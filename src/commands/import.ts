@@ -80,7 +80,7 @@ export const importCommand = command({
     ),
   ],
   examples: [
-    "import my-tables --to community.snapshot",
+    "import members.csv --to community.snapshot",
     "import dataset.ndjson --expect-end --to community.snapshot",
     "import sqlite:platform.db --queries my-queries --dry-run",
   ],

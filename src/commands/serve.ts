@@ -73,7 +73,7 @@ export const serveCommand = command({
   ],
   examples: [
     "serve --snapshot community.snapshot --port 8080",
-    "serve --data my-tables --title Trucks",
+    "serve --data members.csv --title Trucks",
     "serve --search-limit 0 --fault search:status=503 --admin-port 9090",
   ],
   async run(values, commands) {

@@ -164,7 +164,7 @@ test("the examples in the help of each command work as written", async () => {
       { type: "end", lines: 3 },
     ]),
     "changes.ndjson": textOf([user(43, "Bob")]),
-    "my-tables/users.csv": `id,public,name,created_at\n42,1,Ann,${created}\n`,
+    "members.csv": `id,public,name,created_at\n42,1,Ann,${created}\n`,
     "my-queries/users.sql": `SELECT 42 AS id, 1 AS public, 'Ann' AS name, '${created}' AS created_at`,
     // Folders that exist where a shell is used.
     ".local/share/bash-completion/completions/x": "",

@@ -89,6 +89,7 @@ test.if(tryProgram("dpkg-deb"))(
       "/usr/share/doc/roadbook/kiosk.md",
       "/usr/share/doc/roadbook/licences.gz",
       "/usr/share/doc/roadbook/machines.md",
+      "/usr/share/doc/roadbook/spreadsheets.md",
       "/usr/share/doc/roadbook/takedown.md",
       "/usr/share/fish/vendor_completions.d/roadbook.fish",
       "/usr/share/lintian/overrides/roadbook",

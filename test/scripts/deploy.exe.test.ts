@@ -34,6 +34,8 @@ const readDeploy = (name: string) => readFileSync(join(root, "scripts/deploy", n
 const guide = readDeploy("README.md");
 const guidePages = readdirSync(join(root, "scripts/deploy")).filter((name) => name.endsWith(".md"));
 const takedown = readDeploy("takedown.md");
+const spreadsheets = readDeploy("spreadsheets.md");
+const [sheet = ""] = codeBlocks(readFileSync(join(root, "README.md"), "utf8"), "csv");
 const blocks = (language: string, page = guide) => codeBlocks(page, language);
 
 /** Creates a folder of shell scripts to put at the front of PATH. */
@@ -74,6 +76,7 @@ test.if(tryProgram("caddy"))(
     const here = temporaryFolder();
     mkdirSync(join(here, "dist"));
     cpSync(await executable(), join(here, "dist/roadbook"));
+    writeFileSync(join(here, "members.csv"), sheet);
     cpSync(join(root, "scripts"), join(here, "scripts"), { recursive: true });
     const vps = temporaryFolder();
     for (const folder of ["root", "usr/local/bin", "etc/systemd/system", "etc/caddy", "var/lib"]) {
@@ -137,7 +140,7 @@ test.if(tryProgram("caddy"))(
       reach,
     ]) {
       const { code, stdout } = await run(["bash", "-ec", proof], { cwd: here, env });
-      expect([code, JSON.parse(stdout).snapshot.counts.users]).toEqual([0, 100]);
+      expect([code, JSON.parse(stdout).snapshot.counts.users]).toEqual([0, 5]);
     }
     const remaining = async (from: string) =>
       /^x-ratelimit-remaining: (\d+)/im.exec(await curl(from, "/search/users?q=no"))?.[1];
@@ -398,6 +401,103 @@ test("the guide's commands and the unit import a database", async () => {
   const filtered = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", chown, ...words];
   expect(await run(filtered, { env: settings })).toMatchObject({ code: 0, stderr: "" });
 });
+
+test("the commands of the page about spreadsheets work with the README's sheet", async () => {
+  const cwd = temporaryFolder();
+  writeFileSync(join(cwd, "members.csv"), sheet);
+  writeFileSync(
+    join(cwd, "logo.svg"),
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>',
+  );
+  const PATH = `${makePrograms({ roadbook: `exec ${await executable()} "$@"` })}:/usr/bin:/bin`;
+  const titles: string[] = [];
+  for (const line of blocks("sh", spreadsheets).join("\n").split("\n")) {
+    if (/^roadbook (?:import|seed) /.test(line)) {
+      const outcome = await run(["sh", "-ec", line], { cwd, env: { PATH } });
+      expect([line, outcome]).toEqual([line, expect.objectContaining({ code: 0, stderr: "" })]);
+      continue;
+    }
+    const server = await spawnServer(["sh", "-c", `exec ${line} --port 0`], { cwd, env: { PATH } });
+    const page = await (await fetch(server.origin)).text();
+    titles.push(/<title>([^<]*)/.exec(page)?.[1] ?? "");
+    await server.close();
+  }
+  expect(titles).toEqual([
+    expect.stringContaining("Roadbook"),
+    expect.stringContaining("Baltic C"),
+  ]);
+});
+
+/** Replaces the folders of a machine in text by those below `folder`. */
+const inFolder = (folder: string, text: string) =>
+  text.replace(/(?<![\w/])\/(?:etc|srv|usr\/local\/bin|var\/lib)\//g, `${folder}$&`);
+
+test("the line for cron imports the sheet", async () => {
+  const folder = temporaryFolder();
+  for (const name of ["srv", "usr/local/bin", "var/lib"])
+    mkdirSync(join(folder, name), { recursive: true });
+  writeFileSync(join(folder, "srv/members.csv"), sheet);
+  cpSync(await executable(), join(folder, "usr/local/bin/roadbook"));
+  const [line = ""] = blocks("text", spreadsheets);
+  const [, command = ""] = /^\S+ \S+ \S+ \S+ \S+ +root +(.*)$/.exec(line) ?? [];
+  const env = { PATH: "/usr/bin:/bin" };
+  const { stdout, stderr } = await run(["sh", "-c", inFolder(folder, command)], { env });
+  expect([stdout, stderr]).toEqual([
+    expect.stringMatching(/^imported 5 users \(4 public\), 2 co/),
+    "",
+  ]);
+});
+
+test.if(hasSystemd)(
+  "the units import a sheet each week, beside ROADBOOK_QUERIES, and survive a bad file",
+  async () => {
+    const folder = temporaryFolder();
+    const units = join(folder, "etc/systemd/system");
+    for (const name of ["srv", "usr/local/bin", "var/lib"])
+      mkdirSync(join(folder, name), { recursive: true });
+    mkdirSync(units, { recursive: true });
+    writeFileSync(join(folder, "members.csv"), sheet);
+    cpSync(await executable(), join(folder, "usr/local/bin/roadbook"));
+    // Without the lines that only the manager of the system can do.
+    const service = readDeploy("roadbook-import.service").split("\nProtectSystem=")[0] ?? "";
+    writeFileSync(join(units, "roadbook-import.service"), inFolder(folder, service));
+    writeFileSync(join(units, "roadbook-import.timer"), readDeploy("roadbook-import.timer"));
+
+    const [commands = ""] = blocks("bash", spreadsheets);
+    const typed = inFolder(folder, commands).replaceAll("systemctl", "systemctl --user");
+    const source = join(folder, "srv/members.csv");
+    writeFileSync(
+      join(folder, "script"),
+      `mount --make-rprivate / && mount -t tmpfs tmpfs /run && mkdir -p /run/systemd/system /run/user/0
+    export XDG_RUNTIME_DIR=/run/user/0 XDG_CONFIG_HOME=${folder}
+    mkdir -p ${folder}/systemd && ln -s ${units} ${folder}/systemd/user
+    /lib/systemd/systemd --user 2> /dev/null &
+    until systemctl --user list-units > /dev/null 2>&1; do sleep 0.1; done
+    journalctl() { :; }
+    cd ${folder}
+    ${typed.replaceAll("\n", "\n    ")}
+    systemctl --user show roadbook-import.timer -p TimersCalendar -p TimersMonotonic
+    sha256sum < ${folder}/var/lib/roadbook.snapshot > before
+    echo '\nTotal,5,,,' >> ${source}
+    systemctl --user start roadbook-import 2> /dev/null; echo "bad: $?"
+    sha256sum < ${folder}/var/lib/roadbook.snapshot | cmp - before && echo kept
+    sed -i '/^Total/d; s/Anna/Anne/' ${source}
+    systemctl --user start roadbook-import; echo "good: $?"
+    grep -c Anne ${folder}/var/lib/roadbook.snapshot`,
+    );
+    const env = { PATH: "/usr/bin:/bin", HOME: folder };
+    const { stdout } = await run([...alone, "bash", join(folder, "script")], { env });
+    expect(stdout.trim().split("\n")).toEqual([
+      expect.stringMatching(
+        /^TimersCalendar={ OnCalendar=Mon \*-\*-\* 05:00:00 ; next_elapse=Mon /,
+      ),
+      "bad: 1",
+      "kept",
+      "good: 0",
+      "1",
+    ]);
+  },
+);
 
 test("the commands for a data protection officer verify a takedown", async () => {
   const name = "Łukasz Nowak";
