@@ -46,8 +46,10 @@ class Turns {
   }
 
   respond(request: Request, from: unknown): Response | Promise<Response> {
-    // A page may cost more than a tick, so it waits until it is known that its client has stayed.
-    const isAtOnce = this.#isInTime() && this.#handler.isToApi(request);
+    // A page may cost more than a tick, so it waits until it is known that its client has stayed. So
+    // does a search if anything waits, so that profiles need not wait for more than one search.
+    const isDear = this.#isServing && request.url.includes("/search/");
+    const isAtOnce = this.#isInTime() && !isDear && this.#handler.isToApi(request);
     if (isAtOnce) return this.#handler.fetch(request, from);
     return this.#wait(request, from);
   }

@@ -82,6 +82,17 @@ test.each(["http://roadbook.test", "http://users", "http://search:3000", "http:/
   },
 );
 
+test("while anything waits, so does a search, but not a profile", async () => {
+  const { handled, send } = open({});
+  await nextTick();
+  const page = send("a", "page");
+  const search = send("b", "search/users?q=an");
+  const profile = send("c", "users/public/7");
+  handled.push("end of the tick");
+  await Promise.all([page, search, profile]);
+  expect(handled).toEqual(["7", "end of the tick", "page", "users"]);
+});
+
 test.each(["", "/api", "/r.b", "/r.b/api"])(
   "below %p, only the paths of the API need not wait, not those with an error page",
   (prefix) => {
