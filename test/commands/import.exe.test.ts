@@ -150,6 +150,7 @@ test("the report of an import shows what is odd, with an example, and a map that
   };
   const odd = [
     "roles.csv: quotes are characters, and backslashes are characters",
+    "users.csv: created_at: read dates like 08/05/2021 as 8 May 2021",
     'HTML entities in 1 name, such as "Tom &amp; Jerry"; import --decode-html decodes them',
     'text that means no value as 1 name, such as "NULL"',
     'an e-mail address or telephone number in 1 name, such as "a@b.example"',
