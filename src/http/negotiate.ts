@@ -30,6 +30,13 @@ export function languageFor(headers: Headers, isKiosk: boolean): Language {
   return known.find((code) => code === chosen) ?? best;
 }
 
+/** The language with the region that the client prefers for it, such as `en-GB`, if it names one. */
+export function localeFor(headers: Headers, language: Language): string {
+  const tags = preferencesIn(headers, "accept-language").languages();
+  const regional = new RegExp(`^${language}-(?:[a-z]{2}|\\d{3})$`, "i");
+  return tags.find((tag) => regional.test(tag)) ?? language;
+}
+
 /** A client that accepts any type, as most programs do, gets JSON. */
 export function prefersPage({ headers }: Request): boolean {
   const preferences = preferencesIn(headers, "accept");

@@ -10,6 +10,8 @@ import type { View } from "./view.ts";
 interface DocumentOptions extends Omit<PageContext, keyof Translation> {
   view: View;
   language: Language;
+  /** The language, perhaps with the visitor's region. */
+  locale: string;
   scriptPath: string;
   stylePath: string;
   logoPath: string | undefined;
@@ -20,7 +22,7 @@ interface DocumentOptions extends Omit<PageContext, keyof Translation> {
 interface DocumentContext extends DocumentOptions, Translation {}
 
 export function renderDocument(options: DocumentOptions): string {
-  const context = { ...options, ...translationIn(options.language) };
+  const context = { ...options, ...translationIn(options.language, options.locale) };
   const { view, language, brand, basePath, logoPath, others, texts } = context;
   const { title, kiosk } = brand;
 
@@ -101,9 +103,11 @@ function renderSearch({ view, brand, basePath, texts }: DocumentContext): Html {
 
 function renderKeys(context: DocumentContext): Html {
   const { view, language, brand, basePath, search, texts } = context;
-  const keys = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ1234567890"].map(
-    (key) => html`<button type="button" value="${key.toLowerCase()}">${key}</button>`,
-  );
+  const rowOf = (keys = "") =>
+    [...keys].map(
+      (key) => html`<button type="button" value="${key}">${key.toUpperCase()}</button>`,
+    );
+  const [top, home, bottom] = texts.keys.split(" ").map(rowOf);
   const start = `${basePath}/`;
   const leadsBack = search !== "" && queryOf(view) === undefined;
   const results = `${start}?${new URLSearchParams({ q: search })}`;
@@ -111,9 +115,9 @@ function renderKeys(context: DocumentContext): Html {
     ([code, { languageName }]) =>
       html`<button type="button" lang="${code}" aria-pressed="${String(code === language)}">${languageName}</button>`,
   );
-  return html`<div class="keys">${keys}
+  return html`<div class="keys"><div>${rowOf("1234567890")}</div><div>${top}</div><div>${home}</div><div>${bottom}
     <button type="button" value=" " aria-label="${texts.spaceKey}">␣</button>
-    <button type="button" value="" aria-label="${texts.backspaceKey}">⌫</button></div>
+    <button type="button" value="" aria-label="${texts.backspaceKey}">⌫</button></div></div>
   <div class="bar"><a ${linkIf(view.kind !== "start", start)} aria-label="${texts.backToStart}">${texts.start}</a><a id="back" ${linkIf(leadsBack, results)}>${texts.results}</a>${
     brand.language === undefined && buttons
   }</div>`;

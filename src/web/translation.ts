@@ -1,24 +1,32 @@
-/** Formats texts, counts and dates in the page's language. */
+/** Formats texts, counts and dates in the page's language, as the visitor's region does. */
 import { type Forms, type Language, languages, type Texts } from "../domain/languages.ts";
 import { lazy } from "../domain/once.ts";
 
 export type Translation = ReturnType<typeof translate>;
 
-const translations: Partial<Record<Language, Translation>> = {};
+const MAX_KEPT = 100;
+const kept = new Map<string, Translation>();
 
-/** Formats are kept for each language, because creating them takes longer than rendering a page. */
-export function translationIn(language: Language): Translation {
-  translations[language] ??= translate(language);
-  return translations[language];
+/**
+ * `locale` is the language, perhaps with a region, such as `en-GB`. Some are kept, because creating
+ * formats takes longer than rendering a page, but a client could name a thousand regions.
+ */
+export function translationIn(language: Language, locale: string): Translation {
+  const known = kept.get(locale);
+  if (known) return known;
+  if (kept.size >= MAX_KEPT) kept.clear();
+  const translation = translate(language, locale);
+  kept.set(locale, translation);
+  return translation;
 }
 
-function translate(language: Language) {
+function translate(language: Language, locale: string) {
   const texts: Texts = languages[language];
   // A format of dates takes up to 10 ms.
-  const plurals = lazy(() => new Intl.PluralRules(language));
-  const numbers = lazy(() => new Intl.NumberFormat(language));
+  const plurals = lazy(() => new Intl.PluralRules(locale));
+  const numbers = lazy(() => new Intl.NumberFormat(locale));
   const dates = lazy(() => {
-    return new Intl.DateTimeFormat(language, { dateStyle: "long", timeZone: "UTC" });
+    return new Intl.DateTimeFormat(locale, { dateStyle: "long", timeZone: "UTC" });
   });
   return {
     texts,

@@ -12,7 +12,11 @@ import { user } from "../datasets.ts";
 import { fixture, openInProcess } from "../support.ts";
 
 /** The HTML of a page. */
-async function load(path: string, options: object = {}, headers = { accept: "text/html" }) {
+async function load(
+  path: string,
+  options: object = {},
+  headers: Record<string, string> = { accept: "text/html" },
+) {
   const target = await openInProcess({ dataset: fixture, page: true, ...options });
   const html = await (await target.fetch(path, { headers })).text();
   await target.close();
@@ -35,6 +39,7 @@ function render(view: View, brand: Partial<Brand> = {}, others: StartView["drive
   return renderDocument({
     view,
     language: "en",
+    locale: "en",
     brand: { ...plain, ...brand },
     baseUrl: "https://rb.example/rb",
     basePath: "/rb",
@@ -596,3 +601,55 @@ test.each([
     }
   },
 );
+
+test.each([
+  ["en-GB,en;q=0.9", "7 January 2014"],
+  ["en-US,en;q=0.9", "January 7, 2014"],
+  ["en", "January 7, 2014"],
+  ["en, EN-au;q=0.5", "7 January 2014"],
+  ["fr;q=0.5, en-ZA;q=0.8", "07 January 2014"],
+  ["en-XX", "January 7, 2014"],
+  ["en-GB-oxendict", "January 7, 2014"],
+  ["de-AT", "7. Jänner 2014"],
+  ["de-CH", "7. Januar 2014"],
+  ["fr-CA", "7 janvier 2014"],
+  ["es-HN", "07 de enero de 2014"],
+  ["es-419", "7 de enero de 2014"],
+  ["pl-PL", "7 stycznia 2014"],
+  ["cs-CZ", "7. ledna 2014"],
+])("dates are in the order and the words of the region in %s", async (accepted, date) => {
+  const person = { ...user(42, "Jan"), created_at: "2014-01-07T23:59:59Z" };
+  const headers = { "accept-language": accepted, accept: "text/html" };
+  const written = `>${date}</time>`;
+  expect(await load("/drivers/42", { dataset: [person] }, headers)).toContain(written);
+});
+
+test("the region is that of the page's language, whoever chose the language", async () => {
+  const dated = async (options: object, accepted: string, cookie = "") => {
+    const headers = { "accept-language": accepted, accept: "text/html", cookie };
+    return (await load("/drivers/42", options, headers)).match(/<time[^>]*>(.*?)</)?.[1];
+  };
+  expect(await dated({ language: "en" }, "de-AT, en-GB;q=0.1")).toBe("1 May 2021");
+  expect(await dated({ language: "en" }, "de-AT")).toBe("May 1, 2021");
+  expect(await dated({ kiosk: true }, "de-AT, en-GB;q=0.1", "language=en")).toBe("1 May 2021");
+});
+
+test.each([
+  ["en", "QWERTYUIOP", "ASDFGHJKL", "ZXCVBNM"],
+  ["de", "QWERTZUIOP", "ASDFGHJKL", "YXCVBNM"],
+  ["pl", "QWERTYUIOP", "ASDFGHJKL", "ZXCVBNM"],
+  ["fr", "AZERTYUIOP", "QSDFGHJKLM", "WXCVBN"],
+  ["es", "QWERTYUIOP", "ASDFGHJKL", "ZXCVBNM"],
+  ["cs", "QWERTZUIOP", "ASDFGHJKL", "YXCVBNM"],
+])("a kiosk in the language %s has the rows of its keyboard", async (language, ...rows) => {
+  const html = await load(
+    "/",
+    { kiosk: true },
+    { "accept-language": language, accept: "text/html" },
+  );
+  const [, keys = ""] = /<div class="keys">(.*?)<\/div><\/div>/s.exec(html) ?? [];
+  const found = keys.split("</div>").map((row) => row.replace(/<[^>]*>|\s/g, ""));
+  const [top, home, bottom] = rows;
+  expect(found).toEqual(["1234567890", top, home, `${bottom}␣⌫`] as string[]);
+  for (const key of rows.join("")) expect(keys).toContain(`value="${key.toLowerCase()}"`);
+});

@@ -13,7 +13,7 @@ import { Content } from "../content.ts";
 import { API_PREFIX } from "../endpoints.ts";
 import { errors } from "../error-codes.ts";
 import { fail } from "../errors.ts";
-import { languageFor, prefersPage } from "../negotiate.ts";
+import { languageFor, localeFor, prefersPage } from "../negotiate.ts";
 import { toSeconds } from "../rate-limit.ts";
 import { isUnder, parseId, pathOf, pathStart, withoutBase } from "../url.ts";
 import { AssetFiles } from "./asset-files.ts";
@@ -110,6 +110,7 @@ class PageRenderer {
     const html = renderDocument({
       view,
       language,
+      locale: localeFor(request.headers, language),
       brand: this.#pages,
       meta: data.meta,
       basePath,
