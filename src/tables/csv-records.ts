@@ -84,8 +84,9 @@ export class RecordSplitter {
     if (!this.#widths || this.#isRow(cells)) return cells;
 
     const counts = `has ${cells.length} fields, but the header has ${this.#widths.titled}`;
-    const advice = "a field with a separator or a line end must be in quotes";
-    throw this.problem(`${counts}; ${advice}, as sqlite3 -csv and psql --csv write it`);
+    const quotes =
+      "a field with a separator or a line end must be in quotes, as sqlite3 -csv and psql --csv write it";
+    throw this.problem(`${counts}; ${quotes}, and one without a value must not be left out`);
   }
 
   /** Takes the header. All later records must be rows. Returns the titles without blank ones at the end. */

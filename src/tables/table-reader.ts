@@ -97,18 +97,17 @@ function findTables(folder: string, ending: "csv" | "sql"): Map<TableName, strin
 /** The files of spreadsheets. */
 const SHEET = /^[^.~].*\.(?:xlsx?|ods|numbers)$/i;
 
-/** Throws if a file is that of a table which was not found, saved in another format. */
+/** Throws if a file has the name of a table that was not found, but another format. */
 function refuseRenamed(
   folder: string,
   file: string,
   ending: "csv" | "sql",
   found: ReadonlyMap<TableName, string>,
 ): void {
-  const [, name, format] =
-    /^(\w+)\.(?:(?:csv|sql)\.)?(txt|tsv|tab|xlsx?|ods|numbers)$/i.exec(file) ?? [];
-  const table = tableNames.find((each) => each === name?.toLowerCase());
-  const isText = /^t/i.test(format ?? "");
-  if (!table || found.has(table) || (ending === "sql" && !isText)) return;
+  const [name = "", ...formats] = file.toLowerCase().split(".");
+  const table = tableNames.find((each) => each === name);
+  const isText = /^(?:txt|tsv|tab)$/.test(formats.at(-1) ?? "");
+  if (!table || formats.length === 0 || found.has(table) || (ending === "sql" && !isText)) return;
 
   const advice = isText ? "rename it to" : "save it as CSV UTF-8 in";
   throw new Error(`${folder} has ${file}; ${advice} ${table}.${ending}`);

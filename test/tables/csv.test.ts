@@ -744,6 +744,17 @@ test.each<[string, Files, string]>([
     { "users.xlsx": "", "companies.csv": "" },
     " has users.xlsx; save it as CSV UTF-8 in users.csv",
   ],
+  [
+    "a packed file",
+    { "users.csv.gz": "", "companies.csv": "" },
+    " has users.csv.gz; save it as CSV UTF-8 in users.csv",
+  ],
+  [
+    "a field that is left out",
+    { "users.csv": "id,public,name,created_at,avatar_url\n1,yes,Ann,2021-05-31\n" },
+    " has 4 fields, but the header has 5; a field with a separator or a line end must be in quotes, " +
+      "as sqlite3 -csv and psql --csv write it, and one without a value must not be left out",
+  ],
   ["a hidden ending", { "Users.csv.txt": "" }, " has Users.csv.txt; rename it to users.csv"],
   ["no header", { "users.csv": "" }, "users.csv is empty; its first line must name the columns"],
   ["no rows", bad(), "no users and no companies; nothing was written"],
