@@ -14,10 +14,10 @@ import { type DateOrder, type DateOrders, DOTTED, SLASHED } from "./date-order.t
 
 /** How the cells of one source differ from those of others. */
 export interface CellFormat {
-  /** Whether a boolean can be a byte. Only MySQL sends a bit as one. */
-  readonly hasBits?: boolean;
+  /** Only MySQL sends a bit as a byte. */
+  readonly dialect: { readonly hasBits: boolean };
   /** Whether people have written the cells in a spreadsheet, which shows errors as text. */
-  readonly isSpreadsheet?: boolean;
+  readonly isSpreadsheet: boolean;
   /** The orders of day and month in a column, which differ from {@link toTime}'s own. */
   orderOf?(column: string): DateOrders | undefined;
 }
@@ -25,9 +25,8 @@ export interface CellFormat {
 /** Returns what converts the cells of a row. */
 export function createCellConverter(
   ids: IdFormat,
-  format: CellFormat,
+  { dialect, isSpreadsheet, orderOf }: CellFormat,
 ): (row: RawRecord) => RawRecord {
-  const { hasBits, isSpreadsheet } = format;
   const converters: Partial<Record<string, (cell: unknown) => unknown>> = {
     // No cell, but where the row begins.
     line: () => undefined,
@@ -38,11 +37,11 @@ export function createCellConverter(
     company_id: (cell) => (ids.isNone(cell) ? undefined : ids.read(cell)),
     company: toTitle,
     company_role: toTitle,
-    public: (cell) => (cell instanceof Uint8Array && !hasBits ? cell : toPublic(cell)),
+    public: (cell) => (cell instanceof Uint8Array && !dialect.hasBits ? cell : toPublic(cell)),
     name: (cell) => (isSpreadsheet ? withoutFormula(toText(cell)) : toText(cell)),
     avatar_url: toOptionalText,
-    created_at: (cell) => toTime(cell, format.orderOf?.("created_at")),
-    unlocked_at: (cell) => toTime(cell, format.orderOf?.("unlocked_at")),
+    created_at: (cell) => toTime(cell, orderOf?.("created_at")),
+    unlocked_at: (cell) => toTime(cell, orderOf?.("unlocked_at")),
     hierarchy: toInteger,
     tier: toInteger,
     points: toInteger,

@@ -1,5 +1,4 @@
 /** Reads the rows of a CSV file, after finding out what its quotes and backslashes mean. */
-import { basename } from "node:path";
 import { findForeign } from "../files/file-kinds.ts";
 import { readFileBytes } from "../files/input.ts";
 import { findColumns, type Header, hasFreeText, type TableName, toColumn } from "./columns.ts";
@@ -9,18 +8,18 @@ import { AmbiguousFile, type CsvForm, MAX_RECORD_BYTES, RecordSplitter } from ".
 export const quoteRules = ["csv", "none"] as const;
 export type QuoteRule = (typeof quoteRules)[number];
 
-export interface FileOptions {
-  /** Whether quotes surround fields, where a file does not show it. */
-  quotes?: QuoteRule | undefined;
+export interface CsvFile {
+  name: string;
+  path: string;
+  table: TableName;
+  /** What its operator says about quotes. */
+  quotes: QuoteRule | undefined;
   /** The title of the column that is taken as the id. */
-  key?: string | undefined;
+  key: string | undefined;
 }
 
-export interface RowHandler {
-  begin(header: Header): void;
-  /** Called with the line on which the row begins. */
-  add(cells: readonly string[], line: number): void;
-}
+/** Takes a header, and returns what takes each row and the line on which it begins. */
+type Begin = (header: Header) => (cells: readonly string[], line: number) => void;
 
 /** What the lines of a file show by themselves. */
 interface Traits {
@@ -33,149 +32,150 @@ interface Traits {
   hasEscapes: boolean;
 }
 
-export class CsvFile {
-  readonly name: string;
-  readonly #table: TableName;
-  readonly #path: string;
-  readonly #rule: QuoteRule | undefined;
-  readonly #key: string | undefined;
-
-  constructor(table: TableName, path: string, { quotes, key }: FileOptions) {
-    this.name = basename(path);
-    this.#table = table;
-    this.#path = path;
-    this.#rule = quotes;
-    this.#key = key;
+/**
+ * Reads all rows. The note says what quotes and backslashes mean, if only the rows could show it.
+ * Throws an {@link AmbiguousFile} if they do not.
+ */
+export async function readCsv(
+  file: CsvFile,
+  begin: Begin,
+): Promise<{ header: Header; note: string | undefined }> {
+  const traits = await examine(file);
+  const form = await findForm(file, traits);
+  try {
+    const header = await readAs(file, form, begin);
+    return { header, note: isUnclear(file, traits) ? describe(file, form) : undefined };
+  } catch (error) {
+    const { quoteLine } = traits;
+    const others = file.quotes === undefined ? listForms(file, traits, false) : [];
+    const isOther = quoteLine !== undefined && (await listFitting(file, others)).length > 0;
+    throw isOther ? new AmbiguousFile(file.name, quoteLine) : error;
   }
+}
 
-  /**
-   * Reads all rows. Returns what quotes and backslashes mean if only the rows could show it. Throws
-   * an {@link AmbiguousFile} if they do not.
-   */
-  async read(handler: RowHandler): Promise<string | undefined> {
-    const traits = await this.#examine();
-    const form = await this.#findForm(traits);
+/**
+ * Without tabs, quotes surround fields. With tabs, they may be characters, too. Whatever the rows
+ * leave open must give the same people.
+ */
+async function findForm(file: CsvFile, traits: Traits): Promise<CsvForm> {
+  const forms = listForms(file, traits, file.quotes !== "none");
+  if (isUnclear(file, traits)) forms.push(...listForms(file, traits, false));
+  if (forms.length === 1) return forms[0];
+
+  const all = await listFitting(file, forms);
+  const escaped = traits.hasEscapes ? all.filter(({ hasEscapes }) => hasEscapes) : [];
+  const fitting = escaped.length > 0 ? escaped : all;
+  const [form = forms[0]] = fitting;
+  if (file.quotes !== undefined) return form;
+
+  const { quoteLine, backslashLine } = traits;
+  const hasOtherQuotes = fitting.some(({ hasQuotes }) => hasQuotes !== form.hasQuotes);
+  if (quoteLine !== undefined && hasOtherQuotes) throw new AmbiguousFile(file.name, quoteLine);
+  if (fitting.every(({ hasEscapes }) => hasEscapes === form.hasEscapes)) return form;
+  throw new AmbiguousFile(file.name, backslashLine);
+}
+
+/** Whether the quotes and backslashes of a file can be those of several programs. */
+function isUnclear({ quotes }: CsvFile, { delimiter, quoteLine, backslashLine }: Traits): boolean {
+  const isPlain = quoteLine === undefined && backslashLine === undefined;
+  return quotes === undefined && delimiter === "\t" && !isPlain;
+}
+
+/** The forms in which quotes have one meaning, the likelier one first. */
+function listForms(
+  { quotes }: CsvFile,
+  { delimiter, backslashLine }: Traits,
+  hasQuotes: boolean,
+): [CsvForm, ...CsvForm[]] {
+  const form = { delimiter, hasQuotes, hasEscapes: false, isGiven: quotes !== undefined };
+  if (backslashLine === undefined) return [form];
+  const escaped = { ...form, hasEscapes: true };
+  return quotes === "none" ? [escaped, form] : [form, escaped];
+}
+
+async function listFitting(file: CsvFile, forms: readonly CsvForm[]): Promise<CsvForm[]> {
+  const fitting: CsvForm[] = [];
+  for (const form of forms) {
     try {
-      await this.#readAs(form, handler);
+      await readAs(file, form);
+      fitting.push(form);
     } catch (error) {
-      const { quoteLine } = traits;
-      const others = this.#rule === undefined ? this.#listForms(traits, false) : [];
-      const isOther = quoteLine !== undefined && (await this.#listFitting(others)).length > 0;
-      throw isOther ? new AmbiguousFile(this.name, quoteLine) : error;
+      if (error instanceof AmbiguousFile && fitting.length === 0) throw error;
     }
-    return this.#isUnclear(traits) ? this.#describe(form) : undefined;
   }
+  return fitting;
+}
 
-  /**
-   * Without tabs, quotes surround fields. With tabs, they may be characters, too. Whatever the rows
-   * leave open must give the same people.
-   */
-  async #findForm(traits: Traits): Promise<CsvForm> {
-    const forms = this.#listForms(traits, this.#rule !== "none");
-    if (this.#isUnclear(traits)) forms.push(...this.#listForms(traits, false));
-    if (forms.length === 1) return forms[0];
+function describe({ name }: CsvFile, { hasQuotes, hasEscapes }: CsvForm): string {
+  const quotes = hasQuotes ? "quotes surround fields" : "quotes are characters";
+  return `${name}: ${quotes}, and backslashes are ${hasEscapes ? "escapes" : "characters"}`;
+}
 
-    const all = await this.#listFitting(forms);
-    const escaped = traits.hasEscapes ? all.filter(({ hasEscapes }) => hasEscapes) : [];
-    const fitting = escaped.length > 0 ? escaped : all;
-    const [form = forms[0]] = fitting;
-    if (this.#rule !== undefined) return form;
+/** Looks at all lines without knowing where a quoted field begins or ends. */
+async function examine({ name, path, table }: CsvFile): Promise<Traits> {
+  const traits: Traits = { delimiter: ",", hasEscapes: false };
+  let columns: string[] | undefined;
+  let number = 0;
+  for await (const lines of readLines(name, path)) {
+    for (const line of lines) {
+      number++;
+      const isBlank = columns === undefined ? !/[^\s,;"]/.test(line) : !/["\\]/.test(line);
+      if (isBlank) continue;
+      if (columns === undefined) traits.delimiter = findDelimiter(line);
+      if (isSeparator(line)) continue;
 
-    const { quoteLine, backslashLine } = traits;
-    const hasOtherQuotes = fitting.some(({ hasQuotes }) => hasQuotes !== form.hasQuotes);
-    if (quoteLine !== undefined && hasOtherQuotes) throw new AmbiguousFile(this.name, quoteLine);
-    if (fitting.every(({ hasEscapes }) => hasEscapes === form.hasEscapes)) return form;
-    throw new AmbiguousFile(this.name, backslashLine);
-  }
-
-  /** Whether the quotes and backslashes of the file can be those of several programs. */
-  #isUnclear({ delimiter, quoteLine, backslashLine }: Traits): boolean {
-    const isPlain = quoteLine === undefined && backslashLine === undefined;
-    return this.#rule === undefined && delimiter === "\t" && !isPlain;
-  }
-
-  /** The forms in which quotes have one meaning, the likelier one first. */
-  #listForms({ delimiter, backslashLine }: Traits, hasQuotes: boolean): [CsvForm, ...CsvForm[]] {
-    const form = { delimiter, hasQuotes, hasEscapes: false, isGiven: this.#rule !== undefined };
-    if (backslashLine === undefined) return [form];
-    const escaped = { ...form, hasEscapes: true };
-    return this.#rule === "none" ? [escaped, form] : [form, escaped];
-  }
-
-  async #listFitting(forms: readonly CsvForm[]): Promise<CsvForm[]> {
-    const fitting: CsvForm[] = [];
-    for (const form of forms) {
-      try {
-        await this.#readAs(form);
-        fitting.push(form);
-      } catch (error) {
-        if (error instanceof AmbiguousFile && fitting.length === 0) throw error;
+      const cells = line.split(traits.delimiter);
+      columns ??= cells.map((title) => toColumn(table, title.replaceAll('"', "")));
+      if (cells.some((cell) => cell.startsWith('"'))) traits.quoteLine ??= number;
+      for (const [at, cell] of cells.entries()) {
+        if (!cell.includes("\\")) continue;
+        if (cell !== "\\N") traits.backslashLine ??= number;
+        if (/^\\[N0]$/.test(cell) && !hasFreeText(columns[at] ?? "")) traits.hasEscapes = true;
       }
     }
-    return fitting;
   }
+  return traits;
+}
 
-  #describe({ hasQuotes, hasEscapes }: CsvForm): string {
-    const quotes = hasQuotes ? "quotes surround fields" : "quotes are characters";
-    return `${this.name}: ${quotes}, and backslashes are ${hasEscapes ? "escapes" : "characters"}`;
-  }
+/** Reads all rows in one form. Throws if the file has another one. */
+async function readAs(
+  { name, path, table, key }: CsvFile,
+  form: CsvForm,
+  begin?: Begin,
+): Promise<Header> {
+  const splitter = new RecordSplitter(name, form);
+  let header: Header | undefined;
+  let add: ReturnType<Begin> | undefined;
+  for await (const lines of readLines(name, path)) {
+    for (const line of lines) {
+      const cells = splitter.push(line);
+      if (!cells) continue;
 
-  /** Looks at all lines without knowing where a quoted field begins or ends. */
-  async #examine(): Promise<Traits> {
-    const traits: Traits = { delimiter: ",", hasEscapes: false };
-    let columns: string[] | undefined;
-    let number = 0;
-    for await (const lines of readLines(this.name, this.#path)) {
-      for (const line of lines) {
-        number++;
-        const isBlank = columns === undefined ? !/[^\s,;"]/.test(line) : !/["\\]/.test(line);
-        if (isBlank) continue;
-        if (columns === undefined) traits.delimiter = findDelimiter(line);
-        if (isSeparator(line)) continue;
-
-        const cells = line.split(traits.delimiter);
-        columns ??= cells.map((title) => toColumn(this.#table, title.replaceAll('"', "")));
-        if (cells.some((cell) => cell.startsWith('"'))) traits.quoteLine ??= number;
-        for (const [at, cell] of cells.entries()) {
-          if (!cell.includes("\\")) continue;
-          if (cell !== "\\N") traits.backslashLine ??= number;
-          if (/^\\[N0]$/.test(cell) && !hasFreeText(columns[at] ?? "")) traits.hasEscapes = true;
-        }
+      if (header) {
+        if (!form.hasQuotes) refuseQuoted(cells, header, splitter);
+        add?.(cells, splitter.line);
+      } else if (!isSeparator(cells.join(""))) {
+        if (cells.length === 1 && line.includes("|")) throw splitter.problem(HAS_BARS);
+        header = findColumns(name, table, splitter.takeHeader(cells), key);
+        add = begin?.(header);
       }
     }
-    return traits;
   }
+  splitter.end();
+  if (header) return header;
+  throw new Error(`${name} is empty; its first line must name the columns`);
+}
 
-  /** Reads all rows in one form. Throws if the file has another one. */
-  async #readAs(form: CsvForm, handler?: RowHandler): Promise<void> {
-    const splitter = new RecordSplitter(this.name, form);
-    let header: Header | undefined;
-    for await (const lines of readLines(this.name, this.#path)) {
-      for (const line of lines) {
-        const cells = splitter.push(line);
-        if (!cells) continue;
-
-        if (header) {
-          if (!form.hasQuotes) this.#refuseQuoted(cells, header, splitter);
-          handler?.add(cells, splitter.line);
-        } else if (!isSeparator(cells.join(""))) {
-          if (cells.length === 1 && line.includes("|")) throw splitter.problem(HAS_BARS);
-          header = findColumns(this.name, this.#table, splitter.takeHeader(cells), this.#key);
-          handler?.begin(header);
-        }
-      }
-    }
-    splitter.end();
-    if (!header) throw new Error(`${this.name} is empty; its first line must name the columns`);
-  }
-
-  /** Throws if a quote begins a cell in which nobody writes one. */
-  #refuseQuoted(cells: readonly string[], { columns }: Header, splitter: RecordSplitter): void {
-    for (const [column, at] of columns) {
-      if (hasFreeText(column) || !cells[at]?.startsWith('"')) continue;
-      const problem = `${column} begins with a quote, so quotes surround fields`;
-      throw splitter.problem(`${problem}; leave out --quotes none`);
-    }
+/** Throws if a quote begins a cell in which nobody writes one. */
+function refuseQuoted(
+  cells: readonly string[],
+  { columns }: Header,
+  splitter: RecordSplitter,
+): void {
+  for (const [column, at] of columns) {
+    if (hasFreeText(column) || !cells[at]?.startsWith('"')) continue;
+    const problem = `${column} begins with a quote, so quotes surround fields`;
+    throw splitter.problem(`${problem}; leave out --quotes none`);
   }
 }
 

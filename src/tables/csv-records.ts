@@ -1,6 +1,6 @@
 /**
  * Splits the lines of a CSV file into records. Programs disagree about quotes and backslashes, so a
- * file is read in one of four forms, which {@link CsvFile} finds out.
+ * file is read in one of four forms, which csv-file.ts finds out.
  */
 import { isNoValue } from "../domain/no-value.ts";
 

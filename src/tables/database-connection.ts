@@ -8,7 +8,7 @@ import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { dirname } from "node:path";
-import type { ReservedSQL, SQL } from "bun";
+import type { SQL } from "bun";
 import { codeOf, isLocked, networkReasonOf, reasonOf } from "../files/errors.ts";
 import { openFile } from "../files/input.ts";
 import { BusyError, waitForLock } from "../files/lock.ts";
@@ -32,26 +32,12 @@ export async function connect(url: string, timeoutMs: number): Promise<Connectio
   }
   const dialect = findDialect(url);
   if (!dialect) throw new Error(`the database must be ${DATABASE_URLS}`);
-  if (dialect === dialects.sqlite) return openSqlite(url.replace(dialect.scheme, ""), timeoutMs);
-  return connectToServer(url, dialect, timeoutMs);
-}
-
-async function openSqlite(path: string, timeoutMs: number): Promise<Connection> {
+  const path = dialect === dialects.sqlite ? url.replace(dialect.scheme, "") : undefined;
   try {
-    return await SqliteConnection.open(path, timeoutMs);
+    if (path !== undefined) return await openSqlite(path, timeoutMs);
+    return await connectToServer(url, dialect, timeoutMs);
   } catch (error) {
-    throw new Error(`cannot connect to ${path}: ${reasonOf(error)}`);
-  }
-}
-
-async function connectToServer(
-  url: string,
-  dialect: Dialect,
-  timeoutMs: number,
-): Promise<Connection> {
-  try {
-    return await ServerConnection.open(url, dialect, timeoutMs);
-  } catch (error) {
+    if (path !== undefined) throw new Error(`cannot connect to ${path}: ${reasonOf(error)}`);
     const reason = await explainFailure(url, dialect, error, timeoutMs);
     throw new Error(`cannot connect to the database at ${URL.parse(url)?.host}: ${reason}`);
   }
@@ -82,45 +68,34 @@ async function explainFailure(
   }
 }
 
-class SqliteConnection implements Connection {
-  readonly dialect = dialects.sqlite;
-  readonly #db: Database;
-
-  private constructor(db: Database) {
-    this.#db = db;
+/** Waits for another program that writes to the database. */
+async function openSqlite(path: string, timeoutMs: number): Promise<Connection> {
+  const { Database } = await import("bun:sqlite");
+  // The last connection to a log removes it, but not if it cannot write.
+  const mode = (await checkLog(path)) ? { readwrite: true, create: false } : { readonly: true };
+  const db = new Database(path, { ...mode, safeIntegers: true });
+  try {
+    db.run("PRAGMA query_only = ON; PRAGMA busy_timeout = 0");
+    for (const statement of dialects.sqlite.begin) db.run(statement);
+    await waitForLock(path, () => tryRead(db), { waitMs: timeoutMs });
+    db.run("PRAGMA cache_size = -32768");
+  } catch (error) {
+    db.close();
+    if (!(error instanceof BusyError)) throw error;
+    throw new Error(
+      `another program is still writing to it after ${timeoutMs / 1000} s; raise --timeout, or wait for that program`,
+    );
   }
-
-  /** Waits for another program that writes to the database. */
-  static async open(path: string, timeoutMs: number): Promise<SqliteConnection> {
-    const { Database } = await import("bun:sqlite");
-    // The last connection to a log removes it, but not if it cannot write.
-    const mode = (await checkLog(path)) ? { readwrite: true, create: false } : { readonly: true };
-    const db = new Database(path, { ...mode, safeIntegers: true });
-    try {
-      db.run("PRAGMA query_only = ON; PRAGMA busy_timeout = 0");
-      for (const statement of dialects.sqlite.begin) db.run(statement);
-      await waitForLock(path, () => tryRead(db), { waitMs: timeoutMs });
-      db.run("PRAGMA cache_size = -32768");
-      return new SqliteConnection(db);
-    } catch (error) {
-      db.close();
-      if (!(error instanceof BusyError)) throw error;
-      throw new Error(
-        `another program is still writing to it after ${timeoutMs / 1000} s; raise --timeout, or wait for that program`,
-      );
-    }
-  }
-
-  async run(sql: string): Promise<QueryReply> {
-    using statement = this.#db.prepare<Row, []>(sql);
-    // SQLite compiles only the first statement.
-    if (statement.toString() !== sql) throw new Error("must be one statement without parameters");
-    return { rows: statement.all(), columns: statement.columnNames };
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#db.close();
-  }
+  return {
+    dialect: dialects.sqlite,
+    async run(sql) {
+      using statement = db.prepare<Row, []>(sql);
+      // SQLite compiles only the first statement.
+      if (statement.toString() !== sql) throw new Error("must be one statement without parameters");
+      return { rows: statement.all(), columns: statement.columnNames };
+    },
+    [Symbol.asyncDispose]: async () => db.close(),
+  };
 }
 
 /** The bytes of the header that say how to write and how to read: 2 is with a write-ahead log. */
@@ -166,44 +141,31 @@ function tryRead(db: Database): true | undefined {
 /** The facts that Bun adds to the rows of a reply. */
 type ServerReply = Row[] & { columns?: { name: string }[] };
 
-/** A connection to PostgreSQL, MySQL or MariaDB. */
-class ServerConnection implements Connection {
-  readonly dialect: Dialect;
-  readonly #sql: SQL;
-  readonly #reserved: ReservedSQL;
-  readonly #timeoutMs: number;
-
-  private constructor(dialect: Dialect, sql: SQL, reserved: ReservedSQL, timeoutMs: number) {
-    this.dialect = dialect;
-    this.#sql = sql;
-    this.#reserved = reserved;
-    this.#timeoutMs = timeoutMs;
-  }
-
-  static async open(url: string, dialect: Dialect, timeoutMs: number): Promise<ServerConnection> {
-    const sql = await createClient(url, dialect);
-    try {
-      const reserved = await within(timeoutMs, sql.reserve());
-      const connection = new ServerConnection(dialect, sql, reserved, timeoutMs);
-      for (const statement of dialect.begin) await connection.run(statement);
-      return connection;
-    } catch (error) {
+/** Connects to PostgreSQL, MySQL or MariaDB. */
+async function connectToServer(
+  url: string,
+  dialect: Dialect,
+  timeoutMs: number,
+): Promise<Connection> {
+  const sql = await createClient(url, dialect);
+  try {
+    const reserved = await within(timeoutMs, sql.reserve());
+    /** Sends a template, of which a server takes only one statement, unlike text from `unsafe`. */
+    const run = async (text: string) => {
+      const template = Object.defineProperty([text], "raw", { value: [text] });
+      const reply = reserved<ServerReply>(template as string[] & { raw: string[] });
+      const rows = await within(timeoutMs, reply, "; run ANALYZE there, or raise --timeout");
+      return { rows, columns: (rows.columns ?? []).map(({ name }) => name) };
+    };
+    for (const statement of dialect.begin) await run(statement);
+    const close = async () => {
+      reserved.release();
       await sql.close({ timeout: 0 });
-      throw error;
-    }
-  }
-
-  /** Sends a template, of which a server takes only one statement, unlike text from `unsafe`. */
-  async run(sql: string): Promise<QueryReply> {
-    const template = Object.defineProperty([sql], "raw", { value: [sql] });
-    const reply = this.#reserved<ServerReply>(template as string[] & { raw: string[] });
-    const rows = await within(this.#timeoutMs, reply, "; run ANALYZE there, or raise --timeout");
-    return { rows, columns: (rows.columns ?? []).map(({ name }) => name) };
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#reserved.release();
-    await this.#sql.close({ timeout: 0 });
+    };
+    return { dialect, run, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await sql.close({ timeout: 0 });
+    throw error;
   }
 }
 

@@ -1,62 +1,39 @@
 /** Reads tables from a database with an operator's queries. */
 import { isUtf8 } from "node:buffer";
 import { readFileBytes } from "../files/input.ts";
-import type { CellFormat } from "./cells.ts";
-import { findColumns, type TableName } from "./columns.ts";
+import { findColumns } from "./columns.ts";
 import type { Connection } from "./database-connection.ts";
-import {
-  type Dialect,
-  namingFile,
-  type Row,
-  type Selected,
-  type TableSource,
-} from "./table-source.ts";
+import { type Dialect, namingFile, type TableSource } from "./table-source.ts";
 
 /** The tables that an operator's queries select from a database. */
-export class DatabaseSource implements TableSource {
-  readonly dialect: Dialect;
-  readonly cells: CellFormat;
-  readonly hasLines = false;
-  readonly notes = [];
-  readonly #connection: Connection;
+export function createDatabaseSource(connection: Connection): TableSource {
+  const { dialect } = connection;
+  return {
+    dialect,
+    isSpreadsheet: false,
+    async open(table, path) {
+      const file = `${table}.sql`;
+      const bytes = Buffer.concat(await Array.fromAsync(readFileBytes(path)));
+      if (!isUtf8(bytes)) throw new Error(`${file} is not valid UTF-8`);
 
-  constructor(connection: Connection) {
-    this.#connection = connection;
-    this.dialect = connection.dialect;
-    this.cells = { hasBits: connection.dialect.hasBits };
-  }
+      const query = trimQuery(dialect, new TextDecoder().decode(bytes));
+      const from = `(${query})`;
+      const reply = connection.run(`SELECT * FROM ${from} AS q WHERE 1 = 0`);
+      const { columns } = await namingFile(file, reply);
+      const header = findColumns(file, table, columns);
+      const isKnown = columns.every((column, at) => header.columns.get(column) === at);
+      if (isKnown) return { header, from, notes: [] };
 
-  async open(table: TableName, path: string): Promise<Selected> {
-    const file = this.fileOf(table);
-    const bytes = Buffer.concat(await Array.fromAsync(readFileBytes(path)));
-    if (!isUtf8(bytes)) throw new Error(`${file} is not valid UTF-8`);
-
-    const query = trimQuery(this.dialect, new TextDecoder().decode(bytes));
-    const from = `(${query})`;
-
-    const reply = this.#connection.run(`SELECT * FROM ${from} AS q WHERE 1 = 0`);
-    const { columns } = await namingFile(file, reply);
-    const header = findColumns(file, table, columns);
-    if (columns.every((column, at) => header.columns.get(column) === at)) return { header, from };
-
-    // With the names of columns as they are known here.
-    const known = Array.from(header.columns, ([column, at]) => {
-      return `${quoteName(this.dialect, columns[at] ?? "")} AS ${column}`;
-    });
-    return { header, from: `(SELECT ${known} FROM ${from} AS written)` };
-  }
-
-  async run(sql: string): Promise<Row[]> {
-    return (await this.#connection.run(sql)).rows;
-  }
-
-  fileOf(table: TableName): string {
-    return `${table}.sql`;
-  }
-
-  [Symbol.asyncDispose](): PromiseLike<void> {
-    return this.#connection[Symbol.asyncDispose]();
-  }
+      // With the names of columns as they are known here.
+      const known = Array.from(header.columns, ([column, at]) => {
+        return `${quoteName(dialect, columns[at] ?? "")} AS ${column}`;
+      });
+      return { header, from: `(SELECT ${known} FROM ${from} AS written)`, notes: [] };
+    },
+    run: async (sql) => (await connection.run(sql)).rows,
+    fileOf: (table) => `${table}.sql`,
+    [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
+  };
 }
 
 /** Removes what follows the query, because a semicolon is an error in a subquery. */

@@ -21,7 +21,7 @@ export class RowConverter {
   constructor(source: TableSource, ids: IdFormat) {
     this.#source = source;
     this.#ids = ids;
-    this.toCells = createCellConverter(ids, source.cells);
+    this.toCells = createCellConverter(ids, source);
   }
 
   /** Returns the records in rows, which are in the order of their ids. */
@@ -69,12 +69,12 @@ export class RowConverter {
           : field.replace(/^company\./, "company_"),
       reason: namingFirst(this.#withAdvice(field, reason), first),
       place: this.#nameRow(tableOf(type), at, id),
-      placeHasId: !this.#source.hasLines,
+      placeHasId: !this.#source.isSpreadsheet,
     };
   }
 
   #withAdvice(field: string, reason: string): string {
-    const isMissing = this.#source.hasLines && reason === "is missing";
+    const isMissing = this.#source.isSpreadsheet && reason === "is missing";
     const advice = isMissing ? MISSING[field] : undefined;
     return advice === undefined ? reason : `${reason}; ${advice}`;
   }
@@ -82,7 +82,7 @@ export class RowConverter {
   /** Names a row for messages: `users.csv, line 12`, or `users.sql, id 42`. */
   #nameRow(table: TableName, line: number | undefined, id: unknown): string {
     const file = this.#source.fileOf(table);
-    return this.#source.hasLines ? `${file}, line ${line}` : `${file}, ${keyOf(table)} ${id}`;
+    return this.#source.isSpreadsheet ? `${file}, line ${line}` : `${file}, ${keyOf(table)} ${id}`;
   }
 }
 

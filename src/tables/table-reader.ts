@@ -20,9 +20,9 @@ import { isFolder } from "../files/input.ts";
 import { type IdFormat, type IdKind, idFormats } from "./cells.ts";
 import { keyOf, type TableName, tableNames, tableOf } from "./columns.ts";
 import { CompanyNames } from "./company-names.ts";
-import { type CsvOptions, CsvSource } from "./csv-source.ts";
+import { type CsvOptions, openCsvSource } from "./csv-source.ts";
 import { connect } from "./database-connection.ts";
-import { DatabaseSource } from "./database-source.ts";
+import { createDatabaseSource } from "./database-source.ts";
 import { RowConverter } from "./row-converter.ts";
 import { type ReadHooks, Table, type Tables } from "./table.ts";
 import type { Selected, TableSource } from "./table-source.ts";
@@ -43,7 +43,7 @@ export function openCsv(
     ? findTables(path, "csv")
     : new Map<TableName, string>([["users", path]]);
   const ids = idFormats[idKind];
-  return new TableReader(new CsvSource(ids, options), files, ids, { onRead });
+  return new TableReader(openCsvSource(ids, options), files, ids, { onRead });
 }
 
 /** Opens the database at a URL, with the SELECTs in the folder `queries`. */
@@ -55,7 +55,7 @@ export async function openQueries(
 ): Promise<RecordReader> {
   if (!isFolder(queries)) throw new Error(`${queries} is not a folder`);
   const files = findTables(queries, "sql");
-  const source = new DatabaseSource(await connect(url, timeoutMs));
+  const source = createDatabaseSource(await connect(url, timeoutMs));
   return new TableReader(source, files, idFormats[idKind], { onRead, onSlow });
 }
 
@@ -116,11 +116,11 @@ function refuseRenamed(
 class TableReader implements RecordReader {
   readonly ids = OWN_IDS;
   readonly unknownColumns: UnknownColumn[] = [];
+  readonly notes: string[] = [];
   readonly #source: TableSource;
   readonly #files: ReadonlyMap<TableName, string>;
   readonly #hooks: ReadHooks;
   readonly #converter: RowConverter;
-  readonly #notes: string[] = [];
 
   constructor(
     source: TableSource,
@@ -136,10 +136,6 @@ class TableReader implements RecordReader {
 
   [Symbol.asyncDispose](): PromiseLike<void> {
     return this.#source[Symbol.asyncDispose]();
-  }
-
-  get notes(): readonly string[] {
-    return [...this.#notes, ...this.#source.notes];
   }
 
   /** Yields all records, and the errors in all other rows. */
@@ -173,7 +169,8 @@ class TableReader implements RecordReader {
       const selected = await this.#source.open(name, path);
       const { unknown, note } = selected.header;
       this.unknownColumns.push(...unknown);
-      if (note !== undefined) this.#notes.push(note);
+      if (note !== undefined) this.notes.push(note);
+      this.notes.push(...selected.notes);
       opened.set(name, selected);
     }
     return opened;
@@ -210,7 +207,7 @@ class TableReader implements RecordReader {
 
   #makeCompanies(names: CompanyNames): Item[] {
     const made = names.make();
-    this.#notes.push(`${this.#source.fileOf("users")}: ${names.describe()}`);
+    this.notes.push(`${this.#source.fileOf("users")}: ${names.describe()}`);
     return made.map((record, at) => ({ record, at: at + 1 }));
   }
 

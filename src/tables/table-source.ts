@@ -2,13 +2,8 @@
 import type { CellFormat } from "./cells.ts";
 import type { Header, TableName } from "./columns.ts";
 
-export interface TableSource extends AsyncDisposable {
+export interface TableSource extends CellFormat, AsyncDisposable {
   readonly dialect: Dialect;
-  readonly cells: CellFormat;
-  /** Whether its rows have lines, by which people find them. */
-  readonly hasLines: boolean;
-  /** How files were read, where they could not show it at once. */
-  readonly notes: readonly string[];
   /** Opens the file of a table, which has its rows or selects them. */
   open(table: TableName, path: string): Promise<Selected>;
   /** Runs a query. All queries see the same data. */
@@ -21,6 +16,8 @@ export interface TableSource extends AsyncDisposable {
 export interface Selected {
   header: Header;
   from: string;
+  /** How the file was read, where it could not show that at once. */
+  notes: readonly string[];
 }
 
 /** The cells of a row by column. */

@@ -12,6 +12,7 @@ import {
   toPublic,
   toTime,
 } from "../../src/tables/cells.ts";
+import { dialects } from "../../src/tables/table-source.ts";
 import { toCsv } from "../../src/tables/write-csv.ts";
 import { exported } from "../datasets.ts";
 import { run, temporaryFolder } from "../support.ts";
@@ -414,13 +415,18 @@ test("bytes are text, except in public", () => {
     company_id: bytes("0"),
   };
   const read = { id: 7, name: "Ann", member_count: 5, created_at: "2021-05-31T00:00:00+00:00" };
-  expect(createCellConverter(idFormats.integers, {})(row)).toEqual({ ...read, public: row.public });
-  expect(createCellConverter(idFormats.integers, { hasBits: true })(row)).toEqual({
+  const format = { dialect: dialects.sqlite, isSpreadsheet: false };
+  const bits = { ...format, dialect: dialects.mysql };
+  expect(createCellConverter(idFormats.integers, format)(row)).toEqual({
+    ...read,
+    public: row.public,
+  });
+  expect(createCellConverter(idFormats.integers, bits)(row)).toEqual({
     ...read,
     public: true,
   });
   const keys = { ...read, id: "37", company_id: "30", public: true };
-  expect(createCellConverter(idFormats.keys, { hasBits: true })(row)).toEqual(keys);
+  expect(createCellConverter(idFormats.keys, bits)(row)).toEqual(keys);
 });
 
 const yes = "1 true T yes Y on WAHR ja Vrai oui PRAWDA tak VERDADERO SÍ pravda ano";

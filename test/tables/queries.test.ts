@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { importDataset } from "../../src/import/import.ts";
 import { connect } from "../../src/tables/database-connection.ts";
-import { DatabaseSource } from "../../src/tables/database-source.ts";
+import { createDatabaseSource } from "../../src/tables/database-source.ts";
 import { Table } from "../../src/tables/table.ts";
 import { exported } from "../datasets.ts";
 import { temporaryFolder } from "../support.ts";
@@ -144,7 +144,7 @@ test("rows are not taken for those of nobody while the database cannot be asked"
   writeFileSync(join(folder, "users.sql"), users);
   new Database(join(folder, "db")).close();
   const connection = await connect(`sqlite:${join(folder, "db")}`, 1000);
-  const source = new DatabaseSource(connection);
+  const source = createDatabaseSource(connection);
   const selected = await source.open("users", join(folder, "users.sql"));
   const table = await Table.open(source, "users", selected, {});
   expect(await table.hasAny([2, 1])).toBe(true);

@@ -70,8 +70,8 @@ test("the sheet is imported as it is, and the report says once what was taken as
   expect(counts).toMatchObject({ users: 40, public_users: 36, companies: 3 });
   expect(notes).toEqual([
     'members.csv: took "Username" as name, "Joined" as created_at, "Rank" as company_role, "Profile visible" as public, "Avatar" as avatar_url',
-    "members.csv: made companies from their names: 3",
     "members.csv: created_at: read dates like 08/05/2021 as 8 May 2021",
+    "members.csv: made companies from their names: 3",
   ]);
   expect(left).toEqual(["Mail"]);
   expect(text).toContain('{"type":"user","id":4,"public":false}');
