@@ -23,10 +23,10 @@ export class BusyError extends Error {
 const RETRY_MS = 100;
 
 /**
- * Undefined if it is held, unless all its holders share it. If the file were deleted, two processes
- * could lock different files.
+ * Throws an error of SQLite if the lock is held, unless all its holders share it. If the file were
+ * deleted, two processes could lock different files.
  */
-export function lock(path: string, { isShared = false } = {}): Disposable | undefined {
+export function lock(path: string, { isShared = false } = {}): Disposable {
   const existing = lstatSync(path, { throwIfNoEntry: false });
   // A link could make root create a file anywhere.
   if (existing?.isSymbolicLink()) throw new Error(`${path} must not be a symbolic link`);
@@ -41,26 +41,29 @@ export function lock(path: string, { isShared = false } = {}): Disposable | unde
     return { [Symbol.dispose]: () => $client.close() };
   } catch (error) {
     $client.close();
-    if (isLocked(error)) return undefined;
     if (!isDamagedDatabase(error)) throw error;
     throw new Error(`${path} is not a Roadbook lock file; remove it if you do not need it`);
   }
 }
 
-/** Calls `take` until it returns something. Throws a {@link BusyError} after `waitMs`. */
-export async function waitForLock<Lock>(
+/**
+ * Calls `take` until nobody else has the lock that it takes. Throws a {@link BusyError} after `waitMs`.
+ */
+export async function waitForLock<Taken>(
   target: string,
-  take: () => Lock | undefined,
+  take: () => Taken,
   { waitMs = WAIT_MS, onWait }: LockOptions,
-): Promise<Lock> {
+): Promise<Taken> {
   const endMs = performance.now() + waitMs;
-  let taken = take();
-  if (!taken) onWait?.();
-  while (!taken && performance.now() < endMs) {
+  for (let times = 0; ; times++) {
+    try {
+      return take();
+    } catch (error) {
+      if (!isLocked(error)) throw error;
+    }
+    if (times === 0) onWait?.();
+    if (performance.now() >= endMs) break;
     await sleep(RETRY_MS);
-    taken = take();
   }
-
-  if (taken) return taken;
   throw new BusyError(`another command is still writing ${target} after ${waitMs / 1000} s`);
 }

@@ -75,8 +75,7 @@ async function removeUnused(folder: string): Promise<void> {
   if (!stats.isDirectory() || stats.uid !== (process.geteuid?.() ?? stats.uid)) return;
   // Without FILES, it has no data and may be one that is being made.
   if ((await readdir(folder)).sort().join() !== `${FILES},${LOCK}`) return;
-  using held = lock(join(folder, LOCK));
-  if (!held) return;
+  using _unused = lock(join(folder, LOCK));
   // In this order, so that a folder whose files are removed only in part is still recognized.
   for (const each of [join(folder, FILES), folder]) await rm(each, { recursive: true });
 }

@@ -4,15 +4,15 @@
  * snapshot recognises its map; see ids.ts.
  */
 import { randomBytes } from "node:crypto";
-import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { statSync, writeFileSync } from "node:fs";
 import { sqlite } from "#sqlite";
 import { type RawRecord, type RecordKey, type RecordType, recordTypes } from "../domain/dataset.ts";
 import { toKey } from "../domain/keys.ts";
-import { isDamagedDatabase, isLocked, named, naming } from "../files/errors.ts";
+import { isDamagedDatabase, named, naming } from "../files/errors.ts";
 import { type LockOptions, waitForLock } from "../files/lock.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 
-interface OpenOptions extends LockOptions {
+interface MapOptions extends LockOptions {
   /** Whether to create a file that does not exist, or to take it for an empty map. */
   createsMissing: boolean;
   /** Whether keys are only looked up, which another command that adds keys does not prevent. */
@@ -25,13 +25,11 @@ export class IdMap implements Disposable {
   readonly path: string;
   readonly #db: Sqlite;
   readonly #tables: Record<RecordType, ReturnType<typeof prepareTable>>;
-  #isNew: boolean;
   #hasNewKeys = false;
 
-  private constructor(path: string, db: Sqlite, isNew: boolean) {
+  private constructor(path: string, db: Sqlite) {
     this.path = path;
     this.#db = db;
-    this.#isNew = isNew;
     this.#tables = {
       role: prepareTable(db, "role"),
       achievement: prepareTable(db, "achievement"),
@@ -40,49 +38,37 @@ export class IdMap implements Disposable {
     };
   }
 
-  /** Opens and locks the file. */
+  /** Opens and locks the file. A new one stays, empty, if it is not committed. */
   static async open(
     path: string,
-    { createsMissing, readsOnly, ...waiting }: OpenOptions,
+    { createsMissing, readsOnly, ...waiting }: MapOptions,
   ): Promise<IdMap> {
-    const isNew = createsMissing && !existsSync(path);
     // The file has the keys of private users.
-    if (isNew) naming(path, "write", () => writeFileSync(path, "", { flag: "a", mode: 0o600 }));
-
+    const create = () => writeFileSync(path, "", { flag: "a", mode: 0o600 });
+    if (createsMissing) naming(path, "write", create);
     const hasKeys = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
     const isFile = createsMissing || hasKeys;
     const { $client: db } = isFile ? sqlite.openWritable(path) : sqlite.openMemory();
     try {
       return await naming(path, readsOnly ? "read" : "write", async () => {
-        const file = inodeOf(path);
-        // Another import that had the lock may have failed and removed the file that it had made.
-        const requireFile = () => {
-          if (!isFile || inodeOf(path) === file) return;
-          throw new Error(`${path} was removed by an import that has failed; try again`);
-        };
         db.exec("PRAGMA busy_timeout = 0; PRAGMA cache_size = -32768; PRAGMA synchronous = EXTRA");
         if (readsOnly) db.exec("BEGIN");
         const begin = readsOnly ? "SELECT 1 FROM sqlite_schema" : "BEGIN IMMEDIATE";
-        const tryBegin = () => {
-          requireFile();
-          return tryRun(db, begin);
-        };
-        await waitForLock(path, tryBegin, waiting);
-        requireFile();
+        await waitForLock(path, () => db.exec(begin), waiting);
 
         // Somebody who looks up an id can delay the commit.
         db.exec("PRAGMA busy_timeout = 10000");
         createTables(db, path);
-        return new IdMap(path, db, isNew);
+        return new IdMap(path, db);
       });
     } catch (error) {
-      discard(path, db, isNew);
+      db.close();
       throw isDamagedDatabase(error) ? noIdMap(path) : error;
     }
   }
 
   [Symbol.dispose](): void {
-    discard(this.path, this.#db, this.#isNew);
+    this.#db.close();
   }
 
   find(type: RecordType, value: unknown): number | undefined {
@@ -129,7 +115,6 @@ export class IdMap implements Disposable {
 
   commit(): void {
     naming(this.path, "write", () => this.#db.exec("COMMIT"));
-    this.#isNew = false;
   }
 
   #replaceId(type: RecordType, holder: unknown): void {
@@ -179,20 +164,6 @@ function prepareTable(db: Sqlite, type: RecordType) {
   };
 }
 
-/** Returns the number by which the system knows the file. */
-const inodeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino;
-
-/** Runs a statement that takes a lock. Returns undefined if another command's lock prevents it. */
-function tryRun(db: Sqlite, statement: string): true | undefined {
-  try {
-    db.exec(statement);
-    return true;
-  } catch (error) {
-    if (isLocked(error)) return undefined;
-    throw error;
-  }
-}
-
 const noIdMap = (path: string) => new Error(`${path} is not an id map; choose another --id-map`);
 
 /** Creates the tables, unless they exist. Throws if there are only another program's. */
@@ -206,14 +177,4 @@ function createTables(db: Sqlite, path: string): void {
     `id INTEGER PRIMARY KEY AUTOINCREMENT, ${name} TEXT NOT NULL UNIQUE`;
   for (const type of recordTypes) db.exec(`CREATE TABLE ${type} (${columns("key")})`);
   db.exec(`CREATE TABLE mark (${columns("mark")})`);
-}
-
-/** Closes the file. A new one is removed first, so that others that wait for its lock notice. */
-function discard(path: string, db: Sqlite, isNew: boolean): void {
-  try {
-    if (isNew) rmSync(path, { force: true });
-  } catch {
-    // Windows cannot remove a file that is open.
-  }
-  db.close();
 }

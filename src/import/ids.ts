@@ -14,7 +14,7 @@ import { IdMap } from "./id-map.ts";
 import type { OldSnapshot } from "./old-snapshot.ts";
 import type { ImportOptions } from "./options.ts";
 
-type OpenOptions = Pick<ImportOptions, "idMap" | "force" | "dryRun" | "waitMs" | "onWait"> & {
+type IdOptions = Pick<ImportOptions, "idMap" | "force" | "dryRun" | "waitMs" | "onWait"> & {
   /** Whether ids of the map are only looked up. */
   readsOnly?: boolean;
 };
@@ -38,9 +38,10 @@ export class Ids implements Disposable {
   static async open(
     source: SourceIds,
     old: OldSnapshot | undefined,
-    { idMap, force, dryRun, readsOnly = false, waitMs, onWait }: OpenOptions,
+    { idMap, force, dryRun, readsOnly = false, waitMs, onWait }: IdOptions,
   ): Promise<Ids> {
-    const isBeginning = old === undefined || force === true;
+    // With takedowns, a missing map is refused.
+    const isBeginning = old === undefined || (force === true && old.takedowns.length === 0);
     const createsMissing = isBeginning && source.kind === "own" && !dryRun;
     const opening = { createsMissing, readsOnly, waitMs, onWait };
     const map = idMap === undefined ? undefined : await IdMap.open(idMap, opening);

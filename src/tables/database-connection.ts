@@ -2,14 +2,13 @@
  * Connects to databases, and says why if that fails. Each connection is one read-only transaction.
  * Messages never contain the URL, which has a password. Needs Bun.
  */
-import type { Database } from "bun:sqlite";
 import { once } from "node:events";
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { dirname } from "node:path";
 import type { SQL } from "bun";
-import { codeOf, isLocked, networkReasonOf, reasonOf } from "../files/errors.ts";
+import { codeOf, networkReasonOf, reasonOf } from "../files/errors.ts";
 import { openFile } from "../files/input.ts";
 import { BusyError, waitForLock } from "../files/lock.ts";
 import { DATABASE_URLS, type Dialect, dialects, findDialect, type Row } from "./table-source.ts";
@@ -77,7 +76,8 @@ async function openSqlite(path: string, timeoutMs: number): Promise<Connection> 
   try {
     db.run("PRAGMA query_only = ON; PRAGMA busy_timeout = 0");
     for (const statement of dialects.sqlite.begin) db.run(statement);
-    await waitForLock(path, () => tryRead(db), { waitMs: timeoutMs });
+    // Reads a page, so that the transaction begins.
+    await waitForLock(path, () => db.run("SELECT 1 FROM sqlite_schema"), { waitMs: timeoutMs });
     db.run("PRAGMA cache_size = -32768");
   } catch (error) {
     db.close();
@@ -125,17 +125,6 @@ async function checkLog(path: string): Promise<boolean> {
     );
   }
   return true;
-}
-
-/** Reads a page, so that the transaction begins. Returns undefined if another program is writing. */
-function tryRead(db: Database): true | undefined {
-  try {
-    db.run("SELECT 1 FROM sqlite_schema");
-    return true;
-  } catch (error) {
-    if (isLocked(error)) return undefined;
-    throw error;
-  }
 }
 
 /** The facts that Bun adds to the rows of a reply. */

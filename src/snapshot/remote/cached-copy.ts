@@ -43,7 +43,7 @@ export class CachedCopy implements Disposable {
   async removeOthers(): Promise<void> {
     for (const name of await readdir(this.#folder).catch(() => [])) {
       const [, id = this.#id] = COPY.exec(name) ?? [];
-      // A copy that cannot be removed must not stop this server.
+      // A copy that is in use, or cannot be removed, must not stop this server.
       if (id !== this.#id) await removeUnused(this.#folder, id, name).catch(() => {});
     }
   }
@@ -56,6 +56,6 @@ export class CachedCopy implements Disposable {
 const lockOf = (folder: string, id: string) => join(folder, `.${id}.in-use.lock`);
 
 async function removeUnused(folder: string, id: string, name: string): Promise<void> {
-  using unused = lock(lockOf(folder, id));
-  if (unused) await rm(join(folder, name), { force: true });
+  using _unused = lock(lockOf(folder, id));
+  await rm(join(folder, name), { force: true });
 }
