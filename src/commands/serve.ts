@@ -16,7 +16,7 @@ import type { StoreOptions } from "../limit/shared-limiter.ts";
 import { type OpenRoadbook, openRoadbook } from "../roadbook.ts";
 import { createAdminFetch, METRICS_PATH } from "../server/admin.ts";
 import { CertificateWatcher } from "../server/certificate.ts";
-import { Journal } from "../server/journal.ts";
+import { createJournal, type Journal } from "../server/journal.ts";
 import {
   IDLE_TIMEOUT_MS,
   type Listener,
@@ -135,7 +135,7 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
 
   metrics?.addGauges({ roadbook, remote, certificate });
 
-  const journal = metrics && values.faults && new Journal();
+  const journal = metrics && values.faults && createJournal();
   const stopping = new AbortController();
   await using admin =
     metrics && (await openAdmin(values, roadbook, metrics, journal, stopping.signal));

@@ -19,35 +19,19 @@ import { documentAt, documentation, ORIGIN } from "./openapi.ts";
 const shared = { cache: "public", isShared: true } as const;
 
 export function docs(service: Service, documented: AnyElysia) {
-  const reference = new Reference(service, documented);
-  return new Elysia({ strictPath: true })
-    .get(DOCS_PATH, async () => (await reference.render()).page)
-    .get(DOCUMENT_PATH, async ({ request }) => {
-      const text = documentAt(service.baseUrl(request), (await reference.render()).document);
-      return new Content(JSON_TYPE, text, { cache: "public" });
-    })
-    .get(DOCS_SCRIPT_PATH, async () => reference.script());
-}
-
-/** Makes the page, its document and its script once, when they are first needed. */
-class Reference {
-  readonly #rendered;
-  readonly #script = new Once(async () => {
+  // Made once, when they are first needed.
+  const reference = new Once(() => renderReference(service, documented));
+  const script = new Once(async () => {
     const options = { ...shared, coding: "gzip" } as const;
     return new Content("text/javascript; charset=utf-8", await docsScript(), options);
   });
-
-  constructor(service: Service, documented: AnyElysia) {
-    this.#rendered = new Once(() => renderReference(service, documented));
-  }
-
-  render() {
-    return this.#rendered.get();
-  }
-
-  script(): Promise<Content> {
-    return this.#script.get();
-  }
+  return new Elysia({ strictPath: true })
+    .get(DOCS_PATH, async () => (await reference.get()).page)
+    .get(DOCUMENT_PATH, async ({ request }) => {
+      const text = documentAt(service.baseUrl(request), (await reference.get()).document);
+      return new Content(JSON_TYPE, text, { cache: "public" });
+    })
+    .get(DOCS_SCRIPT_PATH, async () => await script.get());
 }
 
 /** Returns the page, and the document as JSON in which {@link ORIGIN} stands for the base URL. */

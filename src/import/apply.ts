@@ -30,7 +30,7 @@ import type { Deletion } from "./references.ts";
 import { duplicateId, RowWriter } from "./row-writer.ts";
 import { SnapshotWriter } from "./snapshot-writer.ts";
 import { type Summary, summarizeChanges } from "./summary.ts";
-import { TakedownWriter } from "./takedowns.ts";
+import { createTakedowns } from "./takedowns.ts";
 
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
@@ -114,7 +114,7 @@ export function hideUsers(
     const found = findUsers(db, given, ids, target);
 
     const names = new NameChanges(db.$client);
-    const takedowns = new TakedownWriter(db, builtAtMs);
+    const takedowns = createTakedowns(db, builtAtMs);
     let unlocked = 0;
     for (const { id } of found) {
       names.note("user", id);
@@ -196,7 +196,7 @@ class ChangeWriter implements RecordHandler<ChangeLine> {
   readonly #ids: Ids;
   readonly #rows: RowWriter;
   readonly #names: NameChanges;
-  readonly #takedowns: TakedownWriter;
+  readonly #takedowns: ReturnType<typeof createTakedowns>;
   /** The changed records and the positions of their changes, by type and id. */
   readonly #changes = new Map<string, Deletion>();
 
@@ -206,7 +206,7 @@ class ChangeWriter implements RecordHandler<ChangeLine> {
     this.#ids = ids;
     this.#rows = new RowWriter(db, ids);
     this.#names = new NameChanges(db.$client);
-    this.#takedowns = new TakedownWriter(db, nowMs);
+    this.#takedowns = createTakedowns(db, nowMs);
   }
 
   /**

@@ -80,7 +80,7 @@ export async function readDataset<Parsed extends RecordKey>(
   options: ReadOptions,
 ): Promise<ReadReport> {
   const cleaner = new RecordCleaner(nowMs, options);
-  const collector = new ErrorCollector(handler, reader, ids, options.maxErrors);
+  const collector = createCollector(handler, reader, ids, options.maxErrors);
   const rounded = new RoundedIds();
 
   for await (const items of reader.read()) {
@@ -123,67 +123,50 @@ export async function readDataset<Parsed extends RecordKey>(
 }
 
 /** Collects errors, and has the reader say where they are. */
-class ErrorCollector<Parsed extends RecordKey> {
-  readonly errors: RecordErrors;
-  readonly skipped: SkippedErrors;
-  readonly #handler: RecordHandler<Parsed>;
-  readonly #reader: RecordReader;
-  readonly #ids: Ids;
+function createCollector<Parsed extends RecordKey>(
+  handler: RecordHandler<Parsed>,
+  reader: RecordReader,
+  ids: Ids,
+  maxErrors: number | undefined,
+) {
+  const errors = new RecordErrors(maxErrors);
+  const skipped = new SkippedErrors(maxErrors);
   /** Records that are invalid themselves. References to them are not reported as errors. */
-  readonly #invalid = new Set<string>();
+  const invalid = new Set<string>();
 
-  constructor(
-    handler: RecordHandler<Parsed>,
-    reader: RecordReader,
-    ids: Ids,
-    maxErrors: number | undefined,
-  ) {
-    this.errors = new RecordErrors(maxErrors);
-    this.skipped = new SkippedErrors(maxErrors);
-    this.#handler = handler;
-    this.#reader = reader;
-    this.#ids = ids;
-  }
+  const idOf = ({ type, id }: Pick<FoundError, "type" | "id">) =>
+    type && typeof id === "number" ? ids.inSource({ type, id }) : id;
+  /** References in tables are found before ids are replaced, so records go by the source's ids. */
+  const nameOf = (record: Pick<FoundError, "type" | "id">) => `${record.type} ${idOf(record)}`;
 
-  add(error: FoundError, isFinal: boolean, location?: Location): void {
-    if (error.missing && this.#invalid.has(this.#nameOf(error.missing))) return;
-    const named = { ...error, id: this.#idOf(error) };
-    const errors = isFinal || !this.#handler.skip ? this.errors : this.skipped;
-    errors.add(named, location ?? this.#reader.locate(named));
+  function add(error: FoundError, isFinal: boolean, location?: Location): void {
+    if (error.missing && invalid.has(nameOf(error.missing))) return;
+    const named = { ...error, id: idOf(error) };
+    const all = isFinal || !handler.skip ? errors : skipped;
+    all.add(named, location ?? reader.locate(named));
   }
 
   /** Adds the errors in a record, and skips the record if possible. */
-  reject(
-    invalid: Parsed | InvalidRecord,
-    errors: readonly FoundError[],
+  function reject(
+    parsed: Parsed | InvalidRecord,
+    found: readonly FoundError[],
     { at, first }: RecordItem,
   ): void {
-    const record = invalid instanceof InvalidRecord ? invalid.record : invalid;
+    const record = parsed instanceof InvalidRecord ? parsed.record : parsed;
     const { type, id } = record ?? {};
-    const skipped = record && this.#handler.skip?.(record, invalid, at);
-    if (skipped === "made private") this.skipped.hidden++;
+    const fate = record && handler.skip?.(record, parsed, at);
+    if (fate === "made private") skipped.hidden++;
 
-    const isFinal = skipped === undefined;
-    if (isFinal && record && type !== "user") this.#invalid.add(this.#nameOf(record));
+    const isFinal = fate === undefined;
+    if (isFinal && record && type !== "user") invalid.add(nameOf(record));
 
-    const consequence = isFinal ? "" : consequences[skipped];
-    for (const error of errors) {
-      const { field, reason, kind = reason, isDuplicate = false } = error;
-      const found: FoundError = { field, reason: reason + consequence, kind, type, id, at };
-      if (isDuplicate) {
-        found.isDuplicate = true;
-        found.first = error.first ?? first;
-      }
-      this.add(found, isFinal);
+    const consequence = isFinal ? "" : consequences[fate];
+    for (const error of found) {
+      const { reason, kind = reason } = error;
+      const where = { type, id, at, first: error.isDuplicate ? (error.first ?? first) : undefined };
+      add({ ...error, ...where, reason: reason + consequence, kind }, isFinal);
     }
   }
 
-  #idOf({ type, id }: Pick<FoundError, "type" | "id">): number | string | undefined {
-    return type && typeof id === "number" ? this.#ids.inSource({ type, id }) : id;
-  }
-
-  /** References in tables are found before ids are replaced, so records go by the source's ids. */
-  #nameOf(record: Pick<FoundError, "type" | "id">): string {
-    return `${record.type} ${this.#idOf(record)}`;
-  }
+  return { errors, skipped, add, reject };
 }

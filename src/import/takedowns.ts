@@ -14,30 +14,24 @@ export interface Takedown {
   isHidden: boolean;
 }
 
-/** Notes takedowns, and removes those that have expired. */
-export class TakedownWriter {
-  readonly #begin;
-  readonly #end;
-
-  /** `nowMs` is the time of the takedowns. */
-  constructor(db: Database, nowMs: number) {
-    const id = sql.placeholder("id");
-    this.#begin = db.insert(takedown).values({ id, at: nowMs }).prepare();
-    this.#end = db.delete(takedown).where(eq(takedown.id, id)).prepare();
-    db.delete(takedown)
-      .where(lte(takedown.at, nowMs - MAX_HOLD_MS))
-      .run();
-  }
-
-  /** Begins the hour of a user, also of one who has not been imported yet, or begins it again. */
-  begin(id: number): void {
-    this.end(id);
-    this.#begin.run({ id });
-  }
-
-  end(id: number): void {
-    this.#end.run({ id });
-  }
+/** Notes takedowns at `nowMs`, and removes those that have expired. */
+export function createTakedowns(db: Database, nowMs: number) {
+  const id = sql.placeholder("id");
+  const insert = db.insert(takedown).values({ id, at: nowMs }).prepare();
+  const remove = db.delete(takedown).where(eq(takedown.id, id)).prepare();
+  db.delete(takedown)
+    .where(lte(takedown.at, nowMs - MAX_HOLD_MS))
+    .run();
+  return {
+    /** Begins the hour of a user, also of one who has not been imported yet, or begins it again. */
+    begin(id: number): void {
+      remove.run({ id });
+      insert.run({ id });
+    },
+    end(id: number): void {
+      remove.run({ id });
+    },
+  };
 }
 
 /** Lists the takedowns in the snapshot that will be replaced, except those before `holdMs`. */

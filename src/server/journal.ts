@@ -14,33 +14,35 @@ interface JournalEntry {
   status: number | null;
 }
 
-export class Journal {
-  #entries: JournalEntry[] = [];
+export type Journal = ReturnType<typeof createJournal>;
 
-  /** Returns a handler that does the same, and keeps each request. */
-  observe(handler: RequestHandler): RequestHandler {
-    const keep = (respond: FetchHandler): FetchHandler => {
-      return async (request, from) => {
-        const entry = this.#add(request);
-        const response = await respond(request, from);
-        entry.status = handler.isDropped(request) ? 0 : response.status;
-        return response;
-      };
-    };
-    return { ...handler, fetch: keep(handler.fetch), refuse: keep(handler.refuse) };
-  }
+export function createJournal() {
+  let entries: JournalEntry[] = [];
 
-  /** The oldest first. */
-  readonly list = (): readonly JournalEntry[] => this.#entries;
-
-  readonly forget = (): void => {
-    this.#entries = [];
-  };
-
-  #add({ method, url }: Request): JournalEntry {
+  function add({ method, url }: Request): JournalEntry {
     const path = url.slice(pathStart(url));
     const entry = { time: new Date().toISOString(), method, path, status: null };
-    this.#entries = [...this.#entries.slice(1 - MAX_REQUESTS), entry];
+    entries = [...entries.slice(1 - MAX_REQUESTS), entry];
     return entry;
   }
+
+  return {
+    /** Returns a handler that does the same, and keeps each request. */
+    observe(handler: RequestHandler): RequestHandler {
+      const keep = (respond: FetchHandler): FetchHandler => {
+        return async (request, from) => {
+          const entry = add(request);
+          const response = await respond(request, from);
+          entry.status = handler.isDropped(request) ? 0 : response.status;
+          return response;
+        };
+      };
+      return { ...handler, fetch: keep(handler.fetch), refuse: keep(handler.refuse) };
+    },
+    /** The oldest first. */
+    list: (): readonly JournalEntry[] => entries,
+    forget(): void {
+      entries = [];
+    },
+  };
 }

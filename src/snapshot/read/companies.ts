@@ -5,42 +5,27 @@ import { lazy } from "../../domain/once.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { company, companyRank, user } from "../format/schema.ts";
 
-/** How many companies {@link Companies} lists by size. */
 const LARGEST_COMPANIES = 12;
 const id = sql.placeholder("id");
 
-export class Companies {
-  /** Prepared when they are first used, because drizzle takes milliseconds for its first queries. */
-  readonly #statements: () => ReturnType<typeof prepareForCompanies>;
-
-  constructor(db: Database) {
-    this.#statements = lazy(() => prepareForCompanies(db));
-  }
-
-  find(id: number): CompanySearchResult | undefined {
-    return this.#statements().company.get({ id });
-  }
-
-  listLargest(): CompanySearchResult[] {
-    return this.#statements().largest.all();
-  }
-
-  /** Lists up to `limit` ids above `after` of companies that have public users, in order. */
-  listIds(after: number, limit: number): number[] {
-    return this.#statements()
-      .ids.all({ after, limit })
-      .map(({ id }) => id);
-  }
-
-  /** Counts the public users of a company, but at most up to `limit`. */
-  countUsers(id: number, limit: number): number {
-    return this.#statements().count.get({ id, limit })?.count ?? 0;
-  }
-
-  /** Lists up to `limit` public users of a company whose ids are above `after`, by id. */
-  listUsers(id: number, after: number, limit: number) {
-    return this.#statements().users.all({ id, after, limit });
-  }
+export function readCompanies(db: Database) {
+  // Prepared when they are first used, because drizzle takes milliseconds for its first queries.
+  const statements = lazy(() => prepareForCompanies(db));
+  return {
+    find: (id: number): CompanySearchResult | undefined => statements().company.get({ id }),
+    /** Lists the largest {@link LARGEST_COMPANIES}. */
+    listLargest: (): CompanySearchResult[] => statements().largest.all(),
+    /** Lists up to `limit` ids above `after` of companies that have public users, in order. */
+    listIds: (after: number, limit: number) =>
+      statements()
+        .ids.all({ after, limit })
+        .map(({ id }) => id),
+    /** Counts the public users of a company, but at most up to `limit`. */
+    countUsers: (id: number, limit: number) => statements().count.get({ id, limit })?.count ?? 0,
+    /** Lists up to `limit` public users of a company whose ids are above `after`, by id. */
+    listUsers: (id: number, after: number, limit: number) =>
+      statements().users.all({ id, after, limit }),
+  };
 }
 
 function prepareForCompanies(db: Database) {

@@ -12,31 +12,17 @@ import { listRecords } from "../format/records.ts";
  */
 export async function exportDataset(path: string): Promise<Iterable<string> & Disposable> {
   const { db } = await openPrivate(path);
-  return new ExportedLines(path, db);
-}
-
-class ExportedLines implements Iterable<string>, Disposable {
-  readonly #path: string;
-  readonly #db: Database;
-
-  constructor(path: string, db: Database) {
-    this.#path = path;
-    this.#db = db;
-  }
-
-  *[Symbol.iterator](): Generator<string> {
+  const close = () => db.$client.close();
+  function* read(): Generator<string> {
     try {
-      yield* withEndLine(listLines(this.#db));
+      yield* withEndLine(listLines(db));
     } catch (error) {
-      throw named(this.#path, "read", error);
+      throw named(path, "read", error);
     } finally {
-      this[Symbol.dispose]();
+      close();
     }
   }
-
-  [Symbol.dispose](): void {
-    this.#db.$client.close();
-  }
+  return { [Symbol.iterator]: read, [Symbol.dispose]: close };
 }
 
 function* listLines(db: Database): Generator<string> {

@@ -4,9 +4,9 @@ import { codeOf } from "../../files/errors.ts";
 import { type Meta, readMeta } from "../format/meta.ts";
 import { openPrivate, type VerifiedDatabase } from "../format/open.ts";
 import { namingSnapshot, SnapshotError } from "../format/snapshot-error.ts";
-import { Companies } from "./companies.ts";
-import { Results } from "./results.ts";
-import { Users } from "./users.ts";
+import { readCompanies } from "./companies.ts";
+import { readResults } from "./results.ts";
+import { readUsers } from "./users.ts";
 
 export type Snapshot = Awaited<ReturnType<typeof openSnapshot>>;
 
@@ -26,7 +26,7 @@ export async function openSnapshot(source: string | Uint8Array, copyFolder?: str
 }
 
 export function snapshotOf({ db, sha256 }: VerifiedDatabase) {
-  const parts = { users: new Users(db), companies: new Companies(db), search: new Results(db) };
+  const parts = { users: readUsers(db), companies: readCompanies(db), search: readResults(db) };
   return { meta: readMeta(db), sha256, ...parts, close: () => db.$client.close() };
 }
 

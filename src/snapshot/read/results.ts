@@ -11,32 +11,19 @@ const found = sql`json_each(${sql.placeholder("ids")}) AS found`;
 const foundId = sql<number>`found.value`;
 const place = sql`found.key`;
 
-export class Results {
-  readonly #companyNames: () => NameSearch;
-  readonly #userNames: () => NameSearch;
-  readonly #companies: () => ReturnType<typeof prepareCompanies>;
-  readonly #users: () => ReturnType<typeof prepareUsers>;
-
-  constructor(db: Database) {
-    this.#companyNames = lazy(() => new NameSearch(db.$client, "company"));
-    this.#userNames = lazy(() => new NameSearch(db.$client, "user"));
-    this.#companies = lazy(() => prepareCompanies(db));
-    this.#users = lazy(() => prepareUsers(db));
-  }
-
-  listCompanies(query: string): CompanySearchResult[] {
-    return this.#companies().all(JSON.stringify(this.#companyNames().find(query)));
-  }
-
-  /** Times are in Unix seconds, because formatting them would delay the API, which has none. */
-  listUsers(query: string) {
-    return this.#users().all(JSON.stringify(this.#userNames().find(query)));
-  }
-
-  /** Whether users can be found by the Latin spelling of a name in another script. */
-  hasLatinSpellings(): boolean {
-    return this.#userNames().hasLatinSpellings();
-  }
+export function readResults(db: Database) {
+  const companyNames = lazy(() => new NameSearch(db.$client, "company"));
+  const userNames = lazy(() => new NameSearch(db.$client, "user"));
+  const companies = lazy(() => prepareCompanies(db));
+  const users = lazy(() => prepareUsers(db));
+  return {
+    listCompanies: (query: string): CompanySearchResult[] =>
+      companies().all(JSON.stringify(companyNames().find(query))),
+    /** Times are in Unix seconds, because formatting them would delay the API, which has none. */
+    listUsers: (query: string) => users().all(JSON.stringify(userNames().find(query))),
+    /** Whether users can be found by the Latin spelling of a name in another script. */
+    hasLatinSpellings: () => userNames().hasLatinSpellings(),
+  };
 }
 
 function prepareCompanies(db: Database) {

@@ -13,76 +13,66 @@ type Missing = { missing: "profile_private" | "user_not_found" };
 
 const id = sql.placeholder("id");
 
-export class Users {
-  /** Prepared when they are first used, because drizzle takes milliseconds for its first queries. */
-  readonly #statements: () => ReturnType<typeof prepareForUsers>;
+export function readUsers(db: Database) {
+  // Prepared when they are first used, because drizzle takes milliseconds for its first queries.
+  const statements = lazy(() => prepareForUsers(db));
   /** The JSON of achievement definitions, cached because many users unlock the same ones. */
-  readonly #definitions = new Map<number, string>();
+  const definitions = new Map<number, string>();
   /** The keys are JSON arrays of role ids. Most users have one of a few sets of roles. */
-  readonly #roles = lazy(() => {
-    return new LRUCache({ max: 1000, memoMethod: (json: string) => this.#readRoles(json) });
-  });
+  const roles = lazy(() => new LRUCache({ max: 1000, memoMethod: readRoles }));
 
-  constructor(db: Database) {
-    this.#statements = lazy(() => prepareForUsers(db));
-  }
-
-  findProfile(id: number): Stored<User> | Missing {
-    const row = this.#statements().profile.get(id);
-    if (!row) return this.#missing(id);
-
-    const { company_id, company_name: name, company_role: role } = row;
-    const hasCompany = company_id !== null && name !== null && role !== null;
-    return {
-      id,
-      name: row.name,
-      avatar_url: row.avatar_url,
-      company: hasCompany ? { id: company_id, name, role } : null,
-      roles: this.#roles().memo(row.roles),
-      created_at: formatTime(row.created_at),
-    };
-  }
-
-  findName(id: number): string | Missing {
-    return this.#statements().profile.get(id)?.name ?? this.#missing(id);
-  }
-
-  /** Returns the unlocked achievements, newest first, as a JSON array. */
-  findAchievements(id: number): string | Missing {
-    const row = this.#statements().unlocks.get(id);
-    if (!row) return this.#missing(id);
-    return encodeUnlocks(JSON.parse(row.achievements), this.#definitionOf);
-  }
-
-  /** Lists up to `limit` ids of public users above `after`, in order. */
-  listIds(after: number, limit: number): number[] {
-    return this.#statements()
-      .ids.all({ after, limit })
-      .map(({ id }) => id);
-  }
-
-  /** If several achievements have this icon, returns the one with the lowest id. */
-  findAchievementByIcon(icon: string) {
-    return this.#statements().byIcon.get(icon) ?? undefined;
-  }
-
-  readonly #definitionOf = (id: number): string => {
-    const known = this.#definitions.get(id);
-    if (known !== undefined) return known;
-    const json = JSON.stringify(this.#statements().achievement.get(id));
-    this.#definitions.set(id, json);
-    return json;
-  };
-
-  #readRoles(json: string): Role[] {
+  function readRoles(json: string): Role[] {
     const ids: number[] = JSON.parse(json);
-    return ids.flatMap((id) => this.#statements().role.get(id) ?? []).sort(compareRoles);
+    return ids.flatMap((id) => statements().role.get(id) ?? []).sort(compareRoles);
   }
 
-  #missing(id: number): Missing {
-    const isPrivate = this.#statements().privateUser.get(id);
+  function definitionOf(id: number): string {
+    const known = definitions.get(id);
+    if (known !== undefined) return known;
+    const json = JSON.stringify(statements().achievement.get(id));
+    definitions.set(id, json);
+    return json;
+  }
+
+  function missing(id: number): Missing {
+    const isPrivate = statements().privateUser.get(id);
     return { missing: isPrivate ? "profile_private" : "user_not_found" };
   }
+
+  return {
+    findProfile(id: number): Stored<User> | Missing {
+      const row = statements().profile.get(id);
+      if (!row) return missing(id);
+
+      const { company_id, company_name: name, company_role: role } = row;
+      const hasCompany = company_id !== null && name !== null && role !== null;
+      return {
+        id,
+        name: row.name,
+        avatar_url: row.avatar_url,
+        company: hasCompany ? { id: company_id, name, role } : null,
+        roles: roles().memo(row.roles),
+        created_at: formatTime(row.created_at),
+      };
+    },
+
+    findName: (id: number) => statements().profile.get(id)?.name ?? missing(id),
+
+    /** Returns the unlocked achievements, newest first, as a JSON array. */
+    findAchievements(id: number): string | Missing {
+      const row = statements().unlocks.get(id);
+      return row ? encodeUnlocks(JSON.parse(row.achievements), definitionOf) : missing(id);
+    },
+
+    /** Lists up to `limit` ids of public users above `after`, in order. */
+    listIds: (after: number, limit: number) =>
+      statements()
+        .ids.all({ after, limit })
+        .map(({ id }) => id),
+
+    /** If several achievements have this icon, returns the one with the lowest id. */
+    findAchievementByIcon: (icon: string) => statements().byIcon.get(icon) ?? undefined,
+  };
 }
 
 function prepareForUsers(db: Database) {

@@ -13,44 +13,35 @@ const COPY = /^\.?([0-9a-f]{16})\.snapshot(?:\.new.*)?$/;
 /** Another server holds the lock of an unused copy only while it removes that copy. */
 const REMOVAL_MS = 10_000;
 
-export class CachedCopy implements Disposable {
-  readonly path: string;
-  readonly #folder: string;
-  readonly #id: string;
-  #use: Disposable | undefined;
+export type CachedCopy = Awaited<ReturnType<typeof openCachedCopy>>;
 
-  /** `identity` is that of the source. */
-  constructor(folder: string, identity: string) {
-    this.#folder = folder;
-    this.#id = createHash("sha256").update(identity).digest("hex").slice(0, 16);
-    this.path = join(folder, `${this.#id}.snapshot`);
-  }
+/**
+ * Keeps other servers from removing the copy of a source, and removes copies that nobody uses.
+ * `identity` is that of the source.
+ */
+export async function openCachedCopy(folder: string, identity: string) {
+  const ownId = createHash("sha256").update(identity).digest("hex").slice(0, 16);
+  const path = join(folder, `${ownId}.snapshot`);
+  let use: Disposable | undefined;
 
-  /** Keeps other servers from removing the copy, and removes copies that nobody uses. */
-  async use(): Promise<void> {
-    const take = () => lock(lockOf(this.#folder, this.#id), { isShared: true });
-    try {
-      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-      this.#use = await waitForLock(this.path, take, { waitMs: REMOVAL_MS });
-    } catch {
-      // A folder that cannot be written is reported with the download. On a file system without
-      // locks, nobody removes a copy.
-      return;
-    }
-    await this.removeOthers();
-  }
-
-  async removeOthers(): Promise<void> {
-    for (const name of await readdir(this.#folder).catch(() => [])) {
-      const [, id = this.#id] = COPY.exec(name) ?? [];
+  async function removeOthers(): Promise<void> {
+    for (const name of await readdir(folder).catch(() => [])) {
+      const [, id = ownId] = COPY.exec(name) ?? [];
       // A copy that is in use, or cannot be removed, must not stop this server.
-      if (id !== this.#id) await removeUnused(this.#folder, id, name).catch(() => {});
+      if (id !== ownId) await removeUnused(folder, id, name).catch(() => {});
     }
   }
 
-  [Symbol.dispose](): void {
-    this.#use?.[Symbol.dispose]();
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const take = () => lock(lockOf(folder, ownId), { isShared: true });
+    use = await waitForLock(path, take, { waitMs: REMOVAL_MS });
+    await removeOthers();
+  } catch {
+    // A folder that cannot be written is reported with the download. On a file system without
+    // locks, nobody removes a copy.
   }
+  return { path, removeOthers, [Symbol.dispose]: () => use?.[Symbol.dispose]() };
 }
 
 const lockOf = (folder: string, id: string) => join(folder, `.${id}.in-use.lock`);

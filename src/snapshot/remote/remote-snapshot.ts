@@ -9,7 +9,7 @@ import { type Paths, replaceLocked } from "../../files/replace.ts";
 import { HEADER_BYTES, parseSizes } from "../format/layout.ts";
 import { verifyFile } from "../format/open.ts";
 import { publicReasonOf, SnapshotError } from "../format/snapshot-error.ts";
-import { CachedCopy } from "./cached-copy.ts";
+import { type CachedCopy, openCachedCopy } from "./cached-copy.ts";
 import { BlocksError, downloadBlocks, ReplacedError, readEnd } from "./download-blocks.ts";
 import { createGet, type Get, type RemoteLocation, type Reply, RequestError } from "./location.ts";
 
@@ -77,8 +77,7 @@ export class RemoteSnapshot implements Disposable {
   /** If the download fails or is slow, uses the copy that an earlier process left in the folder. */
   static async open(options: RemoteOptions): Promise<RemoteSnapshot> {
     const { location, folder, timeoutMs } = options;
-    const copy = new CachedCopy(folder, location.identity);
-    await copy.use();
+    const copy = await openCachedCopy(folder, location.identity);
     const hasCopy = await verifyFile(copy.path).then(Boolean, () => false);
     const remote = new RemoteSnapshot(copy, hasCopy, options);
 
