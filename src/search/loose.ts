@@ -6,9 +6,9 @@ import { hasCodePoints } from "../domain/text.ts";
 import { fold, SPELLING_END, TRANSLITERATED } from "./fold.ts";
 import { keysOfName, keysOfQuery, spellingsInUse } from "./keys/keys.ts";
 import { wordStartsOf } from "./tiers.ts";
+import { compactOf } from "./words.ts";
 
 const MIN_CODE_POINTS = 3;
-const DIVIDERS = /[^\p{L}\p{N}\p{M}]+/gu;
 
 /** Texts without what divides their words. Names are found by them at the start of a word. */
 export interface LooseQuery {
@@ -18,24 +18,21 @@ export interface LooseQuery {
   keys: string[];
 }
 
-export const compactOf = (text: string) => text.replace(DIVIDERS, "");
-
-export const inWords = (text: string) => text.replace(DIVIDERS, " ");
-
 /** Takes the spellings of a query, the first of which is the query itself. */
 export function spellLoosely(query: string, spellings: string[]): LooseQuery {
   const [folded = ""] = spellings;
   const isLatin = folded.search(TRANSLITERATED) < 0;
   return {
-    compact: longEnough([...spellings, ...(isLatin ? [] : spellingsInUse(query))]),
-    keys: isLatin && /[a-z]/.test(folded) ? longEnough(keysOfQuery(folded)) : [],
+    compact: compactForms([...spellings, ...(isLatin ? [] : spellingsInUse(query))]),
+    keys: isLatin && /[a-z]/.test(folded) ? keysOfQuery(folded).filter(isLongEnough) : [],
   };
 }
 
-function longEnough(texts: string[]): string[] {
-  const compact = new Set(texts.map((text) => compactOf(fold(text))));
-  return [...compact].filter((text) => hasCodePoints(text, MIN_CODE_POINTS));
+function compactForms(texts: string[]): string[] {
+  return [...new Set(texts.map((text) => compactOf(fold(text))))].filter(isLongEnough);
 }
+
+const isLongEnough = (text: string) => hasCodePoints(text, MIN_CODE_POINTS);
 
 /** Returns the spellings of a name that are compared without dividers: its own and its Latin one. */
 export function dividedSpellings(folded: string): string[] {
@@ -44,8 +41,8 @@ export function dividedSpellings(folded: string): string[] {
   return latin === undefined ? [own] : [own, latin];
 }
 
-/** Whether one of the texts, which are in words, begins with the query at the start of a word. */
-export function beginsWord(texts: string[], compactQuery: string): boolean {
+/** Whether one of the texts begins with the query at the start of a word. */
+function beginsWord(texts: string[], compactQuery: string): boolean {
   return texts.some(
     (text) =>
       compactOf(text).includes(compactQuery) &&
@@ -61,5 +58,5 @@ export function matchesLoosely(
   if (compact.some((text) => beginsWord(spellings, text))) return true;
   if (keys.length === 0) return false;
   const keysOfThis = keysOfName(name);
-  return keys.some((key) => beginsWord(keysOfThis, key));
+  return keys.some((query) => keysOfThis.some((key) => key.startsWith(query)));
 }

@@ -5,8 +5,9 @@
 import { hasCodePoints } from "../domain/text.ts";
 import { SPELLING_END, TRANSLITERATED } from "./fold.ts";
 import { keysOfName } from "./keys/keys.ts";
-import { dividedSpellings, inWords } from "./loose.ts";
+import { dividedSpellings } from "./loose.ts";
 import { wordStartsOf } from "./tiers.ts";
+import { wordsIn } from "./words.ts";
 
 // Folding drops control characters, so no name contains these marks.
 /** Precedes the first two and the first three code points of a name. */
@@ -67,38 +68,42 @@ function ngramsOfSpelling(spelling: string): string {
 /** Returns the n-grams that only loose spellings have. */
 function looseNgramsOf(folded: string, name: string): string {
   let ngrams = "";
-  for (const spelling of dividedSpellings(folded)) {
-    const words = inWords(spelling);
-    if (words.includes(" ")) ngrams += compactNgramsOf(words, false, DIVIDED_START, DIVIDED);
-  }
-  for (const key of keysOfName(name)) ngrams += compactNgramsOf(inWords(key), true, KEY_START, KEY);
+  for (const spelling of dividedSpellings(folded)) ngrams += dividedNgramsOf(wordsIn(spelling));
+  for (const key of keysOfName(name)) ngrams += ngramsOfKey(key);
   return ngrams;
 }
 
-/** Returns the n-grams of words without the spaces: all, or only those that a space divides. */
-function compactNgramsOf(words: string, isAll: boolean, startMark: string, mark: string): string {
+/** Returns the n-grams of joined words that no word has itself. */
+function dividedNgramsOf(words: string[]): string {
+  if (words.length < 2) return "";
   let ngrams = "";
   let previous = "";
   let last = "";
   let isPreviousStart = false;
   let isLastStart = false;
-  let isStart = true;
-  for (const point of words) {
-    if (point === " ") {
-      isStart = true;
-      continue;
+  for (const word of words) {
+    let isStart = true;
+    for (const point of word) {
+      if (previous !== "" && (isLastStart || isStart)) {
+        const ngram = previous + last + point + SEPARATOR;
+        ngrams += DIVIDED + ngram;
+        if (isPreviousStart) ngrams += DIVIDED_START + ngram;
+      }
+      previous = last;
+      isPreviousStart = isLastStart;
+      last = point;
+      isLastStart = isStart;
+      isStart = false;
     }
-    if (previous !== "" && (isAll || isLastStart || isStart)) {
-      const ngram = previous + last + point + SEPARATOR;
-      ngrams += isPreviousStart ? startMark + ngram + mark + ngram : mark + ngram;
-    }
-    previous = last;
-    isPreviousStart = isLastStart;
-    last = point;
-    isLastStart = isStart;
-    isStart = false;
   }
   return ngrams;
+}
+
+function ngramsOfKey(key: string): string {
+  const ngrams = trigramsOf(key);
+  return (
+    KEY_START + ngrams[0] + SEPARATOR + ngrams.map((ngram) => KEY + ngram + SEPARATOR).join("")
+  );
 }
 
 function beginningsOf(mark: string, text: string): string {

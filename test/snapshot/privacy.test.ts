@@ -10,10 +10,11 @@ import { seedDataset } from "../../src/community/community.ts";
 import { applyChanges, changeSnapshot } from "../../src/import/apply.ts";
 import { buildSnapshot, importDataset } from "../../src/import/import.ts";
 import { fold, SPELLING_END, spell } from "../../src/search/fold.ts";
+import { ngramsOf, SEPARATOR } from "../../src/search/ngrams.ts";
 import { parseHeader } from "../../src/snapshot/format/layout.ts";
 import { clearUnused } from "../../src/snapshot/format/seal.ts";
 import { bytesOf, community, makeSnapshot, user } from "../datasets.ts";
-import { temporaryFolder } from "../support.ts";
+import { openInProcess, temporaryFolder } from "../support.ts";
 
 /** A user whose texts share no two consecutive letters with the texts of any other user. */
 const secret = user(77, "Ǯöλξ 🛸 Ŵÿжфщ Øꝁꝥ", {
@@ -97,6 +98,44 @@ test("no trace of a hidden or deleted user is left in the bytes of a snapshot in
     expect(found(path)).toEqual([]);
     expect(findTraces(path)).toEqual(noTraces);
   }
+});
+
+test("no key and no compact form of a hidden name is left, and none finds it", async () => {
+  const names = ["Гжегож_Щукин", "Ζγούρος.Ξυνός", "Ոսկան-Ճշգրիտ", "흥글릴", "歐陽雪錚"];
+  const typed = [
+    "gzhegozhshchukin",
+    "zgouros xynos",
+    "voskanchshgrit",
+    "heunggeullil",
+    "ouyangxue",
+  ];
+  const secrets = names.map((name, at) => user(900 + at, name));
+  const path = await makeSnapshot([...community, ...secrets]);
+  const ngrams = names.flatMap((name) => ngramsOf({ folded: spell(name), name }).split(SEPARATOR));
+  const loose = new Set(ngrams.filter((ngram) => /^[\u0096-\u0099]/.test(ngram)));
+  const listed = () => {
+    const db = new Database(path, { readonly: true });
+    db.run("CREATE VIRTUAL TABLE temp.listed USING fts5vocab(main, user_ngram, row)");
+    const terms = db.query<{ term: string }, []>("SELECT term FROM listed").all();
+    db.close();
+    return terms.map(({ term }) => term).filter((term) => loose.has(term));
+  };
+  const search = async () => {
+    const target = await openInProcess({ snapshot: path });
+    const bodies = typed.map(async (q) => {
+      const response = await target.fetch(`/search/users?q=${q}`);
+      return (await response.json()) as { users: { id: number }[] };
+    });
+    const ids = (await Promise.all(bodies)).map(({ users }) => users.map(({ id }) => id));
+    await target.close();
+    return ids;
+  };
+  expect(await search()).toEqual(secrets.map(({ id }) => [id]));
+  expect(listed()).toHaveLength(loose.size);
+  await applyChanges(hide(secrets), path, { allowShrink: true });
+  expect(await search()).toEqual(secrets.map(() => []));
+  expect(listed()).toEqual([]);
+  expect(findTraces(path)).toEqual(noTraces);
 });
 
 test("the pages of a snapshot have nothing in the space that they do not use", async () => {

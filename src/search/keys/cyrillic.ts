@@ -11,46 +11,59 @@ const common = `а a б b в v г g д d е e ё e ж zh з z и i й i к k л 
   ђ dj ћ c љ lj њ nj џ dzh ј j ѓ gj ќ kj ѕ dz
   қ k ғ g ң n ү u ұ u һ h ә a ө o җ zh`;
 
-/** The Ukrainian cabinet's resolution 55 (KMU 2010), also Belarusian: г is h, and и is y. */
+/** The Ukrainian cabinet's resolution 55 of 2010, also for Belarusian: г is h. */
 const ukrainian = "г h зг zgh";
 /** The Bulgarian transliteration law of 2009. */
 const bulgarian = "щ sht ъ a";
-/** As most people spell ё, and GOST R 52535. */
+/** Macedonian passports spell џ as dj, and Serbian neighbours ѓ as đ and ќ as ć. */
+const macedonian = "џ dj ѓ dj ќ c";
+/** As most people spell ё. */
 const russian = "ё yo ьо yo ьё yo";
 
+/** Each spelling that some names have besides the common one. */
+const others: [isFor: (text: string) => boolean, spell: (text: string) => string][] = [
+  [
+    (text) => text.includes("г") && (/[іїєґў]/.test(text) || !/[ыэёъ]/.test(text)),
+    replaceBy(common, ukrainian),
+  ],
+  [(text) => /[щъ]/.test(text), replaceBy(common, bulgarian)],
+  [(text) => /[џѓќ]/.test(text), replaceBy(common, macedonian)],
+  [(text) => /ё|ьо/.test(text), replaceBy(common, russian)],
+];
 const spellCommon = replaceBy(common);
-const spellUkrainian = replaceBy(common, ukrainian);
-const spellBulgarian = replaceBy(common, bulgarian);
-const spellRussian = replaceBy(common, russian);
 
-/** Returns the Latin spellings of a text in lower case. */
+/** Returns the Latin spellings of a name in lower case. */
 export function spellCyrillic(text: string): string[] {
-  const spellings = [spellCommon(text)];
-  if (/г/.test(text) && (/[іїєґў]/.test(text) || !/[ыэёъ]/.test(text))) {
-    spellings.push(spellUkrainian(text));
-  }
-  if (/[щъ]/.test(text)) spellings.push(spellBulgarian(text));
-  if (/ё|ьо/.test(text)) spellings.push(spellRussian(text));
-  return spellings;
+  const own = others.filter(([isFor]) => isFor(text)).map(([, spell]) => spell(text));
+  return [spellCommon(text), ...own];
 }
 
-/** Spellings of names that are stored in Latin letters. */
+/** BGN/PCGN 1947: е is ye at the start of a word and after vowels and signs. */
+const afterVowel = (text: string) => text.replace(/(?<![бвгджзйклмнпрстфхцчшщ])е/g, "ye");
+/** Resolution 55: these letters have another spelling at the start of a word. */
+const atStart = (text: string) =>
+  text.replace(/(?<![\p{L}'’ʼ])[юяєї]/gu, (letter) => initials[letter] ?? letter);
+const initials: Record<string, string> = { ю: "yu", я: "ya", є: "ye", ї: "yi" };
+const same = (text: string) => text;
+
+/** The spellings in use of names that are stored in Latin letters. */
 const inUse = [
-  "",
-  "ю yu я ya ё yo й y ий y ый y",
-  "ю yu я ya ё yo й y",
-  "ю yu я ya ия ia ія ia ё yo ий y й y",
-  "г h и y й i ю iu я ia",
-  "ж z ч c ш s ц c х h й j ю ju я ja ё jo щ sc",
-  `х h ю yu я ya й y ${bulgarian}`,
-  "х h ц c ю ju я ja й j",
-].map((table) => replaceBy(common, table));
+  [same, ""],
+  [same, "ю yu я ya ё yo й y ий y ый y"],
+  [same, "ю yu я ya ё yo й y"],
+  [same, "ю yu я ya ия ia ія ia ё yo ий y й y"],
+  [afterVowel, "ю yu я ya ё yo й y"],
+  [afterVowel, "ю yu я ya ё yo й y ий y ый y"],
+  [atStart, "г h и y й i ю iu я ia"],
+  [same, "ж z ч c ш s ц c х h й j ю ju я ja ё jo щ sc ђ d џ dz"],
+  [same, "ж z ч c ш s ц c х h й j ю ju я ja ё jo щ sc џ dz"],
+  [same, `х h ю yu я ya й y ${bulgarian}`],
+  [same, `х h ц c ю ju я ja й j ${macedonian}`],
+] as const;
+const spellersInUse = inUse.map(([prepare, table]) => {
+  const spell = replaceBy(common, table);
+  return (text: string) => spell(prepare(text));
+});
 
 /** Returns the Latin spellings of a query in lower case. */
-export function spellCyrillicInUse(text: string): string[] {
-  // In Ukrainian, these letters are spelled in another way at the beginning of a word.
-  const initial = text.replace(/(?<!\p{L})[юяєї]/gu, (letter) => initials[letter] ?? letter);
-  return [text, initial].flatMap((each) => inUse.map((spell) => spell(each)));
-}
-
-const initials: Record<string, string> = { ю: "yu", я: "ya", є: "ye", ї: "yi" };
+export const spellCyrillicInUse = (text: string) => spellersInUse.map((spell) => spell(text));

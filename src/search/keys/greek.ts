@@ -9,18 +9,48 @@ const official = "ου ou γγ ng γξ nx γχ nch γκ gk";
 const byEar = `ου ou γγ ng γκ g ει i οι i υι i αι e μπ b ντ d
   γιά ya για ya γιο yo γιό yo γιω yo γιώ yo γιου you γε ye τζ tz`;
 
-const spellOfficial = replaceBy(letters, official);
-const spellByEar = replaceBy(letters, byEar);
+/** Letters that look alike, as in chats. */
+const alike = "η h ω w χ x ου ou";
+const allAlike = "β b η h ω w χ x ου ou";
 
-/** Returns the Latin spellings of a text in lower case. */
+const spellOfficial = replaceBy(letters, official);
+const spellWithCh = replaceBy(letters, official, "χ ch");
+const spellByEar = replaceBy(letters, byEar);
+const spellAlike = replaceBy(letters, alike);
+const spellAllAlike = replaceBy(letters, allAlike);
+
+/** Returns the Latin spellings of a name in lower case. */
 export function spellGreek(text: string): string[] {
-  const bare = text.normalize("NFD").replace(/[\u0300-\u0307\u0309-\u036f]/g, "");
-  // A diaeresis keeps two vowels apart: in αϋ, the υ is y.
-  const letters = bare.replace(/ι\u0308/g, "i").replace(/υ\u0308/g, "y");
-  const consonants = letters
+  const bare = withoutAccents(text);
+  const spoken = asSpoken(bare);
+  return [
+    spellOfficial(spoken),
+    spellByEar(spoken),
+    spellAllAlike(bare),
+    spellAlike(asWritten(bare)),
+    spellByEar(asWritten(bare)),
+  ];
+}
+
+/** Returns the Latin spellings of a query in lower case. */
+export function spellGreekInUse(text: string): string[] {
+  const spoken = asSpoken(withoutAccents(text));
+  return [spellWithCh(spoken), spellOfficial(spoken), spellByEar(spoken)];
+}
+
+/** A diaeresis keeps two vowels apart: in αϋ, the υ is y. */
+const withoutAccents = (text: string) =>
+  text
+    .normalize("NFD")
+    .replace(/[\u0300-\u0307\u0309-\u036f]/g, "")
+    .replace(/ι\u0308/g, "i")
+    .replace(/υ\u0308/g, "y");
+
+/** After α, ε and η, υ is a consonant. At the start of a word, μπ is b. */
+const asSpoken = (text: string) =>
+  text
     .replace(/([αεη])υ(?=[βγδζλμνραειουηω])/g, "$1v")
     .replace(/([αεη])υ/g, "$1f")
-    .replace(/(?<![α-ω])μπ/g, "b");
-  const vowels = letters.replace(/([αεη])υ/g, "$1u");
-  return [spellOfficial(consonants), spellByEar(consonants), spellByEar(vowels)];
-}
+    .replace(/(?<!\p{L})μπ/gu, "b");
+
+const asWritten = (text: string) => text.replace(/([αεη])υ/g, "$1u");

@@ -3,10 +3,10 @@ import anyAscii from "any-ascii";
 
 /** Family names of two characters. */
 const LONG_FAMILY =
-  /^(?:欧阳|歐陽|司马|司馬|上官|诸葛|諸葛|夏侯|东方|東方|皇甫|尉迟|公孙|公孫|慕容|令狐|宇文|长孙|司徒|司空|端木|南宫|独孤)/;
+  /^(?:欧阳|歐陽|司马|司馬|上官|诸葛|諸葛|夏侯|东方|東方|皇甫|尉迟|尉遲|公孙|公孫|慕容|令狐|宇文|长孙|司徒|司空|端木|南宫|独孤)/;
 const NAME = /^\p{Script=Han}{2,4}$/u;
 
-/** Characters that are read in another way in a family name. */
+/** Family names that are read or spelled in another way than their characters. */
 const families: Record<string, string> = {
   曾: "zeng",
   单: "shan",
@@ -20,6 +20,10 @@ const families: Record<string, string> = {
   翟: "zhai",
   覃: "qin",
   尉: "wei",
+  尉迟: "yuchi",
+  尉遲: "yuchi",
+  吕: "lu,lv",
+  呂: "lu,lv",
 };
 
 /** Returns the Latin spellings of a text. */
@@ -28,8 +32,8 @@ export function spellChinese(text: string): string[] {
   const [long = ""] = LONG_FAMILY.exec(text) ?? [];
   const family = long || [...text][0] || "";
   const given = spellHan(text.slice(family.length));
-  const first = families[family] ?? spellHan(family);
-  return [`${first} ${given}`, `${given} ${first}`];
+  const spellings = families[family]?.split(",") ?? [spellHan(family)];
+  return spellings.flatMap((spelling) => [`${spelling} ${given}`, `${given} ${spelling}`]);
 }
 
 const spellHan = (text: string) =>

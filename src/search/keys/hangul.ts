@@ -98,15 +98,18 @@ const SYLLABLES = /[가-힣]+/g;
 
 /** Returns the Latin spellings of a text. */
 export function spellKorean(text: string): string[] {
-  const [, family = "", given = ""] = /^([가-힣])([가-힣]{1,2}|\s+[가-힣]{1,3})$/.exec(text) ?? [];
-  const rest = romanize(given.trim());
-  const owners = families[family]?.split(",");
-  const whole = text.replace(SYLLABLES, romanize);
-  if (owners === undefined) return [whole];
-  return [whole, ...[romanize(family), ...owners].map((name) => `${name} ${rest}`)];
+  const whole = text.replace(SYLLABLES, (syllables) => romanize(syllables, changes));
+  const [, family = "", given = ""] = NAME.exec(text) ?? [];
+  if (given === "") return [whole];
+  // In names of people, the sounds of syllables are not changed.
+  const rest = romanize(given.trim(), []);
+  const owners = families[family]?.split(",") ?? [];
+  return [whole, ...[romanize(family, []), ...owners].map((name) => `${name} ${rest}`)];
 }
 
-function romanize(syllables: string): string {
+const NAME = /^([가-힣])([가-힣]{1,2}|\s+[가-힣]{1,3})$/;
+
+function romanize(syllables: string, soundChanges: typeof changes): string {
   const codes = Array.from(syllables, (syllable) => syllable.charCodeAt(0) - 0xac00);
   const text = codes.map((code, at) => {
     const initial = initials[Math.floor(code / 588)] ?? "";
@@ -114,10 +117,10 @@ function romanize(syllables: string): string {
     const next = codes[at + 1];
     const isLinked = next !== undefined && Math.floor(next / 588) === SILENT;
     const final = (isLinked ? linked : finals)[code % 28] ?? "";
-    const end = final === "-" || isLinked || next === undefined ? final : `${final}+`;
-    return (initial === "-" ? "" : initial) + vowel + (end === "-" ? "" : end);
+    const end = isLinked || next === undefined ? final : `${final}+`;
+    return (initial + vowel + end).replaceAll("-", "");
   });
-  const changed = changes.reduce(
+  const changed = soundChanges.reduce(
     (spelling, [sounds, replacement]) => spelling.replace(sounds, replacement),
     text.join(""),
   );

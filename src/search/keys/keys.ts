@@ -3,9 +3,10 @@
  * the other files of this folder the letters of each script.
  */
 import { fold } from "../fold.ts";
+import { wordsIn } from "../words.ts";
 import { spellArmenian, spellGeorgian } from "./caucasian.ts";
 import { spellCyrillic, spellCyrillicInUse } from "./cyrillic.ts";
-import { spellGreek } from "./greek.ts";
+import { spellGreek, spellGreekInUse } from "./greek.ts";
 import { spellChinese } from "./han.ts";
 import { spellKorean } from "./hangul.ts";
 import { spellJapanese } from "./kana.ts";
@@ -18,14 +19,16 @@ const spellers: [RegExp, (text: string) => string[]][] = [
   [/[\p{Script=Hiragana}\p{Script=Katakana}]/u, spellJapanese],
   [/\p{Script=Hangul}/u, spellKorean],
   [/\p{Script=Han}/u, spellChinese],
+  // Besides the letters that have digraphs, such as ö, Azerbaijani has one that is spelled a.
+  [/ə/, (text) => [text.replaceAll("ə", "a")]],
 ];
 
 const ASCII = /^[\x20-\x7e]*$/;
 const HAS_KEYS =
-  /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Han}]/u;
+  /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Han}ə]/iu;
 
-/** More keys of a name are not stored. */
-const MAX_KEYS = 4;
+/** How many distinct spellings of a name have keys. */
+const MAX_SPELLINGS = 4;
 
 /** Letters that spell one consonant. */
 const consonants: Record<string, string> = {
@@ -53,7 +56,10 @@ const SOFT_VOWELS = /[ijy]+(e?)|ou/g;
 const HARD_VOWELS = /[iy]+(e?)|ou/g;
 const DOUBLED = /(.)\1+/gu;
 
-/** Returns the keys of a name, or none if it is in Latin letters. */
+/**
+ * Returns the keys of a name from each of its words on, or none if it is in Latin letters. Words are
+ * joined, so that it does not matter where a query divides them.
+ */
 export function keysOfName(name: string): string[] {
   if (ASCII.test(name) || !HAS_KEYS.test(name)) return [];
   const text = name.normalize("NFKC").toLowerCase();
@@ -61,40 +67,42 @@ export function keysOfName(name: string): string[] {
     .filter(([script]) => script.test(text))
     .reduce((found, [, spell]) => found.flatMap(spell), [text]);
   const isHard = !/\p{Script=Cyrillic}/u.test(text);
-  return [...new Set(spellings.map((spelling) => keyOf(fold(spelling), isHard)))].slice(
-    0,
-    MAX_KEYS,
-  );
+  const keys = new Map<string, string[]>();
+  for (const spelling of spellings) {
+    if (keys.size === MAX_SPELLINGS) break;
+    const words = wordsIn(fold(spelling));
+    const fromEachWord = words.map((_, at) => keyOf(words.slice(at).join(""), isHard));
+    keys.set(fromEachWord.join(" "), fromEachWord);
+  }
+  return [...new Set([...keys.values()].flat())];
 }
 
 /** Returns the Latin spellings that are in use for a query in Cyrillic or Greek. */
 export function spellingsInUse(query: string): string[] {
   const text = query.normalize("NFKC").toLowerCase();
   if (/\p{Script=Cyrillic}/u.test(text)) return spellCyrillicInUse(text);
-  return /\p{Script=Greek}/u.test(text) ? spellGreek(text) : [];
+  return /\p{Script=Greek}/u.test(text) ? spellGreekInUse(text) : [];
 }
 
 /** Returns the keys of a folded query in Latin letters. */
 export function keysOfQuery(folded: string): string[] {
-  const spellings = [folded];
+  const joined = wordsIn(folded).join("");
+  const spellings = [joined];
   // Ch may be h, as in Greek and Polish, and c k.
-  if (/c/.test(folded)) spellings.push(folded.replace(/ch/g, "kh").replace(/c/g, "k"));
+  if (joined.includes("c")) spellings.push(joined.replaceAll("ch", "kh").replaceAll("c", "k"));
   // A long o may be written oh in Japanese.
-  if (/oh/.test(folded)) spellings.push(folded.replace(/oh(?![aiueoy])/g, "o"));
-  return [
-    ...new Set(
-      spellings.flatMap((spelling) =>
-        /j/.test(spelling)
-          ? [keyOf(spelling, false), keyOf(spelling, true)]
-          : [keyOf(spelling, false)],
-      ),
-    ),
-  ];
+  if (joined.includes("oh")) spellings.push(joined.replace(/oh(?![aiueoy])/g, "o"));
+  // Somebody who types hye may not have come to the e, which alone counts.
+  if (joined.endsWith("y")) spellings.push(`${joined}e`);
+  const keys = spellings.flatMap((spelling) =>
+    [false, true].map((isHard) => keyOf(spelling, isHard)),
+  );
+  return [...new Set(keys)];
 }
 
 /** A hard j is a consonant, as in Japanese, and a soft one is like y, as in Serbian. */
-function keyOf(folded: string, isHard: boolean): string {
-  const single = folded
+function keyOf(joined: string, isHard: boolean): string {
+  const single = joined
     .replace(CONSONANTS, (letters) => consonants[letters] ?? letters)
     .replace(/m(?=[bp])/g, "n");
   const soft = isHard ? single : single.replace(SOFTENED, "$1");
