@@ -10,7 +10,7 @@ import { findForeign, isGzip, isSnapshotStart, SNAPSHOT_MARK } from "../../files
 import { SnapshotError } from "./snapshot-error.ts";
 
 export const APPLICATION_ID = Buffer.from(SNAPSHOT_MARK).readUInt32BE();
-export const SCHEMA_VERSION = 7;
+export const SCHEMA_VERSION = 8;
 
 export const HEADER_BYTES = 100;
 /** The offsets of numbers in the header. */
