@@ -7,6 +7,7 @@ import { benchHostile } from "./hostile.ts";
 import { benchHttp } from "./http.ts";
 import { benchImport } from "./import.ts";
 import { describeRun, type Options } from "./measure.ts";
+import { benchNames } from "./names.ts";
 import { benchSearch } from "./search.ts";
 import { closeAll, sizes } from "./server.ts";
 import { benchSoak } from "./soak.ts";
@@ -20,6 +21,7 @@ const benches: Record<string, { run: (options: Options) => Promise<void>; summar
   import: { run: benchImport, summary: "time and memory of import, apply, check and export" },
   growth: { run: benchGrowth, summary: "growth from 10k users to --size" },
   adversary: { run: benchAdversary, summary: "slow queries on contrived names; dear requests" },
+  names: { run: benchNames, summary: "names found as people type them" },
   takedown: { run: benchTakedown, summary: "time and bytes until three replicas hide a user" },
   hostile: { run: benchHostile, summary: "how long a client waits beside attackers" },
   soak: { run: benchSoak, summary: "growth of memory, files and response times over --hours" },
