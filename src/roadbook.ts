@@ -264,19 +264,26 @@ async function openPages(values: Values): Promise<Pages> {
   // One by one, because other values, such as the URL of a store, may have a password.
   return {
     title: values.title,
+    people: values.people,
+    featured: readFeatured(values.featured),
     accent: values.accent,
     logo: values.logo === undefined ? undefined : await readLogo(values.logo),
     language: values.language,
     kiosk: values.kiosk,
     kioskIdle: values.kioskIdle,
     allowIndexing: values.allowIndexing,
-    featured: values.featured,
     links: values.links,
     driverLink: values.driverLink,
     companyLink: values.companyLink,
     icons: values.icons,
     assets: await pageAssets(),
   };
+}
+
+/** Everybody includes each of the others. */
+function readFeatured(featured: Values["featured"]): Pages["featured"] {
+  const ids = featured?.filter((id) => id !== "all");
+  return ids?.length === featured?.length ? ids : "all";
 }
 
 async function readLogo(logo: string | Uint8Array): Promise<Logo> {

@@ -36,7 +36,7 @@ test.each([
   [{ dataset: null }, "dataset must be of type string or bytes or array or iterable, got null"],
   [{ demo: true, page: true, logo: {} }, "logo must be of type string or bytes, got object"],
   [{ trustedProxies: [5] }, "trustedProxies must be of type string, got number"],
-  [{ featured: ["42"] }, "featured must be of type number, got string"],
+  [{ featured: [true] }, "featured must be of type number or string, got boolean"],
   [{ serchLimit: 1 }, "unknown option serchLimit; did you mean searchLimit?"],
   [{ trustedProxies: ["10.0.0.0/33"] }, "trustedProxies must be an IP address or CIDR"],
 ])("with %j, the error is: %s", async (options, message) => {

@@ -46,7 +46,7 @@ function* listFlagsWithoutEffect(
   if (!kiosk && kioskIdle !== defaultOf(serveSettings.kioskIdle)) {
     yield "--kiosk-idle has no effect without --kiosk";
   }
-  if (featured.length > 0 && !featured.some(isPublic)) {
+  if (featured.length > 0 && !featured.some((id) => id === "all" || isPublic(id))) {
     yield "--featured has the id of no public driver, so the start page shows none";
   }
   if (faults.length > 1 && faults.includes("none")) {

@@ -93,6 +93,16 @@ export const port = integer(0, 65_535);
 export const seed = integer(0, 0xffff_ffff);
 export const id = integer(1, Number.MAX_SAFE_INTEGER);
 
+const parseFeatured = (text: string) => (text === "all" ? text : id.parse(text));
+
+/** The id of a user, or everybody. */
+export const featured: Kind<number | "all", number | "all"> = {
+  value: "IDS|all",
+  takes: ["number", "string"],
+  parse: parseFeatured,
+  convert: (given) => parseFeatured(String(given)),
+};
+
 export function oneOf<const Choice extends string>(
   value: string,
   choices: readonly Choice[],

@@ -72,9 +72,16 @@ export const sharedSettings = {
       help: `language of the page: ${languageCodes.join(", ")} (default: the browser's)`,
     },
     featured: {
-      kind: { ...kinds.id, value: "IDS" },
+      kind: kinds.featured,
       list: ",",
-      help: "drivers to show on the start page, such as 1,2,3 (default: those with the most points)",
+      help: paragraph(
+        "drivers to show on the start page, such as 1,2,3, or all of them, in pages (default: the",
+        "twelve with the most points)",
+      ),
+    },
+    people: {
+      kind: kinds.text("WORD"),
+      help: "what the page calls drivers, such as Members (default: the word of its language)",
     },
     title: { kind: kinds.text("NAME"), default: DEFAULT_TITLE, help: "the community's name" },
     accent: { kind: kinds.colour, help: "accent colour, such as '#0a7d4f' (default: yellow)" },

@@ -15,6 +15,9 @@ export const DEFAULT_ACCENT = "#ffc61a";
 /** The help of the flags describes these. */
 export interface Brand {
   title: string;
+  people: string | undefined;
+  /** The ids of the users on the start page. By default, the ones with the most points. */
+  featured: readonly number[] | "all" | undefined;
   language: Language | undefined;
   kiosk: boolean;
   /** In milliseconds. */

@@ -3,8 +3,8 @@ import { type Language, languages, type Texts } from "../domain/languages.ts";
 import { MAX_NAME } from "../domain/model.ts";
 import { Html, html } from "./html.ts";
 import { DOCS_PATH, FAVICON_PATH } from "./page-paths.ts";
-import { type PageContext, type Rendered, renderFeatured, renderView } from "./render.ts";
-import { type Translation, translationIn } from "./translation.ts";
+import { type PageContext, type Rendered, renderCards, renderView } from "./render.ts";
+import { callPeople, type Translation, translationIn } from "./translation.ts";
 import type { View } from "./view.ts";
 
 interface DocumentOptions extends Omit<PageContext, keyof Translation> {
@@ -22,8 +22,10 @@ interface DocumentOptions extends Omit<PageContext, keyof Translation> {
 interface DocumentContext extends DocumentOptions, Translation {}
 
 export function renderDocument(options: DocumentOptions): string {
-  const context = { ...options, ...translationIn(options.language, options.locale) };
-  const { view, language, brand, basePath, logoPath, others, texts } = context;
+  const translation = translationIn(options.language, options.locale);
+  const texts = callPeople(options.brand.people, translation.texts);
+  const context = { ...options, ...translation, texts };
+  const { view, language, brand, basePath, logoPath, others } = context;
   const { title, kiosk } = brand;
 
   const rendered = renderView(view, context);
@@ -41,7 +43,7 @@ ${renderHead(rendered, context)}
   ${renderSearch(context)}
   ${kiosk && renderKeys(context)}
 </header>
-<main id="view"${kiosk && html` tabindex="0"`}>${rendered.main}${renderFeatured(others, context)}</main>
+<main id="view"${kiosk && html` tabindex="0"`}>${rendered.main}${renderCards(texts.others, others, context)}</main>
 ${kiosk ? renderNotices(texts) : renderFooter(context)}
 </body>
 </html>
@@ -118,7 +120,7 @@ function renderKeys(context: DocumentContext): Html {
   return html`<div class="keys"><div>${rowOf("1234567890")}</div><div>${top}</div><div>${home}</div><div>${bottom}
     <button type="button" value=" " aria-label="${texts.spaceKey}">␣</button>
     <button type="button" value="" aria-label="${texts.backspaceKey}">⌫</button></div></div>
-  <div class="bar"><a ${linkIf(view.kind !== "start", start)} aria-label="${texts.backToStart}">${texts.start}</a><a id="back" ${linkIf(leadsBack, results)}>${texts.results}</a>${
+  <div class="bar"><a ${linkIf(view.kind !== "start" || view.after > 0, start)} aria-label="${texts.backToStart}">${texts.start}</a><a id="back" ${linkIf(leadsBack, results)}>${texts.results}</a>${
     brand.language === undefined && buttons
   }</div>`;
 }

@@ -60,8 +60,8 @@ export function renderView(view: View, context: PageContext): Rendered {
 }
 
 function renderStart(view: StartView, context: PageContext): Rendered {
-  const { drivers, companies } = view;
-  const { brand, texts, formatCount, meta } = context;
+  const { drivers, companies, after, next } = view;
+  const { brand, texts, formatCount, meta, basePath } = context;
   const hasDrivers = meta.counts.public_users > 0;
   const counts = [
     hasDrivers && formatCount(meta.counts.public_users, texts.driverCount),
@@ -78,10 +78,11 @@ function renderStart(view: StartView, context: PageContext): Rendered {
   return {
     name: texts.title,
     description: found ? `${describeSite(context)} ${found}.` : describeSite(context),
-    path: "/",
+    path: after > 0 ? `/?after=${after}` : "/",
     main: html`<h1>${heading}</h1>
     <p class="counts">${hasDrivers ? found : texts.nobodyPublic}</p>
-    ${renderFeatured(drivers, context)}
+    ${renderCards(featuredHeading(context), drivers, context)}
+    ${next && renderButton(`${basePath}/?after=${next}`, texts.more)}
     ${view.needsScriptHint && html`<p class="hint">${texts.scriptHint}</p>`}
     <div class="boards">${rows.length > 0 && renderBoard(texts.companies, rows)}</div>`,
   };
@@ -140,14 +141,22 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
   };
 }
 
-export function renderFeatured(
+/** Without achievements, nobody stands out unless the operator says so. */
+function featuredHeading({ texts, brand, meta }: PageContext): string {
+  const { featured } = brand;
+  const standOut = featured === undefined ? meta.counts.achievements > 0 : featured !== "all";
+  return standOut ? texts.featured : texts.drivers;
+}
+
+export function renderCards(
+  heading: string,
   drivers: readonly Stored<User>[],
   context: PageContext,
 ): Html | undefined {
   if (drivers.length === 0) return undefined;
   const details = tellApart(drivers, (user) => user.company?.name, context);
   const cards = drivers.map((user, at) => renderCard(user, details[at], context));
-  return html`<h2>${context.texts.featured}</h2><ul class="cards">${cards}</ul>`;
+  return html`<h2>${heading}</h2><ul class="cards">${cards}</ul>`;
 }
 
 function renderBoard(heading: string, rows: Html[], note?: string | false): Html {
@@ -273,9 +282,9 @@ function renderCompany(view: CompanyView, context: PageContext): Rendered {
     main: html`<header class="sign"><div>${renderHeading(company.name)}<p>${members}</p></div></header>
     ${renderOwnPage(brand.companyLink, company.id, context)}
     <h2>${texts.drivers}</h2>
-    ${cards.length === 0 && html`<p>${texts.noDrivers}</p>`}
+    ${cards.length === 0 && html`<p>${texts.nobodyThere}</p>`}
     <ul class="cards">${cards}</ul>
-    ${next && renderButton(linkTo(`${path}?after=${next}`, context), texts.moreDrivers)}`,
+    ${next && renderButton(linkTo(`${path}?after=${next}`, context), texts.more)}`,
   };
 }
 
@@ -332,7 +341,7 @@ function renderProblem(view: ProblemView, context: PageContext): Rendered {
 }
 
 function renderWayOut({ texts, others, basePath }: PageContext): Html | undefined {
-  return others.length === 0 ? renderButton(`${basePath}/`, texts.otherDrivers) : undefined;
+  return others.length === 0 ? renderButton(`${basePath}/`, texts.backToStart) : undefined;
 }
 
 /** At its normal size, a long name would fill a small screen. */

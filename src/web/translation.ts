@@ -33,7 +33,21 @@ function translate(language: Language, locale: string) {
     formatNumber: (value: number) => numbers().format(value),
     formatDate: (time: string) => dates().format(new Date(time)),
     formatCount: (count: number, forms: Forms) =>
-      fill(forms[plurals().select(count)] ?? "{count}", { count: numbers().format(count) }),
+      fill(forms[plurals().select(count)] ?? forms.other ?? "", { count: numbers().format(count) }),
+  };
+}
+
+/** Replaces the word for drivers by the plural of a community's own, which has no other forms. */
+export function callPeople(people: string | undefined, texts: Texts): Texts {
+  if (people === undefined) return texts;
+  const counted = `${people}: {count}`;
+  return {
+    ...texts,
+    drivers: people,
+    featured: people,
+    driversOf: `{title}: ${people}`,
+    driverCount: { other: counted },
+    firstDrivers: counted,
   };
 }
 

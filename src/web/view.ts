@@ -20,6 +20,9 @@ export interface StartView {
   companies: CompanySearchResult[];
   /** Whether to say that names in another script can be typed in Latin letters, as on a kiosk. */
   needsScriptHint: boolean;
+  /** As on the page of a company, if everybody is shown. */
+  after: number;
+  next: number | undefined;
 }
 
 export interface ResultsView {

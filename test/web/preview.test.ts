@@ -18,7 +18,7 @@ async function tagsOf(path: string, options: Partial<Options> = {}) {
   return { canonical, html, ...Object.fromEntries([...tags].map(([, ...tag]) => tag)) };
 }
 
-const find = "Find drivers and companies, and see what they have achieved.";
+const find = "Find people and companies, and see what they have achieved.";
 test.each([
   ["/", "Who is on the road", `${find} 2 drivers, 2 companies.`],
   ["/?q=%C5%82u+%26", "Results for “łu &amp;”", "Nobody by that name"],

@@ -25,6 +25,8 @@ async function load(
 
 const plain: Brand = {
   title: "Roadbook",
+  people: undefined,
+  featured: undefined,
   language: undefined,
   kiosk: false,
   kioskIdle: 1000,
@@ -120,6 +122,62 @@ test("the start page has the public featured drivers, and says whose drivers the
   expect([...html.matchAll(/href="\/drivers\/(\d+)"/g)].map(([, id]) => id)).toEqual(["42"]);
   expect(html).toMatch(/<h1>Who is on the road<\/h1>\s*<p class="counts">3 drivers, 5 companies</);
   expect(await load("/", { title: "Nord" })).toContain("<h1>Drivers of Nord</h1>");
+});
+
+test.each([false, true])("--featured all shows everybody, in pages (kiosk: %p)", async (kiosk) => {
+  const dataset = [
+    { type: "user", id: 3, public: false },
+    ...Array.from({ length: 30 }, (_, at) => user(2 * at + 2, `Driver ${at}`)),
+  ];
+  const options = { dataset, kiosk, featured: ["all"] };
+  const idsOn = (html: string) =>
+    [...html.matchAll(/"\/drivers\/(\d+)/g)].map(([, id]) => Number(id));
+
+  const first = await load("/", options);
+  const second = await load("/?after=48", options);
+  expect(first).toContain('<a href="/?after=48">Show more</a>');
+  expect(second).not.toContain("Show more");
+  expect(idsOn(first + second)).toEqual(Array.from({ length: 30 }, (_, at) => 2 * at + 2));
+  if (kiosk) expect(second).toContain('<a href="/" aria-label="Back to the start">');
+  else expect(second).toContain('<link rel="canonical" href="http://roadbook.test/?after=48">');
+
+  // Below an empty result, all of them would be too many.
+  expect(idsOn(await load("/?q=zzzz", options))).toHaveLength(12);
+});
+
+test("drivers are notable if they have achievements, or if the operator has chosen them", async () => {
+  const dataset = [user(1, "Anna"), user(2, "Bo")];
+  expect(await load("/")).toContain("<h2>Notable drivers</h2>");
+  expect(await load("/", { dataset })).toContain("<h2>Drivers</h2>");
+  expect(await load("/", { dataset, featured: [2] })).toContain("<h2>Notable drivers</h2>");
+});
+
+test.each(Object.keys(languages))("with --people, no page in %s says drivers", async (language) => {
+  const dataset = [
+    { type: "company", id: 3, name: "Nord", member_count: 1 },
+    { type: "company", id: 4, name: "Empty", member_count: 1 },
+    user(1, "Anna", { company: { id: 3, role: "Chief" } }),
+    ...Array.from({ length: 30 }, (_, at) => user(2 + at, `Bo ${at}`)),
+  ];
+  const options = { dataset, language, people: "Truckers", title: "Nord", featured: ["all"] };
+  const pages: Record<string, string> = {};
+  const companies = ["/companies/3", "/companies/4", "/companies/5"];
+  for (const path of [
+    "/",
+    "/?q=bo",
+    "/?q=x",
+    "/?q=zz",
+    "/drivers/1",
+    "/drivers/999",
+    ...companies,
+  ]) {
+    pages[path] = await load(path, options);
+    const text = pages[path].replaceAll("/drivers/", "");
+    expect(text).not.toMatch(/driver|fahrer|conduc|kierow|řidi/i);
+  }
+  expect(pages["/"]).toContain("<h1>Nord: Truckers</h1>");
+  expect(pages["/"]).toContain('<p class="counts">Truckers: 31,');
+  expect(pages["/?q=bo"]).toContain('<p class="counts">Truckers: 10</p>');
 });
 
 test("a driver has a heading, a company, and drawings in the page itself", async () => {
@@ -253,7 +311,7 @@ test("a kiosk has buttons for the languages unless one is fixed, and explains sc
 });
 
 test("a kiosk, which shows no label, says in its field what can be found", async () => {
-  expect(await load("/", { kiosk: true })).toContain('placeholder="Find a driver or company"');
+  expect(await load("/", { kiosk: true })).toContain('placeholder="Find a person or company"');
   expect(await load("/")).toContain('placeholder="Part of a name"');
 });
 
@@ -297,14 +355,16 @@ test.each([false, true])(
   async (kiosk) => {
     const company = { id: 3, role: "Member" };
     const dataset = [
-      { type: "company", id: 3, name: "Nord", member_count: 7 },
+      { type: "company", id: 3, name: "Nord", member_count: 12 },
       { type: "user", id: 9, public: false },
-      ...[1, 2, 3, 4, 5].map((id) => user(id, `Anna ${id}`, { company })),
+      user(5, "Anna", { company: { id: 4, role: "Owner" } }),
+      { type: "company", id: 4, name: "Süd", member_count: 1 },
+      ...Array.from({ length: 11 }, (_, at) => user(10 + at, `Nils ${at}`, { company })),
       user(6, "Zoë"),
     ];
     const driversOn = async (path: string) => {
       const html = await load(path, { dataset, kiosk, featured: [9, 6, 5] });
-      const [own = "", others = ""] = html.split("Notable drivers");
+      const [own = "", others = ""] = html.split("<h2>Also here<");
       return [own, others].map((part) =>
         [...part.matchAll(/"\/drivers\/(\d+)/g)].map(([, id]) => Number(id)),
       );
@@ -314,9 +374,9 @@ test.each([false, true])(
     expect(await driversOn("/?q=z")).toEqual([[], [6, 5]]);
     expect(await driversOn("/drivers/5")).toEqual([[], [6]]);
     expect(await driversOn("/drivers/9")).toEqual([[], [6, 5]]);
-    // Five rows.
-    expect(await driversOn("/?q=anna")).toEqual([[1, 2, 3, 4, 5], []]);
-    expect(await driversOn("/companies/3")).toEqual([[1, 2, 3, 4, 5], []]);
+    // Eleven rows.
+    const eleven = Array.from({ length: 11 }, (_, at) => 10 + at);
+    expect(await driversOn("/companies/3")).toEqual([eleven, []]);
   },
 );
 
@@ -343,11 +403,11 @@ test("a company's page shows 24 public drivers by id, and and each of its pages 
     const { facts, body } = await get(path, accept);
     expect(facts).toEqual([200, "private, max-age=60"]);
     expect(body).toContain("<h1>Nord</h1><p>70 members, 30 with a public profile</p>");
-    expect(body.includes('"/companies/3?after=47">More drivers<')).toBe(hasNext);
+    expect(body.includes('"/companies/3?after=47">Show more<')).toBe(hasNext);
     found.push(...[...body.matchAll(/href="\/drivers\/(\d+)"/g)].map(([, id = ""]) => id));
   }
   expect(found).toEqual(Array.from({ length: 30 }, (_, at) => String(2 * at + 1)));
-  expect((await get("/companies/4?after=x")).body).toContain("None of its drivers has a public");
+  expect((await get("/companies/4?after=x")).body).toContain("Nobody there has a public profile");
   expect((await get("/companies/03")).facts).toEqual([404, "no-store"]);
   expect((await get("/companies/5", "*/*")).body).toContain('"code":"route_not_found"');
   await target.close();
@@ -580,7 +640,7 @@ describe.each(Object.entries(languages))("in the language %s", (language, texts)
 
 test.each([
   ["/drivers/43", 403, "This profile is private"],
-  ["/drivers/999999", 404, "No such driver"],
+  ["/drivers/999999", 404, "No such profile"],
   ["/?q=a", 200, "One letter is not enough"],
   ["/?q=zzzzqq", 200, "Results for “zzzzqq”"],
 ])(
@@ -589,7 +649,7 @@ test.each([
     for (const [featured, link] of [
       [[42], '<a href="/drivers/42">Łukasz Nowak<'],
       // A private user.
-      [[43], '<a href="/">See other drivers<'],
+      [[43], '<a href="/">Back to the start<'],
     ] as const) {
       const target = await openInProcess({ dataset: fixture, page: true, featured });
       const response = await target.fetch(path, { headers: { accept: "text/html" } });

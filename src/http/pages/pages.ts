@@ -49,7 +49,8 @@ export function createPages(service: Service) {
       const refused = isSearch ? await countSearch?.(request) : undefined;
 
       const data = currentSnapshot();
-      if (query === "") return renderer.show(request, data, readStart(data, pages));
+      if (query === "")
+        return renderer.show(request, data, readStart(data, pages, afterOf(request)));
       if (!isSearch) {
         return renderer.show(request, data, { kind: "problem", problem: "invalid_query", query });
       }
@@ -62,8 +63,7 @@ export function createPages(service: Service) {
       if (refused) return renderer.respond(request, data, limited(refused));
 
       const id = parseId(params.companyId);
-      const after = parseId(parametersOf(request).after ?? "") ?? 0;
-      return renderer.respond(request, data, readCompany(data, id, after));
+      return renderer.respond(request, data, readCompany(data, id, afterOf(request)));
     })
     .get(driverPath(":driverId"), ({ request, params }) => {
       const id = parseId(params.driverId);
@@ -155,6 +155,11 @@ const limited = ({ resetMs }: Decision): ProblemView => {
 
 function queryOf(request: Request): string {
   return normalizeQuery(parametersOf(request).q ?? "");
+}
+
+/** The id in the address of a page of a list, after which the page begins. */
+function afterOf(request: Request): number {
+  return parseId(parametersOf(request).after ?? "") ?? 0;
 }
 
 /** Decoded as Elysia does for the API, also if malformed. The last of several values counts. */

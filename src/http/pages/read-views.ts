@@ -14,43 +14,54 @@ import type {
 } from "../../web/view.ts";
 import type { Pages } from "../app-options.ts";
 
-/** The ids of --featured. */
-type Featured = readonly number[] | undefined;
-
 const DRIVERS_PER_PAGE = 24;
 /** Counting more public members would delay other requests. */
 const MAX_COUNTED = 10_000;
-/** With more rows, a tall screen is at least half full. */
-const FEW_ROWS = 4;
+/** With more rows in columns, a screen is at least half full. */
+const FEW_ROWS = 10;
 
-export function readStart(
-  data: Snapshot,
-  { featured, kiosk }: Pick<Pages, "featured" | "kiosk">,
-): StartView {
-  const { companies, search } = data;
-  const drivers = readFeatured(data, featured);
+type Featured = Pages["featured"];
+
+/** If everybody is shown, the page begins after the id `after`. */
+export function readStart(data: Snapshot, { featured, kiosk }: Pages, after: number): StartView {
+  const { companies, search, users } = data;
+  // One more shows whether there is another page.
+  const ids = featured === "all" ? users.listIds(after, DRIVERS_PER_PAGE + 1) : [];
+  const drivers =
+    featured === "all"
+      ? readUsers(data, ids.slice(0, DRIVERS_PER_PAGE))
+      : readFeatured(data, featured);
   return {
     kind: "start",
     drivers,
     companies: drivers.length === 0 ? companies.listLargest() : [],
     // Only for a kiosk, because it reads many names.
     needsScriptHint: kiosk && search.hasLatinSpellings(),
+    after,
+    next: ids.length > drivers.length ? drivers.at(-1)?.id : undefined,
   };
 }
 
-/** Leaves out featured users who have become private. */
-function readFeatured({ meta, users }: Snapshot, ids: Featured): Stored<User>[] {
-  return (ids ?? meta.featured).flatMap((id) => {
+function readFeatured(data: Snapshot, featured: Featured): Stored<User>[] {
+  const ids = featured === undefined || featured === "all" ? data.meta.featured : featured;
+  return readUsers(data, ids);
+}
+
+/** Leaves out users who have become private. */
+function readUsers({ users }: Snapshot, ids: readonly number[]): Stored<User>[] {
+  return ids.flatMap((id) => {
     const user = users.findProfile(id);
     return "missing" in user ? [] : [user];
   });
 }
 
 /** The featured users shown below a view of a few rows, so that no screen is empty. */
-export function readOthers(view: View, data: Snapshot, ids: Featured): Stored<User>[] {
+export function readOthers(view: View, data: Snapshot, featured: Featured): Stored<User>[] {
   if (view.kind === "start" || countRows(view) > FEW_ROWS) return [];
+  // The rest of a long list needs no others.
+  if (view.kind === "company" && view.after > 0) return [];
   const shown = new Set(listDrivers(view).map(({ id }) => id));
-  return readFeatured(data, ids).filter(({ id }) => !shown.has(id));
+  return readFeatured(data, featured).filter(({ id }) => !shown.has(id));
 }
 
 function countRows(view: Exclude<View, StartView>): number {
