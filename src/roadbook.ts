@@ -215,7 +215,6 @@ export async function openRoadbook(values: Values, { snapshot, remote, limiter }
     setFaults,
     listFaults: () => injector?.list() ?? [],
     resetLimit: () => limiter?.reset(),
-    isPublic: (id: number) => typeof reloadable.current().users.findName(id) === "string",
     limiterStatus: () => limiter?.status(),
     close,
     [Symbol.asyncDispose]: close,

@@ -64,12 +64,6 @@ const settings = declare("Flags", {
   ...writingFlags,
 });
 
-const NEEDLESS_MAP = paragraph(
-  "the ids of all users are integers: with --id-map they get other numbers, so {id} in",
-  "--driver-link is not theirs; to keep them, leave --id-map out, and give roles, companies and",
-  "achievements numbers in the queries",
-);
-
 export const importCommand = command({
   settings,
   notes: [
@@ -97,12 +91,8 @@ export const importCommand = command({
     const { skipped } = imported;
     if (skipped.count > 0 && !options.json) console.error(skipped.format());
 
-    // Beside an older snapshot that was made with the map, it can no longer be left out.
-    const isNeedless = imported.hasNeedlessMap && imported.differences === undefined;
     const lines = [describeImport(imported, to, options.dryRun), ...listDetails(imported)];
-    if (isNeedless) lines.push(NEEDLESS_MAP);
-    const flags = { dry_run: options.dryRun, needless_id_map: isNeedless };
-    await finish(to, options, lines, { ...flags, ...toOutcome(imported) });
+    await finish(to, options, lines, { dry_run: options.dryRun, ...toOutcome(imported) });
     if (to !== undefined && !options.dryRun && !options.json) suggestNext(["--snapshot", to]);
   },
 });

@@ -1,12 +1,10 @@
 /** `roadbook serve`: assembles the server and runs it until SIGTERM or SIGINT. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { MAX_BYTES_IN_MEMORY } from "../domain/limits.ts";
 import { paragraph } from "../domain/text.ts";
 import { MAX_DURATION_DAYS } from "../domain/time.ts";
 import { version } from "../domain/version.ts";
-import { reasonOf } from "../files/errors.ts";
-import { makeTemporaryFolder } from "../files/temporary-folder.ts";
+import { makeTemporaryFolder, removeLeftovers } from "../files/temporary-folder.ts";
 import type { ResponseFacts } from "../http/app-options.ts";
 import { endpoints } from "../http/endpoints.ts";
 import type { SharedBudget } from "../http/request-context.ts";
@@ -131,7 +129,8 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
   using limiter = await openLimiter(values, storeOf(values, log));
   const resources = { remote, imported, limiter, metrics };
   await using roadbook = await openServed(values, resources, log);
-  if (values.cacheDir !== undefined) tryCacheFolder(values.cacheDir, log);
+  // What killed servers have left there.
+  if (values.cacheDir !== undefined) void removeLeftovers(values.cacheDir);
 
   metrics?.addGauges({ roadbook, remote, certificate });
 
@@ -189,7 +188,7 @@ async function watchUntilSignal(server: Server, values: ServeValues, log: Log): 
 
   // Called before the ready line, because programs may send a signal as soon as they read it.
   const signalled = nextSignal();
-  warnAboutFlags(values, roadbook.isPublic, log);
+  warnAboutFlags(values, log);
   announce(server, values, log);
   if (process.env.NOTIFY_SOCKET) void reportReady(log);
   log.info({ signal: await signalled }, "stopping");
@@ -251,22 +250,6 @@ async function openServed(
     },
   };
   return openRoadbook(options, { snapshot, remote: remote ?? imported, limiter });
-}
-
-/**
- * Warns now if the folder cannot be used, because only a later snapshot may be large enough to need
- * it. Otherwise, what killed servers have left there is removed.
- */
-function tryCacheFolder(folder: string, log: Logger): void {
-  try {
-    using _ = makeTemporaryFolder(folder);
-  } catch (error) {
-    const size = `${MAX_BYTES_IN_MEMORY / 1e6} MB`;
-    const problem = `${folder}: ${reasonOf(error)}`;
-    log.warn(
-      `--cache-dir cannot be used, so no snapshot of over ${size} can be served: ${problem}`,
-    );
-  }
 }
 
 /** Imported only if needed, because the metrics slow down startup. */

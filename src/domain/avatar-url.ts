@@ -27,23 +27,5 @@ export function completeAvatar(userId: number, avatar: string | null, baseUrl: s
 /** Resolves an avatar as a browser would, unless it is an http(s) URL or stands for none. */
 export function resolveAvatar(avatar: string, base: string): string {
   if (/^https?:\/\//i.test(avatar) || isPlaceholder(avatar) || isUncomputed(avatar)) return avatar;
-  return URL.parse(escapeFileName(avatar), base)?.href ?? avatar;
-}
-
-/**
- * Escapes what a file name may contain and means something else in a URL, such as `100% a?b#1.jpg`.
- * A text that is escaped already stays, and so does a query, such as `?v=2` or `?1710003900`.
- */
-function escapeFileName(path: string): string {
-  const escaped = isEscaped(path) ? path : path.replaceAll("%", "%25");
-  return escaped.replaceAll("#", "%23").replace(/\?(?=[^=]*\.[a-z]\w{1,4}$)/gi, "%3F");
-}
-
-function isEscaped(path: string): boolean {
-  try {
-    decodeURIComponent(path);
-    return true;
-  } catch {
-    return false;
-  }
+  return URL.parse(avatar, base)?.href ?? avatar;
 }

@@ -25,8 +25,6 @@ export class Ids implements Disposable {
   readonly #translator: IdMap | undefined;
   /** The mark of the new snapshot, if the source has a snapshot's numbers. */
   readonly #givenMark: string | undefined;
-  /** Whether a user so far has a key that is no valid id. Undefined if there was none. */
-  #needsMap: boolean | undefined;
 
   private constructor(source: SourceIds, old: OldSnapshot | undefined, map: IdMap | undefined) {
     this.#map = map;
@@ -65,14 +63,7 @@ export class Ids implements Disposable {
 
   /** Replaces the keys in a record of the source by numbers. */
   translate(record: RawRecord): void {
-    if (!this.#translator) return;
-    if (record.type === "user" && !this.#needsMap) this.#needsMap = !isInteger(record.id);
-    this.#translator.translate(record);
-  }
-
-  /** Whether the map has replaced numbers of users that needed no map. */
-  hasNeedlessMap(): boolean {
-    return this.#needsMap === false;
+    this.#translator?.translate(record);
   }
 
   /** Returns the id of a user, whom a command names by a key or, without a map, by the id. */
@@ -158,10 +149,4 @@ function laterMark(
   const oldNumber = map.findMark(oldMark);
   const isOld = number !== undefined && oldNumber !== undefined && oldNumber > number;
   return isOld ? oldMark : sourceMark;
-}
-
-/** Whether a key, which tables have as text, is a valid id. */
-function isInteger(key: unknown): boolean {
-  const isDecimal = typeof key === "number" || (typeof key === "string" && /^[1-9]\d*$/.test(key));
-  return isDecimal && Number.isSafeInteger(Number(key)) && Number(key) > 0;
 }

@@ -66,8 +66,6 @@ export interface ReadReport {
   unknownColumns: readonly UnknownColumn[];
   /** How files were read, where they could not show it at once. */
   notes: readonly string[];
-  /** Whether all ids of users are integers, although they were translated by an id map. */
-  hasNeedlessMap: boolean;
   skipped: SkippedErrors;
 }
 
@@ -117,7 +115,6 @@ export async function readDataset<Parsed extends RecordKey>(
     times,
     unknownColumns: reader.unknownColumns,
     notes: reader.notes,
-    hasNeedlessMap: ids.hasNeedlessMap(),
     skipped: collector.skipped,
   };
 }

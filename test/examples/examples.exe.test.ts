@@ -203,20 +203,6 @@ describe.if(isRequired)("the package", () => {
     expect(await server.exited).toBe(0);
   });
 
-  test("on a system that is too old for better-sqlite3, the error names the library", async () => {
-    const modules = join(folder, "node_modules");
-    const addon = join(modules, `better-sqlite3/prebuilds/${platform}.node`);
-    const compiled = readFileSync(addon, "latin1");
-    // As long as the version that it needs, and newer than all.
-    await Bun.write(addon, Buffer.from(compiled.replace(/GLIBC_2\.34/g, "GLIBC_9.99"), "latin1"));
-    const { code, stderr } = await inFolder([node("node24"), tool("roadbook"), "--port", "0"]);
-    await Bun.write(addon, Buffer.from(compiled, "latin1"));
-    expect([code, stderr]).toEqual([
-      1,
-      "roadbook: this system is too old for better-sqlite3, which needs glibc 9.99; use Roadbook's executable, which needs glibc 2.17\n",
-    ]);
-  });
-
   test("the tarball has the same bytes whatever the umask, and a list of its parts has its hash", async () => {
     const again = join(temporaryFolder(), "package");
     const pack = [process.execPath, "scripts/package.ts", "--out", again];

@@ -294,19 +294,3 @@ test("hiding users leaves an empty map empty", async () => {
   await expect(hiding).rejects.toThrow(`${idMap} is not the id map of ${target}; give the file`);
   expect(statSync(idMap).size).toBe(0);
 });
-
-test.each<[string, unknown[], boolean]>([
-  ["integers", [1, "7", 2 ** 53 - 1], true],
-  ["an integer and text", [1, "a"], false],
-  ["integers that need a map", [1, 2n ** 53n], false],
-  ["a number with zeros in front", ["007"], false],
-  ["nobody", [], false],
-])("a map is needless only for keys that are all integers: %s", async (_, keys, expected) => {
-  const folder = temporaryFolder();
-  const users = keys.map((id) => `${id},1,Ann,2021-05-31\n`).join("");
-  writeFileSync(join(folder, "users.csv"), `id,public,name,created_at\n${users}`);
-  writeFileSync(join(folder, "companies.csv"), "id,name\nacme,Acme\n");
-  const idMap = join(folder, "ids");
-  const { hasNeedlessMap } = await importDataset(folder, join(folder, "snapshot"), { idMap });
-  expect(hasNeedlessMap).toBe(expected);
-});

@@ -48,17 +48,6 @@ describe("without a terminal, each event is one line of JSON", () => {
     }
   });
 
-  test("an accent that would vanish in one of the modes", async () => {
-    const target = await open(["--accent", "#fffdf0"]);
-    const { level, accent, shown } = await target.find(({ msg }) => msg.startsWith("--accent"));
-    expect({ level, accent, shown }).toEqual({
-      level: "warn",
-      accent: "#fffdf0",
-      shown: "#141414",
-    });
-    await target.close();
-  });
-
   test("a new snapshot and a rejected snapshot", async () => {
     const snapshot = await makeSnapshot();
     const target = await open(["--snapshot", snapshot]);
@@ -137,34 +126,6 @@ test("a shared cache without a public URL is reported", async () => {
     const found = target.lines().filter(({ msg }) => msg.startsWith("--cache-max-age without"));
     expect(found).toHaveLength(warnings);
   }
-});
-
-test("flags that have no effect are each reported once, and others not at all", async () => {
-  const snapshot = await makeSnapshot();
-  const warningsOf = async (words: string[], env = {}) => {
-    const target = await open(["--snapshot", snapshot, ...words], env);
-    await target.fetch("/health");
-    await target.close();
-    return target
-      .lines()
-      .filter(({ level }) => level === "warn")
-      .map(({ msg }) => msg);
-  };
-  const idle = "--access-log --log-level warn --kiosk-idle 3m --featured 43,999";
-  const faults = "--fault none --fault search:status=503 --cache-dir /dev/null/cache";
-  expect(await warningsOf(`${idle} ${faults}`.split(" "))).toEqual([
-    expect.stringMatching(
-      /^--cache-dir cannot be used, so no snapshot of over 8 MB .*: \/dev\/null/,
-    ),
-    "--access-log logs nothing with --log-level warn, because it logs at level info",
-    "--kiosk-idle has no effect without --kiosk",
-    "--featured has the id of no public driver, so the start page shows none",
-    "--fault none has no effect beside other faults",
-    expect.stringContaining("FAULT INJECTION IS ON"),
-  ]);
-  const useful = "--access-log --kiosk --kiosk-idle 3m --featured 43,42 --cache-dir";
-  expect(await warningsOf([...useful.split(" "), temporaryFolder()])).toEqual([]);
-  expect(await warningsOf(["--fault", "none"])).toHaveLength(1);
 });
 
 test("faults in the variable add up, and a warning lists them", async () => {
