@@ -6,9 +6,10 @@ export class InvalidValue extends RangeError {
   override name = "InvalidValue";
 }
 
-export function findSimilar(name: string, known: readonly string[]): string | undefined {
+/** Returns a name that differs from `name` in a few letters, at most half of them. */
+export function findSimilar(name: string, known: readonly string[], few = 3): string | undefined {
   const similar = known.length > 0 ? closest(name, known) : undefined;
-  return similar && distance(name, similar) <= Math.min(3, name.length / 2) ? similar : undefined;
+  return similar && distance(name, similar) <= Math.min(few, name.length / 2) ? similar : undefined;
 }
 
 /** Returns the end of the error for an unknown name. */

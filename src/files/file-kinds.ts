@@ -22,7 +22,7 @@ interface Foreign {
 
 const foreign: readonly Foreign[] = [
   {
-    is: "a spreadsheet; save each sheet as CSV UTF-8, and give that file or their folder",
+    is: "a spreadsheet; save it as CSV UTF-8, and give that file, or a folder of several",
     starts: /^(?:PK[^\w\s,;"]|\xd0\xcf)/,
   },
   {

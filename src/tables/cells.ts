@@ -108,7 +108,8 @@ export function toPublic(cell: unknown): unknown {
   const text = asText(value).toLowerCase();
   if (TRUE.includes(text)) return true;
   if (FALSE.includes(text)) return false;
-  return /^[01][.,]0+$/.test(text) ? new InvalidCell(value, FLOAT_ADVICE) : value;
+  if (typeof value !== "string" || value === "") return value;
+  return new InvalidCell(value, /^[01][.,]0+$/.test(text) ? FLOAT_ADVICE : "; write yes or no");
 }
 
 const FLOAT_ADVICE =
@@ -172,7 +173,7 @@ export function toTime(cell: unknown, orders: DateOrders = {}): unknown {
 
   const text = asText(value);
   const time = SECONDS.test(text) ? fromNumber(text) : completed(ordered(text, orders));
-  return time ?? new InvalidCell(value, adviseOnTime(text));
+  return time ?? new InvalidCell(value, adviseOnTime(text), A_TIME);
 }
 
 /** Reads a date type. MySQL's dates without a month or a day arrive as an invalid one. */
@@ -180,7 +181,7 @@ function fromDate(date: Date): unknown {
   const year = date.getUTCFullYear();
   if (year >= 0 && year <= 9999) return formatTime(date.getTime() / 1000);
   const text = Number.isNaN(year) ? "0000-00-00" : String(date);
-  return new InvalidCell(text, adviseOnTime(text));
+  return new InvalidCell(text, adviseOnTime(text), A_TIME);
 }
 
 function fromNumber(text: string): string | undefined {
@@ -221,6 +222,7 @@ function yearFirst(order: DateOrder) {
   };
 }
 
+const A_TIME = "a date or a time";
 const NO_DATE =
   "; it stands for no date: select NULL, and leave out such users or give them the platform's first day";
 

@@ -144,7 +144,8 @@ function guessColumn(title: string, absent: readonly string[]): string | undefin
     ...others,
     ...absent.map((column) => [simplify(column), column] as const),
   ]);
-  const similar = findSimilar(simplify(title), [...known.keys()]);
+  // Among so many titles, some differ from any other word in three letters.
+  const similar = findSimilar(simplify(title), [...known.keys()], 2);
   if (similar !== undefined) return known.get(similar);
   return absent.find((column) => column.startsWith(`${simplify(title)}_`));
 }
@@ -177,11 +178,12 @@ function refuseMissing(
   const others = unknown.map(({ column, meant }) => describeTitle(column, meant && `${meant}?`));
   const listed = [...taken, ...others].slice(0, MAX_LISTED).join(", ");
 
-  const cures: string[] = [];
+  const isQuery = file.endsWith(".sql");
+  const hasTitles = columns.size > 0 || isQuery;
+  const cures = hasTitles ? [] : ["the first line must have the names of the columns"];
   if (missing.some((column) => column !== "id"))
     cures.push("rename those that are meant, or add them");
-  if (missing.includes("id") && table === "users")
-    cures.push(file.endsWith(".sql") ? "select an id" : ADD_ID);
+  if (missing.includes("id") && table === "users") cures.push(isQuery ? "select an id" : ADD_ID);
   throw new Error(
     `${file}: no column is ${missing.join(" or ")}; found ${listed}; ${cures.join("; ")}`,
   );

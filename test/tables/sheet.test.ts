@@ -157,7 +157,17 @@ describe("what is typically wrong is named with its cure", () => {
     [
       "no title that anybody knows",
       "Colour;Mileage\nred;x\n",
-      'members.csv: no column is id or public or name or created_at; found "Colour", "Mileage"; rename those that are meant, or add them; ',
+      'members.csv: no column is id or public or name or created_at; found "Colour", "Mileage"; the first line must have the names of the columns; rename those that are meant, or add them; ',
+    ],
+    [
+      "other words, which are no guesses",
+      toText(edit(0, { 1: "First name", 7: "Steam ID" })),
+      '"First name", "Steam ID"; rename those that are meant, or add them',
+    ],
+    [
+      "a heading above the titles",
+      `Our members,,,,,,,\n${toText(sheet)}`,
+      'found "Our members"; the first line must have the names of the columns; ',
     ],
     [
       "no titles at all",
@@ -210,6 +220,7 @@ describe("what is typically wrong is named with its cure", () => {
       toText(edit(3, { 2: "05/31/2021" })),
       "members.csv: created_at: line 13 has the day first, and line 4 the month; correct one of them",
     ],
+    ["a month", toText(edit(3, { 2: "June 2021" })), 'must be a date or a time, got "June 2021"; '],
     ["a year of two digits", toText(edit(3, { 2: "31/05/21" })), "; write it as 2021-05-31, 2021-"],
     [
       "a number instead of a date",
@@ -251,7 +262,12 @@ describe("what is typically wrong is named with its cure", () => {
       { "users.csv": toText(edit(3, { 3: "Twin" })), "companies.csv": companies },
       'got "Twin"; several companies have this name, so write their ids in a column company_id',
     ],
-    ["maybe", toText(edit(3, { 5: "friends" })), 'public: must be true or false, got "friends"'],
+    [
+      "maybe",
+      toText(edit(3, { 5: "friends" })),
+      'public: must be true or false, got "friends"; write yes or no',
+    ],
+    ["a tick", toText(edit(3, { 5: "✓" })), 'got "✓"; write yes or no'],
     ["nothing about visibility", toText(edit(3, { 5: "" })), "public: is missing; write yes or no"],
     ["an id twice", toText(edit(3, { 0: "2" })), "id: duplicate user id 2 (first on line 3)"],
     ["a thousand", toText(edit(3, { 0: '"1,234"' })), 'got "1,234"; remove the separator'],
@@ -269,7 +285,7 @@ describe("what is typically wrong is named with its cure", () => {
     [
       "a spreadsheet called .csv",
       Buffer.from("PK\u0003\u0004\u0014\0\u0006\0\b\0\0\0!\0\xb5", "latin1"),
-      "members.csv is a spreadsheet; save each sheet as CSV UTF-8, and give that file or their folder",
+      "members.csv is a spreadsheet; save it as CSV UTF-8, and give that file, or a folder of several",
     ],
     [
       "the characters of Windows",
@@ -305,6 +321,7 @@ describe("what is untidy, but clear, is no error", () => {
       "words in another language",
       toText(sheet).replaceAll(",yes,", ",JA,").replaceAll(",no,", ",nein,"),
     ],
+    ["the words for a name in other languages", toText(edit(0, { 1: "Nombre" }))],
     ["accents that are missing", toText(edit(0, { 2: "Clen od", 5: "verejny" }))],
   ])("%s", async (_, text) => {
     const { error, counts } = await importSheet(text);
