@@ -163,7 +163,7 @@ describe("invariants", () => {
     expectOnlyIn(
       [
         "import/id-map.ts",
-        "import/references.ts",
+        "import/last-checks.ts",
         "import/row-writer.ts",
         "import/skip-invalid.ts",
         "search/find.ts",

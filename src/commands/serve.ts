@@ -190,7 +190,7 @@ async function watchUntilSignal(server: Server, values: ServeValues, log: Log): 
   const signalled = nextSignal();
   warnAboutFlags(values, log);
   announce(server, values, log);
-  if (process.env.NOTIFY_SOCKET) void reportReady(log);
+  if (process.env.NOTIFY_SOCKET) void notifyReady(log);
   log.info({ signal: await signalled }, "stopping");
 }
 
@@ -270,13 +270,6 @@ async function openAdmin(
   const rig = faults && roadbook;
   const respond = createAdminFetch({ host, metrics, isReady, rig, journal });
   return openListener({ host, port, flagPrefix: "--admin-" }, respond);
-}
-
-/** systemd sets NOTIFY_SOCKET if it waits for this. */
-async function reportReady(log: Logger): Promise<void> {
-  const problem = await notifyReady();
-  const advice = "it will take the start for failed; use Type=exec";
-  if (problem) log.warn(`cannot tell systemd that the server is ready: ${problem}; ${advice}`);
 }
 
 /** Says what is served and where: to programs that wait for the server, and to people. */

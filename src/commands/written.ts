@@ -67,7 +67,7 @@ export async function finish(
 ): Promise<void> {
   if (!json) writeSummary(`${lines.join("\n")}\n`);
   if (confirm && to !== undefined) {
-    const { confirmServed } = await import("./confirm.ts");
+    const { confirmServed } = await import("./health.ts");
     await confirmServed(to, confirm, waitMs);
   }
   if (!json) return;

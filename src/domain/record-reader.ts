@@ -77,11 +77,7 @@ export interface FoundError extends ValidationError {
 }
 
 /** Where an error is. A reader may write the field and the reason as they fit its source. */
-export interface Location {
-  field?: string;
-  reason?: string;
-  line?: number | undefined;
-  place?: string;
+export interface Location extends Partial<Omit<RecordError, "type" | "id">> {
   /** Whether the place has the id, which a message then does not repeat. */
   placeHasId?: boolean;
 }

@@ -11,7 +11,7 @@
  * | ids.ts | the id map says that `3f25…` is 7 |
  * | clean-record.ts | the name is "Ann" |
  * | row-writer.ts | valid, so a row of the table `user`; a private user is an id in `private_user` |
- * | references.ts | after the last record: the user's company, roles and achievements exist |
+ * | last-checks.ts | after the last record: the user's company, roles and achievements exist |
  * | takedowns.ts | not hidden by `hide` or `apply` in the last hour |
  * | guard.ts | most of those who were public still are, under their names |
  * | snapshot-writer.ts | found by n-grams of the name; the file is complete |

@@ -34,9 +34,10 @@ export class RecordErrors {
     known.count++;
     if (known.first.length >= this.#shown) return;
 
-    const error = toRecordError(found, location);
-    const isNamed = location.placeHasId === true || found.isDuplicate === true;
-    known.first.push({ error, message: format(error, isNamed) });
+    const { type, id, isDuplicate = false } = found;
+    const { placeHasId = false, ...where } = location;
+    const error = { field, reason, type, id, ...where };
+    known.first.push({ error, message: format(error, placeHasId || isDuplicate) });
   }
 
   /** Returns the number of errors of each kind, and the first of them. */
@@ -90,18 +91,6 @@ export class DatasetError extends Error {
     this.count = errors.count;
     this.errors = errors.groups().flatMap(({ first }) => first);
   }
-}
-
-/** Returns what users see of an error. */
-function toRecordError({ field, reason, type, id }: FoundError, location: Location): RecordError {
-  return {
-    field: location.field ?? field,
-    reason: location.reason ?? reason,
-    type,
-    id,
-    line: location.line,
-    place: location.place,
-  };
 }
 
 /** Names the record, unless the place or the reason does. */

@@ -16,9 +16,14 @@ import type { Unlock } from "../snapshot/format/records.ts";
 import { achievement, company, privateUser, role, user } from "../snapshot/format/schema.ts";
 import { type Database, prepareText, type Statement } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
-import { reportLongUsers } from "./long-users.ts";
+import {
+  createPending,
+  type Deletion,
+  reportDeleted,
+  reportLongUsers,
+  reportMissing,
+} from "./last-checks.ts";
 import type { RecordHandler, Report } from "./read-dataset.ts";
-import { createPending, type Deletion, reportDeleted, reportMissing } from "./references.ts";
 
 const limits = {
   role: { table: role, max: MAX_ROLE_DEFINITIONS, name: "roles" },

@@ -8,9 +8,8 @@ import { InvalidRecord, salvageUser } from "../domain/validate-record.ts";
 import { user } from "../snapshot/format/schema.ts";
 import type { Database, Sqlite } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
-import { listLongUsers, type UserUnlocks } from "./long-users.ts";
+import { isMissing, listLongUsers, referencesOf, type UserUnlocks } from "./last-checks.ts";
 import type { Report, Skipped } from "./read-dataset.ts";
-import { isMissing, referencesOf } from "./references.ts";
 import { prepareInsert, RowWriter } from "./row-writer.ts";
 
 export class SkippingWriter extends RowWriter {

@@ -1,18 +1,19 @@
 /** Tells systemd that the server is ready, which a unit with `Type=notify` waits for. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import type { Logger } from "pino";
 import { reasonOf } from "../files/errors.ts";
 
 /**
  * Neither Bun nor Node.js can write to systemd's socket, which takes datagrams, so systemd's own
- * program does. Resolves to a problem, or to undefined.
+ * program does. systemd sets NOTIFY_SOCKET if it waits for this.
  */
-export async function notifyReady(): Promise<string | undefined> {
+export async function notifyReady(log: Logger): Promise<void> {
   const child = spawn("systemd-notify", ["--ready"], { stdio: "ignore" });
-  try {
-    const [code] = await once(child, "exit");
-    return code === 0 ? undefined : `systemd-notify ended with ${code}`;
-  } catch (error) {
-    return reasonOf(error);
-  }
+  const problem = await once(child, "exit").then(
+    ([code]) => code !== 0 && `systemd-notify ended with ${code}`,
+    reasonOf,
+  );
+  const advice = "it will take the start for failed; use Type=exec";
+  if (problem) log.warn(`cannot tell systemd that the server is ready: ${problem}; ${advice}`);
 }

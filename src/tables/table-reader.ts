@@ -4,6 +4,7 @@
  */
 import { readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
+import type { RawRecord } from "../domain/dataset.ts";
 import { DATABASE_TIMEOUT_MS } from "../domain/limits.ts";
 import {
   type FoundError,
@@ -25,7 +26,7 @@ import { connect } from "./database-connection.ts";
 import { createDatabaseSource } from "./database-source.ts";
 import { RowConverter } from "./row-converter.ts";
 import { type ReadHooks, Table, type Tables } from "./table.ts";
-import type { Selected, TableSource } from "./table-source.ts";
+import type { TableSource } from "./table-source.ts";
 import { UserReader } from "./user-reader.ts";
 
 export interface TableOptions extends ReadHooks, CsvOptions {
@@ -140,17 +141,21 @@ class TableReader implements RecordReader {
 
   /** Yields all records, and the errors in all other rows. */
   async *read(): AsyncGenerator<readonly Item[]> {
-    const tables = await this.#countRows(await this.#openFiles());
+    const tables = await this.#openTables();
     yield* this.#readWithoutId(tables);
 
     const users = tables.get("users");
     const names = users?.header.columns.has("company") ? await this.#readNames(users) : undefined;
     const members = await this.#countMembers(users);
     const known = { role: new Set<unknown>(), achievement: new Set<unknown>() };
-    yield* this.#readDefinitions(tables, "role", known.role);
-    yield* this.#readDefinitions(tables, "achievement", known.achievement);
+    yield* this.#readAll(tables, "role", ({ id }) => known.role.add(id));
+    yield* this.#readAll(tables, "achievement", ({ id }) => known.achievement.add(id));
     // A user is written with the name of the company, so companies come before users.
-    yield* this.#readCompanies(tables.get("companies"), members, names);
+    yield* this.#readAll(tables, "company", (company) => {
+      names?.know(company);
+      const count = names?.countMembers(company.name) ?? members.get(company.id);
+      company.member_count ??= count ?? 0;
+    });
     if (names && !tables.has("companies")) yield this.#makeCompanies(names);
     this.#converter.companies = names;
     yield* new UserReader(tables, this.#converter, known).read();
@@ -163,24 +168,17 @@ class TableReader implements RecordReader {
   }
 
   /** Opens all files, so that a wrong header is an error before anything is counted. */
-  async #openFiles(): Promise<Map<TableName, Selected>> {
-    const opened = new Map<TableName, Selected>();
+  async #openTables(): Promise<Tables> {
+    const tables = new Map<TableName, Table>();
     for (const [name, path] of this.#files) {
       const selected = await this.#source.open(name, path);
       const { unknown, note } = selected.header;
       this.unknownColumns.push(...unknown);
       if (note !== undefined) this.notes.push(note);
       this.notes.push(...selected.notes);
-      opened.set(name, selected);
+      tables.set(name, new Table(this.#source, name, selected, this.#hooks));
     }
-    return opened;
-  }
-
-  async #countRows(opened: ReadonlyMap<TableName, Selected>): Promise<Tables> {
-    const tables = new Map<TableName, Table>();
-    for (const [name, selected] of opened) {
-      tables.set(name, await Table.open(this.#source, name, selected, this.#hooks));
-    }
+    for (const table of tables.values()) await table.count();
     return tables;
   }
 
@@ -224,31 +222,15 @@ class TableReader implements RecordReader {
     return members;
   }
 
-  /** Adds the ids to `known`. */
-  async *#readDefinitions(
+  /** Yields all records of a type. Calls `see` with each of them first. */
+  async *#readAll(
     tables: Tables,
-    type: "role" | "achievement",
-    known: Set<unknown>,
+    type: "role" | "achievement" | "company",
+    see: (record: RawRecord) => void,
   ): AsyncGenerator<Item[]> {
     for await (const rows of tables.get(tableOf(type))?.pages() ?? []) {
       const items = this.#converter.toRecords(type, rows);
-      for (const record of recordsOf(items)) known.add(record.id);
-      yield items;
-    }
-  }
-
-  async *#readCompanies(
-    companies: Table | undefined,
-    members: ReadonlyMap<unknown, number>,
-    names: CompanyNames | undefined,
-  ): AsyncGenerator<Item[]> {
-    for await (const rows of companies?.pages() ?? []) {
-      const items = this.#converter.toRecords("company", rows);
-      for (const record of recordsOf(items)) {
-        names?.know(record);
-        const count = names ? names.countMembers(record.name) : members.get(record.id);
-        record.member_count ??= count ?? 0;
-      }
+      for (const record of recordsOf(items)) see(record);
       yield items;
     }
   }

@@ -39,12 +39,8 @@ export class Table {
   #read = 0;
   #isSlow = false;
 
-  private constructor(
-    source: TableSource,
-    name: TableName,
-    { header, from }: Selected,
-    hooks: ReadHooks,
-  ) {
+  /** The source has opened the file of the table. Its rows must be counted before they are read. */
+  constructor(source: TableSource, name: TableName, { header, from }: Selected, hooks: ReadHooks) {
     this.name = name;
     this.file = source.fileOf(name);
     this.header = header;
@@ -54,17 +50,9 @@ export class Table {
     this.#hooks = hooks;
   }
 
-  /** Counts the rows of a table, whose file the source has opened. */
-  static async open(
-    source: TableSource,
-    name: TableName,
-    selected: Selected,
-    hooks: ReadHooks,
-  ): Promise<Table> {
-    const table = new Table(source, name, selected, hooks);
-    const [counted] = await table.query("", `COUNT(q.${table.#column}) AS total`);
-    table.#total = Number(counted?.total);
-    return table;
+  async count(): Promise<void> {
+    const [counted] = await this.query("", `COUNT(q.${this.#column}) AS total`);
+    this.#total = Number(counted?.total);
   }
 
   async query(rest: string, columns = "*"): Promise<Row[]> {

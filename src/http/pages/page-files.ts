@@ -1,19 +1,32 @@
 /** Files that pages refer to: drawings, and what search engines read. */
+import { setImmediate as nextTick } from "node:timers/promises";
 import { Elysia, NotFoundError } from "elysia";
+import { Once } from "../../domain/once.ts";
+import type { Snapshot } from "../../snapshot/read/reload.ts";
 import { DEFAULT_ACCENT } from "../../web/brand.ts";
 import { drawAvatar, drawBadge, drawFavicon } from "../../web/drawings.ts";
-import { FAVICON_PATH, iconPath, SITEMAP_PATH } from "../../web/page-paths.ts";
+import { html } from "../../web/html.ts";
+import {
+  companyPath,
+  driverPath,
+  FAVICON_PATH,
+  iconPath,
+  SITEMAP_PATH,
+} from "../../web/page-paths.ts";
 import type { Service } from "../app-options.ts";
 import { Content } from "../content.ts";
 import { fail } from "../errors.ts";
 import { parseId } from "../url.ts";
-import { sitemap } from "./sitemap.ts";
 
 /** A drawing consists of shapes and text only. */
 const DRAWING_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
 /** These robots fetch a linked page to show a preview of it, and obey robots.txt. */
 const PREVIEWS = "User-agent: Twitterbot\nUser-agent: facebookexternalhit";
+
+/** The most addresses that a sitemap may have (https://www.sitemaps.org/protocol.html). */
+const MAX_ADDRESSES = 50_000;
+const IDS_PER_TICK = 1000;
 
 export function pageFiles(service: Service) {
   const { pages, currentSnapshot, baseUrl } = service;
@@ -51,3 +64,45 @@ const file = (type: string, body: string, headers = {}) =>
   new Content(type, body, { cache: "public", headers });
 const svg = (text: string) =>
   file("image/svg+xml; charset=utf-8", text, { "content-security-policy": DRAWING_POLICY });
+
+/** The companies that have public drivers, and the public drivers. */
+function sitemap({ currentSnapshot, baseUrl }: Service) {
+  let listed: Snapshot | undefined;
+  let paths: Once<string[]>;
+
+  return new Elysia({ strictPath: true }).get(SITEMAP_PATH, async ({ request }) => {
+    const snapshot = currentSnapshot();
+    // Read once, because that takes 20 ms.
+    if (snapshot !== listed) paths = new Once(() => listPaths(currentSnapshot));
+    listed = snapshot;
+
+    // Escaped and joined once, because there are thousands of addresses.
+    const start = html`\n<url><loc>${baseUrl(request)}`.text;
+    const end = "</loc></url>";
+    const found = await paths.get();
+    const urls = found.length > 0 ? start + found.join(end + start) + end : "";
+    const text = `<?xml version="1.0" encoding="UTF-8"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${urls}
+</urlset>
+`;
+    return new Content("application/xml; charset=utf-8", text, { cache: "public" });
+  });
+}
+
+/** Lists the paths of the pages, the lowest ids first. */
+async function listPaths(current: Service["currentSnapshot"]): Promise<string[]> {
+  const companies = await listIds((after, limit) => current().companies.listIds(after, limit));
+  const users = await listIds((after, limit) => current().users.listIds(after, limit));
+  return [...companies.map(companyPath), ...users.map(driverPath)].slice(0, MAX_ADDRESSES);
+}
+
+/** Reads some ids in each tick. If a newer snapshot comes meanwhile, it gets a list of its own. */
+async function listIds(read: (after: number, limit: number) => number[]): Promise<number[]> {
+  const ids: number[] = [];
+  for (;;) {
+    await nextTick();
+    const some = read(ids.at(-1) ?? 0, IDS_PER_TICK);
+    ids.push(...some);
+    if (some.length < IDS_PER_TICK || ids.length >= MAX_ADDRESSES) return ids;
+  }
+}
