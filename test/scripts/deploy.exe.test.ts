@@ -424,6 +424,7 @@ test("the commands of the page about spreadsheets work with the README's sheet",
   }
   expect(titles).toEqual([
     expect.stringContaining("Roadbook"),
+    expect.stringContaining("Roadbook"),
     expect.stringContaining("Baltic C"),
   ]);
 });
