@@ -25,7 +25,7 @@ import { createLog, type Log, logRequest } from "../server/log.ts";
 import type { Metrics } from "../server/metrics.ts";
 import { notifyReady } from "../server/notify.ts";
 import { takeTurns } from "../server/turns.ts";
-import { SnapshotWatcher } from "../server/watch-snapshot.ts";
+import { watchSnapshot } from "../server/watch-snapshot.ts";
 import { type Setting, variableOf } from "../settings/declare.ts";
 import { UsageError } from "../settings/read-value.ts";
 import { type ServeValues, serveSettings } from "../settings/serve-flags.ts";
@@ -180,7 +180,7 @@ async function watchUntilSignal(server: Server, values: ServeValues, log: Log): 
     return roadbook.refresh(isForced);
   };
   const watched = { ...server, roadbook: { refresh } };
-  using snapshotWatcher = new SnapshotWatcher(watched, values.refresh, log);
+  using snapshotWatcher = watchSnapshot(watched, values.refresh, log);
   process.on("SIGHUP", () => {
     server.certificate?.reload();
     void snapshotWatcher.reload();

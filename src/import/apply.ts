@@ -21,7 +21,7 @@ import { privateUser, user } from "../snapshot/format/schema.ts";
 import { namingSnapshot } from "../snapshot/format/snapshot-error.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { guard, type WriteReport } from "./guard.ts";
-import { Ids } from "./ids.ts";
+import { type Ids, openIds } from "./ids.ts";
 import type { Deletion } from "./last-checks.ts";
 import { type LineSource, openLines } from "./line-reader.ts";
 import { describeSnapshot } from "./old-snapshot.ts";
@@ -46,7 +46,7 @@ export function applyChanges(
     using writer = await openCopy(target, paths, options);
     const { db, builtAtMs } = writer;
     const old = describeSnapshot(db, target, builtAtMs);
-    using ids = await Ids.open(reader.ids, old, options);
+    using ids = await openIds(reader.ids, old, options);
 
     const handler = new ChangeWriter(db, ids, builtAtMs);
     const read = await readDataset(reader, handler, ids, builtAtMs, options);
@@ -74,7 +74,7 @@ export async function changeSnapshot(
   const { db, builtAtMs } = writer;
   const old = describeSnapshot(db, "the snapshot", builtAtMs);
   await using reader = await openLines(changes, {});
-  using ids = await Ids.open(reader.ids, old, {});
+  using ids = await openIds(reader.ids, old, {});
 
   const handler = new ChangeWriter(db, ids, builtAtMs);
   await readDataset(reader, handler, ids, builtAtMs, {});
@@ -110,7 +110,7 @@ export function hideUsers(
     using writer = await openCopy(target, paths, options);
     const { db, builtAtMs } = writer;
     const old = describeSnapshot(db, target, builtAtMs);
-    using ids = await Ids.open(OWN_IDS, old, { ...options, readsOnly: true });
+    using ids = await openIds(OWN_IDS, old, { ...options, readsOnly: true });
     const found = findUsers(db, given, ids, target);
 
     const names = new NameChanges(db.$client);

@@ -21,118 +21,66 @@ interface MapOptions extends LockOptions {
 
 const MAX_REMEMBERED = 100_000;
 
-export class IdMap implements Disposable {
-  readonly path: string;
-  readonly #db: Sqlite;
-  readonly #tables: Record<RecordType, ReturnType<typeof prepareTable>>;
-  #hasNewKeys = false;
+/** Opens and locks the file. A new one stays, empty, if it is not committed. */
+export async function openIdMap(
+  path: string,
+  { createsMissing, readsOnly, ...waiting }: MapOptions,
+): Promise<IdMap> {
+  // The file has the keys of private users.
+  const create = () => writeFileSync(path, "", { flag: "a", mode: 0o600 });
+  if (createsMissing) naming(path, "write", create);
+  const hasKeys = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  const isFile = createsMissing || hasKeys;
+  const { $client: db } = isFile ? sqlite.openWritable(path) : sqlite.openMemory();
+  try {
+    return await naming(path, readsOnly ? "read" : "write", async () => {
+      db.exec("PRAGMA busy_timeout = 0; PRAGMA cache_size = -32768; PRAGMA synchronous = EXTRA");
+      if (readsOnly) db.exec("BEGIN");
+      const begin = readsOnly ? "SELECT 1 FROM sqlite_schema" : "BEGIN IMMEDIATE";
+      await waitForLock(path, () => db.exec(begin), waiting);
 
-  private constructor(path: string, db: Sqlite) {
-    this.path = path;
-    this.#db = db;
-    this.#tables = {
-      role: prepareTable(db, "role"),
-      achievement: prepareTable(db, "achievement"),
-      company: prepareTable(db, "company"),
-      user: prepareTable(db, "user"),
-    };
+      // Somebody who looks up an id can delay the commit.
+      db.exec("PRAGMA busy_timeout = 10000");
+      createTables(db, path);
+      return createMap(path, db);
+    });
+  } catch (error) {
+    db.close();
+    throw isDamagedDatabase(error) ? noIdMap(path) : error;
   }
+}
 
-  /** Opens and locks the file. A new one stays, empty, if it is not committed. */
-  static async open(
-    path: string,
-    { createsMissing, readsOnly, ...waiting }: MapOptions,
-  ): Promise<IdMap> {
-    // The file has the keys of private users.
-    const create = () => writeFileSync(path, "", { flag: "a", mode: 0o600 });
-    if (createsMissing) naming(path, "write", create);
-    const hasKeys = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
-    const isFile = createsMissing || hasKeys;
-    const { $client: db } = isFile ? sqlite.openWritable(path) : sqlite.openMemory();
+export type IdMap = ReturnType<typeof createMap>;
+
+function createMap(path: string, db: Sqlite) {
+  const tables = {
+    role: prepareTable(db, "role"),
+    achievement: prepareTable(db, "achievement"),
+    company: prepareTable(db, "company"),
+    user: prepareTable(db, "user"),
+  };
+  let hasNewKeys = false;
+
+  /** Reading also writes new keys that no longer fit into SQLite's memory. */
+  function using<Result>(use: () => Result): Result {
     try {
-      return await naming(path, readsOnly ? "read" : "write", async () => {
-        db.exec("PRAGMA busy_timeout = 0; PRAGMA cache_size = -32768; PRAGMA synchronous = EXTRA");
-        if (readsOnly) db.exec("BEGIN");
-        const begin = readsOnly ? "SELECT 1 FROM sqlite_schema" : "BEGIN IMMEDIATE";
-        await waitForLock(path, () => db.exec(begin), waiting);
-
-        // Somebody who looks up an id can delay the commit.
-        db.exec("PRAGMA busy_timeout = 10000");
-        createTables(db, path);
-        return new IdMap(path, db);
-      });
+      return use();
     } catch (error) {
-      db.close();
-      throw isDamagedDatabase(error) ? noIdMap(path) : error;
+      throw named(path, hasNewKeys ? "write" : "read", error);
     }
-  }
-
-  [Symbol.dispose](): void {
-    this.#db.close();
-  }
-
-  find(type: RecordType, value: unknown): number | undefined {
-    const key = toKey(value);
-    return key === undefined ? undefined : this.#do(() => this.#tables[type].find.get(key)?.id);
-  }
-
-  findKey({ type, id }: RecordKey): string | undefined {
-    return this.#do(() => this.#tables[type].findKey.get(id)?.key);
-  }
-
-  /** Replaces the keys in a record. Other values remain, and validation rejects them. */
-  translate(record: RawRecord): void {
-    const type = recordTypes.find((known) => known === record.type);
-    if (type === undefined) return;
-
-    const { company, roles, achievements } = record;
-    this.#replaceId(type, record);
-    this.#replaceId("company", company);
-    if (Array.isArray(roles)) record.roles = roles.map((role) => this.#toId("role", role));
-    if (Array.isArray(achievements)) {
-      for (const unlocked of achievements) this.#replaceId("achievement", unlocked);
-    }
-  }
-
-  /** Adds a mark for the new keys, if any. Returns the last mark. Undefined if there are no keys. */
-  addMark(): string | undefined {
-    if (!this.#hasNewKeys) {
-      const last = "SELECT mark FROM mark ORDER BY id DESC";
-      return this.#do(() => this.#db.prepare<{ mark: string }>(last).get()?.mark);
-    }
-
-    const mark = randomBytes(16).toString("hex");
-    this.#do(() => this.#db.prepare("INSERT INTO mark (mark) VALUES (?)").run(mark));
-    this.#hasNewKeys = false;
-    return mark;
-  }
-
-  /** Returns which of the marks of this map one is, from 1. Undefined if it is another map's. */
-  findMark(mark: string): number | undefined {
-    const query = "SELECT id FROM mark WHERE mark = ?";
-    return this.#do(() => this.#db.prepare<{ id: number }>(query).get(mark)?.id);
-  }
-
-  commit(): void {
-    naming(this.path, "write", () => this.#db.exec("COMMIT"));
-  }
-
-  #replaceId(type: RecordType, holder: unknown): void {
-    if (typeof holder !== "object" || holder === null || !("id" in holder)) return;
-    holder.id = this.#toId(type, holder.id);
   }
 
   /** Returns anything but a key unchanged. */
-  #toId(type: RecordType, value: unknown): unknown {
-    const { find, add, remembered } = this.#tables[type];
+  function toId(type: RecordType, value: unknown): unknown {
+    const { find, add, remembered } = tables[type];
     const known = remembered.get(value);
     if (known !== undefined) return known;
     const key = toKey(value);
     if (key === undefined) return value;
 
-    const id = this.#do(() => {
+    const id = using(() => {
       const found = find.get(key);
-      this.#hasNewKeys ||= !found;
+      hasNewKeys ||= !found;
       return (found ?? add.get(key))?.id;
     });
     // Nothing refers to users.
@@ -143,14 +91,53 @@ export class IdMap implements Disposable {
     return id;
   }
 
-  /** Reading also writes new keys that no longer fit into SQLite's memory. */
-  #do<Result>(use: () => Result): Result {
-    try {
-      return use();
-    } catch (error) {
-      throw named(this.path, this.#hasNewKeys ? "write" : "read", error);
-    }
+  function replaceId(type: RecordType, holder: unknown): void {
+    if (typeof holder !== "object" || holder === null || !("id" in holder)) return;
+    holder.id = toId(type, holder.id);
   }
+
+  return {
+    path,
+    find(type: RecordType, value: unknown): number | undefined {
+      const key = toKey(value);
+      return key === undefined ? undefined : using(() => tables[type].find.get(key)?.id);
+    },
+    findKey: ({ type, id }: RecordKey) => using(() => tables[type].findKey.get(id)?.key),
+
+    /** Replaces the keys in a record. Other values remain, and validation rejects them. */
+    translate(record: RawRecord): void {
+      const type = recordTypes.find((known) => known === record.type);
+      if (type === undefined) return;
+
+      const { company, roles, achievements } = record;
+      replaceId(type, record);
+      replaceId("company", company);
+      if (Array.isArray(roles)) record.roles = roles.map((role) => toId("role", role));
+      if (Array.isArray(achievements)) {
+        for (const unlocked of achievements) replaceId("achievement", unlocked);
+      }
+    },
+
+    /** Adds a mark for the new keys, if any. Returns the last mark. Undefined if there are no keys. */
+    addMark: () =>
+      using(() => {
+        if (hasNewKeys) {
+          const mark = randomBytes(16).toString("hex");
+          db.prepare("INSERT INTO mark (mark) VALUES (?)").run(mark);
+        }
+        hasNewKeys = false;
+        const last = "SELECT mark FROM mark ORDER BY id DESC";
+        return db.prepare<{ mark: string }>(last).get()?.mark;
+      }),
+
+    /** Returns which of the marks of this map one is, from 1. Undefined if it is another map's. */
+    findMark(mark: string): number | undefined {
+      const query = "SELECT id FROM mark WHERE mark = ?";
+      return using(() => db.prepare<{ id: number }>(query).get(mark)?.id);
+    },
+    commit: () => naming(path, "write", () => db.exec("COMMIT")),
+    [Symbol.dispose]: () => db.close(),
+  };
 }
 
 /** Prepares statements for the keys of one type. */

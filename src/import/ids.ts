@@ -10,7 +10,7 @@
  */
 import type { RawRecord, RecordKey } from "../domain/dataset.ts";
 import type { SourceIds } from "../domain/record-reader.ts";
-import { IdMap } from "./id-map.ts";
+import { type IdMap, openIdMap } from "./id-map.ts";
 import type { OldSnapshot } from "./old-snapshot.ts";
 import type { ImportOptions } from "./options.ts";
 
@@ -19,74 +19,52 @@ type IdOptions = Pick<ImportOptions, "idMap" | "force" | "dryRun" | "waitMs" | "
   readsOnly?: boolean;
 };
 
-export class Ids implements Disposable {
-  readonly #map: IdMap | undefined;
+export type Ids = Awaited<ReturnType<typeof openIds>>;
+
+/** Throws if the ids of the source belong to others than those of the old snapshot. */
+export async function openIds(
+  source: SourceIds,
+  old: OldSnapshot | undefined,
+  { idMap, force, dryRun, readsOnly = false, waitMs, onWait }: IdOptions,
+) {
+  // With takedowns, a missing map is refused.
+  const isBeginning = old === undefined || (force === true && old.takedowns.length === 0);
+  const createsMissing = isBeginning && source.kind === "own" && !dryRun;
+  const opening = { createsMissing, readsOnly, waitMs, onWait };
+  const map = idMap === undefined ? undefined : await openIdMap(idMap, opening);
+  const close = () => map?.[Symbol.dispose]();
+  try {
+    refuseOthers(source, old, map, force);
+  } catch (error) {
+    close();
+    throw error;
+  }
+
   /** The map if the source has keys, and not a snapshot's numbers. */
-  readonly #translator: IdMap | undefined;
+  const translator = source.kind === "own" ? map : undefined;
   /** The mark of the new snapshot, if the source has a snapshot's numbers. */
-  readonly #givenMark: string | undefined;
-
-  private constructor(source: SourceIds, old: OldSnapshot | undefined, map: IdMap | undefined) {
-    this.#map = map;
-    this.#translator = source.kind === "own" ? map : undefined;
-    this.#givenMark = source.kind === "own" ? undefined : laterMark(source.mark, old?.mark, map);
-  }
-
-  /** Throws if the ids of the source belong to others than those of the old snapshot. */
-  static async open(
-    source: SourceIds,
-    old: OldSnapshot | undefined,
-    { idMap, force, dryRun, readsOnly = false, waitMs, onWait }: IdOptions,
-  ): Promise<Ids> {
-    // With takedowns, a missing map is refused.
-    const isBeginning = old === undefined || (force === true && old.takedowns.length === 0);
-    const createsMissing = isBeginning && source.kind === "own" && !dryRun;
-    const opening = { createsMissing, readsOnly, waitMs, onWait };
-    const map = idMap === undefined ? undefined : await IdMap.open(idMap, opening);
-    try {
-      refuseOthers(source, old, map, force);
-      return new Ids(source, old, map);
-    } catch (error) {
-      map?.[Symbol.dispose]();
-      throw error;
-    }
-  }
-
-  [Symbol.dispose](): void {
-    this.#map?.[Symbol.dispose]();
-  }
-
-  /** Adds a mark for new keys to the map. Returns the mark for the snapshot that is written. */
-  addMark(): string | undefined {
-    return this.#givenMark ?? this.#translator?.addMark();
-  }
-
-  /** Replaces the keys in a record of the source by numbers. */
-  translate(record: RawRecord): void {
-    this.#translator?.translate(record);
-  }
-
-  /** Returns the id of a user, whom a command names by a key or, without a map, by the id. */
-  findUser(given: number | string): number | undefined {
-    if (this.#map) return this.#map.find("user", given);
-    return typeof given === "number" ? given : undefined;
-  }
-
-  /** Returns the key of the user who has this number, for a person who gives the number instead. */
-  findKey(given: number | string): string | undefined {
-    const id = Number(given);
-    return Number.isSafeInteger(id) ? this.#map?.findKey({ type: "user", id }) : undefined;
-  }
-
-  /** Returns the id of a record as its source has it, for messages. */
-  inSource(record: RecordKey): string | number {
-    return this.#translator?.findKey(record) ?? record.id;
-  }
-
-  /** Must come before the snapshot is replaced, so that no id that was served is lost. */
-  commit(): void {
-    this.#map?.commit();
-  }
+  const givenMark = source.kind === "own" ? undefined : laterMark(source.mark, old?.mark, map);
+  return {
+    /** Adds a mark for new keys to the map. Returns the mark for the snapshot that is written. */
+    addMark: (): string | undefined => givenMark ?? translator?.addMark(),
+    /** Replaces the keys in a record of the source by numbers. */
+    translate: (record: RawRecord): void => translator?.translate(record),
+    /** Returns the id of a user, whom a command names by a key or, without a map, by the id. */
+    findUser(given: number | string): number | undefined {
+      if (map) return map.find("user", given);
+      return typeof given === "number" ? given : undefined;
+    },
+    /** Returns the key of the user who has this number, for a person who gives the number instead. */
+    findKey(given: number | string): string | undefined {
+      const id = Number(given);
+      return Number.isSafeInteger(id) ? map?.findKey({ type: "user", id }) : undefined;
+    },
+    /** Returns the id of a record as its source has it, for messages. */
+    inSource: (record: RecordKey): string | number => translator?.findKey(record) ?? record.id,
+    /** Must come before the snapshot is replaced, so that no id that was served is lost. */
+    commit: (): void => map?.commit(),
+    [Symbol.dispose]: close,
+  };
 }
 
 /** With `force`, throws only if this would lose takedowns. */

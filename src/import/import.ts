@@ -22,7 +22,7 @@ import type { RecordReader } from "../domain/record-reader.ts";
 import { naming, TEMPORARY_DATABASE } from "../files/errors.ts";
 import { findFile, type Paths, replaceLocked } from "../files/replace.ts";
 import { guard, refuseEmpty, type WriteReport } from "./guard.ts";
-import { Ids } from "./ids.ts";
+import { type Ids, openIds } from "./ids.ts";
 import type { LineSource } from "./line-reader.ts";
 import { type OldNames, readOldSnapshot } from "./old-snapshot.ts";
 import type { ImportOptions } from "./options.ts";
@@ -82,7 +82,7 @@ async function importInto(
   const old = names && (await readOldSnapshot(names, builtAtMs, options));
 
   await using reader = await openReader(source, options);
-  using ids = await Ids.open(reader.ids, old, options);
+  using ids = await openIds(reader.ids, old, options);
   const file = paths ? sqlite.openWritable(paths.work) : sqlite.openTemporary();
   using writer = new SnapshotWriter(file, { builtAtMs, isNew: true, old: old?.path });
 
@@ -103,7 +103,7 @@ export async function buildSnapshot(
   { builtAtMs = Date.now() }: Pick<ImportOptions, "builtAtMs"> = {},
 ): Promise<Uint8Array> {
   await using reader = await openReader(findNamed(dataset), {});
-  using ids = await Ids.open(reader.ids, undefined, {});
+  using ids = await openIds(reader.ids, undefined, {});
   using writer = new SnapshotWriter(sqlite.openMemory(), { builtAtMs, isNew: true });
 
   await fill(writer, reader, ids, {});

@@ -34,7 +34,11 @@ interface Waiting extends Pick<PromiseWithResolvers<Response>, "resolve" | "reje
 class Turns {
   readonly #handler: Handler;
   #tick = new Tick();
-  readonly #arrivals = new Arrivals();
+  /**
+   * The requests that arrived in the last ticks. They are held back until their sockets have been
+   * read again, which shows who has left: after two ticks, each socket has been read once more.
+   */
+  readonly #arrivals: Waiting[][] = [[], []];
   readonly #queues = new Queues();
   readonly #refused: Waiting[] = [];
   /** How many requests of each client wait for a turn or for their response. */
@@ -69,7 +73,7 @@ class Turns {
     if (!isRefused) this.#pending.set(client.key, pending + 1);
 
     const { promise, ...settle } = Promise.withResolvers<Response>();
-    this.#arrivals.add({ request, from, client, isRefused, ...settle });
+    this.#arrivals.at(-1)?.push({ request, from, client, isRefused, ...settle });
     if (!this.#isServing) void this.#serveAll();
     return promise;
   }
@@ -77,10 +81,11 @@ class Turns {
   async #serveAll(): Promise<void> {
     this.#isServing = true;
     if (this.#tick.isOver) this.#tick = new Tick();
-    while (this.#arrivals.size + this.#refused.length + this.#queues.size > 0) {
+    while (this.#hasWaiting()) {
       await this.#tick.end;
       this.#tick = new Tick();
-      for (const waiting of this.#arrivals.takeRipe()) {
+      this.#arrivals.push([]);
+      for (const waiting of this.#arrivals.shift() ?? []) {
         if (waiting.isRefused) this.#refused.push(waiting);
         else this.#queues.add(waiting);
       }
@@ -88,6 +93,11 @@ class Turns {
       await this.#serveTick();
     }
     this.#isServing = false;
+  }
+
+  #hasWaiting(): boolean {
+    const hasArrivals = this.#arrivals.some((arrived) => arrived.length > 0);
+    return hasArrivals || this.#refused.length > 0 || !this.#queues.isEmpty();
   }
 
   #refuse(): void {
@@ -145,31 +155,14 @@ class Tick {
   }
 }
 
-/** Holds requests back until their sockets have been read again, which shows who has left. */
-class Arrivals {
-  /** By tick, oldest first. After two ticks, each socket has been read once more. */
-  readonly #ticks: Waiting[][] = [[], []];
-  size = 0;
-
-  add(waiting: Waiting): void {
-    this.#ticks.at(-1)?.push(waiting);
-    this.size++;
-  }
-
-  /** Called once in each tick. */
-  takeRipe(): Waiting[] {
-    this.#ticks.push([]);
-    const ripe = this.#ticks.shift() ?? [];
-    this.size -= ripe.length;
-    return ripe;
-  }
-}
-
 /** The waiting requests of each client of each network, both in the order of their turns. */
 class Queues {
   /** No network and no queue is empty. */
   readonly #networks = new Map<string, Map<string, Waiting[]>>();
-  size = 0;
+
+  isEmpty(): boolean {
+    return this.#networks.size === 0;
+  }
 
   add(waiting: Waiting): void {
     const { network, key } = waiting.client;
@@ -178,29 +171,22 @@ class Queues {
     queue.push(waiting);
     queues.set(key, queue);
     this.#networks.set(network, queues);
-    this.size++;
   }
 
   /** Removes and returns the request whose turn it is. Its client and network go to the end. */
   next(): Waiting | undefined {
-    const [first] = this.#networks;
-    if (!first) return undefined;
-    const [network, queues] = first;
-
-    const waiting = takeFrom(queues);
-    this.#networks.delete(network);
+    const [network, queues] = takeFirst(this.#networks) ?? [];
+    if (network === undefined || !queues) return undefined;
+    const [key, queue = []] = takeFirst(queues) ?? [];
+    const waiting = queue.shift();
+    if (key !== undefined && queue.length > 0) queues.set(key, queue);
     if (queues.size > 0) this.#networks.set(network, queues);
-    this.size--;
     return waiting;
   }
 }
 
-function takeFrom(queues: Map<string, Waiting[]>): Waiting | undefined {
-  const [first] = queues;
-  if (!first) return undefined;
-  const [key, queue] = first;
-  const waiting = queue.shift();
-  queues.delete(key);
-  if (queue.length > 0) queues.set(key, queue);
-  return waiting;
+function takeFirst<Value>(map: Map<string, Value>): [string, Value] | undefined {
+  const [first] = map;
+  if (first) map.delete(first[0]);
+  return first;
 }

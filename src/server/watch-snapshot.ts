@@ -20,94 +20,76 @@ interface Watched {
   metrics: Pick<Metrics, "countReplacement"> | undefined;
 }
 
-/** Looks for a new snapshot regularly, and switches to it. */
-export class SnapshotWatcher implements Disposable {
-  readonly #watched: Watched;
-  /** How often to ask for a remote snapshot. */
-  readonly #fetchEveryMs: number;
-  readonly #log: Logger;
-  #lookTimer: NodeJS.Timeout | undefined;
-  #fetchTimer: NodeJS.Timeout | undefined;
+/** Looks for a new snapshot regularly, and switches to it. Asks for a remote one every `fetchEveryMs`. */
+export function watchSnapshot(
+  { roadbook, remote, metrics }: Watched,
+  fetchEveryMs: number,
+  log: Logger,
+) {
+  let lookTimer: NodeJS.Timeout | undefined;
+  let fetchTimer: NodeJS.Timeout | undefined;
   /** How long the next retry of a refused file waits, and when it is due. */
-  #retry: { waitMs: number; atMs: number } | undefined;
-  #isDisposed = false;
+  let retry: { waitMs: number; atMs: number } | undefined;
+  let isOver = false;
 
-  constructor(watched: Watched, fetchEveryMs: number, log: Logger) {
-    this.#watched = watched;
-    this.#fetchEveryMs = fetchEveryMs;
-    this.#log = log;
-    this.#lookLater();
-    this.#fetchLater();
-  }
+  const retryAfter = (waitMs: number) => {
+    retry = { waitMs, atMs: performance.now() + waitMs };
+  };
 
-  /** Looks now, even for a snapshot that was refused. Never rejects. */
-  async reload(): Promise<void> {
-    if (this.#isDisposed) return;
-    await Promise.all([this.#watched.remote?.refresh(true), this.#look(true)]);
-  }
-
-  [Symbol.dispose](): void {
-    this.#isDisposed = true;
-    clearTimeout(this.#lookTimer);
-    clearTimeout(this.#fetchTimer);
-  }
-
-  /** One look after the other, because on a hung network drive a look does not end. */
-  #lookLater(): void {
-    if (this.#isDisposed) return;
-    this.#lookTimer = setTimeout(async () => {
-      await this.#look(false);
-      this.#lookLater();
-    }, REFRESH_MS);
-  }
-
-  /** A refused snapshot may be downloaded as a whole each time, so it is requested ever more rarely. */
-  #fetchLater(everyMs = this.#fetchEveryMs): void {
-    const { remote } = this.#watched;
-    if (!remote || this.#isDisposed) return;
-    // Servers that were started together must not send their requests at the same time.
-    const waitMs = everyMs * (1 - Math.random() / 5);
-    this.#fetchTimer = setTimeout(async () => {
-      await remote.refresh();
-      const isRefused = remote.refused() !== undefined;
-      const retryMs = Math.max(Math.min(2 * everyMs, MAX_RETRY_MS), this.#fetchEveryMs);
-      this.#fetchLater(isRefused ? retryMs : this.#fetchEveryMs);
-    }, waitMs);
-  }
-
-  /** Never rejects. */
-  async #look(isForced: boolean): Promise<void> {
-    try {
-      const isRetry = this.#takeRetry();
-      const replacement = await this.#watched.roadbook.refresh(isForced || isRetry);
-      if (replacement) this.#report(replacement);
-    } catch (error) {
-      this.#log.error({ err: error }, "bug");
-    }
-  }
-
-  #report(replacement: Replacement): void {
-    const { metrics } = this.#watched;
+  function report(replacement: Replacement): void {
     metrics?.countReplacement("meta" in replacement ? "swapped" : "refused");
     if ("meta" in replacement) {
       const { built_at: builtAt, counts } = replacement.meta;
-      this.#log.info({ builtAt, counts }, "serving a new snapshot");
-      this.#retry = undefined;
+      log.info({ builtAt, counts }, "serving a new snapshot");
+      retry = undefined;
     } else {
-      this.#log.error(`${replacement.refused.message}; serving the old snapshot`);
-      this.#retryAfter(RETRY_MS);
+      log.error(`${replacement.refused.message}; serving the old snapshot`);
+      retryAfter(RETRY_MS);
     }
   }
 
-  /** Whether a retry is due. If so, plans the next one, in case this one fails. */
-  #takeRetry(): boolean {
-    const retry = this.#retry;
-    if (!retry || performance.now() < retry.atMs) return false;
-    this.#retryAfter(Math.min(2 * retry.waitMs, MAX_RETRY_MS));
-    return true;
+  /** Never rejects. */
+  async function look(isForced: boolean): Promise<void> {
+    try {
+      const isRetry = retry !== undefined && performance.now() >= retry.atMs;
+      // Plans the next retry, in case this one fails.
+      if (isRetry) retryAfter(Math.min(2 * Number(retry?.waitMs), MAX_RETRY_MS));
+      const replacement = await roadbook.refresh(isForced || isRetry);
+      if (replacement) report(replacement);
+    } catch (error) {
+      log.error({ err: error }, "bug");
+    }
   }
 
-  #retryAfter(waitMs: number): void {
-    this.#retry = { waitMs, atMs: performance.now() + waitMs };
+  /** One look after the other, because on a hung network drive a look does not end. */
+  function lookLater(): void {
+    if (isOver) return;
+    lookTimer = setTimeout(() => look(false).then(lookLater), REFRESH_MS);
   }
+
+  /** A refused snapshot may be downloaded as a whole each time, so it is requested ever more rarely. */
+  function fetchLater(everyMs: number): void {
+    if (!remote || isOver) return;
+    // Servers that were started together must not send their requests at the same time.
+    const waitMs = everyMs * (1 - Math.random() / 5);
+    fetchTimer = setTimeout(async () => {
+      await remote.refresh();
+      const retryMs = Math.max(Math.min(2 * everyMs, MAX_RETRY_MS), fetchEveryMs);
+      fetchLater(remote.refused() === undefined ? fetchEveryMs : retryMs);
+    }, waitMs);
+  }
+
+  lookLater();
+  fetchLater(fetchEveryMs);
+  return {
+    /** Looks now, even for a snapshot that was refused. Never rejects. */
+    async reload(): Promise<void> {
+      if (!isOver) await Promise.all([remote?.refresh(true), look(true)]);
+    },
+    [Symbol.dispose](): void {
+      isOver = true;
+      clearTimeout(lookTimer);
+      clearTimeout(fetchTimer);
+    },
+  };
 }

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "no
 import { join } from "node:path";
 import { Random } from "../../src/domain/random.ts";
 import { applyChanges, hideUsers } from "../../src/import/apply.ts";
-import { IdMap } from "../../src/import/id-map.ts";
+import { openIdMap } from "../../src/import/id-map.ts";
 import { importDataset } from "../../src/import/import.ts";
 import type { ImportOptions } from "../../src/import/options.ts";
 import { exported, makeFile, makeSnapshot, textOf } from "../datasets.ts";
@@ -154,7 +154,7 @@ test("keys are text without the space around them, and 5 is the same key as text
   ]);
   const hiding = hideUsers(["AB", "ac", 60], target, { idMap });
   await expect(hiding).rejects.toThrow("user ac, user 60; nothing was written");
-  using map = await IdMap.open(idMap, { createsMissing: false, readsOnly: true });
+  using map = await openIdMap(idMap, { createsMissing: false, readsOnly: true });
   expect([5, "5 ", "6"].map((id) => map.find("user", id))).toEqual([1, 1, undefined]);
 });
 

@@ -1,7 +1,7 @@
 /** The watcher of the snapshot: it looks for files, asks for a remote snapshot, and ends. */
 import { expect, test } from "bun:test";
 import { pino } from "pino";
-import { SnapshotWatcher } from "../../src/server/watch-snapshot.ts";
+import { watchSnapshot } from "../../src/server/watch-snapshot.ts";
 import { SnapshotError } from "../../src/snapshot/format/snapshot-error.ts";
 import { openSnapshot, type Replacement } from "../../src/snapshot/read/reload.ts";
 import { makeSnapshot } from "../datasets.ts";
@@ -39,7 +39,7 @@ function watch(
     },
     metrics: undefined,
   };
-  const watcher = new SnapshotWatcher(watched, FETCH_EVERY_MS, pino({ level: "silent" }));
+  const watcher = watchSnapshot(watched, FETCH_EVERY_MS, pino({ level: "silent" }));
   return { watcher, count };
 }
 
