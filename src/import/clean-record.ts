@@ -27,12 +27,17 @@ export interface OddCount {
 
 /** A text, and in which way it is odd. */
 interface OddText {
-  way: keyof RecordCleaner["odd"];
+  way: keyof ReturnType<typeof createCleaner>["odd"];
   text: string;
 }
 
-export class RecordCleaner {
-  readonly odd = {
+/** Times after `nowMs` are odd, unless that is so only in some time zones. */
+export function createCleaner(
+  nowMs: number,
+  { avatarBase, decodeHtml }: Pick<ImportOptions, "avatarBase" | "decodeHtml">,
+) {
+  const tomorrow = formatTime(Math.floor(nowMs / 1000) + DAY);
+  const odd = {
     /** Names with invisible characters or extra white space, which are removed. */
     cleaned: noneYet(),
     /** Names with HTML entities. */
@@ -46,18 +51,13 @@ export class RecordCleaner {
     /** Times before 1990 or in the future. */
     times: noneYet(),
   };
-  readonly #options: Pick<ImportOptions, "avatarBase" | "decodeHtml">;
-  /** Later times are in the future in every time zone. */
-  readonly #tomorrow: string;
 
-  constructor(nowMs: number, options: Pick<ImportOptions, "avatarBase" | "decodeHtml">) {
-    this.#options = options;
-    this.#tomorrow = formatTime(Math.floor(nowMs / 1000) + DAY);
-  }
+  /** Compares texts, which is exact to a day, because times may have an offset. */
+  const isOddTime = (time: unknown): time is string =>
+    typeof time === "string" && (time < "1990" || time > tomorrow);
 
   /** Cleans a record in place. Returns what was odd in it, unless it is a private user's. */
-  clean(record: RawRecord): OddText[] {
-    const { avatarBase, decodeHtml } = this.#options;
+  function clean(record: RawRecord): OddText[] {
     const found: OddText[] = [];
     for (const { owner, field } of listNames(record)) {
       const name = owner[field];
@@ -84,23 +84,20 @@ export class RecordCleaner {
 
     const unlocks = Array.isArray(achievements) ? achievements : [];
     for (const time of [created_at, ...unlocks.map((unlock) => unlock?.unlocked_at)]) {
-      if (this.#isOddTime(time)) found.push({ way: "times", text: time });
+      if (isOddTime(time)) found.push({ way: "times", text: time });
     }
     return mayBePrivate(record) ? [] : found;
   }
 
   /** Counts what was found in a valid record. */
-  count(found: readonly OddText[]): void {
+  function count(found: readonly OddText[]): void {
     for (const { way, text } of found) {
-      this.odd[way].count++;
-      this.odd[way].example ??= text;
+      odd[way].count++;
+      odd[way].example ??= text;
     }
   }
 
-  /** Compares texts, which is exact to a day, because times may have an offset. */
-  #isOddTime(time: unknown): time is string {
-    return typeof time === "string" && (time < "1990" || time > this.#tomorrow);
-  }
+  return { odd, clean, count };
 }
 
 const noneYet = (): OddCount => ({ count: 0 });

@@ -14,7 +14,7 @@ import type {
   UnknownColumn,
 } from "../domain/record-reader.ts";
 import { InvalidRecord } from "../domain/validate-record.ts";
-import { type OddCount, RecordCleaner } from "./clean-record.ts";
+import { createCleaner, type OddCount } from "./clean-record.ts";
 import type { Ids } from "./ids.ts";
 import type { ImportOptions } from "./options.ts";
 import { DatasetError, RecordErrors, SkippedErrors } from "./record-errors.ts";
@@ -77,7 +77,7 @@ export async function readDataset<Parsed extends RecordKey>(
   nowMs: number,
   options: ReadOptions,
 ): Promise<ReadReport> {
-  const cleaner = new RecordCleaner(nowMs, options);
+  const cleaner = createCleaner(nowMs, options);
   const collector = createCollector(handler, reader, ids, options.maxErrors);
   const rounded = new RoundedIds();
 

@@ -34,9 +34,9 @@ export function openCsvSource(ids: IdFormat, { dates, quotes, key }: CsvOptions)
       const name = basename(path);
       names.set(table, name);
       const file = { name, path, table, quotes, key: table === "users" ? key : undefined };
-      const loader = new Loader(db, table, ids);
+      const loader = createLoader(db, table, ids);
       const { header, note } = await naming(TEMPORARY_DATABASE, "write", () =>
-        readCsv(file, (header) => loader.begin(header)),
+        readCsv(file, loader.begin),
       );
 
       const notes = note === undefined ? [] : [note];
@@ -58,39 +58,34 @@ export function openCsvSource(ids: IdFormat, { dates, quotes, key }: CsvOptions)
 }
 
 /** Loads one file into a table of the database. */
-class Loader {
+function createLoader(db: Sqlite, table: TableName, ids: IdFormat) {
+  const key = keyOf(table);
   /** The columns with times. */
-  readonly dated = new Map<string, DateColumn>();
-  readonly #db: Sqlite;
-  readonly #table: TableName;
-  readonly #ids: IdFormat;
-  #names = 0;
+  const dated = new Map<string, DateColumn>();
+  let names = 0;
   /** How many names have no letter, but question marks. */
-  #questionable = 0;
+  let questionable = 0;
 
-  constructor(db: Sqlite, table: TableName, ids: IdFormat) {
-    this.#db = db;
-    this.#table = table;
-    this.#ids = ids;
+  function countName(name: string): void {
+    if (name !== "") names++;
+    if (name.includes("?") && !/[\p{L}\p{N}]/u.test(name)) questionable++;
   }
 
   /** Returns what adds a row. */
-  begin({ columns }: Header) {
+  function begin({ columns }: Header) {
     const titles = [...columns.keys()];
     for (const title of titles) {
-      if (title.endsWith("_at")) this.dated.set(title, new DateColumn());
+      if (title.endsWith("_at")) dated.set(title, new DateColumn());
     }
 
-    this.#db.exec(`CREATE TABLE ${this.#table} (${titles}, line)`);
-    const values = titles.map(() => "?");
-    const insert = this.#db.prepare(`INSERT INTO ${this.#table} VALUES (${values}, ?)`);
-    const key = keyOf(this.#table);
+    db.exec(`CREATE TABLE ${table} (${titles}, line)`);
+    const insert = db.prepare(`INSERT INTO ${table} VALUES (${titles.map(() => "?")}, ?)`);
     return (cells: readonly string[], line: number): void => {
       const row = Array.from(columns, ([title, at]) => {
         const cell = cells[at] ?? "";
-        this.dated.get(title)?.add(cell, line);
-        if (title === "name") this.#countName(cell);
-        const id = title === key && this.#ids.read(cell);
+        dated.get(title)?.add(cell, line);
+        if (title === "name") countName(cell);
+        const id = title === key && ids.read(cell);
         return typeof id === "number" || typeof id === "string" ? id : cell || null;
       });
       insert.run(...row, line);
@@ -101,17 +96,13 @@ class Loader {
    * Throws if most names are question marks. The index has all columns, so that a page is read from
    * one place. Rows with the same id are in the order of their lines.
    */
-  finish(file: string, { columns }: Header): void {
-    if (this.#questionable > 2 && 2 * this.#questionable > this.#names) {
+  function finish(file: string, { columns }: Header): void {
+    if (questionable > 2 && 2 * questionable > names) {
       throw new Error(`${file}: most names are question marks; ${SAVE_AS_UTF8}`);
     }
-    const key = keyOf(this.#table);
     const indexed = new Set([key, "line", ...columns.keys()]);
-    this.#db.exec(`CREATE INDEX ${this.#table}_by_id ON ${this.#table} (${[...indexed]})`);
+    db.exec(`CREATE INDEX ${table}_by_id ON ${table} (${[...indexed]})`);
   }
 
-  #countName(name: string): void {
-    if (name !== "") this.#names++;
-    if (name.includes("?") && !/[\p{L}\p{N}]/u.test(name)) this.#questionable++;
-  }
+  return { dated, begin, finish };
 }

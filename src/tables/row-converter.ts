@@ -8,82 +8,80 @@ import { keyOf, type TableName, tableOf } from "./columns.ts";
 import type { CompanyNames } from "./company-names.ts";
 import type { Row, TableSource } from "./table-source.ts";
 
-export class RowConverter {
-  /** Converts the cells of a row. Those that are null are left out. */
-  readonly toCells: (row: Row) => RawRecord;
-  /** Set before users are read who name their companies. */
-  companies: CompanyNames | undefined;
-  readonly #source: TableSource;
-  readonly #ids: IdFormat;
+export type RowConverter = ReturnType<typeof createRowConverter>;
+
+export function createRowConverter(source: TableSource, ids: IdFormat) {
+  const toCells = createCellConverter(ids, source);
+  let companies: CompanyNames | undefined;
   /** The number of records, which is the position of a record unless it has a line. */
-  #count = 0;
+  let count = 0;
 
-  constructor(source: TableSource, ids: IdFormat) {
-    this.#source = source;
-    this.#ids = ids;
-    this.toCells = createCellConverter(ids, source);
-  }
-
-  /** Returns the records in rows, which are in the order of their ids. */
-  toRecords(type: RecordType, rows: readonly Row[]): Item[] {
-    let first: Row | undefined;
-    return rows.map((row): Item => {
-      const cells = this.toCells(row);
-      if (!this.#ids.isId(cells.id)) {
-        return this.toProblem(tableOf(type), row, mustBeId("id", cells.id));
-      }
-
-      if (row.id !== first?.id) first = row;
-      this.#count++;
-      return {
-        record: toRecord(type, cells, this.companies),
-        at: row.line ?? this.#count,
-        first: row === first ? undefined : first?.line,
-      };
-    });
-  }
-
-  /** Returns the item for a row that is no record. Such a row of `users` is a lost user. */
-  toProblem(table: TableName, row: Row, problem: FoundError): Item {
-    const cell = row[keyOf(table)];
-    const place = this.#nameRow(table, row.line, toKey(cell) ?? cell ?? "NULL");
-    const location = { place, reason: this.#withAdvice(problem.field, problem.reason) };
-    return { problem, location, isFatal: false, losesUser: table === "users" };
-  }
-
-  /** Returns the error for a reference to a record that does not exist. */
-  explainMissing(type: RecordType, id: unknown): FoundError {
-    const field = `${type}_id`;
-    if (!this.#ids.isId(id)) return mustBeId(field, id);
-    return { ...mustExist(field, type, id), missing: { type, id } };
-  }
-
-  /** Names the row and the column of an error in a record. */
-  locate({ at, first, type, id, field, reason }: FoundError): Location {
-    if (type === undefined || at === undefined) return {};
-
-    return {
-      field:
-        this.companies && field === "company.id"
-          ? "company"
-          : field.replace(/^company\./, "company_"),
-      reason: namingFirst(this.#withAdvice(field, reason), first),
-      place: this.#nameRow(tableOf(type), at, id),
-      placeHasId: !this.#source.isSpreadsheet,
-    };
-  }
-
-  #withAdvice(field: string, reason: string): string {
-    const isMissing = this.#source.isSpreadsheet && reason === "is missing";
+  function withAdvice(field: string, reason: string): string {
+    const isMissing = source.isSpreadsheet && reason === "is missing";
     const advice = isMissing ? MISSING[field] : undefined;
     return advice === undefined ? reason : `${reason}; ${advice}`;
   }
 
   /** Names a row for messages: `users.csv, line 12`, or `users.sql, id 42`. */
-  #nameRow(table: TableName, line: number | undefined, id: unknown): string {
-    const file = this.#source.fileOf(table);
-    return this.#source.isSpreadsheet ? `${file}, line ${line}` : `${file}, ${keyOf(table)} ${id}`;
+  function nameRow(table: TableName, line: number | undefined, id: unknown): string {
+    const place = source.isSpreadsheet ? `line ${line}` : `${keyOf(table)} ${id}`;
+    return `${source.fileOf(table)}, ${place}`;
   }
+
+  /** Returns the item for a row that is no record. Such a row of `users` is a lost user. */
+  function toProblem(table: TableName, row: Row, problem: FoundError): Item {
+    const cell = row[keyOf(table)];
+    const place = nameRow(table, row.line, toKey(cell) ?? cell ?? "NULL");
+    const location = { place, reason: withAdvice(problem.field, problem.reason) };
+    return { problem, location, isFatal: false, losesUser: table === "users" };
+  }
+
+  return {
+    /** Converts the cells of a row. Those that are null are left out. */
+    toCells,
+    toProblem,
+    /** Called before users are read who name their companies. */
+    findCompanies(names: CompanyNames): void {
+      companies = names;
+    },
+
+    /** Returns the records in rows, which are in the order of their ids. */
+    toRecords(type: RecordType, rows: readonly Row[]): Item[] {
+      let first: Row | undefined;
+      return rows.map((row): Item => {
+        const cells = toCells(row);
+        if (!ids.isId(cells.id)) return toProblem(tableOf(type), row, mustBeId("id", cells.id));
+
+        if (row.id !== first?.id) first = row;
+        count++;
+        return {
+          record: toRecord(type, cells, companies),
+          at: row.line ?? count,
+          first: row === first ? undefined : first?.line,
+        };
+      });
+    },
+
+    /** Returns the error for a reference to a record that does not exist. */
+    explainMissing(type: RecordType, id: unknown): FoundError {
+      const field = `${type}_id`;
+      if (!ids.isId(id)) return mustBeId(field, id);
+      return { ...mustExist(field, type, id), missing: { type, id } };
+    },
+
+    /** Names the row and the column of an error in a record. */
+    locate({ at, first, type, id, field, reason }: FoundError): Location {
+      if (type === undefined || at === undefined) return {};
+
+      const isName = companies && field === "company.id";
+      return {
+        field: isName ? "company" : field.replace(/^company\./, "company_"),
+        reason: namingFirst(withAdvice(field, reason), first),
+        place: nameRow(tableOf(type), at, id),
+        placeHasId: !source.isSpreadsheet,
+      };
+    },
+  };
 }
 
 /** The cures for missing cells in a CSV file. Sheets of people often end in a total. */

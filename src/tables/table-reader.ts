@@ -24,10 +24,10 @@ import { CompanyNames } from "./company-names.ts";
 import { type CsvOptions, openCsvSource } from "./csv-source.ts";
 import { connect } from "./database-connection.ts";
 import { createDatabaseSource } from "./database-source.ts";
-import { RowConverter } from "./row-converter.ts";
+import { createRowConverter, type RowConverter } from "./row-converter.ts";
 import { type ReadHooks, Table, type Tables } from "./table.ts";
 import type { TableSource } from "./table-source.ts";
-import { UserReader } from "./user-reader.ts";
+import { readUsers } from "./user-reader.ts";
 
 export interface TableOptions extends ReadHooks, CsvOptions {
   /** How long to wait for each page of rows from a database server. */
@@ -132,7 +132,7 @@ class TableReader implements RecordReader {
     this.#source = source;
     this.#files = files;
     this.#hooks = hooks;
-    this.#converter = new RowConverter(source, ids);
+    this.#converter = createRowConverter(source, ids);
   }
 
   [Symbol.asyncDispose](): PromiseLike<void> {
@@ -157,8 +157,8 @@ class TableReader implements RecordReader {
       company.member_count ??= count ?? 0;
     });
     if (names && !tables.has("companies")) yield this.#makeCompanies(names);
-    this.#converter.companies = names;
-    yield* new UserReader(tables, this.#converter, known).read();
+    if (names) this.#converter.findCompanies(names);
+    yield* readUsers(tables, this.#converter, known);
 
     for (const table of tables.values()) table.finish();
   }

@@ -34,108 +34,94 @@ interface Page {
 
 type Step =
   /** Rows of what the users of a page have. Without a page, they belong to nobody. */
-  | { kind: "rows"; table: Table; rows: Row[]; page: Page | undefined }
+  | { table: Table; rows: Row[]; page: Page | undefined }
   /** A page of users that has all its rows. */
-  | { kind: "page"; page: Page };
+  | { page: Page };
 
-export class UserReader {
-  readonly #tables: Tables;
-  readonly #converter: RowConverter;
-  readonly #known: KnownIds;
+/** Yields each page of users when all that they have has been added. */
+export async function* readUsers(
+  tables: Tables,
+  converter: RowConverter,
+  known: KnownIds,
+): AsyncGenerator<readonly Item[]> {
   /** Some ids in each table that no user in the page has. */
-  readonly #missing = new Map<Table, (number | string)[]>();
-  /** The last row of users that has been read. */
-  #lastUser: Row | undefined;
+  const missing = new Map<Table, (number | string)[]>();
 
-  constructor(tables: Tables, converter: RowConverter, known: KnownIds) {
-    this.#tables = tables;
-    this.#converter = converter;
-    this.#known = known;
+  function explainOwner(table: Table, userId: unknown): FoundError {
+    const error = converter.explainMissing("user", userId);
+    if (!error.missing) return error;
+
+    const ids = missing.get(table) ?? [];
+    if (ids.length < MAX_MISSING) missing.set(table, [...ids, error.missing.id]);
+    return error;
   }
 
-  /** Yields each page of users when all that they have has been added. */
-  async *read(): AsyncGenerator<readonly Item[]> {
-    const users = this.#tables.get("users");
-    for await (const step of readAhead(this.#steps(users), AHEAD)) {
-      if (step.kind === "rows") {
-        yield* this.#addRows(step.page, step.table, step.rows);
-        continue;
-      }
-      for (const owner of step.page.owners.values()) owner.finish();
-      yield step.page.items;
-    }
-
-    for (const [table, ids] of this.#missing) {
-      if (await users?.hasAny(ids)) throw table.misordered();
-    }
+  function findMissing(type: "role" | "achievement", id: unknown): FoundError[] | undefined {
+    return known[type].has(id) ? undefined : [converter.explainMissing(type, id)];
   }
 
-  async *#steps(users: Table | undefined): AsyncGenerator<Step> {
-    for await (const rows of users?.pages() ?? []) {
-      const page = toPage(this.#converter.toRecords("user", rows));
-      const after = this.#lastUser;
-      this.#lastUser = rows.at(-1);
-      yield* this.#ownedRows(page, after, this.#lastUser);
-      yield { kind: "page", page };
-    }
-    yield* this.#ownedRows(undefined, this.#lastUser, undefined);
-  }
-
-  /** Reads the rows of the users after one and up to another. */
-  async *#ownedRows(
-    page: Page | undefined,
-    after: Row | undefined,
-    upTo: Row | undefined,
-  ): AsyncGenerator<Step> {
-    for (const name of ownedTables) {
-      const table = this.#tables.get(name);
-      if (!table) continue;
-      for await (const rows of table.pages(after, upTo)) yield { kind: "rows", table, rows, page };
-    }
-  }
-
-  /** Yields the errors in the rows. */
-  async *#addRows(page: Page | undefined, table: Table, rows: Row[]): AsyncGenerator<Item[]> {
-    for (let at = 0; at < rows.length; at += SLICE) {
-      // Lets the database's client receive a reply and send the next query.
-      await setImmediate();
-      yield rows.slice(at, at + SLICE).flatMap((row) => {
-        const errors = this.#addRow(page, table, this.#converter.toCells(row));
-        return errors.map((error) => this.#converter.toProblem(table.name, row, error));
-      });
-    }
-  }
-
-  #addRow(page: Page | undefined, table: Table, cells: RawRecord): FoundError[] {
+  function addRow(page: Page | undefined, table: Table, cells: RawRecord): FoundError[] {
     const { user_id, role_id, achievement_id, ...reached } = cells;
     const owner = page?.owners.get(user_id);
-    if (!owner) return [this.#explainOwner(table, user_id)];
+    if (!owner) return [explainOwner(table, user_id)];
     // Nothing about a private user is checked.
-    if (!owner.isPublic) return [];
+    if (owner.user.public !== true) return [];
 
     const isRole = table.name === "user_roles";
     const unlock = { id: achievement_id, ...reached };
     const errors = isRole
-      ? this.#findMissing("role", role_id)
-      : (this.#findMissing("achievement", achievement_id) ?? checkUnlock(unlock));
+      ? findMissing("role", role_id)
+      : (findMissing("achievement", achievement_id) ?? checkUnlock(unlock));
     if (errors && !owner.isRepeated) return errors;
 
-    if (isRole) owner.addRole(role_id);
-    else owner.addUnlock(unlock, errors === undefined);
+    if (isRole) owner.roles.add(role_id);
+    else addUnlock(owner, unlock, errors === undefined);
     return [];
   }
 
-  #findMissing(type: "role" | "achievement", id: unknown): FoundError[] | undefined {
-    return this.#known[type].has(id) ? undefined : [this.#converter.explainMissing(type, id)];
+  for await (const step of readAhead(listSteps(tables, converter), AHEAD)) {
+    if (!("rows" in step)) {
+      yield finish(step.page);
+      continue;
+    }
+    const { page, table, rows } = step;
+    for (let at = 0; at < rows.length; at += SLICE) {
+      // Lets the database's client receive a reply and send the next query.
+      await setImmediate();
+      yield rows.slice(at, at + SLICE).flatMap((row) => {
+        const errors = addRow(page, table, converter.toCells(row));
+        return errors.map((error) => converter.toProblem(table.name, row, error));
+      });
+    }
   }
 
-  #explainOwner(table: Table, userId: unknown): FoundError {
-    const error = this.#converter.explainMissing("user", userId);
-    if (!error.missing) return error;
+  for (const [table, ids] of missing) {
+    if (await tables.get("users")?.hasAny(ids)) throw table.misordered();
+  }
+}
 
-    const ids = this.#missing.get(table) ?? [];
-    if (ids.length < MAX_MISSING) this.#missing.set(table, [...ids, error.missing.id]);
-    return error;
+async function* listSteps(tables: Tables, converter: RowConverter): AsyncGenerator<Step> {
+  let last: Row | undefined;
+  for await (const rows of tables.get("users")?.pages() ?? []) {
+    const page = toPage(converter.toRecords("user", rows));
+    yield* listOwned(tables, page, last, rows.at(-1));
+    last = rows.at(-1);
+    yield { page };
+  }
+  yield* listOwned(tables, undefined, last, undefined);
+}
+
+/** Reads the rows of the users after one and up to another. */
+async function* listOwned(
+  tables: Tables,
+  page: Page | undefined,
+  after: Row | undefined,
+  upTo: Row | undefined,
+): AsyncGenerator<Step> {
+  for (const name of ownedTables) {
+    const table = tables.get(name);
+    if (!table) continue;
+    for await (const rows of table.pages(after, upTo)) yield { table, rows, page };
   }
 }
 
@@ -145,45 +131,35 @@ function toPage(items: readonly Item[]): Page {
     // If an id is repeated, the first row counts.
     const first = owners.get(record.id);
     if (first) first.isRepeated = true;
-    else owners.set(record.id, new Owner(record));
+    else owners.set(record.id, { user: record, isRepeated: false, roles: new Set() });
   }
   return { items, owners };
 }
 
 /** A user of a page, who gets what other tables have. */
-class Owner {
+interface Owner {
+  user: RawRecord;
   /** Whether several rows have the id. The record then also gets what is wrong in other tables. */
-  isRepeated = false;
-  readonly #user: RawRecord;
-  #roles: Set<unknown> | undefined;
-  /** By the id of the achievement, or for an invalid one, by itself. */
-  #unlocks: Map<unknown, RawRecord> | undefined;
+  isRepeated: boolean;
+  roles: Set<unknown>;
+  /** By the id of the achievement, or for an invalid one, by itself. Most users have none. */
+  unlocks?: Map<unknown, RawRecord>;
+}
 
-  constructor(user: RawRecord) {
-    this.#user = user;
-  }
+/** The highest tier of an achievement counts, then the earliest time. */
+function addUnlock(owner: Owner, unlock: RawRecord, isValid: boolean): void {
+  owner.unlocks ??= new Map();
+  const key = isValid ? unlock.id : unlock;
+  const other = owner.unlocks.get(key);
+  if (!other || isBetter(unlock, other)) owner.unlocks.set(key, unlock);
+}
 
-  get isPublic(): boolean {
-    return this.#user.public === true;
+function finish({ items, owners }: Page): readonly Item[] {
+  for (const { user, roles, unlocks } of owners.values()) {
+    if (roles.size > 0) user.roles = [...roles];
+    if (unlocks) user.achievements = [...unlocks.values()];
   }
-
-  addRole(id: unknown): void {
-    this.#roles ??= new Set();
-    this.#roles.add(id);
-  }
-
-  /** The highest tier of an achievement counts, then the earliest time. */
-  addUnlock(unlock: RawRecord, isValid: boolean): void {
-    this.#unlocks ??= new Map();
-    const key = isValid ? unlock.id : unlock;
-    const other = this.#unlocks.get(key);
-    if (!other || isBetter(unlock, other)) this.#unlocks.set(key, unlock);
-  }
-
-  finish(): void {
-    if (this.#roles) this.#user.roles = [...this.#roles];
-    if (this.#unlocks) this.#user.achievements = [...this.#unlocks.values()];
-  }
+  return items;
 }
 
 function isBetter(unlock: RawRecord, other: RawRecord): boolean {

@@ -17,7 +17,7 @@ import {
   validateRecord,
 } from "../../src/domain/validate-record.ts";
 import { version } from "../../src/domain/version.ts";
-import { RecordCleaner } from "../../src/import/clean-record.ts";
+import { createCleaner } from "../../src/import/clean-record.ts";
 import { sealFile } from "../../src/snapshot/format/seal.ts";
 import { exportDataset } from "../../src/snapshot/read/export.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";
@@ -200,7 +200,7 @@ describe("schema", () => {
   function isValid(text: string, validate: typeof validateRecord | typeof validateChange): boolean {
     const record = parseObject(text);
     if (record instanceof InvalidRecord) return false;
-    new RecordCleaner(0, {}).clean(record);
+    createCleaner(0, {}).clean(record);
     return !((validateMarker(record) ?? validate(record)) instanceof InvalidRecord);
   }
 
