@@ -37,20 +37,25 @@ export function describeWritten({ counts, cleaned }: WriteReport, where = ""): s
 /** Lists the differences from the old snapshot, and what looks wrong. */
 export function listDetails(report: WriteReport): string[] {
   const { differences, held, notFound, unknownColumns, notes, names, times } = report;
+  const { entities, misread, placeholders, contacts } = names;
+  const inNames = ({ count }: OddCount) => plural(count, "name");
+  const oddTimes = `before 1990 or in the future: ${plural(times.count, "time")}`;
   const lines = [
     ...describeDifferences(differences),
-    describeHeld(held),
+    held > 0 && `kept private or deleted by a takedown: ${plural(held, "user")}`,
     describeNotFound(notFound),
     ...unknownColumns.map(describeColumn),
     ...notes,
-    describeNames("HTML entities in", names.entities, "; import --decode-html decodes them"),
-    describeNames("text possibly read in the wrong encoding in", names.misread),
-    describeNames("text that means no value as", names.placeholders),
-    describeNames("an e-mail address or telephone number in", names.contacts),
-    describeTimes(times),
+    describeOdd(entities, `HTML entities in ${inNames(entities)}`, DECODE),
+    describeOdd(misread, `text possibly read in the wrong encoding in ${inNames(misread)}`),
+    describeOdd(placeholders, `text that means no value as ${inNames(placeholders)}`),
+    describeOdd(contacts, `an e-mail address or telephone number in ${inNames(contacts)}`),
+    describeOdd(times, oddTimes),
   ];
-  return lines.filter((line) => line !== undefined);
+  return lines.filter((line) => typeof line === "string");
 }
+
+const DECODE = "; import --decode-html decodes them";
 
 /** Leaves out what has not changed, except the lines that everybody looks for. */
 function describeDifferences(differences: Differences | undefined): string[] {
@@ -64,10 +69,6 @@ function describeDifferences(differences: Differences | undefined): string[] {
     lines.push(`${what}: ${described.join(", ")}`.replaceAll("_", " "));
   }
   return lines;
-}
-
-function describeHeld(held: number): string | undefined {
-  return held > 0 ? `kept private or deleted by a takedown: ${plural(held, "user")}` : undefined;
 }
 
 function describeNotFound(notFound: WriteReport["notFound"]): string | undefined {
@@ -84,16 +85,8 @@ function describeColumn({ file, column, meant }: UnknownColumn): string {
   return `${file}: left out the unknown column "${printable(column)}"${question}`;
 }
 
-function describeNames(problem: string, odd: OddCount, advice = ""): string | undefined {
-  return describeOdd(`${problem} ${plural(odd.count, "name")}`, odd, advice);
-}
-
-function describeTimes(odd: OddCount): string | undefined {
-  return describeOdd(`before 1990 or in the future: ${plural(odd.count, "time")}`, odd);
-}
-
-function describeOdd(text: string, { count, example = "" }: OddCount, advice = "") {
-  return count > 0 ? `${text}, such as "${printable(example)}"${advice}` : undefined;
+function describeOdd({ count, example = "" }: OddCount, text: string, advice = "") {
+  return count > 0 && `${text}, such as "${printable(example)}"${advice}`;
 }
 
 export function describeCounts(counts: Counts): string {

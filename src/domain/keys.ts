@@ -41,30 +41,28 @@ const LEAST_STEP = 1024n;
  * Notices long ids that a program has read as doubles: 76561198012345678 became 76561198012345680. One
  * such id means nothing, but a column of them is no accident.
  */
-export class RoundedIds {
+export function createRoundedIds() {
   /** The first record of a type with such an id, or that another one has an id that no double has. */
-  readonly #first = new Map<RecordType, { id: string; at: number } | "exact">();
+  const firsts = new Map<RecordType, { id: string; at: number } | "exact">();
+  return {
+    add({ type: given, id }: RawRecord, at: number): void {
+      const text = typeof id === "bigint" ? String(id) : id;
+      if (typeof text !== "string" || !LONG.test(text)) return;
+      const type = recordTypes.find((known) => known === given);
+      const first = type && firsts.get(type);
+      if (!type || first === "exact") return;
 
-  add({ type: given, id }: RawRecord, at: number): void {
-    const text = typeof id === "bigint" ? String(id) : id;
-    if (typeof text !== "string" || !LONG.test(text)) return;
-    const type = recordTypes.find((known) => known === given);
-    const first = type && this.#first.get(type);
-    if (!type || first === "exact") return;
+      const isShort = BigInt(text) <= Number.MAX_SAFE_INTEGER;
+      if (isShort || BigInt(text) % LEAST_STEP === 0n) return;
 
-    const isShort = BigInt(text) <= Number.MAX_SAFE_INTEGER;
-    if (isShort || BigInt(text) % LEAST_STEP === 0n) return;
+      // Some programs print all digits of a double, and others as many as tell it from the next.
+      const isDouble = BigInt(Number(text)) === BigInt(text) || String(Number(text)) === text;
+      if (!isDouble) firsts.set(type, "exact");
+      else if (!first) firsts.set(type, { id: text, at });
+    },
 
-    // Some programs print all digits of a double, and others as many as tell it from the next.
-    const isDouble = BigInt(Number(text)) === BigInt(text) || String(Number(text)) === text;
-    if (!isDouble) this.#first.set(type, "exact");
-    else if (!first) this.#first.set(type, { id: text, at });
-  }
-
-  /** Lists the types of which every long id looks rounded, each with its first record. */
-  list(): { type: RecordType; id: string; at: number }[] {
-    return [...this.#first].flatMap(([type, first]) => {
-      return first === "exact" ? [] : [{ type, ...first }];
-    });
-  }
+    /** Lists the types of which every long id looks rounded, each with its first record. */
+    list: (): { type: RecordType; id: string; at: number }[] =>
+      [...firsts].flatMap(([type, first]) => (first === "exact" ? [] : [{ type, ...first }])),
+  };
 }

@@ -4,7 +4,7 @@
  * invalid.
  */
 import type { RawRecord, RecordKey } from "../domain/dataset.ts";
-import { RoundedIds } from "../domain/keys.ts";
+import { createRoundedIds } from "../domain/keys.ts";
 import type {
   FoundError,
   Location,
@@ -79,7 +79,7 @@ export async function readDataset<Parsed extends RecordKey>(
 ): Promise<ReadReport> {
   const cleaner = createCleaner(nowMs, options);
   const collector = createCollector(handler, reader, ids, options.maxErrors);
-  const rounded = new RoundedIds();
+  const rounded = createRoundedIds();
 
   for await (const items of reader.read()) {
     for (const item of items) {

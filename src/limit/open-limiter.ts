@@ -1,6 +1,6 @@
 /** Opens the limiter that the settings ask for: none, in memory, or shared through a store. */
 import type { Limiter } from "./decision.ts";
-import { MemoryLimiter } from "./memory-limiter.ts";
+import { createMemoryLimiter } from "./memory-limiter.ts";
 import type { StoreOptions } from "./shared-limiter.ts";
 
 interface LimitValues {
@@ -19,7 +19,7 @@ export async function openLimiter(
 ): Promise<Limiter | undefined> {
   if (limit === 0) return undefined;
   const options = { limit, windowMs, maxClients, clock };
-  if (store === undefined) return new MemoryLimiter(options);
+  if (store === undefined) return createMemoryLimiter(options);
   // Imported only if needed, because only Bun has a Redis client.
   const { SharedLimiter } = await import("./shared-limiter.ts");
   return SharedLimiter.open({ ...options, ...store });

@@ -7,7 +7,7 @@ import { LRUCache } from "lru-cache";
 import { codeOf } from "../files/errors.ts";
 import type { Place } from "./client-table.ts";
 import type { Decision, Limiter, LimiterOptions, LimiterStatus, LimitPolicy } from "./decision.ts";
-import { MemoryLimiter } from "./memory-limiter.ts";
+import { createMemoryLimiter, type MemoryLimiter } from "./memory-limiter.ts";
 import script from "./window.lua" with { type: "text" };
 
 export interface StoreOptions {
@@ -57,7 +57,7 @@ export class SharedLimiter implements Limiter {
   private constructor(options: SharedLimiterOptions, timing: Timing) {
     this.#options = options;
     this.#timing = timing;
-    this.#memory = new MemoryLimiter(options);
+    this.#memory = createMemoryLimiter(options);
     this.policy = this.#memory.policy;
   }
 

@@ -16,14 +16,17 @@ export interface DateOrders {
   dots?: DateOrder | undefined;
 }
 
+/** The lines of the first value that fits only one order, and of the first that fits both. */
+type FirstLines = Partial<Record<DateOrder | "both", number>>;
+
 /** Learns from the values of one column. */
 export class DateColumn {
-  readonly #slashes = new Orders();
-  readonly #dots = new Orders();
+  readonly #slashes: FirstLines = {};
+  readonly #dots: FirstLines = {};
 
   add(cell: string, line: number): void {
-    if (cell.includes("/")) this.#slashes.add(SLASHED.exec(cell.trim()), line);
-    else if (cell.includes(".")) this.#dots.add(DOTTED.exec(cell.trim()), line);
+    if (cell.includes("/")) learn(this.#slashes, SLASHED.exec(cell.trim()), line);
+    else if (cell.includes(".")) learn(this.#dots, DOTTED.exec(cell.trim()), line);
   }
 
   /**
@@ -32,50 +35,40 @@ export class DateColumn {
    */
   decide(column: string, given: DateOrder | undefined): DateOrders {
     if (given) return { slashes: given, dots: given };
-    const slashes = this.#slashes.decide(column, undefined);
-    return { slashes, dots: this.#dots.decide(column, "dmy") };
+    return { slashes: decide(column, this.#slashes), dots: decide(column, this.#dots, "dmy") };
   }
 
   /** Says how the dates are read, by an example that nobody has written. */
   describe(column: string, { slashes, dots }: DateOrders): string[] {
-    const read = (separator: string, order: DateOrder | undefined) => {
-      const example = ["08", "05", "2021"].join(separator);
-      return `${column}: read dates like ${example} as ${order === "mdy" ? "5 August" : "8 May"} 2021`;
+    const read = (lines: FirstLines, example: string, order: DateOrder | undefined) => {
+      const date = order === "mdy" ? "5 August" : "8 May";
+      const isRead = Object.keys(lines).length > 0;
+      return isRead ? [`${column}: read dates like ${example} as ${date} 2021`] : [];
     };
-    return [
-      ...(this.#slashes.isEmpty ? [] : [read("/", slashes)]),
-      ...(this.#dots.isEmpty ? [] : [read(".", dots)]),
-    ];
+    return [...read(this.#slashes, "08/05/2021", slashes), ...read(this.#dots, "08.05.2021", dots)];
   }
 }
 
-/** The dates of a column that have the same separator. */
-class Orders {
-  /** The lines of the first value that fits only one order, and of the first that fits both. */
-  readonly #lines: Partial<Record<DateOrder | "both", number>> = {};
+function learn(lines: FirstLines, date: RegExpExecArray | null, line: number): void {
+  const order = date && fittingOrder(Number(date[1]), Number(date[2]));
+  if (order) lines[order] ??= line;
+}
 
-  get isEmpty(): boolean {
-    return Object.keys(this.#lines).length === 0;
+/** `usual` is the order of values that fit both. */
+function decide(
+  column: string,
+  { dmy, mdy, both }: FirstLines,
+  usual?: DateOrder,
+): DateOrder | undefined {
+  if (dmy !== undefined && mdy !== undefined) {
+    const problem = `line ${dmy} has the day first, and line ${mdy} the month`;
+    throw new Error(`${column}: ${problem}; correct one of them, or ${CHOOSE}`);
   }
-
-  add(date: RegExpExecArray | null, line: number): void {
-    const order = date && fittingOrder(Number(date[1]), Number(date[2]));
-    if (order) this.#lines[order] ??= line;
-  }
-
-  /** `usual` is the order of values that fit both. */
-  decide(column: string, usual: DateOrder | undefined): DateOrder | undefined {
-    const { dmy, mdy, both } = this.#lines;
-    if (dmy !== undefined && mdy !== undefined) {
-      const problem = `line ${dmy} has the day first, and line ${mdy} the month`;
-      throw new Error(`${column}: ${problem}; correct one of them, or ${CHOOSE}`);
-    }
-    if (dmy !== undefined) return "dmy";
-    if (mdy !== undefined) return "mdy";
-    if (both === undefined || usual !== undefined) return usual;
-    const problem = "nothing shows which number is the month";
-    throw new Error(`${column}: ${problem}, as in line ${both}; ${CHOOSE}`);
-  }
+  if (dmy !== undefined) return "dmy";
+  if (mdy !== undefined) return "mdy";
+  if (both === undefined || usual !== undefined) return usual;
+  const problem = "nothing shows which number is the month";
+  throw new Error(`${column}: ${problem}, as in line ${both}; ${CHOOSE}`);
 }
 
 /** Returns undefined if the numbers fit no order: an error of the row. */

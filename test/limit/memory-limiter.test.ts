@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Place } from "../../src/limit/client-table.ts";
 import type { Decision, LimiterOptions } from "../../src/limit/decision.ts";
-import { MemoryLimiter } from "../../src/limit/memory-limiter.ts";
+import { createMemoryLimiter } from "../../src/limit/memory-limiter.ts";
 import { runs } from "../runs.ts";
 import { until } from "../support.ts";
 
@@ -15,7 +15,7 @@ const placeOf = (client: string): Place => ({ key: client, network: client.split
 /** Returns a function that decides at a given time, and the number of tracked clients. */
 function createWindow(options: WindowOptions) {
   let nowMs = 0;
-  const limiter = new MemoryLimiter({ ...options, clock: () => nowMs });
+  const limiter = createMemoryLimiter({ ...options, clock: () => nowMs });
   const decide = (client: string, atMs: number, isPeek = false): Decision => {
     nowMs = atMs;
     return isPeek ? limiter.peek(placeOf(client)) : limiter.consume(placeOf(client));
@@ -219,13 +219,13 @@ describe("bounded", () => {
 
 test("memory is taken for clients when they come, and not for as many as there may be", () => {
   const before = process.memoryUsage.rss();
-  const limiter = new MemoryLimiter({ limit: 30, windowMs: 1000, maxClients: 2 ** 24 });
+  const limiter = createMemoryLimiter({ limit: 30, windowMs: 1000, maxClients: 2 ** 24 });
   expect((process.memoryUsage.rss() - before) / 2 ** 20).toBeLessThan(50);
   expect(limiter.consume(placeOf("a")).allowed).toBe(true);
 });
 
 test("the default clock advances", async () => {
-  const limiter = new MemoryLimiter({ limit: 1, windowMs: 100, maxClients: 1 });
+  const limiter = createMemoryLimiter({ limit: 1, windowMs: 100, maxClients: 1 });
   const consume = () => limiter.consume(placeOf("a"));
   expect(consume().allowed).toBe(true);
   expect(consume().allowed).toBe(false);

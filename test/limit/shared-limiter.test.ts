@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Decision } from "../../src/limit/decision.ts";
-import { MemoryLimiter } from "../../src/limit/memory-limiter.ts";
+import { createMemoryLimiter } from "../../src/limit/memory-limiter.ts";
 import { consumeBoth, SharedLimiter } from "../../src/limit/shared-limiter.ts";
 import { runs } from "../runs.ts";
 
@@ -125,7 +125,7 @@ describe("decisions made by memory and a store together", () => {
         // All clients are in one network, which has a sixteenth of all places.
         const maxClients = 16 * places;
         const clock = () => nowMs;
-        const memory = new MemoryLimiter({ limit, windowMs, maxClients, clock });
+        const memory = createMemoryLimiter({ limit, windowMs, maxClients, clock });
         const allowed: { client: string; atMs: number }[] = [];
         const decisions: Promise<Decision>[] = [];
         const settle = async () => {
@@ -181,7 +181,7 @@ describe("decisions made by memory and a store together", () => {
     ["memory at its limit", 3, [2, 99], { allowed: false, remaining: 0, resetMs: 60 }],
   ])("with %s, the stricter decision is reported", async (_, used, shared, reported) => {
     let nowMs = 0;
-    const memory = new MemoryLimiter({ limit: 3, windowMs, maxClients: 1, clock: () => nowMs });
+    const memory = createMemoryLimiter({ limit: 3, windowMs, maxClients: 1, clock: () => nowMs });
     for (let i = 0; i < used; i++) memory.consume(a);
     nowMs = 40;
     const ask = async () => shared && decisionOf(3, ...shared);
@@ -189,7 +189,7 @@ describe("decisions made by memory and a store together", () => {
   });
 
   test("a request that memory or the store refuses is not counted in the other", async () => {
-    const memory = new MemoryLimiter({ limit: 1, windowMs, maxClients: 1, clock: () => 0 });
+    const memory = createMemoryLimiter({ limit: 1, windowMs, maxClients: 1, clock: () => 0 });
     const counted: boolean[] = [];
     const ask = (left: number) => async (isCounted: boolean) => {
       counted.push(isCounted);
