@@ -9,7 +9,7 @@ import { NameSearch } from "../../src/search/find.ts";
 import { normalizeQuery } from "../../src/search/normalize-query.ts";
 import { openInPlace } from "../../src/snapshot/format/open.ts";
 import type { Sqlite } from "../../src/sqlite/driver.ts";
-import { format, type Options } from "./measure.ts";
+import { cpuOf, format, type Options } from "./measure.ts";
 
 const RANDOM_QUERIES = 2000;
 const ROUNDS = 10;
@@ -54,14 +54,6 @@ export async function findDearQueries(
     console.log(`${format(ms)} ms  ${kind}: ${JSON.stringify(query)}`);
   }
   db.close();
-}
-
-/** Returns the milliseconds of processor time that some work takes. */
-function cpuOf(work: () => unknown): number {
-  const start = process.cpuUsage();
-  work();
-  const { user, system } = process.cpuUsage(start);
-  return (user + system) / 1000;
 }
 
 /** Returns the n-grams without marks that many names have, most names first. */

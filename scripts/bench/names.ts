@@ -18,6 +18,7 @@ import { normalizeQuery } from "../../src/search/normalize-query.ts";
 import { hasWords, tierOf, wordsOf } from "../../src/search/tiers.ts";
 import { compactOf, wordsIn } from "../../src/search/words.ts";
 import { format, type Options, tableOf } from "./measure.ts";
+import { benchSlips } from "./slips.ts";
 
 /** How many names of a kind are typed, and how many queries are compared with how many names. */
 const NAMES = 400;
@@ -28,7 +29,8 @@ const LETTERS = 5;
 
 type Typed = [stored: string, typed: string];
 
-export async function benchNames({ isQuick }: Options): Promise<void> {
+export async function benchNames(options: Options): Promise<void> {
+  const { isQuick } = options;
   const rows: string[][] = [];
   const all: Typed[] = [];
   for (const [title, pairs] of Object.entries(listTyped(isQuick ? 20 : NAMES))) {
@@ -46,6 +48,7 @@ export async function benchNames({ isQuick }: Options): Promise<void> {
   ];
   console.log(tableOf(["found, %", ...columns], rows));
   compareAll(all, isQuick);
+  await benchSlips(options);
 }
 
 /** Returns the percentages that are found in tiers 1 to 5, and in all tiers. */

@@ -72,6 +72,34 @@ export class FtsQueries {
     return anyOf([...divided, ...keyed]);
   }
 
+  /**
+   * Returns FTS5 queries that together find the names that are one slip away from a text, and some
+   * that are two slips away: those that have its beginning, its end, or both edges.
+   */
+  forSlips(text: string): string[] {
+    const points = [...text];
+    const { length } = points;
+    const start = (most: number) => START + points.slice(0, most).join("");
+    const end = END + points.slice(-2).reverse().join("");
+    const beginning = (most: number) => {
+      const others = trigramsOf(points.slice(0, most).join("")).slice(1);
+      return this.#allOf([start(Math.min(3, most)), ...this.#pickRarest(others, MAX_BESIDE_MARKS)]);
+    };
+    const ending = (most: number) => {
+      const others = most > 2 ? trigramsOf(points.slice(-most).join("")) : [];
+      return this.#allOf([end, ...this.#pickRarest(others, MAX_BESIDE_MARKS)]);
+    };
+    const [first = "", second = "", third = "", last = ""] = points;
+    // Neither edge of four letters is left if those in the middle are swapped.
+    const swapped = this.#allOf([START + first + third, END + last + second]);
+    if (length === 4) return [beginning(2), ending(2), swapped];
+    if (length === 5) return [beginning(2), ending(2)];
+    const queries = [beginning(length - 3), ending(length - 3), this.#allOf([start(2), end])];
+    if (length < 8) return queries;
+    const half = Math.ceil(length / 2);
+    return [...queries, beginning(half), ending(half)];
+  }
+
   /** An n-gram may be listed with any of the marks. */
   #forLooseText(text: string, startMarks: string[], otherMarks: string[]): string {
     const [first = "", ...others] = trigramsOf(text);

@@ -34,6 +34,12 @@ export const idOfRow: Record<NameKind, string> = {
   company: "(SELECT id FROM company_rank WHERE rank = ngram.rowid)",
 };
 
+/** Limits the lengths of names to those between two parameters. */
+export const hasLength: Record<NameKind, string> = {
+  user: `ngram.rowid BETWEEN (? << ${ID_BITS}) AND (? << ${ID_BITS}) - 1`,
+  company: `${LENGTH} BETWEEN ? AND ? - 1`,
+};
+
 /** A number of members and an id do not fit into one row id, so companies have ranks. */
 export const RANK_COMPANIES = `DELETE FROM company_rank;
   INSERT INTO company_rank (rank, id)

@@ -19,6 +19,7 @@ import type {
   CompanyView,
   DriverView,
   Face,
+  Found,
   ProblemView,
   ResultsView,
   StartView,
@@ -106,20 +107,12 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
   ];
   const found = counts.flat().join(", ");
 
-  const details = tellApart(drivers, (driver) => driver.company ?? undefined, context);
-  const driverRows = drivers.map((driver, at) => {
-    const name = markMatches(driver.name, spellings);
-    const row = renderRow(driverPath(driver.id), name, details[at], context);
-    return html`${renderAvatar(driver, context)}${row}`;
-  });
-
-  const companyRows = companies.map((company) => {
-    return renderCompanyRow(company, markMatches(company.name, spellings), undefined, context);
-  });
-
+  const rows = renderFound(view, spellings, context);
+  const similar = view.similar && renderFound(view.similar, [], context);
   const boards = [
-    { heading: texts.drivers, rows: driverRows },
-    { heading: texts.companies, rows: companyRows },
+    { heading: texts.drivers, rows: rows.drivers },
+    { heading: texts.companies, rows: rows.companies },
+    { heading: texts.didYouMean, rows: similar ? [...similar.drivers, ...similar.companies] : [] },
   ].filter(({ rows }) => rows.length > 0);
   // On a phone, a company of exactly this name would otherwise be below ten drivers.
   if (companies.some(({ name }) => fold(name) === spellings[0])) boards.reverse();
@@ -129,15 +122,29 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
     description: found || texts.problems.nothing,
     path: `/?${new URLSearchParams({ q: query })}`,
     main: html`${renderHeading(fill(texts.resultsFor, { query }))}
-    ${found && html`<p class="counts">${found}</p>`}
     ${
-      boards.length === 0 &&
-      html`<div class="problem"><h2>${texts.problems.nothing}</h2><p>${texts.advice.nothing}</p></div>
-      ${renderWayOut(context)}`
+      boards.length > 0
+        ? html`<p class="counts">${found || texts.problems.nothing}</p>`
+        : html`<div class="problem"><h2>${texts.problems.nothing}</h2><p>${texts.advice.nothing}</p></div>`
     }
     <div class="boards">${boards.map(({ heading, rows }) =>
       renderBoard(heading, rows, rows.length === MAX_RESULTS && texts.moreResults),
-    )}</div>`,
+    )}</div>
+    ${found === "" && renderWayOut(context)}`,
+  };
+}
+
+function renderFound({ drivers, companies }: Found, spellings: string[], context: PageContext) {
+  const details = tellApart(drivers, (driver) => driver.company ?? undefined, context);
+  return {
+    drivers: drivers.map((driver, at) => {
+      const name = markMatches(driver.name, spellings);
+      const row = renderRow(driverPath(driver.id), name, details[at], context);
+      return html`${renderAvatar(driver, context)}${row}`;
+    }),
+    companies: companies.map((company) =>
+      renderCompanyRow(company, markMatches(company.name, spellings), undefined, context),
+    ),
   };
 }
 

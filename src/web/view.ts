@@ -25,11 +25,16 @@ export interface StartView {
   next: number | undefined;
 }
 
-export interface ResultsView {
+export interface ResultsView extends Found {
   kind: "results";
   /** The query with its white space collapsed, and its spellings. */
   query: string;
   spellings: string[];
+  /** Given if nothing is found: those whose names the query misses by a slip or two. */
+  similar?: Found;
+}
+
+export interface Found {
   drivers: (Stored<UserSearchResult> & Pick<User, "created_at">)[];
   companies: CompanySearchResult[];
 }

@@ -71,18 +71,27 @@ function countRows(view: Exclude<View, StartView>): number {
 }
 
 function listDrivers(view: View): readonly { id: number }[] {
+  if (view.kind === "results") return [...view.drivers, ...(view.similar?.drivers ?? [])];
   if ("drivers" in view) return view.drivers;
   return view.kind === "driver" ? [view.user] : [];
 }
 
 /** `query` is normalized. */
 export function readResults({ search }: Snapshot, query: string): ResultsView {
+  const drivers = search.listUsers(query).map(withTime);
+  const companies = search.listCompanies(query);
   const spellings = spellQuery(query);
-  const drivers = search.listUsers(query).map((user) => {
-    return { ...user, created_at: formatTime(user.created_at) };
-  });
-  return { kind: "results", query, spellings, drivers, companies: search.listCompanies(query) };
+  const view = { kind: "results", query, spellings, drivers, companies } as const;
+  if (drivers.length + companies.length > 0) return view;
+
+  const similar = search.listSimilar(query);
+  return { ...view, similar: { ...similar, drivers: similar.drivers.map(withTime) } };
 }
+
+const withTime = <Driver extends { created_at: number }>(driver: Driver) => ({
+  ...driver,
+  created_at: formatTime(driver.created_at),
+});
 
 export function readDriver(
   { users }: Snapshot,

@@ -1,8 +1,8 @@
 /** Reads the users and companies that a search has found. */
 import { eq, sql } from "drizzle-orm";
-import type { CompanySearchResult } from "../../domain/model.ts";
+import type { CompanySearchResult, NameKind } from "../../domain/model.ts";
 import { lazy } from "../../domain/once.ts";
-import { NameSearch } from "../../search/find.ts";
+import { MAX_SIMILAR, NameSearch } from "../../search/find.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { company, user } from "../format/schema.ts";
 
@@ -21,6 +21,21 @@ export function readResults(db: Database) {
       companies().all(JSON.stringify(companyNames().find(query))),
     /** Times are in Unix seconds, because formatting them would delay the API, which has none. */
     listUsers: (query: string) => users().all(JSON.stringify(userNames().find(query))),
+    /** Returns up to three users and companies in all whose names a query misses by a slip or two. */
+    listSimilar(query: string) {
+      const similar = [
+        ...userNames()
+          .listSimilar(query)
+          .map((name) => ({ ...name, kind: "user" })),
+        ...companyNames()
+          .listSimilar(query)
+          .map((name) => ({ ...name, kind: "company" })),
+      ];
+      const nearest = similar.sort((a, b) => a.slips - b.slips).slice(0, MAX_SIMILAR);
+      const idsOf = (wanted: NameKind) =>
+        JSON.stringify(nearest.filter(({ kind }) => kind === wanted).map(({ id }) => id));
+      return { drivers: users().all(idsOf("user")), companies: companies().all(idsOf("company")) };
+    },
     /** Whether users can be found by the Latin spelling of a name in another script. */
     hasLatinSpellings: () => userNames().hasLatinSpellings(),
   };
