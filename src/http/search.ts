@@ -1,13 +1,14 @@
 /** The two search routes. The rate limit counts a search before its query is validated. */
 import { Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
+import { type Context, Elysia, status } from "elysia";
 import { completeAvatar, type Stored } from "../domain/avatar-url.ts";
 import { CompanySearchResult, MAX_RESULTS, UserSearchResult } from "../domain/model.ts";
 import { paragraph } from "../domain/text.ts";
 import { normalizeQuery, SEARCHABLE } from "../search/normalize-query.ts";
 import type { Service } from "./app-options.ts";
 import { endpoints } from "./endpoints.ts";
-import { errorTypes } from "./error-codes.ts";
+import { errors, errorTypes } from "./error-codes.ts";
+import { errorBody } from "./errors.ts";
 import { describeOperation } from "./openapi.ts";
 import { limitHooks } from "./rate-limit.ts";
 
@@ -18,7 +19,7 @@ export const search = (service: Service) =>
     .guard({
       ...errorTypes.Search,
       query: Query,
-      transform: [...limitHooks(service), normalize],
+      transform: [...limitHooks(service), normalize(service)],
     })
     .derive(() => ({ cache: "private" as const }))
     .get(
@@ -48,9 +49,22 @@ function toResults(users: Stored<UserSearchResult>[], baseUrl: string): UserSear
   }));
 }
 
-function normalize({ query }: { query: { q?: string } }): void {
-  query.q = normalizeQuery(query.q ?? "");
-}
+/** A request with `?query=` or `?q[]=` has no q. */
+const missing = status(
+  errors.invalid_query.status,
+  errorBody(
+    "invalid_query",
+    "The query parameter q is missing; send ?q= followed by at least 2 characters of a name.",
+  ),
+);
+
+const normalize =
+  ({ end }: Service) =>
+  ({ request, route, query }: Pick<Context, "request" | "route"> & { query: { q?: string } }) => {
+    if (query.q === undefined) return end(request, route, missing);
+    query.q = normalizeQuery(query.q);
+    return undefined;
+  };
 
 const q = {
   in: "query",

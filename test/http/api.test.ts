@@ -94,6 +94,22 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     expect(body.error.message).not.toMatch(/Sekret|\/src\/|SELECT|node_modules/);
   });
 
+  test("the message of an invalid query says whether q is missing or too short", async () => {
+    const messageOf = async (query: string) => {
+      const { text } = await get(`/search/users${query}`);
+      return JSON.parse(text).error.message;
+    };
+    for (const query of ["", "?", "?query=anna", "?q[]=anna", "?Q=anna", "?user=1&query=q"]) {
+      expect([query, await messageOf(query)]).toEqual([query, expect.stringContaining("missing")]);
+    }
+    for (const query of ["?q", "?q=", "?q=x", "?q=anna&q=x", "?q=%20&query=anna"]) {
+      expect([query, await messageOf(query)]).toEqual([
+        query,
+        expect.stringContaining("must have"),
+      ]);
+    }
+  });
+
   test("q is form-decoded, and other parameters are ignored", async () => {
     const expected = (await get("/search/companies?q=baltic%20express")).text;
     expect(JSON.parse(expected).companies).toHaveLength(1);
