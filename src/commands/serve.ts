@@ -13,7 +13,7 @@ import { openLimiter } from "../limit/open-limiter.ts";
 import type { StoreOptions } from "../limit/shared-limiter.ts";
 import { type OpenRoadbook, openRoadbook } from "../roadbook.ts";
 import { createAdminFetch, METRICS_PATH } from "../server/admin.ts";
-import { CertificateWatcher } from "../server/certificate.ts";
+import type { CertificateWatcher } from "../server/certificate.ts";
 import { createJournal, type Journal } from "../server/journal.ts";
 import {
   IDLE_TIMEOUT_MS,
@@ -23,7 +23,6 @@ import {
 } from "../server/listen.ts";
 import { createLog, type Log, logRequest } from "../server/log.ts";
 import type { Metrics } from "../server/metrics.ts";
-import { notifyReady } from "../server/notify.ts";
 import { takeTurns } from "../server/turns.ts";
 import { watchSnapshot } from "../server/watch-snapshot.ts";
 import { type Setting, variableOf } from "../settings/declare.ts";
@@ -121,7 +120,7 @@ async function listUnknownVariables(commands: Commands): Promise<string[]> {
 async function serve(values: ServeValues, log: Log): Promise<void> {
   const { host, port, reusePort, trustedProxies, tlsCert: cert, tlsKey: key } = values;
   const defaultIdleTimeoutMs = trustedProxies ? PROXIED_IDLE_TIMEOUT_MS : IDLE_TIMEOUT_MS;
-  using certificate = cert && key ? new CertificateWatcher({ cert, key }, log) : undefined;
+  using certificate = cert && key ? await watchCertificate({ cert, key }, log) : undefined;
   const metrics = await openMetrics(values);
 
   using remote = await openRemote(values, log);
@@ -190,8 +189,15 @@ async function watchUntilSignal(server: Server, values: ServeValues, log: Log): 
   const signalled = nextSignal();
   warnAboutFlags(values, log);
   announce(server, values, log);
-  if (process.env.NOTIFY_SOCKET) void notifyReady(log);
+  if (process.env.NOTIFY_SOCKET) {
+    void import("../server/notify.ts").then(({ notifyReady }) => notifyReady(log));
+  }
   log.info({ signal: await signalled }, "stopping");
+}
+
+async function watchCertificate(paths: { cert: string; key: string }, log: Logger) {
+  const { CertificateWatcher } = await import("../server/certificate.ts");
+  return new CertificateWatcher(paths, log);
 }
 
 /** Opens the copy of a snapshot that is at a URL. Undefined for a file or the demo. */

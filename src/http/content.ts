@@ -1,6 +1,5 @@
 /** The content of a response: a body with its type, its validator, its encoded copies, and who may store it. */
-import crypto from "node:crypto";
-import zlib from "node:zlib";
+import { hash } from "../files/hash.ts";
 
 export type Coding = "gzip" | "identity";
 export type Body = string | Uint8Array<ArrayBuffer>;
@@ -53,7 +52,7 @@ export class Content {
 
   /** The strong ETag of the body in a coding. */
   etagIn(coding: Coding): string {
-    this.#hash ??= crypto.hash("sha1", this.body ?? "", "base64url");
+    this.#hash ??= hash("SHA1", this.body ?? "", "base64url");
     return `"${this.#hash}-${coding}"`;
   }
 
@@ -68,6 +67,7 @@ export class Content {
   #recode(coding: Coding): Body | null {
     const { coding: stored = "identity" } = this.options;
     if (this.body === null || coding === stored) return this.body;
+    const zlib = process.getBuiltinModule("node:zlib");
     return coding === "gzip" ? zlib.gzipSync(this.body, { level: 4 }) : zlib.gunzipSync(this.body);
   }
 }

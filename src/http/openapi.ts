@@ -85,15 +85,19 @@ export function describeOperation(operation: Operation): DocumentDecoration {
   const { operationId, summary, description, parameter } = operation;
   const { kind } = endpoints[operationId];
 
-  const detail: Record<string, unknown> = { operationId, summary, description, tags: [kind] };
-  if (kind === "Service") detail.servers = [{ url: ORIGIN }];
-  if (parameter) {
-    detail.parameters = [{ ...parameter, required: true, schema: toOpenApi(parameter.schema) }];
-  }
-  detail.responses = responsesOf(operation);
-
   // The plugin's types describe OpenAPI 3.0, but the plugin copies the object unchanged.
-  return detail as object;
+  return {
+    operationId,
+    summary,
+    description,
+    tags: [kind],
+    ...(kind === "Service" && { servers: [{ url: ORIGIN }] }),
+    ...(parameter && {
+      parameters: [{ ...parameter, required: true, schema: toOpenApi(parameter.schema) }],
+    }),
+    // Made with the document, which most servers never serve.
+    responses: { toJSON: () => responsesOf(operation) },
+  } as object;
 }
 
 /**
@@ -152,11 +156,6 @@ function toOpenApi(schema: TSchema): Record<string, unknown> {
   return JSON.parse(text);
 }
 
-const components = {
-  schemas: mapValues(named, toOpenApi),
-  headers: Object.assign({}, ...Object.values(headers)),
-};
-
 const description = `
 Public driver profiles, their achievements, and search by company or driver name. The API is
 read-only, and these operations respond with JSON. The Users and Search endpoints also exist under /api.
@@ -186,7 +185,12 @@ export const documentation = {
     { name: "Search", description: "Search for companies and drivers by name" },
     { name: "Service", description: "The state of the service" },
   ],
-  components,
+  get components() {
+    return {
+      schemas: mapValues(named, toOpenApi),
+      headers: Object.assign({}, ...Object.values(headers)),
+    };
+  },
 };
 
 /** Returns the JSON of a document with the URL at which a client has asked for it. */

@@ -2,9 +2,8 @@
  * Keeps the facts about each request that its `Request` does not have: the peer, the client, the id,
  * the start, and the origin for links.
  */
-import { isIP } from "node:net";
 import { LRUCache } from "lru-cache";
-import type { Client, Clients } from "../limit/client-address.ts";
+import { type Client, type Clients, isAddress } from "../limit/client-address.ts";
 import type { Decision } from "../limit/decision.ts";
 import { LOCAL_ORIGIN, pathStart } from "./url.ts";
 
@@ -148,7 +147,7 @@ export class RequestContexts {
   #findOtherClient(sender: Sender): SharedBudget | undefined {
     return CLIENT_HEADERS.find((name) => {
       const address = sender.headers.get(name);
-      if (address === null || isIP(address) === 0) return false;
+      if (address === null || !isAddress(address)) return false;
       const named = this.#options.clients.clientOf(address, null);
       return named.key !== this.clientOf(sender).key;
     });

@@ -2,7 +2,6 @@
  * Identifies the client that made a request, using only the peer's address and X-Forwarded-For.
  * Never throws, even if they are invalid. README.md has the rules.
  */
-import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import { LRUCache } from "lru-cache";
 
@@ -94,8 +93,7 @@ export class Clients {
   #readHop(text: string): Hop | false {
     const [, host = text] = /^\[(.*)\](?::\d+)?$/.exec(text) ?? /^([\d.]+):\d+$/.exec(text) ?? [];
     const bare = host.replace(/%.*/, "");
-    // Without isIP, `1` and `0x7f.1` would be addresses, too.
-    if (!isIP(bare)) return false;
+    if (!isAddress(bare)) return false;
 
     // Unwraps IPv4-mapped IPv6.
     const address = ipaddr.process(bare);
@@ -107,6 +105,11 @@ export class Clients {
       isUnlimited: isIn(address, this.#unlimited),
     };
   }
+}
+
+/** Unlike ipaddr.js, takes neither `1` nor `0x7f.1` for an address. */
+export function isAddress(text: string): boolean {
+  return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
 }
 
 /** Returns an IPv4 address itself, or the network of `bits` bits of an IPv6 address. */
@@ -127,9 +130,8 @@ function isIn(address: Address, networks: Cidr[]): boolean {
 /** Parses a network, such as `10.0.0.0/8` or `2001:db8::/32`, or a single address. */
 export function parseCidr(text: string): Cidr | undefined {
   const [host = ""] = text.split("/");
-  const family = isIP(host);
-  const cidr = host === text ? `${host}/${family === 4 ? 32 : 128}` : text;
-  if (family === 0 || !ipaddr.isValidCIDR(cidr)) return undefined;
+  const cidr = host === text ? `${host}/${host.includes(":") ? 128 : 32}` : text;
+  if (!isAddress(host) || !ipaddr.isValidCIDR(cidr)) return undefined;
   const [address, bits] = ipaddr.parseCIDR(cidr);
   const isMapped = address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= 96;
   return isMapped ? [address.toIPv4Address(), bits - 96] : [address, bits];

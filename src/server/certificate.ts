@@ -9,9 +9,6 @@ const WARNED_DAYS = 14;
 /** How often to look whether a file has changed. */
 const LOOK_MS = 1000;
 
-/** TLS 1.2 ciphers with forward secrecy and authenticated encryption, which TLS 1.3 always has. */
-export const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
-
 /** A certificate and its private key, both in PEM format. */
 export interface Certificate {
   cert: Buffer;

@@ -9,7 +9,7 @@ import ipaddr from "ipaddr.js";
 import { codeOf, reasonOf } from "../files/errors.ts";
 import type { FetchHandler } from "../http/request-handler.ts";
 import { toUrlHost } from "../http/url.ts";
-import { type Certificate, CIPHERS } from "./certificate.ts";
+import type { Certificate } from "./certificate.ts";
 import { createNodeListener } from "./node-listener.ts";
 import { LOOPBACK, Relay } from "./relay.ts";
 
@@ -39,6 +39,9 @@ interface ListenAddress {
 export const IDLE_TIMEOUT_MS = 10_000;
 /** Longer than proxies usually keep connections to a server, so that it is the proxy that closes them. */
 export const PROXIED_IDLE_TIMEOUT_MS = 130_000;
+
+/** TLS 1.2 ciphers with forward secrecy and authenticated encryption, which TLS 1.3 always has. */
+const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
 /** How many ticks to wait before closing connections. Bun reads at most 1,024 connections in each. */
 const DRAIN_TICKS = 5;

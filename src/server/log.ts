@@ -1,8 +1,8 @@
 /** The log on standard error. If its reader is too slow, lines are dropped, so nothing waits. */
 import { once } from "node:events";
-import { fstatSync, type Stats } from "node:fs";
+import { fstatSync, type Stats, statSync } from "node:fs";
+import { devNull } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import tty from "node:tty";
 import util from "node:util";
 import { type Logger, pino, stdTimeFunctions } from "pino";
 import { SonicBoom } from "sonic-boom";
@@ -30,8 +30,7 @@ export function logRequest(log: Logger, facts: ResponseFacts): void {
 /** systemd sets `journalStream` (JOURNAL_STREAM) to the device and inode of its journal. */
 export function createLog(level: string, journalStream?: string): Log {
   const stats = statOfStderr();
-  // `process.stderr` loads Bun's streams, which takes 10 ms of the start.
-  const isTerminal = tty.isatty(STDERR);
+  const isTerminal = isTerminalAt(stats);
   const isJournal = stats && journalStream === `${stats.dev}:${stats.ino}`;
 
   const stderr = new Stderr();
@@ -101,6 +100,12 @@ function statOfStderr(): Stats | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Elsewhere than on Windows, without `node:tty`, which takes a tenth of the start; see hash.ts. */
+function isTerminalAt(stats: Stats | undefined): boolean {
+  if (process.platform === "win32") return process.getBuiltinModule("node:tty").isatty(STDERR);
+  return stats?.isCharacterDevice() === true && stats.rdev !== statSync(devNull).rdev;
 }
 
 /** The priorities of syslog, which the journal reads from the start of a line. */

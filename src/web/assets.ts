@@ -4,7 +4,6 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
 import { Once } from "../domain/once.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -82,7 +81,7 @@ function packDocsScript(): Bytes {
   if (declaration === undefined) {
     throw new Error(`${plugin} declares no standalone_default; another version may have moved it`);
   }
-  return gzipSync(new Function(`${declaration}; return standalone_default;`)(), { level: 9 });
+  return Bun.gzipSync(new Function(`${declaration}; return standalone_default;`)(), { level: 9 });
 }
 
 function readPackaged(path: string): Buffer<ArrayBuffer> {

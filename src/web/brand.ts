@@ -1,11 +1,11 @@
 /** Applies a community's own name, colour and logo to the page. This module never reads files. */
-import crypto from "node:crypto";
 import { colord, extend } from "colord";
 import a11yPlugin from "colord/plugins/a11y";
 import mixPlugin from "colord/plugins/mix";
 import { InvalidValue } from "../domain/invalid-value.ts";
 import type { Language } from "../domain/languages.ts";
 import { MAX_LOGO_BYTES } from "../domain/limits.ts";
+import { hash } from "../files/hash.ts";
 
 extend([a11yPlugin, mixPlugin]);
 
@@ -142,7 +142,7 @@ export function parseLogo(bytes: Uint8Array): Logo {
 }
 
 function logoOf(bytes: Uint8Array, kind: string, type: string): Logo {
-  const file = `logo-${crypto.hash("sha256", bytes).slice(0, 12)}.${kind}`;
+  const file = `logo-${hash("SHA256", bytes, "hex").slice(0, 12)}.${kind}`;
   // Copies the bytes, because the caller might change them after clients have cached the file.
   return { file, type, bytes: bytes.slice() };
 }

@@ -41,17 +41,19 @@ function monogramOf(name: string): string {
 }
 
 /** Each is strokes in a 24×24 view box, and folded beginnings of words in any of the languages. */
-const symbols = (Object.keys(paths) as (keyof typeof paths)[]).map((name) => {
-  const words = Object.values(languages).map(({ badges }) => badges[name]);
-  return {
-    path: paths[name],
-    words: new RegExp(`(?<![\\p{L}\\p{N}])(?:${words.join("|")})`, "u"),
-  };
-});
+const symbols = lazy(() =>
+  (Object.keys(paths) as (keyof typeof paths)[]).map((name) => {
+    const words = Object.values(languages).map(({ badges }) => badges[name]);
+    return {
+      path: paths[name],
+      words: new RegExp(`(?<![\\p{L}\\p{N}])(?:${words.join("|")})`, "u"),
+    };
+  }),
+);
 
 function symbolOf(text: string): string | undefined {
   const folded = fold(text).replaceAll("_", " ");
-  return symbols.find(({ words }) => words.test(folded))?.path;
+  return symbols().find(({ words }) => words.test(folded))?.path;
 }
 
 /** A symbol for the name, or else for the kind, or else a cup, above the points. */

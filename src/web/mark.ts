@@ -1,5 +1,6 @@
 /** Highlights the letters of a name that match a query. */
 import { LRUCache } from "lru-cache";
+import { lazy } from "../domain/once.ts";
 import { spellers } from "../search/fold.ts";
 import { Html, html } from "./html.ts";
 
@@ -7,10 +8,12 @@ import { Html, html } from "./html.ts";
 const MAX_MARKED_LENGTH = 1000;
 
 /** Names share most of their letters, so the spelling of each letter is kept. */
-const cachedSpellers = spellers.map((spell) => {
-  const memoMethod = (letter: string) => (/^\s/.test(letter) ? " " : spell(letter));
-  return { spell, cache: new LRUCache({ max: 4096, memoMethod }) };
-});
+const cachedSpellers = lazy(() =>
+  spellers.map((spell) => {
+    const memoMethod = (letter: string) => (/^\s/.test(letter) ? " " : spell(letter));
+    return { spell, cache: new LRUCache({ max: 4096, memoMethod }) };
+  }),
+);
 
 /**
  * Wraps each occurrence of a spelling of the query in `<mark>`, or else each of its words, except
@@ -19,7 +22,7 @@ const cachedSpellers = spellers.map((spell) => {
 export function markMatches(name: string, spellings: string[]): Html {
   // Each character together with its combining marks.
   const letters = name.match(/\P{M}\p{M}*|\p{M}+/gu) ?? [];
-  for (const { spell, cache } of cachedSpellers) {
+  for (const { spell, cache } of cachedSpellers()) {
     const text = spell(name);
     if (text.length > MAX_MARKED_LENGTH) break;
 

@@ -1,6 +1,6 @@
 /** The files of the pages: the script, the style sheet and the logo. */
-import crypto from "node:crypto";
 import { NotFoundError } from "elysia";
+import { hash } from "../../files/hash.ts";
 import { styleOf } from "../../web/brand.ts";
 import { assetPath } from "../../web/page-paths.ts";
 import type { Pages } from "../app-options.ts";
@@ -42,7 +42,7 @@ export class AssetFiles {
 
   /** Browsers keep the file for a year, so its name changes with the text. */
   #addVersioned(ending: string, type: string, text: string): string {
-    const file = `page-${crypto.hash("sha256", text).slice(0, 12)}.${ending}`;
+    const file = `page-${hash("SHA256", text, "hex").slice(0, 12)}.${ending}`;
     this.#files.set(file, new Content(type, text, { cache: "immutable", isShared: true }));
     this.#current.set(ending, new Content(type, text, { isShared: true }));
     return assetPath(file);

@@ -1,7 +1,7 @@
 /** The routes of the pages for people. A page of results counts as one search. */
-import crypto from "node:crypto";
 import { Elysia } from "elysia";
 import { parseQueryFromURL } from "elysia/parse-query";
+import { hash } from "../../files/hash.ts";
 import type { Decision } from "../../limit/decision.ts";
 import { normalizeQuery, SEARCHABLE } from "../../search/normalize-query.ts";
 import type { Snapshot } from "../../snapshot/read/reload.ts";
@@ -27,8 +27,8 @@ const PAGE_POLICY =
 /** A kiosk's page has one inline script. Both of its scripts fetch pages. */
 function policyFor({ kiosk, assets }: Pages): string {
   if (!kiosk) return PAGE_POLICY;
-  const hash = crypto.hash("sha256", assets.rescue, "base64");
-  return `${PAGE_POLICY}; connect-src 'self'; script-src-elem 'self' 'sha256-${hash}'`;
+  const rescue = hash("SHA256", assets.rescue, "base64");
+  return `${PAGE_POLICY}; connect-src 'self'; script-src-elem 'self' 'sha256-${rescue}'`;
 }
 
 /** Returns the routes, and the response to a request for an unknown path. */

@@ -1,11 +1,11 @@
 /** Opens snapshots after verifying every byte, in place or as a private copy. */
-import { createHash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { sqlite } from "#sqlite";
 import { MAX_BYTES_IN_MEMORY } from "../../domain/limits.ts";
 import { copyIfSpace, readChunks } from "../../files/bytes.ts";
 import { isFileSystemError, reasonOf } from "../../files/errors.ts";
+import { createHash } from "../../files/hash.ts";
 import { openFile } from "../../files/input.ts";
 import { makeTemporaryFolder, TEMPORARY } from "../../files/temporary-folder.ts";
 import type { Database } from "../../sqlite/driver.ts";
@@ -102,7 +102,7 @@ async function openCopy(
 }
 
 async function verifyChecksum(source: FileHandle | Uint8Array, size: number): Promise<string> {
-  const hash = createHash("sha256");
+  const hash = createHash("SHA256");
   for await (const chunk of readChunks(source, 0, size - CHECKSUM_BYTES)) hash.update(chunk);
   const sha256 = hash.digest("hex");
   for await (const chunk of readChunks(source, size - CHECKSUM_BYTES, size)) {

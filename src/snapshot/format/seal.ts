@@ -7,10 +7,10 @@
  * FTS5 may keep up to three letters as the border between two pages of an index. The id and the time
  * of a takedown stay for an hour (src/import/takedowns.ts).
  */
-import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import zlib from "node:zlib";
 import { readChunks, writeAll } from "../../files/bytes.ts";
+import { createHash } from "../../files/hash.ts";
 import {
   BLOCK_BYTES,
   checksumLine,
@@ -24,7 +24,7 @@ import {
 export async function sealFile(path: string): Promise<string> {
   await using file = await open(path, "r+");
   const { databaseBytes } = parseSizes(await readHeader(file));
-  const hash = createHash("sha256");
+  const hash = createHash("SHA256");
   const blocks: Buffer[] = [];
   let at = 0;
   for await (const chunk of readChunks(file, 0, databaseBytes, BLOCK_BYTES)) {
@@ -46,7 +46,7 @@ export async function sealFile(path: string): Promise<string> {
 export function sealBytes(database: Uint8Array): Uint8Array {
   clearUnused(database, true);
   const hashes = hashBlocks(database);
-  const sha256 = createHash("sha256").update(database).update(hashes).digest("hex");
+  const sha256 = createHash("SHA256").update(database).update(hashes).digest("hex");
   return Buffer.concat([database, hashes, checksumLine(sha256)]);
 }
 

@@ -2,10 +2,10 @@
  * Owns the folder for copies of snapshots from URLs, which several servers may share. A copy that
  * no server uses any more is removed, because it has the names of users who were hidden since.
  */
-import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { hash } from "../../files/hash.ts";
 import { lock, waitForLock } from "../../files/lock.ts";
 
 /** A copy, and the files of a download that was killed. The lock files stay. */
@@ -20,7 +20,7 @@ export type CachedCopy = Awaited<ReturnType<typeof openCachedCopy>>;
  * `identity` is that of the source.
  */
 export async function openCachedCopy(folder: string, identity: string) {
-  const ownId = createHash("sha256").update(identity).digest("hex").slice(0, 16);
+  const ownId = hash("SHA256", identity, "hex").slice(0, 16);
   const path = join(folder, `${ownId}.snapshot`);
   let use: Disposable | undefined;
 
