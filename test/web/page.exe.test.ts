@@ -716,6 +716,14 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         expect(Math.round(below ?? -1)).toBeGreaterThanOrEqual(0);
       }
       await advanceTo(names[0] ?? "");
+      const opacities = await page.evaluate(() => {
+        for (const animation of document.getAnimations()) animation.currentTime = 0;
+        return Array.from(document.querySelectorAll(".lit, .lit *"), (element) => {
+          return getComputedStyle(element).opacity;
+        });
+      });
+      // A card that begins to be highlighted can be read.
+      expect(new Set(opacities)).toEqual(new Set(["1"]));
       // Below the heading.
       expect(await main.evaluate((main) => main.scrollTop)).toBe(0);
       await advanceTo(names[5] ?? "");
@@ -753,7 +761,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   );
 
   test.each(["kiosk", "lying", "small", "desktop"] as const)(
-    "results (%s) are set in one size, and names in a row stand at one height",
+    "results (%s) are set in one size, names in a row stand at one height, and no board has blank space",
     (size) =>
       open({ kiosk: size !== "desktop", size, searchLimit: 0 }, async ({ page, origin, apply }) => {
         const without = { ...user(46, "Nobody"), company: null };
@@ -772,6 +780,13 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
           }),
         );
         expect(new Set(heights).size).toBe(1);
+        const blank = await page.$$eval(".boards > section", (boards) =>
+          boards.map((board) => {
+            const end = board.lastElementChild?.getBoundingClientRect().bottom ?? 0;
+            return Math.round(board.getBoundingClientRect().bottom - end);
+          }),
+        );
+        expect(blank).toEqual([0, 0]);
       }),
     PATIENCE_MS,
   );
@@ -828,26 +843,22 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
       }),
   );
 
-  testPage(
-    "a tall kiosk is filled below a single result, and below none",
-    {
-      kiosk: true,
-      size: "kiosk",
-      searchLimit: 0,
-      demo: true,
-      dataset: undefined,
-      featured: undefined,
+  test.each(["kiosk", "lying"] as const)(
+    "a kiosk (%s) is filled below one result or five, and below none",
+    (size) => {
+      const demo = { demo: true, dataset: undefined, featured: undefined };
+      return open({ kiosk: true, size, searchLimit: 0, ...demo }, async ({ page, origin }) => {
+        for (const path of ["/?q=nora+sol", "/?q=uwe", "/?q=zzzzqq", "/drivers/43"]) {
+          await page.goto(origin + path);
+          const filled = await page.locator("main").evaluate((main) => {
+            const last = main.lastElementChild?.getBoundingClientRect().bottom ?? 0;
+            return last / main.getBoundingClientRect().bottom;
+          });
+          expect(filled).toBeGreaterThan(0.8);
+        }
+      });
     },
-    async ({ page, origin }) => {
-      for (const path of ["/?q=nora+sol", "/?q=zzzzqq", "/drivers/43"]) {
-        await page.goto(origin + path);
-        const filled = await page.locator("main").evaluate((main) => {
-          const last = main.lastElementChild?.getBoundingClientRect().bottom ?? 0;
-          return last / main.getBoundingClientRect().bottom;
-        });
-        expect(filled).toBeGreaterThan(0.8);
-      }
-    },
+    PATIENCE_MS,
   );
 
   testPage(
