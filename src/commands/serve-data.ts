@@ -56,7 +56,7 @@ export async function openData(source: string, log: Logger) {
 function describe(error: unknown, source: string): string {
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof DatasetError) && !message.includes(" --")) return message;
-  const advice = `the flags for reading are those of roadbook import ${source} --to FILE`;
+  const advice = `to add a flag, run roadbook import ${source} --to SNAPSHOT with it, then roadbook SNAPSHOT`;
   return `${source} cannot be imported; ${advice}\n${message}`;
 }
 

@@ -82,7 +82,7 @@ test.each([
   [
     "members.csv",
     "Username,Joined,Visible\nAnn,2021-05-01,yes\n",
-    "the flags for reading are those of roadbook import members.csv --to FILE\nmembers.csv: no column is id; ",
+    "to add a flag, run roadbook import members.csv --to SNAPSHOT with it, then roadbook SNAPSHOT\nmembers.csv: no column is id; ",
   ],
   ["rows.json", '[{"type":"user"}]', "the input is a JSON array; convert it with jq"],
   ["nothing.csv", undefined, "cannot read nothing.csv: no such file or directory"],
