@@ -5,6 +5,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Community } from "../../src/community/community.ts";
+import { idFormats } from "../../src/tables/cells.ts";
 import { openCsv, openQueries } from "../../src/tables/table-reader.ts";
 import {
   type DatabaseServer,
@@ -69,8 +70,8 @@ export async function benchTables(folder: string, isQuick: boolean): Promise<voi
     timed(async () => {
       const isFiles = folder === undefined;
       await using tables = isFiles
-        ? openCsv(source, "integers", {})
-        : await openQueries(source, folder, "integers", {});
+        ? openCsv(source, idFormats.integers, {})
+        : await openQueries(source, folder, idFormats.integers, {});
       for await (const _ of tables.read());
     }),
   );

@@ -9,6 +9,7 @@ import { readMeta } from "../snapshot/format/meta.ts";
 import { openPrivate } from "../snapshot/format/open.ts";
 import { listRecords } from "../snapshot/format/records.ts";
 import type { Database } from "../sqlite/driver.ts";
+import { idFormats } from "../tables/cells.ts";
 import { openCsv, openQueries } from "../tables/table-reader.ts";
 import { DATABASE_URLS, dialects, findDialect } from "../tables/table-source.ts";
 import { type LineSource, openLines } from "./line-reader.ts";
@@ -67,14 +68,14 @@ function hasHost(url: string): boolean {
 
 /** Opens the reader that fits. Only with an id map, tables may have ids of any kind. */
 export async function openReader(source: Source, options: ImportOptions): Promise<RecordReader> {
-  const idKind = options.idMap === undefined ? "integers" : "keys";
+  const ids = options.idMap === undefined ? idFormats.integers : idFormats.keys;
   switch (source.kind) {
     case "lines":
       return openLines(source.lines, options);
     case "csv":
-      return openCsv(source.path, idKind, options);
+      return openCsv(source.path, ids, options);
     case "database":
-      return openQueries(source.url, source.queries, idKind, options);
+      return openQueries(source.url, source.queries, ids, options);
     case "snapshot":
       return openSnapshot(source.path);
   }

@@ -69,6 +69,7 @@ export interface IdFormat {
   isId(value: unknown): value is number | string;
 }
 
+/** Keys need an id map. */
 export const idFormats = {
   integers: {
     read: toInteger,
@@ -81,9 +82,6 @@ export const idFormats = {
     isId: (value): value is number | string => toKey(value) !== undefined,
   },
 } satisfies Record<string, IdFormat>;
-
-/** Keys need an id map. */
-export type IdKind = keyof typeof idFormats;
 
 /** Returns undefined for null and for empty text. An integer beyond 2^53 becomes a bigint. */
 export function toInteger(cell: unknown): unknown {

@@ -1,13 +1,46 @@
-/** Reads tables from a database with an operator's queries. */
+/**
+ * Reads tables from a database with an operator's queries, in one read-only transaction, and says why
+ * if it cannot be reached. Messages never contain the URL, which has a password. Needs Bun.
+ */
 import { isUtf8 } from "node:buffer";
-import { readFileBytes } from "../files/input.ts";
+import { once } from "node:events";
+import { constants } from "node:fs";
+import { access } from "node:fs/promises";
+import { createConnection } from "node:net";
+import { dirname } from "node:path";
+import type { SQL } from "bun";
+import { codeOf, networkReasonOf, reasonOf } from "../files/errors.ts";
+import { openFile, readFileBytes } from "../files/input.ts";
+import { BusyError, waitForLock } from "../files/lock.ts";
 import { findColumns } from "./columns.ts";
-import type { Connection } from "./database-connection.ts";
-import { type Dialect, namingFile, type TableSource } from "./table-source.ts";
+import {
+  DATABASE_URLS,
+  type Dialect,
+  dialects,
+  findDialect,
+  namingFile,
+  type Row,
+  type TableSource,
+} from "./table-source.ts";
 
-/** The tables that an operator's queries select from a database. */
-export function createDatabaseSource(connection: Connection): TableSource {
-  const { dialect } = connection;
+interface Connection extends AsyncDisposable {
+  run(sql: string): Promise<QueryReply>;
+}
+
+interface QueryReply {
+  rows: Row[];
+  /** The names of the columns, also if there are no rows. */
+  columns: string[];
+}
+
+/** Connects to the database at a URL, to run the queries in the files. A reply may take `timeoutMs`. */
+export async function openDatabase(url: string, timeoutMs: number): Promise<TableSource> {
+  if (!process.versions.bun) {
+    throw new Error("databases need the executable or Bun; on Node.js, import NDJSON or CSV");
+  }
+  const dialect = findDialect(url);
+  if (!dialect) throw new Error(`the database must be ${DATABASE_URLS}`);
+  const connection = await connect(url, dialect, timeoutMs);
   return {
     dialect,
     isSpreadsheet: false,
@@ -47,4 +80,155 @@ function trimQuery({ parts }: Dialect, text: string): string {
 
 function quoteName({ quote }: Dialect, name: string): string {
   return quote + name.replaceAll(quote, quote + quote) + quote;
+}
+
+async function connect(url: string, dialect: Dialect, timeoutMs: number): Promise<Connection> {
+  const path = dialect === dialects.sqlite ? url.replace(dialect.scheme, "") : undefined;
+  try {
+    if (path !== undefined) return await openSqlite(path, timeoutMs);
+    return await connectToServer(url, dialect, timeoutMs);
+  } catch (error) {
+    if (path !== undefined) throw new Error(`cannot connect to ${path}: ${reasonOf(error)}`);
+    const reason = await explainFailure(url, dialect, error, timeoutMs);
+    throw new Error(`cannot connect to the database at ${URL.parse(url)?.host}: ${reason}`);
+  }
+}
+
+/** Bun gives the same reason for an unknown host and a closed port, so this connects once more. */
+async function explainFailure(
+  url: string,
+  dialect: Dialect,
+  error: unknown,
+  timeoutMs: number,
+): Promise<string> {
+  const reason = reasonOf(error);
+  if (/CERT|SIGNATURE/.test(codeOf(error))) return `its certificate is not trusted: ${reason}`;
+  // The reason for a Unix socket has its path.
+  if (reason !== "Failed to connect") return reason;
+
+  const { hostname = "", port = "" } = URL.parse(url) ?? {};
+  const host = hostname.replace(/^\[|\]$/g, "");
+  const socket = createConnection({ host, port: Number(port || dialect.port) });
+  try {
+    await within(timeoutMs, once(socket, "connect"));
+    return reason;
+  } catch (error) {
+    return networkReasonOf(error, timeoutMs);
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** Waits for another program that writes to the database. */
+async function openSqlite(path: string, timeoutMs: number): Promise<Connection> {
+  const { Database } = await import("bun:sqlite");
+  // The last connection to a log removes it, but not if it cannot write.
+  const mode = (await checkLog(path)) ? { readwrite: true, create: false } : { readonly: true };
+  const db = new Database(path, { ...mode, safeIntegers: true });
+  try {
+    db.run("PRAGMA query_only = ON; PRAGMA busy_timeout = 0");
+    for (const statement of dialects.sqlite.begin) db.run(statement);
+    // Reads a page, so that the transaction begins.
+    await waitForLock(path, () => db.run("SELECT 1 FROM sqlite_schema"), { waitMs: timeoutMs });
+    db.run("PRAGMA cache_size = -32768");
+  } catch (error) {
+    db.close();
+    if (!(error instanceof BusyError)) throw error;
+    throw new Error(
+      `another program is still writing to it after ${timeoutMs / 1000} s; raise --timeout, or wait for that program`,
+    );
+  }
+  return {
+    async run(sql) {
+      using statement = db.prepare<Row, []>(sql);
+      // SQLite compiles only the first statement.
+      if (statement.toString() !== sql) throw new Error("must be one statement without parameters");
+      return { rows: statement.all(), columns: statement.columnNames };
+    },
+    [Symbol.asyncDispose]: async () => db.close(),
+  };
+}
+
+/** The bytes of the header that say how to write and how to read: 2 is with a write-ahead log. */
+const FORMATS = [18, 19];
+
+/**
+ * Whether a database is in WAL mode. Throws if a reader could not remove the files that it then has
+ * to create, or if its owner could not use them.
+ */
+async function checkLog(path: string): Promise<boolean> {
+  await using file = await openFile(path);
+  const { buffer: header } = await file.read(Buffer.alloc(20), 0, 20, 0);
+  if (!FORMATS.some((at) => header[at] === 2)) return false;
+
+  const user = process.getuid?.();
+  if (user !== undefined && user !== (await file.stat()).uid) {
+    const copy = `sqlite3 ${path} ".backup copy.db" && sqlite3 copy.db "PRAGMA journal_mode = DELETE"`;
+    throw new Error(
+      `it is in WAL mode, and its owner could not write to it after another user has read it; run the import as its owner, or import a copy that its owner makes: ${copy}`,
+    );
+  }
+  try {
+    for (const place of [dirname(path), path]) await access(place, constants.W_OK);
+  } catch {
+    throw new Error(
+      "it is in WAL mode where you may not write; copy it, with its -wal file if there is one, to a folder where you may",
+    );
+  }
+  return true;
+}
+
+/** The facts that Bun adds to the rows of a reply. */
+type ServerReply = Row[] & { columns?: { name: string }[] };
+
+/** Connects to PostgreSQL, MySQL or MariaDB. */
+async function connectToServer(
+  url: string,
+  dialect: Dialect,
+  timeoutMs: number,
+): Promise<Connection> {
+  const sql = await createClient(url, dialect);
+  try {
+    const reserved = await within(timeoutMs, sql.reserve());
+    /** Sends a template, of which a server takes only one statement, unlike text from `unsafe`. */
+    const run = async (text: string) => {
+      const template = Object.defineProperty([text], "raw", { value: [text] });
+      const reply = reserved<ServerReply>(template as string[] & { raw: string[] });
+      const rows = await within(timeoutMs, reply, "; run ANALYZE there, or raise --timeout");
+      return { rows, columns: (rows.columns ?? []).map(({ name }) => name) };
+    };
+    for (const statement of dialect.begin) await run(statement);
+    const close = async () => {
+      reserved.release();
+      await sql.close({ timeout: 0 });
+    };
+    return { run, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await sql.close({ timeout: 0 });
+    throw error;
+  }
+}
+
+async function createClient(url: string, dialect: Dialect): Promise<SQL> {
+  const { SQL } = await import("bun");
+  const options: SQL.Options = {
+    url,
+    max: 1,
+    connectionTimeout: 0,
+    prepare: !dialect.keepsPrepared,
+    bigint: true,
+  };
+
+  // Otherwise, variables such as PGDATABASE would win over the URL.
+  const database = decodeURIComponent(URL.parse(url)?.pathname.slice(1) ?? "");
+  if (database !== "") options.database = database;
+  return new SQL(options);
+}
+
+/** Rejects if `reply` takes longer. Bun's own timeouts end with the handshake. */
+function within<T>(timeoutMs: number, reply: Promise<T>, advice = ""): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const silence = `timed out: the database sent nothing for ${timeoutMs / 1000} s`;
+  const timer = setTimeout(() => reject(new Error(silence + advice)), timeoutMs);
+  return Promise.race([reply, promise]).finally(() => clearTimeout(timer));
 }

@@ -18,12 +18,11 @@ import {
 import { mustBeId } from "../domain/validation-errors.ts";
 import { naming } from "../files/errors.ts";
 import { isFolder } from "../files/input.ts";
-import { type IdFormat, type IdKind, idFormats } from "./cells.ts";
+import type { IdFormat } from "./cells.ts";
 import { keyOf, type TableName, tableNames, tableOf } from "./columns.ts";
 import { CompanyNames } from "./company-names.ts";
 import { type CsvOptions, openCsvSource } from "./csv-source.ts";
-import { connect } from "./database-connection.ts";
-import { createDatabaseSource } from "./database-source.ts";
+import { openDatabase } from "./database-source.ts";
 import { createRowConverter, type RowConverter } from "./row-converter.ts";
 import { type ReadHooks, Table, type Tables } from "./table.ts";
 import type { TableSource } from "./table-source.ts";
@@ -37,13 +36,12 @@ export interface TableOptions extends ReadHooks, CsvOptions {
 /** Opens a folder of CSV files, or a single one, which has the users. */
 export function openCsv(
   path: string,
-  idKind: IdKind,
+  ids: IdFormat,
   { onRead, ...options }: TableOptions,
 ): RecordReader {
   const files = isFolder(path)
     ? findTables(path, "csv")
     : new Map<TableName, string>([["users", path]]);
-  const ids = idFormats[idKind];
   return new TableReader(openCsvSource(ids, options), files, ids, { onRead });
 }
 
@@ -51,13 +49,13 @@ export function openCsv(
 export async function openQueries(
   url: string,
   queries: string,
-  idKind: IdKind,
+  ids: IdFormat,
   { timeoutMs = DATABASE_TIMEOUT_MS, onRead, onSlow }: TableOptions,
 ): Promise<RecordReader> {
   if (!isFolder(queries)) throw new Error(`${queries} is not a folder`);
   const files = findTables(queries, "sql");
-  const source = createDatabaseSource(await connect(url, timeoutMs));
-  return new TableReader(source, files, idFormats[idKind], { onRead, onSlow });
+  const source = await openDatabase(url, timeoutMs);
+  return new TableReader(source, files, ids, { onRead, onSlow });
 }
 
 /** Returns the paths of a folder's files, which are named after their tables. */

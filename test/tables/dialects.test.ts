@@ -7,6 +7,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { recordsOf } from "../../src/domain/record-reader.ts";
+import { idFormats } from "../../src/tables/cells.ts";
 import type { QuoteRule } from "../../src/tables/csv-file.ts";
 import { openCsv } from "../../src/tables/table-reader.ts";
 import { runs } from "../runs.ts";
@@ -120,7 +121,7 @@ const clean = (text: unknown) => String(text).replaceAll(/\s+/g, " ").trim();
 
 /** Reads people as a list of ids, flags, and names of the public ones. Undefined if there is an error. */
 async function read(file: string, quotes: QuoteRule | undefined, withNames: boolean) {
-  await using reader = openCsv(file, "integers", { quotes });
+  await using reader = openCsv(file, idFormats.integers, { quotes });
   const found: unknown[] = [];
   for await (const items of reader.read()) {
     const all = [...items];
