@@ -50,38 +50,40 @@ export function suggestNext(args: readonly string[]): void {
   writeSummary(`next: roadbook ${words.join(" ")}\n`);
 }
 
+export type Progress = ReturnType<typeof startProgress>;
+
 /** Shows on a terminal what a command is doing. Elsewhere, writes a line now and then. */
-export class Progress {
+export function startProgress() {
+  let text = "reading";
+  let isShown = false;
+  let writtenAtMs = Date.now();
+
+  function writeLine(): void {
+    if (Date.now() - writtenAtMs < WRITE_MS || process.stderr.isTTY) return;
+    writtenAtMs = Date.now();
+    console.error(`roadbook: ${text}`);
+  }
+
   // For long queries. Reading a SQLite file blocks timers, so `show` looks at the clock, too.
-  readonly #timer = setInterval(() => this.#writeLine(), LOOK_MS).unref();
-  #text = "reading";
-  #isShown = false;
-  #writtenAtMs = Date.now();
-
-  show(text: string): void {
-    if (text === this.#text) return;
-    this.#text = text;
-    this.#isShown = true;
-    showOnTerminal(text);
-    this.#writeLine();
-  }
-
-  warn(line: string): void {
-    showOnTerminal("");
-    console.error(`roadbook: ${line}`);
-    showOnTerminal(this.#text);
-  }
-
-  end(): void {
-    clearInterval(this.#timer);
-    if (this.#isShown) showOnTerminal("");
-  }
-
-  #writeLine(): void {
-    if (Date.now() - this.#writtenAtMs < WRITE_MS || process.stderr.isTTY) return;
-    this.#writtenAtMs = Date.now();
-    console.error(`roadbook: ${this.#text}`);
-  }
+  const timer = setInterval(writeLine, LOOK_MS).unref();
+  return {
+    show(next: string): void {
+      if (next === text) return;
+      text = next;
+      isShown = true;
+      showOnTerminal(text);
+      writeLine();
+    },
+    warn(line: string): void {
+      showOnTerminal("");
+      console.error(`roadbook: ${line}`);
+      showOnTerminal(text);
+    },
+    end(): void {
+      clearInterval(timer);
+      if (isShown) showOnTerminal("");
+    },
+  };
 }
 
 /** Replaces the last line of a terminal. The first use of `process.stderr` takes 10 ms. */

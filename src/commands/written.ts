@@ -7,7 +7,7 @@ import type { ReplaceOptions } from "../files/replace.ts";
 import { DatasetError } from "../import/record-errors.ts";
 import * as kinds from "../settings/kinds.ts";
 import { json, toLine } from "./command.ts";
-import { endOnSignal, Progress, writeSummary } from "./output.ts";
+import { endOnSignal, type Progress, startProgress, writeSummary } from "./output.ts";
 import { plural } from "./report.ts";
 
 /** The flags of commands that read lines. */
@@ -37,7 +37,7 @@ export async function write<T>(
   input: string,
   run: (hooks: ReplaceOptions, progress: Progress) => Promise<T>,
 ): Promise<T> {
-  const progress = new Progress();
+  const progress = startProgress();
   const onWait = () => progress.show("waiting for another command to finish writing");
   try {
     return await endOnSignal((onCommit) => run({ onCommit, onWait }, progress));

@@ -26,7 +26,7 @@ import type { Deletion } from "./last-checks.ts";
 import { type LineSource, openLines } from "./line-reader.ts";
 import { describeSnapshot } from "./old-snapshot.ts";
 import type { ApplyOptions, HideOptions } from "./options.ts";
-import { type RecordHandler, type Report, readDataset } from "./read-dataset.ts";
+import { type Report, readDataset } from "./read-dataset.ts";
 import { duplicateId, RowWriter } from "./row-writer.ts";
 import { SnapshotWriter } from "./snapshot-writer.ts";
 import { type Summary, summarizeChanges } from "./summary.ts";
@@ -48,7 +48,7 @@ export function applyChanges(
     const old = describeSnapshot(db, target, builtAtMs);
     using ids = await openIds(reader.ids, old, options);
 
-    const handler = new ChangeWriter(db, ids, builtAtMs);
+    const handler = createChangeHandler(db, ids, builtAtMs);
     const read = await readDataset(reader, handler, ids, builtAtMs, options);
     const summary = handler.summarize(old);
     const changed = { users: handler.changed("user"), companies: handler.changed("company") };
@@ -76,7 +76,7 @@ export async function changeSnapshot(
   await using reader = await openLines(changes, {});
   using ids = await openIds(reader.ids, old, {});
 
-  const handler = new ChangeWriter(db, ids, builtAtMs);
+  const handler = createChangeHandler(db, ids, builtAtMs);
   await readDataset(reader, handler, ids, builtAtMs, {});
   return await writer.toBytes(ids, handler.summarize(old));
 }
@@ -187,71 +187,59 @@ async function openCopy(
   return new SnapshotWriter(sqlite.openWritable(work), { builtAtMs, isNew: false, old });
 }
 
-/** Makes the changes of a change file to the rows of a database, and remembers which there were. */
-class ChangeWriter implements RecordHandler<ChangeLine> {
-  readonly validate = validateChange;
-  /** The records that the file deletes and that do not exist. */
-  readonly notFound: WriteReport["notFound"] = [];
-  readonly #db: Database;
-  readonly #ids: Ids;
-  readonly #rows: RowWriter;
-  readonly #names: NameChanges;
-  readonly #takedowns: ReturnType<typeof createTakedowns>;
+/** Makes the changes of a change file to the rows of a database. `nowMs` is the time of takedowns. */
+function createChangeHandler(db: Database, ids: Ids, nowMs: number) {
+  const rows = new RowWriter(db, ids);
+  const names = new NameChanges(db.$client);
+  const takedowns = createTakedowns(db, nowMs);
   /** The changed records and the positions of their changes, by type and id. */
-  readonly #changes = new Map<string, Deletion>();
+  const changes = new Map<string, Deletion>();
+  /** The records that the file deletes and that do not exist. */
+  const notFound: WriteReport["notFound"] = [];
 
-  /** `nowMs` is the time of the takedowns. */
-  constructor(db: Database, ids: Ids, nowMs: number) {
-    this.#db = db;
-    this.#ids = ids;
-    this.#rows = new RowWriter(db, ids);
-    this.#names = new NameChanges(db.$client);
-    this.#takedowns = createTakedowns(db, nowMs);
-  }
+  /** Lists the ids of the changed records of a type. */
+  const changed = (type: RecordType): number[] =>
+    [...changes.values()].filter((change) => change.type === type).map(({ id }) => id);
 
   /**
    * A record replaces the one with the same id. A record may be deleted before or after its last
    * reference is removed.
    */
-  add(record: ChangeLine, at: Position): FoundError[] {
+  function add(record: ChangeLine, at: Position): FoundError[] {
     const { type, id } = record;
-    const first = this.#changes.get(`${type} ${id}`);
-    if (first) return [{ ...duplicateId(record, this.#ids), first: first.at }];
+    const first = changes.get(`${type} ${id}`);
+    if (first) return [{ ...duplicateId(record, ids), first: first.at }];
 
     const change = { type, id, at };
-    this.#changes.set(`${type} ${id}`, change);
-    if (type === "user" || type === "company") this.#names.note(type, id);
+    changes.set(`${type} ${id}`, change);
+    if (type === "user" || type === "company") names.note(type, id);
     // Users who were written earlier may have become too long.
-    if (type === "achievement") this.#rows.mostUnlocks = Number.POSITIVE_INFINITY;
-    if (type === "user" && isPublicUser(record)) this.#takedowns.end(id);
-    else if (type === "user") this.#takedowns.begin(id);
+    if (type === "achievement") rows.mostUnlocks = Number.POSITIVE_INFINITY;
+    if (type === "user" && isPublicUser(record)) takedowns.end(id);
+    else if (type === "user") takedowns.begin(id);
 
-    const existed = this.#rows.remove(record);
-    if (!("deleted" in record)) return this.#rows.add(record, at);
+    const existed = rows.remove(record);
+    if (!("deleted" in record)) return rows.add(record, at);
 
-    if (!existed) this.notFound.push({ type, id: this.#ids.inSource(record) });
-    else if (type !== "user") this.#rows.deletions.push(change);
+    if (!existed) notFound.push({ type, id: ids.inSource(record) });
+    else if (type !== "user") rows.deletions.push(change);
     return [];
   }
 
-  finish(report: Report): void {
-    this.#rows.finish(report);
-    this.#rows.nameMembers(this.changed("company"));
-  }
-
-  /** Lists the ids of the changed records of a type. */
-  changed(type: RecordType): number[] {
-    const changes = [...this.#changes.values()];
-    return changes.filter((change) => change.type === type).map(({ id }) => id);
+  function finish(report: Report): void {
+    rows.finish(report);
+    rows.nameMembers(changed("company"));
   }
 
   /** Brings the name indexes in line with the rows, and counts them. */
-  summarize(old: Summary): Summary {
-    this.#names.finish();
-    return summarizeChanges(this.#db, old, {
-      users: this.changed("user"),
-      hasAchievement: this.changed("achievement").length > 0,
-      unlocked: this.#rows.unlocked,
+  function summarize(old: Summary): Summary {
+    names.finish();
+    return summarizeChanges(db, old, {
+      users: changed("user"),
+      hasAchievement: changed("achievement").length > 0,
+      unlocked: rows.unlocked,
     });
   }
+
+  return { validate: validateChange, add, finish, changed, notFound, summarize };
 }

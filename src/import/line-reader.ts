@@ -29,7 +29,7 @@ export async function openLines(
   { expectEnd, onBytes }: Pick<ImportOptions, "expectEnd" | "onBytes">,
 ): Promise<RecordReader> {
   const batches = readLines(decompress(counting(bytesOf(source), onBytes)));
-  const parser = new LineParser();
+  const parser = createParser();
   const { value: lines = [] } = await batches.next();
   const first = [...parser.parse(lines.slice(0, 1))];
 
@@ -38,13 +38,13 @@ export async function openLines(
     yield parser.parse(lines.slice(1));
     for await (const others of batches) yield parser.parse(others);
 
-    if (!expectEnd || parser.end !== undefined) return;
+    if (!expectEnd || parser.hasEnd()) return;
     const reason = "the end line is missing, so the dataset may be incomplete";
     yield listProblems([{ field: "", reason }]);
   }
 
   return {
-    ids: parser.ids,
+    ids: parser.ids(),
     unknownColumns: [],
     notes: [],
     read,
@@ -56,25 +56,17 @@ export async function openLines(
   };
 }
 
-class LineParser {
-  ids: SourceIds = OWN_IDS;
+/** Finds out whose ids the records have, and whether the last line is an end line. */
+function createParser() {
+  let ids: SourceIds = OWN_IDS;
   /** The number of the end line. */
-  end: number | undefined;
+  let end: number | undefined;
   /** How many lines have been read. */
-  #count = 0;
-
-  *parse(lines: TextLine[]): Generator<Item> {
-    for (const line of lines) {
-      const record = this.#parse(line);
-      this.#count++;
-      if (record instanceof InvalidRecord) yield* listProblems(record.errors, line.number);
-      else if (record) yield { record, at: line.number };
-    }
-  }
+  let count = 0;
 
   /** Returns undefined for a line about the whole dataset. */
-  #parse({ number, text, problem }: TextLine): RawRecord | InvalidRecord | undefined {
-    if (this.end !== undefined) return invalid(`comes after the end line (line ${this.end})`);
+  function parseLine({ number, text, problem }: TextLine): RawRecord | InvalidRecord | undefined {
+    if (end !== undefined) return invalid(`comes after the end line (line ${end})`);
     if (problem !== undefined) return invalid(problem);
 
     const record = parseObject(text);
@@ -85,16 +77,29 @@ class LineParser {
     if (marker instanceof InvalidRecord) return marker;
 
     if (marker.type === "ids") {
-      if (this.#count > 0) return invalid('with "type":"ids" must be the first line');
-      this.ids = { kind: "snapshot", mark: marker.map };
+      if (count > 0) return invalid('with "type":"ids" must be the first line');
+      ids = { kind: "snapshot", mark: marker.map };
       return undefined;
     }
 
-    this.end = number;
-    if (marker.lines === this.#count) return undefined;
-    const expected = `must be ${this.#count} (the number of lines before this one)`;
+    end = number;
+    if (marker.lines === count) return undefined;
+    const expected = `must be ${count} (the number of lines before this one)`;
     return invalid(`${expected}, got ${marker.lines}`, "lines");
   }
+
+  return {
+    ids: () => ids,
+    hasEnd: () => end !== undefined,
+    *parse(lines: TextLine[]): Generator<Item> {
+      for (const line of lines) {
+        const record = parseLine(line);
+        count++;
+        if (record instanceof InvalidRecord) yield* listProblems(record.errors, line.number);
+        else if (record) yield { record, at: line.number };
+      }
+    },
+  };
 }
 
 function invalid(reason: string, field = ""): InvalidRecord {

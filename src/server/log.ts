@@ -33,7 +33,9 @@ export function createLog(level: string, journalStream?: string): Log {
   const isTerminal = isTerminalAt(stats);
   const isJournal = stats && journalStream === `${stats.dev}:${stats.ino}`;
 
-  const stderr = new Stderr();
+  const stderr = openStderr((dropped) => {
+    log.warn({ dropped }, `${dropped} log lines were dropped`);
+  });
   const format = (line: string) => {
     if (isTerminal) return toReadable(line);
     return isJournal ? withPriority(line) : line;
@@ -44,7 +46,6 @@ export function createLog(level: string, journalStream?: string): Log {
     { level, formatters, timestamp: stdTimeFunctions.isoTime },
     { write: (line) => stderr.write(format(line)) },
   );
-  stderr.onLost((dropped) => log.warn({ dropped }, `${dropped} log lines were dropped`));
 
   return Object.assign(log, {
     writeToTerminal(text: string) {
@@ -58,39 +59,32 @@ export function createLog(level: string, journalStream?: string): Log {
 
 /**
  * pino's own destination, but without its hook at exit, which would wait for a stalled reader
- * forever. A write to a full pipe blocks a thread in Bun's pool, but never the event loop.
+ * forever. A write to a full pipe blocks a thread in Bun's pool, but never the event loop. Calls
+ * `onLost` with the number of lines that were dropped, once there is room again.
  */
-class Stderr {
-  readonly #sink = new SonicBoom({ fd: STDERR, sync: false, maxLength: MAX_WAITING_BYTES });
-  #dropped = 0;
+function openStderr(onLost: (dropped: number) => void) {
+  const sink = new SonicBoom({ fd: STDERR, sync: false, maxLength: MAX_WAITING_BYTES });
+  let lost = 0;
+  sink.on("drop", () => lost++);
+  sink.on("drain", () => {
+    const dropped = lost;
+    lost = 0;
+    if (dropped > 0) onLost(dropped);
+  });
+  // The disk is full or the reader is gone. The server carries on, and the next line tries again.
+  sink.on("error", () => {});
 
-  constructor() {
-    this.#sink.on("drop", () => this.#dropped++);
-    // The disk is full or the reader is gone. The server carries on, and the next line tries again.
-    this.#sink.on("error", () => {});
-  }
-
-  /** Has `report` called with the number of lines that were dropped, once there is room again. */
-  onLost(report: (dropped: number) => void): void {
-    this.#sink.on("drain", () => {
-      const dropped = this.#dropped;
-      this.#dropped = 0;
-      if (dropped > 0) report(dropped);
-    });
-  }
-
-  write(text: string): void {
-    this.#sink.write(text);
-  }
-
-  async flush(): Promise<void> {
-    // Twice, because the first flush may log that lines were dropped.
-    for (let times = 0; times < 2; times++) {
-      const drained = once(this.#sink, "drain");
-      this.#sink.write("");
-      await drained;
-    }
-  }
+  return {
+    write: (text: string) => sink.write(text),
+    async flush(): Promise<void> {
+      // Twice, because the first flush may log that lines were dropped.
+      for (let times = 0; times < 2; times++) {
+        const drained = once(sink, "drain");
+        sink.write("");
+        await drained;
+      }
+    },
+  };
 }
 
 /** Undefined if standard error is closed, or if Windows does not say what it is. */
