@@ -61,9 +61,10 @@ const missing = status(
 const normalize =
   ({ end }: Service) =>
   ({ request, route, query }: Pick<Context, "request" | "route"> & { query: { q?: string } }) => {
-    if (query.q === undefined) return end(request, route, missing);
-    query.q = normalizeQuery(query.q);
-    return undefined;
+    // Not returned as a call, for which Elysia would take all handlers for asynchronous.
+    const refused = query.q === undefined ? end(request, route, missing) : undefined;
+    query.q = normalizeQuery(query.q ?? "");
+    return refused;
   };
 
 const q = {
