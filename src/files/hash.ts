@@ -1,7 +1,7 @@
 /**
- * Computes SHA-1 and SHA-256. On Bun, its own functions do, because `node:crypto` loads Node's streams,
- * which would take a fifth of a server's start. For the same reason, `node:zlib`, `node:net` and
- * `node:tty` are loaded by what a server does later, if at all.
+ * Computes checksums. On Bun, its own functions do, because `node:crypto` and `node:zlib` load Node's
+ * streams, which would take a fifth of a server's start. For the same reason, `node:net` and
+ * `node:tty` are loaded when they are needed, if at all.
  */
 
 type Algorithm = "SHA1" | "SHA256";
@@ -12,7 +12,12 @@ interface Hash {
   digest(encoding: Encoding): string;
 }
 
-const node = process.versions.bun ? undefined : process.getBuiltinModule("node:crypto");
+const isBun = process.versions.bun !== undefined;
+const node = isBun ? undefined : process.getBuiltinModule("node:crypto");
+
+export const crc32: (bytes: Uint8Array) => number = isBun
+  ? Bun.hash.crc32
+  : process.getBuiltinModule("node:zlib").crc32;
 
 export function hash(algorithm: Algorithm, data: string | Uint8Array, encoding: Encoding): string {
   return node?.hash(algorithm, data, encoding) ?? Bun[algorithm].hash(data, encoding);

@@ -4,7 +4,6 @@
  * source, for a report to the operator.
  */
 import { isUtf8 } from "node:buffer";
-import { decodeHTMLStrict } from "entities/decode";
 import { resolveAvatar } from "../domain/avatar-url.ts";
 import { listNames, mayBePrivate, type RawRecord } from "../domain/dataset.ts";
 import { isPlaceholder, isUncomputed } from "../domain/no-value.ts";
@@ -27,15 +26,17 @@ export interface OddCount {
 
 /** A text, and in which way it is odd. */
 interface OddText {
-  way: keyof ReturnType<typeof createCleaner>["odd"];
+  way: keyof Awaited<ReturnType<typeof createCleaner>>["odd"];
   text: string;
 }
 
 /** Times after `nowMs` are odd, unless that is so only in some time zones. */
-export function createCleaner(
+export async function createCleaner(
   nowMs: number,
   { avatarBase, decodeHtml }: Pick<ImportOptions, "avatarBase" | "decodeHtml">,
 ) {
+  // Takes milliseconds to load, and `hide` cleans no record.
+  const { decodeHTMLStrict } = await import("entities/decode");
   const tomorrow = formatTime(Math.floor(nowMs / 1000) + DAY);
   const odd = {
     /** Names with invisible characters or extra white space, which are removed. */

@@ -3,7 +3,6 @@
  * a key. Snapshots have only the integers. Each batch of new keys gets a random mark, by which a
  * snapshot recognises its map; see ids.ts.
  */
-import { randomBytes } from "node:crypto";
 import { statSync, writeFileSync } from "node:fs";
 import { sqlite } from "#sqlite";
 import { type RawRecord, type RecordKey, type RecordType, recordTypes } from "../domain/dataset.ts";
@@ -122,7 +121,7 @@ function createMap(path: string, db: Sqlite) {
     addMark: () =>
       using(() => {
         if (hasNewKeys) {
-          const mark = randomBytes(16).toString("hex");
+          const mark = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString("hex");
           db.prepare("INSERT INTO mark (mark) VALUES (?)").run(mark);
         }
         hasNewKeys = false;

@@ -77,7 +77,7 @@ export async function readDataset<Parsed extends RecordKey>(
   nowMs: number,
   options: ReadOptions,
 ): Promise<ReadReport> {
-  const cleaner = createCleaner(nowMs, options);
+  const cleaner = await createCleaner(nowMs, options);
   const collector = createCollector(handler, reader, ids, options.maxErrors);
   const rounded = createRoundedIds();
 

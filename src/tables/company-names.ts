@@ -3,13 +3,13 @@
  * `companies` or, without it, companies that are made from the names. Names that fold to the same
  * text are one company.
  */
-import { hash } from "node:crypto";
 import { Check } from "@sinclair/typebox/value";
 import type { RawRecord } from "../domain/dataset.ts";
 import { findSimilar } from "../domain/invalid-value.ts";
 import { Name } from "../domain/model.ts";
 import { cleanName, printable } from "../domain/text.ts";
 import { InvalidCell } from "../domain/validation-errors.ts";
+import { hash } from "../files/hash.ts";
 import { fold } from "../search/fold.ts";
 
 /** A name of a company, as users write it. */
@@ -61,7 +61,7 @@ export class CompanyNames {
     const taken = new Set<number>();
     const made = [...this.#named].filter(([, { spellings }]) => spellings.size > 0);
     return made.sort().map(([folded, { spellings, members }]) => {
-      let id = Number.parseInt(hash("sha256", folded).slice(0, 8), 16) >>> 1;
+      let id = Number.parseInt(hash("SHA256", folded, "hex").slice(0, 8), 16) >>> 1;
       while (taken.has(id) || id === 0) id++;
       taken.add(id);
 

@@ -26,6 +26,8 @@ import { achievement, invalidLines } from "../domain/invalid-lines.ts";
 import { runs } from "../runs.ts";
 import { temporaryFolder } from "../support.ts";
 
+const cleaner = await createCleaner(0, {});
+
 const linesIn = (text: string) =>
   text
     .trim()
@@ -200,7 +202,7 @@ describe("schema", () => {
   function isValid(text: string, validate: typeof validateRecord | typeof validateChange): boolean {
     const record = parseObject(text);
     if (record instanceof InvalidRecord) return false;
-    createCleaner(0, {}).clean(record);
+    cleaner.clean(record);
     return !((validateMarker(record) ?? validate(record)) instanceof InvalidRecord);
   }
 

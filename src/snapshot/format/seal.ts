@@ -8,9 +8,8 @@
  * of a takedown stay for an hour (src/import/takedowns.ts).
  */
 import { open } from "node:fs/promises";
-import zlib from "node:zlib";
 import { readChunks, writeAll } from "../../files/bytes.ts";
-import { createHash } from "../../files/hash.ts";
+import { crc32, createHash } from "../../files/hash.ts";
 import {
   BLOCK_BYTES,
   checksumLine,
@@ -54,7 +53,7 @@ function hashBlocks(bytes: Uint8Array): Buffer {
   const hashes = Buffer.alloc(hashBytesOf(bytes.length));
   let end = 0;
   for (let at = 0; at < bytes.length; at += BLOCK_BYTES) {
-    end = hashes.writeUInt32BE(zlib.crc32(bytes.subarray(at, at + BLOCK_BYTES)), end);
+    end = hashes.writeUInt32BE(crc32(bytes.subarray(at, at + BLOCK_BYTES)), end);
   }
   return hashes;
 }
