@@ -80,7 +80,8 @@ function refuseOthers(
   if (!old || old.takedowns.length === 0) return;
 
   const problem = "takedowns of the last hour cannot be kept if ids belong to others";
-  throw new Error(`${problem}; wait, or import with --hold 0 and hide the users again`);
+  const cure = "wait, or import into another --to, hide the users there, and move it here";
+  throw new Error(`${problem}; ${cure}`);
 }
 
 /** Returns why the numbers of the source and the old snapshot are not the map's, and what to do. */
