@@ -3,7 +3,7 @@ import { paragraph } from "../domain/text.ts";
 import { hideUsers } from "../import/apply.ts";
 import { declare } from "../settings/declare.ts";
 import * as kinds from "../settings/kinds.ts";
-import { parseNamed } from "../settings/read-value.ts";
+import { UsageError } from "../settings/read-value.ts";
 import { command } from "./command.ts";
 import { finish, write, writingFlags } from "./written.ts";
 
@@ -41,5 +41,10 @@ export const hideCommand = command({
 });
 
 function parseId(text: string): number {
-  return parseNamed("ID…", kinds.id, text, () => kinds.id.parse(text));
+  try {
+    return kinds.id.parse(text);
+  } catch {
+    const given = JSON.stringify(text);
+    throw new UsageError(`ID… must be a user's number, got ${given}; a key needs --id-map FILE`);
+  }
 }

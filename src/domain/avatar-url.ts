@@ -24,8 +24,16 @@ export function completeAvatar(userId: number, avatar: string | null, baseUrl: s
   return url.startsWith("/") ? baseUrl + url : url;
 }
 
-/** Resolves an avatar as a browser would, unless it is an http(s) URL or stands for none. */
+/** A path, a file name, a query or a hash. For no avatar, people write none, no, 0 or a dash. */
+const NAMES_FILE = /[./=]|[\da-f]{8}/i;
+
+/** Whether a text belongs to a base URL, so that it is no URL itself and does not stand for none. */
+export function isRelativeAvatar(avatar: string): boolean {
+  const isUrl = /^[a-z][a-z\d+.-]*:/i.test(avatar);
+  return !isUrl && NAMES_FILE.test(avatar) && !isPlaceholder(avatar) && !isUncomputed(avatar);
+}
+
+/** Resolves a relative avatar as a browser would. Returns anything else unchanged. */
 export function resolveAvatar(avatar: string, base: string): string {
-  if (/^https?:\/\//i.test(avatar) || isPlaceholder(avatar) || isUncomputed(avatar)) return avatar;
-  return URL.parse(avatar, base)?.href ?? avatar;
+  return isRelativeAvatar(avatar) ? (URL.parse(avatar, base)?.href ?? avatar) : avatar;
 }

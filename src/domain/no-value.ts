@@ -3,7 +3,7 @@
 /** How exporters of tables write null. */
 const NO_VALUE = /^\s*(?:NULL|\\N|NA|<NA>|NaN|None)\s*$/;
 /** How other programs do, and people. */
-const PLACEHOLDER = /^\s*(?:null|nan|undefined|\[object Object\]|[Nn]\/[Aa])\s*$/;
+const PLACEHOLDER = /^\s*(?:null|nan|none|NONE|undefined|\[object Object\]|[Nn]\/[Aa])\s*$/;
 
 export function isNoValue(text: string): boolean {
   return NO_VALUE.test(text);

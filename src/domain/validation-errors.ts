@@ -1,6 +1,7 @@
 /** The messages for invalid values in a dataset, which quote the value and say what to do about it. */
 import type { TSchema } from "@sinclair/typebox";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
+import { isRelativeAvatar } from "./avatar-url.ts";
 import type { RecordType } from "./dataset.ts";
 import { isRounded, MAX_KEY_LENGTH, toKey } from "./keys.ts";
 import { ADVICE, type Advice, Id, PublicUserLine } from "./model.ts";
@@ -94,8 +95,10 @@ export const NO_VALUE_ADVICE =
   "; it stands for no value: leave it empty (in JSON or SQL, null), or leave out the row";
 
 function adviseOnAvatar(value: unknown): string {
-  const isRelative = typeof value === "string" && !/^[a-z]+:|^\s*$/i.test(value);
-  return isRelative ? "; --avatar-base URL of import says what a relative one belongs to" : "";
+  if (typeof value !== "string" || value.trim() === "") return "";
+  return isRelativeAvatar(value)
+    ? "; --avatar-base URL of import says what a relative one belongs to"
+    : "; without an avatar, leave it empty";
 }
 
 const QUOTES = "\"'“”„‘’«»";

@@ -34,7 +34,7 @@ export function createCellConverter(
     user_id: ids.read,
     role_id: ids.read,
     achievement_id: ids.read,
-    company_id: (cell) => (ids.isNone(cell) ? undefined : ids.read(cell)),
+    company_id: (cell) => (ids.isNone(cell) ? undefined : withoutName(ids, ids.read(cell))),
     company: toTitle,
     company_role: toTitle,
     public: (cell) => (cell instanceof Uint8Array && !dialect.hasBits ? cell : toPublic(cell)),
@@ -129,6 +129,14 @@ function toTitle(cell: unknown): unknown {
   const title = toOptionalText(cell);
   return isPlaceholder(title) ? new InvalidCell(title, NO_VALUE_ADVICE) : withoutFormula(title);
 }
+
+/** Advises on what is no id of a company, but may be its name. */
+function withoutName(ids: IdFormat, id: unknown): unknown {
+  const isName = typeof id === "string" && /\p{L}{2}/u.test(id) && !ids.isId(id);
+  return isName && !isPlaceholder(id) && !isUncomputed(id) ? new InvalidCell(id, NAME_ADVICE) : id;
+}
+
+const NAME_ADVICE = "; call the column company if it has names; such ids need --id-map FILE";
 
 /** In a database, this text can be somebody's name. */
 function withoutFormula(text: unknown): unknown {
@@ -228,7 +236,7 @@ function adviseOnTime(text: string): string {
   if (/^-?infinity$/i.test(text)) return `; it is PostgreSQL's infinity${NO_DATE}`;
   if (/^0000-00-00/.test(text)) return NO_DATE;
   if (isUncomputed(text)) return FORMULA_ADVICE;
-  if (isPlaceholder(text)) return NO_VALUE_ADVICE;
+  if (isPlaceholder(text)) return "; it stands for no date: write one, or leave out the row";
 
   const number = SECONDS.test(text) ? Number(text.replace(",", ".")) : Number.NaN;
   if (number <= 0) return NO_DATE;

@@ -144,10 +144,12 @@ function guessColumn(title: string, absent: readonly string[]): string | undefin
     ...others,
     ...absent.map((column) => [simplify(column), column] as const),
   ]);
-  // Among so many titles, some differ from any other word in three letters.
-  const similar = findSimilar(simplify(title), [...known.keys()], 2);
+  // Whoever renames a column as advised publishes it. Invisible is visible but for two letters, phone
+  // is photo, and bank is rank but for one.
+  const name = simplify(title);
+  const similar = name.length > 4 ? findSimilar(name, [...known.keys()], 1) : undefined;
   if (similar !== undefined) return known.get(similar);
-  return absent.find((column) => column.startsWith(`${simplify(title)}_`));
+  return absent.find((column) => column.startsWith(`${name}_`));
 }
 
 /** Whether a text is a cell of a row, and no title: it has a digit or an at sign, or is yes or no. */

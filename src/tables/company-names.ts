@@ -105,5 +105,5 @@ export class CompanyNames {
 const NO_NAME = "; leave it empty for a user without a company";
 const SEVERAL = "; several companies have this name, so write their ids in a column company_id";
 
-/** A dash stands for no company. */
-const isName = (text: string) => /[^\p{P}\s]/u.test(text) && Check(Name, cleanName(text));
+/** A dash stands for no company, and so does the 0 that a formula gives for an empty cell. */
+const isName = (text: string) => /[^\p{P}\s0]/u.test(text) && Check(Name, cleanName(text));

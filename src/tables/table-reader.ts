@@ -41,7 +41,7 @@ export function openCsv(
 ): RecordReader {
   const files = isFolder(path)
     ? findTables(path, "csv")
-    : new Map<TableName, string>([["users", path]]);
+    : new Map<TableName, string>([["users", asFile(path)]]);
   return new TableReader(openCsvSource(ids, options), files, ids, { onRead });
 }
 
@@ -77,11 +77,7 @@ function findTables(folder: string, ending: "csv" | "sql"): Map<TableName, strin
     const other = found.get(table);
     if (other !== undefined) throw new Error(`${folder} has both ${basename(other)} and ${file}`);
 
-    const path = join(folder, file);
-    // Reading a FIFO could take forever, and meanwhile a takedown would wait for the lock.
-    const stats = naming(path, "read", () => statSync(path));
-    if (!stats.isFile()) throw new Error(`${path} is not a regular file`);
-    found.set(table, path);
+    found.set(table, asFile(join(folder, file)));
   }
 
   for (const file of names) refuseRenamed(folder, file, ending, found);
@@ -91,6 +87,13 @@ function findTables(folder: string, ending: "csv" | "sql"): Map<TableName, strin
   throw new Error(
     `${folder} has neither users.${ending} nor companies.${ending}${cure}; ${advice}`,
   );
+}
+
+/** Returns the path of a regular file. A takedown could wait forever while a FIFO is read. */
+function asFile(path: string): string {
+  const stats = naming(path, "read", () => statSync(path));
+  if (!stats.isFile()) throw new Error(`${path} is not a regular file`);
+  return path;
 }
 
 /** The files of spreadsheets. */

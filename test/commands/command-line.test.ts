@@ -69,7 +69,7 @@ test.each<[string, Record<string, string>, string]>([
   ["seed --users 1 --to - --tables a", {}, "--to and --tables are mutually exclusive"],
   ["export a --to https://b/c", {}, "--to must be a file, not a URL; write a file and upload it"],
   ["hide --to s", {}, "ID… is missing; usage: roadbook hide ID… --to FILE [flags]"],
-  ["hide 1 1,2 --to s", {}, "ID… must be a whole number from 1 to 9007199254740991, got "],
+  ["hide 1 1,2 --to s", {}, "ID… must be a user's number, got "],
   ["import a --queries q --to s", {}, "SOURCE must be a postgres://"],
   ["import mongodb://u:sesame@h --queries q --to s", {}, "SOURCE must be a postgres://"],
   ["import postgresx://u:sesame@h --queries q --to s", {}, "SOURCE must be a postgres://"],
@@ -169,7 +169,7 @@ test("hide takes hundreds of thousands of ids", async () => {
   const ids = Array.from({ length: 400_000 }, (_, at) => String(at + 1));
   const hiding = runCommandLine(["hide", ...ids, "x", "--to", "s"]);
   await expect(hiding).rejects.toThrow(
-    'ID… must be a whole number from 1 to 9007199254740991, got "x"',
+    `ID… must be a user's number, got "x"; a key needs --id-map FILE`,
   );
 });
 

@@ -181,7 +181,7 @@ test("errors name the file, the line and the column, and are grouped", async () 
     `users.csv, line 11: id: ${ids}, got "5.5"`,
     'users.csv, line 2: public: must be true or false, got "maybe"; write yes or no (user 1)',
     "users.csv, line 3: public: is missing; write yes or no, or remove the row if it is a total or a note (user 2)",
-    "users.csv, line 4: name: is missing (user 3)",
+    "users.csv, line 4: name: is missing; write one, in quotes if it is NULL (user 3)",
     `users.csv, line 4: created_at: ${time}, got "2024-02-30 17:05:00"${forms} (user 3)`,
     `users.csv, line 5: created_at: ${time}, got "yesterday"${forms} (user 4)`,
     'users.csv, line 12: avatar_url: must be null, or an http(s) URL or a path of at most 2048 code points, got "x.png"; --avatar-base URL of import says what a relative one belongs to (user 6)',
@@ -225,7 +225,8 @@ test.each(["\r\n", "\r\r\n"])("lines may end in %j, also in quotes", async (end)
     "1e8",
     "2021-05-31",
   );
-  const expected = "users.csv, line 40008: name: is missing (user 4)";
+  const expected =
+    "users.csv, line 40008: name: is missing; write one, in quotes if it is NULL (user 4)";
   // Another length puts other characters at the end of a chunk.
   for (const text of [rows, ` ${rows}`]) {
     expect(await errorsOf({ "users.csv": text.replaceAll("\n", end) })).toBe(expected);
@@ -257,7 +258,7 @@ test("a word for no value is missing, but in quotes it is a name", async () => {
   expect(names).toEqual(words.flatMap((word) => [word, undefined]));
 
   expect(await errorsOf({ "users.csv": `${users}1,1,NULL,2021-05-31\n` })).toBe(
-    "users.csv, line 2: name: is missing (user 1)",
+    "users.csv, line 2: name: is missing; write one, in quotes if it is NULL (user 1)",
   );
 });
 
@@ -393,8 +394,10 @@ test.each(["\n", "\r\n \n", ";;;\n", "sep=;\n", "\n\n\n\n"])(
 test("a FIFO is an error, because reading it could take forever", async () => {
   const folder = temporaryFolder();
   await run(["mkfifo", join(folder, "users.csv")]);
-  const importing = importDataset(folder, join(folder, "s"));
-  await expect(importing).rejects.toThrow("users.csv is not a regular file");
+  for (const source of [folder, join(folder, "users.csv")]) {
+    const importing = importDataset(source, join(folder, "s"));
+    await expect(importing).rejects.toThrow("users.csv is not a regular file");
+  }
 });
 
 test("bytes are text, except in public", () => {
@@ -459,13 +462,21 @@ describe("advice about a cell works when it is followed to the letter", () => {
     ["created_at", "9-Mar-2024", "31.5.2021", "9.3.2024 17:05"],
     ["created_at", "9-Mar-2024", "Unix seconds", "1710003900"],
     ["public", "1.0", "write 1 or 0", "1"],
+    ["created_at", "n/a", "write one", "2024-03-09 17:05"],
     ["avatar_url", '"NULL"', "leave it empty", ""],
+    ...["none", "no", "-", "0", "FALSE"].map(
+      (word) =>
+        ["avatar_url", word, "leave it empty", ""] as [keyof typeof good, string, string, string],
+    ),
     ["company_id", '"NULL"', "leave it empty", ""],
     ["company_role", '"None"', "leave it empty", ""],
     ["avatar_url", "#BEZUG!", "correct the formula", ""],
     ["id", '"1,000"', "remove the separator", "1000"],
   ])("%s: %s, %s", async (column, wrong, advice, cured) => {
-    expect(await errorsOf(files({ [column]: wrong }))).toContain(advice);
+    // Whatever the base, what stands for no avatar is none.
+    for (const avatarBase of [undefined, "https://a.example/"]) {
+      expect(await errorsOf(files({ [column]: wrong }), { avatarBase })).toContain(advice);
+    }
     const { records } = await importFiles(files({ [column]: cured }));
     const company = column === "company_id" ? null : ann.company;
     const people = [{ ...ann, id: column === "id" ? 1000 : 1, company }, private_(2)];
@@ -550,7 +561,7 @@ test.each([
   ["infinity", `; it is PostgreSQL's infinity${noDate}`],
   ["-infinity", `; it is PostgreSQL's infinity${noDate}`],
   ["#VALUE!", formula],
-  ["NULL", none],
+  ["NULL", "; it stands for no date: write one, or leave out the row"],
 ])("%j is not a time", async (text, expected) => {
   const message = await errorsOf({ "users.csv": `${users}1,1,Ann,"${text}"\n` });
   expect(message).toBe(`users.csv, line 2: created_at: ${time}, got "${text}"${expected} (user 1)`);
@@ -711,7 +722,7 @@ test.each([
   const ann = [id, `${yes} `, " Ann ", `${time} `, "0", "x", ""];
   const folder = makeFolder({
     " Users .CSV ": text(header, ann, ["8", no, "", "", "", "", ""]),
-    "COMPANIES.csv": text(["Id", "Name", "Member Cnt"], ["3", "Acme", "x"]),
+    "COMPANIES.csv": text(["Id", "Name", "Members Count"], ["3", "Acme", "x"]),
   });
   const target = join(temporaryFolder(), "snapshot");
   const { unknownColumns } = await importDataset(folder, target);
@@ -721,7 +732,7 @@ test.each([
   expect(people.map((line) => JSON.parse(line))).toEqual(expected);
   expect(unknownColumns).toEqual([
     { file: " Users .CSV ", column: "Avtar", meant: "avatar_url" },
-    { file: "COMPANIES.csv", column: "Member Cnt", meant: "member_count" },
+    { file: "COMPANIES.csv", column: "Members Count", meant: "member_count" },
   ]);
 });
 

@@ -165,6 +165,11 @@ describe("what is typically wrong is named with its cure", () => {
       '"First name", "Steam ID"; rename those that are meant, or add them',
     ],
     [
+      "words that differ by a letter or two from public ones",
+      toText(edit(0, { 4: "Bank", 5: "Invisible", 6: "Phone" })),
+      '"Bank", "Invisible", "Phone", "Mail"; rename those that are meant, or add them',
+    ],
+    [
       "a heading above the titles",
       `Our members,,,,,,,\n${toText(sheet)}`,
       'found "Our members"; the first line must have the names of the columns; ',
@@ -246,6 +251,21 @@ describe("what is typically wrong is named with its cure", () => {
       "a dash as a company",
       toText(edit(3, { 3: "–" })),
       `${row(4, "company")}must be a company's name, got "–"; leave it empty for a user without a company (user 3)`,
+    ],
+    [
+      "none as a company",
+      toText(edit(3, { 3: "none" })),
+      'got "none"; it stands for no value: leave it',
+    ],
+    [
+      "an empty cell that a formula has read as a company",
+      toText(edit(3, { 3: "0" })),
+      'company: must be a company\'s name, got "0"; leave it empty for a user without a company',
+    ],
+    [
+      "companies' names as their ids",
+      toText(edit(0, { 3: "company_id" })),
+      'got "Żubr Trans"; call the column company if it has names; such ids need --id-map FILE',
     ],
     [
       "a formula's error as a company",
