@@ -45,13 +45,13 @@ async function renderReference({ publicUrl, basePath, pages }: Service, document
   const read = async (path: string) => (await app.handle(new Request(ORIGIN + path))).text();
 
   const title = html`<title>API · ${name}</title>`;
-  const needsScript = html`<noscript>This reference needs JavaScript. The API is also described by an <a href="${basePath}${DOCUMENT_PATH}">OpenAPI document</a>.</noscript>`;
+  const notice = html`<p>This reference needs JavaScript and a recent browser. The API is also described by an <a href="${basePath}${DOCUMENT_PATH}">OpenAPI document</a>.</p>`;
 
   const text = edit(await read(DOCS_PATH), [
     ["<html>", '<html lang="en">'],
     // The plugin would not escape the name, so it gets another.
     [`<title>${documentation.info.title}</title>`, title.text],
-    ["<body>", `<body>${needsScript.text}`],
+    ["<body>", `<body>${notice.text}`],
     [' data-url="undefined"', ""],
     // The policy forbids inline scripts, and even white space counts as one.
     [/>\s+<\/script>/, "></script>"],
@@ -109,8 +109,12 @@ function edit(page: string, edits: [part: string | RegExp, replacement: string][
   return edited;
 }
 
-/** Passes axe's checks: contrast of at least 4.5, and names for buttons shown only on hover. */
+/**
+ * Hides the notice once Scalar has put its element behind it. Passes axe's checks: contrast of at
+ * least 4.5, and names for buttons shown only on hover.
+ */
 const customCss = `
+body > p:has(+ div) { display: none }
 .light-mode {
   --scalar-color-2: #4a4a4a; --scalar-color-3: #666; --scalar-color-blue: #0065a8;
   --scalar-color-green: #0a6b34; --scalar-color-orange: #9a4a00; --scalar-color-red: #b3141d;

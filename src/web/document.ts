@@ -120,7 +120,7 @@ function renderKeys(context: DocumentContext): Html {
   return html`<div class="keys"><div>${rowOf("1234567890")}</div><div>${top}</div><div>${home}</div><div>${bottom}
     <button type="button" value=" " aria-label="${texts.spaceKey}">␣</button>
     <button type="button" value="" aria-label="${texts.backspaceKey}">⌫</button></div></div>
-  <div class="bar"><a ${linkIf(view.kind !== "start" || view.after > 0, start)} aria-label="${texts.backToStart}">${texts.start}</a><a id="back" ${linkIf(leadsBack, results)}>${texts.results}</a>${
+  <div class="bar"><a ${linkIf(view.kind !== "start" || view.after > 0, start)} aria-label="${texts.backToStart}">${texts.start}</a><a id="back" ${linkIf(leadsBack, results)}><span aria-hidden="true">←</span>${texts.results}</a>${
     brand.language === undefined && buttons
   }</div>`;
 }

@@ -15,6 +15,8 @@ const TYPING_MS = 350;
 const READING_MS = 4000;
 /** How long a visitor reads that the kiosk is about to start over. */
 const WARNING_MS = 10_000;
+/** After how long a mouse is hidden that nobody moves. */
+const POINTER_MS = 3000;
 
 /** The script and the style sheet in a page's head. Their names differ between releases. */
 const ASSETS = "[src],[rel=stylesheet]";
@@ -22,7 +24,10 @@ const ASSETS = "[src],[rel=stylesheet]";
 type Key = HTMLButtonElement | HTMLAnchorElement;
 
 /** `idle` is an interval. The others are named after what comes at their end. */
-type Timer = "idle" | "search" | "blur" | "retry" | "notice" | "card";
+type Timer = "idle" | "search" | "blur" | "retry" | "notice" | "card" | "pointer";
+
+/** Stays when the body is replaced. Its classes tell the style sheet what a visitor does. */
+const root = document.documentElement;
 
 /**
  * A kiosk does not navigate, because no script could return from a proxy's error page. It fetches
@@ -76,10 +81,14 @@ export class Kiosk {
       ondragstart: cancel,
       onauxclick: cancel,
       onpointerdown: use,
+      onpointermove: ({ pointerType }) => {
+        root.classList.toggle("pointing", pointerType === "mouse");
+        this.#wait("pointer", POINTER_MS, () => root.classList.remove("pointing"));
+      },
       onwheel: use,
       onkeydown: ({ ctrlKey, metaKey, altKey, key }) => {
         use();
-        if (key.length === 1) this.#field.focus();
+        if (key.length === 1) this.#setTyping(true);
         // Blocks shortcuts such as Ctrl+T. Browsers allow that only if started with --app.
         return !(ctrlKey || metaKey || altKey || /^F\d/.test(key));
       },
@@ -88,8 +97,10 @@ export class Kiosk {
         this.#readField();
       },
       onclick: ({ target }) => {
+        const tapped = target as Element;
         this.#watchIdle();
-        const key = (target as Element).closest<Key>("a:not(.skip), .top [type=button]");
+        this.#setTyping(tapped.closest("#q, .keys") !== null);
+        const key = tapped.closest<Key>("a:not(.skip), .top [type=button]");
         if (key) this.#press(key);
         return !key;
       },
@@ -97,12 +108,18 @@ export class Kiosk {
       onmousedown: ({ target }) => !(target as Element).closest(".keys"),
       onsubmit: () => {
         this.#search();
-        // On a small screen, the keys are visible only while the field has the focus.
-        this.#field.blur();
+        this.#setTyping(false);
         return false;
       },
     };
     Object.assign(document, handlers);
+  }
+
+  /** A class, because `:focus` matches nothing in a window that is not active. */
+  #setTyping(isTyping: boolean): void {
+    root.classList.toggle("typing", isTyping);
+    if (isTyping) this.#field.focus();
+    else this.#field.blur();
   }
 
   #press(key: Key): void {
@@ -113,7 +130,6 @@ export class Kiosk {
       this.#go(location.href);
     } else {
       field.value = key.value ? field.value + key.value : field.value.slice(0, -1);
-      field.focus();
       this.#readField();
     }
   }
@@ -128,7 +144,7 @@ export class Kiosk {
       if (text !== defaultValue.trim() && [...text].length !== 1) this.#search();
     });
     this.#wait("blur", READING_MS, () => {
-      if (!this.#isStart) this.#field.blur();
+      if (!this.#isStart) this.#setTyping(false);
     });
   }
 
@@ -168,7 +184,7 @@ export class Kiosk {
 
     this.#stop("retry", "notice");
     setAddress(url);
-    document.documentElement.lang = page.documentElement.lang;
+    root.lang = page.documentElement.lang;
     const isTyping = document.activeElement === this.#field;
     document.body.replaceWith(page.body);
     countDown();
@@ -194,7 +210,7 @@ export class Kiosk {
     field.value = "";
     // A new value moves the cursor to its end.
     field.value = text;
-    if (isTyping || this.#isStart) field.focus();
+    this.#setTyping(isTyping || this.#isStart);
     this.#readField();
     this.#highlight();
   }

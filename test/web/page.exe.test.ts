@@ -36,7 +36,7 @@ const problems: string[] = [];
 
 async function openPage(kind: Kind): Promise<Page> {
   const javaScriptEnabled = kind !== "without script";
-  // Transitions between pages would only take time.
+  // The highlight of a kiosk would fade in.
   const options = { locale: "en-GB", reducedMotion: "reduce", javaScriptEnabled } as const;
   const page = await browser?.newPage(options);
   if (!page) throw new Error("no browser");
@@ -518,6 +518,27 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
       await page.waitForURL(`${origin}/`);
       await page.clock.runFor(85_000);
       expect(await bar.isVisible()).toBeFalse();
+    },
+  );
+
+  testPage(
+    "a kiosk shows a pointer while a mouse moves, and none while fingers do",
+    { kiosk: true, size: "kiosk", kind: "with clock" },
+    async ({ page, origin }) => {
+      const pointers = () =>
+        page.$$eval("body, #q, .keys button, .card a", (elements) => [
+          ...new Set(elements.map((element) => getComputedStyle(element).cursor)),
+        ]);
+      await page.goto(origin);
+      await page.clock.runFor(3000);
+      expect(await pointers()).toEqual(["none"]);
+      await page.mouse.move(20, 20);
+      await page.mouse.move(40, 40);
+      expect(await pointers()).not.toContain("none");
+      await page.clock.runFor(3000);
+      expect(await pointers()).toEqual(["none"]);
+      await page.locator("main").dispatchEvent("pointermove", { pointerType: "touch" });
+      expect(await pointers()).toEqual(["none"]);
     },
   );
 
