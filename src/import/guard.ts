@@ -14,6 +14,7 @@ import type { ImportOptions } from "./options.ts";
 import type { ReadReport } from "./read-dataset.ts";
 import type { SkippedErrors } from "./record-errors.ts";
 import type { Summary } from "./summary.ts";
+import { HIDE_ELSEWHERE } from "./takedowns.ts";
 
 /** How a new snapshot differs from the old one. */
 export interface Differences {
@@ -57,7 +58,9 @@ export function guard(
   changed?: ChangedIds,
 ): Differences {
   const found = compare(db, changed);
-  refuse(old.name, {
+  // A change file names users by ids that have not changed.
+  const isHeld = changed === undefined && old.takedowns.length > 0;
+  refuse(old.name, isHeld, {
     "--allow-renames": allowRenames ? undefined : findRenames(found),
     "--allow-shrink": allowShrink ? undefined : findLoss(db, old, after, found),
     "--allow-reveal": allowReveal ? undefined : findReveal(old, found),
@@ -91,8 +94,11 @@ function limitOf(old: OldSnapshot | undefined): number {
   return old && old.takedowns.length > 0 ? MAX_PRIVATE : MAX_UNGUARDED;
 }
 
-/** Throws if something would happen to the snapshot named `name`. The flags allow it. */
-function refuse(name: string, found: Record<string, string | undefined>): void {
+/**
+ * Throws if something would happen to the snapshot named `name`. The flags allow it, but with other
+ * ids, they would publish those who are hidden.
+ */
+function refuse(name: string, isHeld: boolean, found: Record<string, string | undefined>): void {
   const accidents = Object.entries(found).filter(([, what]) => what !== undefined);
   if (accidents.length === 0) return;
 
@@ -100,8 +106,9 @@ function refuse(name: string, found: Record<string, string | undefined>): void {
   const would = list.format(accidents.map(([, what]) => String(what)));
   const flags = list.format(accidents.map(([flag]) => flag));
   const cure = flags.includes("--allow-renames") ? "give each user an id that stays, or " : "";
+  const intended = isHeld ? HIDE_ELSEWHERE : `add ${flags}`;
   throw new Error(
-    `${name} would ${would}; nothing was written (${cure}if this is intended, add ${flags})`,
+    `${name} would ${would}; nothing was written (${cure}if this is intended, ${intended})`,
   );
 }
 

@@ -13,6 +13,7 @@ import type { SourceIds } from "../domain/record-reader.ts";
 import { type IdMap, openIdMap } from "./id-map.ts";
 import type { OldSnapshot } from "./old-snapshot.ts";
 import type { ImportOptions } from "./options.ts";
+import { HIDE_ELSEWHERE } from "./takedowns.ts";
 
 type IdOptions = Pick<ImportOptions, "idMap" | "force" | "dryRun" | "waitMs" | "onWait"> & {
   /** Whether ids of the map are only looked up. */
@@ -80,8 +81,7 @@ function refuseOthers(
   if (!old || old.takedowns.length === 0) return;
 
   const problem = "takedowns of the last hour cannot be kept if ids belong to others";
-  const cure = "wait, or import into another --to, hide the users there, and move it here";
-  throw new Error(`${problem}; ${cure}`);
+  throw new Error(`${problem}; wait, or ${HIDE_ELSEWHERE}`);
 }
 
 /** Returns why the numbers of the source and the old snapshot are not the map's, and what to do. */

@@ -7,6 +7,10 @@ import { MAX_HOLD_MS } from "../domain/limits.ts";
 import { privateUser, takedown, user } from "../snapshot/format/schema.ts";
 import type { Database } from "../sqlite/driver.ts";
 
+/** How ids can come to mean others while takedowns are held, and nobody hidden is served meanwhile. */
+export const HIDE_ELSEWHERE =
+  "import into another --to, hide the users of the last hour there, and move it here";
+
 /** `at` is in milliseconds since 1970. A user who is not hidden has been deleted. */
 export interface Takedown {
   id: number;

@@ -87,7 +87,8 @@ describe("a snapshot with an id map is changed only with that map", () => {
     expect(existsSync(at("none"))).toBe(false);
     const options = idMap === undefined ? {} : { idMap };
     const forced = () => importDataset(source, target, { ...options, force: true });
-    const cure = "import into another --to, hide the users there, and move it here";
+    const cure =
+      "import into another --to, hide the users of the last hour there, and move it here";
     await expectRefused(
       forced,
       target,

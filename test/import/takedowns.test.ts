@@ -97,14 +97,15 @@ describe("while a takedown is held, no more than two of anything may be lost", (
   const employed = people.map((line) => ({ ...line, company: { id: 3, role: "Driver" } }));
   const base = [{ type: "company", id: 3, name: "Baltic", member_count: 5 }, ...employed];
   const gone = [1, 2, 3].map((id) => ({ type: "user", id, deleted: true }));
-  const lost =
-    "would lose 3 of its 5 users; nothing was written (if this is intended, add --allow-";
+  const lost = "would lose 3 of its 5 users; nothing was written (if this is intended, ";
+  const elsewhere =
+    "import into another --to, hide the users of the last hour there, and move it here)";
   type Write = (path: string, now: { builtAtMs: number }) => Promise<unknown>;
 
   test.each<[string, string, Write]>([
     [
       "users in an import",
-      lost,
+      `${lost}${elsewhere}`,
       (path, now) =>
         importDataset(
           base.filter((line) => !("public" in line) || line.id > 3),
@@ -112,7 +113,23 @@ describe("while a takedown is held, no more than two of anything may be lost", (
           now,
         ),
     ],
-    ["users in a change file", lost, (path, now) => applyChanges(gone, path, now)],
+    [
+      "the numbers of rows",
+      `(as when rows are renumbered); nothing was written (give each user an id that stays, or if this is intended, ${elsewhere}`,
+      (path, { builtAtMs }) => {
+        const lines = people.map((line) => ({ ...line, id: (line.id % 5) + 1 }));
+        return importDataset(lines, path, {
+          builtAtMs,
+          allowShrink: true,
+          allowRenames: builtAtMs === minutes(60).builtAtMs,
+        });
+      },
+    ],
+    [
+      "users in a change file",
+      `${lost}add --allow-shrink)`,
+      (path, now) => applyChanges(gone, path, now),
+    ],
     [
       "the companies of users",
       "would lose 4 of its 4 users' companies",
