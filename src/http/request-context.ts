@@ -189,8 +189,8 @@ export function peerOf(request: Request, from: unknown): Peer {
 
 /** A new id, or the one that a trusted proxy has sent. */
 function requestIdOf(headers: Headers, isTrusted: boolean): string {
-  const given = (isTrusted && headers.get("x-request-id")) || "";
-  return REQUEST_ID.test(given) ? given : crypto.randomUUID();
+  const given = isTrusted ? headers.get("x-request-id") : null;
+  return given !== null && REQUEST_ID.test(given) ? given : crypto.randomUUID();
 }
 
 /** Parsing a URL takes longer than reading a profile, and most requests are for the same host. */
