@@ -61,17 +61,15 @@ export async function createCleaner(
   function clean(record: RawRecord): OddText[] {
     const found: OddText[] = [];
     for (const { owner, field } of listNames(record)) {
-      const name = owner[field];
-      if (typeof name !== "string") continue;
+      const given = owner[field];
+      if (typeof given !== "string") continue;
 
+      const decoded = given.includes("&") ? decodeHTMLStrict(given) : given;
+      if (!decodeHtml && decoded !== given) found.push({ way: "entities", text: given });
+      const name = decodeHtml ? decoded : given;
       for (const way of listWays(name)) found.push({ way, text: name });
-      if (name.includes("&")) {
-        const decoded = decodeHTMLStrict(name);
-        if (decodeHtml) owner[field] = decoded;
-        else if (decoded !== name) found.push({ way: "entities", text: name });
-      }
-      const cleaned = cleanName(String(owner[field]));
-      if (cleaned !== owner[field]) found.push({ way: "cleaned", text: name });
+      const cleaned = cleanName(name);
+      if (cleaned !== name) found.push({ way: "cleaned", text: given });
       owner[field] = cleaned;
     }
 
