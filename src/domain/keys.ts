@@ -3,7 +3,7 @@
  * The id map, the tables and the messages about ids agree on this.
  */
 import { type RawRecord, type RecordType, recordTypes } from "./dataset.ts";
-import { isUncomputed } from "./no-value.ts";
+import { isPlaceholder, isUncomputed } from "./no-value.ts";
 import { isText } from "./text.ts";
 
 export const MAX_KEY_LENGTH = 100;
@@ -19,7 +19,9 @@ export function toKey(value: unknown): string | undefined {
   const text = value instanceof Uint8Array ? Buffer.from(value).toString("hex") : value;
   const key = typeof text === "string" ? text.trim() : "";
   if (key === "" || !isText(key, MAX_KEY_LENGTH)) return undefined;
-  return isRounded(key) || isUncomputed(key) ? undefined : (digitsOf(key) ?? key);
+  // Next time, another person may have none.
+  const isNone = isPlaceholder(key) || isUncomputed(key);
+  return isNone || isRounded(key) ? undefined : (digitsOf(key) ?? key);
 }
 
 /** Returns the digits of an integer without decimals: 42 for 42.0 and 42,00, as tools write it. */

@@ -86,7 +86,7 @@ export function createRowConverter(source: TableSource, ids: IdFormat) {
 
 /** The cures for missing cells in a CSV file. Sheets of people often end in a total. */
 const MISSING: Partial<Record<string, string>> = {
-  id: "remove the row if it is a total or a note",
+  id: "write one, or remove the row if it is a total or a note",
   name: "write one, in quotes if it is NULL",
   public: "write yes or no, or remove the row if it is a total or a note",
   created_at:

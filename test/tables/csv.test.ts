@@ -168,7 +168,7 @@ const noDate =
 
 test("errors name the file, the line and the column, and are grouped", async () => {
   expect((await errorsOf(messy)).split("\n")).toEqual([
-    "users.csv, line 8: id: is missing; remove the row if it is a total or a note",
+    "users.csv, line 8: id: is missing; write one, or remove the row if it is a total or a note",
     `user_roles.csv, line 5: user_id: ${ids}, got -1`,
     "user_roles.csv, line 3: role_id: there is no role 99",
     `user_roles.csv, line 6: role_id: ${ids}, got "x"${map}`,

@@ -198,7 +198,7 @@ describe("what is typically wrong is named with its cure", () => {
     [
       "a total",
       `${toText(sheet)},Total,,3,,,,40\n`,
-      `${row(42, "id")}is missing; remove the row if it is a total or a note`,
+      `${row(42, "id")}is missing; write one, or remove the row if it is a total or a note`,
     ],
     [
       "a total below the ids",
@@ -405,6 +405,11 @@ test("--key takes a column as the id, by which a takedown finds the person", asy
   await importDataset(folder, target, { idMap, key: "Mail" });
   await hideUsers(["7@x.org"], target, { idMap });
   expect(await exported(target)).not.toContain("Driver 7");
+
+  const none = await errorOf(toText(edit(3, { 7: "n/a" })), { idMap, key: "Mail" });
+  expect(none).toContain(
+    'id: must be an integer from 1 to 9007199254740991, got "n/a"; it stands for no value',
+  );
 
   const error = await errorOf(toText(without(0)), { idMap, key: "Nick" });
   expect(error).toStartWith(
