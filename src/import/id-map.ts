@@ -3,12 +3,12 @@
  * a key. Snapshots have only the integers. Each batch of new keys gets a random mark, by which a
  * snapshot recognises its map; see ids.ts.
  */
-import { statSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { sqlite } from "#sqlite";
 import { type RawRecord, type RecordKey, type RecordType, recordTypes } from "../domain/dataset.ts";
 import { toKey } from "../domain/keys.ts";
 import { isDamagedDatabase, named, naming } from "../files/errors.ts";
-import { type LockOptions, waitForLock } from "../files/lock.ts";
+import { BusyError, type LockOptions, waitForLock } from "../files/lock.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 
 interface MapOptions extends LockOptions {
@@ -20,14 +20,16 @@ interface MapOptions extends LockOptions {
 
 const MAX_REMEMBERED = 100_000;
 
-/** Opens and locks the file. A new one stays, empty, if it is not committed. */
+/** Opens and locks the file. A new one is removed unless it is committed. */
 export async function openIdMap(
   path: string,
   { createsMissing, readsOnly, ...waiting }: MapOptions,
 ): Promise<IdMap> {
+  const isNew = createsMissing && !existsSync(path);
   // The file has the keys of private users.
-  const create = () => writeFileSync(path, "", { flag: "a", mode: 0o600 });
-  if (createsMissing) naming(path, "write", create);
+  if (isNew) naming(path, "write", () => writeFileSync(path, "", { flag: "a", mode: 0o600 }));
+  const file = inodeOf(path);
+  const isStillEmpty = () => isNew && inodeOf(path) === file && statSync(path).size === 0;
   const hasKeys = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
   const isFile = createsMissing || hasKeys;
   const { $client: db } = isFile ? sqlite.openWritable(path) : sqlite.openMemory();
@@ -36,22 +38,32 @@ export async function openIdMap(
       db.exec("PRAGMA busy_timeout = 0; PRAGMA cache_size = -32768; PRAGMA synchronous = EXTRA");
       if (readsOnly) db.exec("BEGIN");
       const begin = readsOnly ? "SELECT 1 FROM sqlite_schema" : "BEGIN IMMEDIATE";
-      await waitForLock(path, () => db.exec(begin), waiting);
+      const requireFile = () => {
+        if (!isFile || inodeOf(path) === file) return;
+        throw new Error(`${path} was removed by an import that has failed; try again`);
+      };
+      const tryBegin = () => {
+        requireFile();
+        db.exec(begin);
+      };
+      await waitForLock(path, tryBegin, waiting);
+      requireFile();
 
       // Somebody who looks up an id can delay the commit.
       db.exec("PRAGMA busy_timeout = 10000");
       createTables(db, path);
-      return createMap(path, db);
+      return createMap(path, db, isStillEmpty());
     });
   } catch (error) {
-    db.close();
+    // Whoever holds the lock may be about to write keys.
+    discard(path, db, !(error instanceof BusyError) && isStillEmpty());
     throw isDamagedDatabase(error) ? noIdMap(path) : error;
   }
 }
 
 export type IdMap = ReturnType<typeof createMap>;
 
-function createMap(path: string, db: Sqlite) {
+function createMap(path: string, db: Sqlite, isEmpty: boolean) {
   const tables = {
     role: prepareTable(db, "role"),
     achievement: prepareTable(db, "achievement"),
@@ -59,6 +71,7 @@ function createMap(path: string, db: Sqlite) {
     user: prepareTable(db, "user"),
   };
   let hasNewKeys = false;
+  let isCommitted = false;
 
   /** Reading also writes new keys that no longer fit into SQLite's memory. */
   function using<Result>(use: () => Result): Result {
@@ -134,9 +147,25 @@ function createMap(path: string, db: Sqlite) {
       const query = "SELECT id FROM mark WHERE mark = ?";
       return using(() => db.prepare<{ id: number }>(query).get(mark)?.id);
     },
-    commit: () => naming(path, "write", () => db.exec("COMMIT")),
-    [Symbol.dispose]: () => db.close(),
+    commit(): void {
+      naming(path, "write", () => db.exec("COMMIT"));
+      isCommitted = true;
+    },
+    [Symbol.dispose]: () => discard(path, db, isEmpty && !isCommitted),
   };
+}
+
+/** Returns the number by which the system knows the file. */
+const inodeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino;
+
+/** Closes the file. One without keys is removed first, so that those who wait for it notice. */
+function discard(path: string, db: Sqlite, isEmpty: boolean): void {
+  try {
+    if (isEmpty) rmSync(path);
+  } catch {
+    // Windows cannot remove a file that is open.
+  }
+  db.close();
 }
 
 /** Prepares statements for the keys of one type. */
