@@ -9,8 +9,8 @@ import { importDataset } from "../import/import.ts";
 import { DatasetError } from "../import/record-errors.ts";
 import { listDetails, plural } from "./report.ts";
 
-/** The snapshot lasts as long as the server, so nothing in it has to be guarded. */
-const OPTIONS = { allowShrink: true, allowReveal: true, allowRenames: true, holdMs: 0 };
+/** Data may shrink while somebody works on it, but a wrong column must not publish most people. */
+const OPTIONS = { allowShrink: true, holdMs: 0 };
 
 export type ImportedData = Awaited<ReturnType<typeof openData>>;
 
@@ -41,7 +41,10 @@ export async function openData(source: string, log: Logger) {
     } catch (error) {
       const errors = error instanceof DatasetError ? ` (${plural(error.count, "error")})` : "";
       refused = `cannot be imported${errors}`;
-      log.error(`${describe(error, source)}\nserving the data from before`);
+      const reason = describe(error, source).replaceAll(path, source);
+      const kept =
+        "serving the data from before; a restart serves the new data without comparing it";
+      log.error(`${reason}\n${kept}`);
     }
   }
 
@@ -57,7 +60,7 @@ function describe(error: unknown, source: string): string {
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof DatasetError) && !message.includes(" --")) return message;
   const advice = `to add a flag, run roadbook import ${source} --to SNAPSHOT with it, then roadbook SNAPSHOT`;
-  return `${source} cannot be imported; ${advice}\n${message}`;
+  return `${source} cannot be imported\n${message}\n${advice}`;
 }
 
 /** Returns the same text as long as the files stay the same, or cannot be read. */

@@ -85,7 +85,7 @@ const FIRST_STEAM_ID = 76561197960265728n;
 /** Says what an invalid value looks like and what to do about it; empty if there is nothing to say. */
 function adviseOn(value: unknown, advice: Advice | undefined): string {
   if (isUncomputed(value)) return FORMULA_ADVICE;
-  if (isPlaceholder(value)) return NO_VALUE_ADVICE;
+  if (isPlaceholder(value)) return advice === "avatar" ? NO_AVATAR_ADVICE : NO_VALUE_ADVICE;
   if (advice === "id") return adviseOnId(value);
   return advice === "avatar" ? adviseOnAvatar(value) : "";
 }
@@ -93,12 +93,13 @@ function adviseOn(value: unknown, advice: Advice | undefined): string {
 export const FORMULA_ADVICE = "; it is an error of a formula in a spreadsheet: correct the formula";
 export const NO_VALUE_ADVICE =
   "; it stands for no value: leave it empty (in JSON or SQL, null), or leave out the row";
+const NO_AVATAR_ADVICE = "; without an avatar, leave it empty (in JSON or SQL, null)";
 
 function adviseOnAvatar(value: unknown): string {
   if (typeof value !== "string" || value.trim() === "") return "";
   return isRelativeAvatar(value)
     ? "; --avatar-base URL of import says what a relative one belongs to"
-    : "; without an avatar, leave it empty";
+    : NO_AVATAR_ADVICE;
 }
 
 const QUOTES = "\"'“”„‘’«»";

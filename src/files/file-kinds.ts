@@ -50,7 +50,7 @@ const foreign: readonly Foreign[] = [
     starts: /^(?:\xef\xbb\xbf)?\s*\{(?:[^\n}]*[{[,])?\s*\n/,
   },
   {
-    is: "a CSV file; import it under a name that ends in .csv, or a folder of such files",
+    is: "a CSV file; import its folder, or a name that ends in .csv, into a snapshot",
     starts: /^(?:\xef\xbb\xbf)?\s*"?[\w\x80-\xff][\w\x80-\xff "'./()-]*[,;\t]/,
   },
 ];

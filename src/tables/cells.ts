@@ -107,9 +107,10 @@ export function toPublic(cell: unknown): unknown {
   if (TRUE.includes(text)) return true;
   if (FALSE.includes(text)) return false;
   if (typeof value !== "string" || value === "") return value;
-  return new InvalidCell(value, /^[01][.,]0+$/.test(text) ? FLOAT_ADVICE : "; write yes or no");
+  return new InvalidCell(value, /^[01][.,]0+$/.test(text) ? FLOAT_ADVICE : PUBLIC_ADVICE);
 }
 
+const PUBLIC_ADVICE = "; write yes or no, or remove the row if it is a total or a note";
 const FLOAT_ADVICE =
   '; write 1 or 0 (pandas writes 1.0 where the column has gaps: add .fillna(0).astype("int"))';
 

@@ -90,7 +90,8 @@ const MISSING: Partial<Record<string, string>> = {
   name: "write one, in quotes if it is NULL",
   public: "write yes or no, or remove the row if it is a total or a note",
   created_at:
-    "write the day of joining, or the platform's first; --skip-invalid makes such users private",
+    "write the day of joining, or the platform's first, or remove the row if it is a total or a note; " +
+    "--skip-invalid makes such users private",
 };
 
 function toRecord(type: RecordType, cells: RawRecord, companies?: CompanyNames): RawRecord {

@@ -241,7 +241,7 @@ test.each([
   [
     "users.csv",
     "id,public\n1,1\n",
-    "is not a Roadbook snapshot but a CSV file; import it under a name that ends in .csv",
+    "is not a Roadbook snapshot but a CSV file; import its folder, or a name that ends in .csv, into a snapshot",
   ],
   [
     "a dataset",

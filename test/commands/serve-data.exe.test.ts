@@ -1,6 +1,6 @@
 /** `roadbook FILE` and `serve --data`: what people have is imported, served, and imported again. */
 import { expect, test } from "bun:test";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { textOf, user } from "../datasets.ts";
 import { executable, openLogged, readyOrigin, temporaryFolder, until } from "../support.ts";
@@ -55,6 +55,23 @@ test("data that is wrong is reported, and the last good data stays", async () =>
   await close();
 });
 
+test("a column that would publish most private people is refused until a restart", async () => {
+  const file = join(temporaryFolder(), "members.csv");
+  const people = [1, 2, 3, 4].map((id) => `${id},false,Ann ${id},2021-05-01\n`).join("");
+  writeFileSync(file, `${users.split("\n")[0]}\n${people}5,true,Bo,2021-05-02\n`);
+  const { nameOf, refused, log, close } = await open(file);
+
+  writeFileSync(file, readFileSync(file, "utf8").replaceAll("false", "true"));
+  await until(refused);
+  expect(log()).toContain(`${file} would publish 4 of its 4 private users; nothing was written`);
+  expect([await nameOf(1), await nameOf(5)]).toEqual([undefined, "Bo"]);
+  await close();
+
+  const restarted = await open(file);
+  expect(await restarted.nameOf(1)).toBe("Ann 1");
+  await restarted.close();
+});
+
 test.each([
   ["members.csv", users],
   ["dataset.ndjson", textOf([user(1, "Ann")])],
@@ -82,7 +99,7 @@ test.each([
   [
     "members.csv",
     "Username,Joined,Visible\nAnn,2021-05-01,yes\n",
-    "to add a flag, run roadbook import members.csv --to SNAPSHOT with it, then roadbook SNAPSHOT\nmembers.csv: no column is id; ",
+    "members.csv cannot be imported\nmembers.csv: no column is id; ",
   ],
   ["rows.json", '[{"type":"user"}]', "the input is a JSON array; convert it with jq"],
   ["nothing.csv", undefined, "cannot read nothing.csv: no such file or directory"],

@@ -179,7 +179,7 @@ test("errors name the file, the line and the column, and are grouped", async () 
     `user_achievements.csv, line 5: unlocked_at: ${time}, got "2024-02-30 00:00:00"${forms}`,
     `users.csv, line 7: id: ${ids}, got 0`,
     `users.csv, line 11: id: ${ids}, got "5.5"`,
-    'users.csv, line 2: public: must be true or false, got "maybe"; write yes or no (user 1)',
+    'users.csv, line 2: public: must be true or false, got "maybe"; write yes or no, or remove the row if it is a total or a note (user 1)',
     "users.csv, line 3: public: is missing; write yes or no, or remove the row if it is a total or a note (user 2)",
     "users.csv, line 4: name: is missing; write one, in quotes if it is NULL (user 3)",
     `users.csv, line 4: created_at: ${time}, got "2024-02-30 17:05:00"${forms} (user 3)`,
@@ -278,9 +278,11 @@ describe("a quoted word for no value is never completed to an avatar, nor a role
     ),
   ])("%s", async (word, advice) => {
     const quoted = `"${word}"`;
+    const noAvatar = "; without an avatar, leave it empty (in JSON or SQL, null)";
+    const avatarAdvice = advice === none ? noAvatar : advice;
     for (const avatarBase of [undefined, "https://forum.example/"]) {
       expect((await errorsOf(files(quoted, quoted, quoted), { avatarBase })).split("\n")).toEqual([
-        `users.csv, line 2: avatar_url: must be null, or an http(s) URL or a path of at most 2048 code points, got ${quoted}${advice} (user 1)`,
+        `users.csv, line 2: avatar_url: must be null, or an http(s) URL or a path of at most 2048 code points, got ${quoted}${avatarAdvice} (user 1)`,
         `users.csv, line 2: company_id: ${ids}, got ${quoted}${advice} (user 1)`,
         `users.csv, line 2: company_role: must be a non-blank string of 1 to 200 code points, got ${quoted}${advice} (user 1)`,
       ]);

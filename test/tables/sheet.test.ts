@@ -213,7 +213,7 @@ describe("what is typically wrong is named with its cure", () => {
     [
       "an empty day of joining",
       toText(edit(3, { 2: "" })),
-      `${row(4, "created_at")}is missing; write the day of joining, or the platform's first; --skip-invalid makes such users private (user 3)`,
+      `${row(4, "created_at")}is missing; write the day of joining, or the platform's first, or remove the row if it is a total or a note; --skip-invalid makes such users private (user 3)`,
     ],
     [
       "dates that show no order",
@@ -235,7 +235,7 @@ describe("what is typically wrong is named with its cure", () => {
     [
       "n/a as an avatar",
       toText(edit(3, { 6: "n/a" })),
-      'got "n/a"; it stands for no value: leave it empty',
+      'got "n/a"; without an avatar, leave it empty',
     ],
     [
       "a file as an avatar",
