@@ -7,7 +7,7 @@ import { lazy } from "./domain/once.ts";
 import { reasonOf } from "./files/errors.ts";
 import { type App, createApp } from "./http/app.ts";
 import type { AppOptions, Pages } from "./http/app-options.ts";
-import { FaultInjector, rejectDropped } from "./http/fault-injection.ts";
+import { createInjector, rejectDropped } from "./http/fault-injection.ts";
 import type { GivenFault } from "./http/parse-fault.ts";
 import type { FetchHandler } from "./http/request-handler.ts";
 import type { LineSource } from "./import/line-reader.ts";
@@ -141,7 +141,9 @@ export async function openRoadbook(values: Values, { snapshot, remote, limiter }
 
   // A test's clock is also the limiter's, which is monotonic otherwise.
   const unixClock = values.clock ?? Date.now;
-  const injector = createInjector(values, limiter, { unixClock, closed });
+  const injector =
+    values.faults && createInjector({ policy: limiter?.policy ?? USUAL_POLICY, unixClock, closed });
+  injector?.replace(values.faults ?? [], values.faultSeed);
 
   /** Why a newer snapshot is not served. Anyone can read this. */
   const refused = (): string | undefined => reloadable.refused()?.reason ?? remote?.refused();
@@ -225,17 +227,6 @@ function requireOpen(closed: AbortSignal): void {
   if (closed.aborted) {
     throw new Error("this Roadbook is closed; create another with createRoadbook");
   }
-}
-
-function createInjector(
-  { faults, faultSeed }: Values,
-  limiter: Limiter | undefined,
-  options: Pick<AppOptions, "unixClock" | "closed">,
-): FaultInjector | undefined {
-  if (!faults) return undefined;
-  const injector = new FaultInjector({ policy: limiter?.policy ?? USUAL_POLICY, ...options });
-  injector.replace(faults, faultSeed);
-  return injector;
 }
 
 function basePathOf({ basePath, publicUrl }: Values): string {

@@ -13,7 +13,7 @@ import { openLimiter } from "../limit/open-limiter.ts";
 import type { StoreOptions } from "../limit/shared-limiter.ts";
 import { type OpenRoadbook, openRoadbook } from "../roadbook.ts";
 import { createAdminFetch, METRICS_PATH } from "../server/admin.ts";
-import type { CertificateWatcher } from "../server/certificate.ts";
+import type { WatchedCertificate } from "../server/certificate.ts";
 import { createJournal, type Journal } from "../server/journal.ts";
 import {
   IDLE_TIMEOUT_MS,
@@ -166,7 +166,7 @@ interface Resources {
 
 interface Server extends Resources {
   roadbook: OpenRoadbook;
-  certificate: CertificateWatcher | undefined;
+  certificate: WatchedCertificate | undefined;
   listener: Listener;
   admin: Listener | undefined;
 }
@@ -196,8 +196,8 @@ async function watchUntilSignal(server: Server, values: ServeValues, log: Log): 
 }
 
 async function watchCertificate(paths: { cert: string; key: string }, log: Logger) {
-  const { CertificateWatcher } = await import("../server/certificate.ts");
-  return new CertificateWatcher(paths, log);
+  const { openCertificate } = await import("../server/certificate.ts");
+  return openCertificate(paths, log);
 }
 
 /** Opens the copy of a snapshot that is at a URL. Undefined for a file or the demo. */

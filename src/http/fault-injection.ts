@@ -25,19 +25,30 @@ interface InjectorOptions extends Pick<AppOptions, "unixClock" | "closed"> {
 }
 
 /** Holds faults that can be replaced. Each has its own random sequence and count. */
-export class FaultInjector {
-  readonly #options: InjectorOptions;
-  #drawn: { fault: Fault; random: Random; left: number }[] = [];
+export function createInjector({ policy, unixClock, closed }: InjectorOptions) {
+  let drawn: { fault: Fault; random: Random; left: number }[] = [];
 
-  constructor(options: InjectorOptions) {
-    this.#options = options;
+  /** Looks like the limit's own 429, also to a client whose searches are not counted. */
+  function refuse(): Content {
+    const state = { remaining: 0, resetMs: RETRY_AFTER_MS };
+    return new Content(JSON_TYPE, JSON.stringify(failLimited(state).response), {
+      status: errors.rate_limited.status,
+      retryAfterSeconds: RETRY_AFTER_MS / 1000,
+      headers: limitHeadersOf(policy, state, unixClock()),
+    });
   }
 
-  readonly inject: Hook = async ({ route, params, responseValue }) => {
+  function failWith(endpoint: Endpoint, status: number) {
+    if (status === 503) return busy;
+    const code = codeFor(endpoint, status) ?? "internal_error";
+    return code === "rate_limited" ? refuse() : respondWith(status, fail(code).response);
+  }
+
+  const inject: Hook = async ({ route, params, responseValue }) => {
     const endpoint = endpointOf(route);
     if (!endpoint) return undefined;
 
-    const due = this.#drawn.filter(({ fault, random, left }) => {
+    const due = drawn.filter(({ fault, random, left }) => {
       const isTarget =
         covers(fault.target, endpoint) && [undefined, params?.userId].includes(fault.userId);
       return left > 0 && isTarget && random.chance(fault.rate);
@@ -49,12 +60,12 @@ export class FaultInjector {
       one.left--;
     }
     if (delayMs > 0) await setTimeout(delayMs);
-    if (this.#options.closed.aborted) return fail("unavailable");
+    if (closed.aborted) return fail("unavailable");
 
     const ending = due.find(({ fault }) => fault.ending !== undefined)?.fault.ending;
     if (ending === undefined) return undefined;
     if (ending === "close") return new DroppedConnection();
-    if (typeof ending === "number") return this.#failWith(endpoint, ending);
+    if (typeof ending === "number") return failWith(endpoint, ending);
 
     const { type, body, options } = contentOf(responseValue);
     const text = String(body);
@@ -62,34 +73,16 @@ export class FaultInjector {
     return new Content(type, damaged, { ...options, cache: undefined });
   };
 
-  list(): string[] {
-    return this.#drawn.map(({ fault }) => fault.text);
-  }
-
-  replace(faults: readonly GivenFault[], seed: number): void {
-    const effective = faults.filter((fault) => fault !== "none");
-    this.#drawn = effective.map((fault, index) => {
-      return { fault, random: new Random(seed, index), left: fault.times };
-    });
-  }
-
-  #failWith(endpoint: Endpoint, status: number) {
-    if (status === 503) return busy;
-    const code = codeFor(endpoint, status) ?? "internal_error";
-    if (code === "rate_limited") return this.#refuse();
-    return respondWith(status, fail(code).response);
-  }
-
-  /** Looks like the limit's own 429, also to a client whose searches are not counted. */
-  #refuse(): Content {
-    const { policy, unixClock } = this.#options;
-    const state = { remaining: 0, resetMs: RETRY_AFTER_MS };
-    return new Content(JSON_TYPE, JSON.stringify(failLimited(state).response), {
-      status: errors.rate_limited.status,
-      retryAfterSeconds: RETRY_AFTER_MS / 1000,
-      headers: limitHeadersOf(policy, state, unixClock()),
-    });
-  }
+  return {
+    inject,
+    list: () => drawn.map(({ fault }) => fault.text),
+    replace(faults: readonly GivenFault[], seed: number): void {
+      const effective = faults.filter((fault) => fault !== "none");
+      drawn = effective.map((fault, index) => {
+        return { fault, random: new Random(seed, index), left: fault.times };
+      });
+    },
+  };
 }
 
 /**

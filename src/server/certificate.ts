@@ -2,7 +2,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync, unwatchFile, watchFile } from "node:fs";
 import type { Logger } from "pino";
-import { reasonOf } from "../files/errors.ts";
+import { naming, reasonOf } from "../files/errors.ts";
 
 const DAY_MS = 86_400_000;
 const WARNED_DAYS = 14;
@@ -19,6 +19,7 @@ type Paths = Record<keyof Certificate, string>;
 
 /** If the files cannot be used, throws an error whose message is for the operator. */
 function readTls(paths: Paths): Certificate {
+  const read = (path: string) => naming(path, "read", () => readFileSync(path));
   const cert = read(paths.cert);
   const key = read(paths.key);
   try {
@@ -30,64 +31,51 @@ function readTls(paths: Paths): Certificate {
   throw new Error(`${paths.cert} and ${paths.key} are not ${wanted}`);
 }
 
-function read(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    throw new Error(`${path} cannot be read: ${reasonOf(error)}`);
-  }
-}
+export type WatchedCertificate = ReturnType<typeof openCertificate>;
 
-/** The certificate of a server. The files are expected to change together. */
-export class CertificateWatcher implements Disposable {
-  tls: Certificate;
-  readonly #paths: Paths;
-  readonly #log: Logger;
-  readonly #timer = setInterval(() => this.#warn(), DAY_MS);
-  #onRenewal: ((tls: Certificate) => void) | undefined;
+/**
+ * The certificate of a server. The files are expected to change together. If they cannot be used,
+ * throws an error whose message is for the operator.
+ */
+export function openCertificate(paths: Paths, log: Logger) {
+  let tls = readTls(paths);
+  let onRenewal: ((tls: Certificate) => void) | undefined;
 
-  /** If the files cannot be used, throws an error whose message is for the operator. */
-  constructor(paths: Paths, log: Logger) {
-    this.tls = readTls(paths);
-    this.#paths = paths;
-    this.#log = log;
-    this.#warn();
-  }
+  const expiry = () => new Date(new X509Certificate(tls.cert).validTo);
 
-  expiry(): Date {
-    return new Date(new X509Certificate(this.tls.cert).validTo);
-  }
-
-  /** From now on, calls `onRenewal` with each certificate that replaces the one before. */
-  watch(onRenewal: ((tls: Certificate) => void) | undefined): void {
-    this.#onRenewal = onRenewal;
-    const options = { interval: LOOK_MS };
-    for (const path of Object.values(this.#paths)) watchFile(path, options, this.reload);
+  function warn(): void {
+    if (expiry().getTime() - Date.now() > WARNED_DAYS * DAY_MS) return;
+    log.warn(`the TLS certificate expires on ${expiry().toISOString()}; renew it`);
   }
 
   /** Reads the files now. If they cannot be used, the certificate stays. */
-  readonly reload = (): void => {
+  function reload(): void {
     try {
-      const tls = readTls(this.#paths);
-      if (tls.cert.equals(this.tls.cert) && tls.key.equals(this.tls.key)) return;
-      this.#onRenewal?.(tls);
-      this.tls = tls;
-      this.#log.info({ expires: this.expiry() }, "serving a new TLS certificate");
-      this.#warn();
+      const next = readTls(paths);
+      if (next.cert.equals(tls.cert) && next.key.equals(tls.key)) return;
+      onRenewal?.(next);
+      tls = next;
+      log.info({ expires: expiry() }, "serving a new TLS certificate");
+      warn();
     } catch (error) {
-      this.#log.error(`${reasonOf(error)}; serving the old certificate`);
+      log.error(`${reasonOf(error)}; serving the old certificate`);
     }
+  }
+
+  warn();
+  const timer = setInterval(warn, DAY_MS);
+  return {
+    tls,
+    expiry,
+    reload,
+    /** From now on, calls `renew` with each certificate that replaces the one before. */
+    watch(renew: ((tls: Certificate) => void) | undefined): void {
+      onRenewal = renew;
+      for (const path of Object.values(paths)) watchFile(path, { interval: LOOK_MS }, reload);
+    },
+    [Symbol.dispose](): void {
+      clearInterval(timer);
+      for (const path of Object.values(paths)) unwatchFile(path, reload);
+    },
   };
-
-  [Symbol.dispose](): void {
-    clearInterval(this.#timer);
-    for (const path of Object.values(this.#paths)) unwatchFile(path, this.reload);
-  }
-
-  /** Called every day. */
-  #warn(): void {
-    const expiry = this.expiry();
-    if (expiry.getTime() - Date.now() > WARNED_DAYS * DAY_MS) return;
-    this.#log.warn(`the TLS certificate expires on ${expiry.toISOString()}; renew it`);
-  }
 }

@@ -295,8 +295,8 @@ test("serve fails in one line for an invalid certificate or key", async () => {
   const a = await makeCertificate("DNS:a");
   const b = await makeCertificate("DNS:b");
   for (const [cert, key, line] of [
-    ["nothing.pem", a.key, "nothing.pem cannot be read: no such file or directory"],
-    [a.cert, tmpdir(), `${tmpdir()} cannot be read: illegal operation on a directory`],
+    ["nothing.pem", a.key, "cannot read nothing.pem: no such file or directory"],
+    [a.cert, tmpdir(), `cannot read ${tmpdir()}: illegal operation on a directory`],
     [a.cert, a.cert, `${a.cert} and ${a.cert} are not a PEM certificate and its unencrypted`],
     [a.cert, b.key, `${a.cert} and ${b.key} are not a PEM certificate and its unencrypted`],
   ] as const) {

@@ -16,7 +16,7 @@ import { fail } from "../errors.ts";
 import { languageFor, localeFor, prefersPage } from "../negotiate.ts";
 import { toSeconds } from "../rate-limit.ts";
 import { isUnder, parseId, pathOf, pathStart, withoutBase } from "../url.ts";
-import { AssetFiles } from "./asset-files.ts";
+import { createAssets } from "./asset-files.ts";
 import { readCompany, readDriver, readOthers, readResults, readStart } from "./read-views.ts";
 
 /** The page's script and style come from this server, but a dataset's avatars may be anywhere. */
@@ -41,7 +41,7 @@ export function createPages(service: Service) {
     return { routes, notFound: () => fail("route_not_found") };
   }
 
-  const renderer = new PageRenderer(pages, service);
+  const { assets, show, respond } = createRenderer(pages, service);
   const routes = new Elysia({ strictPath: true })
     .get("/", async ({ request }) => {
       const query = queryOf(request);
@@ -49,21 +49,20 @@ export function createPages(service: Service) {
       const refused = isSearch ? await countSearch?.(request) : undefined;
 
       const data = currentSnapshot();
-      if (query === "")
-        return renderer.show(request, data, readStart(data, pages, afterOf(request)));
+      if (query === "") return show(request, data, readStart(data, pages, afterOf(request)));
       if (!isSearch) {
-        return renderer.show(request, data, { kind: "problem", problem: "invalid_query", query });
+        return show(request, data, { kind: "problem", problem: "invalid_query", query });
       }
-      if (refused) return renderer.show(request, data, { ...limited(refused), query });
-      return renderer.show(request, data, readResults(data, query));
+      if (refused) return show(request, data, { ...limited(refused), query });
+      return show(request, data, readResults(data, query));
     })
     .get(companyPath(":companyId"), ({ request, params }) => {
       const refused = countCompanyPage(request);
       const data = currentSnapshot();
-      if (refused) return renderer.respond(request, data, limited(refused));
+      if (refused) return respond(request, data, limited(refused));
 
       const id = parseId(params.companyId);
-      return renderer.respond(request, data, readCompany(data, id, afterOf(request)));
+      return respond(request, data, readCompany(data, id, afterOf(request)));
     })
     .get(driverPath(":driverId"), ({ request, params }) => {
       const id = parseId(params.driverId);
@@ -71,59 +70,47 @@ export function createPages(service: Service) {
 
       const showsAll = parametersOf(request).achievements === "all";
       const data = currentSnapshot();
-      return renderer.respond(request, data, readDriver(data, id, showsAll));
+      return respond(request, data, readDriver(data, id, showsAll));
     })
-    .get(assetPath(":file"), ({ params }) => renderer.assets.find(params.file));
+    .get(assetPath(":file"), ({ params }) => assets.find(params.file));
 
   function notFound(request: Request) {
     // In another app, the path still has the prefix.
     const path = withoutBase(pathOf(request.url), basePath);
     if (isUnder(path, API_PREFIX)) return fail("route_not_found");
     const view = { kind: "problem", problem: "route_not_found" } as const;
-    return renderer.respond(request, currentSnapshot(), view);
+    return respond(request, currentSnapshot(), view);
   }
   return { routes, notFound };
 }
 
-class PageRenderer {
-  readonly assets: AssetFiles;
-  readonly #pages: Pages;
-  readonly #service: Service;
-  /** A kiosk's visitor chooses a language, which a cookie holds. */
-  readonly #vary: string;
-  readonly #policy: string;
-
-  constructor(pages: Pages, service: Service) {
-    this.#pages = pages;
-    this.#service = service;
-    this.#vary = `accept, accept-encoding, accept-language${pages.kiosk ? ", cookie" : ""}`;
-    this.#policy = policyFor(pages);
-    this.assets = new AssetFiles(pages);
-  }
+function createRenderer(pages: Pages, { basePath, baseUrl }: Service) {
+  const { kiosk, featured } = pages;
+  const assets = createAssets(pages);
+  const policy = policyFor(pages);
+  // A kiosk's visitor chooses a language, which a cookie holds.
+  const vary = `accept, accept-encoding, accept-language${kiosk ? ", cookie" : ""}`;
 
   /** The view was read from `data`. */
-  show(request: Request, data: Snapshot, view: View): Content {
-    const { basePath, baseUrl } = this.#service;
-    const { kiosk, featured } = this.#pages;
-
-    const language = this.#pages.language ?? languageFor(request.headers, kiosk);
+  function show(request: Request, data: Snapshot, view: View): Content {
+    const language = pages.language ?? languageFor(request.headers, kiosk);
     const html = renderDocument({
       view,
       language,
       locale: localeFor(request.headers, language),
-      brand: this.#pages,
+      brand: pages,
       meta: data.meta,
       basePath,
       baseUrl: baseUrl(request),
       search: kiosk ? queryOf(request) : "",
       others: readOthers(view, data, featured),
-      rescue: this.#pages.assets.rescue,
-      ...this.assets.paths,
+      rescue: pages.assets.rescue,
+      ...assets.paths,
     });
 
     const headers = {
-      vary: this.#vary,
-      "content-security-policy": this.#policy,
+      vary,
+      "content-security-policy": policy,
       "content-language": language,
       "referrer-policy": "same-origin",
     };
@@ -137,10 +124,12 @@ class PageRenderer {
   }
 
   /** On an error, a client that does not prefer HTML gets the API's JSON. */
-  respond(request: Request, data: Snapshot, view: View) {
-    if (view.kind !== "problem" || prefersPage(request)) return this.show(request, data, view);
+  function respond(request: Request, data: Snapshot, view: View) {
+    if (view.kind !== "problem" || prefersPage(request)) return show(request, data, view);
     return fail(view.problem, view.waitSeconds ? { retry_after: view.waitSeconds } : {});
   }
+
+  return { assets, show, respond };
 }
 
 function statusOf(view: View): number {
