@@ -100,10 +100,17 @@ function dividedNgramsOf(words: string[]): string {
 }
 
 function ngramsOfKey(key: string): string {
-  const ngrams = trigramsOf(key);
-  return (
-    KEY_START + ngrams[0] + SEPARATOR + ngrams.map((ngram) => KEY + ngram + SEPARATOR).join("")
-  );
+  const [first = "", second = "", third = ""] = key;
+  const start = first + second + third + SEPARATOR;
+  let ngrams = third === "" ? KEY + start : "";
+  let previous = "";
+  let last = "";
+  for (const point of key) {
+    if (previous !== "") ngrams += KEY + previous + last + point + SEPARATOR;
+    previous = last;
+    last = point;
+  }
+  return KEY_START + start + ngrams;
 }
 
 function beginningsOf(mark: string, text: string): string {
