@@ -114,6 +114,7 @@ function listWays(name: string): OddText["way"][] {
 
 /** Whether most of a name is what a program writes for letters that its encoding lacks. */
 function isUnknown(name: string): boolean {
+  if (!name.includes("?")) return false;
   const unknown = name.split("?").length - 1;
   return unknown > 1 && unknown > name.replace(/[\s?]/g, "").length;
 }
