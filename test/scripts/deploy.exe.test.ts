@@ -328,7 +328,7 @@ test.if(hasSystemd)(
     until systemctl --user show roadbook -p NRestarts | grep -q '=[1-9]'; do sleep 0.1; done
     echo restarted`,
     );
-    const env = { PATH: "/usr/bin:/bin", HOME: folder };
+    const env = { PATH: `${join(folder, "usr/local/bin")}:/usr/bin:/bin`, HOME: folder };
     const { stdout } = await run([...alone, "bash", join(folder, "script")], { env });
     expect(stdout.split("\n")).toEqual([
       ...["good: 0", '{"success":true', "ActiveState=active ExecMainStatus=0"],
@@ -464,7 +464,7 @@ test.if(hasSystemd)(
     writeFileSync(join(units, "roadbook-import.service"), inFolder(folder, service));
     writeFileSync(join(units, "roadbook-import.timer"), readDeploy("roadbook-import.timer"));
 
-    const [commands = ""] = blocks("bash", spreadsheets);
+    const [commands = "", withoutIds = ""] = blocks("bash", spreadsheets);
     const typed = inFolder(folder, commands).replaceAll("systemctl", "systemctl --user");
     const source = join(folder, "srv/members.csv");
     writeFileSync(
@@ -484,7 +484,15 @@ test.if(hasSystemd)(
     sha256sum < ${folder}/var/lib/roadbook.snapshot | cmp - before && echo kept
     sed -i '/^Total/d; s/Anna/Anne/' ${source}
     systemctl --user start roadbook-import; echo "good: $?"
-    grep -c Anne ${folder}/var/lib/roadbook.snapshot`,
+    grep -c Anne ${folder}/var/lib/roadbook.snapshot
+
+    sed -i 's/^[^,]*,//' ${source}
+    rm ${folder}/var/lib/roadbook.snapshot
+    roadbook import ${source} --key Username --id-map members.ids --to home > /dev/null
+    ${inFolder(folder, withoutIds).replaceAll("\n", "\n    ")}
+    systemctl --user start roadbook-import; echo "without ids: $?"
+    roadbook export home > expected
+    roadbook export ${folder}/var/lib/roadbook.snapshot | cmp - expected && echo "the same numbers"`,
     );
     const env = { PATH: "/usr/bin:/bin", HOME: folder };
     const { stdout } = await run([...alone, "bash", join(folder, "script")], { env });
@@ -496,6 +504,8 @@ test.if(hasSystemd)(
       "kept",
       "good: 0",
       "1",
+      "without ids: 0",
+      "the same numbers",
     ]);
   },
 );
