@@ -33,6 +33,9 @@ export const hideCommand = command({
     const lines = found.map(({ given, wasPublic }) => {
       return `${to}: user ${given} ${wasPublic ? "is now private" : "was private already"}`;
     });
+    lines.push(
+      "imports keep them private for an hour; until then, make them private at the source",
+    );
     const idsOf = (wasPublic: boolean) =>
       found.filter((user) => user.wasPublic === wasPublic).map(({ given }) => given);
     const hidden = { made_private: idsOf(true), already_private: idsOf(false) };

@@ -34,6 +34,13 @@ test("a dataset is read from a file or from standard input, plain or gzip", asyn
     expect(outcome).toEqual({ code: 0, stdout, stderr: "" });
   }
   expect(listBeside(join(cwd, "s"))).toEqual(["dataset", "s"]);
+  const hidden =
+    "s: user 1 is now private\nimports keep them private for an hour; until then, make them private at the source\n";
+  expect(await roadbook(["hide", "1", "--to", "s"], { cwd })).toEqual({
+    code: 0,
+    stdout: hidden,
+    stderr: "",
+  });
   const intact = expect.stringMatching(/^s is intact: built \d{4}-\S+Z, 1 user /);
   expect(await roadbook(["check", "s"], { cwd })).toEqual({ code: 0, stdout: intact, stderr: "" });
 });
