@@ -73,18 +73,18 @@ export type { Replacement } from "./snapshot/read/reload.ts";
  */
 export type Dataset = LineSource<DatasetLine | IdsLine | EndLine>;
 
-type Write<Lines, Options> = (
+type WriteSnapshot<Lines, Options> = (
   lines: Lines,
   target: string,
   options?: Options,
 ) => Promise<WriteReport>;
 
 /** Builds a snapshot file, like the `import` command. An empty `target` is none. */
-export const importDataset: Write<Dataset, ImportOptions> = (lines, target, options) =>
+export const importDataset: WriteSnapshot<Dataset, ImportOptions> = (lines, target, options) =>
   importLines(lines, target || undefined, options);
 
 /** Changes a snapshot file, like the `apply` command. */
-export const applyChanges: Write<Changes, ApplyOptions> = applyLines;
+export const applyChanges: WriteSnapshot<Changes, ApplyOptions> = applyLines;
 
 /** The same function as `createRoadbook` in `roadbook/elysia`, but without the type of `app`. */
 export const createRoadbook: (options: RoadbookOptions) => Promise<Roadbook> = create;

@@ -104,7 +104,7 @@ async function importInMemory(dataset: NonNullable<RoadbookValues["dataset"]>) {
   return buildSnapshot(dataset);
 }
 
-interface Values extends Omit<RoadbookValues, "snapshot" | "dataset" | "demo"> {
+interface RoadbookSettings extends Omit<RoadbookValues, "snapshot" | "dataset" | "demo"> {
   /** Not options of the library, whose host knows its proxies and serves TLS. */
   onSharedBudget?: AppOptions["onSharedBudget"];
   isHttpsOnly?: boolean;
@@ -132,7 +132,10 @@ export type OpenRoadbook = Awaited<ReturnType<typeof openRoadbook>>;
  * Like {@link createRoadbook}, but takes values that are parsed already. Programs can pass each
  * function on alone, as in `afterAll(roadbook.close)`.
  */
-export async function openRoadbook(values: Values, { snapshot, remote, limiter }: Opened) {
+export async function openRoadbook(
+  values: RoadbookSettings,
+  { snapshot, remote, limiter }: Opened,
+) {
   const pages = values.page ? await openPages(values) : undefined;
   const reloadable = await ReloadableSnapshot.open(snapshot, values.cacheDir);
   const listening: Pick<Listening, "close">[] = [];
@@ -229,20 +232,25 @@ function requireOpen(closed: AbortSignal): void {
   }
 }
 
-function basePathOf({ basePath, publicUrl }: Values): string {
+function basePathOf({ basePath, publicUrl }: RoadbookSettings): string {
   const publicPath = publicUrl && new URL(publicUrl).pathname.replace(/\/$/, "");
   return basePath ?? publicPath ?? "";
 }
 
 /** Whatever the program's `onBug` throws, the client must still get a response. */
-function createReporter({ onBug = (error: unknown) => console.error(error) }: Values) {
+function createReporter({ onBug = (error: unknown) => console.error(error) }: RoadbookSettings) {
   return (error: unknown, requestId: string): void => {
     const reported = (async () => onBug(error, requestId))();
     reported.catch(() => {});
   };
 }
 
-function clientsOf({ trustedProxies, unlimited = [], kiosk, ipv6Prefix }: Values): Clients {
+function clientsOf({
+  trustedProxies,
+  unlimited = [],
+  kiosk,
+  ipv6Prefix,
+}: RoadbookSettings): Clients {
   return new Clients({
     trusted: trustedProxies,
     unlimited: kiosk ? [...unlimited, ...loopback] : unlimited,
@@ -250,7 +258,7 @@ function clientsOf({ trustedProxies, unlimited = [], kiosk, ipv6Prefix }: Values
   });
 }
 
-async function openPages(values: Values): Promise<Pages> {
+async function openPages(values: RoadbookSettings): Promise<Pages> {
   // One by one, because other values, such as the URL of a store, may have a password.
   return {
     title: values.title,
@@ -271,7 +279,7 @@ async function openPages(values: Values): Promise<Pages> {
 }
 
 /** Everybody includes each of the others. */
-function readFeatured(featured: Values["featured"]): Pages["featured"] {
+function readFeatured(featured: RoadbookSettings["featured"]): Pages["featured"] {
   const ids = featured?.filter((id) => id !== "all");
   return ids?.length === featured?.length ? ids : "all";
 }

@@ -73,7 +73,7 @@ async function writeLines(lines: Iterable<string>, to = STANDARD, force: boolean
   }
   const write = async (paths: Paths) => {
     if (!force && existsSync(paths.old)) await refuseForeign(paths.old, to);
-    await fill(paths, lines);
+    await writeChunks(paths, lines);
   };
   await endOnSignal((onCommit) => replaceFile(to, write, { onCommit }));
 }
@@ -91,13 +91,13 @@ async function writeTables(folder: string, force: boolean, options: CommunityOpt
   }
   const writeAll = async () => {
     for (const { table, path } of files) {
-      await replaceFile(path, (paths) => fill(paths, toCsv(table, seedDataset(options))));
+      await replaceFile(path, (paths) => writeChunks(paths, toCsv(table, seedDataset(options))));
     }
   };
   await endOnSignal(writeAll, { left: `${folder} is incomplete` });
 }
 
-async function fill({ next }: Paths, lines: Iterable<string>): Promise<void> {
+async function writeChunks({ next }: Paths, lines: Iterable<string>): Promise<void> {
   // Opens without creating, because the file must stay gone if a signal has removed it.
   await pipeline(chunksOf(lines), createWriteStream(next, { flags: "r+" }));
 }

@@ -6,7 +6,7 @@ import type { Command } from "./command.ts";
 import { commands, type LoadedCommand } from "./commands.ts";
 
 type HelpEntry = Pick<Setting, "name" | "help" | "variable" | "default">;
-type Table = [heading: string, rows: HelpEntry[]];
+type HelpTable = [heading: string, rows: HelpEntry[]];
 
 const COLUMNS = 80;
 export const SUMMARY = "Read-only API server for driver profiles, achievements and name search.";
@@ -42,7 +42,7 @@ export const sentenceOf = (text: string) => `${text.charAt(0).toUpperCase()}${te
 export function formatProgramHelp(): string {
   const rows = Object.entries(commands).map(([name, { summary }]) => ({ name, help: summary }));
   rows.push({ name: "help [COMMAND]", help: "print this help, or that of a command" });
-  const tables: Table[] = [
+  const tables: HelpTable[] = [
     ["Help", programRows],
     ["Commands", rows],
   ];
@@ -52,14 +52,14 @@ export function formatProgramHelp(): string {
 export function formatCommandHelp(name: string, command: LoadedCommand): string {
   const { summary, notes = [], examples, settings } = command;
   const hasFlags = Object.values(settings).some(isFlag);
-  const tables: Table[] = [...groupsOf(command), ["Help", [helpRow]]];
+  const tables: HelpTable[] = [...groupsOf(command), ["Help", [helpRow]]];
   const all = hasFlags ? [...notes, flagNote] : notes;
   const help = formatHelp(usageOf(name, settings), sentenceOf(summary), tables, all);
   const lines = examples.map((example) => `  roadbook ${example}`);
   return [help, "", "Examples:", ...lines].join("\n");
 }
 
-function formatHelp(usage: string, summary: string, tables: Table[], notes: readonly string[]) {
+function formatHelp(usage: string, summary: string, tables: HelpTable[], notes: readonly string[]) {
   const indent = 4 + Math.max(...tables.flatMap(([, rows]) => rows.map(({ name }) => name.length)));
   const formatRow = (row: HelpEntry) =>
     `  ${row.name}`.padEnd(indent) + wrap(describe(row), COLUMNS - indent, " ".repeat(indent));

@@ -25,7 +25,7 @@ export const hideCommand = command({
   ],
   examples: ["hide 42 --to community.snapshot", "hide 42 44 --to community.snapshot --json"],
   async run({ ids, to, ...options }) {
-    const given = options.idMap === undefined ? ids.map(parseId) : ids;
+    const given = options.idMap === undefined ? ids.map(parseUserId) : ids;
     const { found, sha256, counts } = await write("changes", (hooks) =>
       hideUsers(given, to, { ...options, ...hooks }),
     );
@@ -43,7 +43,7 @@ export const hideCommand = command({
   },
 });
 
-function parseId(text: string): number {
+function parseUserId(text: string): number {
   try {
     return kinds.id.parse(text);
   } catch {

@@ -41,7 +41,7 @@ export async function openData(source: string, log: Logger) {
     } catch (error) {
       const errors = error instanceof DatasetError ? ` (${plural(error.count, "error")})` : "";
       refused = `cannot be imported${errors}`;
-      const reason = describe(error, source).replaceAll(path, source);
+      const reason = describeFailure(error, source).replaceAll(path, source);
       const kept =
         "serving the data from before; a restart serves the new data without comparing it";
       log.error(`${reason}\n${kept}`);
@@ -49,14 +49,14 @@ export async function openData(source: string, log: Logger) {
   }
 
   await importNow().catch((error) => {
-    throw new Error(describe(error, source));
+    throw new Error(describeFailure(error, source));
   });
   /** `refused` says why the snapshot is older than the data. Anyone can read this. */
   return { path, refresh, refused: () => refused };
 }
 
 /** The advice in an error may name flags that `serve` does not have. */
-function describe(error: unknown, source: string): string {
+function describeFailure(error: unknown, source: string): string {
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof DatasetError) && !message.includes(" --")) return message;
   const advice = `to add a flag, run roadbook import ${source} --to SNAPSHOT with it, then roadbook SNAPSHOT`;

@@ -164,7 +164,7 @@ interface Resources {
   metrics: Metrics | undefined;
 }
 
-interface Server extends Resources {
+interface RunningServer extends Resources {
   roadbook: OpenRoadbook;
   certificate: WatchedCertificate | undefined;
   listener: Listener;
@@ -172,7 +172,11 @@ interface Server extends Resources {
 }
 
 /** Says that the server is ready, and looks for new snapshots until a signal. */
-async function watchUntilSignal(server: Server, values: ServeValues, log: Log): Promise<void> {
+async function watchUntilSignal(
+  server: RunningServer,
+  values: ServeValues,
+  log: Log,
+): Promise<void> {
   const { roadbook, imported } = server;
   const refresh = async (isForced: boolean) => {
     await imported?.refresh();
@@ -279,7 +283,11 @@ async function openAdmin(
 }
 
 /** Says what is served and where: to programs that wait for the server, and to people. */
-function announce({ roadbook, listener, admin }: Server, values: ServeValues, log: Log): void {
+function announce(
+  { roadbook, listener, admin }: RunningServer,
+  values: ServeValues,
+  log: Log,
+): void {
   const { origin: url } = listener;
   const adminUrl = admin?.origin;
   const { data = "the bundled data", snapshot = data, searchLimit, searchWindow } = values;

@@ -51,7 +51,7 @@ export async function write<T>(
   }
 }
 
-interface Ending {
+interface FinishOptions {
   json: boolean;
   /** The URL of a server that must serve the new snapshot. */
   confirm: string | undefined;
@@ -61,7 +61,7 @@ interface Ending {
 /** Says what was done, and waits for the server. With --json, a failure to wait is all it says. */
 export async function finish(
   to: string | undefined,
-  { json, confirm, waitMs }: Ending,
+  { json, confirm, waitMs }: FinishOptions,
   lines: readonly string[],
   outcome: object,
 ): Promise<void> {

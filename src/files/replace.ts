@@ -92,7 +92,7 @@ async function replaceBy<T>(next: string, old: string, write: Write<T>, options:
     for (const each of [next, work]) fs.writeFileSync(each, "", { flag: "wx", mode: 0o600 });
     const result = await write({ next, work, old });
     const made = fs.statSync(next).size > 0 ? next : work;
-    await finish(made, old);
+    await finishFile(made, old);
 
     options.onCommit?.();
     // Asynchronous, because renaming also deletes the old file, which takes 0.2 s for a gigabyte.
@@ -125,7 +125,7 @@ const hiddenBeside = (file: string, ending: string) =>
   join(dirname(file), `.${basename(file)}.${ending}`);
 
 /** Gives the new file the mode and, if this process is root, the owner of the old one. Flushes it. */
-async function finish(path: string, old: string): Promise<void> {
+async function finishFile(path: string, old: string): Promise<void> {
   // Windows cannot flush a file that was opened only for reading, and the mode of the old file may
   // forbid writing.
   await using file = await open(path, "r+");

@@ -56,21 +56,21 @@ const ownErrors = {
   Service: [],
 } as const;
 
-type Kind = keyof typeof ownErrors;
+type RouteKind = keyof typeof ownErrors;
 
 /** All errors that a kind of route can return. */
-export function errorsOf(kind: Kind): ErrorCode[] {
+export function errorsOf(kind: RouteKind): ErrorCode[] {
   return [...ownErrors[kind], ...commonErrors];
 }
 
 /** A typed client has only the methods that a route allows. */
-type CodeOf<One extends Kind> = Exclude<
+type CodeOf<One extends RouteKind> = Exclude<
   (typeof ownErrors)[One][number] | (typeof commonErrors)[number],
   "method_not_allowed"
 >;
 
 type ErrorTypes = {
-  [One in Kind]: { response: Record<StatusOf<CodeOf<One>> | 422, typeof ErrorBody> };
+  [One in RouteKind]: { response: Record<StatusOf<CodeOf<One>> | 422, typeof ErrorBody> };
 };
 
 /**

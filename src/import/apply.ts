@@ -43,7 +43,7 @@ export function applyChanges(
 ): Promise<WriteReport> {
   return replaceExisting(target, options, async (paths) => {
     await using reader = await openLines(changes, options);
-    using writer = await openCopy(target, paths, options);
+    using writer = await openWork(target, paths, options);
     const { db, builtAtMs } = writer;
     const old = describeSnapshot(db, target, builtAtMs);
     using ids = await openIds(reader.ids, old, options);
@@ -82,7 +82,7 @@ export async function changeSnapshot(
 }
 
 /** A user whom `hideUsers` made private or found private. */
-interface Found {
+interface HiddenUser {
   /** The id in the snapshot. */
   id: number;
   /** The id as it was given, which may be a key of the id map. */
@@ -94,7 +94,7 @@ interface Found {
 interface HideReport {
   sha256: string;
   counts: Counts;
-  found: Found[];
+  found: HiddenUser[];
 }
 
 /**
@@ -107,7 +107,7 @@ export function hideUsers(
   options: HideOptions = {},
 ): Promise<HideReport> {
   return replaceExisting(target, options, async (paths) => {
-    using writer = await openCopy(target, paths, options);
+    using writer = await openWork(target, paths, options);
     const { db, builtAtMs } = writer;
     const old = describeSnapshot(db, target, builtAtMs);
     using ids = await openIds(OWN_IDS, old, { ...options, readsOnly: true });
@@ -138,8 +138,8 @@ function findUsers(
   names: readonly (number | string)[],
   ids: Ids,
   target: string,
-): Found[] {
-  const found = new Map<number, Found>();
+): HiddenUser[] {
+  const found = new Map<number, HiddenUser>();
   const missing: string[] = [];
   for (const given of names) {
     const id = ids.findUser(given) ?? 0;
@@ -172,7 +172,7 @@ async function replaceExisting<T>(
 }
 
 /** Copies the snapshot file `target`. Rejects if the copy is not intact. */
-async function openCopy(
+async function openWork(
   target: string,
   { work, old }: Paths,
   { builtAtMs = Date.now() }: HideOptions,

@@ -57,7 +57,7 @@ export function guard(
   { allowShrink, allowReveal, allowRenames }: ImportOptions,
   changed?: ChangedIds,
 ): Differences {
-  const found = compare(db, changed);
+  const found = compareRows(db, changed);
   // A change file names users by ids that have not changed.
   const isHeld = changed === undefined && old.takedowns.length > 0;
   refuse(old.name, isHeld, {
@@ -65,7 +65,7 @@ export function guard(
     "--allow-shrink": allowShrink ? undefined : findLoss(db, old, after, found),
     "--allow-reveal": allowReveal ? undefined : findReveal(old, found),
   });
-  return describe(old, after, found);
+  return toDifferences(old, after, found);
 }
 
 /** Throws if an import has left hardly anybody, also a first one. */
@@ -83,7 +83,7 @@ export function refuseEmpty(
   const invalid = hidden + leftOut;
   if (allowShrink || !isMost(invalid, all, limitOf(old))) return;
 
-  const share = `${format(invalid)} of ${format(all)} users are invalid`;
+  const share = `${formatNumber(invalid)} of ${formatNumber(all)} users are invalid`;
   throw new Error(
     `${share}, so they would become private or be left out; nothing was written (if this is intended, add --allow-shrink)`,
   );
@@ -113,9 +113,9 @@ function refuse(name: string, isHeld: boolean, found: Record<string, string | un
 }
 
 /** Compares only those who stay public, because the others could hide that everybody has moved. */
-function findRenames({ names, stay }: Found): string | undefined {
+function findRenames({ names, stay }: Comparison): string | undefined {
   if (!isMost(names, stay, MAX_PRIVATE)) return undefined;
-  const renamed = `rename ${format(names)} of the ${format(stay)} users who stay public`;
+  const renamed = `rename ${formatNumber(names)} of the ${formatNumber(stay)} users who stay public`;
   return `${renamed} (as when rows are renumbered)`;
 }
 
@@ -123,7 +123,7 @@ function findLoss(
   db: Database,
   old: OldSnapshot,
   after: Summary,
-  found: Found,
+  found: Comparison,
 ): string | undefined {
   const limit = limitOf(old);
   const { users, public_users, companies } = old.counts;
@@ -131,7 +131,7 @@ function findLoss(
   const most = (count: number, all: number, what: string) => shareIfMost(count, all, what, limit);
   /** Reads all users, but only if `count` can matter. */
   const ofOwners = (count: number, had: SQL, what: string) =>
-    count > limit ? most(count, countRows(db, sql`old.user o WHERE ${had}`), what) : undefined;
+    count > limit ? most(count, countSelected(db, sql`old.user o WHERE ${had}`), what) : undefined;
 
   const lost =
     most(found.removed_public + found.removed_private, users, "users") ??
@@ -150,7 +150,7 @@ function findLoss(
   if (!isMost(found.names, public_users, limit)) return undefined;
   const renamed = sql`old.user o JOIN main.user n ON n.id = o.id AND n.name <> o.name`;
   const named = most(
-    countRows(db, sql`${renamed} GROUP BY n.name ORDER BY 1 DESC LIMIT 1`),
+    countSelected(db, sql`${renamed} GROUP BY n.name ORDER BY 1 DESC LIMIT 1`),
     public_users,
     "public users",
   );
@@ -158,7 +158,7 @@ function findLoss(
 }
 
 /** Private users who are absent are probably there under another id, and public. */
-function findReveal({ counts }: OldSnapshot, found: Found): string | undefined {
+function findReveal({ counts }: OldSnapshot, found: Comparison): string | undefined {
   const hidden = counts.users - counts.public_users;
   const revealed = found.made_public + found.removed_private;
   const verb = found.removed_private > 0 ? "publish or lose" : "publish";
@@ -175,14 +175,14 @@ function isMost(count: number, all: number, limit: number): boolean {
 }
 
 function share(count: number, all: number, what: string): string {
-  return `${format(count)} of its ${format(all)} ${what}`;
+  return `${formatNumber(count)} of its ${formatNumber(all)} ${what}`;
 }
 
-function format(count: number): string {
+function formatNumber(count: number): string {
   return count.toLocaleString("en");
 }
 
-function describe(before: Totals, after: Totals, found: Found): Differences {
+function toDifferences(before: Totals, after: Totals, found: Comparison): Differences {
   const { made_private, made_public, names, avatars, companies, roles } = found;
   const removed = found.removed_public + found.removed_private;
   const added = after.counts.users - (before.counts.users - removed);
@@ -202,7 +202,7 @@ const HAD_AVATAR = sql`o.avatar_url IS NOT NULL`;
 const HAD_COMPANY = sql`o.company_id IS NOT NULL`;
 const HAD_ROLES = sql`o.roles <> '[]'`;
 
-type Found = Record<
+type Comparison = Record<
   | "stay"
   | "made_private"
   | "made_public"
@@ -221,11 +221,11 @@ type Found = Record<
 >;
 
 /** Counts the differences. Reads only the records in `changed`, if it is given. */
-function compare(db: Database, changed?: ChangedIds): Found {
+function compareRows(db: Database, changed?: ChangedIds): Comparison {
   const isAmong = (ids: readonly number[] | undefined) =>
     ids ? sql`o.id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))` : sql`true`;
   const isPrivate = sql`EXISTS (SELECT 1 FROM main.private_user p WHERE p.id = o.id)`;
-  const [found] = db.all<Found>(sql`SELECT * FROM
+  const [found] = db.all<Comparison>(sql`SELECT * FROM
     (SELECT
       total(n.id IS NOT NULL) AS stay,
       total(n.id IS NULL AND ${isPrivate}) AS made_private,
@@ -249,11 +249,11 @@ function compare(db: Database, changed?: ChangedIds): Found {
       FROM old.company o LEFT JOIN main.company n ON n.id = o.id
       WHERE ${isAmong(changed?.companies)})`);
   // Sums are always one row.
-  return found as Found;
+  return found as Comparison;
 }
 
 /** Returns the first count of a query. */
-function countRows(db: Database, from: SQL): number {
+function countSelected(db: Database, from: SQL): number {
   const [row] = db.values<[count: number]>(sql`SELECT count(*) FROM ${from}`);
   return row?.[0] ?? 0;
 }

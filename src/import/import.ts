@@ -86,7 +86,7 @@ async function importInto(
   const file = paths ? sqlite.openWritable(paths.work) : sqlite.openTemporary();
   using writer = new SnapshotWriter(file, { builtAtMs, isNew: true, old: old?.path });
 
-  const read = await fill(writer, reader, ids, options);
+  const read = await fillRows(writer, reader, ids, options);
   const held = old ? holdTakedowns(writer.db, old.takedowns) : 0;
   const summary = summarize(writer.db);
   refuseEmpty(summary, read.skipped, old, options);
@@ -106,11 +106,11 @@ export async function buildSnapshot(
   using ids = await openIds(reader.ids, undefined, {});
   using writer = new SnapshotWriter(sqlite.openMemory(), { builtAtMs, isNew: true });
 
-  await fill(writer, reader, ids, {});
+  await fillRows(writer, reader, ids, {});
   return await writer.toBytes(ids, summarize(writer.db));
 }
 
-function fill(
+function fillRows(
   { db, builtAtMs }: SnapshotWriter,
   reader: RecordReader,
   ids: Ids,

@@ -37,7 +37,7 @@ export function reportMissing({ $client }: Database, ids: Ids, report: Report): 
   const missing = $client.prepare<Reference>(
     `SELECT at, field, type, reference.id, user
       FROM (${referencesOf("pending JOIN user USING (id)")}) AS reference
-      JOIN pending ON pending.id = user WHERE ${isMissing("reference")} ORDER BY at, rank`,
+      JOIN pending ON pending.id = user WHERE ${refersToNothing("reference")} ORDER BY at, rank`,
   );
   for (const { at, field, user, ...missed } of missing.iterate()) {
     const error = mustExist(field, missed.type, ids.inSource(missed));
@@ -81,7 +81,7 @@ export function referencesOf(users: string): string {
 }
 
 /** The condition for a selected reference to be to nothing. */
-export function isMissing(reference: string): string {
+export function refersToNothing(reference: string): string {
   return `NOT CASE ${reference}.type
     WHEN 'role' THEN ${reference}.id IN (SELECT id FROM role)
     WHEN 'company' THEN ${reference}.id IN (SELECT id FROM company)

@@ -6,7 +6,7 @@ import type { FoundError, Location, RecordError } from "../domain/record-reader.
 const MAX_KINDS = 100;
 
 /** The errors of one kind. */
-interface Kind {
+interface ErrorGroup {
   count: number;
   /** The first errors, and what to print about them. */
   first: { error: RecordError; message: string }[];
@@ -17,7 +17,7 @@ export class RecordErrors {
   count = 0;
   readonly #shown: number;
   /** Errors in the same field, for the same reason, are of the same kind. */
-  readonly #kinds = new Map<string, Kind>();
+  readonly #kinds = new Map<string, ErrorGroup>();
 
   constructor(shown = ERRORS_PER_KIND) {
     this.#shown = shown;
@@ -66,8 +66,8 @@ export class RecordErrors {
     return texts.join("\n");
   }
 
-  #sorted(): Kind[] {
-    const lineOf = ({ first }: Kind) => first[0]?.error.line ?? 0;
+  #sorted(): ErrorGroup[] {
+    const lineOf = ({ first }: ErrorGroup) => first[0]?.error.line ?? 0;
     return [...this.#kinds.values()].sort((a, b) => lineOf(a) - lineOf(b));
   }
 }

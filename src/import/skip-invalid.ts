@@ -8,7 +8,7 @@ import { InvalidRecord, salvageUser } from "../domain/validate-record.ts";
 import { user } from "../snapshot/format/schema.ts";
 import type { Database, Sqlite } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
-import { isMissing, listLongUsers, referencesOf, type UserUnlocks } from "./last-checks.ts";
+import { listLongUsers, referencesOf, refersToNothing, type UserUnlocks } from "./last-checks.ts";
 import type { Report, Skipped } from "./read-dataset.ts";
 import { prepareInsert, RowWriter } from "./row-writer.ts";
 
@@ -100,7 +100,7 @@ function prepareStatements(db: Sqlite) {
     listRepeated: db.prepare<UserUnlocks>("SELECT id, name, achievements FROM repeated"),
     trimRepeated: db.prepare(`INSERT INTO trimmed (id)
       SELECT user FROM (${referencesOf("repeated AS user")}) AS reference
-      WHERE ${isMissing("reference")} ON CONFLICT DO NOTHING`),
+      WHERE ${refersToNothing("reference")} ON CONFLICT DO NOTHING`),
     listHidden: db.prepare<{ id: number }>(`SELECT id FROM user
       WHERE id IN (SELECT id FROM repeated) AND id IN (SELECT id FROM trimmed)`),
   };

@@ -77,11 +77,11 @@ export async function openReader(source: Source, options: ImportOptions): Promis
     case "database":
       return openQueries(source.url, source.queries, ids, options);
     case "snapshot":
-      return openSnapshot(source.path);
+      return openSnapshotReader(source.path);
   }
 }
 
-async function openSnapshot(path: string): Promise<RecordReader> {
+async function openSnapshotReader(path: string): Promise<RecordReader> {
   const { db } = await openPrivate(path);
   return {
     ids: { kind: "snapshot", mark: readMeta(db).id_map },

@@ -8,7 +8,7 @@ import { type Database, prepareText } from "../sqlite/driver.ts";
 export type Summary = Pick<Meta, "counts" | "unlocked" | "featured">;
 
 /** The changes since an old summary was made. */
-interface Changes {
+interface RecordChanges {
   /** The ids of the users who have changed. */
   users: readonly number[];
   /** Whether an achievement may have other points. */
@@ -29,7 +29,7 @@ export function summarize(db: Database): Summary {
 export function summarizeChanges(
   db: Database,
   old: Summary,
-  { users, hasAchievement, unlocked }: Changes,
+  { users, hasAchievement, unlocked }: RecordChanges,
 ): Summary {
   const changed = new Set(users);
   const isAnyone = hasAchievement || old.featured.some((id) => changed.has(id));

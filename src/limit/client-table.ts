@@ -111,9 +111,9 @@ export class ClientTable {
  * An item of at most one list. The order of a Map or a Set would do, but in JavaScriptCore, both get
  * slow when the same key is deleted and added again in a large one: a full table took 1 ms.
  */
-class Item {
-  before: Item = this;
-  after: Item = this;
+class Linked {
+  before: Linked = this;
+  after: Linked = this;
 
   leave(): void {
     this.before.after = this.after;
@@ -123,9 +123,9 @@ class Item {
   }
 }
 
-class List<Listed extends Item> {
+class List<Listed extends Linked> {
   /** Closes the circle of items. */
-  readonly #end = new Item();
+  readonly #end = new Linked();
 
   get first(): Listed | undefined {
     return this.#end.after === this.#end ? undefined : (this.#end.after as Listed);
@@ -141,7 +141,7 @@ class List<Listed extends Item> {
   }
 }
 
-class Tracked extends Item {
+class Tracked extends Linked {
   readonly key: string;
   /** The times of allowed requests, oldest first. */
   readonly times: number[];
@@ -154,7 +154,7 @@ class Tracked extends Item {
   }
 }
 
-class Network extends Item {
+class Network extends Linked {
   readonly name: string;
   /** By key. Undefined for an address, which is its network's only client, to take less memory. */
   readonly clients: Map<string, Tracked> | undefined;

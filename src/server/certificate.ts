@@ -15,10 +15,10 @@ export interface Certificate {
   key: Buffer;
 }
 
-type Paths = Record<keyof Certificate, string>;
+type TlsPaths = Record<keyof Certificate, string>;
 
 /** If the files cannot be used, throws an error whose message is for the operator. */
-function readTls(paths: Paths): Certificate {
+function readTls(paths: TlsPaths): Certificate {
   const read = (path: string) => naming(path, "read", () => readFileSync(path));
   const cert = read(paths.cert);
   const key = read(paths.key);
@@ -37,7 +37,7 @@ export type WatchedCertificate = ReturnType<typeof openCertificate>;
  * The certificate of a server. The files are expected to change together. If they cannot be used,
  * throws an error whose message is for the operator.
  */
-export function openCertificate(paths: Paths, log: Logger) {
+export function openCertificate(paths: TlsPaths, log: Logger) {
   let tls = readTls(paths);
   let onRenewal: ((tls: Certificate) => void) | undefined;
 

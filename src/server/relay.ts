@@ -6,7 +6,7 @@
 
 export const LOOPBACK = "127.0.0.1";
 
-type Server = Pick<Bun.Server<undefined>, "port" | "pendingRequests" | "stop">;
+type InnerServer = Pick<Bun.Server<undefined>, "port" | "pendingRequests" | "stop">;
 type Socket = Bun.Socket<Half>;
 
 /** One half of a connection that is passed on: to the client, or to the server. */
@@ -18,7 +18,7 @@ interface Half {
   onClose(): void;
 }
 
-interface Address {
+interface RelayAddress {
   host: string;
   port: number;
   reusePort?: boolean;
@@ -27,13 +27,13 @@ interface Address {
 export class Relay {
   readonly port: number;
   readonly #listener: Bun.TCPSocketListener<Half>;
-  #current: Server;
+  #current: InnerServer;
   /** How many connections each server has. Of those that were replaced, has only servers with some. */
-  readonly #servers = new Map<Server, number>();
+  readonly #servers = new Map<InnerServer, number>();
   /** By the port from which a connection is passed on, which is all that its server sees. */
   readonly #clients = new Map<number | undefined, Socket>();
 
-  constructor({ host, port, reusePort = false }: Address, server: Server) {
+  constructor({ host, port, reusePort = false }: RelayAddress, server: InnerServer) {
     this.#current = server;
     this.#servers.set(server, 0);
     const open = (client: Socket) => void this.#passOn(client);
@@ -46,7 +46,7 @@ export class Relay {
     return this.#clients.get(port)?.remoteAddress;
   }
 
-  replace(server: Server): void {
+  replace(server: InnerServer): void {
     const old = this.#current;
     this.#current = server;
     this.#servers.set(server, 0);
@@ -93,7 +93,7 @@ export class Relay {
     }
   }
 
-  #count(server: Server, change: number): void {
+  #count(server: InnerServer, change: number): void {
     const connections = (this.#servers.get(server) ?? 0) + change;
     this.#servers.set(server, connections);
     if (connections > 0 || server === this.#current) return;

@@ -16,10 +16,10 @@ const REFUSING_BUDGET_MS = BUDGET_MS / 4;
 /** Further requests of the same client are refused. */
 const MAX_WAITING = 200;
 
-type Handler = Pick<RequestHandler, "fetch" | "refuse" | "clientOf" | "isToApi">;
+type TurnHandler = Pick<RequestHandler, "fetch" | "refuse" | "clientOf" | "isToApi">;
 
 /** Returns a handler that calls `handler.fetch`, at once or in a later tick. */
-export function takeTurns(handler: Handler): FetchHandler {
+export function takeTurns(handler: TurnHandler): FetchHandler {
   const turns = new Turns(handler);
   return (request, from) => turns.respond(request, from);
 }
@@ -32,7 +32,7 @@ interface Waiting extends Pick<PromiseWithResolvers<Response>, "resolve" | "reje
 }
 
 class Turns {
-  readonly #handler: Handler;
+  readonly #handler: TurnHandler;
   #tick = new Tick();
   /**
    * The requests that arrived in the last ticks. They are held back until their sockets have been
@@ -45,7 +45,7 @@ class Turns {
   readonly #pending = new Map<string, number>();
   #isServing = false;
 
-  constructor(handler: Handler) {
+  constructor(handler: TurnHandler) {
     this.#handler = handler;
   }
 

@@ -5,15 +5,15 @@
 import { is, Placeholder } from "drizzle-orm";
 import type { BaseSQLiteDatabase } from "drizzle-orm/sqlite-core";
 
-type Value = string | number | Uint8Array | null;
-type Changes = { changes: number | bigint };
+type SqlValue = string | number | Uint8Array | null;
+type RunResult = { changes: number | bigint };
 
 /** For SQL that drizzle cannot express, such as FTS5 queries, and for bulk inserts. */
 export interface Statement<Row> {
-  get(...values: Value[]): Row | null | undefined;
-  all(...values: Value[]): Row[];
-  iterate(...values: Value[]): IterableIterator<Row>;
-  run(...values: Value[]): Changes;
+  get(...values: SqlValue[]): Row | null | undefined;
+  all(...values: SqlValue[]): Row[];
+  iterate(...values: SqlValue[]): IterableIterator<Row>;
+  run(...values: SqlValue[]): RunResult;
 }
 
 export interface Sqlite {
@@ -23,7 +23,7 @@ export interface Sqlite {
   close(): void;
 }
 
-export type Database = BaseSQLiteDatabase<"sync", Changes> & { $client: Sqlite };
+export type Database = BaseSQLiteDatabase<"sync", RunResult> & { $client: Sqlite };
 
 /**
  * Prepares the text of a query without drizzle, which cannot yield rows one by one, and with which a

@@ -44,7 +44,7 @@ export async function readCsv(
   const form = await findForm(file, traits);
   try {
     const header = await readAs(file, form, begin);
-    return { header, note: isUnclear(file, traits) ? describe(file, form) : undefined };
+    return { header, note: isUnclear(file, traits) ? describeForm(file, form) : undefined };
   } catch (error) {
     const { quoteLine } = traits;
     const others = file.quotes === undefined ? listForms(file, traits, false) : [];
@@ -106,7 +106,7 @@ async function listFitting(file: CsvFile, forms: readonly CsvForm[]): Promise<Cs
   return fitting;
 }
 
-function describe({ name }: CsvFile, { hasQuotes, hasEscapes }: CsvForm): string {
+function describeForm({ name }: CsvFile, { hasQuotes, hasEscapes }: CsvForm): string {
   const quotes = hasQuotes ? "quotes surround fields" : "quotes are characters";
   return `${name}: ${quotes}, and backslashes are ${hasEscapes ? "escapes" : "characters"}`;
 }
@@ -116,7 +116,7 @@ async function examine({ name, path, table }: CsvFile): Promise<Traits> {
   const traits: Traits = { delimiter: ",", hasEscapes: false };
   let columns: string[] | undefined;
   let number = 0;
-  for await (const lines of readLines(name, path)) {
+  for await (const lines of readCsvLines(name, path)) {
     for (const line of lines) {
       number++;
       const isBlank = columns === undefined ? !/[^\s,;"]/.test(line) : !/["\\]/.test(line);
@@ -146,7 +146,7 @@ async function readAs(
   const splitter = new RecordSplitter(name, form);
   let header: Header | undefined;
   let add: ReturnType<Begin> | undefined;
-  for await (const lines of readLines(name, path)) {
+  for await (const lines of readCsvLines(name, path)) {
     for (const line of lines) {
       const cells = splitter.push(line);
       if (!cells) continue;
@@ -191,7 +191,7 @@ function findDelimiter(line: string): string {
 }
 
 /** Yields the lines of a file in batches. A line that is too long for any record is cut. */
-async function* readLines(name: string, path: string): AsyncGenerator<string[]> {
+async function* readCsvLines(name: string, path: string): AsyncGenerator<string[]> {
   let rest = "";
   for await (const text of decode(name, readFileBytes(path))) {
     const lines = (rest + text).split("\n");

@@ -35,7 +35,10 @@ export class DateColumn {
    */
   decide(column: string, given: DateOrder | undefined): DateOrders {
     if (given) return { slashes: given, dots: given };
-    return { slashes: decide(column, this.#slashes), dots: decide(column, this.#dots, "dmy") };
+    return {
+      slashes: decideOrder(column, this.#slashes),
+      dots: decideOrder(column, this.#dots, "dmy"),
+    };
   }
 
   /** Says how the dates are read, by an example that nobody has written. */
@@ -55,7 +58,7 @@ function learn(lines: FirstLines, date: RegExpExecArray | null, line: number): v
 }
 
 /** `usual` is the order of values that fit both. */
-function decide(
+function decideOrder(
   column: string,
   { dmy, mdy, both }: FirstLines,
   usual?: DateOrder,

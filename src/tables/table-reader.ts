@@ -26,7 +26,7 @@ import { openDatabase } from "./database-source.ts";
 import { createRowConverter, type RowConverter } from "./row-converter.ts";
 import { type ReadHooks, Table, type Tables } from "./table.ts";
 import type { TableSource } from "./table-source.ts";
-import { readUsers } from "./user-reader.ts";
+import { readUserPages } from "./user-reader.ts";
 
 export interface TableOptions extends ReadHooks, CsvOptions {
   /** How long to wait for each page of rows from a database server. */
@@ -159,7 +159,7 @@ class TableReader implements RecordReader {
     });
     if (names && !tables.has("companies")) yield this.#makeCompanies(names);
     if (names) this.#converter.findCompanies(names);
-    yield* readUsers(tables, this.#converter, known);
+    yield* readUserPages(tables, this.#converter, known);
 
     for (const table of tables.values()) table.finish();
   }

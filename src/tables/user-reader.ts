@@ -39,7 +39,7 @@ type Step =
   | { page: Page };
 
 /** Yields each page of users when all that they have has been added. */
-export async function* readUsers(
+export async function* readUserPages(
   tables: Tables,
   converter: RowConverter,
   known: KnownIds,
@@ -81,7 +81,7 @@ export async function* readUsers(
 
   for await (const step of readAhead(listSteps(tables, converter), AHEAD)) {
     if (!("rows" in step)) {
-      yield finish(step.page);
+      yield finishPage(step.page);
       continue;
     }
     const { page, table, rows } = step;
@@ -154,7 +154,7 @@ function addUnlock(owner: Owner, unlock: RawRecord, isValid: boolean): void {
   if (!other || isBetter(unlock, other)) owner.unlocks.set(key, unlock);
 }
 
-function finish({ items, owners }: Page): readonly Item[] {
+function finishPage({ items, owners }: Page): readonly Item[] {
   for (const { user, roles, unlocks } of owners.values()) {
     if (roles.size > 0) user.roles = [...roles];
     if (unlocks) user.achievements = [...unlocks.values()];

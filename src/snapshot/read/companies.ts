@@ -8,7 +8,7 @@ import { company, companyRank, user } from "../format/schema.ts";
 const LARGEST_COMPANIES = 12;
 const id = sql.placeholder("id");
 
-export function readCompanies(db: Database) {
+export function companyQueries(db: Database) {
   // Prepared when they are first used, because drizzle takes milliseconds for its first queries.
   const statements = lazy(() => prepareForCompanies(db));
   return {

@@ -4,9 +4,9 @@ import { codeOf } from "../../files/errors.ts";
 import { type Meta, readMeta } from "../format/meta.ts";
 import { openPrivate, type VerifiedDatabase } from "../format/open.ts";
 import { namingSnapshot, SnapshotError } from "../format/snapshot-error.ts";
-import { readCompanies } from "./companies.ts";
-import { readResults } from "./results.ts";
-import { readUsers } from "./users.ts";
+import { companyQueries } from "./companies.ts";
+import { searchQueries } from "./results.ts";
+import { userQueries } from "./users.ts";
 
 export type Snapshot = Awaited<ReturnType<typeof openSnapshot>>;
 
@@ -26,7 +26,11 @@ export async function openSnapshot(source: string | Uint8Array, copyFolder?: str
 }
 
 export function snapshotOf({ db, sha256 }: VerifiedDatabase) {
-  const parts = { users: readUsers(db), companies: readCompanies(db), search: readResults(db) };
+  const parts = {
+    users: userQueries(db),
+    companies: companyQueries(db),
+    search: searchQueries(db),
+  };
   return { meta: readMeta(db), sha256, ...parts, close: () => db.$client.close() };
 }
 

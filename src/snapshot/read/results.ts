@@ -11,7 +11,7 @@ const found = sql`json_each(${sql.placeholder("ids")}) AS found`;
 const foundId = sql<number>`found.value`;
 const place = sql`found.key`;
 
-export function readResults(db: Database) {
+export function searchQueries(db: Database) {
   const companyNames = lazy(() => new NameSearch(db.$client, "company"));
   const userNames = lazy(() => new NameSearch(db.$client, "user"));
   const companies = lazy(() => prepareCompanies(db));

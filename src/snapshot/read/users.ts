@@ -13,7 +13,7 @@ type Missing = { missing: "profile_private" | "user_not_found" };
 
 const id = sql.placeholder("id");
 
-export function readUsers(db: Database) {
+export function userQueries(db: Database) {
   // Prepared when they are first used, because drizzle takes milliseconds for its first queries.
   const statements = lazy(() => prepareForUsers(db));
   /** The JSON of achievement definitions, cached because many users unlock the same ones. */

@@ -28,7 +28,7 @@ export async function openCachedCopy(folder: string, identity: string) {
     for (const name of await readdir(folder).catch(() => [])) {
       const [, id = ownId] = COPY.exec(name) ?? [];
       // A copy that is in use, or cannot be removed, must not stop this server.
-      if (id !== ownId) await removeUnused(folder, id, name).catch(() => {});
+      if (id !== ownId) await removeIfUnused(folder, id, name).catch(() => {});
     }
   }
 
@@ -46,7 +46,7 @@ export async function openCachedCopy(folder: string, identity: string) {
 
 const lockOf = (folder: string, id: string) => join(folder, `.${id}.in-use.lock`);
 
-async function removeUnused(folder: string, id: string, name: string): Promise<void> {
+async function removeIfUnused(folder: string, id: string, name: string): Promise<void> {
   using _unused = lock(lockOf(folder, id));
   await rm(join(folder, name), { force: true });
 }
