@@ -210,7 +210,7 @@ async function openRemote(
   log: Logger,
 ): Promise<RemoteSnapshot | undefined> {
   if (typeof snapshot !== "object") return undefined;
-  const { RemoteSnapshot } = await import("../snapshot/remote/remote-snapshot.ts");
+  const { openRemoteSnapshot } = await import("../snapshot/remote/remote-snapshot.ts");
 
   const options = {
     location: snapshot,
@@ -221,7 +221,7 @@ async function openRemote(
     onUp: () => log.info(`${snapshot.name} has recovered`),
   };
 
-  const open = () => RemoteSnapshot.open(options);
+  const open = () => openRemoteSnapshot(options);
   return endOnSignal(open, { signals: STOPPING });
 }
 

@@ -11,7 +11,7 @@ import { verifyFile } from "../format/open.ts";
 import { publicReasonOf, SnapshotError } from "../format/snapshot-error.ts";
 import { type CachedCopy, openCachedCopy } from "./cached-copy.ts";
 import { BlocksError, downloadBlocks, ReplacedError, readEnd } from "./download-blocks.ts";
-import { createGet, type Get, type RemoteLocation, type Reply, RequestError } from "./location.ts";
+import { createGet, type RemoteLocation, type Reply, RequestError } from "./location.ts";
 
 export interface RemoteOptions {
   location: RemoteLocation;
@@ -50,146 +50,134 @@ interface Failure {
   isReceived: boolean;
 }
 
-export class RemoteSnapshot implements Disposable {
-  /** The path of the copy of the last good snapshot. */
-  readonly path: string;
-  readonly #copy: CachedCopy;
-  readonly #options: RemoteOptions;
-  readonly #get: Get;
-  readonly #clock: () => number;
-  #hasCopy: boolean;
-  /** The ETag that the source sent with the snapshot in the copy, and when. */
-  #etag: string | null = null;
-  #etagMs = 0;
-  #lastSuccess: string | null = null;
-  #failure: Failure | undefined;
-  #lastAttempt = Promise.resolve();
+export type RemoteSnapshot = Awaited<ReturnType<typeof openRemoteSnapshot>>;
 
-  private constructor(copy: CachedCopy, hasCopy: boolean, options: RemoteOptions) {
-    this.path = copy.path;
-    this.#copy = copy;
-    this.#hasCopy = hasCopy;
-    this.#options = options;
-    this.#get = createGet(options.location, options.timeoutMs);
-    this.#clock = options.clock ?? (() => performance.now());
-  }
+/** If the download fails or is slow, uses the copy that an earlier process left in the folder. */
+export async function openRemoteSnapshot(options: RemoteOptions) {
+  const { location, folder, timeoutMs, onDown, onUp } = options;
+  const copy = await openCachedCopy(folder, location.identity);
+  let hasCopy = await verifyFile(copy.path).then(Boolean, () => false);
+  const source = createDownloads(copy, options);
+  let lastSuccess: string | null = null;
+  let failure: Failure | undefined;
+  let lastAttempt = Promise.resolve();
 
-  /** If the download fails or is slow, uses the copy that an earlier process left in the folder. */
-  static async open(options: RemoteOptions): Promise<RemoteSnapshot> {
-    const { location, folder, timeoutMs } = options;
-    const copy = await openCachedCopy(folder, location.identity);
-    const hasCopy = await verifyFile(copy.path).then(Boolean, () => false);
-    const remote = new RemoteSnapshot(copy, hasCopy, options);
-
-    const first = remote.refresh();
-    // A slow download need not delay the start if there is a copy.
-    await (hasCopy ? Promise.race([first, sleep(timeoutMs / 10)]) : first);
-    if (remote.#hasCopy) return remote;
-    remote[Symbol.dispose]();
-    throw new Error(`${location.name} ${remote.#failure?.detail}`);
+  async function attempt(isForced: boolean): Promise<void> {
+    const now = formatTime(Math.floor(Date.now() / 1000));
+    try {
+      await source.download(hasCopy, isForced);
+      if (failure) onUp();
+      hasCopy = true;
+      lastSuccess = now;
+      failure = undefined;
+    } catch (error) {
+      // A damaged transfer may have the ETag of a good snapshot.
+      if (error instanceof SnapshotError) source.forgetTag();
+      const next = toFailure(error);
+      if (hasCopy && next.detail !== failure?.detail) onDown(next.detail);
+      failure = next;
+    }
   }
 
   /**
    * Requests the snapshot once, after any other request. Never rejects. With `isForced`, the source
    * cannot respond that nothing has changed.
    */
-  refresh(isForced = false): Promise<void> {
-    this.#lastAttempt = this.#lastAttempt.then(() => this.#attempt(isForced));
-    return this.#lastAttempt;
+  function refresh(isForced = false): Promise<void> {
+    lastAttempt = lastAttempt.then(() => attempt(isForced));
+    return lastAttempt;
   }
 
-  /** Why the snapshot at the source cannot be served, if it was received. */
-  refused(): string | undefined {
-    return this.#failure?.isReceived ? this.#failure.reason : undefined;
+  const first = refresh();
+  // A slow download need not delay the start if there is a copy.
+  await (hasCopy ? Promise.race([first, sleep(timeoutMs / 10)]) : first);
+  if (!hasCopy) {
+    copy[Symbol.dispose]();
+    throw new Error(`${location.name} ${failure?.detail}`);
   }
 
-  status(): RemoteStatus {
-    return {
-      url: this.#options.location.name,
-      last_success: this.#lastSuccess,
-      error: this.#failure?.reason ?? null,
-    };
+  return {
+    /** The path of the copy of the last good snapshot. */
+    path: copy.path,
+    refresh,
+    /** Why the snapshot at the source cannot be served, if it was received. */
+    refused: () => (failure?.isReceived ? failure.reason : undefined),
+    status: (): RemoteStatus => {
+      return { url: location.name, last_success: lastSuccess, error: failure?.reason ?? null };
+    },
+    [Symbol.dispose]: copy[Symbol.dispose],
+  };
+}
+
+/** Downloads what differs from the copy, or the whole file. */
+function createDownloads(copy: CachedCopy, options: RemoteOptions) {
+  const { location, folder, timeoutMs, clock = () => performance.now() } = options;
+  const get = createGet(location, timeoutMs);
+  /** The ETag that the source sent with the snapshot in the copy, and when. */
+  let etag: string | null = null;
+  let etagMs = 0;
+
+  function condition(): Record<string, string> {
+    const isTrusted = clock() - etagMs < MAX_TRUST_MS;
+    return etag !== null && isTrusted ? { "if-none-match": etag } : {};
   }
 
-  [Symbol.dispose](): void {
-    this.#copy[Symbol.dispose]();
+  /** The copy has the snapshot that the reply belongs to. */
+  function remember({ headers }: Reply): void {
+    etag = headers.get("etag");
+    etagMs = clock();
   }
 
-  async #attempt(isForced: boolean): Promise<void> {
-    const { onDown, onUp } = this.#options;
-    const now = formatTime(Math.floor(Date.now() / 1000));
-    try {
-      await this.#download(isForced);
-      if (this.#failure) onUp();
-      this.#lastSuccess = now;
-      this.#failure = undefined;
-    } catch (error) {
-      // A damaged transfer may have the ETag of a good snapshot.
-      if (error instanceof SnapshotError) this.#etag = null;
-      const failure = toFailure(error);
-      if (this.#hasCopy && failure.detail !== this.#failure?.detail) onDown(failure.detail);
-      this.#failure = failure;
-    }
+  async function replaceCopy(write: (paths: Paths) => Promise<void>): Promise<void> {
+    // The folder may have been removed by a program that cleans up temporary files.
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    await replaceLocked(copy.path, async (paths) => {
+      await write(paths);
+      await verifyFile(paths.next);
+    });
+    // Their servers may have ended since.
+    await copy.removeOthers();
+  }
+
+  async function receiveFile(reply: Reply): Promise<void> {
+    // A 206 has only a part of the snapshot, and a 204 has none.
+    if (reply.status !== 200) throw new RequestError(`responded with ${reply.status}`);
+
+    await replaceCopy(async ({ next }) => {
+      // Opens the file without creating it, because a signal may have removed it by now.
+      await pipeline(bound(reply.body, folder), createWriteStream(next, { flags: "r+" }));
+    });
+    remember(reply);
   }
 
   /** Downloads the blocks that have changed if there is a copy, or else the whole file. */
-  async #download(isForced: boolean): Promise<void> {
+  async function download(hasCopy: boolean, isForced: boolean): Promise<void> {
     // Undefined also if the copy is lost, so the source must send it even if it has not changed.
-    const own = this.#hasCopy ? await readEnd(this.path).catch(() => undefined) : undefined;
-    const condition = own && !isForced ? this.#condition() : {};
+    const own = hasCopy ? await readEnd(copy.path).catch(() => undefined) : undefined;
+    const given = own && !isForced ? condition() : {};
 
     for (let times = 0; own && times < MAX_REPLACED; times++) {
-      using reply = await this.#get({ ...condition, ...own.headers });
-      if (reply.status === 304 && "if-none-match" in condition) return;
-      if (reply.status === 200) return await this.#receiveFile(reply);
+      using reply = await get({ ...given, ...own.headers });
+      if (reply.status === 304 && "if-none-match" in given) return;
+      if (reply.status === 200) return await receiveFile(reply);
 
       try {
-        await downloadBlocks(reply, own, this.#get, (write) => this.#replaceCopy(write));
-        return this.#remember(reply);
+        await downloadBlocks(reply, own, get, replaceCopy);
+        return remember(reply);
       } catch (error) {
         if (!canWholeFileCure(error)) throw error;
         if (!(error instanceof ReplacedError)) break;
       }
     }
 
-    using reply = await this.#get({});
-    await this.#receiveFile(reply);
+    using reply = await get({});
+    await receiveFile(reply);
   }
 
-  #condition(): Record<string, string> {
-    const isTrusted = this.#clock() - this.#etagMs < MAX_TRUST_MS;
-    return this.#etag !== null && isTrusted ? { "if-none-match": this.#etag } : {};
-  }
-
-  /** The copy has the snapshot that the reply belongs to. */
-  #remember({ headers }: Reply): void {
-    this.#etag = headers.get("etag");
-    this.#etagMs = this.#clock();
-  }
-
-  async #receiveFile(reply: Reply): Promise<void> {
-    // A 206 has only a part of the snapshot, and a 204 has none.
-    if (reply.status !== 200) throw new RequestError(`responded with ${reply.status}`);
-
-    await this.#replaceCopy(async ({ next }) => {
-      // Opens the file without creating it, because a signal may have removed it by now.
-      const file = createWriteStream(next, { flags: "r+" });
-      await pipeline(bound(reply.body, this.#options.folder), file);
-    });
-    this.#hasCopy = true;
-    this.#remember(reply);
-  }
-
-  async #replaceCopy(write: (paths: Paths) => Promise<void>): Promise<void> {
-    // The folder may have been removed by a program that cleans up temporary files.
-    mkdirSync(this.#options.folder, { recursive: true, mode: 0o700 });
-    await replaceLocked(this.path, async (paths) => {
-      await write(paths);
-      await verifyFile(paths.next);
-    });
-    // Their servers may have ended since.
-    await this.#copy.removeOthers();
-  }
+  const forgetTag = () => {
+    etag = null;
+  };
+  return { download, forgetTag };
 }
 
 /** Whether blocks have failed in a way that is the source's or the network's. */

@@ -7,7 +7,7 @@ import { Random } from "../../../src/domain/random.ts";
 import { applyChanges } from "../../../src/import/apply.ts";
 import { importDataset } from "../../../src/import/import.ts";
 import { parseWebLocation } from "../../../src/snapshot/remote/location.ts";
-import { RemoteSnapshot } from "../../../src/snapshot/remote/remote-snapshot.ts";
+import { openRemoteSnapshot } from "../../../src/snapshot/remote/remote-snapshot.ts";
 import { bytesOf, makeSnapshot, user } from "../../datasets.ts";
 import { temporaryFolder } from "../../support.ts";
 
@@ -92,7 +92,7 @@ test("80 applies, imports and broken downloads end with the same bytes as whole 
   const onDown = (reason: string) => events.push(reason);
   const onUp = () => events.push("up");
   const options = { location, folder: temporaryFolder(), timeoutMs: 20_000, onDown, onUp };
-  const remote = await RemoteSnapshot.open(options);
+  const remote = await openRemoteSnapshot(options);
   let partial = 0;
   for (let step = 0; step < 80; step++) {
     const imported = { allowShrink: true, allowReveal: true, allowRenames: true };
@@ -117,7 +117,7 @@ test("80 applies, imports and broken downloads end with the same bytes as whole 
   // A new process does not know the ETag of its copy.
   sent = [];
   spoil = (right) => right;
-  await RemoteSnapshot.open(options);
+  await openRemoteSnapshot(options);
   expect(sent.reduce((sum, bytes) => sum + bytes)).toBeLessThan(current.length / 10);
   // Neither does one whose source sends none.
   sent = [];
@@ -133,7 +133,7 @@ test("an error of the cache ends a download of blocks, without a request for the
   const folder = temporaryFolder();
   const location = parseWebLocation(web.url.href) ?? expect.unreachable();
   const silent = { onDown() {}, onUp() {} };
-  using remote = await RemoteSnapshot.open({ location, folder, timeoutMs: 20_000, ...silent });
+  using remote = await openRemoteSnapshot({ location, folder, timeoutMs: 20_000, ...silent });
 
   await applyChanges(bytesOf([user(1, "Renamed")]), path);
   current = new Uint8Array(readFileSync(path));

@@ -7,8 +7,9 @@ import { basename, dirname, join } from "node:path";
 import { checkSnapshot } from "../../../src/snapshot/format/open.ts";
 import { parseWebLocation, type RemoteLocation } from "../../../src/snapshot/remote/location.ts";
 import {
+  openRemoteSnapshot,
   type RemoteOptions,
-  RemoteSnapshot,
+  type RemoteSnapshot,
 } from "../../../src/snapshot/remote/remote-snapshot.ts";
 import { community, makeSnapshot, user } from "../../datasets.ts";
 import { temporaryFolder, until } from "../../support.ts";
@@ -92,7 +93,7 @@ async function open(
   more: Partial<RemoteOptions> = {},
 ): Promise<RemoteSnapshot & { events: string[] }> {
   const events: string[] = [];
-  const remote = await RemoteSnapshot.open({
+  const remote = await openRemoteSnapshot({
     location: locate(`${origin}/community.snapshot`),
     folder: temporaryFolder(),
     timeoutMs: 20_000,
