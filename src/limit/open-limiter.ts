@@ -21,6 +21,6 @@ export async function openLimiter(
   const options = { limit, windowMs, maxClients, clock };
   if (store === undefined) return createMemoryLimiter(options);
   // Imported only if needed, because only Bun has a Redis client.
-  const { SharedLimiter } = await import("./shared-limiter.ts");
-  return SharedLimiter.open({ ...options, ...store });
+  const { openSharedLimiter } = await import("./shared-limiter.ts");
+  return openSharedLimiter({ ...options, ...store });
 }

@@ -6,7 +6,7 @@ import { RedisClient } from "bun";
 import { LRUCache } from "lru-cache";
 import { codeOf } from "../files/errors.ts";
 import type { Place } from "./client-table.ts";
-import type { Decision, Limiter, LimiterOptions, LimiterStatus, LimitPolicy } from "./decision.ts";
+import type { Decision, Limiter, LimiterOptions, LimitPolicy } from "./decision.ts";
 import { createMemoryLimiter, type MemoryLimiter } from "./memory-limiter.ts";
 import script from "./window.lua" with { type: "text" };
 
@@ -42,101 +42,94 @@ const REPEAT_MS = 1000;
 /** A decision, and when it was made, in whole milliseconds of the process's clock. */
 type Dated = Decision & { atMs: number };
 
-export class SharedLimiter implements Limiter {
-  readonly policy: LimitPolicy;
-  readonly #options: SharedLimiterOptions;
-  readonly #timing: Timing;
-  readonly #memory: MemoryLimiter;
+/**
+ * If the store does not decide in time, the limiter starts in memory. Only tests give a `timing`,
+ * because a store on a busy machine may miss the usual deadline.
+ */
+export async function openSharedLimiter(
+  options: SharedLimiterOptions,
+  timing: Partial<Timing> = {},
+): Promise<Limiter> {
+  const timings = { ...TIMING, ...timing };
+  const memory = createMemoryLimiter(options);
+  const store = await connectStore(options, timings);
   /** The last decision about each of the clients that came last. */
-  readonly #last = new LRUCache<string, Promise<Dated>>({ max: 1000 });
-  /** Undefined while the store is down. */
-  #store: RedisClient | undefined;
-  #retryTimer: Timer | undefined;
-  #isClosed = false;
+  const last = new LRUCache<string, Promise<Dated>>({ max: 1000 });
+  const now = () => Math.floor(performance.now());
 
-  private constructor(options: SharedLimiterOptions, timing: Timing) {
-    this.#options = options;
-    this.#timing = timing;
-    this.#memory = createMemoryLimiter(options);
-    this.policy = this.#memory.policy;
+  async function ask(client: RedisClient, key: string, isCounted: boolean) {
+    try {
+      const reply = decide(client, key, { ...memory.policy, isCounted });
+      return await beforeDeadline(timings.deadlineMs, reply);
+    } catch (error) {
+      store.drop(client, reasonWithoutSecrets(error));
+      return undefined;
+    }
   }
 
-  /**
-   * If the store does not decide in time, the limiter starts in memory. Only tests give a `timing`,
-   * because a store on a busy machine may miss the usual deadline.
-   */
-  static async open(
-    options: SharedLimiterOptions,
-    timing: Partial<Timing> = {},
-  ): Promise<SharedLimiter> {
-    const limiter = new SharedLimiter(options, { ...TIMING, ...timing });
-    await limiter.#connect();
-    return limiter;
-  }
+  async function decideAfter(previous: Promise<Dated> | undefined, client: Place): Promise<Dated> {
+    const before = await previous;
+    const age = now() - (before?.atMs ?? 0);
+    if (before?.allowed === false && age < Math.min(before.resetMs, REPEAT_MS)) return before;
 
-  consume(client: Place): Decision | Promise<Decision> {
-    return this.#store === undefined ? this.#memory.consume(client) : this.#consumeShared(client);
+    const decision = await consumeBoth(memory, client, async (isCounted) => {
+      const current = store.client();
+      return current && ask(current, client.key, isCounted);
+    });
+    return { ...decision, atMs: now() };
   }
 
   /**
    * Asks the store about one request of a client at a time, and not after a refusal, so that nobody's
    * burst keeps the store from deciding in time.
    */
-  async #consumeShared(client: Place): Promise<Decision> {
-    const dated = this.#decide(client, this.#last.get(client.key));
-    this.#last.set(client.key, dated);
+  async function consumeShared(client: Place): Promise<Decision> {
+    const dated = decideAfter(last.get(client.key), client);
+    last.set(client.key, dated);
     const { atMs, ...decision } = await dated;
-    return { ...decision, resetMs: Math.max(decision.resetMs - (this.#now() - atMs), 1) };
+    return { ...decision, resetMs: Math.max(decision.resetMs - (now() - atMs), 1) };
   }
 
-  async #decide(client: Place, last: Promise<Dated> | undefined): Promise<Dated> {
-    const before = await last;
-    const age = this.#now() - (before?.atMs ?? 0);
-    if (before?.allowed === false && age < Math.min(before.resetMs, REPEAT_MS)) return before;
+  return {
+    ...memory,
+    consume: (client) => (store.client() ? consumeShared(client) : memory.consume(client)),
+    status: () => ({ ...memory.status(), store: "redis", up: store.client() !== undefined }),
+    reset() {
+      throw new Error("the counts are in a shared store; delete its keys roadbook:limit:* instead");
+    },
+    /** Any later decisions are made in memory. */
+    [Symbol.dispose]: store.close,
+  };
+}
 
-    const decision = await consumeBoth(this.#memory, client, async (isCounted) => {
-      const store = this.#store;
-      if (store === undefined) return undefined;
-      try {
-        const reply = decide(store, client.key, { ...this.policy, isCounted });
-        return await beforeDeadline(this.#timing.deadlineMs, reply);
-      } catch (error) {
-        this.#drop(store, reasonWithoutSecrets(error));
-        return undefined;
-      }
-    });
-    return { ...decision, atMs: this.#now() };
+/** Connects, and again after each failure. */
+async function connectStore(
+  { url, onDown, onUp }: StoreOptions,
+  { deadlineMs, connectMs, retryMs }: Timing,
+) {
+  /** Undefined while the store is down. */
+  let client: RedisClient | undefined;
+  let retryTimer: Timer | undefined;
+  let isClosed = false;
+
+  function retryLater(): void {
+    if (!isClosed) retryTimer = setTimeout(() => connect(true), retryMs).unref();
   }
 
-  consumeCompanyPage(client: Place): Decision {
-    return this.#memory.consumeCompanyPage(client);
-  }
-
-  #now(): number {
-    return Math.floor(performance.now());
-  }
-
-  status(): LimiterStatus {
-    return { ...this.#memory.status(), store: "redis", up: this.#store !== undefined };
-  }
-
-  reset(): void {
-    throw new Error("the counts are in a shared store; delete its keys roadbook:limit:* instead");
-  }
-
-  /** Any later decisions are made in memory. */
-  [Symbol.dispose](): void {
-    this.#isClosed = true;
-    clearTimeout(this.#retryTimer);
-    if (this.#store) this.#drop(this.#store, "closed");
+  /** Has an effect only once per connection, even if many decisions fail at the same time. */
+  function drop(failed: RedisClient, reason: string): void {
+    if (failed !== client) return;
+    client = undefined;
+    // Closing rejects all pending decisions, so that none of them waits for its own deadline.
+    failed.close();
+    if (!isClosed) onDown(reason);
+    retryLater();
   }
 
   /** Opens a new connection, because one that hangs may never report an error. */
-  async #connect(isRetry = false): Promise<void> {
-    const { url, onDown, onUp } = this.#options;
-    const { deadlineMs, connectMs } = this.#timing;
+  async function connect(isRetry: boolean): Promise<void> {
     const candidate = new RedisClient(url, { autoReconnect: false });
-    candidate.onclose = () => this.#drop(candidate, "the connection was closed");
+    candidate.onclose = () => drop(candidate, "the connection was closed");
 
     // The probe never reaches its limit, so it is always counted, which proves write access. With a
     // wrong password, a command fails only if it is sent before the connection is open.
@@ -147,28 +140,22 @@ export class SharedLimiter implements Limiter {
     } catch (error) {
       candidate.close();
       if (!isRetry) onDown(reasonWithoutSecrets(error));
-      return this.#retryLater();
+      return retryLater();
     }
 
-    if (this.#isClosed) return candidate.close();
-    this.#store = candidate;
+    if (isClosed) return candidate.close();
+    client = candidate;
     onUp();
   }
 
-  /** Has an effect only once per connection, even if many decisions fail at the same time. */
-  #drop(failed: RedisClient, reason: string): void {
-    if (failed !== this.#store) return;
-    this.#store = undefined;
-    // Closing rejects all pending decisions, so that none of them waits for its own deadline.
-    failed.close();
-    if (!this.#isClosed) this.#options.onDown(reason);
-    this.#retryLater();
+  function close(): void {
+    isClosed = true;
+    clearTimeout(retryTimer);
+    if (client) drop(client, "closed");
   }
 
-  #retryLater(): void {
-    if (this.#isClosed) return;
-    this.#retryTimer = setTimeout(() => this.#connect(true), this.#timing.retryMs).unref();
-  }
+  await connect(false);
+  return { client: () => client, drop, close };
 }
 
 /**

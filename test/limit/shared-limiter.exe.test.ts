@@ -4,7 +4,8 @@
  */
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { SharedLimiter, type SharedLimiterOptions } from "../../src/limit/shared-limiter.ts";
+import type { Limiter } from "../../src/limit/decision.ts";
+import { openSharedLimiter, type SharedLimiterOptions } from "../../src/limit/shared-limiter.ts";
 import {
   findFreePort,
   makeCertificate,
@@ -27,7 +28,7 @@ const skipped = !tryProgram("redis-server");
 describe.skipIf(skipped)("a shared limiter", async () => {
   if (skipped) return;
   const server = await openRedisServer();
-  const opened: SharedLimiter[] = [];
+  const opened: Limiter[] = [];
   const events: string[] = [];
 
   async function open(
@@ -42,7 +43,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
       onDown: (reason: string) => events.push(`down: ${reason}`),
       onUp: () => events.push("up"),
     };
-    const limiter = await SharedLimiter.open({ ...defaults, ...options }, { ...TIMING, ...timing });
+    const limiter = await openSharedLimiter({ ...defaults, ...options }, { ...TIMING, ...timing });
     opened.push(limiter);
     return limiter;
   }

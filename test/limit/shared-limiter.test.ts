@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Decision } from "../../src/limit/decision.ts";
 import { createMemoryLimiter } from "../../src/limit/memory-limiter.ts";
-import { consumeBoth, SharedLimiter } from "../../src/limit/shared-limiter.ts";
+import { consumeBoth, openSharedLimiter } from "../../src/limit/shared-limiter.ts";
 import { runs } from "../runs.ts";
 
 const placeOf = (key: string) => ({ key, network: key });
@@ -48,7 +48,7 @@ test.each<[string, reply: string, reason: string | undefined]>([
     onDown: (reason: string) => events.push(reason),
     onUp: () => events.push("up"),
   };
-  const limiter = await SharedLimiter.open(options, { connectMs: 100 });
+  const limiter = await openSharedLimiter(options, { connectMs: 100 });
   try {
     expect(events).toEqual([reason ?? expect.not.stringMatching(/^up$/)]);
     expect(limiter.consume(a)).toMatchObject({ allowed: true, remaining: 1 });
@@ -82,7 +82,7 @@ test("a store that needs most of the deadline is kept while the process lags", a
     onDown: (reason: string) => events.push(reason),
     onUp: () => events.push("up"),
   };
-  const limiter = await SharedLimiter.open(options, { deadlineMs });
+  const limiter = await openSharedLimiter(options, { deadlineMs });
   try {
     const decision = limiter.consume(a);
     Bun.sleepSync(1.2 * deadlineMs);
