@@ -24,7 +24,7 @@ import { CompanyNames } from "./company-names.ts";
 import { type CsvOptions, openCsvSource } from "./csv-source.ts";
 import { openDatabase } from "./database-source.ts";
 import { createRowConverter, type RowConverter } from "./row-converter.ts";
-import { type ReadHooks, Table, type Tables } from "./table.ts";
+import { createTable, type ReadHooks, type Table, type Tables } from "./table.ts";
 import type { TableSource } from "./table-source.ts";
 import { readUserPages } from "./user-reader.ts";
 
@@ -177,7 +177,7 @@ class TableReader implements RecordReader {
       this.unknownColumns.push(...unknown);
       if (note !== undefined) this.notes.push(note);
       this.notes.push(...selected.notes);
-      tables.set(name, new Table(this.#source, name, selected, this.#hooks));
+      tables.set(name, createTable(this.#source, name, selected, this.#hooks));
     }
     for (const table of tables.values()) await table.count();
     return tables;

@@ -3,8 +3,14 @@
  * of their user.
  */
 import { setImmediate } from "node:timers/promises";
-import { type Header, keyOf, type TableName } from "./columns.ts";
-import { namingFile, type Row, type Selected, type TableSource } from "./table-source.ts";
+import { keyOf, type TableName } from "./columns.ts";
+import {
+  type Dialect,
+  namingFile,
+  type Row,
+  type Selected,
+  type TableSource,
+} from "./table-source.ts";
 
 export interface ReadHooks {
   /** Called repeatedly with the number of rows of a file that have been read. */
@@ -19,153 +25,145 @@ const ROWS_PER_PAGE = 20_000;
 /** A page of a query that uses an index takes a few milliseconds. */
 const SLOW_MS = 500;
 
+export type Table = ReturnType<typeof createTable>;
+
 /**
- * The rows of an operator's query or CSV file. Their number is known before they are read, because the
- * pages have each of them once only if the database sorts ids as it compares them.
+ * The rows of an operator's query or CSV file, which the source has opened. They are counted before
+ * they are read, because the pages have each of them once only if the database sorts ids as it
+ * compares them.
  */
-export class Table {
-  readonly name: TableName;
-  readonly file: string;
-  readonly header: Header;
-  readonly #source: TableSource;
-  /** The text that follows FROM. */
-  readonly #from: string;
+export function createTable(
+  source: TableSource,
+  name: TableName,
+  { header, from }: Selected,
+  { onRead, onSlow }: ReadHooks,
+) {
+  const { dialect } = source;
+  const file = source.fileOf(name);
   /** The column that identifies a row, or the user of the row. */
-  readonly #column: "id" | "user_id";
-  readonly #hooks: ReadHooks;
-  /** How many rows have an id. */
-  #total = 0;
-  /** How many of them the pages have had so far. */
-  #read = 0;
-  #isSlow = false;
+  const column = keyOf(name);
+  const key = `q.${column}`;
+  const isById = column === "id";
+  const size = isById ? USERS_PER_PAGE : ROWS_PER_PAGE;
+  /** How many rows have an id, and how many of them the pages have had so far. */
+  let total = 0;
+  let read = 0;
+  let isSlow = false;
 
-  /** The source has opened the file of the table. Its rows must be counted before they are read. */
-  constructor(source: TableSource, name: TableName, { header, from }: Selected, hooks: ReadHooks) {
-    this.name = name;
-    this.file = source.fileOf(name);
-    this.header = header;
-    this.#source = source;
-    this.#from = from;
-    this.#column = keyOf(name);
-    this.#hooks = hooks;
-  }
-
-  async count(): Promise<void> {
-    const [counted] = await this.query("", `COUNT(q.${this.#column}) AS total`);
-    this.#total = Number(counted?.total);
-  }
-
-  async query(rest: string, columns = "*"): Promise<Row[]> {
+  async function query(rest: string, columns = "*"): Promise<Row[]> {
     // Handles signals, because SQLite's queries are synchronous.
     await setImmediate();
-    const sql = `SELECT ${columns} FROM ${this.#from} AS q ${rest}`;
-    return namingFile(this.file, this.#source.run(sql));
+    return namingFile(file, source.run(`SELECT ${columns} FROM ${from} AS q ${rest}`));
   }
 
-  /** Lists the rows without an id, which the pages leave out. */
-  listWithoutId(): Promise<Row[]> {
-    return this.query(`WHERE q.${this.#column} IS NULL`);
+  async function readPage(condition: string): Promise<Row[]> {
+    const began = performance.now();
+    // The ids are in the text, because with parameters, MariaDB reads whole tables.
+    const rows = await query(`${condition} ORDER BY ${key} LIMIT ${size + 1}`).catch((error) => {
+      throw !isById && INCOMPARABLE.test(error.message) ? misordered(source, name) : error;
+    });
+
+    const wasSlow = isSlow;
+    isSlow ||= performance.now() - began > SLOW_MS;
+    if (isSlow && !wasSlow) onSlow?.(file);
+    return rows;
   }
 
   /**
    * Yields the rows whose id is above that of `after` and at most that of `upTo`, in the database's
    * order of their ids. Rows whose ids are equal for the database are in the same page.
    */
-  async *pages(after?: Row, upTo?: Row): AsyncGenerator<Row[]> {
-    const isById = this.#column === "id";
-    const size = isById ? USERS_PER_PAGE : ROWS_PER_PAGE;
-    const key = `q.${this.#column}`;
-    const end = upTo ? ` AND ${key} <= ${this.#literalOf(upTo.id)}` : "";
-    let start = after ? `${key} > ${this.#literalOf(after.id)}` : `${key} IS NOT NULL`;
+  async function* pages(after?: Row, upTo?: Row): AsyncGenerator<Row[]> {
+    const end = upTo ? ` AND ${key} <= ${literalOf(dialect, upTo.id)}` : "";
+    let start = after ? `${key} > ${literalOf(dialect, after.id)}` : `${key} IS NOT NULL`;
     let isFull: boolean;
 
     do {
-      if (isById) this.#hooks.onRead?.(this.file, this.#read);
-      const rows = await this.#readPage(`WHERE ${start}${end} ORDER BY ${key}`, size + 1);
+      if (isById) onRead?.(file, read);
+      const rows = await readPage(`WHERE ${start}${end}`);
       isFull = rows.length > size;
-      const page = isFull ? await this.#withTies(rows) : rows;
+      const page = isFull ? await withTies(rows, column, dialect, query) : rows;
 
-      this.#read += page.length;
-      if (this.#read > this.#total) throw this.misordered();
+      read += page.length;
+      if (read > total) throw misordered(source, name);
       if (page.length > 0) yield page;
-      start = `${key} > ${this.#literalOf(page.at(-1)?.[this.#column])}`;
+      start = `${key} > ${literalOf(dialect, page.at(-1)?.[column])}`;
     } while (isFull);
 
-    if (isById) this.#hooks.onRead?.(this.file, this.#read);
+    if (isById) onRead?.(file, read);
   }
 
-  /**
-   * Whether the table has one of these ids. They are compared as text, which all databases do by its
-   * bytes, whatever the types of the columns are.
-   */
-  async hasAny(ids: readonly (number | string)[]): Promise<boolean> {
-    const { dialect } = this.#source;
-    const texts = ids.map((id) => dialect.formatText(String(id)));
-    const rows = await this.query(`WHERE ${dialect.cast("q.id")} IN (${texts}) LIMIT 1`, "q.id");
-    return rows.length > 0;
+  return {
+    name,
+    header,
+    query,
+    pages,
+    async count(): Promise<void> {
+      const [counted] = await query("", `COUNT(${key}) AS total`);
+      total = Number(counted?.total);
+    },
+    /** Lists the rows without an id, which the pages leave out. */
+    listWithoutId: () => query(`WHERE ${key} IS NULL`),
+    /**
+     * Whether the table has one of these ids. They are compared as text, which all databases do by
+     * its bytes, whatever the types of the columns are.
+     */
+    async hasAny(ids: readonly (number | string)[]): Promise<boolean> {
+      const texts = ids.map((id) => dialect.formatText(String(id)));
+      const rows = await query(`WHERE ${dialect.cast("q.id")} IN (${texts}) LIMIT 1`, "q.id");
+      return rows.length > 0;
+    },
+    /** Throws if the pages did not have all rows. */
+    finish(): void {
+      if (read < total) throw misordered(source, name);
+    },
+    misordered: () => misordered(source, name),
+  };
+}
+
+/** The error for ids that the database sorts or compares in two ways. */
+function misordered({ dialect, fileOf }: TableSource, name: TableName): Error {
+  const id = dialect.cast("id");
+  const file = fileOf(name);
+  if (keyOf(name) === "id") {
+    return new Error(`${file}: id is not sorted as it is compared; write ${id}`);
   }
+  const problem = `user_id is not compared like id in ${fileOf("users")}`;
+  const advice = `write ${dialect.cast("user_id")} here and ${id} there`;
+  return new Error(`${file}: ${problem}; ${advice}`);
+}
 
-  /** Throws if the pages did not have all rows. */
-  finish(): void {
-    if (this.#read < this.#total) throw this.misordered();
-  }
+/**
+ * Replaces the last row, which begins the next page, and those equal to the one before it by all rows
+ * that are equal. A collation can equate ids that differ, such as a and A, so only the database can
+ * tell.
+ */
+async function withTies(
+  rows: Row[],
+  column: string,
+  dialect: Dialect,
+  query: (rest: string) => Promise<Row[]>,
+): Promise<Row[]> {
+  const literal = (row: Row | undefined) => literalOf(dialect, row?.[column]);
+  const next = rows.at(-1);
+  const page = rows.slice(0, -1);
+  const last = literal(page.at(-1));
+  if (typeof next?.[column] !== "string" && literal(next) !== last) return page;
 
-  /** The error for ids that the database sorts or compares in two ways. */
-  misordered(): Error {
-    const { dialect } = this.#source;
-    const id = dialect.cast("id");
-    if (this.#column === "id") {
-      return new Error(`${this.file}: id is not sorted as it is compared; write ${id}`);
-    }
-    const problem = `user_id is not compared like id in ${this.#source.fileOf("users")}`;
-    const advice = `write ${dialect.cast("user_id")} here and ${id} there`;
-    return new Error(`${this.file}: ${problem}; ${advice}`);
-  }
+  const ties = await query(`WHERE q.${column} = ${last}`);
+  const tied = new Set(ties.map(literal));
+  const untied = page.findLastIndex((row) => !tied.has(literal(row))) + 1;
+  return [...page.slice(0, untied), ...ties];
+}
 
-  async #readPage(condition: string, limit: number): Promise<Row[]> {
-    const began = performance.now();
-    // The ids are in the text, because with parameters, MariaDB reads whole tables.
-    const rows = await this.query(`${condition} LIMIT ${limit}`).catch((error) => {
-      const isMisordered = this.#column === "user_id" && INCOMPARABLE.test(error.message);
-      throw isMisordered ? this.misordered() : error;
-    });
-
-    const isSlow = performance.now() - began > SLOW_MS;
-    if (isSlow && !this.#isSlow) {
-      this.#isSlow = true;
-      this.#hooks.onSlow?.(this.file);
-    }
-    return rows;
-  }
-
-  /**
-   * Replaces the last row, which begins the next page, and those equal to the one before it by all
-   * rows that are equal. A collation can equate ids that differ, such as a and A, so only the
-   * database can tell.
-   */
-  async #withTies(rows: Row[]): Promise<Row[]> {
-    const column = this.#column;
-    const next = rows.at(-1)?.[column];
-    const page = rows.slice(0, -1);
-    const last = this.#literalOf(page.at(-1)?.[column]);
-    if (typeof next !== "string" && this.#literalOf(next) !== last) return page;
-
-    const ties = await this.query(`WHERE q.${column} = ${last}`);
-    const tied = new Set(ties.map((row) => this.#literalOf(row[column])));
-    const untied = page.findLastIndex((row) => !tied.has(this.#literalOf(row[column]))) + 1;
-    return [...page.slice(0, untied), ...ties];
-  }
-
-  /**
-   * Writes an id, as the database returned it, into the text of a query. The database compares this
-   * literal with a column as it compares the column's own values: by its type and its collation.
-   */
-  #literalOf(id: unknown): string {
-    const { dialect } = this.#source;
-    if (isNumber(id)) return String(id);
-    if (id instanceof Uint8Array) return dialect.formatBytes(Buffer.from(id).toString("hex"));
-    return dialect.formatText(String(id));
-  }
+/**
+ * Writes an id, as the database returned it, into the text of a query. The database compares this
+ * literal with a column as it compares the column's own values: by its type and its collation.
+ */
+function literalOf(dialect: Dialect, id: unknown): string {
+  if (typeof id === "number" || typeof id === "bigint") return String(id);
+  if (id instanceof Uint8Array) return dialect.formatBytes(Buffer.from(id).toString("hex"));
+  return dialect.formatText(String(id));
 }
 
 /** The tables that an operator provides. */
@@ -173,5 +171,3 @@ export type Tables = ReadonlyMap<TableName, Table>;
 
 /** The errors of PostgreSQL and MySQL for types and collations that they do not compare. */
 const INCOMPARABLE = /operator does not exist|illegal mix of collations/i;
-
-const isNumber = (id: unknown) => typeof id === "number" || typeof id === "bigint";

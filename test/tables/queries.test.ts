@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { importDataset } from "../../src/import/import.ts";
 import { openDatabase } from "../../src/tables/database-source.ts";
-import { Table } from "../../src/tables/table.ts";
+import { createTable } from "../../src/tables/table.ts";
 import { exported } from "../datasets.ts";
 import { temporaryFolder } from "../support.ts";
 
@@ -144,7 +144,7 @@ test("rows are not taken for those of nobody while the database cannot be asked"
   new Database(join(folder, "db")).close();
   const source = await openDatabase(`sqlite:${join(folder, "db")}`, 1000);
   const selected = await source.open("users", join(folder, "users.sql"));
-  const table = new Table(source, "users", selected, {});
+  const table = createTable(source, "users", selected, {});
   await table.count();
   expect(await table.hasAny([2, 1])).toBe(true);
   expect(await table.hasAny([2, "x"])).toBe(false);
