@@ -25,7 +25,7 @@ import {
 } from "./settings/library-options.ts";
 import { sharedSettings } from "./settings/serve-flags.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
-import { ReloadableSnapshot, type Replacement } from "./snapshot/read/reload.ts";
+import { openReloadable, type Replacement } from "./snapshot/read/reload.ts";
 import type { RemoteSnapshot } from "./snapshot/remote/remote-snapshot.ts";
 import { demoSnapshot, pageAssets } from "./web/assets.ts";
 import { type Logo, parseLogo } from "./web/brand.ts";
@@ -137,7 +137,7 @@ export async function openRoadbook(
   { snapshot, remote, limiter }: Opened,
 ) {
   const pages = values.page ? await openPages(values) : undefined;
-  const reloadable = await ReloadableSnapshot.open(snapshot, values.cacheDir);
+  const reloadable = await openReloadable(snapshot, values.cacheDir);
   const listening: Pick<Listening, "close">[] = [];
   const closing = new AbortController();
   const closed = closing.signal;

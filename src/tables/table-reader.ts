@@ -7,9 +7,7 @@ import { basename, join } from "node:path";
 import type { RawRecord } from "../domain/dataset.ts";
 import { DATABASE_TIMEOUT_MS } from "../domain/limits.ts";
 import {
-  type FoundError,
   type Item,
-  type Location,
   OWN_IDS,
   type RecordReader,
   recordsOf,
@@ -19,11 +17,11 @@ import { mustBeId } from "../domain/validation-errors.ts";
 import { naming } from "../files/errors.ts";
 import { isFolder } from "../files/input.ts";
 import type { IdFormat } from "./cells.ts";
-import { keyOf, type TableName, tableNames, tableOf } from "./columns.ts";
+import { keyOf, type TableName, tableNames } from "./columns.ts";
 import { CompanyNames } from "./company-names.ts";
 import { type CsvOptions, openCsvSource } from "./csv-source.ts";
 import { openDatabase } from "./database-source.ts";
-import { createRowConverter, type RowConverter } from "./row-converter.ts";
+import { createRowConverter } from "./row-converter.ts";
 import { createTable, type ReadHooks, type Table, type Tables } from "./table.ts";
 import type { TableSource } from "./table-source.ts";
 import { readUserPages } from "./user-reader.ts";
@@ -42,7 +40,7 @@ export function openCsv(
   const files = isFolder(path)
     ? findTables(path, "csv")
     : new Map<TableName, string>([["users", asFile(path)]]);
-  return new TableReader(openCsvSource(ids, options), files, ids, { onRead });
+  return createReader(openCsvSource(ids, options), files, ids, { onRead });
 }
 
 /** Opens the database at a URL, with the SELECTs in the folder `queries`. */
@@ -55,7 +53,7 @@ export async function openQueries(
   if (!isFolder(queries)) throw new Error(`${queries} is not a folder`);
   const files = findTables(queries, "sql");
   const source = await openDatabase(url, timeoutMs);
-  return new TableReader(source, files, ids, { onRead, onSlow });
+  return createReader(source, files, ids, { onRead, onSlow });
 }
 
 /** Returns the paths of a folder's files, which are named after their tables. */
@@ -115,124 +113,111 @@ function refuseRenamed(
   throw new Error(`${folder} has ${file}; ${advice} ${table}.${ending}`);
 }
 
-class TableReader implements RecordReader {
-  readonly ids = OWN_IDS;
-  readonly unknownColumns: UnknownColumn[] = [];
-  readonly notes: string[] = [];
-  readonly #source: TableSource;
-  readonly #files: ReadonlyMap<TableName, string>;
-  readonly #hooks: ReadHooks;
-  readonly #converter: RowConverter;
-
-  constructor(
-    source: TableSource,
-    files: ReadonlyMap<TableName, string>,
-    ids: IdFormat,
-    hooks: ReadHooks,
-  ) {
-    this.#source = source;
-    this.#files = files;
-    this.#hooks = hooks;
-    this.#converter = createRowConverter(source, ids);
-  }
-
-  [Symbol.asyncDispose](): PromiseLike<void> {
-    return this.#source[Symbol.asyncDispose]();
-  }
-
-  /** Yields all records, and the errors in all other rows. */
-  async *read(): AsyncGenerator<readonly Item[]> {
-    const tables = await this.#openTables();
-    yield* this.#readWithoutId(tables);
-
-    const users = tables.get("users");
-    const names = users?.header.columns.has("company") ? await this.#readNames(users) : undefined;
-    const members = await this.#countMembers(users);
-    const known = { role: new Set<unknown>(), achievement: new Set<unknown>() };
-    yield* this.#readAll(tables, "role", ({ id }) => known.role.add(id));
-    yield* this.#readAll(tables, "achievement", ({ id }) => known.achievement.add(id));
-    // A user is written with the name of the company, so companies come before users.
-    yield* this.#readAll(tables, "company", (company) => {
-      names?.know(company);
-      const count = names?.countMembers(company.name) ?? members.get(company.id);
-      company.member_count ??= count ?? 0;
-    });
-    if (names && !tables.has("companies")) yield this.#makeCompanies(names);
-    if (names) this.#converter.findCompanies(names);
-    yield* readUserPages(tables, this.#converter, known);
-
-    for (const table of tables.values()) table.finish();
-  }
-
-  locate(error: FoundError): Location {
-    return this.#converter.locate(error);
-  }
+function createReader(
+  source: TableSource,
+  files: ReadonlyMap<TableName, string>,
+  ids: IdFormat,
+  hooks: ReadHooks,
+): RecordReader {
+  const converter = createRowConverter(source, ids);
+  const unknownColumns: UnknownColumn[] = [];
+  const notes: string[] = [];
 
   /** Opens all files, so that a wrong header is an error before anything is counted. */
-  async #openTables(): Promise<Tables> {
+  async function openTables(): Promise<Tables> {
     const tables = new Map<TableName, Table>();
-    for (const [name, path] of this.#files) {
-      const selected = await this.#source.open(name, path);
+    for (const [name, path] of files) {
+      const selected = await source.open(name, path);
       const { unknown, note } = selected.header;
-      this.unknownColumns.push(...unknown);
-      if (note !== undefined) this.notes.push(note);
-      this.notes.push(...selected.notes);
-      tables.set(name, createTable(this.#source, name, selected, this.#hooks));
+      unknownColumns.push(...unknown);
+      if (note !== undefined) notes.push(note);
+      notes.push(...selected.notes);
+      tables.set(name, createTable(source, name, selected, hooks));
     }
     for (const table of tables.values()) await table.count();
     return tables;
   }
 
   /** Yields the errors in rows without an id, which are in no page. */
-  async *#readWithoutId(tables: Tables): AsyncGenerator<Item[]> {
+  async function* readWithoutId(tables: Tables): AsyncGenerator<Item[]> {
     for (const [name, table] of tables) {
       const rows = await table.listWithoutId();
       const error = mustBeId(keyOf(name), undefined);
-      yield rows.map((row) => this.#converter.toProblem(name, row, error));
+      yield rows.map((row) => converter.toProblem(name, row, error));
     }
   }
 
   /** Reads how users write the names of their companies. */
-  async #readNames(users: Table): Promise<CompanyNames> {
-    const hasTable = this.#files.has("companies");
-    const names = new CompanyNames(hasTable ? this.#source.fileOf("companies") : undefined);
-    const columns = `${this.#source.dialect.cast("q.company")} AS company, q.public AS public, COUNT(*) AS users`;
+  async function readNames(users: Table): Promise<CompanyNames> {
+    const names = new CompanyNames(files.has("companies") ? source.fileOf("companies") : undefined);
+    const columns = `${source.dialect.cast("q.company")} AS company, q.public AS public, COUNT(*) AS users`;
     for (const row of await users.query("GROUP BY 1, 2", columns)) {
-      const { company, public: isPublic } = this.#converter.toCells(row);
+      const { company, public: isPublic } = converter.toCells(row);
       names.add(company, isPublic === true, Number(row.users));
     }
     return names;
   }
 
-  #makeCompanies(names: CompanyNames): Item[] {
-    const made = names.make();
-    this.notes.push(`${this.#source.fileOf("users")}: ${names.describe()}`);
-    return made.map((record, at) => ({ record, at: at + 1 }));
-  }
-
   /** Counts how many users each company has. */
-  async #countMembers(users: Table | undefined): Promise<Map<unknown, number>> {
+  async function countMembers(users: Table | undefined): Promise<Map<unknown, number>> {
     const members = new Map<unknown, number>();
-    if (!users?.header.columns.has("company_id")) return members;
-
     const columns = "q.company_id AS company_id, COUNT(*) AS members";
-    for (const row of await users.query("GROUP BY q.company_id", columns)) {
-      const id = this.#converter.toCells(row).company_id;
+    const hasIds = users?.header.columns.has("company_id");
+    for (const row of hasIds ? await users.query("GROUP BY q.company_id", columns) : []) {
+      const id = converter.toCells(row).company_id;
       members.set(id, (members.get(id) ?? 0) + Number(row.members));
     }
     return members;
   }
 
   /** Yields all records of a type. Calls `see` with each of them first. */
-  async *#readAll(
-    tables: Tables,
+  async function* readAll(
+    table: Table | undefined,
     type: "role" | "achievement" | "company",
     see: (record: RawRecord) => void,
   ): AsyncGenerator<Item[]> {
-    for await (const rows of tables.get(tableOf(type))?.pages() ?? []) {
-      const items = this.#converter.toRecords(type, rows);
+    for await (const rows of table?.pages() ?? []) {
+      const items = converter.toRecords(type, rows);
       for (const record of recordsOf(items)) see(record);
       yield items;
     }
   }
+
+  /** Yields all records, and the errors in all other rows. */
+  async function* read(): AsyncGenerator<readonly Item[]> {
+    const tables = await openTables();
+    yield* readWithoutId(tables);
+
+    const users = tables.get("users");
+    const names = users?.header.columns.has("company") ? await readNames(users) : undefined;
+    const members = await countMembers(users);
+    const known = { role: new Set<unknown>(), achievement: new Set<unknown>() };
+    yield* readAll(tables.get("roles"), "role", ({ id }) => known.role.add(id));
+    yield* readAll(tables.get("achievements"), "achievement", ({ id }) =>
+      known.achievement.add(id),
+    );
+    // A user is written with the name of the company, so companies come before users.
+    yield* readAll(tables.get("companies"), "company", (company) => {
+      names?.know(company);
+      const count = names?.countMembers(company.name) ?? members.get(company.id);
+      company.member_count ??= count ?? 0;
+    });
+    if (names && !tables.has("companies")) {
+      yield names.make().map((record, at) => ({ record, at: at + 1 }));
+      notes.push(`${source.fileOf("users")}: ${names.describe()}`);
+    }
+    if (names) converter.findCompanies(names);
+    yield* readUserPages(tables, converter, known);
+
+    for (const table of tables.values()) table.finish();
+  }
+
+  return {
+    ids: OWN_IDS,
+    unknownColumns,
+    notes,
+    read,
+    locate: converter.locate,
+    [Symbol.asyncDispose]: () => source[Symbol.asyncDispose](),
+  };
 }

@@ -42,112 +42,90 @@ interface FileVersion {
   state: string;
 }
 
-export class ReloadableSnapshot {
-  #snapshot: Snapshot;
-  /** The path or bytes of the snapshot. */
-  #source: string | Uint8Array;
-  /** The version that was last opened or refused. */
-  #version: FileVersion;
-  readonly #copyFolder: string | undefined;
-  #refused: SnapshotError | undefined;
-  #isClosed = false;
-  #lastTask: Promise<unknown> = Promise.resolve();
+export type ReloadableSnapshot = Awaited<ReturnType<typeof openReloadable>>;
 
-  private constructor(
-    snapshot: Snapshot,
-    version: FileVersion,
-    source: string | Uint8Array,
-    copyFolder: string | undefined,
-  ) {
-    this.#snapshot = snapshot;
-    this.#version = version;
-    this.#source = source;
-    this.#copyFolder = copyFolder;
-  }
-
-  /** Opens a snapshot from its path or bytes. */
-  static async open(source: string | Uint8Array, copyFolder?: string): Promise<ReloadableSnapshot> {
-    // Found before the file is opened, so that a replacement in between is noticed.
-    const version = await findVersion(source);
-    const snapshot = await openSnapshot(source, copyFolder);
-    return new ReloadableSnapshot(snapshot, version, source, copyFolder);
-  }
-
-  /** The snapshot to read from, until the next await: it may be closed after that. */
-  readonly current = (): Snapshot => this.#snapshot;
-
-  refused(): SnapshotError | undefined {
-    return this.#refused;
-  }
-
-  /**
-   * Opens the file if it has changed, or was refused and `isForced` is set. Resolves to undefined
-   * unless there is a new snapshot or the first error of a file, which may still be written.
-   */
-  refresh(isForced = false): Promise<Replacement | undefined> {
-    return this.#enqueue(() => this.#check(isForced));
-  }
-
-  /**
-   * Replaces a snapshot in memory with the result of passing its bytes to `transform`. Resolves to
-   * undefined if the snapshot has been closed by then.
-   */
-  change(transform: (bytes: Uint8Array) => Promise<Uint8Array>): Promise<Meta | undefined> {
-    return this.#enqueue(async () => {
-      if (typeof this.#source === "string") {
-        throw new TypeError("for a snapshot file, call applyChanges and then refresh");
-      }
-      const bytes = await transform(this.#source);
-      const meta = this.#swap(await openSnapshot(bytes));
-      this.#source = bytes;
-      return meta;
-    });
-  }
-
-  /** Running tasks have no further effect. */
-  close(): void {
-    if (!this.#isClosed) this.#snapshot.close();
-    this.#isClosed = true;
-  }
+/** Opens a snapshot from its path or bytes. */
+export async function openReloadable(given: string | Uint8Array, copyFolder?: string) {
+  let source = given;
+  // The version that was last opened or refused. Found before the file is opened, so that a
+  // replacement in between is noticed.
+  let version = await findVersion(source);
+  let snapshot = await openSnapshot(source, copyFolder);
+  let refused: SnapshotError | undefined;
+  let isClosed = false;
+  let lastTask: Promise<unknown> = Promise.resolve();
 
   /** Runs one task after another. */
-  #enqueue<T>(task: () => Promise<T>): Promise<T> {
-    const result = this.#lastTask.then(task);
-    this.#lastTask = result.catch(() => {});
+  function enqueue<T>(task: () => Promise<T>): Promise<T> {
+    const result = lastTask.then(task);
+    lastTask = result.catch(() => {});
     return result;
   }
 
-  async #check(isForced: boolean): Promise<Replacement | undefined> {
-    const before = this.#version;
-    this.#version = await findVersion(this.#source);
-    const isRetry = this.#refused !== undefined && isForced;
-    const isSameFile = this.#version.file === before.file;
-    const hasChanged = !isSameFile || this.#version.state !== before.state;
-    if (this.#isClosed || !(hasChanged || isRetry)) return undefined;
-
-    try {
-      const meta = this.#swap(await openSnapshot(this.#source, this.#copyFolder));
-      return meta && { meta };
-    } catch (error) {
-      const isKnown = this.#refused !== undefined && isSameFile;
-      const isBug = !(error instanceof SnapshotError);
-      this.#refused = isBug ? new SnapshotError("cannot be opened because of a bug") : error;
-      if (isBug) throw error;
-      return isKnown ? undefined : { refused: this.#refused };
-    }
-  }
-
-  #swap(next: Snapshot): Meta | undefined {
-    if (this.#isClosed) {
+  function swap(next: Snapshot): Meta | undefined {
+    if (isClosed) {
       next.close();
       return undefined;
     }
     // Reads are synchronous, so no read of the old snapshot can be in progress.
-    this.#snapshot.close();
-    this.#snapshot = next;
-    this.#refused = undefined;
+    snapshot.close();
+    snapshot = next;
+    refused = undefined;
     return next.meta;
   }
+
+  async function check(isForced: boolean): Promise<Replacement | undefined> {
+    const before = version;
+    version = await findVersion(source);
+    const isRetry = refused !== undefined && isForced;
+    const isSameFile = version.file === before.file;
+    const hasChanged = !isSameFile || version.state !== before.state;
+    if (isClosed || !(hasChanged || isRetry)) return undefined;
+
+    try {
+      const meta = swap(await openSnapshot(source, copyFolder));
+      return meta && { meta };
+    } catch (error) {
+      const isKnown = refused !== undefined && isSameFile;
+      const isBug = !(error instanceof SnapshotError);
+      refused = isBug ? new SnapshotError("cannot be opened because of a bug") : error;
+      if (isBug) throw error;
+      return isKnown ? undefined : { refused };
+    }
+  }
+
+  return {
+    /** The snapshot to read from, until the next await: it may be closed after that. */
+    current: (): Snapshot => snapshot,
+    refused: () => refused,
+
+    /**
+     * Opens the file if it has changed, or was refused and `isForced` is set. Resolves to undefined
+     * unless there is a new snapshot or the first error of a file, which may still be written.
+     */
+    refresh: (isForced = false) => enqueue(() => check(isForced)),
+
+    /**
+     * Replaces a snapshot in memory with the result of passing its bytes to `transform`. Resolves to
+     * undefined if the snapshot has been closed by then.
+     */
+    change: (transform: (bytes: Uint8Array) => Promise<Uint8Array>) =>
+      enqueue(async () => {
+        if (typeof source === "string") {
+          throw new TypeError("for a snapshot file, call applyChanges and then refresh");
+        }
+        const bytes = await transform(source);
+        const meta = swap(await openSnapshot(bytes));
+        source = bytes;
+        return meta;
+      }),
+
+    /** Running tasks have no further effect. */
+    close(): void {
+      if (!isClosed) snapshot.close();
+      isClosed = true;
+    },
+  };
 }
 
 /** A snapshot in memory has only one version. A hung network drive does not block the server. */
