@@ -21,7 +21,7 @@ import { keyOf, type TableName, tableNames } from "./columns.ts";
 import { CompanyNames } from "./company-names.ts";
 import { type CsvOptions, openCsvSource } from "./csv-source.ts";
 import { openDatabase } from "./database-source.ts";
-import { createRowConverter } from "./row-converter.ts";
+import { createRowConverter, type RowConverter } from "./row-converter.ts";
 import { createTable, type ReadHooks, type Table, type Tables } from "./table.ts";
 import type { TableSource } from "./table-source.ts";
 import { readUserPages } from "./user-reader.ts";
@@ -158,18 +158,6 @@ function createReader(
     return names;
   }
 
-  /** Counts how many users each company has. */
-  async function countMembers(users: Table | undefined): Promise<Map<unknown, number>> {
-    const members = new Map<unknown, number>();
-    const columns = "q.company_id AS company_id, COUNT(*) AS members";
-    const hasIds = users?.header.columns.has("company_id");
-    for (const row of hasIds ? await users.query("GROUP BY q.company_id", columns) : []) {
-      const id = converter.toCells(row).company_id;
-      members.set(id, (members.get(id) ?? 0) + Number(row.members));
-    }
-    return members;
-  }
-
   /** Yields all records of a type. Calls `see` with each of them first. */
   async function* readAll(
     table: Table | undefined,
@@ -190,7 +178,7 @@ function createReader(
 
     const users = tables.get("users");
     const names = users?.header.columns.has("company") ? await readNames(users) : undefined;
-    const members = await countMembers(users);
+    const members = await countMembers(users, converter);
     const known = { role: new Set<unknown>(), achievement: new Set<unknown>() };
     yield* readAll(tables.get("roles"), "role", ({ id }) => known.role.add(id));
     yield* readAll(tables.get("achievements"), "achievement", ({ id }) =>
@@ -220,4 +208,20 @@ function createReader(
     locate: converter.locate,
     [Symbol.asyncDispose]: () => source[Symbol.asyncDispose](),
   };
+}
+
+/** Counts how many users each company has. */
+async function countMembers(
+  users: Table | undefined,
+  { toCells }: RowConverter,
+): Promise<Map<unknown, number>> {
+  const members = new Map<unknown, number>();
+  if (!users?.header.columns.has("company_id")) return members;
+
+  const columns = "q.company_id AS company_id, COUNT(*) AS members";
+  for (const row of await users.query("GROUP BY q.company_id", columns)) {
+    const id = toCells(row).company_id;
+    members.set(id, (members.get(id) ?? 0) + Number(row.members));
+  }
+  return members;
 }
