@@ -129,6 +129,22 @@ describe("imports", () => {
     }
   });
 
+  test("a server starts without what loads Node's streams, which would take a fifth of its start", () => {
+    const loaded = new Set(["commands/serve.ts"]);
+    for (const file of loaded) {
+      const code = /^(?:import|export) (?!type\b)[^;]*?"(\.[^"]+)"/gm;
+      for (const [, path = ""] of (texts.get(file) ?? "").matchAll(code)) {
+        loaded.add(relative(source, resolve(source, dirname(file), path)));
+      }
+    }
+    const code =
+      /^import (?!type\b)[^;]*?"node:(?:child_process|crypto|https?|net|stream|tls|tty|zlib)\b/m;
+    const users = files.filter((file) => findLine(file, code) !== undefined);
+    expect(users.filter((file) => loaded.has(file))).toEqual([]);
+    expect(users).toContain("server/certificate.ts");
+    expect(loaded).toContain("http/response.ts");
+  });
+
   test("no file imports itself through others", () => {
     let left = files;
     for (;;) {
