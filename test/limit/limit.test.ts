@@ -88,3 +88,19 @@ test.each([[[]], [["127.0.0.1"]]])(
     expect(await remaining(undefined, "192.0.2.7")).toBe("2");
   },
 );
+
+test("waiting for Retry-After is enough, and a second less is not", async () => {
+  let now = Date.UTC(2026, 0, 1);
+  const { get } = await open({ searchLimit: 1, searchWindow: "60s", clock: () => now });
+  const search = async () => {
+    const { status, headers } = await get("/search/users?q=no");
+    return [status, headers.get("retry-after")];
+  };
+  expect(await search()).toEqual([200, null]);
+  now += 500;
+  expect(await search()).toEqual([429, "60"]);
+  now += 59_000;
+  expect(await search()).toEqual([429, "1"]);
+  now += 1000;
+  expect(await search()).toEqual([200, null]);
+});

@@ -28,3 +28,12 @@ test.each(examples)("query %s, name %s: tier %s", (query, name, tier) => {
   const scan = searchAsWritten([{ id: 1, spellings: spellingsAsWritten(name), sortKey: 0 }]);
   expect(scan(query)).toEqual(tier === "none" || tier === "6" ? [] : [1]);
 });
+
+test("a mark belongs to the letter before it, so the letter after it begins no word", () => {
+  for (const [name, query, tier] of [
+    ["किरण", "रण", 4],
+    ["का रण", "रण", 3],
+    ["किरण", "कि", 2],
+  ] as const)
+    expect([name, query, tierOf(spell(name), spell(query))]).toEqual([name, query, tier]);
+});
