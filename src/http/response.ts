@@ -45,7 +45,7 @@ export type Respond = ReturnType<typeof createRespond>;
 
 export function createRespond(options: AppOptions, contexts: RequestContexts) {
   const { onResponse, onBug, basePath } = options;
-  const maker = new ResponseMaker(options);
+  const make = createMaker(options);
 
   function respond(handled: Handled & { responseValue: object }): Response;
   function respond(handled: Handled): Response | undefined;
@@ -55,7 +55,7 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
     const context = contexts.of(request);
     const isHead = context.method === "HEAD" && request.method === "GET";
 
-    const response = maker.make(responseValue, cache, context, isHead);
+    const response = make(responseValue, cache, context, isHead);
     if (onResponse) report(context, route, response.status);
     return response;
   }
@@ -82,53 +82,27 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
   return respond;
 }
 
-/** Makes a `Response` of what a handler or a hook has returned. */
-class ResponseMaker {
-  readonly #options: AppOptions;
+/** Returns what makes a `Response` of what a handler or a hook has returned. */
+function createMaker(options: AppOptions) {
   /** The headers that all responses with the same storage have. */
-  readonly #prepared: Partial<Record<Storage, Headers>> = {};
+  const prepared: Partial<Record<Storage, Headers>> = {};
 
-  constructor(options: AppOptions) {
-    this.#options = options;
-  }
-
-  make(
-    value: unknown,
-    cache: CachePolicy | undefined,
-    context: RequestContext,
-    isHead: boolean,
-  ): Response {
-    // It comes from the `onError` of a host app, and stays as it is.
-    if (value instanceof Response) return value;
-    if (value instanceof DroppedConnection) return this.#drop(context, isHead);
-    return this.#makeFrom(contentOf(value, cache), context, isHead);
-  }
-
-  /** Makes a server close the connection. For HEAD, Bun would send the headers, so HEAD gets an error. */
-  #drop(context: RequestContext, isHead: boolean): Response {
-    if (isHead) return this.#makeFrom(contentOf(fail("internal_error")), context, isHead);
-    context.isDropped = true;
-    // The body fails immediately, without a reason, because Bun would print that.
-    return new Response(new ReadableStream({ start: (stream) => stream.error() }));
-  }
-
-  #makeFrom(content: Content, context: RequestContext, isHead: boolean): Response {
+  function makeFrom(content: Content, context: RequestContext, isHead: boolean): Response {
     const { type } = content;
     const isPrivate = content.storage === "public" && !context.isShareable;
     const storage = isPrivate ? "private" : content.storage;
     const { status, headers, retryAfterSeconds } = content.options;
 
     const isStored = storage !== "none";
-    const coding =
-      isStored && this.#options.compress ? codingFor(content, context.headers) : "identity";
+    const coding = isStored && options.compress ? codingFor(content, context.headers) : "identity";
     const etag = isStored ? content.etagIn(coding) : undefined;
     const isKnown = etag !== undefined && isNoneMatch(context.headers.get("if-none-match"), etag);
     const body = isKnown ? null : content.encode(coding);
 
-    this.#prepared[storage] ??= prepareHeaders(storage, this.#options);
+    prepared[storage] ??= prepareHeaders(storage, options);
     const response = new Response(isHead ? null : body, {
       status: isKnown ? 304 : (status ?? 200),
-      headers: this.#prepared[storage],
+      headers: prepared[storage],
     });
     if (etag !== undefined) response.headers.set("etag", etag);
     if (body !== null) {
@@ -136,7 +110,7 @@ class ResponseMaker {
       if (coding !== "identity") response.headers.set("content-encoding", coding);
       if (isHead) response.headers.set("content-length", String(lengthOf(body)));
     }
-    if (this.#options.pages?.allowIndexing && isStored && type.startsWith("text/html")) {
+    if (options.pages?.allowIndexing && isStored && type.startsWith("text/html")) {
       response.headers.delete("x-robots-tag");
     }
 
@@ -150,6 +124,26 @@ class ResponseMaker {
     setHeaders(response, headers);
     return response;
   }
+
+  /** Makes a server close the connection. For HEAD, Bun would send the headers, so HEAD gets an error. */
+  function drop(context: RequestContext, isHead: boolean): Response {
+    if (isHead) return makeFrom(contentOf(fail("internal_error")), context, isHead);
+    context.isDropped = true;
+    // The body fails immediately, without a reason, because Bun would print that.
+    return new Response(new ReadableStream({ start: (stream) => stream.error() }));
+  }
+
+  return (
+    value: unknown,
+    cache: CachePolicy | undefined,
+    context: RequestContext,
+    isHead: boolean,
+  ): Response => {
+    // It comes from the `onError` of a host app, and stays as it is.
+    if (value instanceof Response) return value;
+    if (value instanceof DroppedConnection) return drop(context, isHead);
+    return makeFrom(contentOf(value, cache), context, isHead);
+  };
 }
 
 function setHeaders(response: Response, headers: Record<string, string> = {}): void {

@@ -27,7 +27,7 @@ import { type LineSource, openLines } from "./line-reader.ts";
 import { describeSnapshot } from "./old-snapshot.ts";
 import type { ApplyOptions, HideOptions } from "./options.ts";
 import { type Report, readDataset } from "./read-dataset.ts";
-import { duplicateId, RowWriter } from "./row-writer.ts";
+import { createRowWriter, duplicateId } from "./row-writer.ts";
 import { SnapshotWriter } from "./snapshot-writer.ts";
 import { type Summary, summarizeChanges } from "./summary.ts";
 import { createTakedowns } from "./takedowns.ts";
@@ -189,7 +189,7 @@ async function openWork(
 
 /** Makes the changes of a change file to the rows of a database. `nowMs` is the time of takedowns. */
 function createChangeHandler(db: Database, ids: Ids, nowMs: number) {
-  const rows = new RowWriter(db, ids);
+  const rows = createRowWriter(db, ids);
   const names = new NameChanges(db.$client);
   const takedowns = createTakedowns(db, nowMs);
   /** The changed records and the positions of their changes, by type and id. */
@@ -214,7 +214,7 @@ function createChangeHandler(db: Database, ids: Ids, nowMs: number) {
     changes.set(`${type} ${id}`, change);
     if (type === "user" || type === "company") names.note(type, id);
     // Users who were written earlier may have become too long.
-    if (type === "achievement") rows.mostUnlocks = Number.POSITIVE_INFINITY;
+    if (type === "achievement") rows.totals.mostUnlocks = Number.POSITIVE_INFINITY;
     if (type === "user" && isPublicUser(record)) takedowns.end(id);
     else if (type === "user") takedowns.begin(id);
 
@@ -237,7 +237,7 @@ function createChangeHandler(db: Database, ids: Ids, nowMs: number) {
     return summarizeChanges(db, old, {
       users: changed("user"),
       hasAchievement: changed("achievement").length > 0,
-      unlocked: rows.unlocked,
+      unlocked: rows.totals.unlocked,
     });
   }
 

@@ -27,8 +27,8 @@ import type { LineSource } from "./line-reader.ts";
 import { type OldNames, readOldSnapshot } from "./old-snapshot.ts";
 import type { ImportOptions } from "./options.ts";
 import { type ReadReport, readDataset } from "./read-dataset.ts";
-import { RowWriter } from "./row-writer.ts";
-import { SkippingWriter } from "./skip-invalid.ts";
+import { createRowWriter } from "./row-writer.ts";
+import { createSkippingWriter } from "./skip-invalid.ts";
 import { SnapshotWriter } from "./snapshot-writer.ts";
 import { findSource, openReader, type Source } from "./source.ts";
 import { summarize } from "./summary.ts";
@@ -116,7 +116,7 @@ function fillRows(
   ids: Ids,
   options: ImportOptions,
 ): Promise<ReadReport> {
-  const handler = options.skipInvalid ? new SkippingWriter(db, ids) : new RowWriter(db, ids);
+  const handler = options.skipInvalid ? createSkippingWriter(db, ids) : createRowWriter(db, ids);
   return readDataset(reader, handler, ids, builtAtMs, {
     ...options,
     refusesRounded: !options.force,

@@ -14,7 +14,7 @@ import { spell } from "../search/fold.ts";
 import { countOf } from "../snapshot/format/meta.ts";
 import type { Unlock } from "../snapshot/format/records.ts";
 import { achievement, company, privateUser, role, user } from "../snapshot/format/schema.ts";
-import { type Database, prepareText, type Statement } from "../sqlite/driver.ts";
+import { type Database, prepareText } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
 import {
   createPending,
@@ -23,7 +23,7 @@ import {
   reportLongUsers,
   reportMissing,
 } from "./last-checks.ts";
-import type { RecordHandler, Report } from "./read-dataset.ts";
+import type { Report } from "./read-dataset.ts";
 
 const limits = {
   role: { table: role, max: MAX_ROLE_DEFINITIONS, name: "roles" },
@@ -36,94 +36,45 @@ const limits = {
 
 const id = sql.placeholder("id");
 
-export class RowWriter implements RecordHandler<DatasetLine> {
-  readonly validate = validateRecord;
-  /** How many achievements the users have unlocked whose rows were added, less those removed. */
-  unlocked = 0;
-  /** How many achievements a user may have at most. */
-  mostUnlocks = 0;
-  /** The records that a change deletes. */
-  readonly deletions: Deletion[] = [];
-  protected readonly db: Database;
-  readonly #ids: Ids;
-  readonly #inserts: ReturnType<typeof prepareInserts>;
-  readonly #deletions: ReturnType<typeof prepareDeletions>;
-  readonly #pending: Statement<unknown>;
+export type RowWriter = ReturnType<typeof createRowWriter>;
+
+export function createRowWriter(db: Database, ids: Ids) {
+  const inserts = prepareInserts(db);
+  const removals = prepareDeletions(db);
+  const pending = createPending(db.$client);
   /** The ids of the roles and achievements read so far. */
-  readonly #known = { role: new Set<number>(), achievement: new Set<number>() };
+  const known = { role: new Set<number>(), achievement: new Set<number>() };
+  const totals = {
+    /** How many achievements the users have unlocked whose rows were added, less those removed. */
+    unlocked: 0,
+    /** How many achievements a user may have at most. */
+    mostUnlocks: 0,
+  };
+  /** The records that a change deletes. */
+  const deletions: Deletion[] = [];
 
-  constructor(db: Database, ids: Ids) {
-    this.db = db;
-    this.#ids = ids;
-    this.#inserts = prepareInserts(db);
-    this.#deletions = prepareDeletions(db);
-    this.#pending = createPending(db.$client);
+  function toRow(record: PublicUserLine) {
+    const { company, achievements = [] } = record;
+    totals.mostUnlocks = Math.max(totals.mostUnlocks, achievements.length);
+    return toUserRow(record, company && inserts.findCompany.get(company.id)?.name);
   }
 
-  add(record: DatasetLine, at: Position): FoundError[] {
-    const { type, id } = record;
-    if (type === "role" || type === "achievement") {
-      const ids = this.#known[type];
-      if (ids.size >= limits[type].max && !ids.has(id)) return [tooMany(type)];
-      ids.add(id);
-    }
+  function insertUser(record: PublicUserLine, at: Position): boolean {
+    const { id, roles = [], achievements = [] } = record;
+    const row = toRow(record);
+    if (!inserts.user(row)) return false;
 
-    return this.#insert(record, at) ? [] : [duplicateId(record, this.#ids)];
-  }
-
-  /** Returns whether there was such a record. */
-  remove({ type, id }: RecordKey): boolean {
-    if (type !== "user") return this.#deletions[type].run({ id }).changes > 0;
-    return this.#removePublic(id) || this.#deletions.privateUser.run({ id }).changes > 0;
-  }
-
-  /** Makes a user private. Returns false if the user was private already. */
-  hide(id: number): boolean {
-    this.#removePublic(id);
-    return this.#inserts.privateUser({ id });
-  }
-
-  finish(report: Report): void {
-    nameCompanies(this.db, sql`id IN (SELECT id FROM pending)`);
-    reportMissing(this.db, this.#ids, report);
-    reportDeleted(this.db, this.deletions, this.#ids, report);
-    // When a change file is applied, the old and new rows together may exceed the limit.
-    for (const type of ["role", "achievement"] as const) {
-      if (countOf(this.db, limits[type].table) > limits[type].max) report(tooMany(type));
-    }
-    reportLongUsers(this.db, this.mostUnlocks, report);
-  }
-
-  /** Copies the names of companies into the rows of their members. */
-  nameMembers(companyIds: readonly number[]): void {
-    const ids = JSON.stringify(companyIds);
-    nameCompanies(this.db, sql`company_id IN (SELECT value FROM json_each(${ids}))`);
-  }
-
-  protected toRow({ company, roles = [], achievements = [], ...record }: PublicUserLine) {
-    const companyName = company && this.#inserts.findCompany.get(company.id)?.name;
-    const unlocks = achievements
-      .map(({ id, tier, unlocked_at }): Unlock => [id, tier, parseTime(unlocked_at) ?? 0])
-      .sort(([a, , aTime], [b, , bTime]) => bTime - aTime || a - b);
-
-    this.mostUnlocks = Math.max(this.mostUnlocks, unlocks.length);
-    return {
-      id: record.id,
-      name: record.name,
-      folded: spell(record.name),
-      avatar_url: record.avatar_url ?? null,
-      company_id: company?.id ?? null,
-      company_name: companyName ?? null,
-      company_role: company?.role ?? null,
-      roles: JSON.stringify(roles.toSorted((a, b) => a - b)),
-      created_at: parseTime(record.created_at) ?? 0,
-      achievements: JSON.stringify(unlocks),
-    };
+    totals.unlocked += achievements.length;
+    const isComplete =
+      (row.company_id === null || row.company_name !== null) &&
+      roles.every((role) => known.role.has(role)) &&
+      achievements.every((unlock) => known.achievement.has(unlock.id));
+    if (!isComplete) pending.run(id, at);
+    return true;
   }
 
   /** Writes the row for a record. Returns false if its id is already taken. */
-  #insert(record: DatasetLine, at: Position): boolean {
-    const inserts = this.#inserts;
+  function insert(record: DatasetLine, at: Position): boolean {
     switch (record.type) {
       case "role":
         return inserts.role(record);
@@ -132,30 +83,81 @@ export class RowWriter implements RecordHandler<DatasetLine> {
       case "company":
         return inserts.company({ ...record, folded: spell(record.name) });
       case "user":
-        return record.public ? this.#insertUser(record, at) : inserts.privateUser(record);
+        return record.public ? insertUser(record, at) : inserts.privateUser(record);
     }
   }
 
-  #insertUser(record: PublicUserLine, at: Position): boolean {
-    const { id, roles = [], achievements = [] } = record;
-    const row = this.toRow(record);
-    if (!this.#inserts.user(row)) return false;
-
-    this.unlocked += achievements.length;
-    const known = this.#known;
-    const isComplete =
-      (row.company_id === null || row.company_name !== null) &&
-      roles.every((role) => known.role.has(role)) &&
-      achievements.every((unlock) => known.achievement.has(unlock.id));
-    if (!isComplete) this.#pending.run(id, at);
-    return true;
-  }
-
-  #removePublic(id: number): boolean {
-    const [removed] = this.#deletions.publicUser.all({ id });
-    if (removed) this.unlocked -= removed.unlocked;
+  function removePublic(id: number): boolean {
+    const [removed] = removals.publicUser.all({ id });
+    if (removed) totals.unlocked -= removed.unlocked;
     return removed !== undefined;
   }
+
+  function add(record: DatasetLine, at: Position): FoundError[] {
+    const { type, id } = record;
+    if (type === "role" || type === "achievement") {
+      if (known[type].size >= limits[type].max && !known[type].has(id)) return [tooMany(type)];
+      known[type].add(id);
+    }
+    return insert(record, at) ? [] : [duplicateId(record, ids)];
+  }
+
+  function finish(report: Report): void {
+    nameCompanies(db, sql`id IN (SELECT id FROM pending)`);
+    reportMissing(db, ids, report);
+    reportDeleted(db, deletions, ids, report);
+    // When a change file is applied, the old and new rows together may exceed the limit.
+    for (const type of ["role", "achievement"] as const) {
+      if (countOf(db, limits[type].table) > limits[type].max) report(tooMany(type));
+    }
+    reportLongUsers(db, totals.mostUnlocks, report);
+  }
+
+  return {
+    totals,
+    deletions,
+    validate: validateRecord,
+    toRow,
+    add,
+    finish,
+    /** Returns whether there was such a record. */
+    remove({ type, id }: RecordKey): boolean {
+      if (type !== "user") return removals[type].run({ id }).changes > 0;
+      return removePublic(id) || removals.privateUser.run({ id }).changes > 0;
+    },
+    /** Makes a user private. Returns false if the user was private already. */
+    hide(id: number): boolean {
+      removePublic(id);
+      return inserts.privateUser({ id });
+    },
+    /** Copies the names of companies into the rows of their members. */
+    nameMembers(companyIds: readonly number[]): void {
+      const list = JSON.stringify(companyIds);
+      nameCompanies(db, sql`company_id IN (SELECT value FROM json_each(${list}))`);
+    },
+  };
+}
+
+function toUserRow(
+  { id, name, avatar_url, created_at, company, roles = [], achievements = [] }: PublicUserLine,
+  companyName: string | null | undefined,
+) {
+  const unlocks = achievements
+    .map(({ id, tier, unlocked_at }): Unlock => [id, tier, parseTime(unlocked_at) ?? 0])
+    .sort(([a, , aTime], [b, , bTime]) => bTime - aTime || a - b);
+
+  return {
+    id,
+    name,
+    folded: spell(name),
+    avatar_url: avatar_url ?? null,
+    company_id: company?.id ?? null,
+    company_name: companyName ?? null,
+    company_role: company?.role ?? null,
+    roles: JSON.stringify(roles.toSorted((a, b) => a - b)),
+    created_at: parseTime(created_at) ?? 0,
+    achievements: JSON.stringify(unlocks),
+  };
 }
 
 function prepareInserts(db: Database) {
