@@ -7,7 +7,7 @@ import { SPELLING_END, TRANSLITERATED } from "./fold.ts";
 import { keysOfName } from "./keys/keys.ts";
 import { dividedSpellings } from "./loose.ts";
 import { wordStartsOf } from "./tiers.ts";
-import { wordsIn } from "./words.ts";
+import { DIVIDER, wordsIn } from "./words.ts";
 
 // Folding drops control characters, so no name contains these marks.
 /** Precedes the first two and the first three code points of a name. */
@@ -68,14 +68,20 @@ function ngramsOfSpelling(spelling: string): string {
 /** Returns the n-grams that only loose spellings have. */
 function looseNgramsOf(folded: string, name: string): string {
   let ngrams = "";
-  for (const spelling of dividedSpellings(folded)) ngrams += dividedNgramsOf(wordsIn(spelling));
-  for (const key of keysOfName(name)) ngrams += ngramsOfKey(key);
+  for (const spelling of dividedSpellings(folded)) {
+    if (DIVIDER.test(spelling)) ngrams += dividedNgramsOf(wordsIn(spelling));
+  }
+  const keys = keysOfName(name);
+  for (const key of keys) {
+    // Most keys of a name end with that of the last word.
+    const isPart = keys.some((other) => other.length > key.length && other.endsWith(key));
+    ngrams += ngramsOfKey(key, isPart);
+  }
   return ngrams;
 }
 
 /** Returns the n-grams of joined words that no word has itself. */
 function dividedNgramsOf(words: string[]): string {
-  if (words.length < 2) return "";
   let ngrams = "";
   let previous = "";
   let last = "";
@@ -99,18 +105,22 @@ function dividedNgramsOf(words: string[]): string {
   return ngrams;
 }
 
-function ngramsOfKey(key: string): string {
-  const [first = "", second = "", third = ""] = key;
-  const start = first + second + third + SEPARATOR;
-  let ngrams = third === "" ? KEY + start : "";
+/** Returns the n-grams of a key, or only the first one. No query has a key that is shorter. */
+function ngramsOfKey(key: string, isPart: boolean): string {
+  let ngrams = "";
   let previous = "";
   let last = "";
   for (const point of key) {
-    if (previous !== "") ngrams += KEY + previous + last + point + SEPARATOR;
+    if (previous !== "") {
+      const ngram = previous + last + point + SEPARATOR;
+      if (ngrams === "") ngrams = KEY_START + ngram;
+      if (isPart) return ngrams;
+      ngrams += KEY + ngram;
+    }
     previous = last;
     last = point;
   }
-  return KEY_START + start + ngrams;
+  return ngrams;
 }
 
 function beginningsOf(mark: string, text: string): string {

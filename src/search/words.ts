@@ -1,5 +1,6 @@
 /** Words without what divides them: everything that is neither a letter nor a digit nor a mark. */
-const DIVIDERS = /[^\p{L}\p{N}\p{M}]+/gu;
+export const DIVIDER = /[^\p{L}\p{N}\p{M}]/u;
+const DIVIDERS = new RegExp(`${DIVIDER.source}+`, "gu");
 
 export const wordsIn = (text: string) => text.split(DIVIDERS).filter((word) => word !== "");
 
