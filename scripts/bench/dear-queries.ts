@@ -30,7 +30,11 @@ export async function findDearQueries(
   const draw = createQueries(listCommon(db, kind), random);
   const costs = new Map<string, number>();
 
-  const search = (query: string) => names.find(normalizeQuery(query));
+  /** As on a page, which offers names if nothing is found. */
+  function search(text: string): void {
+    const query = normalizeQuery(text);
+    if (names.find(query).length === 0) names.listSimilar(query);
+  }
   function measure(query: string): void {
     if (costs.has(query) || [...query.trim()].length < 2) return;
     // The first time, pages of the snapshot may still have to be read.

@@ -159,7 +159,7 @@ export const MAX_SIMILAR = 3;
 const MAX_SIMILAR_READ = 500;
 
 /** Hardly any name that FTS5 finds for a loose query fails to match it, and keys take long to make. */
-const MAX_LOOSELY_COMPARED = 300;
+const MAX_LOOSELY_COMPARED = 100;
 
 /** A name must contain one of these texts. A query has at most two spellings. */
 type Contained = [string, string | null];
