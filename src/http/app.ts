@@ -26,7 +26,7 @@ import { health } from "./health.ts";
 import { pageFiles } from "./pages/page-files.ts";
 import { createPages } from "./pages/pages.ts";
 import { createSearchCounter } from "./rate-limit.ts";
-import { RequestContexts } from "./request-context.ts";
+import { createContexts } from "./request-context.ts";
 import { createRequestHandler } from "./request-handler.ts";
 import { createRespond } from "./response.ts";
 import { search } from "./search.ts";
@@ -36,7 +36,7 @@ export type App = ReturnType<ReturnType<typeof createApp>["createMountable"]>;
 
 export function createApp(options: AppOptions) {
   const { limiter, basePath, closed } = options;
-  const contexts = new RequestContexts(options);
+  const contexts = createContexts(options);
   const respond = createRespond(options, contexts);
   const service: Service = {
     ...options,

@@ -64,27 +64,45 @@ const CLIENT_HEADERS = [
   "X-Real-IP",
 ] as const;
 
-/** The context of each request, by its `Request`, the only object that all hooks share. */
-export class RequestContexts {
-  readonly #contexts = new WeakMap<Request, RequestContext>();
-  readonly #options: ContextOptions;
-  /** Undefined after its only call. */
-  #onSharedBudget: ContextOptions["onSharedBudget"];
+export type RequestContexts = ReturnType<typeof createContexts>;
 
-  constructor(options: ContextOptions) {
-    this.#options = options;
-    this.#onSharedBudget = options.onSharedBudget;
+/** Keeps the context of each request by its `Request`, the only object that all hooks share. */
+export function createContexts(options: ContextOptions) {
+  const { clients, defaultPeer, publicUrl, basePath } = options;
+  const contexts = new WeakMap<Request, RequestContext>();
+  /** Undefined after its only call. */
+  let { onSharedBudget } = options;
+
+  const isTrustedPeer = (peer: Peer) => clients.trustsAny && clients.trusts(addressOf(peer));
+
+  function clientOf({ peer, headers }: Sender): Client {
+    return clients.clientOf(addressOf(peer), headers.get("x-forwarded-for"));
+  }
+
+  /** Finds a header that names another client than the one that is counted. */
+  function findOtherClient(sender: Sender): SharedBudget | undefined {
+    return CLIENT_HEADERS.find((name) => {
+      const address = sender.headers.get(name);
+      if (address === null || !isAddress(address)) return false;
+      return clients.clientOf(address, null).key !== clientOf(sender).key;
+    });
+  }
+
+  function reportSharedBudget(sender: Sender, isTrusted: boolean): void {
+    const cause = isTrusted
+      ? findOtherClient(sender)
+      : sender.headers.has("x-forwarded-for") && "X-Forwarded-For";
+    if (!cause) return;
+
+    onSharedBudget?.(cause);
+    onSharedBudget = undefined;
   }
 
   /** Elysia gets `routable` instead of `request`. */
-  start(
-    request: Request,
-    peer: Peer = this.#options.defaultPeer,
-    routable = request,
-  ): RequestContext {
+  function start(request: Request, peer: Peer = defaultPeer, routable = request): RequestContext {
     const { url, method, headers } = request;
-    const isTrusted = this.#isTrusted(peer);
-    if (this.#onSharedBudget) this.#reportSharedBudget({ peer, headers }, isTrusted);
+    const isTrusted = isTrustedPeer(peer);
+    if (onSharedBudget) reportSharedBudget({ peer, headers }, isTrusted);
 
     const context: RequestContext = {
       peer,
@@ -97,66 +115,39 @@ export class RequestContexts {
       limitHeaders: undefined,
       hasNext: false,
       isUnknownPath: false,
-      isShareable:
-        !isTrusted || this.#options.publicUrl !== undefined || !headers.has("x-forwarded-host"),
+      isShareable: !isTrusted || publicUrl !== undefined || !headers.has("x-forwarded-host"),
       isDropped: false,
     };
-    this.#contexts.set(request, context);
-    if (routable !== request) this.#contexts.set(routable, context);
+    contexts.set(request, context);
+    if (routable !== request) contexts.set(routable, context);
     return context;
   }
 
   /** A request that a host's app has refused before our hooks has no context yet, nor a peer. */
-  of(request: Request): RequestContext {
-    return this.#contexts.get(request) ?? this.start(request);
+  function of(request: Request): RequestContext {
+    return contexts.get(request) ?? start(request);
   }
 
-  clientOf({ peer, headers }: Sender): Client {
-    return this.#options.clients.clientOf(addressOf(peer), headers.get("x-forwarded-for"));
-  }
-
-  /** The client whose requests are counted, if they are. */
-  limitedClientOf(request: Request): Client | undefined {
-    const context = this.of(request);
-    // A request without a peer comes from the program that embeds Roadbook.
-    if (context.peer === undefined) return undefined;
-    const client = this.clientOf(context);
-    return client.isLimited ? client : undefined;
-  }
-
-  /** The base URL for links in the response. */
-  readonly baseUrlOf = (request: Request): string => {
-    const { publicUrl, basePath } = this.#options;
-    if (publicUrl !== undefined) return publicUrl;
-    const { url, peer, headers } = this.of(request);
-    const origin = this.#isTrusted(peer) ? forwardedOriginOf(url, headers) : ownOriginOf(url);
-    return origin + basePath;
+  return {
+    start,
+    of,
+    clientOf,
+    /** The client whose requests are counted, if they are. */
+    limitedClientOf(request: Request): Client | undefined {
+      const context = of(request);
+      // A request without a peer comes from the program that embeds Roadbook.
+      if (context.peer === undefined) return undefined;
+      const client = clientOf(context);
+      return client.isLimited ? client : undefined;
+    },
+    /** The base URL for links in the response. */
+    baseUrlOf(request: Request): string {
+      if (publicUrl !== undefined) return publicUrl;
+      const { url, peer, headers } = of(request);
+      const origin = isTrustedPeer(peer) ? forwardedOriginOf(url, headers) : ownOriginOf(url);
+      return origin + basePath;
+    },
   };
-
-  #reportSharedBudget(sender: Sender, isTrusted: boolean): void {
-    const cause = isTrusted
-      ? this.#findOtherClient(sender)
-      : sender.headers.has("x-forwarded-for") && "X-Forwarded-For";
-    if (!cause) return;
-
-    this.#onSharedBudget?.(cause);
-    this.#onSharedBudget = undefined;
-  }
-
-  /** Finds a header that names another client than the one that is counted. */
-  #findOtherClient(sender: Sender): SharedBudget | undefined {
-    return CLIENT_HEADERS.find((name) => {
-      const address = sender.headers.get(name);
-      if (address === null || !isAddress(address)) return false;
-      const named = this.#options.clients.clientOf(address, null);
-      return named.key !== this.clientOf(sender).key;
-    });
-  }
-
-  #isTrusted(peer: Peer): boolean {
-    const { clients } = this.#options;
-    return clients.trustsAny && clients.trusts(addressOf(peer));
-  }
 }
 
 /** Requests whose peer is a function that finds no address all count as one client. */
