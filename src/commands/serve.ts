@@ -265,8 +265,8 @@ async function openServed(
 /** Imported only if needed, because the metrics slow down startup. */
 async function openMetrics({ adminPort }: ServeValues): Promise<Metrics | undefined> {
   if (adminPort === undefined) return undefined;
-  const { Metrics } = await import("../server/metrics.ts");
-  return new Metrics();
+  const { createMetrics } = await import("../server/metrics.ts");
+  return createMetrics();
 }
 
 async function openAdmin(

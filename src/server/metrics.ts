@@ -31,71 +31,60 @@ const BATCH_SIZE = 256;
 /** Default metrics to leave out: wrong outside V8, or about memory that is reserved but unused. */
 const MEANINGLESS = /^(?:nodejs_(?:heap_space|active|version)|process_(?:heap|virtual))_/;
 
-/** Metrics are global to the process, so this is made once. */
-export class Metrics {
-  readonly contentType = register.contentType;
-  readonly #durations;
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/** Metrics are global to the process, so this is called once. */
+export function createMetrics() {
+  addDefaultMetrics();
   /** Durations that the histogram does not have yet. */
-  readonly #pending: { labels: { route: string; status: number }; seconds: number }[] = [];
-  readonly #decisions;
-  readonly #replacements;
+  const pending: { labels: { route: string; status: number }; seconds: number }[] = [];
+  const durations = new Histogram({
+    name: "http_request_duration_seconds",
+    help: "Time from receiving the request headers until the response is ready to send",
+    labelNames: ["route", "status"],
+    buckets: DURATIONS,
+    collect: observePending,
+  });
+  const decisions = new Counter({
+    name: "roadbook_search_limit_decisions_total",
+    help: "Searches that the limit allowed or refused",
+    labelNames: ["decision"],
+  });
+  const replacements = new Counter({
+    name: "roadbook_snapshot_replacements_total",
+    help: "Replacements of the snapshot file that were swapped in or refused",
+    labelNames: ["outcome"],
+  });
+  for (const decision of ["allowed", "refused"]) decisions.inc({ decision }, 0);
+  for (const outcome of ["swapped", "refused"]) replacements.inc({ outcome }, 0);
 
-  constructor() {
-    addDefaultMetrics();
-
-    this.#durations = new Histogram({
-      name: "http_request_duration_seconds",
-      help: "Time from receiving the request headers until the response is ready to send",
-      labelNames: ["route", "status"],
-      buckets: DURATIONS,
-      collect: () => this.#observePending(),
-    });
-
-    this.#decisions = new Counter({
-      name: "roadbook_search_limit_decisions_total",
-      help: "Searches that the limit allowed or refused",
-      labelNames: ["decision"],
-    });
-
-    this.#replacements = new Counter({
-      name: "roadbook_snapshot_replacements_total",
-      help: "Replacements of the snapshot file that were swapped in or refused",
-      labelNames: ["outcome"],
-    });
-
-    for (const decision of ["allowed", "refused"]) this.#decisions.inc({ decision }, 0);
-    for (const outcome of ["swapped", "refused"]) this.#replacements.inc({ outcome }, 0);
+  function observePending(): void {
+    for (const { labels, seconds } of pending) durations.observe(labels, seconds);
+    pending.length = 0;
   }
 
-  /** Called once. Not in the constructor, because counting starts before there is a roadbook. */
-  addGauges({ roadbook, remote, certificate }: Gauged): void {
-    addRoadbookGauges(roadbook);
-    if (certificate) {
-      addGauge("tls_certificate_expiry_timestamp_seconds", "When it expires", () => {
-        return certificate.expiry().getTime() / 1000;
-      });
-    }
-    if (remote) addRemoteGauges(remote);
-  }
-
-  countResponse({ route = "unknown", status, durationMs, search }: ResponseFacts): void {
-    if (search) this.#decisions.inc({ decision: search });
-    this.#pending.push({ labels: { route, status }, seconds: durationMs / 1000 });
-    if (this.#pending.length >= BATCH_SIZE) this.#observePending();
-  }
-
-  countReplacement(outcome: "swapped" | "refused"): void {
-    this.#replacements.inc({ outcome });
-  }
-
-  #observePending(): void {
-    for (const { labels, seconds } of this.#pending) this.#durations.observe(labels, seconds);
-    this.#pending.length = 0;
-  }
-
-  render(): Promise<string> {
-    return register.metrics();
-  }
+  return {
+    contentType: register.contentType,
+    render: () => register.metrics(),
+    /** Called once, later, because counting starts before there is a roadbook. */
+    addGauges({ roadbook, remote, certificate }: Gauged): void {
+      addRoadbookGauges(roadbook);
+      if (certificate) {
+        addGauge("tls_certificate_expiry_timestamp_seconds", "When it expires", () => {
+          return certificate.expiry().getTime() / 1000;
+        });
+      }
+      if (remote) addRemoteGauges(remote);
+    },
+    countResponse({ route = "unknown", status, durationMs, search }: ResponseFacts): void {
+      if (search) decisions.inc({ decision: search });
+      pending.push({ labels: { route, status }, seconds: durationMs / 1000 });
+      if (pending.length >= BATCH_SIZE) observePending();
+    },
+    countReplacement(outcome: "swapped" | "refused"): void {
+      replacements.inc({ outcome });
+    },
+  };
 }
 
 function addDefaultMetrics(): void {

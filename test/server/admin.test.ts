@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createRoadbook, type Roadbook } from "../../src/roadbook.ts";
 import { createAdminFetch } from "../../src/server/admin.ts";
-import { Metrics } from "../../src/server/metrics.ts";
+import { createMetrics } from "../../src/server/metrics.ts";
 import { community } from "../datasets.ts";
 import { root } from "../support.ts";
 
 let roadbook: Roadbook;
-const metrics = new Metrics();
+const metrics = createMetrics();
 let admin: (path: string, init?: RequestInit) => Promise<Response>;
 beforeAll(async () => {
   roadbook = await createRoadbook({
