@@ -40,7 +40,7 @@ export interface RecordItem {
 }
 
 /** An error in a part of the source that is no record. */
-export interface ProblemItem {
+interface ProblemItem {
   problem: FoundError;
   location: Location;
   /** Whether the error is final, even if others are skipped. */

@@ -14,7 +14,7 @@ export const TEMPORARY = existsSync("/var/tmp") ? "/var/tmp" : tmpdir();
 const LOCK = "in-use-by-roadbook";
 const FILES = "files";
 
-export interface TemporaryFolder extends Disposable {
+interface TemporaryFolder extends Disposable {
   /** Where to write. */
   folder: string;
 }

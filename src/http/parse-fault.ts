@@ -103,6 +103,6 @@ export function codeFor({ kind }: Endpoint, status: number): ErrorCode | undefin
 }
 
 /** Any 5xx status is allowed, because proxies add their own. */
-export function canFail(endpoint: Endpoint, status: number): boolean {
+function canFail(endpoint: Endpoint, status: number): boolean {
   return (status >= 500 && status <= 599) || codeFor(endpoint, status) !== undefined;
 }

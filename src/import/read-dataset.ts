@@ -20,7 +20,7 @@ import type { ImportOptions } from "./options.ts";
 import { DatasetError, RecordErrors, SkippedErrors } from "./record-errors.ts";
 
 /** Validates the records of a dataset or a change file and applies them to a database. */
-export interface RecordHandler<Parsed> {
+interface RecordHandler<Parsed> {
   validate(record: RawRecord): Parsed | InvalidRecord;
   /** Applies a record, or returns the errors in it. */
   add(record: Parsed, at: Position): FoundError[];

@@ -36,8 +36,6 @@ const limits = {
 
 const id = sql.placeholder("id");
 
-export type RowWriter = ReturnType<typeof createRowWriter>;
-
 export function createRowWriter(db: Database, ids: Ids) {
   const inserts = prepareInserts(db);
   const removals = prepareDeletions(db);

@@ -8,7 +8,7 @@ import { AmbiguousFile, type CsvForm, MAX_RECORD_BYTES, RecordSplitter } from ".
 export const quoteRules = ["csv", "none"] as const;
 export type QuoteRule = (typeof quoteRules)[number];
 
-export interface CsvFile {
+interface CsvFile {
   name: string;
   path: string;
   table: TableName;
