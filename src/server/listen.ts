@@ -125,8 +125,12 @@ async function listenWithTls(address: ListenAddress, respond: FetchHandler, tls:
     async drain() {
       await readArrived();
       void relay.stop(false);
-      do await sleep(DRAIN_TICK_MS);
-      while (relay.isBusy());
+      // What a server has just sent reaches the relay in the next tick.
+      let idleTicks = 0;
+      while (idleTicks < 2) {
+        await sleep(DRAIN_TICK_MS);
+        idleTicks = relay.isBusy() ? 0 : idleTicks + 1;
+      }
     },
     close: () => relay.stop(true),
   };

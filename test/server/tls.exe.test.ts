@@ -49,7 +49,10 @@ async function openConnection(origin: string) {
   return {
     fingerprint: socket.getPeerCertificate().fingerprint256,
     async ask(request = "GET /health HTTP/1.1\r\nhost: a.example\r\n\r\n") {
-      const received = new Promise((resolve) => socket.once("data", resolve));
+      const received = new Promise((resolve, reject) => {
+        socket.once("data", resolve);
+        socket.once("close", () => reject(new Error("closed without a response")));
+      });
       socket.write(request);
       return String(await received);
     },
@@ -103,12 +106,14 @@ test("with TLS, a shutdown completes the requests that have begun", async () => 
   const { cert, key } = await makeCertificate("IP:127.0.0.1");
   const flags = ["--tls-cert", cert, "--tls-key", key, "--fault", "health:delay=500ms"];
   const server = await openLogged(flags);
-  const connection = await openConnection(server.origin);
-  const response = connection.ask();
+  const connections = await Promise.all(
+    Array.from({ length: 30 }, () => openConnection(server.origin)),
+  );
+  const responses = Promise.all(connections.map((connection) => connection.ask()));
   const closed = server.close();
   await until(() => server.log().includes("stopping"));
-  expect(await response).toStartWith("HTTP/1.1 200 ");
-  connection.close();
+  for (const response of await responses) expect(response).toStartWith("HTTP/1.1 200 ");
+  for (const connection of connections) connection.close();
   await closed;
 });
 
