@@ -1,6 +1,6 @@
 /** The proxies that the guide configures, real and each in front of the executable. */
 import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   findFreePort,
@@ -14,6 +14,9 @@ import {
 import { caddyWith, hasProxy, nginxWith, openProxy, proxies } from "./proxies.ts";
 
 const page = readFileSync(join(root, "scripts/deploy/proxies.md"), "utf8");
+
+const setting = "/proc/sys/net/ipv4/tcp_migrate_req";
+const migratesConnections = existsSync(setting) && readFileSync(setting, "utf8").trim() === "1";
 
 /** Opens a server that the proxy on this machine may speak for, with an admin port. */
 async function openTrusting(...more: string[]) {
@@ -127,6 +130,30 @@ describe.each(Object.entries(proxies))("%s", (name, proxy) => {
     expect(row).toContain(outage);
     await close();
   });
+
+  test.if(hasProxy(proxy) && process.platform === "linux")(
+    "while processes on one port restart one after the other, loses nothing",
+    async () => {
+      const port = String(findFreePort());
+      const words = ["--trusted-proxy", "127.0.0.1", "--reuse-port", "--port", port];
+      const processes = [await openExecutable(words), await openExecutable(words)];
+      const ports = { listen: findFreePort(), upstream: Number(port) };
+      const { origin, close } = await openProxy(proxy, ports);
+      const getStatus = async () => (await fetch(`${origin}/users/public/42`)).status;
+
+      const restart = async () => {
+        for (const [at, old] of processes.entries()) {
+          await old.close();
+          processes[at] = await openExecutable(words);
+        }
+      };
+      const statuses = await underLoad(getStatus, restart);
+      // Otherwise, Linux refuses connections that wait at a process when it stops.
+      const refused = migratesConnections ? [] : [502, 503];
+      expect([...statuses].filter((status) => !refused.includes(status))).toEqual([200]);
+      await Promise.all([close(), ...processes.map((each) => each.close())]);
+    },
+  );
 });
 
 test.if(hasProxy({ program: "nginx" }))("nginx gives each request an id of its own", async () => {
