@@ -42,9 +42,9 @@ export async function openData(source: string, log: Logger) {
       const errors = error instanceof DatasetError ? ` (${plural(error.count, "error")})` : "";
       refused = `cannot be imported${errors}`;
       const reason = describeFailure(error, source).replaceAll(path, source);
-      const kept =
-        "serving the data from before; a restart serves the new data without comparing it";
-      log.error(`${reason}\n${kept}`);
+      const isCompared = reason.includes(" --allow-");
+      const cure = isCompared ? "; a restart serves the new data without comparing it" : "";
+      log.error(`${reason}\nserving the data from before${cure}`);
     }
   }
 
@@ -58,9 +58,11 @@ export async function openData(source: string, log: Logger) {
 /** The advice in an error may name flags that `serve` does not have. */
 function describeFailure(error: unknown, source: string): string {
   const message = error instanceof Error ? error.message : String(error);
-  if (!(error instanceof DatasetError) && !message.includes(" --")) return message;
+  const problem =
+    error instanceof DatasetError ? `${source} cannot be imported\n${message}` : message;
+  if (!message.includes(" --")) return problem;
   const advice = `to add a flag, run roadbook import ${source} --to SNAPSHOT with it, then roadbook SNAPSHOT`;
-  return `${source} cannot be imported\n${message}\n${advice}`;
+  return `${problem}\n${advice}`;
 }
 
 /** Returns the same text as long as the files stay the same, or cannot be read. */

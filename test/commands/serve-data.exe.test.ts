@@ -46,6 +46,7 @@ test("data that is wrong is reported, and the last good data stays", async () =>
   expect(await refused()).toBe("cannot be imported (1 error)");
   expect(log()).toContain("users.csv, line 2: public: must be ");
   expect(log().match(/serving the data from before/g)).toHaveLength(1);
+  expect(log()).not.toContain("restart");
   expect([await nameOf(1), await nameOf(2)]).toEqual(["Ann", "Bo"]);
 
   // Making most people private needs no flag, because nothing but the data decides.
@@ -64,6 +65,7 @@ test("a column that would publish most private people is refused until a restart
   writeFileSync(file, readFileSync(file, "utf8").replaceAll("false", "true"));
   await until(refused);
   expect(log()).toContain(`${file} would publish 4 of its 4 private users; nothing was written`);
+  expect(log()).toContain("a restart serves the new data without comparing it");
   expect([await nameOf(1), await nameOf(5)]).toEqual([undefined, "Bo"]);
   await close();
 
@@ -99,7 +101,7 @@ test.each([
   [
     "members.csv",
     "Username,Joined,Visible\nAnn,2021-05-01,yes\n",
-    "members.csv cannot be imported\nmembers.csv: no column is id; ",
+    "roadbook: members.csv: no column is id; ",
   ],
   ["rows.json", '[{"type":"user"}]', "the input is a JSON array; convert it with jq"],
   ["nothing.csv", undefined, "cannot read nothing.csv: no such file or directory"],
