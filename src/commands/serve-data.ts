@@ -42,7 +42,9 @@ export async function openData(source: string, log: Logger) {
       const errors = error instanceof DatasetError ? ` (${plural(error.count, "error")})` : "";
       refused = `cannot be imported${errors}`;
       const reason = describeFailure(error, source).replaceAll(path, source);
-      const isCompared = reason.includes(" --allow-");
+      const isCompared = ["--allow-reveal", "--allow-renames"].some((flag) =>
+        reason.includes(flag),
+      );
       const cure = isCompared ? "; a restart serves the new data without comparing it" : "";
       log.error(`${reason}\nserving the data from before${cure}`);
     }

@@ -42,7 +42,7 @@ test("data that is wrong is reported, and the last good data stays", async () =>
   const { nameOf, refused, log, close } = await open(folder);
 
   writeFileSync(file, users.replace("1,true,Ann", "1,maybe,Anna"));
-  await until(refused);
+  await until(() => log().includes("serving the data from before"));
   expect(await refused()).toBe("cannot be imported (1 error)");
   expect(log()).toContain("users.csv, line 2: public: must be ");
   expect(log().match(/serving the data from before/g)).toHaveLength(1);
@@ -63,7 +63,8 @@ test("a column that would publish most private people is refused until a restart
   const { nameOf, refused, log, close } = await open(file);
 
   writeFileSync(file, readFileSync(file, "utf8").replaceAll("false", "true"));
-  await until(refused);
+  await until(() => log().includes("serving the data from before"));
+  expect(await refused()).toBe("cannot be imported");
   expect(log()).toContain(`${file} would publish 4 of its 4 private users; nothing was written`);
   expect(log()).toContain("a restart serves the new data without comparing it");
   expect([await nameOf(1), await nameOf(5)]).toEqual([undefined, "Bo"]);
