@@ -38,7 +38,7 @@ const foreign: readonly Foreign[] = [
     starts: /^\x28\xb5\x2f\xfd/,
   },
   {
-    is: "in UTF-16; use iconv -f UTF-16 -t UTF-8 FILE",
+    is: "in UTF-16; save it as UTF-8, or use iconv -f UTF-16 -t UTF-8 FILE > NEW",
     starts: /^(?:\xff\xfe|\xfe\xff|[^\0]\0|\0[^\0])/,
   },
   {

@@ -819,7 +819,7 @@ test.each<[string, Files, string]>([
   [
     "UTF-16",
     { "users.csv": Buffer.from(`\ufeff${users}`, "utf16le") },
-    "users.csv is in UTF-16; use iconv -f UTF-16 -t UTF-8 FILE",
+    "users.csv is in UTF-16; save it as UTF-8, or use iconv -f UTF-16 -t UTF-8 FILE > NEW",
   ],
 ])("%s in a folder is an error", async (_, files, expected) => {
   expect(await errorsOf(files)).toContain(expected);
