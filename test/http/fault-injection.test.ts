@@ -127,7 +127,11 @@ test.each(["/search/users?q=nowak", "/api/users/public/42", "/users/42/achieveme
     expect(truncated.headers.get("cache-control")).toBe("no-store");
     expect(truncated.headers.get("etag")).toBeNull();
     expect(truncated.headers.get("content-type")).toBe("application/json; charset=utf-8");
-    expect(await truncated.text()).toBe(whole.slice(0, whole.length / 2));
+    // Each server's snapshot may be built in another second.
+    const withoutBuild = (text: string) =>
+      text.replace(/"built_at":"[^"]*","sha256":"[\da-f]*/, "");
+    const half = withoutBuild(whole.slice(0, whole.length / 2));
+    expect(withoutBuild(await truncated.text())).toBe(half);
 
     await using spoilt = await open(["*:garbage", "health:garbage"]);
     const garbage = await spoilt.ask(path);
