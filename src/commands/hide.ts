@@ -34,7 +34,7 @@ export const hideCommand = command({
       return `${to}: user ${given} ${wasPublic ? "is now private" : "was private already"}`;
     });
     lines.push(
-      "imports keep them private for an hour; until then, make them private at the source",
+      "imports keep them private for an hour, or as long as --hold says; after that, the source decides",
     );
     const idsOf = (wasPublic: boolean) =>
       found.filter((user) => user.wasPublic === wasPublic).map(({ given }) => given);

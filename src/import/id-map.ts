@@ -55,7 +55,7 @@ export async function openIdMap(
       return createMap(path, db, isStillEmpty());
     });
   } catch (error) {
-    // Whoever holds the lock may be about to write keys.
+    // The command that holds the lock may be about to write keys.
     discard(path, db, !(error instanceof BusyError) && isStillEmpty());
     throw isDamagedDatabase(error) ? noIdMap(path) : error;
   }

@@ -125,7 +125,7 @@ async function listenWithTls(address: ListenAddress, respond: FetchHandler, tls:
     async drain() {
       await readArrived();
       void relay.stop(false);
-      // What a server has just sent reaches the relay in the next tick.
+      // A response that a server has just sent reaches the relay in the next tick.
       let idleTicks = 0;
       while (idleTicks < 2) {
         await sleep(DRAIN_TICK_MS);

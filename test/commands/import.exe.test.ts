@@ -35,7 +35,7 @@ test("a dataset is read from a file or from standard input, plain or gzip", asyn
   }
   expect(listBeside(join(cwd, "s"))).toEqual(["dataset", "s"]);
   const hidden =
-    "s: user 1 is now private\nimports keep them private for an hour; until then, make them private at the source\n";
+    "s: user 1 is now private\nimports keep them private for an hour, or as long as --hold says; after that, the source decides\n";
   expect(await roadbook(["hide", "1", "--to", "s"], { cwd })).toEqual({
     code: 0,
     stdout: hidden,
