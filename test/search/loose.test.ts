@@ -34,6 +34,7 @@ const names: Record<string, string[]> = {
   "Søren Åkesson": ["soeren aakesson", "soren akesson", "sorenakesson"],
   류현진: ["ryu hyeonjin", "ryuhy", "yoo hyeonjin"],
   박지성: ["park jiseong", "bak jiseong", "parkjiseong"],
+  백하진: ["baek", "baek h", "baekhajin", "paik hajin"],
   "이 민준": ["lee minjun", "yi minjun", "i minjun"],
   독립문: ["dongnimmun"],
   王小明: ["wangxiaoming", "wang xiaoming", "xiaoming wang", "xiaoming"],
