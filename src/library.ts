@@ -30,6 +30,7 @@ import type { ApplyOptions, ImportOptions } from "./import/options.ts";
 import { type Changes, createRoadbook as create, type Roadbook } from "./roadbook.ts";
 import type { RoadbookOptions } from "./settings/library-options.ts";
 
+export { version } from "./domain/constants.ts";
 export type { ChangeLine, DatasetLine, DeletionLine, EndLine, IdsLine } from "./domain/dataset.ts";
 export type {
   Achievement,
@@ -46,7 +47,6 @@ export type {
   UserSearchResult,
 } from "./domain/model.ts";
 export type { RecordError } from "./domain/record-reader.ts";
-export { version } from "./domain/version.ts";
 export type { ResponseFacts } from "./http/app-options.ts";
 export type { ErrorBody, ErrorCode } from "./http/error-codes.ts";
 export type { HealthBody } from "./http/health.ts";
@@ -54,16 +54,16 @@ export type { Peer } from "./http/request-context.ts";
 export type { FetchHandler } from "./http/request-handler.ts";
 export type { Differences, WriteReport } from "./import/guard.ts";
 export type { ApplyOptions, ImportOptions } from "./import/options.ts";
-export { DatasetError, type RecordErrors } from "./import/record-errors.ts";
+export { DatasetError, type RecordErrors } from "./import/read-dataset.ts";
 export type { LimiterStatus } from "./limit/decision.ts";
 export type { Changes, Listening, ListenOptions, Roadbook } from "./roadbook.ts";
 export { fold } from "./search/fold.ts";
 export type { NodeListener } from "./server/node-listener.ts";
 export type { RoadbookOptions } from "./settings/library-options.ts";
+export { SnapshotError } from "./snapshot/format/layout.ts";
 export type { Counts, Meta } from "./snapshot/format/meta.ts";
 export { checkSnapshot } from "./snapshot/format/open.ts";
-export { SnapshotError } from "./snapshot/format/snapshot-error.ts";
-export { exportDataset } from "./snapshot/read/export.ts";
+export { exportDataset } from "./snapshot/format/records.ts";
 export type { Replacement } from "./snapshot/read/reload.ts";
 
 /**

@@ -1,8 +1,8 @@
 /** Roadbook as a library: one object that serves a snapshot, a dataset or the demo. */
 import { readFile } from "node:fs/promises";
+import { DEFAULT_HOST } from "./domain/constants.ts";
 import type { ChangeLine, EndLine, IdsLine } from "./domain/dataset.ts";
 import { InvalidValue } from "./domain/invalid-value.ts";
-import { DEFAULT_HOST } from "./domain/limits.ts";
 import { lazy } from "./domain/once.ts";
 import { reasonOf } from "./files/errors.ts";
 import { type App, createApp } from "./http/app.ts";

@@ -9,12 +9,12 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { seedDataset } from "../src/community/community.ts";
+import { MAX_BYTES_IN_MEMORY } from "../src/domain/constants.ts";
 import type { DatasetLine } from "../src/domain/dataset.ts";
-import { MAX_BYTES_IN_MEMORY } from "../src/domain/limits.ts";
 import type { PublicUserLine } from "../src/domain/model.ts";
 import { importDataset } from "../src/import/import.ts";
+import { exportDataset } from "../src/snapshot/format/records.ts";
 import { sealFile } from "../src/snapshot/format/seal.ts";
-import { exportDataset } from "../src/snapshot/read/export.ts";
 import type { Snapshot } from "../src/snapshot/read/reload.ts";
 import { sqlite } from "../src/sqlite/bun.ts";
 import { makeOnce, roadbook, temporaryFolder } from "./support.ts";

@@ -1,9 +1,8 @@
 /** `roadbook check`: verifies a snapshot. */
 import { declare } from "../settings/declare.ts";
 import { checkSnapshot } from "../snapshot/format/open.ts";
-import { command, json, snapshotFile, toLine } from "./command.ts";
-import { writeStdout } from "./output.ts";
-import { describeCounts } from "./report.ts";
+import { command, json, snapshotFile, toLine, writeStdout } from "./command.ts";
+import { describeCounts } from "./written.ts";
 
 export const checkCommand = command({
   settings: declare("Flags", { file: snapshotFile, json }),

@@ -1,6 +1,140 @@
-/** How a command is declared, and what the declarations of several commands have in common. */
+/**
+ * What commands have in common: how they are declared, write results to standard output, show progress
+ * on standard error, and end at signals.
+ */
+import { once } from "node:events";
+import { writeSync } from "node:fs";
+import { constants } from "node:os";
+import { codeOf, reasonOf } from "../files/errors.ts";
 import type { Settings, Values } from "../settings/declare.ts";
 import * as kinds from "../settings/kinds.ts";
+
+const STDOUT = 1;
+
+/** How often to write the progress if standard error is not a terminal. */
+const WRITE_MS = 30_000;
+const LOOK_MS = 1000;
+
+/** The signals that end a command. */
+export const ENDING: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
+
+/** The signals that stop a server. */
+export const STOPPING: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM"];
+
+/** Returns false if the reader has stopped early, as `head` does. Throws if the disk is full. */
+export function writeStdout(text: string): boolean {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; ) {
+    try {
+      at += writeSync(STDOUT, bytes, at);
+    } catch (error) {
+      if (codeOf(error) === "EPIPE") return false;
+      if (codeOf(error) !== "EAGAIN") {
+        throw new Error(`cannot write to standard output: ${reasonOf(error)}`);
+      }
+      // The pipe is full, and its reader has made it non-blocking.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+    }
+  }
+  return true;
+}
+
+/** Writes a summary. If that fails, only warns, because the file has already been replaced. */
+export function writeSummary(text: string): void {
+  try {
+    writeStdout(text);
+  } catch (error) {
+    console.error(`roadbook: warning: ${reasonOf(error)}`);
+  }
+}
+
+/** In a terminal, shows the command line to type next. */
+export function suggestNext(args: readonly string[]): void {
+  if (!process.stdout.isTTY) return;
+  const words = args.map((text) => (/^[\w./:-]+$/.test(text) ? text : `'${text}'`));
+  writeSummary(`next: roadbook ${words.join(" ")}\n`);
+}
+
+export type Progress = ReturnType<typeof startProgress>;
+
+/** Shows on a terminal what a command is doing. Elsewhere, writes a line now and then. */
+export function startProgress() {
+  let text = "reading";
+  let isShown = false;
+  let writtenAtMs = Date.now();
+
+  function writeLine(): void {
+    if (Date.now() - writtenAtMs < WRITE_MS || process.stderr.isTTY) return;
+    writtenAtMs = Date.now();
+    console.error(`roadbook: ${text}`);
+  }
+
+  // For long queries. Reading a SQLite file blocks timers, so `show` looks at the clock, too.
+  const timer = setInterval(writeLine, LOOK_MS).unref();
+  return {
+    show(next: string): void {
+      if (next === text) return;
+      text = next;
+      isShown = true;
+      showOnTerminal(text);
+      writeLine();
+    },
+    warn(line: string): void {
+      showOnTerminal("");
+      console.error(`roadbook: ${line}`);
+      showOnTerminal(text);
+    },
+    end(): void {
+      clearInterval(timer);
+      if (isShown) showOnTerminal("");
+    },
+  };
+}
+
+/** Replaces the last line of a terminal. The first use of `process.stderr` takes 10 ms. */
+function showOnTerminal(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
+}
+
+/** Resolves to the next signal to stop. From the call on, such a signal does not end the process. */
+export async function nextSignal(): Promise<string> {
+  const [signal] = await Promise.race(STOPPING.map((name) => once(process, name)));
+  return signal;
+}
+
+interface EndOptions {
+  signals?: readonly NodeJS.Signals[];
+  /** The state of the files after a signal, for the message. */
+  left?: string;
+}
+
+/**
+ * Runs `write`. A signal ends the process and so removes unfinished files. Once `write` has called
+ * `onCommit`, signals are ignored, because the exit code must say that the file was replaced.
+ */
+export async function endOnSignal<T>(
+  write: (onCommit: () => void) => Promise<T>,
+  { signals = ENDING, left = "no file was changed" }: EndOptions = {},
+): Promise<T> {
+  let isCommitted = false;
+  const end = (signal: NodeJS.Signals) => {
+    if (isCommitted) return;
+    showOnTerminal("");
+    console.error(`roadbook: ended by ${signal}; ${left}`);
+    process.exit(128 + constants.signals[signal]);
+  };
+
+  for (const signal of signals) process.on(signal, end);
+  try {
+    return await write(() => {
+      isCommitted = true;
+    });
+  } finally {
+    if (!isCommitted) {
+      for (const signal of signals) process.off(signal, end);
+    }
+  }
+}
 
 export interface Command<Given extends Settings = Settings> {
   settings: Given;

@@ -1,9 +1,8 @@
 /** The commands that print a document: the JSON Schema, the OpenAPI document and the licences. */
-import { DEFAULT_ORIGIN } from "../domain/limits.ts";
+import { DEFAULT_ORIGIN } from "../domain/constants.ts";
 import { declare } from "../settings/declare.ts";
 import * as kinds from "../settings/kinds.ts";
-import { command } from "./command.ts";
-import { writeStdout } from "./output.ts";
+import { command, writeStdout } from "./command.ts";
 
 export const schemaCommand = command({
   settings: {},

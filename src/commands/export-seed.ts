@@ -4,21 +4,19 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { setImmediate } from "node:timers/promises";
 import { type CommunityOptions, seedDataset } from "../community/community.ts";
+import { USERS_PER_COMPANY } from "../domain/constants.ts";
 import { withEndLine } from "../domain/dataset.ts";
-import { USERS_PER_COMPANY } from "../domain/limits.ts";
 import { naming } from "../files/errors.ts";
-import { STANDARD } from "../files/file-kinds.ts";
-import { readFileBytes, readLines } from "../files/input.ts";
+import { readFileBytes, readLines, STANDARD } from "../files/input.ts";
 import { type Paths, replaceFile } from "../files/replace.ts";
 import { notOverwritten } from "../import/old-snapshot.ts";
 import { declare } from "../settings/declare.ts";
 import * as kinds from "../settings/kinds.ts";
 import { UsageError } from "../settings/read-value.ts";
-import { exportDataset } from "../snapshot/read/export.ts";
+import { exportDataset } from "../snapshot/format/records.ts";
 import { tableNames } from "../tables/columns.ts";
 import { toCsv } from "../tables/write-csv.ts";
-import { command, snapshotFile } from "./command.ts";
-import { endOnSignal, writeStdout } from "./output.ts";
+import { command, endOnSignal, snapshotFile, writeStdout } from "./command.ts";
 
 const outputFlags = {
   to: { kind: kinds.output, help: "the file to write; - for standard output (the default)" },

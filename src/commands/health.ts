@@ -3,7 +3,7 @@
  * snapshot that a command has written.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { DEFAULT_HOST, DEFAULT_PORT } from "../domain/limits.ts";
+import { DEFAULT_HOST, DEFAULT_PORT } from "../domain/constants.ts";
 import { paragraph } from "../domain/text.ts";
 import { networkReasonOf, reasonOf } from "../files/errors.ts";
 import { endpoints } from "../http/endpoints.ts";
@@ -14,8 +14,7 @@ import * as kinds from "../settings/kinds.ts";
 import { UsageError } from "../settings/read-value.ts";
 import { readChecksum } from "../snapshot/format/layout.ts";
 import { parseWebLocation } from "../snapshot/remote/location.ts";
-import { command } from "./command.ts";
-import { ENDING } from "./output.ts";
+import { command, ENDING } from "./command.ts";
 
 /** How long one request may take. */
 const REQUEST_MS = 5000;

@@ -1,5 +1,5 @@
 /** Formats the help of the program and of each command, in at most 80 columns. */
-import { DEFAULT_ORIGIN } from "../domain/limits.ts";
+import { DEFAULT_ORIGIN } from "../domain/constants.ts";
 import { paragraph } from "../domain/text.ts";
 import { isFlag, type Setting, usageOf } from "../settings/declare.ts";
 import type { Command } from "./command.ts";

@@ -1,5 +1,5 @@
 /** `roadbook import`: builds a snapshot. */
-import { DATABASE_TIMEOUT_MS, MAX_HOLD_MS } from "../domain/limits.ts";
+import { DATABASE_TIMEOUT_MS, MAX_HOLD_MS } from "../domain/constants.ts";
 import { paragraph } from "../domain/text.ts";
 import { formatDuration } from "../domain/time.ts";
 import type { WriteReport } from "../import/guard.ts";
@@ -9,11 +9,19 @@ import { declare, type Values } from "../settings/declare.ts";
 import * as kinds from "../settings/kinds.ts";
 import { parseNamed, UsageError } from "../settings/read-value.ts";
 import { quoteRules } from "../tables/csv-file.ts";
-import { dateOrders } from "../tables/date-order.ts";
-import { command } from "./command.ts";
-import { type Progress, suggestNext } from "./output.ts";
-import { describeWritten, formatCount, listDetails, plural, toOutcome } from "./report.ts";
-import { finish, readingFlags, write, writingFlags } from "./written.ts";
+import { dateOrders } from "../tables/times.ts";
+import { command, type Progress, suggestNext } from "./command.ts";
+import {
+  describeWritten,
+  finish,
+  formatCount,
+  listDetails,
+  plural,
+  readingFlags,
+  toOutcome,
+  write,
+  writingFlags,
+} from "./written.ts";
 
 const settings = declare("Flags", {
   source: {

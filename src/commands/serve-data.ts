@@ -6,8 +6,8 @@ import { reasonOf } from "../files/errors.ts";
 import { isFolder } from "../files/input.ts";
 import { makeTemporaryFolder } from "../files/temporary-folder.ts";
 import { importDataset } from "../import/import.ts";
-import { DatasetError } from "../import/record-errors.ts";
-import { listDetails, plural } from "./report.ts";
+import { DatasetError } from "../import/read-dataset.ts";
+import { listDetails, plural } from "./written.ts";
 
 /** Data may shrink while somebody works on it, but a wrong column must not publish most people. */
 const OPTIONS = { allowShrink: true, holdMs: 0 };

@@ -1,9 +1,9 @@
 /** `roadbook serve`: assembles the server and runs it until SIGTERM or SIGINT. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
+import { version } from "../domain/constants.ts";
 import { paragraph } from "../domain/text.ts";
 import { MAX_DURATION_DAYS } from "../domain/time.ts";
-import { version } from "../domain/version.ts";
 import { makeTemporaryFolder, removeLeftovers } from "../files/temporary-folder.ts";
 import type { ResponseFacts } from "../http/app-options.ts";
 import { endpoints } from "../http/endpoints.ts";
@@ -32,8 +32,14 @@ import { isSnapshot } from "../snapshot/format/layout.ts";
 import type { RemoteSnapshot } from "../snapshot/remote/remote-snapshot.ts";
 import { demoSnapshot } from "../web/assets.ts";
 import { DOCS_PATH } from "../web/page-paths.ts";
-import { type Commands, command } from "./command.ts";
-import { endOnSignal, nextSignal, STOPPING, writeStdout } from "./output.ts";
+import {
+  type Commands,
+  command,
+  endOnSignal,
+  nextSignal,
+  STOPPING,
+  writeStdout,
+} from "./command.ts";
 import type { ImportedData } from "./serve-data.ts";
 import { warnAboutFlags, warnAboutSharedBudget } from "./serve-warnings.ts";
 

@@ -1,14 +1,24 @@
-/** What `import`, `apply` and `hide` have in common: flags, the report, and how they end. */
+/** What `import`, `apply` and `hide` have in common: flags, their report, and how they end. */
 
-import { ERRORS_PER_KIND, WAIT_MS } from "../domain/limits.ts";
+import { ERRORS_PER_KIND, WAIT_MS } from "../domain/constants.ts";
+import type { UnknownColumn } from "../domain/record-reader.ts";
+import { printable } from "../domain/text.ts";
 import { formatDuration } from "../domain/time.ts";
 import { BusyError } from "../files/lock.ts";
 import type { ReplaceOptions } from "../files/replace.ts";
-import { DatasetError } from "../import/record-errors.ts";
+import type { OddCount } from "../import/clean-record.ts";
+import type { Differences, WriteReport } from "../import/guard.ts";
+import { DatasetError } from "../import/read-dataset.ts";
 import * as kinds from "../settings/kinds.ts";
-import { json, toLine } from "./command.ts";
-import { endOnSignal, type Progress, startProgress, writeSummary } from "./output.ts";
-import { plural } from "./report.ts";
+import type { Counts } from "../snapshot/format/meta.ts";
+import {
+  endOnSignal,
+  json,
+  type Progress,
+  startProgress,
+  toLine,
+  writeSummary,
+} from "./command.ts";
 
 /** The flags of commands that read lines. */
 export const readingFlags = {
@@ -73,4 +83,105 @@ export async function finish(
   if (!json) return;
   const seconds = Number((performance.now() / 1000).toFixed(3));
   writeSummary(toLine({ snapshot: to ?? null, ...outcome, seconds }));
+}
+
+const MAX_NOT_FOUND = 20;
+
+export function toOutcome(report: WriteReport): object {
+  const { sha256 = null, counts, differences = null, held, notFound } = report;
+  const { cleaned, names, times, unknownColumns, notes, skipped } = report;
+  const { count, hidden: users_made_private } = skipped;
+  return {
+    sha256,
+    counts,
+    differences,
+    held,
+    not_found: notFound,
+    names: { cleaned, ...names },
+    times: { odd: times },
+    unknown_columns: unknownColumns,
+    notes,
+    skipped: { count, users_made_private, groups: skipped.groups() },
+  };
+}
+
+/** Says what the snapshot has, and how many names differ from their source. */
+export function describeWritten({ counts, cleaned }: WriteReport, where = ""): string {
+  const written = describeCounts(counts) + where;
+  if (cleaned === 0) return written;
+
+  const names = plural(cleaned, "name");
+  return `${written}, removed control characters or extra white space in ${names}`;
+}
+
+/** Lists the differences from the old snapshot, and what looks wrong. */
+export function listDetails(report: WriteReport): string[] {
+  const { differences, held, notFound, unknownColumns, notes, names, times } = report;
+  const { entities, misread, placeholders, contacts } = names;
+  const inNames = ({ count }: OddCount) => plural(count, "name");
+  const oddTimes = `before 1990 or in the future: ${plural(times.count, "time")}`;
+  const lines = [
+    ...describeDifferences(differences),
+    held > 0 && `kept private or deleted by a takedown: ${plural(held, "user")}`,
+    describeNotFound(notFound),
+    ...unknownColumns.map(describeColumn),
+    ...notes,
+    describeOdd(entities, `HTML entities in ${inNames(entities)}`, DECODE),
+    describeOdd(misread, `text possibly read in the wrong encoding in ${inNames(misread)}`),
+    describeOdd(placeholders, `text that means no value as ${inNames(placeholders)}`),
+    describeOdd(contacts, `an e-mail address or telephone number in ${inNames(contacts)}`),
+    describeOdd(times, oddTimes),
+  ];
+  return lines.filter((line) => typeof line === "string");
+}
+
+const DECODE = "; import --decode-html decodes them";
+
+/** Leaves out what has not changed, except the lines that everybody looks for. */
+function describeDifferences(differences: Differences | undefined): string[] {
+  const lines: string[] = [];
+  for (const [what, numbers] of Object.entries(differences ?? {})) {
+    const parts = Object.entries<number>(numbers);
+    const isUsual = what === "users" || what === "unlocked_achievements";
+    if (!isUsual && parts.every(([, count]) => count === 0)) continue;
+
+    const described = parts.map(([how, count]) => `${formatCount(count)} ${how}`);
+    lines.push(`${what}: ${described.join(", ")}`.replaceAll("_", " "));
+  }
+  return lines;
+}
+
+function describeNotFound(notFound: WriteReport["notFound"]): string | undefined {
+  if (notFound.length === 0) return undefined;
+
+  const shown = notFound.slice(0, MAX_NOT_FOUND).map(({ type, id }) => `${type} ${id}`);
+  const rest = notFound.length - shown.length;
+  if (rest > 0) shown.push(`and ${rest} more`);
+  return `not deleted, because not found: ${shown.join(", ")}`;
+}
+
+function describeColumn({ file, column, meant }: UnknownColumn): string {
+  const question = meant === undefined ? "" : `; did you mean ${meant}?`;
+  return `${file}: left out the unknown column "${printable(column)}"${question}`;
+}
+
+function describeOdd({ count, example = "" }: OddCount, text: string, advice = "") {
+  return count > 0 && `${text}, such as "${printable(example)}"${advice}`;
+}
+
+export function describeCounts(counts: Counts): string {
+  const publicUsers = formatCount(counts.public_users);
+  const users = `${plural(counts.users, "user")} (${publicUsers} public)`;
+  const companies = plural(counts.companies, "company", "companies");
+  const achievements = plural(counts.achievements, "achievement");
+  return `${users}, ${companies}, ${achievements}, ${plural(counts.roles, "role")}`;
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
+/** Groups the digits: 1,234. The first use of `toLocaleString` would take 2 ms. */
+export function formatCount(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }

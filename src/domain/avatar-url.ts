@@ -1,6 +1,5 @@
 /** Checks avatars, and completes their URLs. A user without an avatar gets that of a drawing. */
-import { isPlaceholder, isUncomputed } from "./no-value.ts";
-import { isText } from "./text.ts";
+import { isPlaceholder, isText, isUncomputed } from "./text.ts";
 
 /** In code points. */
 export const MAX_AVATAR = 2048;

@@ -3,8 +3,7 @@
  * The id map, the tables and the messages about ids agree on this.
  */
 import { type RawRecord, type RecordType, recordTypes } from "./dataset.ts";
-import { isPlaceholder, isUncomputed } from "./no-value.ts";
-import { isText } from "./text.ts";
+import { isPlaceholder, isText, isUncomputed } from "./text.ts";
 
 export const MAX_KEY_LENGTH = 100;
 /** How spreadsheets write long numbers. Hexadecimal text such as 12e5 has no plus sign. */

@@ -5,8 +5,7 @@ import { isRelativeAvatar } from "./avatar-url.ts";
 import type { RecordType } from "./dataset.ts";
 import { isRounded, MAX_KEY_LENGTH, toKey } from "./keys.ts";
 import { ADVICE, type Advice, Id, PublicUserLine } from "./model.ts";
-import { isPlaceholder, isUncomputed } from "./no-value.ts";
-import { printable } from "./text.ts";
+import { isPlaceholder, isUncomputed, printable } from "./text.ts";
 
 /** An error in one field, or in the whole line if `field` is empty. */
 export interface ValidationError {

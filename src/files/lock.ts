@@ -6,7 +6,7 @@ import { chmodSync, lstatSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sqlite } from "#sqlite";
-import { WAIT_MS } from "../domain/limits.ts";
+import { WAIT_MS } from "../domain/constants.ts";
 import { isDamagedDatabase, isLocked } from "./errors.ts";
 
 export interface LockOptions {

@@ -1,5 +1,5 @@
 /** The content of a response: a body with its type, its validator, its encoded copies, and who may store it. */
-import { hash } from "../files/hash.ts";
+import { hash } from "../files/bytes.ts";
 
 export type Coding = "gzip" | "identity";
 export type Body = string | Uint8Array<ArrayBuffer>;

@@ -14,23 +14,20 @@ import { validateChange } from "../domain/validate-record.ts";
 import { copyIfSpace } from "../files/bytes.ts";
 import { isMissing, type Paths, type ReplaceOptions, replaceLocked } from "../files/replace.ts";
 import { NameChanges } from "../search/name-index.ts";
-import { parseHeader } from "../snapshot/format/layout.ts";
-import type { Counts } from "../snapshot/format/meta.ts";
+import { namingSnapshot, parseHeader } from "../snapshot/format/layout.ts";
+import { type Counts, type Summary, summarizeChanges } from "../snapshot/format/meta.ts";
 import { verifyFile } from "../snapshot/format/open.ts";
 import { privateUser, user } from "../snapshot/format/schema.ts";
-import { namingSnapshot } from "../snapshot/format/snapshot-error.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { guard, type WriteReport } from "./guard.ts";
 import { type Ids, openIds } from "./ids.ts";
 import type { Deletion } from "./last-checks.ts";
 import { type LineSource, openLines } from "./line-reader.ts";
-import { describeSnapshot } from "./old-snapshot.ts";
+import { createTakedowns, describeSnapshot } from "./old-snapshot.ts";
 import type { ApplyOptions, HideOptions } from "./options.ts";
 import { type Report, readDataset } from "./read-dataset.ts";
 import { createRowWriter, duplicateId } from "./row-writer.ts";
 import { SnapshotWriter } from "./snapshot-writer.ts";
-import { type Summary, summarizeChanges } from "./summary.ts";
-import { createTakedowns } from "./takedowns.ts";
 
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`

@@ -6,8 +6,7 @@
 import { isUtf8 } from "node:buffer";
 import { resolveAvatar } from "../domain/avatar-url.ts";
 import { listNames, mayBePrivate, type RawRecord } from "../domain/dataset.ts";
-import { isPlaceholder, isUncomputed } from "../domain/no-value.ts";
-import { cleanName } from "../domain/text.ts";
+import { cleanName, isPlaceholder, isUncomputed } from "../domain/text.ts";
 import { formatTime } from "../domain/time.ts";
 import type { ImportOptions } from "./options.ts";
 

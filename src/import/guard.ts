@@ -7,14 +7,11 @@
  */
 import { type SQL, sql } from "drizzle-orm";
 import type { RecordType } from "../domain/dataset.ts";
-import type { Totals } from "../snapshot/format/meta.ts";
+import type { Summary, Totals } from "../snapshot/format/meta.ts";
 import type { Database } from "../sqlite/driver.ts";
-import type { OldSnapshot } from "./old-snapshot.ts";
+import { HIDE_ELSEWHERE, type OldSnapshot } from "./old-snapshot.ts";
 import type { ImportOptions } from "./options.ts";
-import type { ReadReport } from "./read-dataset.ts";
-import type { SkippedErrors } from "./record-errors.ts";
-import type { Summary } from "./summary.ts";
-import { HIDE_ELSEWHERE } from "./takedowns.ts";
+import type { ReadReport, SkippedErrors } from "./read-dataset.ts";
 
 /** How a new snapshot differs from the old one. */
 export interface Differences {

@@ -11,9 +11,8 @@
 import type { RawRecord, RecordKey } from "../domain/dataset.ts";
 import type { SourceIds } from "../domain/record-reader.ts";
 import { type IdMap, openIdMap } from "./id-map.ts";
-import type { OldSnapshot } from "./old-snapshot.ts";
+import { HIDE_ELSEWHERE, type OldSnapshot } from "./old-snapshot.ts";
 import type { ImportOptions } from "./options.ts";
-import { HIDE_ELSEWHERE } from "./takedowns.ts";
 
 type IdOptions = Pick<ImportOptions, "idMap" | "force" | "dryRun" | "waitMs" | "onWait"> & {
   /** Whether ids of the map are only looked up. */

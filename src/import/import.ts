@@ -12,7 +12,7 @@
  * | clean-record.ts | the name is "Ann" |
  * | row-writer.ts | valid, so a row of the table `user`; a private user is an id in `private_user` |
  * | last-checks.ts | after the last record: the user's company, roles and achievements exist |
- * | takedowns.ts | not hidden by `hide` or `apply` in the last hour |
+ * | old-snapshot.ts | not hidden by `hide` or `apply` in the last hour |
  * | guard.ts | most of those who were public still are, under their names |
  * | snapshot-writer.ts | found by n-grams of the name; the file is complete |
  */
@@ -21,18 +21,17 @@ import { InvalidValue } from "../domain/invalid-value.ts";
 import type { RecordReader } from "../domain/record-reader.ts";
 import { naming, TEMPORARY_DATABASE } from "../files/errors.ts";
 import { findFile, type Paths, replaceLocked } from "../files/replace.ts";
+import { summarize } from "../snapshot/format/meta.ts";
 import { guard, refuseEmpty, type WriteReport } from "./guard.ts";
 import { type Ids, openIds } from "./ids.ts";
 import type { LineSource } from "./line-reader.ts";
-import { type OldNames, readOldSnapshot } from "./old-snapshot.ts";
+import { holdTakedowns, type OldNames, readOldSnapshot } from "./old-snapshot.ts";
 import type { ImportOptions } from "./options.ts";
 import { type ReadReport, readDataset } from "./read-dataset.ts";
 import { createRowWriter } from "./row-writer.ts";
 import { createSkippingWriter } from "./skip-invalid.ts";
 import { SnapshotWriter } from "./snapshot-writer.ts";
 import { findSource, openReader, type Source } from "./source.ts";
-import { summarize } from "./summary.ts";
-import { holdTakedowns } from "./takedowns.ts";
 
 /**
  * Imports a dataset into the snapshot file `target`, which stays unchanged if the import fails. Only

@@ -4,16 +4,22 @@
  */
 import { eq, getTableColumns, getTableName, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
+import { MAX_ACHIEVEMENT_DEFINITIONS, MAX_ROLE_DEFINITIONS } from "../domain/constants.ts";
 import type { DatasetLine, RecordKey } from "../domain/dataset.ts";
-import { MAX_ACHIEVEMENT_DEFINITIONS, MAX_ROLE_DEFINITIONS } from "../domain/limits.ts";
 import type { PublicUserLine } from "../domain/model.ts";
 import type { FoundError, Position } from "../domain/record-reader.ts";
 import { parseTime } from "../domain/time.ts";
 import { validateRecord } from "../domain/validate-record.ts";
 import { spell } from "../search/fold.ts";
 import { countOf } from "../snapshot/format/meta.ts";
-import type { Unlock } from "../snapshot/format/records.ts";
-import { achievement, company, privateUser, role, user } from "../snapshot/format/schema.ts";
+import {
+  achievement,
+  company,
+  privateUser,
+  role,
+  type Unlock,
+  user,
+} from "../snapshot/format/schema.ts";
 import { type Database, prepareText } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
 import {

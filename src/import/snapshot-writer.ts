@@ -4,19 +4,18 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { sql } from "drizzle-orm";
+import { version } from "../domain/constants.ts";
 import { nameKinds } from "../domain/model.ts";
 import { formatTime } from "../domain/time.ts";
-import { version } from "../domain/version.ts";
 import type { Paths } from "../files/replace.ts";
 import { buildNameIndex } from "../search/name-index.ts";
-import { writeMeta } from "../snapshot/format/meta.ts";
+import { type Summary, writeMeta } from "../snapshot/format/meta.ts";
 import { checkSnapshot, verifyFile } from "../snapshot/format/open.ts";
 import { createIndexes, createSchema } from "../snapshot/format/schema.ts";
 import { PAGE_BYTES, sealBytes, sealFile } from "../snapshot/format/seal.ts";
 import type { Database } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
 import type { ImportOptions } from "./options.ts";
-import type { Summary } from "./summary.ts";
 
 /** If fewer pages are free, a change leaves the other blocks as they are. */
 const MAX_FREE_SHARE = 1 / 8;

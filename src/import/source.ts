@@ -2,16 +2,15 @@
 import { setImmediate } from "node:timers/promises";
 import { InvalidValue } from "../domain/invalid-value.ts";
 import type { Item, RecordReader } from "../domain/record-reader.ts";
-import { isUrl, STANDARD } from "../files/file-kinds.ts";
-import { isFolder } from "../files/input.ts";
+import { isFolder, isUrl, STANDARD } from "../files/input.ts";
 import { isSnapshot } from "../snapshot/format/layout.ts";
 import { readMeta } from "../snapshot/format/meta.ts";
 import { openPrivate } from "../snapshot/format/open.ts";
 import { listRecords } from "../snapshot/format/records.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { idFormats } from "../tables/cells.ts";
+import { DATABASE_URLS, dialects, findDialect } from "../tables/table.ts";
 import { openCsv, openQueries } from "../tables/table-reader.ts";
-import { DATABASE_URLS, dialects, findDialect } from "../tables/table-source.ts";
 import { type LineSource, openLines } from "./line-reader.ts";
 import type { ImportOptions } from "./options.ts";
 

@@ -2,7 +2,7 @@
 
 import { InvalidValue } from "../domain/invalid-value.ts";
 import { MAX_DURATION_DAYS, parseDurationOrSeconds } from "../domain/time.ts";
-import { isUrl, STANDARD } from "../files/file-kinds.ts";
+import { isUrl, STANDARD } from "../files/input.ts";
 
 export type Environment = Record<string, string | undefined>;
 

@@ -1,14 +1,15 @@
 /** The flags of `serve`. Most are also options of the library. */
-import { InvalidValue } from "../domain/invalid-value.ts";
-import { type Language, languages } from "../domain/languages.ts";
+
 import {
   DEFAULT_HOST,
   DEFAULT_PORT,
   MAX_BYTES_IN_MEMORY,
   MAX_LOGO_BYTES,
-} from "../domain/limits.ts";
+} from "../domain/constants.ts";
+import { InvalidValue } from "../domain/invalid-value.ts";
+import { type Language, languages } from "../domain/languages.ts";
 import { paragraph } from "../domain/text.ts";
-import { isUrl } from "../files/file-kinds.ts";
+import { isUrl } from "../files/input.ts";
 import { parseFault } from "../http/parse-fault.ts";
 import { parseCidr } from "../limit/client-address.ts";
 import { parseS3Location, parseWebLocation } from "../snapshot/remote/location.ts";

@@ -7,10 +7,9 @@ import { isUtf8 } from "node:buffer";
 import type { RawRecord } from "../domain/dataset.ts";
 import { digitsOf, toKey } from "../domain/keys.ts";
 import { languages } from "../domain/languages.ts";
-import { isPlaceholder, isUncomputed } from "../domain/no-value.ts";
-import { formatTime, parseTime } from "../domain/time.ts";
+import { isPlaceholder, isUncomputed } from "../domain/text.ts";
 import { FORMULA_ADVICE, InvalidCell, NO_VALUE_ADVICE } from "../domain/validation-errors.ts";
-import { type DateOrder, type DateOrders, DOTTED, SLASHED } from "./date-order.ts";
+import { type DateOrders, toTime } from "./times.ts";
 
 /** How the cells of one source differ from those of others. */
 export interface CellFormat {
@@ -40,8 +39,8 @@ export function createCellConverter(
     public: (cell) => (cell instanceof Uint8Array && !dialect.hasBits ? cell : toPublic(cell)),
     name: (cell) => (isSpreadsheet ? withoutFormula(toText(cell)) : toText(cell)),
     avatar_url: toOptionalText,
-    created_at: (cell) => toTime(cell, orderOf?.("created_at")),
-    unlocked_at: (cell) => toTime(cell, orderOf?.("unlocked_at")),
+    created_at: (cell) => toTime(trimmed(decoded(cell)), orderOf?.("created_at")),
+    unlocked_at: (cell) => toTime(trimmed(decoded(cell)), orderOf?.("unlocked_at")),
     hierarchy: toInteger,
     tier: toInteger,
     points: toInteger,
@@ -157,96 +156,4 @@ function asText(cell: unknown): string {
 /** Removes the space around text, and returns undefined for null. */
 function trimmed(cell: unknown): unknown {
   return typeof cell === "string" ? cell.trim() : (cell ?? undefined);
-}
-
-const SECONDS = /^-?\d{1,100}(?:[.,]\d*)?$/;
-/** As MediaWiki writes them. */
-const DIGITS = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/;
-const YEAR_FIRST = /^(\d{4})\/(\d\d?)\/(\d\d?)(?!\d)/;
-const TWELVE_HOURS = / +(0?[1-9]|1[0-2])((?::\d\d){1,2}) ?([AP])M$/i;
-const TIME =
-  /^([\d-]{10})(?:[T ] *(\d\d?):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?)? ?(?:Z|UTC|GMT|([+-]\d\d):?(\d\d)?)?$/i;
-const two = (digits: string) => digits.padStart(2, "0");
-
-/**
- * Reads dates such as 31.5.2021, with or without a time of day and a zone, Unix seconds, and times
- * of 14 digits. Dates such as 5/31/2021 need the order of day and month.
- */
-export function toTime(cell: unknown, orders: DateOrders = {}): unknown {
-  if (cell instanceof Date) return fromDate(cell);
-
-  const value = trimmed(decoded(cell));
-  if (value === undefined || value === "") return undefined;
-
-  const text = asText(value);
-  const time = SECONDS.test(text) ? fromNumber(text) : completed(ordered(text, orders));
-  return time ?? new InvalidCell(value, adviseOnTime(text), A_TIME);
-}
-
-/** Reads a date type. MySQL's dates without a month or a day arrive as an invalid one. */
-function fromDate(date: Date): unknown {
-  const year = date.getUTCFullYear();
-  if (year >= 0 && year <= 9999) return formatTime(date.getTime() / 1000);
-  const text = Number.isNaN(year) ? "0000-00-00" : String(date);
-  return new InvalidCell(text, adviseOnTime(text), A_TIME);
-}
-
-function fromNumber(text: string): string | undefined {
-  const [digits, ...parts] = DIGITS.exec(text) ?? [];
-  if (digits !== undefined && digits >= "1990") {
-    const [year, month, day, hour, minute, second] = parts;
-    return completed(`${year}-${month}-${day} ${hour}:${minute}:${second}`);
-  }
-
-  const seconds = Number(text.replace(",", "."));
-  return seconds >= 1e8 && seconds < 1e11 ? formatTime(seconds) : undefined;
-}
-
-/** Adds midnight and UTC where they are missing. Returns undefined if the text is no time. */
-function completed(text: string): string | undefined {
-  const [, date, hour = "00", minute = "00", second = "00", zone = "+00", zoneMinute = "00"] =
-    TIME.exec(text) ?? [];
-  const time = `${date}T${two(hour)}:${minute}:${second}${zone}:${zoneMinute}`;
-  return parseTime(time) === undefined ? undefined : time;
-}
-
-/** Writes a date with the year first, and hours up to 24 where they are up to 12, as in 9:05 PM. */
-function ordered(text: string, { slashes, dots = "dmy" }: DateOrders): string {
-  const dated = slashes === undefined ? text : text.replace(SLASHED, yearFirst(slashes));
-  return dated
-    .replace(YEAR_FIRST, (_, year, month, day) => `${year}-${two(month)}-${two(day)}`)
-    .replace(DOTTED, yearFirst(dots))
-    .replace(TWELVE_HOURS, (_, hours, rest, half) => {
-      return ` ${(Number(hours) % 12) + (/p/i.test(half) ? 12 : 0)}${rest}`;
-    });
-}
-
-function yearFirst(order: DateOrder) {
-  return (_: string, first: string, second: string, year: string) => {
-    const day = order === "dmy" ? first : second;
-    const month = order === "dmy" ? second : first;
-    return `${year}-${two(month)}-${two(day)}`;
-  };
-}
-
-const A_TIME = "a date or a time";
-const NO_DATE =
-  "; it stands for no date: select NULL, and leave out such users or give them the platform's first day";
-
-function adviseOnTime(text: string): string {
-  if (/^-?infinity$/i.test(text)) return `; it is PostgreSQL's infinity${NO_DATE}`;
-  if (/^0000-00-00/.test(text)) return NO_DATE;
-  if (isUncomputed(text)) return FORMULA_ADVICE;
-  if (isPlaceholder(text)) return "; it stands for no date: write one, or leave out the row";
-
-  const number = SECONDS.test(text) ? Number(text.replace(",", ".")) : Number.NaN;
-  if (number <= 0) return NO_DATE;
-  if (number >= 10_000 && number < 100_000) {
-    return "; it looks like a spreadsheet's own date: format the column as 2021-05-31";
-  }
-  if (number >= 1e11 && number < 1e13) return "; it looks like milliseconds: divide it by 1,000";
-  if (number >= 1e14 && number < 1e16) {
-    return "; it looks like microseconds: divide it by 1,000,000";
-  }
-  return "; write it as 2021-05-31, 2021-05-31 17:05, 31.5.2021 or Unix seconds";
 }

@@ -9,7 +9,7 @@ import { findSimilar } from "../domain/invalid-value.ts";
 import { Name } from "../domain/model.ts";
 import { cleanName, printable } from "../domain/text.ts";
 import { InvalidCell } from "../domain/validation-errors.ts";
-import { hash } from "../files/hash.ts";
+import { hash } from "../files/bytes.ts";
 import { fold } from "../search/fold.ts";
 
 /** A name of a company, as users write it. */

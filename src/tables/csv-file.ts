@@ -1,6 +1,5 @@
 /** Reads the rows of a CSV file, after finding out what its quotes and backslashes mean. */
-import { findForeign } from "../files/file-kinds.ts";
-import { readFileBytes } from "../files/input.ts";
+import { findForeign, readFileBytes } from "../files/input.ts";
 import { findColumns, type Header, hasFreeText, type TableName, toColumn } from "./columns.ts";
 import { AmbiguousFile, type CsvForm, MAX_RECORD_BYTES, RecordSplitter } from "./csv-records.ts";
 

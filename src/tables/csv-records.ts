@@ -2,7 +2,7 @@
  * Splits the lines of a CSV file into records. Programs disagree about quotes and backslashes, so a
  * file is read in one of four forms, which csv-file.ts finds out.
  */
-import { isNoValue } from "../domain/no-value.ts";
+import { isNoValue } from "../domain/text.ts";
 
 export const MAX_RECORD_BYTES = 2 ** 20;
 const MAX_FIELDS = 1000;

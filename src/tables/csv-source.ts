@@ -6,8 +6,8 @@ import type { Sqlite } from "../sqlite/driver.ts";
 import type { IdFormat } from "./cells.ts";
 import { type Header, keyOf, type TableName } from "./columns.ts";
 import { type QuoteRule, readCsv, SAVE_AS_UTF8 } from "./csv-file.ts";
-import { DateColumn, type DateOrder, type DateOrders } from "./date-order.ts";
-import { dialects, type Row, type TableSource } from "./table-source.ts";
+import { dialects, type Row, type TableSource } from "./table.ts";
+import { DateColumn, type DateOrder, type DateOrders } from "./times.ts";
 
 export interface CsvOptions {
   /** The order of day and month, where a column does not show it. */

@@ -21,7 +21,7 @@ import {
   namingFile,
   type Row,
   type TableSource,
-} from "./table-source.ts";
+} from "./table.ts";
 
 interface Connection extends AsyncDisposable {
   run(sql: string): Promise<QueryReply>;

@@ -6,7 +6,7 @@ import { InvalidCell, mustBeId, mustExist } from "../domain/validation-errors.ts
 import { createCellConverter, type IdFormat } from "./cells.ts";
 import { keyOf, type TableName, tableOf } from "./columns.ts";
 import type { CompanyNames } from "./company-names.ts";
-import type { Row, TableSource } from "./table-source.ts";
+import type { Row, TableSource } from "./table.ts";
 
 export type RowConverter = ReturnType<typeof createRowConverter>;
 

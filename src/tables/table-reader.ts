@@ -4,8 +4,8 @@
  */
 import { readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
+import { DATABASE_TIMEOUT_MS } from "../domain/constants.ts";
 import type { RawRecord } from "../domain/dataset.ts";
-import { DATABASE_TIMEOUT_MS } from "../domain/limits.ts";
 import {
   type Item,
   OWN_IDS,
@@ -22,8 +22,7 @@ import { CompanyNames } from "./company-names.ts";
 import { type CsvOptions, openCsvSource } from "./csv-source.ts";
 import { openDatabase } from "./database-source.ts";
 import { createRowConverter, type RowConverter } from "./row-converter.ts";
-import { createTable, type ReadHooks, type Table, type Tables } from "./table.ts";
-import type { TableSource } from "./table-source.ts";
+import { createTable, type ReadHooks, type Table, type TableSource, type Tables } from "./table.ts";
 import { readUserPages } from "./user-reader.ts";
 
 export interface TableOptions extends ReadHooks, CsvOptions {

@@ -12,8 +12,7 @@ import { parseTime } from "../domain/time.ts";
 import { listErrors, type ValidationError } from "../domain/validation-errors.ts";
 import { ownedTables } from "./columns.ts";
 import type { RowConverter } from "./row-converter.ts";
-import type { Table, Tables } from "./table.ts";
-import type { Row } from "./table-source.ts";
+import type { Row, Table, Tables } from "./table.ts";
 
 /** The ids of the roles and achievements. */
 type KnownIds = Record<"role" | "achievement", ReadonlySet<unknown>>;

@@ -2,10 +2,10 @@
 import { colord, extend } from "colord";
 import a11yPlugin from "colord/plugins/a11y";
 import mixPlugin from "colord/plugins/mix";
+import { MAX_LOGO_BYTES } from "../domain/constants.ts";
 import { InvalidValue } from "../domain/invalid-value.ts";
 import type { Language } from "../domain/languages.ts";
-import { MAX_LOGO_BYTES } from "../domain/limits.ts";
-import { hash } from "../files/hash.ts";
+import { hash } from "../files/bytes.ts";
 
 extend([a11yPlugin, mixPlugin]);
 

@@ -17,7 +17,7 @@ import { basename, dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { formatManPage } from "../../scripts/release/man.ts";
 import { loadCommands } from "../../src/commands/commands.ts";
-import { version } from "../../src/domain/version.ts";
+import { version } from "../../src/domain/constants.ts";
 import { isFlag, termOf, variableOf } from "../../src/settings/declare.ts";
 import { makeSnapshot, runSql } from "../datasets.ts";
 import {

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { pino } from "pino";
 import { watchSnapshot } from "../../src/server/watch-snapshot.ts";
-import { SnapshotError } from "../../src/snapshot/format/snapshot-error.ts";
+import { SnapshotError } from "../../src/snapshot/format/layout.ts";
 import { openSnapshot, type Replacement } from "../../src/snapshot/read/reload.ts";
 import { makeSnapshot } from "../datasets.ts";
 import { until } from "../support.ts";

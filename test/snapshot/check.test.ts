@@ -4,9 +4,8 @@ import { appendFileSync, readFileSync, truncateSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { applyChanges } from "../../src/import/apply.ts";
-import { parseHeader } from "../../src/snapshot/format/layout.ts";
+import { parseHeader, SnapshotError } from "../../src/snapshot/format/layout.ts";
 import { checkSnapshot } from "../../src/snapshot/format/open.ts";
-import { SnapshotError } from "../../src/snapshot/format/snapshot-error.ts";
 import { bytesOf, community, makeFile, makeSnapshot, user } from "../datasets.ts";
 import { openInProcess, run, temporaryFolder } from "../support.ts";
 

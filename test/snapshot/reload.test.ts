@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { createRoadbook } from "../../src/roadbook.ts";
-import { exportDataset } from "../../src/snapshot/read/export.ts";
+import { exportDataset } from "../../src/snapshot/format/records.ts";
 import { community, makeLarge, makeSnapshot, runSql, user } from "../datasets.ts";
 import { temporaryFolder } from "../support.ts";
 

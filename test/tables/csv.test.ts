@@ -5,19 +5,16 @@ import { formatTime, parseTime } from "../../src/domain/time.ts";
 import { hideUsers } from "../../src/import/apply.ts";
 import { importDataset } from "../../src/import/import.ts";
 import type { ImportOptions } from "../../src/import/options.ts";
-import {
-  createCellConverter,
-  idFormats,
-  toInteger,
-  toPublic,
-  toTime,
-} from "../../src/tables/cells.ts";
-import { dialects } from "../../src/tables/table-source.ts";
+import { createCellConverter, idFormats, toInteger, toPublic } from "../../src/tables/cells.ts";
+import { dialects } from "../../src/tables/table.ts";
 import { toCsv } from "../../src/tables/write-csv.ts";
 import { exported } from "../datasets.ts";
 import { run, temporaryFolder } from "../support.ts";
 import { errorsOf, type Files, importFiles, makeFolder } from "./import-files.ts";
 
+const format = { dialect: dialects.sqlite, isSpreadsheet: true };
+const toTime = (cell: unknown) =>
+  createCellConverter(idFormats.integers, format)({ created_at: cell }).created_at;
 const users = "id,public,name,created_at\n";
 const ann = "1,yes,Ann,2024-03-09 17:05:00\n";
 const private_ = (id: number) => ({ type: "user", id, public: false });

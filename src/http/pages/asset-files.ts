@@ -1,6 +1,6 @@
 /** The files of the pages: the script, the style sheet and the logo. */
 import { NotFoundError } from "elysia";
-import { hash } from "../../files/hash.ts";
+import { hash } from "../../files/bytes.ts";
 import { styleOf } from "../../web/brand.ts";
 import { assetPath } from "../../web/page-paths.ts";
 import type { Pages } from "../app-options.ts";

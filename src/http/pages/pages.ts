@@ -1,7 +1,7 @@
 /** The routes of the pages for people. A page of results counts as one search. */
 import { Elysia } from "elysia";
 import { parseQueryFromURL } from "elysia/parse-query";
-import { hash } from "../../files/hash.ts";
+import { hash } from "../../files/bytes.ts";
 import type { Decision } from "../../limit/decision.ts";
 import { normalizeQuery, SEARCHABLE } from "../../search/normalize-query.ts";
 import type { Snapshot } from "../../snapshot/read/reload.ts";

@@ -5,9 +5,8 @@
  */
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { naming } from "../../files/errors.ts";
-import { findForeign, isGzip, isSnapshotStart, SNAPSHOT_MARK } from "../../files/file-kinds.ts";
-import { SnapshotError } from "./snapshot-error.ts";
+import { isDamagedDatabase, isFileSystemError, naming, reasonOf } from "../../files/errors.ts";
+import { findForeign, isGzip, isSnapshotStart, SNAPSHOT_MARK } from "../../files/input.ts";
 
 export const APPLICATION_ID = Buffer.from(SNAPSHOT_MARK).readUInt32BE();
 export const SCHEMA_VERSION = 8;
@@ -98,4 +97,37 @@ export async function readChecksum(path: string): Promise<string> {
   const at = (await file.stat()).size - CHECKSUM_BYTES;
   const { buffer } = await file.read(Buffer.alloc(CHECKSUM_BYTES), 0, CHECKSUM_BYTES, at);
   return /[\da-f]{64}/.exec(buffer.toString("latin1"))?.[0] ?? "";
+}
+
+export class SnapshotError extends Error {
+  override name = "SnapshotError";
+  /** Such as "is empty". Anyone can read it in /health, so it has no path and no other secret. */
+  readonly reason: string;
+  /** The same for the operator, who may read everything. The message has it after the file's name. */
+  readonly detail: string;
+
+  constructor(reason: string, detail = reason, file = "the snapshot") {
+    super(`${file} ${detail}`);
+    this.reason = reason;
+    this.detail = detail;
+  }
+}
+
+/** Does `work`, whose error then names the snapshot that is read. Rethrows an error that is a bug. */
+export async function namingSnapshot<T>(source: string | Uint8Array, work: () => T | Promise<T>) {
+  try {
+    return await work();
+  } catch (error) {
+    const file = typeof source === "string" ? source : undefined;
+    if (error instanceof SnapshotError) throw new SnapshotError(error.reason, error.detail, file);
+    if (!isFileSystemError(error) && !isDamagedDatabase(error)) throw error;
+    const problem = isFileSystemError(error) ? "cannot be read" : "is damaged";
+    const detail = `${problem}: ${reasonOf(error)}`;
+    throw new SnapshotError(problem + publicReasonOf(error), detail, file);
+  }
+}
+
+/** A colon and why a file cannot be read or written. Empty for other errors, which may name a path. */
+export function publicReasonOf(error: unknown): string {
+  return isFileSystemError(error) ? `: ${reasonOf(error)}` : "";
 }

@@ -2,16 +2,23 @@
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { sqlite } from "#sqlite";
-import { MAX_BYTES_IN_MEMORY } from "../../domain/limits.ts";
-import { copyIfSpace, readChunks } from "../../files/bytes.ts";
+import { MAX_BYTES_IN_MEMORY } from "../../domain/constants.ts";
+import { copyIfSpace, createHash, readChunks } from "../../files/bytes.ts";
 import { isFileSystemError, reasonOf } from "../../files/errors.ts";
-import { createHash } from "../../files/hash.ts";
 import { openFile } from "../../files/input.ts";
 import { makeTemporaryFolder, TEMPORARY } from "../../files/temporary-folder.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { CHECKSUM_BYTES, checksumLine, parseHeader, readHeader, SCHEMA_VERSION } from "./layout.ts";
+import {
+  CHECKSUM_BYTES,
+  checksumLine,
+  namingSnapshot,
+  parseHeader,
+  publicReasonOf,
+  readHeader,
+  SCHEMA_VERSION,
+  SnapshotError,
+} from "./layout.ts";
 import { type Meta, readMeta } from "./meta.ts";
-import { namingSnapshot, publicReasonOf, SnapshotError } from "./snapshot-error.ts";
 
 /** The caller must close `db`. */
 export type VerifiedDatabase = { db: Database; sha256: string };

@@ -1,12 +1,12 @@
-/** How rows stand for records: lists them in one fixed order, and encodes a user's achievements. */
+/** How rows stand for records: lists and exports them in one fixed order, and encodes achievements. */
 import { eq, getTableColumns } from "drizzle-orm";
-import type { DatasetLine } from "../../domain/dataset.ts";
+import { type DatasetLine, type IdsLine, withEndLine } from "../../domain/dataset.ts";
 import { formatTime } from "../../domain/time.ts";
+import { named } from "../../files/errors.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
-import { achievement, company, privateUser, role, user } from "./schema.ts";
-
-/** `unlockedAt` is in seconds since 1970. A row has a user's achievements as JSON, the newest first. */
-export type Unlock = [achievementId: number, tier: number, unlockedAt: number];
+import { readMeta } from "./meta.ts";
+import { openPrivate } from "./open.ts";
+import { achievement, company, privateUser, role, type Unlock, user } from "./schema.ts";
 
 /** Returns the entries of a user as a JSON array, given the JSON of each definition. */
 export function encodeUnlocks(unlocks: Unlock[], definitionOf: (id: number) => string): string {
@@ -69,4 +69,29 @@ function toUserRecord({ id, name, company_id, company_role, ...row }: UserRow): 
       .sort(([a], [b]) => a - b)
       .map(([id, tier, unlockedAt]) => ({ id, tier, unlocked_at: formatTime(unlockedAt) })),
   };
+}
+
+/**
+ * Lists the lines as JSON. Throws a `SnapshotError` if the snapshot at `path` cannot be read. The
+ * snapshot is closed after the first iteration, or without one when the lines are disposed of.
+ */
+export async function exportDataset(path: string): Promise<Iterable<string> & Disposable> {
+  const { db } = await openPrivate(path);
+  const close = () => db.$client.close();
+  function* read(): Generator<string> {
+    try {
+      yield* withEndLine(listLines(db));
+    } catch (error) {
+      throw named(path, "read", error);
+    } finally {
+      close();
+    }
+  }
+  return { [Symbol.iterator]: read, [Symbol.dispose]: close };
+}
+
+function* listLines(db: Database): Generator<string> {
+  const { id_map: map } = readMeta(db);
+  if (map !== undefined) yield JSON.stringify({ type: "ids", map } satisfies IdsLine);
+  for (const line of listRecords(db)) yield JSON.stringify(line);
 }

@@ -47,6 +47,9 @@ export const companyRank = sqliteTable("company_rank", {
 
 export const privateUser = sqliteTable("private_user", { id: integer().primaryKey() });
 
+/** An entry of a user's achievements. `unlockedAt` is in seconds since 1970. */
+export type Unlock = [achievementId: number, tier: number, unlockedAt: number];
+
 /** Public users only. Each row has all of a profile, so reading one needs no join. */
 export const user = sqliteTable("user", {
   id: integer().primaryKey(),
@@ -60,11 +63,11 @@ export const user = sqliteTable("user", {
   /** The JSON of role ids in ascending order. */
   roles: text().notNull(),
   created_at: integer().notNull(),
-  /** The JSON of the `Unlock`s of records.ts. Last, so that other columns are read without it. */
+  /** The JSON of {@link Unlock}s, the newest first. Last, so that other columns are read without it. */
   achievements: text().notNull(),
 });
 
-/** When a change hid or deleted a user, in milliseconds since 1970; see src/import/takedowns.ts. */
+/** When a change hid or deleted a user, in milliseconds since 1970; see src/import/old-snapshot.ts. */
 export const takedown = sqliteTable("takedown", {
   id: integer().primaryKey(),
   at: integer().notNull(),

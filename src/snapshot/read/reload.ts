@@ -1,9 +1,9 @@
 /** Holds the snapshot that is being served, and keeps it if a replacement of its file is bad. */
 import { stat } from "node:fs/promises";
 import { codeOf } from "../../files/errors.ts";
+import { namingSnapshot, SnapshotError } from "../format/layout.ts";
 import { type Meta, readMeta } from "../format/meta.ts";
 import { openPrivate, type VerifiedDatabase } from "../format/open.ts";
-import { namingSnapshot, SnapshotError } from "../format/snapshot-error.ts";
 import { companyQueries } from "./companies.ts";
 import { searchQueries } from "./results.ts";
 import { userQueries } from "./users.ts";

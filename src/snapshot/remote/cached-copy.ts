@@ -5,7 +5,7 @@
 import { mkdirSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { hash } from "../../files/hash.ts";
+import { hash } from "../../files/bytes.ts";
 import { lock, waitForLock } from "../../files/lock.ts";
 
 /** A copy, and the files of a download that was killed. The lock files stay. */

@@ -1,4 +1,5 @@
-/** The bounds and defaults that help and messages name. */
+/** Versions, and the bounds and defaults that help and messages name. */
+import packageJson from "../../package.json" with { type: "json" };
 
 /** Definitions are limited because a server may hold all of them in memory. */
 export const MAX_ROLE_DEFINITIONS = 10_000;
@@ -20,3 +21,6 @@ export const USERS_PER_COMPANY = 25;
 export const DEFAULT_HOST = "127.0.0.1";
 export const DEFAULT_PORT = "3000";
 export const DEFAULT_ORIGIN = `http://${DEFAULT_HOST}:${DEFAULT_PORT}`;
+
+export const version: string = packageJson.version;
+export const apiVersion = "v2.1.0";

@@ -1,0 +1,179 @@
+/**
+ * The times in cells, and the order of day and month in dates such as 5/6/2021 and 5.6.2021, which
+ * spreadsheets write in the order of their country. A CSV file does not name its country, so all values
+ * of a column decide together. Never guesses, except that a column of dots alone has the day first.
+ */
+
+import { isPlaceholder, isUncomputed } from "../domain/text.ts";
+import { formatTime, parseTime } from "../domain/time.ts";
+import { FORMULA_ADVICE, InvalidCell } from "../domain/validation-errors.ts";
+
+export const dateOrders = ["dmy", "mdy"] as const;
+export type DateOrder = (typeof dateOrders)[number];
+
+/** Such dates, without space before them. */
+const SLASHED = /^(\d\d?)\/(\d\d?)\/(\d{4})(?:,(?= )|(?!\d))/;
+const DOTTED = /^(\d\d?)\. ?(\d\d?)\. ?(\d{4})(?!\d)/;
+
+/** The orders in a column. */
+export interface DateOrders {
+  slashes?: DateOrder | undefined;
+  dots?: DateOrder | undefined;
+}
+
+/** The lines of the first value that fits only one order, and of the first that fits both. */
+type FirstLines = Partial<Record<DateOrder | "both", number>>;
+
+/** Learns from the values of one column. */
+export class DateColumn {
+  readonly #slashes: FirstLines = {};
+  readonly #dots: FirstLines = {};
+
+  add(cell: string, line: number): void {
+    if (cell.includes("/")) learn(this.#slashes, SLASHED.exec(cell.trim()), line);
+    else if (cell.includes(".")) learn(this.#dots, DOTTED.exec(cell.trim()), line);
+  }
+
+  /**
+   * Returns no order where no value needs one. Throws if the values do not tell, unless the order is
+   * `given`. The error names the column, and quotes no value, because it may be a private user's.
+   */
+  decide(column: string, given: DateOrder | undefined): DateOrders {
+    if (given) return { slashes: given, dots: given };
+    return {
+      slashes: decideOrder(column, this.#slashes),
+      dots: decideOrder(column, this.#dots, "dmy"),
+    };
+  }
+
+  /** Says how the dates are read, by an example that nobody has written. */
+  describe(column: string, { slashes, dots }: DateOrders): string[] {
+    const read = (lines: FirstLines, example: string, order: DateOrder | undefined) => {
+      const date = order === "mdy" ? "5 August" : "8 May";
+      const isRead = Object.keys(lines).length > 0;
+      return isRead ? [`${column}: read dates like ${example} as ${date} 2021`] : [];
+    };
+    return [...read(this.#slashes, "08/05/2021", slashes), ...read(this.#dots, "08.05.2021", dots)];
+  }
+}
+
+function learn(lines: FirstLines, date: RegExpExecArray | null, line: number): void {
+  const order = date && fittingOrder(Number(date[1]), Number(date[2]));
+  if (order) lines[order] ??= line;
+}
+
+/** `usual` is the order of values that fit both. */
+function decideOrder(
+  column: string,
+  { dmy, mdy, both }: FirstLines,
+  usual?: DateOrder,
+): DateOrder | undefined {
+  if (dmy !== undefined && mdy !== undefined) {
+    const problem = `line ${dmy} has the day first, and line ${mdy} the month`;
+    throw new Error(`${column}: ${problem}; correct one of them, or ${CHOOSE}`);
+  }
+  if (dmy !== undefined) return "dmy";
+  if (mdy !== undefined) return "mdy";
+  if (both === undefined || usual !== undefined) return usual;
+  const problem = "nothing shows which number is the month";
+  throw new Error(`${column}: ${problem}, as in line ${both}; ${CHOOSE}`);
+}
+
+/** Returns undefined if the numbers fit no order: an error of the row. */
+function fittingOrder(first: number, second: number): DateOrder | "both" | undefined {
+  if (first > 12) return second > 12 ? undefined : "dmy";
+  return second > 12 ? "mdy" : "both";
+}
+
+const CHOOSE = "say which comes first with --dates dmy or --dates mdy";
+
+const SECONDS = /^-?\d{1,100}(?:[.,]\d*)?$/;
+/** As MediaWiki writes them. */
+const DIGITS = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/;
+const YEAR_FIRST = /^(\d{4})\/(\d\d?)\/(\d\d?)(?!\d)/;
+const TWELVE_HOURS = / +(0?[1-9]|1[0-2])((?::\d\d){1,2}) ?([AP])M$/i;
+const TIME =
+  /^([\d-]{10})(?:[T ] *(\d\d?):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?)? ?(?:Z|UTC|GMT|([+-]\d\d):?(\d\d)?)?$/i;
+const two = (digits: string) => digits.padStart(2, "0");
+
+/**
+ * Reads dates such as 31.5.2021, with or without a time of day and a zone, Unix seconds, and times
+ * of 14 digits. Dates such as 5/31/2021 need the order of day and month.
+ */
+export function toTime(cell: unknown, orders: DateOrders = {}): unknown {
+  if (cell === undefined || cell === "") return undefined;
+  if (cell instanceof Date) return fromDate(cell);
+
+  // An array of one element must not look like that element.
+  const text = typeof cell === "object" ? "" : String(cell);
+  const time = SECONDS.test(text) ? fromNumber(text) : completed(ordered(text, orders));
+  return time ?? new InvalidCell(cell, adviseOnTime(text), A_TIME);
+}
+
+/** Reads a date type. MySQL's dates without a month or a day arrive as an invalid one. */
+function fromDate(date: Date): unknown {
+  const year = date.getUTCFullYear();
+  if (year >= 0 && year <= 9999) return formatTime(date.getTime() / 1000);
+  const text = Number.isNaN(year) ? "0000-00-00" : String(date);
+  return new InvalidCell(text, adviseOnTime(text), A_TIME);
+}
+
+function fromNumber(text: string): string | undefined {
+  const [digits, ...parts] = DIGITS.exec(text) ?? [];
+  if (digits !== undefined && digits >= "1990") {
+    const [year, month, day, hour, minute, second] = parts;
+    return completed(`${year}-${month}-${day} ${hour}:${minute}:${second}`);
+  }
+
+  const seconds = Number(text.replace(",", "."));
+  return seconds >= 1e8 && seconds < 1e11 ? formatTime(seconds) : undefined;
+}
+
+/** Adds midnight and UTC where they are missing. Returns undefined if the text is no time. */
+function completed(text: string): string | undefined {
+  const [, date, hour = "00", minute = "00", second = "00", zone = "+00", zoneMinute = "00"] =
+    TIME.exec(text) ?? [];
+  const time = `${date}T${two(hour)}:${minute}:${second}${zone}:${zoneMinute}`;
+  return parseTime(time) === undefined ? undefined : time;
+}
+
+/** Writes a date with the year first, and hours up to 24 where they are up to 12, as in 9:05 PM. */
+function ordered(text: string, { slashes, dots = "dmy" }: DateOrders): string {
+  const dated = slashes === undefined ? text : text.replace(SLASHED, yearFirst(slashes));
+  return dated
+    .replace(YEAR_FIRST, (_, year, month, day) => `${year}-${two(month)}-${two(day)}`)
+    .replace(DOTTED, yearFirst(dots))
+    .replace(TWELVE_HOURS, (_, hours, rest, half) => {
+      return ` ${(Number(hours) % 12) + (/p/i.test(half) ? 12 : 0)}${rest}`;
+    });
+}
+
+function yearFirst(order: DateOrder) {
+  return (_: string, first: string, second: string, year: string) => {
+    const day = order === "dmy" ? first : second;
+    const month = order === "dmy" ? second : first;
+    return `${year}-${two(month)}-${two(day)}`;
+  };
+}
+
+const A_TIME = "a date or a time";
+const NO_DATE =
+  "; it stands for no date: select NULL, and leave out such users or give them the platform's first day";
+
+function adviseOnTime(text: string): string {
+  if (/^-?infinity$/i.test(text)) return `; it is PostgreSQL's infinity${NO_DATE}`;
+  if (/^0000-00-00/.test(text)) return NO_DATE;
+  if (isUncomputed(text)) return FORMULA_ADVICE;
+  if (isPlaceholder(text)) return "; it stands for no date: write one, or leave out the row";
+
+  const number = SECONDS.test(text) ? Number(text.replace(",", ".")) : Number.NaN;
+  if (number <= 0) return NO_DATE;
+  if (number >= 10_000 && number < 100_000) {
+    return "; it looks like a spreadsheet's own date: format the column as 2021-05-31";
+  }
+  if (number >= 1e11 && number < 1e13) return "; it looks like milliseconds: divide it by 1,000";
+  if (number >= 1e14 && number < 1e16) {
+    return "; it looks like microseconds: divide it by 1,000,000";
+  }
+  return "; write it as 2021-05-31, 2021-05-31 17:05, 31.5.2021 or Unix seconds";
+}
