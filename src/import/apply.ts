@@ -211,7 +211,7 @@ function createChangeHandler(db: Database, ids: Ids, nowMs: number) {
     changes.set(`${type} ${id}`, change);
     if (type === "user" || type === "company") names.note(type, id);
     // Users who were written earlier may have become too long.
-    if (type === "achievement") rows.totals.mostUnlocks = Number.POSITIVE_INFINITY;
+    if (type === "achievement") rows.totals.mostUnlocks = "unknown";
     if (type === "user" && isPublicUser(record)) takedowns.end(id);
     else if (type === "user") takedowns.begin(id);
 

@@ -18,10 +18,18 @@ export interface Deletion extends RecordKey {
   at: Position;
 }
 
-interface Reference extends Deletion {
+/** A reference to a record that does not exist. */
+interface Reference extends RecordKey {
   field: string;
   user: number;
+  /** Where the user stands, if the user has just been read. */
+  at: Position | null;
+  /** Where the record is deleted, if a change deletes it. */
+  deletedAt: Position | null;
 }
+
+/** How many achievements a user has at most; unknown if the definitions of earlier users change. */
+export type MostUnlocks = number | "unknown";
 
 /**
  * Creates the table of the users whose references must be judged. It is on disk, unlike a TEMP table
@@ -32,43 +40,39 @@ export function createPending(db: Sqlite) {
   return db.prepare("INSERT INTO pending VALUES (?, ?)");
 }
 
-/** Leaves out users who have become private since, of whom nothing is checked. */
-export function reportMissing({ $client }: Database, ids: Ids, report: Report): void {
-  const missing = $client.prepare<Reference>(
-    `SELECT at, field, type, reference.id, user
-      FROM (${referencesOf("pending JOIN user USING (id)")}) AS reference
-      JOIN pending ON pending.id = user WHERE ${refersToNothing("reference")} ORDER BY at, rank`,
-  );
-  for (const { at, field, user, ...missed } of missing.iterate()) {
-    const error = mustExist(field, missed.type, ids.inSource(missed));
-    report({ at, ...error, type: "user", id: user, missing: missed });
-  }
-  $client.exec("DROP TABLE pending");
-}
-
-/** Reads all users, unless nothing was deleted. */
-export function reportDeleted(
+/**
+ * Reports references to records that do not exist. Leaves out users who have become private since.
+ * Reads all users only if something was deleted.
+ */
+export function reportMissing(
   { $client }: Database,
   deletions: readonly Deletion[],
   ids: Ids,
   report: Report,
 ): void {
-  if (deletions.length === 0) return;
-
-  // MATERIALIZED and CROSS have SQLite look each reference up in an index of the deletions.
-  const referenced = $client.prepare<Reference>(
+  const users = deletions.length > 0 ? "user" : "pending JOIN user USING (id)";
+  // MATERIALIZED has SQLite look each reference up in an index of the deletions.
+  const missing = $client.prepare<Reference>(
     `WITH deletion AS MATERIALIZED (SELECT
-        value ->> 'type' AS type, value ->> 'id' AS id, value ->> 'at' AS at
+        value ->> 'type' AS type, value ->> 'id' AS id, value ->> 'at' AS deletedAt
         FROM json_each(?))
-      SELECT at, type, id, user FROM (${referencesOf("user")})
-      CROSS JOIN deletion USING (type, id)
-      ORDER BY at, user`,
+      SELECT pending.at, deletedAt, field, type, reference.id, user
+      FROM (${referencesOf(users)}) AS reference
+      LEFT JOIN pending ON pending.id = user
+      LEFT JOIN deletion USING (type, id)
+      WHERE ${refersToNothing("reference")} ORDER BY deletedAt, pending.at, rank, user`,
   );
-  for (const { at, user, type, id } of referenced.iterate(JSON.stringify(deletions))) {
+  for (const { at, deletedAt, field, user, ...missed } of missing.iterate(
+    JSON.stringify(deletions),
+  )) {
+    const found = { type: "user", id: user, missing: missed } as const;
+    const id = ids.inSource(missed);
     const kind = "is still referenced";
-    const reason = `${type} ${ids.inSource({ type, id })} ${kind}`;
-    report({ at, field: "id", reason, kind, type: "user", id: user, missing: { type, id } });
+    const reason = `${missed.type} ${id} ${kind}`;
+    if (deletedAt !== null) report({ at: deletedAt, field: "id", reason, kind, ...found });
+    if (at !== null) report({ at, ...mustExist(field, missed.type, id), ...found });
   }
+  $client.exec("DROP TABLE pending");
 }
 
 /** Selects all references of `users`, which are rows of `user` or of a table called so. */
@@ -93,7 +97,7 @@ const ENTRY_BYTES = 100;
 
 export type UserUnlocks = Pick<typeof user.$inferSelect, "id" | "name" | "achievements">;
 
-export function reportLongUsers(db: Database, most: number, report: Report): void {
+export function reportLongUsers(db: Database, most: MostUnlocks, report: Report): void {
   for (const { id, name, bytes } of listLongUsers(db, most)) {
     const kind = `must take at most ${MAX_ACHIEVEMENTS_BYTES / 1024} KB in a response`;
     const reason = `${kind}, got ${Math.ceil(bytes / 1024)} KB for ${JSON.stringify(name)}`;
@@ -107,14 +111,14 @@ export function reportLongUsers(db: Database, most: number, report: Report): voi
  */
 export function* listLongUsers(
   db: Database,
-  most: number,
+  most: MostUnlocks,
   users: Iterable<UserUnlocks> = listUsers(db),
 ) {
   const rows = db.select().from(achievement).all();
   const definitions = new Map(rows.map((row) => [row.id, JSON.stringify(row)]));
   const sizes = definitions.values().map((json) => Buffer.byteLength(json));
   const longest = sizes.reduce((max, size) => Math.max(max, size), 0);
-  if (most * (longest + ENTRY_BYTES) <= MAX_ACHIEVEMENTS_BYTES) return;
+  if (most !== "unknown" && most * (longest + ENTRY_BYTES) <= MAX_ACHIEVEMENTS_BYTES) return;
 
   for (const { id, name, achievements } of users) {
     const unlocks: Unlock[] = JSON.parse(achievements);

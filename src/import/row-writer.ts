@@ -25,7 +25,7 @@ import type { Ids } from "./ids.ts";
 import {
   createPending,
   type Deletion,
-  reportDeleted,
+  type MostUnlocks,
   reportLongUsers,
   reportMissing,
 } from "./last-checks.ts";
@@ -51,15 +51,16 @@ export function createRowWriter(db: Database, ids: Ids) {
   const totals = {
     /** How many achievements the users have unlocked whose rows were added, less those removed. */
     unlocked: 0,
-    /** How many achievements a user may have at most. */
-    mostUnlocks: 0,
+    mostUnlocks: 0 as MostUnlocks,
   };
   /** The records that a change deletes. */
   const deletions: Deletion[] = [];
 
   function toRow(record: PublicUserLine) {
     const { company, achievements = [] } = record;
-    totals.mostUnlocks = Math.max(totals.mostUnlocks, achievements.length);
+    if (totals.mostUnlocks !== "unknown") {
+      totals.mostUnlocks = Math.max(totals.mostUnlocks, achievements.length);
+    }
     return toUserRow(record, company && inserts.findCompany.get(company.id)?.name);
   }
 
@@ -108,8 +109,7 @@ export function createRowWriter(db: Database, ids: Ids) {
 
   function finish(report: Report): void {
     nameCompanies(db, sql`id IN (SELECT id FROM pending)`);
-    reportMissing(db, ids, report);
-    reportDeleted(db, deletions, ids, report);
+    reportMissing(db, deletions, ids, report);
     // When a change file is applied, the old and new rows together may exceed the limit.
     for (const type of ["role", "achievement"] as const) {
       if (countOf(db, limits[type].table) > limits[type].max) report(tooMany(type));
