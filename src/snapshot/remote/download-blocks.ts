@@ -15,7 +15,7 @@ import {
 } from "../format/layout.ts";
 import type { Get, Reply } from "./location.ts";
 
-/** Blocks from this source are of no use, but the whole file may be. */
+/** Blocks from this source are of no use, but the whole file may be, so nobody is told why. */
 export class BlocksError extends Error {}
 
 /** The source has replaced the snapshot during the download. */
@@ -46,27 +46,22 @@ export async function downloadBlocks(
   replaceCopy: (write: (paths: Paths) => Promise<void>) => Promise<void>,
 ): Promise<void> {
   const total = Number(reply.headers.get("content-range")?.split("/")[1]);
-  if (!(total > own.from)) throw new BlocksError("ignores ranges");
-  if (total - own.from > own.trailer.length + MAX_RANGE) {
-    throw new BlocksError("has grown too much");
-  }
+  const hasGrownTooMuch = total - own.from > own.trailer.length + MAX_RANGE;
+  if (!(total > own.from) || hasGrownTooMuch) throw new BlocksError();
 
   const end = await receive(reply, own.from, total, total);
   const trailerBytes = trailerBytesOf(total);
   const blocks = Math.ceil((total - trailerBytes) / BLOCK_BYTES);
   const known = own.from / BLOCK_BYTES;
-  if (blocks < known || end.length < trailerBytes) throw new BlocksError("has no list of blocks");
+  if (blocks < known || end.length < trailerBytes) throw new BlocksError();
   const trailer = end.subarray(-trailerBytes);
 
   if (trailer.equals(own.trailer)) return;
   const etag = reply.headers.get("etag") ?? "";
   // If-Match never matches a weak ETag, which begins with W.
-  if (!etag.startsWith('"')) throw new BlocksError("sends no strong ETag");
+  if (!etag.startsWith('"')) throw new BlocksError();
 
-  const changed = listChanged(trailer, own.trailer, known);
-  if (changed.length > blocks / 2) throw new BlocksError("has changed too much");
-
-  const ranges = listRanges(changed).values();
+  const ranges = listChanged(trailer, own.trailer, known).values();
   await replaceCopy(async ({ next, old }) => {
     await copyIfSpace(old, next, total);
     await using file = await open(next, "r+");
@@ -86,19 +81,17 @@ export async function downloadBlocks(
   });
 }
 
-/** Lists which of the first `count` blocks have another hash. */
-function listChanged(hashes: Buffer, ownHashes: Buffer, count: number): number[] {
-  const blocks = Array.from({ length: count }, (_, block) => block);
-  return blocks.filter((block) => {
-    const at = block * BLOCK_HASH_BYTES;
-    return hashes.readUInt32BE(at) !== ownHashes.readUInt32BE(at);
-  });
-}
-
-/** Joins neighbouring blocks, so that they take fewer requests. */
-function listRanges(blocks: number[]) {
+/**
+ * Lists the ranges of those of the first `count` blocks that have another hash. Neighbouring blocks are
+ * joined, so that they take fewer requests.
+ */
+function listChanged(hashes: Buffer, ownHashes: Buffer, count: number) {
   const ranges: { from: number; to: number }[] = [];
-  for (const from of blocks.map((block) => block * BLOCK_BYTES)) {
+  for (let block = 0; block < count; block++) {
+    const at = block * BLOCK_HASH_BYTES;
+    if (hashes.readUInt32BE(at) === ownHashes.readUInt32BE(at)) continue;
+
+    const from = block * BLOCK_BYTES;
     const to = from + BLOCK_BYTES;
     const last = ranges.at(-1);
     if (last && from - last.to <= MAX_GAP && to - last.from <= MAX_RANGE) last.to = to;
@@ -113,15 +106,15 @@ const rangeHeaders = (range: string) => ({ range, "accept-encoding": "identity" 
 /** Returns the bytes from offset `from` up to offset `to` of a file of `total` bytes. */
 async function receive({ status, headers, body }: Reply, from: number, to: number, total: number) {
   const isExpected = headers.get("content-range") === `bytes ${from}-${to - 1}/${total}`;
-  if (status !== 206 || !isExpected) throw new BlocksError("ignores ranges");
+  if (status !== 206 || !isExpected) throw new BlocksError();
 
   const bytes = Buffer.alloc(to - from);
   let at = 0;
   for await (const chunk of body) {
-    if (at + chunk.length > bytes.length) throw new BlocksError("sent too many bytes");
+    if (at + chunk.length > bytes.length) throw new BlocksError();
     bytes.set(chunk, at);
     at += chunk.length;
   }
-  if (at < bytes.length) throw new BlocksError("sent too few bytes");
+  if (at < bytes.length) throw new BlocksError();
   return bytes;
 }
