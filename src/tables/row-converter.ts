@@ -12,7 +12,6 @@ export type RowConverter = ReturnType<typeof createRowConverter>;
 
 export function createRowConverter(source: TableSource, ids: IdFormat) {
   const toCells = createCellConverter(ids, source);
-  let companies: CompanyNames | undefined;
   /** The number of records, which is the position of a record unless it has a line. */
   let count = 0;
 
@@ -40,13 +39,8 @@ export function createRowConverter(source: TableSource, ids: IdFormat) {
     /** Converts the cells of a row. Those that are null are left out. */
     toCells,
     toProblem,
-    /** Called before users are read who name their companies. */
-    findCompanies(names: CompanyNames): void {
-      companies = names;
-    },
-
-    /** Returns the records in rows, which are in the order of their ids. */
-    toRecords(type: RecordType, rows: readonly Row[]): Item[] {
+    /** Returns the records in rows, which are in the order of their ids. Users may name `companies`. */
+    toRecords(type: RecordType, rows: readonly Row[], companies?: CompanyNames): Item[] {
       let first: Row | undefined;
       return rows.map((row): Item => {
         const cells = toCells(row);
@@ -69,8 +63,9 @@ export function createRowConverter(source: TableSource, ids: IdFormat) {
       return { ...mustExist(field, type, id), missing: { type, id } };
     },
 
-    /** Names the row and the column of an error in a record. */
-    locate({ at, first, type, id, field, reason }: FoundError): Location {
+    /** Names the row and the column of an error in a record. `companies` are those that users name. */
+    locate(error: FoundError, companies: CompanyNames | undefined): Location {
+      const { at, first, type, id, field, reason } = error;
       if (type === undefined || at === undefined) return {};
 
       const isName = companies && field === "company.id";

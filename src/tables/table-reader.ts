@@ -121,6 +121,8 @@ function createReader(
   const converter = createRowConverter(source, ids);
   const unknownColumns: UnknownColumn[] = [];
   const notes: string[] = [];
+  /** The companies that users name, once these names have been read. */
+  let names: CompanyNames | undefined;
 
   /** Opens all files, so that a wrong header is an error before anything is counted. */
   async function openTables(): Promise<Tables> {
@@ -176,7 +178,7 @@ function createReader(
     yield* readWithoutId(tables);
 
     const users = tables.get("users");
-    const names = users?.header.columns.has("company") ? await readNames(users) : undefined;
+    if (users?.header.columns.has("company")) names = await readNames(users);
     const members = await countMembers(users, converter);
     const known = { role: new Set<unknown>(), achievement: new Set<unknown>() };
     yield* readAll(tables.get("roles"), "role", ({ id }) => known.role.add(id));
@@ -193,8 +195,7 @@ function createReader(
       yield names.make().map((record, at) => ({ record, at: at + 1 }));
       notes.push(`${source.fileOf("users")}: ${names.describe()}`);
     }
-    if (names) converter.findCompanies(names);
-    yield* readUserPages(tables, converter, known);
+    yield* readUserPages(tables, converter, known, names);
 
     for (const table of tables.values()) table.finish();
   }
@@ -204,7 +205,7 @@ function createReader(
     unknownColumns,
     notes,
     read,
-    locate: converter.locate,
+    locate: (error) => converter.locate(error, names),
     [Symbol.asyncDispose]: () => source[Symbol.asyncDispose](),
   };
 }

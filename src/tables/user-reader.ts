@@ -11,6 +11,7 @@ import { type FoundError, type Item, recordsOf } from "../domain/record-reader.t
 import { parseTime } from "../domain/time.ts";
 import { listErrors, type ValidationError } from "../domain/validation-errors.ts";
 import { ownedTables } from "./columns.ts";
+import type { CompanyNames } from "./company-names.ts";
 import type { RowConverter } from "./row-converter.ts";
 import type { Row, Table, Tables } from "./table.ts";
 
@@ -42,6 +43,7 @@ export async function* readUserPages(
   tables: Tables,
   converter: RowConverter,
   known: KnownIds,
+  companies: CompanyNames | undefined,
 ): AsyncGenerator<readonly Item[]> {
   /** Some ids in each table that no user in the page has. */
   const missing = new Map<Table, (number | string)[]>();
@@ -78,7 +80,7 @@ export async function* readUserPages(
     return [];
   }
 
-  for await (const step of readAhead(listSteps(tables, converter), AHEAD)) {
+  for await (const step of readAhead(listSteps(tables, converter, companies), AHEAD)) {
     if (!("rows" in step)) {
       yield finishPage(step.page);
       continue;
@@ -99,10 +101,14 @@ export async function* readUserPages(
   }
 }
 
-async function* listSteps(tables: Tables, converter: RowConverter): AsyncGenerator<Step> {
+async function* listSteps(
+  tables: Tables,
+  converter: RowConverter,
+  companies: CompanyNames | undefined,
+): AsyncGenerator<Step> {
   let last: Row | undefined;
   for await (const rows of tables.get("users")?.pages() ?? []) {
-    const page = toPage(converter.toRecords("user", rows));
+    const page = toPage(converter.toRecords("user", rows, companies));
     yield* listOwned(tables, page, last, rows.at(-1));
     last = rows.at(-1);
     yield { page };
