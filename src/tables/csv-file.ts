@@ -1,7 +1,13 @@
 /** Reads the rows of a CSV file, after finding out what its quotes and backslashes mean. */
 import { findForeign, readFileBytes } from "../files/input.ts";
 import { findColumns, type Header, hasFreeText, type TableName, toColumn } from "./columns.ts";
-import { AmbiguousFile, type CsvForm, MAX_RECORD_BYTES, RecordSplitter } from "./csv-records.ts";
+import {
+  AmbiguousFile,
+  type CsvForm,
+  createSplitter,
+  MAX_RECORD_BYTES,
+  type Splitter,
+} from "./csv-records.ts";
 
 /** What an operator can say about quotes: they surround fields, or are characters like others. */
 export const quoteRules = ["csv", "none"] as const;
@@ -40,56 +46,54 @@ export async function readCsv(
   begin: Begin,
 ): Promise<{ header: Header; note: string | undefined }> {
   const traits = await examine(file);
-  const form = await findForm(file, traits);
+  const { delimiter, quoteLine, backslashLine } = traits;
+  const isPlain = quoteLine === undefined && backslashLine === undefined;
+  // Several programs write tabs. Without tabs, quotes surround fields.
+  const isUnclear = file.quotes === undefined && delimiter === "\t" && !isPlain;
+  const form = await findForm(file, traits, isUnclear);
   try {
     const header = await readAs(file, form, begin);
-    return { header, note: isUnclear(file, traits) ? describeForm(file, form) : undefined };
+    return { header, note: isUnclear ? describeForm(file, form) : undefined };
   } catch (error) {
-    const { quoteLine } = traits;
-    const others = file.quotes === undefined ? listForms(file, traits, false) : [];
-    const isOther = quoteLine !== undefined && (await listFitting(file, others)).length > 0;
+    if (file.quotes !== undefined || quoteLine === undefined) throw error;
+    const others = listForms(file, traits, true).filter(({ hasQuotes }) => !hasQuotes);
+    const isOther = (await listFitting(file, others)).length > 0;
     throw isOther ? new AmbiguousFile(file.name, quoteLine) : error;
   }
 }
 
-/**
- * Without tabs, quotes surround fields. With tabs, they may be characters, too. Whatever the rows
- * leave open must give the same people.
- */
-async function findForm(file: CsvFile, traits: Traits): Promise<CsvForm> {
-  const forms = listForms(file, traits, file.quotes !== "none");
-  if (isUnclear(file, traits)) forms.push(...listForms(file, traits, false));
+/** Whatever the rows leave open must give the same people. */
+async function findForm(file: CsvFile, traits: Traits, isUnclear: boolean): Promise<CsvForm> {
+  const forms = listForms(file, traits, isUnclear);
   if (forms.length === 1) return forms[0];
 
+  const { quoteLine, backslashLine, hasEscapes } = traits;
   const all = await listFitting(file, forms);
-  const escaped = traits.hasEscapes ? all.filter(({ hasEscapes }) => hasEscapes) : [];
+  const escaped = hasEscapes ? all.filter((form) => form.hasEscapes) : [];
   const fitting = escaped.length > 0 ? escaped : all;
   const [form = forms[0]] = fitting;
   if (file.quotes !== undefined) return form;
 
-  const { quoteLine, backslashLine } = traits;
   const hasOtherQuotes = fitting.some(({ hasQuotes }) => hasQuotes !== form.hasQuotes);
   if (quoteLine !== undefined && hasOtherQuotes) throw new AmbiguousFile(file.name, quoteLine);
   if (fitting.every(({ hasEscapes }) => hasEscapes === form.hasEscapes)) return form;
   throw new AmbiguousFile(file.name, backslashLine);
 }
 
-/** Whether the quotes and backslashes of a file can be those of several programs. */
-function isUnclear({ quotes }: CsvFile, { delimiter, quoteLine, backslashLine }: Traits): boolean {
-  const isPlain = quoteLine === undefined && backslashLine === undefined;
-  return quotes === undefined && delimiter === "\t" && !isPlain;
-}
-
-/** The forms in which quotes have one meaning, the likelier one first. */
+/** The forms that a file can have by its traits and its operator, the likelier ones first. */
 function listForms(
   { quotes }: CsvFile,
   { delimiter, backslashLine }: Traits,
-  hasQuotes: boolean,
+  isUnclear: boolean,
 ): [CsvForm, ...CsvForm[]] {
-  const form = { delimiter, hasQuotes, hasEscapes: false, isGiven: quotes !== undefined };
-  if (backslashLine === undefined) return [form];
-  const escaped = { ...form, hasEscapes: true };
-  return quotes === "none" ? [escaped, form] : [form, escaped];
+  const hasBackslash = backslashLine !== undefined;
+  const hasQuotes = quotes !== "none";
+  const hasEscapes = hasBackslash && !hasQuotes;
+  const form = { delimiter, hasQuotes, hasEscapes, isGiven: quotes !== undefined };
+  const forms: [CsvForm, ...CsvForm[]] = [form];
+  if (hasBackslash) forms.push({ ...form, hasEscapes: !hasEscapes });
+  if (isUnclear) forms.push(...forms.map((each) => ({ ...each, hasQuotes: false })));
+  return forms;
 }
 
 async function listFitting(file: CsvFile, forms: readonly CsvForm[]): Promise<CsvForm[]> {
@@ -142,7 +146,7 @@ async function readAs(
   form: CsvForm,
   begin?: Begin,
 ): Promise<Header> {
-  const splitter = new RecordSplitter(name, form);
+  const splitter = createSplitter(name, form);
   let header: Header | undefined;
   let add: ReturnType<Begin> | undefined;
   for await (const lines of readCsvLines(name, path)) {
@@ -152,7 +156,7 @@ async function readAs(
 
       if (header) {
         if (!form.hasQuotes) refuseQuoted(cells, header, splitter);
-        add?.(cells, splitter.line);
+        add?.(cells, splitter.line());
       } else if (!isSeparator(cells.join(""))) {
         if (cells.length === 1 && line.includes("|")) throw splitter.problem(HAS_BARS);
         header = findColumns(name, table, splitter.takeHeader(cells), key);
@@ -166,11 +170,7 @@ async function readAs(
 }
 
 /** Throws if a quote begins a cell in which nobody writes one. */
-function refuseQuoted(
-  cells: readonly string[],
-  { columns }: Header,
-  splitter: RecordSplitter,
-): void {
+function refuseQuoted(cells: readonly string[], { columns }: Header, splitter: Splitter): void {
   for (const [column, at] of columns) {
     if (hasFreeText(column) || !cells[at]?.startsWith('"')) continue;
     const problem = `${column} begins with a quote, so quotes surround fields`;

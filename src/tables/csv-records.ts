@@ -29,174 +29,170 @@ export class AmbiguousFile extends Error {
   }
 }
 
-export class RecordSplitter {
-  /** The line on which the last record began. */
-  line = 0;
-  readonly #file: string;
-  readonly #form: CsvForm;
-  readonly #escapes: Escapes;
-  readonly #plain: RegExp;
-  readonly #quoted: RegExp;
-  /** How many columns have a title, and how many the header has. Undefined before it. */
-  #widths: { titled: number; all: number } | undefined;
-  /** How many lines there were so far. */
-  #lines = 0;
-  /** How many bytes the record has so far. */
-  #bytes = 0;
-  #cells: string[] = [];
-  /** A line that ends in an escaped line end. */
-  #held = "";
-  /** The beginning of a quoted field that goes on. */
-  #open: OpenField | undefined;
+export type Splitter = ReturnType<typeof createSplitter>;
 
-  constructor(file: string, form: CsvForm) {
-    const { delimiter, hasQuotes, hasEscapes } = form;
-    this.#file = file;
-    this.#form = form;
-    this.#escapes = hasQuotes ? ESCAPES : { ...ESCAPES, ...LETTERS, [delimiter]: delimiter };
-    const plain = `[^${delimiter}]*`;
-    const escaped = `[^${delimiter}\\\\]*(?:\\\\.[^${delimiter}\\\\]*)*`;
-    this.#plain = new RegExp(hasEscapes ? escaped : plain, "ys");
-    this.#quoted = hasEscapes ? /[^"\\]*(?:\\.[^"\\]*)*/sy : /[^"]*(?:""[^"]*)*/y;
-  }
+export function createSplitter(file: string, form: CsvForm) {
+  const { delimiter, hasQuotes, hasEscapes, isGiven } = form;
+  const patterns = patternsOf(form);
+  /** Undefined before the header. */
+  let widths: Widths | undefined;
+  /** How many lines there were so far. */
+  let lines = 0;
+  /** The last record: the line on which it began, its size so far in bytes, and its cells. */
+  let line = 0;
+  let bytes = 0;
+  let cells: string[] = [];
+  /** A line that ends in an escaped line end, and the beginning of a quoted field that goes on. */
+  let held = "";
+  let open: OpenField | undefined;
+
+  const problem = (reason: string, number = line) =>
+    new Error(`${file}, line ${number}: ${reason}`);
 
   /** Takes the next line. Returns the cells of a record that ends there, unless all are blank. */
-  push(line: string): string[] | undefined {
-    const { delimiter, hasQuotes, hasEscapes } = this.#form;
-    this.#lines++;
-    this.#measure(line);
-    if (hasEscapes && ENDS_ESCAPED.test(line)) {
-      this.#held += `${line}\n`;
+  function push(next: string): string[] | undefined {
+    lines++;
+    if (held === "" && open === undefined) {
+      line = lines;
+      cells = [];
+      bytes = 0;
+    }
+    bytes += Buffer.byteLength(next) + 1;
+    if (bytes > MAX_RECORD_BYTES) throw open ? problem(NEVER_CLOSED, open.line) : problem(TOO_LONG);
+    if (hasEscapes && ENDS_ESCAPED.test(next)) {
+      held += `${next}\n`;
       return undefined;
     }
 
-    const text = this.#held + line;
-    this.#held = "";
+    const text = held + next;
+    held = "";
     const isSimple = !(hasEscapes && text.includes("\\")) && !(hasQuotes && text.includes('"'));
-    if (isSimple && this.#open === undefined) this.#cells = text.split(delimiter).map(toValue);
-    else if (!this.#readFields(text)) return undefined;
+    if (isSimple && open === undefined) cells = text.split(delimiter).map(toValue);
+    else if (!readFields(text)) return undefined;
 
-    const cells = this.#cells;
-    if (cells.length > MAX_FIELDS) {
-      throw this.problem(`has more than ${MAX_FIELDS.toLocaleString("en")} fields`);
-    }
+    if (cells.length > MAX_FIELDS) throw problem(TOO_MANY);
     if (cells.every((cell) => cell.trim() === "")) return undefined;
-    if (!this.#widths || this.#isRow(cells)) return cells;
-
-    const counts = `has ${cells.length} fields, but the header has ${this.#widths.titled}`;
-    const quotes =
-      "a field with a separator or a line end must be in quotes, as sqlite3 -csv and psql --csv write it";
-    throw this.problem(`${counts}; ${quotes}, and one without a value must not be left out`);
-  }
-
-  /** Takes the header. All later records must be rows. Returns the titles without blank ones at the end. */
-  takeHeader(cells: readonly string[]): readonly string[] {
-    const titled = cells.findLastIndex((title) => title.trim() !== "") + 1;
-    this.#widths = { titled, all: cells.length };
-    return cells.slice(0, titled);
-  }
-
-  /** Whether cells have the header's columns. Spreadsheets may leave out those without a title. */
-  #isRow(cells: readonly string[]): boolean {
-    if (!this.#widths) return false;
-    const { titled, all } = this.#widths;
-    const isLong = cells.length >= titled && cells.length <= all;
-    return isLong && cells.slice(titled).every((cell) => cell === "");
-  }
-
-  /** Throws if the last record goes on. */
-  end(): void {
-    if (this.#open) throw this.#neverClosed(this.#open);
-    if (this.#held !== "") throw this.problem("the last character of the file is a backslash");
-  }
-
-  /** The error of a record. */
-  problem(reason: string, line = this.line): Error {
-    return new Error(`${this.#file}, line ${line}: ${reason}`);
-  }
-
-  #measure(line: string): void {
-    if (this.#held === "" && this.#open === undefined) {
-      this.line = this.#lines;
-      this.#cells = [];
-      this.#bytes = 0;
-    }
-    this.#bytes += Buffer.byteLength(line) + 1;
-    if (this.#bytes <= MAX_RECORD_BYTES) return;
-    throw this.#open
-      ? this.#neverClosed(this.#open)
-      : this.problem(`the record is longer than ${MAX_RECORD_BYTES / 2 ** 20} MiB`);
+    if (!widths || isRow(cells, widths)) return cells;
+    throw problem(`has ${cells.length} fields, but the header has ${widths.titled}; ${FIELDS}`);
   }
 
   /** Reads the fields of a line. Returns false if a quoted field goes on after it. */
-  #readFields(text: string): boolean {
-    const { delimiter, hasQuotes } = this.#form;
+  function readFields(text: string): boolean {
     let at = 0;
     for (;;) {
-      if (this.#open || (hasQuotes && text[at] === '"')) {
-        const end = this.#readQuoted(text, this.#open ? 0 : at + 1);
+      if (open || (hasQuotes && text[at] === '"')) {
+        const end = readQuoted(text, open ? 0 : at + 1);
         if (end === undefined) return false;
         at = end;
       } else {
-        this.#plain.lastIndex = at;
-        const [raw = ""] = this.#plain.exec(text) ?? [];
+        const raw = matchAt(patterns.plain, text, at);
         // After a line end in quotes, one more quote is likely to be the end of another field.
-        if (hasQuotes && this.line < this.#lines && raw.includes('"')) throw this.#misplaced();
-        this.#cells.push(this.#unescape(toValue(raw)));
+        if (hasQuotes && line < lines && raw.includes('"')) throw problem(MISPLACED, lines);
+        cells.push(unescaped(toValue(raw), form, problem));
         at += raw.length;
       }
 
       if (at === text.length) return true;
-      if (text[at] !== delimiter) throw this.#misplaced();
+      if (text[at] !== delimiter) throw problem(MISPLACED, lines);
       at++;
     }
   }
 
   /** Returns where the field ends, or undefined if that is on a later line. */
-  #readQuoted(text: string, start: number): number | undefined {
-    const isBegun = this.#open !== undefined;
-    const open = this.#open ?? { raw: "", line: this.#lines, beginsRow: false, hasRow: false };
-    this.#quoted.lastIndex = start;
-    const [raw = ""] = this.#quoted.exec(text) ?? [];
-    const whole = open.raw + raw;
+  function readQuoted(text: string, start: number): number | undefined {
+    const field = open ?? { raw: "", line: lines, beginsRow: false, hasRow: false };
+    const raw = matchAt(patterns.quoted, text, start);
     const end = start + raw.length;
     const isOpen = end === text.length;
-
-    if (isBegun || isOpen) {
-      const { delimiter, isGiven } = this.#form;
-      const isRow = this.#isRow(text.split(delimiter));
-      const hasRow = open.hasRow || (isRow && raw.includes(delimiter));
-      const isDoubtful = delimiter === "\t" ? hasRow : open.beginsRow && isRow;
-      if (isDoubtful && !isOpen && !isGiven) throw new AmbiguousFile(this.#file, open.line);
-
-      const beginsRow = isBegun ? open.beginsRow : isRow;
-      this.#open = isOpen ? { raw: `${whole}\n`, line: open.line, beginsRow, hasRow } : undefined;
+    if (open || isOpen) {
+      const isWhole = widths !== undefined && isRow(text.split(delimiter), widths);
+      field.hasRow ||= isWhole && raw.includes(delimiter);
+      const isDoubtful = delimiter === "\t" ? field.hasRow : field.beginsRow && isWhole;
+      if (isDoubtful && !isOpen && !isGiven) throw new AmbiguousFile(file, field.line);
+      if (!open) field.beginsRow = isWhole;
     }
-    if (isOpen) return undefined;
 
-    this.#cells.push(this.#form.hasEscapes ? this.#unescape(whole) : whole.replaceAll('""', '"'));
+    field.raw += isOpen ? `${raw}\n` : raw;
+    open = isOpen ? field : undefined;
+    if (isOpen) return undefined;
+    cells.push(hasEscapes ? unescaped(field.raw, form, problem) : field.raw.replaceAll('""', '"'));
     return end + 1;
   }
 
-  #unescape(raw: string): string {
-    if (!this.#form.hasEscapes) return raw;
-    return raw.replace(/\\(.)/gs, (_, escaped: string) => {
-      const character = this.#escapes[escaped];
-      if (character !== undefined) return character;
-      throw this.problem(`a backslash stands before "${escaped}", which is not an escape`);
-    });
-  }
+  return {
+    push,
+    /** The error of the last record. */
+    problem,
+    /** The line on which the last record began. */
+    line: () => line,
+    /** Takes the header. All later records must be rows. Returns the titles without blank ones at the end. */
+    takeHeader(titles: readonly string[]): readonly string[] {
+      widths = widthsOf(titles);
+      return titles.slice(0, widths.titled);
+    },
+    /** Throws if the last record goes on. */
+    end(): void {
+      if (open) throw problem(NEVER_CLOSED, open.line);
+      if (held !== "") throw problem("the last character of the file is a backslash");
+    },
+  };
+}
 
-  #misplaced(): Error {
-    const advice =
-      'write a quote inside it as "", as R\'s write.csv and PHP\'s fputcsv with escape: "" do';
-    return this.problem(`a quoted field goes on after its closing quote; ${advice}`, this.#lines);
-  }
+const TOO_LONG = `the record is longer than ${MAX_RECORD_BYTES / 2 ** 20} MiB`;
+const TOO_MANY = `has more than ${MAX_FIELDS.toLocaleString("en")} fields`;
+const FIELDS =
+  "a field with a separator or a line end must be in quotes, as sqlite3 -csv and psql --csv write it, and one without a value must not be left out";
+const NEVER_CLOSED =
+  'a quote opens a field that is never closed; write a quote inside a field as "", and quotes around the field';
+const MISPLACED =
+  'a quoted field goes on after its closing quote; write a quote inside it as "", as R\'s write.csv and PHP\'s fputcsv with escape: "" do';
 
-  #neverClosed({ line }: OpenField): Error {
-    const advice = 'write a quote inside a field as "", and quotes around the field';
-    return this.problem(`a quote opens a field that is never closed; ${advice}`, line);
-  }
+/** How many columns have a title, and how many the header has. */
+interface Widths {
+  titled: number;
+  all: number;
+}
+
+function widthsOf(titles: readonly string[]): Widths {
+  const titled = titles.findLastIndex((title) => title.trim() !== "") + 1;
+  return { titled, all: titles.length };
+}
+
+/** Whether cells have the header's columns. Spreadsheets may leave out those without a title. */
+function isRow(cells: readonly string[], { titled, all }: Widths): boolean {
+  if (cells.length < titled || cells.length > all) return false;
+  return cells.slice(titled).every((cell) => cell === "");
+}
+
+/** Returns what matches a field without quotes, and the inside of one with quotes. */
+function patternsOf({ delimiter, hasEscapes }: CsvForm) {
+  if (!hasEscapes)
+    return { plain: new RegExp(`[^${delimiter}]*`, "y"), quoted: /[^"]*(?:""[^"]*)*/y };
+  const other = `[^${delimiter}\\\\]*`;
+  return {
+    plain: new RegExp(`${other}(?:\\\\.${other})*`, "ys"),
+    quoted: /[^"\\]*(?:\\.[^"\\]*)*/sy,
+  };
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): string {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0] ?? "";
+}
+
+/** Without quotes around fields, a backslash can also stand before a separator or a letter. */
+function unescaped(
+  raw: string,
+  { delimiter, hasQuotes, hasEscapes }: CsvForm,
+  problem: (reason: string) => Error,
+): string {
+  if (!hasEscapes) return raw;
+  const known = hasQuotes ? ESCAPES : { ...ESCAPES, ...LETTERS, [delimiter]: delimiter };
+  return raw.replace(/\\(.)/gs, (_, escaped: string) => {
+    const character = known[escaped];
+    if (character !== undefined) return character;
+    throw problem(`a backslash stands before "${escaped}", which is not an escape`);
+  });
 }
 
 /** A quoted field after which the line goes on. It may be a name that begins with a quote. */
