@@ -46,8 +46,7 @@ export function createSplitter(file: string, form: CsvForm) {
   let held = "";
   let open: OpenField | undefined;
 
-  const problem = (reason: string, number = line) =>
-    new Error(`${file}, line ${number}: ${reason}`);
+  const problem = (reason: string, at = line) => new Error(`${file}, line ${at}: ${reason}`);
 
   /** Takes the next line. Returns the cells of a record that ends there, unless all are blank. */
   function push(next: string): string[] | undefined {
