@@ -96,8 +96,12 @@ async function compile(file: string, embedded: string[], platform?: Platform): P
     // split only ES modules.
     format: "esm",
     splitting: true,
-    // Leave out folders, because the temporary folder has a different name in each build.
-    naming: { entry: "[name].[ext]", asset: "[name].[ext]" },
+    // The same folders as in the package. Those of the sources differ from build to build.
+    naming: {
+      entry: "lib/[name].[ext]",
+      chunk: "lib/[name]-[hash].[ext]",
+      asset: "assets/[name].[ext]",
+    },
     // pino's modules look for workers at these paths. The real paths differ between machines.
     define: { __dirname: '"/"', __filename: '"/"' },
     loader: { ".snapshot": "file", ".gz": "file", ".asset": "file", ".txt": "file" },

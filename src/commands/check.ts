@@ -1,8 +1,7 @@
 /** `roadbook check`: verifies a snapshot. */
 import { declare } from "../settings/declare.ts";
 import { checkSnapshot } from "../snapshot/format/open.ts";
-import { command, json, snapshotFile, toLine, writeStdout } from "./command.ts";
-import { describeCounts } from "./written.ts";
+import { command, describeCounts, json, snapshotFile, toLine, writeStdout } from "./command.ts";
 
 export const checkCommand = command({
   settings: declare("Flags", { file: snapshotFile, json }),

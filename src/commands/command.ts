@@ -2,12 +2,10 @@
  * What commands have in common: how they are declared, write results to standard output, show progress
  * on standard error, and end at signals.
  */
-import { once } from "node:events";
-import { writeSync } from "node:fs";
-import { constants } from "node:os";
 import { codeOf, reasonOf } from "../files/errors.ts";
 import type { Settings, Values } from "../settings/declare.ts";
 import * as kinds from "../settings/kinds.ts";
+import type { Counts } from "../snapshot/format/meta.ts";
 
 const STDOUT = 1;
 
@@ -23,6 +21,8 @@ export const STOPPING: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM"];
 
 /** Returns false if the reader has stopped early, as `head` does. Throws if the disk is full. */
 export function writeStdout(text: string): boolean {
+  // Loaded here, because `health` starts without the file system.
+  const { writeSync } = process.getBuiltinModule("node:fs");
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; ) {
     try {
@@ -97,9 +97,10 @@ function showOnTerminal(text: string): void {
 }
 
 /** Resolves to the next signal to stop. From the call on, such a signal does not end the process. */
-export async function nextSignal(): Promise<string> {
-  const [signal] = await Promise.race(STOPPING.map((name) => once(process, name)));
-  return signal;
+export function nextSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    for (const signal of STOPPING) process.once(signal, resolve);
+  });
 }
 
 interface EndOptions {
@@ -117,11 +118,11 @@ export async function endOnSignal<T>(
   { signals = ENDING, left = "no file was changed" }: EndOptions = {},
 ): Promise<T> {
   let isCommitted = false;
-  const end = (signal: NodeJS.Signals) => {
+  const end = (signal: NodeJS.Signals, number: number) => {
     if (isCommitted) return;
     showOnTerminal("");
     console.error(`roadbook: ended by ${signal}; ${left}`);
-    process.exit(128 + constants.signals[signal]);
+    process.exit(128 + number);
   };
 
   for (const signal of signals) process.on(signal, end);
@@ -163,3 +164,20 @@ export const snapshotFile = {
 export const json = { kind: kinds.boolean, help: "print one JSON object, also for an error" };
 
 export const toLine = (outcome: object): string => `${JSON.stringify(outcome)}\n`;
+
+export function describeCounts(counts: Counts): string {
+  const publicUsers = formatCount(counts.public_users);
+  const users = `${plural(counts.users, "user")} (${publicUsers} public)`;
+  const companies = plural(counts.companies, "company", "companies");
+  const achievements = plural(counts.achievements, "achievement");
+  return `${users}, ${companies}, ${achievements}, ${plural(counts.roles, "role")}`;
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
+/** Groups the digits: 1,234. The first use of `toLocaleString` would take 2 ms. */
+export function formatCount(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
+}

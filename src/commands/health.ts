@@ -1,28 +1,20 @@
-/**
- * `roadbook health` asks a running server for its health, and `--confirm` waits until it serves the
- * snapshot that a command has written.
- */
-import { setTimeout as sleep } from "node:timers/promises";
+/** `roadbook health`: asks a running server for its health. */
 import { DEFAULT_HOST, DEFAULT_PORT } from "../domain/constants.ts";
 import { paragraph } from "../domain/text.ts";
-import { networkReasonOf, reasonOf } from "../files/errors.ts";
+import { networkReasonOf } from "../files/errors.ts";
 import { endpoints } from "../http/endpoints.ts";
 import type { HealthBody } from "../http/health.ts";
 import { toUrlHost } from "../http/url.ts";
 import { declare } from "../settings/declare.ts";
 import * as kinds from "../settings/kinds.ts";
 import { UsageError } from "../settings/read-value.ts";
-import { readChecksum } from "../snapshot/format/layout.ts";
 import { parseWebLocation } from "../snapshot/remote/location.ts";
-import { command, ENDING } from "./command.ts";
+import { command } from "./command.ts";
 
 /** How long one request may take. */
-const REQUEST_MS = 5000;
-/** The last request has this time for a response, which says why. */
-const LAST_REQUEST_MS = 1000;
-const POLL_MS = 100;
+export const REQUEST_MS = 5000;
 
-const NOT_SERVED = "the server does not serve the newest snapshot, which ";
+export const NOT_SERVED = "the server does not serve the newest snapshot, which ";
 
 export const healthCommand = command({
   settings: declare("Flags", {
@@ -86,32 +78,4 @@ function isHealth(body: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Waits until the server at `url` serves the file at `path`. Throws after `waitMs` or a signal. */
-export async function confirmServed(path: string, url: string, waitMs: number): Promise<void> {
-  let endMs = performance.now() + waitMs;
-  const giveUp = () => {
-    endMs = 0;
-  };
-  for (const signal of ENDING) process.once(signal, giveUp);
-
-  for (;;) {
-    const leftMs = Math.ceil(endMs - performance.now());
-    const limitMs = Math.max(leftMs, LAST_REQUEST_MS);
-    const reason = await findDifference(path, url, limitMs).catch(reasonOf);
-    if (reason === undefined) return;
-
-    const problem = `${path} was written, but not confirmed: ${reason}`;
-    if (performance.now() >= endMs) throw new Error(problem);
-    await sleep(POLL_MS);
-  }
-}
-
-/** Returns undefined if the server has the SHA-256 at the end of the file, whoever wrote it last. */
-async function findDifference(path: string, url: string, limitMs: number) {
-  const health = await fetchHealth(url, Math.min(limitMs, REQUEST_MS));
-  const { snapshot, refused_replacement: reason } = health;
-  if (snapshot.sha256 === (await readChecksum(path))) return undefined;
-  return reason ? NOT_SERVED + reason : `the server serves a snapshot of ${snapshot.built_at}`;
 }

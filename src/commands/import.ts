@@ -10,13 +10,11 @@ import * as kinds from "../settings/kinds.ts";
 import { parseNamed, UsageError } from "../settings/read-value.ts";
 import { quoteRules } from "../tables/csv-file.ts";
 import { dateOrders } from "../tables/times.ts";
-import { command, type Progress, suggestNext } from "./command.ts";
+import { command, formatCount, type Progress, plural, suggestNext } from "./command.ts";
 import {
   describeWritten,
   finish,
-  formatCount,
   listDetails,
-  plural,
   readingFlags,
   toOutcome,
   write,

@@ -7,7 +7,8 @@ import { isFolder } from "../files/input.ts";
 import { makeTemporaryFolder } from "../files/temporary-folder.ts";
 import { importDataset } from "../import/import.ts";
 import { DatasetError } from "../import/read-dataset.ts";
-import { listDetails, plural } from "./written.ts";
+import { plural } from "./command.ts";
+import { listDetails } from "./written.ts";
 
 /** Data may shrink while somebody works on it, but a wrong column must not publish most people. */
 const OPTIONS = { allowShrink: true, holdMs: 0 };

@@ -1,24 +1,33 @@
 /** What `import`, `apply` and `hide` have in common: flags, their report, and how they end. */
-
+import { setTimeout as sleep } from "node:timers/promises";
 import { ERRORS_PER_KIND, WAIT_MS } from "../domain/constants.ts";
 import type { UnknownColumn } from "../domain/record-reader.ts";
 import { printable } from "../domain/text.ts";
 import { formatDuration } from "../domain/time.ts";
+import { reasonOf } from "../files/errors.ts";
 import { BusyError } from "../files/lock.ts";
 import type { ReplaceOptions } from "../files/replace.ts";
 import type { OddCount } from "../import/clean-record.ts";
 import type { Differences, WriteReport } from "../import/guard.ts";
 import { DatasetError } from "../import/read-dataset.ts";
 import * as kinds from "../settings/kinds.ts";
-import type { Counts } from "../snapshot/format/meta.ts";
+import { readChecksum } from "../snapshot/format/layout.ts";
 import {
+  describeCounts,
+  ENDING,
   endOnSignal,
+  formatCount,
   json,
   type Progress,
+  plural,
   startProgress,
   toLine,
   writeSummary,
 } from "./command.ts";
+
+/** The last request of `--confirm` has this time for a response, which says why. */
+const LAST_REQUEST_MS = 1000;
+const POLL_MS = 100;
 
 /** The flags of commands that read lines. */
 export const readingFlags = {
@@ -76,13 +85,39 @@ export async function finish(
   outcome: object,
 ): Promise<void> {
   if (!json) writeSummary(`${lines.join("\n")}\n`);
-  if (confirm && to !== undefined) {
-    const { confirmServed } = await import("./health.ts");
-    await confirmServed(to, confirm, waitMs);
-  }
+  if (confirm && to !== undefined) await confirmServed(to, confirm, waitMs);
   if (!json) return;
   const seconds = Number((performance.now() / 1000).toFixed(3));
   writeSummary(toLine({ snapshot: to ?? null, ...outcome, seconds }));
+}
+
+/** Waits until the server at `url` serves the file at `path`. Throws after `waitMs` or a signal. */
+async function confirmServed(path: string, url: string, waitMs: number): Promise<void> {
+  let endMs = performance.now() + waitMs;
+  const giveUp = () => {
+    endMs = 0;
+  };
+  for (const signal of ENDING) process.once(signal, giveUp);
+
+  for (;;) {
+    const leftMs = Math.ceil(endMs - performance.now());
+    const limitMs = Math.max(leftMs, LAST_REQUEST_MS);
+    const reason = await findDifference(path, url, limitMs).catch(reasonOf);
+    if (reason === undefined) return;
+
+    const problem = `${path} was written, but not confirmed: ${reason}`;
+    if (performance.now() >= endMs) throw new Error(problem);
+    await sleep(POLL_MS);
+  }
+}
+
+/** Returns undefined if the server has the SHA-256 at the end of the file, whoever wrote it last. */
+async function findDifference(path: string, url: string, limitMs: number) {
+  const { fetchHealth, NOT_SERVED, REQUEST_MS } = await import("./health.ts");
+  const health = await fetchHealth(url, Math.min(limitMs, REQUEST_MS));
+  const { snapshot, refused_replacement: reason } = health;
+  if (snapshot.sha256 === (await readChecksum(path))) return undefined;
+  return reason ? NOT_SERVED + reason : `the server serves a snapshot of ${snapshot.built_at}`;
 }
 
 const MAX_NOT_FOUND = 20;
@@ -167,21 +202,4 @@ function describeColumn({ file, column, meant }: UnknownColumn): string {
 
 function describeOdd({ count, example = "" }: OddCount, text: string, advice = "") {
   return count > 0 && `${text}, such as "${printable(example)}"${advice}`;
-}
-
-export function describeCounts(counts: Counts): string {
-  const publicUsers = formatCount(counts.public_users);
-  const users = `${plural(counts.users, "user")} (${publicUsers} public)`;
-  const companies = plural(counts.companies, "company", "companies");
-  const achievements = plural(counts.achievements, "achievement");
-  return `${users}, ${companies}, ${achievements}, ${plural(counts.roles, "role")}`;
-}
-
-export function plural(count: number, one: string, many = `${one}s`): string {
-  return `${formatCount(count)} ${count === 1 ? one : many}`;
-}
-
-/** Groups the digits: 1,234. The first use of `toLocaleString` would take 2 ms. */
-export function formatCount(count: number): string {
-  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }

@@ -6,6 +6,8 @@ export const MAX_ROLE_DEFINITIONS = 10_000;
 export const MAX_ACHIEVEMENT_DEFINITIONS = 100_000;
 /** How many errors of each kind to show. */
 export const ERRORS_PER_KIND = 5;
+/** Stands for standard input or output, where a file can be given. */
+export const STANDARD = "-";
 /** How long to wait for another command that writes the same file. */
 export const WAIT_MS = 60_000;
 /** How long to wait for each page of rows from a database server. */

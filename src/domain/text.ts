@@ -22,6 +22,11 @@ export function paragraph(...lines: string[]): string {
   return lines.join(" ");
 }
 
+/** Whether what names an input is a URL, and not a path. */
+export function isUrl(name: string): boolean {
+  return /^[a-z][a-z\d+.-]*:\/\//i.test(name);
+}
+
 export function hasCodePoints(text: string, count: number): boolean {
   if (text.length < count) return false;
   return text.length >= 2 * count || codePointsOf(text) >= count;

@@ -4,6 +4,7 @@
  */
 import { constants, createReadStream, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { STANDARD } from "../domain/constants.ts";
 import { codeOf, named, naming, reasonOf } from "./errors.ts";
 
 /** With Node's default of 16 KiB, decompression takes three times as long. */
@@ -174,14 +175,6 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
     if (lines.length > 0) yield lines;
   }
   if (size > 0) yield finish();
-}
-
-/** Stands for standard input or output, where a file can be given. */
-export const STANDARD = "-";
-
-/** Whether what names an input is a URL, and not a path. */
-export function isUrl(name: string): boolean {
-  return /^[a-z][a-z\d+.-]*:\/\//i.test(name);
 }
 
 /** The application id that marks a SQLite file as a snapshot, in ASCII. */

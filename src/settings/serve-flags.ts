@@ -8,8 +8,7 @@ import {
 } from "../domain/constants.ts";
 import { InvalidValue } from "../domain/invalid-value.ts";
 import { type Language, languages } from "../domain/languages.ts";
-import { paragraph } from "../domain/text.ts";
-import { isUrl } from "../files/input.ts";
+import { isUrl, paragraph } from "../domain/text.ts";
 import { parseFault } from "../http/parse-fault.ts";
 import { parseCidr } from "../limit/client-address.ts";
 import { parseS3Location, parseWebLocation } from "../snapshot/remote/location.ts";

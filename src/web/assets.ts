@@ -96,9 +96,6 @@ async function bundle(file: string): Promise<Bytes> {
 
 /** Returns the file from the executable or the package; undefined if Roadbook runs from source. */
 async function findReady(name: string): Promise<Bytes | undefined> {
-  const embedded = globalThis.Bun?.embeddedFiles as (Blob & { name?: string })[] | undefined;
-  const blob = embedded?.find((blob) => blob.name === name);
-  if (blob) return blob.bytes();
   const file = new URL(`../assets/${name}`, import.meta.url);
   return existsSync(file) ? readFileSync(file) : undefined;
 }

@@ -1,5 +1,4 @@
 /** Where a snapshot on another machine is (an http(s) URL or an S3 object), and GET requests to it. */
-import { unescape as percentDecode } from "node:querystring";
 import { networkReasonOf } from "../../files/errors.ts";
 
 export interface RemoteLocation {
@@ -20,6 +19,8 @@ export function parseWebLocation(text: string): RemoteLocation | undefined {
 
   const headers: Record<string, string> = {};
   if (url.username || url.password) {
+    // Loaded here, because most URLs have no password.
+    const { unescape: percentDecode } = process.getBuiltinModule("node:querystring");
     const pair = percentDecode(`${url.username}:${url.password}`);
     headers.authorization = `Basic ${Buffer.from(pair).toString("base64")}`;
   }
