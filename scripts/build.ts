@@ -88,9 +88,7 @@ async function compile(file: string, embedded: string[], platform?: Platform): P
   await Bun.build({
     entrypoints: [join(root, "src/main.ts"), ...embedded],
     target: "bun",
-    // Identifiers are kept, because Elysia reads the source of handlers to see which properties
-    // they use.
-    minify: { whitespace: true, syntax: true },
+    // Not minified, because Elysia reads the source of handlers to see what they use and return.
     bytecode: true,
     // Puts each command's code into a chunk that is loaded only when the command runs. Bun can
     // split only ES modules.

@@ -85,8 +85,8 @@ mutate(
 );
 
 mutate(
-  "limit/memory-limiter.ts",
-  "limit/memory-limiter.test.ts limit/limit.test.ts",
+  "limit/limiter.ts",
+  "limit/limiter.test.ts limit/limit.test.ts",
   ["a refused search does not count", "if (allowed) times.push(now)", "times.push(now)"],
   ["a window is as long as it says", "now - time >= windowMs", "now - time > windowMs"],
   [
@@ -98,7 +98,7 @@ mutate(
 );
 mutate(
   "limit/client-table.ts",
-  "limit/memory-limiter.test.ts",
+  "limit/limiter.test.ts",
   ["a full /48 gains nothing by rotating", "loser === own ? times : undefined", "undefined"],
   ["a stranger's count is not inherited", "loser === own ? times : undefined", "times"],
   ["a /48 has a share of the places", "own?.size === share", "false"],

@@ -4,15 +4,7 @@
  * assets, and a package.json derived from the project's package.json.
  */
 import { hash } from "node:crypto";
-import {
-  chmodSync,
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import packageJson from "../package.json" with { type: "json" };
@@ -23,7 +15,7 @@ import type { Setting } from "../src/settings/declare.ts";
 import { libraryOptions } from "../src/settings/library-options.ts";
 import { serveSettings } from "../src/settings/serve-flags.ts";
 import { DEMO_SNAPSHOT, LICENCES, makeAssets } from "../src/web/assets.ts";
-import { formatBom, formatLicences, listParts, type Part } from "./release/parts.ts";
+import { external, formatBom, formatLicences, listParts, type Part } from "./release/parts.ts";
 import { webAddress } from "./release/version.ts";
 
 const root = join(import.meta.dir, "..");
@@ -56,8 +48,6 @@ rmSync(out, { recursive: true, force: true });
 process.umask(0o022);
 try {
   run(["node_modules/.bin/tsc", "-p", tools, "--outDir", compiled]);
-  // tsc copies only JSON.
-  copyFileSync(join(root, "src/limit/window.lua"), join(compiled, "src/limit/window.lua"));
   run([process.execPath, "install", "--frozen-lockfile", "--silent"], tools);
   const bundled = await bundleCode();
   hideTypes();
@@ -94,13 +84,14 @@ async function bundleCode(): Promise<string[]> {
     cwd: compiled,
     input: Object.fromEntries(input),
     platform: "node",
-    moduleTypes: { ".lua": "text" },
     // Relative to the root, where the packages are installed.
     resolve: { modules: ["node_modules", join(root, "node_modules")] },
     external: [
       /^(?:bun|#sqlite)$/,
       /^(?:bun|node):/,
-      ...[...dependencies, ...Object.keys(peers)].map((name) => new RegExp(`^${name}(?:/|$)`)),
+      ...[...external, ...dependencies, ...Object.keys(peers)].map(
+        (name) => new RegExp(`^${name}(?:/|$)`),
+      ),
     ],
   });
   const { output } = await bundle.write({ dir: join(out, "lib"), format: "esm" });

@@ -9,11 +9,16 @@ import { type App, createApp } from "./http/app.ts";
 import type { AppOptions, Pages } from "./http/app-options.ts";
 import { createInjector, rejectDropped } from "./http/fault-injection.ts";
 import type { GivenFault } from "./http/parse-fault.ts";
-import type { FetchHandler } from "./http/request-handler.ts";
+import type { FetchHandler } from "./http/request.ts";
 import type { LineSource } from "./import/line-reader.ts";
 import { Clients, loopback } from "./limit/client-address.ts";
-import type { Limiter, LimiterStatus, LimitPolicy } from "./limit/decision.ts";
-import { openLimiter } from "./limit/open-limiter.ts";
+import {
+  createMemoryLimiter,
+  type Limiter,
+  type LimiterStatus,
+  type LimitPolicy,
+} from "./limit/limiter.ts";
+import type { StoreOptions } from "./limit/shared-limiter.ts";
 import { openListener } from "./server/listen.ts";
 import { createNodeListener, type NodeListener } from "./server/node-listener.ts";
 import { takeTurns } from "./server/turns.ts";
@@ -102,6 +107,21 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
 async function importInMemory(dataset: NonNullable<RoadbookValues["dataset"]>) {
   const { buildSnapshot } = await import("./import/import.ts");
   return buildSnapshot(dataset);
+}
+
+type LimitValues = Pick<RoadbookValues, "searchLimit" | "searchWindow" | "maxClients" | "clock">;
+
+/** Returns undefined if searches are not limited. Only with a store must the limiter be disposed of. */
+export async function openLimiter(
+  { searchLimit: limit, searchWindow: windowMs, maxClients, clock }: LimitValues,
+  store?: StoreOptions,
+): Promise<Limiter | undefined> {
+  if (limit === 0) return undefined;
+  const options = { limit, windowMs, maxClients, clock };
+  if (store === undefined) return createMemoryLimiter(options);
+  // Imported only if needed, because only Bun has a Redis client.
+  const { openSharedLimiter } = await import("./limit/shared-limiter.ts");
+  return openSharedLimiter({ ...options, ...store });
 }
 
 interface RoadbookSettings extends Omit<RoadbookValues, "snapshot" | "dataset" | "demo"> {

@@ -79,7 +79,7 @@ test.each([
     expect(await (await ask(roadbook, path)).text()).toContain(`"${base}/avatars/50.svg"`);
   }
   expect((await ask(roadbook, "/rb/docs/json")).status).toBe(200);
-  expect(await (await ask(roadbook, "/rb/docs")).text()).toContain('"url":"/rb/docs/json"');
+  expect(await (await ask(roadbook, "/rb/docs")).text()).toContain('data-url="/rb/docs/json"');
   expect((await ask(roadbook, "/rbx/users/public/50")).status).toBe(404);
 });
 
@@ -281,10 +281,10 @@ test("snapshots can be imported, changed, checked and exported, with distinct er
   await expect(checkSnapshot(`${path}-not`)).rejects.toThrow(SnapshotError);
 });
 
-test("without a limit, a response is there at once, without a promise", async () => {
+test("without a limit, the API responds at once, without a promise", async () => {
   await using roadbook = await createRoadbook({ dataset: community, page: true, searchLimit: 0 });
-  const users = ["/users/public/42", "/users/42/achievements", "/users/public/43", "/drivers/42"];
-  for (const path of [...users, SEARCH, "/search/companies?q=ba", "/health", "/favicon.svg"]) {
+  const users = ["/users/public/42", "/users/42/achievements", "/users/public/43"];
+  for (const path of [...users, SEARCH, "/search/companies?q=ba", "/health"]) {
     const request = new Request(`http://roadbook.test${path}`);
     expect(roadbook.fetch(request)).toBeInstanceOf(Response);
   }

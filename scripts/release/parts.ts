@@ -39,10 +39,10 @@ const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)(?:[-._].*)?$/i;
 const RULE = "=".repeat(80);
 
 /**
- * Packages that the executable imports but never loads: only Node.js needs better-sqlite3, and Elysia
- * uses file-type to check uploads.
+ * Packages that the executable imports but never loads: only Node.js needs better-sqlite3, Elysia uses
+ * file-type to check uploads, and the others make the script of the docs page from source.
  */
-export const external = ["better-sqlite3", "file-type"];
+export const external = ["@scalar/fastify-api-reference", "better-sqlite3", "fastify", "file-type"];
 
 export async function listExecutableParts(): Promise<Part[]> {
   const { metafile } = await Bun.build({

@@ -1,7 +1,6 @@
 /** The warnings of `serve` about flags with a surprising effect, or missing. */
 import type { Logger } from "pino";
 import { paragraph } from "../domain/text.ts";
-import type { SharedBudget } from "../http/request-context.ts";
 import type { ServeValues } from "../settings/serve-flags.ts";
 
 /** Called at the start. */
@@ -25,15 +24,15 @@ export function warnAboutFlags(values: ServeValues, log: Logger): void {
 }
 
 /** Leaves out the address, because it may be a person's. */
-export function warnAboutSharedBudget(cause: SharedBudget, log: Logger): void {
+export function warnAboutSharedBudget(header: string, log: Logger): void {
   const untrusted = paragraph(
     "X-Forwarded-For came from an address that is not trusted, so everybody behind that proxy shares",
     "one search budget; if the proxy is yours, name its address with --trusted-proxy",
   );
   const hidden = paragraph(
-    `${cause} names another client than X-Forwarded-For; if a proxy in front of yours sets it, everybody`,
+    `${header} names another client than X-Forwarded-For; if a proxy in front of yours sets it, everybody`,
     "behind that proxy shares one search budget, unless yours trusts it, with trusted_proxies in Caddy",
     "or set_real_ip_from in nginx",
   );
-  log.warn(cause === "X-Forwarded-For" ? untrusted : hidden);
+  log.warn(header === "X-Forwarded-For" ? untrusted : hidden);
 }

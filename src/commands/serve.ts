@@ -7,11 +7,9 @@ import { MAX_DURATION_DAYS } from "../domain/time.ts";
 import { makeTemporaryFolder, removeLeftovers } from "../files/temporary-folder.ts";
 import type { ResponseFacts } from "../http/app-options.ts";
 import { endpoints } from "../http/endpoints.ts";
-import type { SharedBudget } from "../http/request-context.ts";
-import type { Limiter } from "../limit/decision.ts";
-import { openLimiter } from "../limit/open-limiter.ts";
+import type { Limiter } from "../limit/limiter.ts";
 import type { StoreOptions } from "../limit/shared-limiter.ts";
-import { type OpenRoadbook, openRoadbook } from "../roadbook.ts";
+import { type OpenRoadbook, openLimiter, openRoadbook } from "../roadbook.ts";
 import { createAdminFetch, METRICS_PATH } from "../server/admin.ts";
 import type { WatchedCertificate } from "../server/certificate.ts";
 import { createJournal, type Journal } from "../server/journal.ts";
@@ -258,7 +256,7 @@ async function openServed(
     page: !values.noPage,
     isHttpsOnly: values.tlsCert !== undefined && /^https:/.test(values.publicUrl ?? ""),
     // Nobody shares a budget if nothing is counted.
-    onSharedBudget: limiter && ((cause: SharedBudget) => warnAboutSharedBudget(cause, log)),
+    onSharedBudget: limiter && ((header: string) => warnAboutSharedBudget(header, log)),
     onBug: (error: unknown, requestId: string) => log.error({ err: error, requestId }, "bug"),
     onResponse(facts: ResponseFacts) {
       metrics?.countResponse(facts);

@@ -1,12 +1,11 @@
 /** The options of the app, the service that the routes of each feature get, and the types of hooks. */
 import type { Context } from "elysia";
 import type { Clients } from "../limit/client-address.ts";
-import type { Decision, Limiter } from "../limit/decision.ts";
+import type { Decision, Limiter } from "../limit/limiter.ts";
 import type { ReloadableSnapshot } from "../snapshot/read/reload.ts";
 import type { RemoteStatus } from "../snapshot/remote/remote-snapshot.ts";
 import type { PageAssets } from "../web/assets.ts";
 import type { Brand, Logo } from "../web/brand.ts";
-import type { RequestContexts, SharedBudget } from "./request-context.ts";
 
 export interface AppOptions {
   /**
@@ -37,8 +36,12 @@ export interface AppOptions {
   /** Zero means that caches must always revalidate. */
   cacheMaxAgeSeconds: number;
   compress: boolean;
-  /** Called once, if many clients turn out to share one search budget. */
-  onSharedBudget?: ((cause: SharedBudget) => void) | undefined;
+  /**
+   * Called once, with a header's name, if many clients turn out to share one search budget:
+   * `X-Forwarded-For` if it comes from a proxy that is not trusted, or another header that names
+   * another client.
+   */
+  onSharedBudget?: ((header: string) => void) | undefined;
   /** Empty except for test rigs. */
   faultHooks: Hook[];
   onResponse?: ((facts: ResponseFacts) => void) | undefined;
@@ -49,12 +52,17 @@ export interface AppOptions {
 /** Passed to the plugin of each feature. */
 export interface Service extends AppOptions {
   /** The URL to which paths are appended: the public URL, or the request's origin and base path. */
-  baseUrl: RequestContexts["baseUrlOf"];
-  countSearch: CountSearch | undefined;
-  /** Counts a page of a company. Returns the decision if the client is over the limit. */
-  countCompanyPage(request: Request): Decision | undefined;
+  baseUrl(request: Request): string;
+  /** Undefined if searches are not limited. */
+  counters: Counters | undefined;
   /** A `transform` hook returns this to end a request with a result before its input is validated. */
   end(request: Request, route: string, result: object): undefined;
+}
+
+/** Each counts a request, and returns the decision if the client is over the limit. */
+export interface Counters {
+  countSearch(request: Request): Promise<Decision | undefined>;
+  countCompanyPage(request: Request): Decision | undefined;
 }
 
 export interface Pages extends Brand {
@@ -67,9 +75,6 @@ export interface Pages extends Brand {
 export type Hook = (
   context: Pick<Context, "route"> & { params?: Context["params"]; responseValue: unknown },
 ) => unknown;
-
-/** Counts a search. Resolves to the decision if the client is over the limit. */
-export type CountSearch = (request: Request) => Promise<Decision | undefined>;
 
 /** Facts about a response for logs and metrics. None of them can contain a person's name. */
 export interface ResponseFacts {

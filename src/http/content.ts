@@ -9,10 +9,11 @@ export type Body = string | Uint8Array<ArrayBuffer>;
  * the client may always reuse `search` for a minute, because loading it again, as with Back, would
  * count as another search.
  */
-export type CachePolicy = "public" | "private" | "search" | "immutable";
+export type CachePolicy = Exclude<Storage, "none">;
 
 /** `none` is what nobody may store. */
-export type Storage = CachePolicy | "none";
+export const storages = ["public", "private", "search", "immutable", "none"] as const;
+export type Storage = (typeof storages)[number];
 
 interface ContentOptions {
   status?: number;
@@ -27,11 +28,6 @@ interface ContentOptions {
 }
 
 export const JSON_TYPE = "application/json; charset=utf-8";
-
-/** A JSON text as content. Typed as what it says, which is what a typed client gets. */
-export function textOf<Shape>(json: string, cache: CachePolicy): Shape {
-  return new Content(JSON_TYPE, json, { cache }) as Shape;
-}
 
 export class Content {
   readonly type: string;

@@ -19,73 +19,61 @@ import { documentAt, documentation, ORIGIN } from "./openapi.ts";
 const shared = { cache: "public", isShared: true } as const;
 
 export function docs(service: Service, documented: AnyElysia) {
-  // Made once, when they are first needed.
-  const reference = new Once(() => renderReference(service, documented));
+  const { basePath, publicUrl, pages, baseUrl } = service;
+  const name = pages?.title ?? DEFAULT_TITLE;
+  const favicon = pages?.logo ? assetPath(pages.logo.file) : FAVICON_PATH;
+  const headers = { "content-security-policy": policyFor(publicUrl) };
+  const text = renderPage(name, basePath, favicon);
+  const page = new Content("text/html; charset=utf-8", text, { ...shared, headers });
+
+  // Made once, when they are first needed, because most servers never serve the reference.
+  const document = new Once(() => describeApi(name, documented));
   const script = new Once(async () => {
     const options = { ...shared, coding: "gzip" } as const;
     return new Content("text/javascript; charset=utf-8", await docsScript(), options);
   });
+
   return new Elysia({ strictPath: true })
-    .get(DOCS_PATH, async () => (await reference.get()).page)
+    .get(DOCS_PATH, () => page)
     .get(DOCUMENT_PATH, async ({ request }) => {
-      const text = documentAt(service.baseUrl(request), (await reference.get()).document);
+      const text = documentAt(baseUrl(request), await document.get());
       return new Content(JSON_TYPE, text, { cache: "public" });
     })
-    .get(DOCS_SCRIPT_PATH, async () => await script.get());
+    .get(DOCS_SCRIPT_PATH, async () => script.get());
 }
 
-/** Returns the page, and the document as JSON in which {@link ORIGIN} stands for the base URL. */
-async function renderReference({ publicUrl, basePath, pages }: Service, documented: AnyElysia) {
-  // Loaded on demand, because most servers never serve the reference.
+/** Returns the OpenAPI document as JSON, in which {@link ORIGIN} stands for the base URL. */
+async function describeApi(title: string, documented: AnyElysia): Promise<string> {
   const { swagger } = await import("@elysiajs/swagger");
-  const name = pages?.title ?? DEFAULT_TITLE;
-  const plugin = swagger(settingsOf(basePath, pages));
-
+  const info = { ...documentation.info, title };
+  const plugin = swagger({
+    specPath: DOCUMENT_PATH,
+    documentation: { ...documentation, info } as object,
+  });
   const app = new Elysia().use(plugin).use(documented);
-  const read = async (path: string) => (await app.handle(new Request(ORIGIN + path))).text();
-
-  const title = html`<title>API · ${name}</title>`;
-  const notice = html`<p>This reference needs JavaScript and a recent browser. The API is also described by an <a href="${basePath}${DOCUMENT_PATH}">OpenAPI document</a>.</p>`;
-
-  const text = edit(await read(DOCS_PATH), [
-    ["<html>", '<html lang="en">'],
-    // The plugin would not escape the name, so it gets another.
-    [`<title>${documentation.info.title}</title>`, title.text],
-    ["<body>", `<body>${notice.text}`],
-    [' data-url="undefined"', ""],
-    // The policy forbids inline scripts, and even white space counts as one.
-    [/>\s+<\/script>/, "></script>"],
-  ]);
-
-  const headers = { "content-security-policy": policyFor(publicUrl) };
-  const reference = new Content("text/html; charset=utf-8", text, { ...shared, headers });
-  const document: { info: { title: string } } = JSON.parse(await read(DOCUMENT_PATH));
-  document.info.title = name;
-  return { page: reference, document: JSON.stringify(document) };
+  return (await app.handle(new Request(ORIGIN + DOCUMENT_PATH))).text();
 }
 
-function settingsOf(basePath: string, pages: Service["pages"]) {
-  return {
-    path: DOCS_PATH,
-    specPath: DOCUMENT_PATH,
-    scalarCDN: basePath + DOCS_SCRIPT_PATH,
-    // Turns off everything that calls or advertises another service.
-    scalarConfig: {
-      // The plugin would set `spec.url`, and Scalar would warn that `url` has replaced it.
-      spec: undefined,
-      url: basePath + DOCUMENT_PATH,
-      favicon: basePath + (pages?.logo ? assetPath(pages.logo.file) : FAVICON_PATH),
-      customCss,
-      withDefaultFonts: false,
-      telemetry: false,
-      agent: { disabled: true },
-      mcp: { disabled: true },
-      showDeveloperTools: "never",
-      hideClientButton: true,
-      defaultOpenAllTags: true,
-    } as object,
-    documentation: documentation as object,
-  };
+/** The page of @elysiajs/swagger would not escape the title, and has an inline script. */
+function renderPage(name: string, basePath: string, favicon: string): string {
+  const document = basePath + DOCUMENT_PATH;
+  const { text } = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>API · ${name}</title>
+<link rel="icon" href="${basePath}${favicon}">
+<style>body { margin: 0 }</style>
+</head>
+<body>
+<p>This reference needs JavaScript and a recent browser. The API is also described by an <a href="${document}">OpenAPI document</a>.</p>
+<script id="api-reference" data-url="${document}" data-configuration="${JSON.stringify(configuration)}"></script>
+<script src="${basePath}${DOCS_SCRIPT_PATH}"></script>
+</body>
+</html>
+`;
+  return text;
 }
 
 /** Scalar adds inline styles, and its sample requests go to the public URL. */
@@ -96,17 +84,6 @@ function policyFor(publicUrl: string | undefined): string {
     `font-src 'self' data:; connect-src ${servers}; ` +
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
   );
-}
-
-/** Throws if the page lacks a part to replace, because another version of the plugin wrote it. */
-function edit(page: string, edits: [part: string | RegExp, replacement: string][]): string {
-  let edited = page;
-  for (const [part, replacement] of edits) {
-    const before = edited;
-    edited = before.replace(part, () => replacement);
-    if (edited === before) throw new Error(`the page of @elysiajs/swagger has no ${part}`);
-  }
-  return edited;
 }
 
 /**
@@ -123,3 +100,15 @@ body > p:has(+ div) { display: none }
 .dark-mode { --scalar-color-3: #a0a0a0 }
 .scalar-code-copy .sr-only > .hidden { display: inline }
 `;
+
+/** Turns off everything that calls or advertises another service. */
+const configuration = {
+  customCss,
+  withDefaultFonts: false,
+  telemetry: false,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  showDeveloperTools: "never",
+  hideClientButton: true,
+  defaultOpenAllTags: true,
+};

@@ -2,7 +2,7 @@
 import { setTimeout } from "node:timers/promises";
 import { status as respondWith } from "elysia";
 import { Random } from "../domain/random.ts";
-import type { LimitPolicy } from "../limit/decision.ts";
+import type { LimitPolicy } from "../limit/limiter.ts";
 import type { AppOptions, Hook } from "./app-options.ts";
 import { Content, JSON_TYPE } from "./content.ts";
 import { type Endpoint, endpointOf } from "./endpoints.ts";
@@ -10,7 +10,7 @@ import { errors } from "./error-codes.ts";
 import { busy, DroppedConnection, fail } from "./errors.ts";
 import { codeFor, covers, type Fault, type GivenFault } from "./parse-fault.ts";
 import { failLimited, limitHeadersOf } from "./rate-limit.ts";
-import type { FetchHandler, RequestHandler } from "./request-handler.ts";
+import type { FetchHandler, RequestHandler } from "./request.ts";
 import { contentOf } from "./response.ts";
 
 /** The `Retry-After` of an injected 429. It is short enough to wait for in a test. */

@@ -16,7 +16,7 @@ import { API_PREFIX, endpoints } from "./endpoints.ts";
 import { ErrorBody, type ErrorCode, errors, errorsOf } from "./error-codes.ts";
 import { allowHeaders, fail } from "./errors.ts";
 import { limitHeaders } from "./rate-limit.ts";
-import { REQUEST_ID } from "./request-context.ts";
+import { REQUEST_ID } from "./request.ts";
 import { commonHeaders } from "./response.ts";
 
 /** Stands for the server's own origin in the document. */

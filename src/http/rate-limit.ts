@@ -1,28 +1,31 @@
 /** The search limit over HTTP: the 429 for a client over the limit, and the rate-limit headers. */
 import type { Context } from "elysia";
-import type { Decision, Limiter, LimitPolicy } from "../limit/decision.ts";
-import type { CountSearch, Service } from "./app-options.ts";
+import type { Decision, Limiter, LimitPolicy } from "../limit/limiter.ts";
+import type { Counters, Service } from "./app-options.ts";
 import { fail } from "./errors.ts";
-import type { RequestContexts } from "./request-context.ts";
+import type { RequestContexts } from "./request.ts";
 
-export const createSearchCounter =
-  (limiter: Limiter, unixClock: () => number, contexts: RequestContexts): CountSearch =>
-  async (request) => {
-    const client = contexts.limitedClientOf(request);
-    if (!client) return undefined;
-
-    const decision = await limiter.consume(client);
-    const context = contexts.of(request);
-    context.decision = decision;
-    context.limitHeaders = limitHeadersOf(limiter.policy, decision, unixClock());
-    return decision.allowed ? undefined : decision;
+export function createCounters(limiter: Limiter, contexts: RequestContexts): Counters {
+  return {
+    async countSearch(request) {
+      const client = contexts.limitedClientOf(request);
+      const decision = client && (await limiter.consume(client));
+      contexts.of(request).decision = decision;
+      return decision?.allowed ? undefined : decision;
+    },
+    countCompanyPage(request) {
+      const client = contexts.limitedClientOf(request);
+      const decision = client && limiter.consumeCompanyPage(client);
+      return decision?.allowed ? undefined : decision;
+    },
   };
+}
 
 /** Counts a search, and refuses it if the client is over the limit. */
-export function limitHooks({ countSearch, end }: Pick<Service, "countSearch" | "end">) {
-  if (!countSearch) return [];
+export function limitHooks({ counters, end }: Pick<Service, "counters" | "end">) {
+  if (!counters) return [];
   const limit = async ({ request, route }: Pick<Context, "request" | "route">) => {
-    const refused = await countSearch(request);
+    const refused = await counters.countSearch(request);
     return refused && end(request, route, failLimited(refused));
   };
   return [limit];

@@ -6,20 +6,20 @@ import { ElysiaCustomStatusResponse } from "elysia";
 import { apiVersion } from "../domain/constants.ts";
 import type { AppOptions } from "./app-options.ts";
 import {
-  type Body,
   type CachePolicy,
   Content,
   cacheControlOf,
   isNoneMatch,
   JSON_TYPE,
   type Storage,
+  storages,
 } from "./content.ts";
 import { endpointOf } from "./endpoints.ts";
 import type { ErrorBody } from "./error-codes.ts";
 import { allowHeaders, DroppedConnection, fail } from "./errors.ts";
 import { codingFor } from "./negotiate.ts";
-import { limitHeaders } from "./rate-limit.ts";
-import type { RequestContext, RequestContexts } from "./request-context.ts";
+import { limitHeaders, limitHeadersOf } from "./rate-limit.ts";
+import type { RequestContext, RequestContexts } from "./request.ts";
 import { withoutBase } from "./url.ts";
 
 const exposed = ["ETag", "Retry-After", "X-API-Version", "X-Request-Id"];
@@ -41,31 +41,73 @@ interface Handled {
   cache?: CachePolicy;
 }
 
-export type Respond = ReturnType<typeof createRespond>;
-
 export function createRespond(options: AppOptions, contexts: RequestContexts) {
-  const { onResponse, onBug, basePath } = options;
-  const make = createMaker(options);
+  const { onResponse, onBug, basePath, limiter } = options;
+  const prepared = prepareHeaders(options);
 
   function respond(handled: Handled & { responseValue: object }): Response;
   function respond(handled: Handled): Response | undefined;
   function respond({ request, responseValue, route, cache }: Handled) {
     // Another handler responds. Or, in a host app, this is the result of the host's own `onError`.
     if (responseValue === undefined) return undefined;
-    const context = contexts.of(request);
-    const isHead = context.method === "HEAD" && request.method === "GET";
 
-    const response = make(responseValue, cache, context, isHead);
+    const context = contexts.of(request);
+    const isHead = context.request.method === "HEAD" && request.method === "GET";
+    // For HEAD, Bun would send the headers, so HEAD gets an error.
+    context.isDropped = responseValue instanceof DroppedConnection && !isHead;
+
+    let response: Response;
+    if (context.isDropped) response = failInBody();
+    // It comes from the `onError` of a host app, and stays as it is.
+    else if (responseValue instanceof Response) response = responseValue;
+    else response = makeResponse(contentOf(responseValue, cache), context, isHead);
+
     if (onResponse) report(context, route, response.status);
     return response;
   }
 
+  function makeResponse(content: Content, context: RequestContext, isHead: boolean): Response {
+    const { headers: sent } = context.request;
+    const { status = 200, headers: own, retryAfterSeconds } = content.options;
+    const isPrivate = content.storage === "public" && !context.isShareable;
+    const storage = isPrivate ? "private" : content.storage;
+
+    const isStored = storage !== "none";
+    const coding = isStored && options.compress ? codingFor(content, sent) : "identity";
+    const etag = isStored ? content.etagIn(coding) : undefined;
+    const isKnown = etag !== undefined && isNoneMatch(sent.get("if-none-match"), etag);
+    const body = isKnown ? null : content.encode(coding);
+
+    const response = new Response(isHead ? null : body, {
+      status: isKnown ? 304 : status,
+      headers: prepared[storage],
+    });
+    const { headers } = response;
+    if (etag !== undefined) headers.set("etag", etag);
+    if (body !== null) headers.set("content-type", content.type);
+    if (body !== null && coding !== "identity") headers.set("content-encoding", coding);
+    if (body !== null && isHead) headers.set("content-length", String(new Blob([body]).size));
+    if (options.pages?.allowIndexing && isStored && content.type.startsWith("text/html")) {
+      headers.delete("x-robots-tag");
+    }
+
+    // These differ between requests for the same content.
+    headers.set("x-request-id", context.requestId);
+    if (limiter && context.decision) {
+      setAll(headers, limitHeadersOf(limiter.policy, context.decision, options.unixClock()));
+    }
+    if (retryAfterSeconds !== undefined) headers.set("retry-after", String(retryAfterSeconds));
+    // Last, because those of an injected 429 replace the limit's own.
+    if (own) setAll(headers, own);
+    return response;
+  }
+
   function report(context: RequestContext, route: string | undefined, status: number): void {
-    const { requestId, method, decision, startMs, isDropped } = context;
+    const { request, requestId, decision, startMs, isDropped } = context;
     try {
       const reported: unknown = onResponse?.({
         requestId,
-        method,
+        method: request.method,
         route: labelOf(route, basePath),
         status: isDropped ? 0 : status,
         search: decision && (decision.allowed ? "allowed" : "refused"),
@@ -82,90 +124,32 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
   return respond;
 }
 
-/** Returns what makes a `Response` of what a handler or a hook has returned. */
-function createMaker(options: AppOptions) {
-  /** The headers that all responses with the same storage have. */
-  const prepared: Partial<Record<Storage, Headers>> = {};
-
-  function makeFrom(content: Content, context: RequestContext, isHead: boolean): Response {
-    const { type } = content;
-    const isPrivate = content.storage === "public" && !context.isShareable;
-    const storage = isPrivate ? "private" : content.storage;
-    const { status, headers, retryAfterSeconds } = content.options;
-
-    const isStored = storage !== "none";
-    const coding = isStored && options.compress ? codingFor(content, context.headers) : "identity";
-    const etag = isStored ? content.etagIn(coding) : undefined;
-    const isKnown = etag !== undefined && isNoneMatch(context.headers.get("if-none-match"), etag);
-    const body = isKnown ? null : content.encode(coding);
-
-    prepared[storage] ??= prepareHeaders(storage, options);
-    const response = new Response(isHead ? null : body, {
-      status: isKnown ? 304 : (status ?? 200),
-      headers: prepared[storage],
-    });
-    if (etag !== undefined) response.headers.set("etag", etag);
-    if (body !== null) {
-      response.headers.set("content-type", type);
-      if (coding !== "identity") response.headers.set("content-encoding", coding);
-      if (isHead) response.headers.set("content-length", String(lengthOf(body)));
-    }
-    if (options.pages?.allowIndexing && isStored && type.startsWith("text/html")) {
-      response.headers.delete("x-robots-tag");
-    }
-
-    // These differ between requests for the same content.
-    response.headers.set("x-request-id", context.requestId);
-    setHeaders(response, context.limitHeaders);
-    if (retryAfterSeconds !== undefined) {
-      response.headers.set("retry-after", String(retryAfterSeconds));
-    }
-    // Last, because those of an injected 429 replace the limit's own.
-    setHeaders(response, headers);
-    return response;
-  }
-
-  /** Makes a server close the connection. For HEAD, Bun would send the headers, so HEAD gets an error. */
-  function drop(context: RequestContext, isHead: boolean): Response {
-    if (isHead) return makeFrom(contentOf(fail("internal_error")), context, isHead);
-    context.isDropped = true;
-    // The body fails immediately, without a reason, because Bun would print that.
-    return new Response(new ReadableStream({ start: (stream) => stream.error() }));
-  }
-
-  return (
-    value: unknown,
-    cache: CachePolicy | undefined,
-    context: RequestContext,
-    isHead: boolean,
-  ): Response => {
-    // It comes from the `onError` of a host app, and stays as it is.
-    if (value instanceof Response) return value;
-    if (value instanceof DroppedConnection) return drop(context, isHead);
-    return makeFrom(contentOf(value, cache), context, isHead);
-  };
+/** The headers that all responses with the same storage have. */
+function prepareHeaders({ cacheMaxAgeSeconds, isHttpsOnly }: AppOptions) {
+  const entries = storages.map((storage) => {
+    const cacheControl = cacheControlOf(storage, cacheMaxAgeSeconds);
+    const headers = new Headers({ ...commonHeaders, "cache-control": cacheControl });
+    if (storage !== "none") headers.set("vary", "accept-encoding");
+    if (isHttpsOnly) headers.set("strict-transport-security", "max-age=31536000");
+    return [storage, headers];
+  });
+  return Object.fromEntries(entries) as Record<Storage, Headers>;
 }
 
-function setHeaders(response: Response, headers: Record<string, string> = {}): void {
-  for (const name in headers) response.headers.set(name, headers[name] ?? "");
+/** Makes a server close the connection. Without a reason, because Bun would print that. */
+function failInBody(): Response {
+  return new Response(new ReadableStream({ start: (stream) => stream.error() }));
 }
 
-function lengthOf(body: Body | Blob): number {
-  return body instanceof Blob ? body.size : Buffer.byteLength(body);
+function setAll(headers: Headers, values: Record<string, string>): void {
+  for (const name in values) headers.set(name, values[name] ?? "");
 }
 
-function prepareHeaders(storage: Storage, options: AppOptions): Headers {
-  const cacheControl = cacheControlOf(storage, options.cacheMaxAgeSeconds);
-  const headers = new Headers({ ...commonHeaders, "cache-control": cacheControl });
-  if (storage !== "none") headers.set("vary", "accept-encoding");
-  if (options.isHttpsOnly) headers.set("strict-transport-security", "max-age=31536000");
-  return headers;
-}
-
-/** The content of any result but a dropped connection. `cache` applies to plain objects only. */
+/** The content of any result. `cache` applies to plain objects only. */
 export function contentOf(value: unknown, cache?: CachePolicy): Content {
   if (value instanceof Content) return value;
   if (value instanceof ElysiaCustomStatusResponse) return contentOfError(value);
+  if (value instanceof DroppedConnection) return contentOfError(fail("internal_error"));
   return new Content(JSON_TYPE, JSON.stringify(value), { cache });
 }
 

@@ -1,10 +1,10 @@
 /** The routes for a single user: the public profile and the achievements. */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { completeAvatar } from "../domain/avatar-url.ts";
+import { completeAvatar, type Stored } from "../domain/avatar-url.ts";
 import { AchievementEntry, Id, User } from "../domain/model.ts";
 import type { Service } from "./app-options.ts";
-import { textOf } from "./content.ts";
+import { Content, JSON_TYPE } from "./content.ts";
 import { endpoints } from "./endpoints.ts";
 import { errorTypes } from "./error-codes.ts";
 import { fail } from "./errors.ts";
@@ -25,11 +25,10 @@ export const users = (service: Service) =>
     .get(
       endpoints.getPublicUser.path,
       ({ request, params }) => {
-        const id = Number(params.userId);
-        const user = service.currentSnapshot().users.findProfile(id);
-        if ("missing" in user) return fail(user.missing);
-        const avatar_url = completeAvatar(id, user.avatar_url, service.baseUrl(request));
-        return { success: true as const, user: { ...user, avatar_url } satisfies User };
+        const user = service.currentSnapshot().users.findProfile(Number(params.userId));
+        return "missing" in user
+          ? fail(user.missing)
+          : { success: true as const, user: completeUser(user, service.baseUrl(request)) };
       },
       { detail: publicUserOperation },
     )
@@ -37,11 +36,22 @@ export const users = (service: Service) =>
       endpoints.listUserAchievements.path,
       ({ params }) => {
         const json = service.currentSnapshot().users.findAchievements(Number(params.userId));
-        if (typeof json !== "string") return fail(json.missing);
-        return textOf<Achievements>(`{"success":true,"achievements":${json}}`, CACHE);
+        return typeof json === "string" ? toAchievements(json) : fail(json.missing);
       },
       { detail: achievementsOperation },
     );
+
+function completeUser(user: Stored<User>, baseUrl: string): User {
+  return { ...user, avatar_url: completeAvatar(user.id, user.avatar_url, baseUrl) };
+}
+
+/** The text as it is sent, typed as what it says, which is what a typed client gets. */
+function toAchievements(json: string): Achievements {
+  const content: unknown = new Content(JSON_TYPE, `{"success":true,"achievements":${json}}`, {
+    cache: CACHE,
+  });
+  return content as Achievements;
+}
 
 const common = {
   parameter: {

@@ -6,9 +6,14 @@ import { RedisClient } from "bun";
 import { LRUCache } from "lru-cache";
 import { codeOf } from "../files/errors.ts";
 import type { Place } from "./client-table.ts";
-import type { Decision, Limiter, LimiterOptions, LimitPolicy } from "./decision.ts";
-import { createMemoryLimiter, type MemoryLimiter } from "./memory-limiter.ts";
-import script from "./window.lua" with { type: "text" };
+import {
+  createMemoryLimiter,
+  type Decision,
+  type Limiter,
+  type LimiterOptions,
+  type LimitPolicy,
+  type MemoryLimiter,
+} from "./limiter.ts";
 
 export interface StoreOptions {
   url: string;
@@ -182,6 +187,41 @@ export async function consumeBoth(
   return { ...own, resetMs: Math.max(own.resetMs, shared.resetMs) };
 }
 
+/**
+ * The same sliding window as in limiter.ts, but run atomically on the store and by its clock, in Lua.
+ * Each client has a list of timestamps, oldest first. While the clock is behind the newest one, that
+ * timestamp counts as the current time, and the lag is added to the reported wait. Returns whether the
+ * request is allowed, how many remain, and the wait in milliseconds.
+ */
+const WINDOW = `
+local key, limit, window = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
+local is_counted = ARGV[3] == '1'
+local time = redis.call('TIME')
+local clock = time[1] * 1000 + math.floor(time[2] / 1000)
+local function at(index) return tonumber(redis.call('LINDEX', key, index) or nil) end
+
+local now = math.max(clock, at(-1) or clock)
+local used = redis.call('LLEN', key)
+-- A binary search, because there may be as many timestamps as the limit allows.
+local expired, high = 0, used
+while expired < high do
+  local middle = math.floor((expired + high) / 2)
+  if now - at(middle) >= window then expired = middle + 1 else high = middle end
+end
+if expired > 0 then redis.call('LTRIM', key, expired, -1) end
+used = used - expired
+-- After the limit was lowered, several requests must leave before one more is allowed.
+local last_to_leave = at(math.max(used - limit, 0)) or now
+
+local allowed = used < limit
+if allowed and is_counted then
+  redis.call('RPUSH', key, string.format('%.0f', now))
+  redis.call('PEXPIREAT', key, string.format('%.0f', now + window))
+  used = used + 1
+end
+return { allowed and 1 or 0, math.max(limit - used, 0), last_to_leave + window - clock }
+`;
+
 /** Asks the store, which counts an allowed request if `isCounted` is set. */
 async function decide(
   store: RedisClient,
@@ -189,7 +229,7 @@ async function decide(
   { limit, windowMs, isCounted }: LimitPolicy & { isCounted: boolean },
 ): Promise<Decision> {
   const args = [limit, windowMs, isCounted ? 1 : 0].map(String);
-  const reply = await store.send("EVAL", [script, "1", `roadbook:limit:${client}`, ...args]);
+  const reply = await store.send("EVAL", [WINDOW, "1", `roadbook:limit:${client}`, ...args]);
   const [allowed, remaining, resetMs] = Array.isArray(reply) ? reply : [];
 
   const isWithin = (value: unknown, min: number, max: number) =>

@@ -1,5 +1,5 @@
 /** Keeps the last requests for a test rig, which asks whether it was called, and with what. */
-import type { FetchHandler, RequestHandler } from "../http/request-handler.ts";
+import type { FetchHandler, RequestHandler } from "../http/request.ts";
 import { pathStart } from "../http/url.ts";
 
 const MAX_REQUESTS = 1000;

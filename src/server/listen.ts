@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import ipaddr from "ipaddr.js";
 import { codeOf, reasonOf } from "../files/errors.ts";
-import type { FetchHandler } from "../http/request-handler.ts";
+import type { FetchHandler } from "../http/request.ts";
 import { toUrlHost } from "../http/url.ts";
 import type { Certificate } from "./certificate.ts";
 import { createNodeListener } from "./node-listener.ts";

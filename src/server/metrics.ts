@@ -2,7 +2,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, register } from "prom-client";
 import { version } from "../domain/constants.ts";
 import type { ResponseFacts } from "../http/app-options.ts";
-import type { LimiterStatus } from "../limit/decision.ts";
+import type { LimiterStatus } from "../limit/limiter.ts";
 import type { Meta } from "../snapshot/format/meta.ts";
 import type { RemoteStatus } from "../snapshot/remote/remote-snapshot.ts";
 

@@ -1,6 +1,6 @@
 /** Adapts a fetch handler to `node:http` and Express. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { FetchHandler, TryFetchHandler } from "../http/request-handler.ts";
+import type { FetchHandler, TryFetchHandler } from "../http/request.ts";
 
 /** A host name or an IP address, perhaps with a port. */
 const HOST = /^[\w.:[\]-]+$/;

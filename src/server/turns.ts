@@ -6,7 +6,7 @@
  * Bun closes a connection, without a response, if it has pipelined a request behind a waiting one.
  */
 import { setImmediate as nextTick } from "node:timers/promises";
-import type { FetchHandler, RequestHandler } from "../http/request-handler.ts";
+import type { FetchHandler, RequestHandler } from "../http/request.ts";
 import type { Client } from "../limit/client-address.ts";
 
 const BUDGET_MS = 2;

@@ -73,19 +73,14 @@ function readAsset(name: AssetName): Promise<Bytes> {
   return asset.get();
 }
 
-/** The plugin has the script in a string of its code. @scalar/api-reference would install 270 MB more. */
-function packDocsScript(): Bytes {
-  const plugin = "@scalar/fastify-api-reference";
-  const code = readPackaged(plugin).toString();
-  const [declaration] = /^var standalone_default = .*?(?=^\/\/#endregion)/ms.exec(code) ?? [];
-  if (declaration === undefined) {
-    throw new Error(`${plugin} declares no standalone_default; another version may have moved it`);
-  }
-  return Bun.gzipSync(new Function(`${declaration}; return standalone_default;`)(), { level: 9 });
-}
-
-function readPackaged(path: string): Buffer<ArrayBuffer> {
-  return readFileSync(Bun.resolveSync(path, import.meta.dir));
+/** Served by the script's plugin for Fastify. @scalar/api-reference would install 270 MB more. */
+async function packDocsScript(): Promise<Bytes> {
+  const { fastify } = await import("fastify");
+  const { default: reference } = await import("@scalar/fastify-api-reference");
+  const app = fastify();
+  await app.register(reference, { configuration: { url: "/" } });
+  const { rawPayload } = await app.inject("/reference/js/scalar.js");
+  return Bun.gzipSync(new Uint8Array(rawPayload), { level: 9 });
 }
 
 async function bundle(file: string): Promise<Bytes> {

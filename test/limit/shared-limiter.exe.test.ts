@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { Limiter } from "../../src/limit/decision.ts";
+import type { Limiter } from "../../src/limit/limiter.ts";
 import { openSharedLimiter, type SharedLimiterOptions } from "../../src/limit/shared-limiter.ts";
 import {
   findFreePort,

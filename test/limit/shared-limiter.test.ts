@@ -1,8 +1,8 @@
 /** The shared limiter with a broken store. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Decision } from "../../src/limit/decision.ts";
-import { createMemoryLimiter } from "../../src/limit/memory-limiter.ts";
+import type { Decision } from "../../src/limit/limiter.ts";
+import { createMemoryLimiter } from "../../src/limit/limiter.ts";
 import { consumeBoth, openSharedLimiter } from "../../src/limit/shared-limiter.ts";
 import { runs } from "../runs.ts";
 

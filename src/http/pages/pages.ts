@@ -2,7 +2,7 @@
 import { Elysia } from "elysia";
 import { parseQueryFromURL } from "elysia/parse-query";
 import { hash } from "../../files/bytes.ts";
-import type { Decision } from "../../limit/decision.ts";
+import type { Decision } from "../../limit/limiter.ts";
 import { normalizeQuery, SEARCHABLE } from "../../search/normalize-query.ts";
 import type { Snapshot } from "../../snapshot/read/reload.ts";
 import { renderDocument } from "../../web/document.ts";
@@ -33,7 +33,7 @@ function policyFor({ kiosk, assets }: Pages): string {
 
 /** Returns the routes, and the response to a request for an unknown path. */
 export function createPages(service: Service) {
-  const { pages, basePath, countSearch, countCompanyPage, currentSnapshot } = service;
+  const { pages, basePath, counters, currentSnapshot } = service;
   if (!pages) {
     const headers = { location: basePath + DOCS_PATH };
     const toDocs = new Content("", null, { status: 302, headers });
@@ -46,7 +46,7 @@ export function createPages(service: Service) {
     .get("/", async ({ request }) => {
       const query = queryOf(request);
       const isSearch = SEARCHABLE.test(query);
-      const refused = isSearch ? await countSearch?.(request) : undefined;
+      const refused = isSearch ? await counters?.countSearch(request) : undefined;
 
       const data = currentSnapshot();
       if (query === "") return show(request, data, readStart(data, pages, afterOf(request)));
@@ -57,7 +57,7 @@ export function createPages(service: Service) {
       return show(request, data, readResults(data, query));
     })
     .get(companyPath(":companyId"), ({ request, params }) => {
-      const refused = countCompanyPage(request);
+      const refused = counters?.countCompanyPage(request);
       const data = currentSnapshot();
       if (refused) return respond(request, data, limited(refused));
 

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Place } from "../../src/limit/client-table.ts";
-import type { Decision, LimiterOptions } from "../../src/limit/decision.ts";
-import { createMemoryLimiter } from "../../src/limit/memory-limiter.ts";
+import type { Decision, LimiterOptions } from "../../src/limit/limiter.ts";
+import { createMemoryLimiter } from "../../src/limit/limiter.ts";
 import { runs } from "../runs.ts";
 import { until } from "../support.ts";
 

@@ -1,0 +1,272 @@
+/**
+ * Takes every request before Elysia does: keeps the facts that its `Request` does not have, and
+ * rewrites what Elysia cannot route.
+ */
+import { LRUCache } from "lru-cache";
+import { type Client, isAddress } from "../limit/client-address.ts";
+import type { Decision } from "../limit/limiter.ts";
+import type { AppOptions } from "./app-options.ts";
+import { apiUrlPattern } from "./endpoints.ts";
+import { busy } from "./errors.ts";
+import { LOCAL_ORIGIN, pathOf, pathStart, withoutBase } from "./url.ts";
+
+/** {@link peerOf} explains `from`. Throws only if `request` is not a `Request`. */
+export type FetchHandler = (request: Request, from?: unknown) => Response | Promise<Response>;
+
+/** Like {@link FetchHandler}, but returns undefined for an unknown path, and does not report it. */
+export type TryFetchHandler = (
+  request: Request,
+  from?: unknown,
+) => Response | undefined | Promise<Response | undefined>;
+
+/** Lets a server give clients turns, and see what has become of a request. */
+export interface RequestHandler {
+  fetch: FetchHandler;
+  tryFetch: TryFetchHandler;
+  /** Responds that too many requests of this client are waiting. */
+  refuse: FetchHandler;
+  clientOf(request: Request, from: unknown): Client;
+  /** Whether a request is to the API, by its path. */
+  isToApi(request: Request): boolean;
+  /** Whether a fault has dropped the connection of a request to which `fetch` has responded. */
+  isDropped(request: Request): boolean;
+}
+
+interface Routed {
+  app: { fetch(request: Request): Response | Promise<Response> };
+  contexts: RequestContexts;
+  respond(handled: { request: Request; responseValue: object }): Response;
+  basePath: string;
+}
+
+export function createRequestHandler({ app, contexts, respond, basePath }: Routed): RequestHandler {
+  const apiUrl = apiUrlPattern(basePath);
+
+  /** Starts the context of a request, and returns what Elysia gets. */
+  function start(request: Request, from: unknown): Request {
+    const routable = toRoutable(request, basePath);
+    contexts.start(request, peerOf(request, from), routable);
+    return routable;
+  }
+
+  return {
+    fetch(request, from) {
+      if (typeof request?.headers?.get !== "function") {
+        throw new TypeError(
+          "fetch takes a Request; in Express and node:http, use roadbook.listener",
+        );
+      }
+      return app.fetch(start(request, from));
+    },
+    async tryFetch(request, from) {
+      const routable = start(request, from);
+      const context = contexts.of(routable);
+      context.hasNext = true;
+      const response = await app.fetch(routable);
+      return context.isUnknownPath ? undefined : response;
+    },
+    refuse: (request, from) => respond({ request: start(request, from), responseValue: busy }),
+    clientOf: (request, from) => contexts.clientOf({ request, peer: peerOf(request, from) }),
+    isToApi: ({ url }) => apiUrl.test(url),
+    isDropped: (request) => contexts.of(request).isDropped,
+  };
+}
+
+/** Elysia starts looking for the path at this index, so a host that ends earlier is replaced. */
+const MIN_PATH_START = 11;
+
+/**
+ * Rewrites a request if its host is too short for Elysia, its path has the base path, or its method
+ * is HEAD, for which Elysia would read the whole body to find its length.
+ */
+function toRoutable(request: Request, basePath: string): Request {
+  const { url, method, headers } = request;
+  const start = pathStart(url);
+  const mayBeUnderBase = basePath !== "" && url.startsWith(basePath, start);
+  if (start >= MIN_PATH_START && method !== "HEAD" && !mayBeUnderBase) return request;
+
+  // The target of a CONNECT request is not a path.
+  const path = start < 0 ? "/*" : pathOf(url);
+  const inner = withoutBase(path, basePath) || "/";
+  const query = start < 0 ? "" : url.slice(start + path.length);
+
+  // Every unsupported method becomes POST, because a `Request` cannot have CONNECT or TRACE.
+  const known = method === "HEAD" ? "GET" : method;
+  const routable = known === "GET" || known === "OPTIONS" ? known : "POST";
+  return new Request(LOCAL_ORIGIN + inner + query, { method: routable, headers });
+}
+
+/** An address, or a function that is called only when the address is needed. */
+export type Peer = string | (() => string | undefined) | undefined;
+
+/**
+ * The peer of `request`. `from` is an address, a function that returns one, or the argument that a
+ * runtime passes. With anything else there is no peer. Never throws, whatever `from` is.
+ */
+function peerOf(request: Request, from: unknown): Peer {
+  if (typeof from === "string") return from || undefined;
+  if (typeof from === "function") return () => from();
+  try {
+    const { requestIP, remoteAddr, incoming } = Object(from);
+    // Bun passes its server, Deno an info object, and Hono on Node its env.
+    if (typeof requestIP === "function") return () => requestIP.call(from, request)?.address;
+    if (remoteAddr) return () => remoteAddr.hostname;
+    return incoming ? () => incoming.socket?.remoteAddress : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Requests whose peer is a function that finds no address all count as one client. */
+function addressOf(peer: Peer): string | undefined {
+  try {
+    const address: unknown = typeof peer === "function" ? peer() : peer;
+    return typeof address === "string" && address !== "" ? address : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The facts that identify the client of a request. */
+interface Sender {
+  /** As it was sent. The one that Elysia gets may have another URL and method. */
+  request: Request;
+  peer: Peer;
+}
+
+export interface RequestContext extends Sender {
+  requestId: string;
+  /** When the request arrived, on the monotonic clock. */
+  startMs: number;
+  /** The decision of the search limit. Undefined if the request was not counted. */
+  decision: Decision | undefined;
+  /** Whether another handler gets the request if there is nothing at its path. */
+  hasNext: boolean;
+  /** Whether there is nothing at the path. False until that is known. */
+  isUnknownPath: boolean;
+  /** Whether shared caches may store the response: not if its links have a host that came in a header. */
+  isShareable: boolean;
+  /** Whether a fault drops the connection instead of a response. False until it does. */
+  isDropped: boolean;
+}
+
+/** The ids that are safe in logs and headers. */
+export const REQUEST_ID = /^[\w.~+/=:@-]{1,128}$/;
+
+/** Set to the client's address by proxies in front of the trusted one. */
+const CLIENT_HEADERS = ["CF-Connecting-IP", "True-Client-IP", "Fastly-Client-IP", "X-Real-IP"];
+
+export type RequestContexts = ReturnType<typeof createContexts>;
+
+/** Keeps the context of each request by its `Request`, the only object that all hooks share. */
+export function createContexts(options: AppOptions) {
+  const { clients, defaultPeer, publicUrl, basePath } = options;
+  const contexts = new WeakMap<Request, RequestContext>();
+  /** Undefined after its only call. */
+  let { onSharedBudget } = options;
+
+  const isTrustedPeer = (peer: Peer) => clients.trustsAny && clients.trusts(addressOf(peer));
+
+  function clientOf({ request, peer }: Sender): Client {
+    return clients.clientOf(addressOf(peer), request.headers.get("x-forwarded-for"));
+  }
+
+  /** Finds a header that names another client than the one that is counted. */
+  function findOtherClient(sender: Sender): string | undefined {
+    return CLIENT_HEADERS.find((name) => {
+      const address = sender.request.headers.get(name);
+      if (address === null || !isAddress(address)) return false;
+      return clients.clientOf(address, null).key !== clientOf(sender).key;
+    });
+  }
+
+  function reportSharedBudget(sender: Sender, isTrusted: boolean): void {
+    const isForwarded = sender.request.headers.has("x-forwarded-for");
+    const cause = isTrusted ? findOtherClient(sender) : isForwarded && "X-Forwarded-For";
+    if (!cause) return;
+
+    onSharedBudget?.(cause);
+    onSharedBudget = undefined;
+  }
+
+  /** Elysia gets `routable` instead of `request`. */
+  function start(request: Request, peer: Peer = defaultPeer, routable = request): RequestContext {
+    const { headers } = request;
+    const isTrusted = isTrustedPeer(peer);
+    if (onSharedBudget) reportSharedBudget({ request, peer }, isTrusted);
+
+    const context: RequestContext = {
+      request,
+      peer,
+      requestId: requestIdOf(headers, isTrusted),
+      startMs: performance.now(),
+      decision: undefined,
+      hasNext: false,
+      isUnknownPath: false,
+      isShareable: !isTrusted || publicUrl !== undefined || !headers.has("x-forwarded-host"),
+      isDropped: false,
+    };
+    contexts.set(request, context);
+    if (routable !== request) contexts.set(routable, context);
+    return context;
+  }
+
+  /** A request that a host's app has refused before our hooks has no context yet, nor a peer. */
+  function of(request: Request): RequestContext {
+    return contexts.get(request) ?? start(request);
+  }
+
+  return {
+    start,
+    of,
+    clientOf,
+    /** The client whose requests are counted, if they are. */
+    limitedClientOf(request: Request): Client | undefined {
+      const context = of(request);
+      // A request without a peer comes from the program that embeds Roadbook.
+      if (context.peer === undefined) return undefined;
+      const client = clientOf(context);
+      return client.isLimited ? client : undefined;
+    },
+    /** The base URL for links in the response. */
+    baseUrlOf(request: Request): string {
+      if (publicUrl !== undefined) return publicUrl;
+      const { request: sent, peer } = of(request);
+      const origin = isTrustedPeer(peer) ? forwardedOriginOf(sent) : ownOriginOf(sent.url);
+      return origin + basePath;
+    },
+  };
+}
+
+/** A new id, or the one that a trusted proxy has sent. */
+function requestIdOf(headers: Headers, isTrusted: boolean): string {
+  const given = isTrusted ? headers.get("x-request-id") : null;
+  return given !== null && REQUEST_ID.test(given) ? given : crypto.randomUUID();
+}
+
+/** Parsing a URL takes longer than reading a profile, and most requests are for the same host. */
+const origins = new LRUCache<string, string>({
+  max: 100,
+  memoMethod(url) {
+    const origin = URL.parse(url)?.origin;
+    // The origin of a URL with an unknown scheme is the text "null".
+    return origin?.startsWith("http") ? origin : LOCAL_ORIGIN;
+  },
+});
+
+function ownOriginOf(url: string): string {
+  const start = pathStart(url);
+  return origins.memo(start < 0 ? url : url.slice(0, start));
+}
+
+/** The origin in X-Forwarded-Proto and -Host. Ignores malformed values. */
+function forwardedOriginOf({ url, headers }: Request): string {
+  const [, ownScheme = "http", ownHost = "localhost"] = /^(https?):\/\/([^/]*)/.exec(url) ?? [];
+  // The rightmost value of each list counts.
+  const proto = /(?:^|,)\s*(https?)\s*$/i.exec(headers.get("x-forwarded-proto") ?? "")?.[1];
+  const host = /(?:^|,)\s*([\w.:[\]-]+)\s*$/.exec(headers.get("x-forwarded-host") ?? "")?.[1];
+  const scheme = proto ?? ownScheme;
+  // Not every value of this form is a host, such as one with the port 99999.
+  const forwarded = host === undefined ? null : URL.parse(`${scheme}://${host}/`);
+  return forwarded?.origin ?? ownOriginOf(`${scheme}://${ownHost}/`);
+}

@@ -1,4 +1,0 @@
-declare module "*.lua" {
-  const script: string;
-  export default script;
-}
