@@ -179,7 +179,6 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
 
 /** The application id that marks a SQLite file as a snapshot, in ASCII. */
 export const SNAPSHOT_MARK = "RBOK";
-const SNAPSHOT = new RegExp(`^SQLite format 3\\0.{52}${SNAPSHOT_MARK}`, "s");
 
 /** A kind of input that cannot be read. */
 interface Foreign {
@@ -196,7 +195,7 @@ const foreign: readonly Foreign[] = [
   },
   {
     is: "a snapshot; give its path to roadbook import",
-    starts: SNAPSHOT,
+    starts: new RegExp(`^SQLite format 3\\0.{52}${SNAPSHOT_MARK}`, "s"),
   },
   {
     is: "a SQLite database; use import sqlite:FILE --queries FOLDER",
@@ -227,11 +226,6 @@ const foreign: readonly Foreign[] = [
 /** Says what input is that cannot be read, and what to do instead. `start` is in Latin-1. */
 export function findForeign(start: string): string | undefined {
   return foreign.find(({ starts }) => starts.test(start))?.is;
-}
-
-/** Like {@link findForeign}, takes Latin-1. */
-export function isSnapshotStart(start: string): boolean {
-  return SNAPSHOT.test(start);
 }
 
 export function isGzip(start: Uint8Array): boolean {

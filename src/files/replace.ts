@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { codeOf, naming } from "./errors.ts";
+import { codeOf, named, naming } from "./errors.ts";
 import { type LockOptions, lock, waitForLock } from "./lock.ts";
 import { makeTemporaryFolder, removeLeftovers } from "./temporary-folder.ts";
 
@@ -32,33 +32,46 @@ export interface ReplaceOptions extends LockOptions, CommitOptions {}
  *
  * An error of the file system in `write` names the new file, so `write` must name all other files.
  */
-export function replaceFile<T>(target: string, write: Write<T>, options: CommitOptions = {}) {
-  return naming(target, "write", async () => {
+export async function replaceFile<T>(
+  target: string,
+  write: Write<T>,
+  options: CommitOptions = {},
+): Promise<T> {
+  try {
     const old = findReplaceable(target);
     await removeLeftovers(dirname(old));
     using temporary = makeTemporaryFolder(dirname(old));
     return await replaceBy(join(temporary.folder, "new"), old, write, options);
-  });
+  } catch (error) {
+    throw named(target, "write", error);
+  }
 }
 
 /** For one writer at a time, which removes what a killed one left, because the names are fixed. */
-export function replaceLocked<T>(target: string, write: Write<T>, options: ReplaceOptions = {}) {
-  return naming(target, "write", async () => {
+export async function replaceLocked<T>(
+  target: string,
+  write: Write<T>,
+  options: ReplaceOptions = {},
+): Promise<T> {
+  try {
     const old = findReplaceable(target);
-    using _lock = await waitForLock(target, () => lock(lockBeside(old)), options);
+    const lockFile = hiddenBeside(old, "lock");
+    using _lock = await waitForLock(target, () => lock(lockFile), options);
     return await replaceBy(hiddenBeside(old, "new"), old, write, options);
-  });
+  } catch (error) {
+    throw named(target, "write", error);
+  }
 }
 
 /** Whether the file is missing, and no other process can be making it. */
 export function isMissing(target: string): boolean {
   const isThere = fs.lstatSync(target, { throwIfNoEntry: false }) !== undefined;
-  return !isThere && !fs.existsSync(lockBeside(target));
+  return !isThere && !fs.existsSync(hiddenBeside(target, "lock"));
 }
 
 /** Follows symbolic links to the file that would be replaced, which may be missing. */
-export function findFile(target: string): Promise<string> {
-  return naming(target, "write", async () => followLinks(target));
+export function findFile(target: string): string {
+  return naming(target, "write", () => followLinks(target));
 }
 
 function findReplaceable(target: string): string {
@@ -118,8 +131,6 @@ async function renameWhenFree(from: string, to: string): Promise<void> {
     await sleep(RETRY_MS);
   }
 }
-
-const lockBeside = (file: string) => hiddenBeside(file, "lock");
 
 const hiddenBeside = (file: string, ending: string) =>
   join(dirname(file), `.${basename(file)}.${ending}`);

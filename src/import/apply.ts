@@ -14,7 +14,7 @@ import { validateChange } from "../domain/validate-record.ts";
 import { copyIfSpace } from "../files/bytes.ts";
 import { isMissing, type Paths, type ReplaceOptions, replaceLocked } from "../files/replace.ts";
 import { NameChanges } from "../search/name-index.ts";
-import { namingSnapshot, parseHeader } from "../snapshot/format/layout.ts";
+import { parseWholeHeader, toSnapshotError } from "../snapshot/format/layout.ts";
 import { type Counts, type Summary, summarizeChanges } from "../snapshot/format/meta.ts";
 import { verifyFile } from "../snapshot/format/open.ts";
 import { privateUser, user } from "../snapshot/format/schema.ts";
@@ -65,7 +65,7 @@ export async function changeSnapshot(
   snapshot: Uint8Array,
   changes: LineSource,
 ): Promise<Uint8Array> {
-  const databaseBytes = parseHeader(snapshot, snapshot.length);
+  const { databaseBytes } = parseWholeHeader(snapshot, snapshot.length);
   const copy = sqlite.openMemory(snapshot.subarray(0, databaseBytes));
   using writer = new SnapshotWriter(copy, { builtAtMs: Date.now(), isNew: false });
   const { db, builtAtMs } = writer;
@@ -110,19 +110,20 @@ export function hideUsers(
     using ids = await openIds(OWN_IDS, old, { ...options, readsOnly: true });
     const found = findUsers(db, given, ids, target);
 
-    const names = new NameChanges(db.$client);
+    const users = found.map(({ id }) => id);
     const takedowns = createTakedowns(db, builtAtMs);
+    for (const id of users) takedowns.begin(id);
+
+    const names = new NameChanges(db.$client);
     let unlocked = 0;
-    for (const { id } of found) {
+    for (const id of users) {
       names.note("user", id);
-      takedowns.begin(id);
       const [hidden] = db.delete(user).where(eq(user.id, id)).returning().all();
       if (hidden) unlocked -= JSON.parse(hidden.achievements).length;
       db.insert(privateUser).values({ id }).onConflictDoNothing().run();
     }
     names.finish();
 
-    const users = found.map(({ id }) => id);
     const summary = summarizeChanges(db, old, { users, hasAchievement: false, unlocked });
     const sha256 = await writer.toFile(paths, ids, summary);
     return { sha256, counts: summary.counts, found };
@@ -162,11 +163,13 @@ async function replaceExisting<T>(
   write: (paths: Paths) => Promise<T>,
 ): Promise<T> {
   // The lock file beside a name that was mistyped would stay. A first import may have one, too.
-  await namingSnapshot(target, async () => {
-    if (isMissing(target)) await access(target);
-  });
+  if (isMissing(target)) await access(target).catch(failing(target));
   return replaceLocked(target, write, options);
 }
+
+const failing = (target: string) => (error: unknown) => {
+  throw toSnapshotError(target, error);
+};
 
 /** Copies the snapshot file `target`. Rejects if the copy is not intact. */
 async function openWork(
@@ -174,13 +177,13 @@ async function openWork(
   { work, old }: Paths,
   { builtAtMs = Date.now() }: HideOptions,
 ): Promise<SnapshotWriter> {
-  await namingSnapshot(target, () => access(old, constants.R_OK));
+  await access(old, constants.R_OK).catch(failing(target));
   const { size } = await stat(old);
   await copyIfSpace(old, work, size);
   // The copy has the mode of the original, which may forbid writing.
   await chmod(work, 0o600);
   // Verifies the copy rather than the original, which may have changed since it was copied.
-  await namingSnapshot(target, () => verifyFile(work));
+  await verifyFile(work).catch(failing(target));
   return new SnapshotWriter(sqlite.openWritable(work), { builtAtMs, isNew: false, old });
 }
 

@@ -45,7 +45,7 @@ export async function importDataset(
 ): Promise<WriteReport> {
   const source = findNamed(dataset, options.queries);
   if (options.dryRun) {
-    const old = target === undefined ? undefined : { name: target, path: await findFile(target) };
+    const old = target === undefined ? undefined : { name: target, path: findFile(target) };
     return naming(TEMPORARY_DATABASE, "write", () => importInto(source, old, undefined, options));
   }
 

@@ -6,7 +6,7 @@
 import { existsSync } from "node:fs";
 import { eq, gt, lte, sql } from "drizzle-orm";
 import { MAX_HOLD_MS } from "../domain/constants.ts";
-import { isSnapshot, namingSnapshot, SnapshotError } from "../snapshot/format/layout.ts";
+import { isSnapshot, SnapshotError, toSnapshotError } from "../snapshot/format/layout.ts";
 import { readMeta, type Summary } from "../snapshot/format/meta.ts";
 import { openInPlace } from "../snapshot/format/open.ts";
 import { privateUser, takedown, user } from "../snapshot/format/schema.ts";
@@ -48,19 +48,18 @@ export async function readOldSnapshot(
   }
 
   try {
-    return await namingSnapshot(name, async () => {
-      const { db } = await openInPlace(path);
-      try {
-        return { ...describeSnapshot(db, name, nowMs, holdMs), path };
-      } finally {
-        db.$client.close();
-      }
-    });
+    const { db } = await openInPlace(path);
+    try {
+      return { ...describeSnapshot(db, name, nowMs, holdMs), path };
+    } finally {
+      db.$client.close();
+    }
   } catch (error) {
-    if (!(error instanceof SnapshotError)) throw error;
+    const named = toSnapshotError(name, error);
+    if (!(named instanceof SnapshotError)) throw named;
     if (force) return undefined;
     const advice = "restore it, or import with --force, which forgets its takedowns";
-    throw new Error(`${error.message}; ${advice}`);
+    throw new Error(`${named.message}; ${advice}`);
   }
 }
 
@@ -71,8 +70,9 @@ export function describeSnapshot(
   nowMs: number,
   holdMs?: number,
 ): OldSnapshot {
+  const takedowns = listTakedowns(db, nowMs, holdMs);
   const { counts, unlocked, featured, id_map: mark } = readMeta(db);
-  return { name, counts, unlocked, featured, mark, takedowns: listTakedowns(db, nowMs, holdMs) };
+  return { name, counts, unlocked, featured, mark, takedowns };
 }
 
 /** How ids can come to mean others while takedowns are held, and nobody hidden is served meanwhile. */

@@ -38,7 +38,7 @@ test("the trailer has the CRC-32 of each block, and the sha256sum of all bytes b
   const path = await makeSnapshot();
   await applyChanges(bytesOf([user(45, "Anna")]), path);
   const bytes = readFileSync(path);
-  const database = bytes.subarray(0, parseHeader(bytes, bytes.length));
+  const database = bytes.subarray(0, parseHeader(bytes).databaseBytes);
   const list = Buffer.alloc(4 * Math.ceil(database.length / 8192));
   for (let block = 0; block < list.length / 4; block++) {
     list.writeUInt32BE(crc32(database.subarray(8192 * block, 8192 * (block + 1))), 4 * block);

@@ -26,7 +26,7 @@ test("Bun's SQLite and better-sqlite3 agree on a file, mapped or not, and on byt
   const path = join(temporaryFolder(), "snap shot#1?é%41.db");
   const bytes = await demoSnapshot();
   await Bun.write(path, bytes);
-  const database = bytes.subarray(0, parseHeader(bytes, bytes.length));
+  const database = bytes.subarray(0, parseHeader(bytes).databaseBytes);
   const snapshots = [bunSqlite, nodeSqlite].flatMap((driver) => [
     open(driver.openImmutable(path)),
     open(mapped(driver.openImmutable(path))),

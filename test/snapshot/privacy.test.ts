@@ -147,7 +147,7 @@ test("the pages of a snapshot have nothing in the space that they do not use", a
   const built = await buildSnapshot(dataset);
   const changed = await changeSnapshot(built, hide([{ id: 100 }]));
   for (const bytes of [imported, readFileSync(path), built, changed]) {
-    const database = bytes.subarray(0, parseHeader(bytes, bytes.length));
+    const database = bytes.subarray(0, parseHeader(bytes).databaseBytes);
     expect(clearUnused(Buffer.from(database), true)).toBe(false);
   }
 });

@@ -41,7 +41,7 @@ const dataset: DatasetLine[] = [
 
 async function openDataset() {
   const bytes = await buildSnapshot(dataset);
-  return sqlite.openBytes(bytes.subarray(0, parseHeader(bytes, bytes.length)));
+  return sqlite.openBytes(bytes.subarray(0, parseHeader(bytes).databaseBytes));
 }
 
 /** Every table and index, the rows of the tables, and the names of the metadata. */

@@ -5,8 +5,9 @@
  */
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { createHash, readChunks } from "../../files/bytes.ts";
 import { isDamagedDatabase, isFileSystemError, naming, reasonOf } from "../../files/errors.ts";
-import { findForeign, isGzip, isSnapshotStart, SNAPSHOT_MARK } from "../../files/input.ts";
+import { findForeign, isGzip, SNAPSHOT_MARK } from "../../files/input.ts";
 
 export const APPLICATION_ID = Buffer.from(SNAPSHOT_MARK).readUInt32BE();
 export const SCHEMA_VERSION = 8;
@@ -16,6 +17,7 @@ export const HEADER_BYTES = 100;
 const PAGE_BYTES_AT = 16;
 const PAGES_AT = 28;
 const USER_VERSION_AT = 60;
+const APPLICATION_ID_AT = 68;
 
 /** `head -c -81 FILE | sha256sum` computes the hash that `tail -c 81 FILE` shows. */
 export const CHECKSUM_BYTES = 81;
@@ -31,35 +33,38 @@ export async function readHeader(file: FileHandle): Promise<Uint8Array> {
   return buffer.subarray(0, bytesRead);
 }
 
-/** Returns the length of the database. Throws unless a snapshot of `size` bytes begins so. */
-export function parseHeader(bytes: Uint8Array, size: number): number {
-  const { databaseBytes, fileBytes } = parseSizes(bytes);
-  if (size === fileBytes) return databaseBytes;
-  throw new SnapshotError(`is damaged: it has ${size} bytes instead of ${fileBytes}`);
+/** Like {@link parseHeader}, but throws unless a snapshot of `size` bytes begins so. */
+export function parseWholeHeader(bytes: Uint8Array, size: number) {
+  const declared = parseHeader(bytes);
+  if (size === declared.fileBytes) return declared;
+  throw new SnapshotError(`is damaged: it has ${size} bytes instead of ${declared.fileBytes}`);
 }
 
-/** Returns the sizes that the header in `bytes` declares, which may have an older schema. */
-export function parseSizes(bytes: Uint8Array) {
+/** Returns the schema, which may be an older one, and the sizes that the header in `bytes` declares. */
+export function parseHeader(bytes: Uint8Array) {
   const header = Buffer.from(bytes.subarray(0, HEADER_BYTES));
   const reason = findHeaderProblem(header);
   if (reason !== undefined) throw new SnapshotError(reason);
 
-  const version = header.readUInt32BE(USER_VERSION_AT);
-  const newer = `has schema ${version}, but this Roadbook reads schema ${SCHEMA_VERSION}`;
-  if (version > SCHEMA_VERSION) throw new SnapshotError(`${newer}; use a newer Roadbook`);
+  const schema = header.readUInt32BE(USER_VERSION_AT);
+  const newer = `has schema ${schema}, but this Roadbook reads schema ${SCHEMA_VERSION}`;
+  if (schema > SCHEMA_VERSION) throw new SnapshotError(`${newer}; use a newer Roadbook`);
 
   const databaseBytes = header.readUInt32BE(PAGES_AT) * header.readUInt16BE(PAGE_BYTES_AT);
-  return { databaseBytes, fileBytes: databaseBytes + hashBytesOf(databaseBytes) + CHECKSUM_BYTES };
+  const fileBytes = databaseBytes + hashBytesOf(databaseBytes) + CHECKSUM_BYTES;
+  return { schema, databaseBytes, fileBytes };
 }
 
 function findHeaderProblem(header: Buffer): string | undefined {
-  if (header.length === 0) return "is empty";
   const text = header.toString("latin1");
+  const isSqlite = text.startsWith("SQLite format 3\0") && header.length === HEADER_BYTES;
+  if (isSqlite && header.readUInt32BE(APPLICATION_ID_AT) === APPLICATION_ID) return undefined;
+
+  if (header.length === 0) return "is empty";
   if (isGzip(header) || /^(?:\xef\xbb\xbf)?\s*\{/.test(text)) {
     return `is a dataset, not a snapshot; ${BUILD_ONE}`;
   }
   const isCut = text.startsWith("SQLite") && text.length < HEADER_BYTES;
-  if (isSnapshotStart(text) && !isCut) return undefined;
   const kind = isCut ? undefined : findForeign(text);
   return `is not a Roadbook snapshot${kind === undefined ? "" : ` but ${kind}`}`;
 }
@@ -91,6 +96,20 @@ export function trailerBytesOf(fileBytes: number): number {
   return blocks * BLOCK_HASH_BYTES + CHECKSUM_BYTES;
 }
 
+/** Returns the checksum of a file or of bytes. Throws if another one stands at the end. */
+export async function verifyChecksum(
+  source: FileHandle | Uint8Array,
+  size: number,
+): Promise<string> {
+  const hash = createHash("SHA256");
+  for await (const chunk of readChunks(source, 0, size - CHECKSUM_BYTES)) hash.update(chunk);
+  const sha256 = hash.digest("hex");
+  for await (const chunk of readChunks(source, size - CHECKSUM_BYTES, size)) {
+    if (checksumLine(sha256).equals(chunk)) return sha256;
+  }
+  throw new SnapshotError("is damaged: its checksum does not match");
+}
+
 /** Reads the checksum at the end of a file, without verifying it. */
 export async function readChecksum(path: string): Promise<string> {
   await using file = await open(path);
@@ -113,18 +132,14 @@ export class SnapshotError extends Error {
   }
 }
 
-/** Does `work`, whose error then names the snapshot that is read. Rethrows an error that is a bug. */
-export async function namingSnapshot<T>(source: string | Uint8Array, work: () => T | Promise<T>) {
-  try {
-    return await work();
-  } catch (error) {
-    const file = typeof source === "string" ? source : undefined;
-    if (error instanceof SnapshotError) throw new SnapshotError(error.reason, error.detail, file);
-    if (!isFileSystemError(error) && !isDamagedDatabase(error)) throw error;
-    const problem = isFileSystemError(error) ? "cannot be read" : "is damaged";
-    const detail = `${problem}: ${reasonOf(error)}`;
-    throw new SnapshotError(problem + publicReasonOf(error), detail, file);
-  }
+/** Returns an error that names the snapshot that was read. Returns a bug as it is. */
+export function toSnapshotError(source: string | Uint8Array, error: unknown): unknown {
+  const file = typeof source === "string" ? source : undefined;
+  if (error instanceof SnapshotError) return new SnapshotError(error.reason, error.detail, file);
+  if (!isFileSystemError(error) && !isDamagedDatabase(error)) return error;
+  const problem = isFileSystemError(error) ? "cannot be read" : "is damaged";
+  const detail = `${problem}: ${reasonOf(error)}`;
+  return new SnapshotError(problem + publicReasonOf(error), detail, file);
 }
 
 /** A colon and why a file cannot be read or written. Empty for other errors, which may name a path. */

@@ -99,8 +99,9 @@ export function summarizeChanges(
 ): Summary {
   const changed = new Set(users);
   const isAnyone = hasAchievement || old.featured.some((id) => changed.has(id));
+  const counts = countRows(db);
   const { featured } = rankUsers(db, isAnyone ? undefined : [...old.featured, ...users]);
-  return { counts: countRows(db), unlocked: old.unlocked + unlocked, featured };
+  return { counts, unlocked: old.unlocked + unlocked, featured };
 }
 
 /** Reads only the users in `among`, if it is given. */

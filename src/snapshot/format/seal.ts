@@ -14,14 +14,14 @@ import {
   checksumLine,
   HEADER_BYTES,
   hashBytesOf,
-  parseSizes,
+  parseHeader,
   readHeader,
 } from "./layout.ts";
 
 /** Replaces the trailer of a file that nothing else has open, if it has one. Returns the checksum. */
 export async function sealFile(path: string): Promise<string> {
   await using file = await open(path, "r+");
-  const { databaseBytes } = parseSizes(await readHeader(file));
+  const { databaseBytes } = parseHeader(await readHeader(file));
   const hash = createHash("SHA256");
   const blocks: Buffer[] = [];
   let at = 0;

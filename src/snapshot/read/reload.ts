@@ -1,7 +1,7 @@
 /** Holds the snapshot that is being served, and keeps it if a replacement of its file is bad. */
 import { stat } from "node:fs/promises";
 import { codeOf } from "../../files/errors.ts";
-import { namingSnapshot, SnapshotError } from "../format/layout.ts";
+import { SnapshotError, toSnapshotError } from "../format/layout.ts";
 import { type Meta, readMeta } from "../format/meta.ts";
 import { openPrivate, type VerifiedDatabase } from "../format/open.ts";
 import { companyQueries } from "./companies.ts";
@@ -15,14 +15,12 @@ export type Replacement = { meta: Meta } | { refused: SnapshotError };
 export async function openSnapshot(source: string | Uint8Array, copyFolder?: string) {
   const advice = "choose another folder with --cache-dir of serve";
   const verified = await openPrivate(source, { copyFolder, advice });
-  return namingSnapshot(source, () => {
-    try {
-      return snapshotOf(verified);
-    } catch (error) {
-      verified.db.$client.close();
-      throw error;
-    }
-  });
+  try {
+    return snapshotOf(verified);
+  } catch (error) {
+    verified.db.$client.close();
+    throw toSnapshotError(source, error);
+  }
 }
 
 export function snapshotOf({ db, sha256 }: VerifiedDatabase) {

@@ -9,7 +9,7 @@ import type { Paths } from "../../files/replace.ts";
 import {
   BLOCK_BYTES,
   BLOCK_HASH_BYTES,
-  parseHeader,
+  parseWholeHeader,
   readHeader,
   trailerBytesOf,
 } from "../format/layout.ts";
@@ -31,7 +31,7 @@ const CONNECTIONS = 8;
 export async function readEnd(path: string) {
   await using file = await openFile(path);
   const { size } = await file.stat();
-  const databaseBytes = parseHeader(await readHeader(file), size);
+  const { databaseBytes } = parseWholeHeader(await readHeader(file), size);
   const trailer = Buffer.alloc(size - databaseBytes);
   await file.read(trailer, 0, trailer.length, databaseBytes);
   const from = databaseBytes - (databaseBytes % BLOCK_BYTES);

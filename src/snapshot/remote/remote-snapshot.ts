@@ -6,7 +6,7 @@ import { formatTime } from "../../domain/time.ts";
 import { requireSpace } from "../../files/bytes.ts";
 import { reasonOf } from "../../files/errors.ts";
 import { type Paths, replaceLocked } from "../../files/replace.ts";
-import { HEADER_BYTES, parseSizes, publicReasonOf, SnapshotError } from "../format/layout.ts";
+import { HEADER_BYTES, parseHeader, publicReasonOf, SnapshotError } from "../format/layout.ts";
 import { verifyFile } from "../format/open.ts";
 import { type CachedCopy, openCachedCopy } from "./cached-copy.ts";
 import { BlocksError, downloadBlocks, ReplacedError, readEnd } from "./download-blocks.ts";
@@ -212,7 +212,7 @@ async function* bound(body: AsyncIterable<Uint8Array>, folder: string): AsyncGen
     if (head.length < HEADER_BYTES) {
       head = Buffer.concat([head, chunk]);
       if (head.length >= HEADER_BYTES) {
-        size = parseSizes(head).fileBytes;
+        size = parseHeader(head).fileBytes;
         await requireSpace(folder, size);
       }
     }
