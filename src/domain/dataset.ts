@@ -48,22 +48,6 @@ export function mayBePrivate(record: RawRecord): boolean {
   return record.type === "user" && record.public !== true;
 }
 
-/** A field that has a name, and the object with that field. */
-interface NameField {
-  owner: RawRecord;
-  field: "name" | "role";
-}
-
-/** Lists the names of a record: its own, and that of a user's role in a company. */
-export function listNames(record: RawRecord): NameField[] {
-  const names: NameField[] = [{ owner: record, field: "name" }];
-  const { company } = record;
-  if (typeof company === "object" && company !== null) {
-    names.push({ owner: company as RawRecord, field: "role" });
-  }
-  return names;
-}
-
 export function isPublicUser(line: ChangeLine | IdsLine | EndLine): line is PublicUserLine {
   return line.type === "user" && "public" in line && line.public;
 }

@@ -27,7 +27,7 @@ import { createTakedowns, describeSnapshot } from "./old-snapshot.ts";
 import type { ApplyOptions, HideOptions } from "./options.ts";
 import { type Report, readDataset } from "./read-dataset.ts";
 import { createRowWriter, duplicateId } from "./row-writer.ts";
-import { SnapshotWriter } from "./snapshot-writer.ts";
+import { createSnapshotWriter, type SnapshotWriter } from "./snapshot-writer.ts";
 
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
@@ -67,7 +67,7 @@ export async function changeSnapshot(
 ): Promise<Uint8Array> {
   const { databaseBytes } = parseWholeHeader(snapshot, snapshot.length);
   const copy = sqlite.openMemory(snapshot.subarray(0, databaseBytes));
-  using writer = new SnapshotWriter(copy, { builtAtMs: Date.now(), isNew: false });
+  using writer = createSnapshotWriter(copy, { builtAtMs: Date.now(), isNew: false });
   const { db, builtAtMs } = writer;
   const old = describeSnapshot(db, "the snapshot", builtAtMs);
   await using reader = await openLines(changes, {});
@@ -163,7 +163,11 @@ async function replaceExisting<T>(
   write: (paths: Paths) => Promise<T>,
 ): Promise<T> {
   // The lock file beside a name that was mistyped would stay. A first import may have one, too.
-  if (isMissing(target)) await access(target).catch(failing(target));
+  try {
+    if (isMissing(target)) await access(target);
+  } catch (error) {
+    throw toSnapshotError(target, error);
+  }
   return replaceLocked(target, write, options);
 }
 
@@ -184,7 +188,7 @@ async function openWork(
   await chmod(work, 0o600);
   // Verifies the copy rather than the original, which may have changed since it was copied.
   await verifyFile(work).catch(failing(target));
-  return new SnapshotWriter(sqlite.openWritable(work), { builtAtMs, isNew: false, old });
+  return createSnapshotWriter(sqlite.openWritable(work), { builtAtMs, isNew: false, old });
 }
 
 /** Makes the changes of a change file to the rows of a database. `nowMs` is the time of takedowns. */

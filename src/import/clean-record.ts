@@ -5,7 +5,7 @@
  */
 import { isUtf8 } from "node:buffer";
 import { resolveAvatar } from "../domain/avatar-url.ts";
-import { listNames, mayBePrivate, type RawRecord } from "../domain/dataset.ts";
+import { mayBePrivate, type RawRecord } from "../domain/dataset.ts";
 import { cleanName, isPlaceholder, isUncomputed } from "../domain/text.ts";
 import { formatTime } from "../domain/time.ts";
 import type { ImportOptions } from "./options.ts";
@@ -36,7 +36,6 @@ export async function createCleaner(
 ) {
   // Takes milliseconds to load, and `hide` cleans no record.
   const { decodeHTMLStrict } = await import("entities/decode");
-  const tomorrow = formatTime(Math.floor(nowMs / 1000) + DAY);
   const odd = {
     /** Names with invisible characters or extra white space, which are removed. */
     cleaned: noneYet(),
@@ -51,6 +50,7 @@ export async function createCleaner(
     /** Times before 1990 or in the future. */
     times: noneYet(),
   };
+  const tomorrow = formatTime(Math.floor(nowMs / 1000) + DAY);
 
   /** Compares texts, which is exact to a day, because times may have an offset. */
   const isOddTime = (time: unknown): time is string =>
@@ -96,6 +96,22 @@ export async function createCleaner(
   }
 
   return { odd, clean, count };
+}
+
+/** A field that has a name, and the object with that field. */
+interface NameField {
+  owner: RawRecord;
+  field: "name" | "role";
+}
+
+/** Lists the names of a record: its own, and that of a user's role in a company. */
+function listNames(record: RawRecord): NameField[] {
+  const names: NameField[] = [{ owner: record, field: "name" }];
+  const { company } = record;
+  if (typeof company === "object" && company !== null) {
+    names.push({ owner: company as RawRecord, field: "role" });
+  }
+  return names;
 }
 
 const noneYet = (): OddCount => ({ count: 0 });

@@ -18,19 +18,18 @@
  */
 import { sqlite } from "#sqlite";
 import { InvalidValue } from "../domain/invalid-value.ts";
-import type { RecordReader } from "../domain/record-reader.ts";
 import { naming, TEMPORARY_DATABASE } from "../files/errors.ts";
 import { findFile, type Paths, replaceLocked } from "../files/replace.ts";
 import { summarize } from "../snapshot/format/meta.ts";
 import { guard, refuseEmpty, type WriteReport } from "./guard.ts";
-import { type Ids, openIds } from "./ids.ts";
+import { openIds } from "./ids.ts";
 import type { LineSource } from "./line-reader.ts";
 import { holdTakedowns, type OldNames, readOldSnapshot } from "./old-snapshot.ts";
 import type { ImportOptions } from "./options.ts";
-import { type ReadReport, readDataset } from "./read-dataset.ts";
+import { readDataset } from "./read-dataset.ts";
 import { createRowWriter } from "./row-writer.ts";
 import { createSkippingWriter } from "./skip-invalid.ts";
-import { SnapshotWriter } from "./snapshot-writer.ts";
+import { createSnapshotWriter } from "./snapshot-writer.ts";
 import { findSource, openReader, type Source } from "./source.ts";
 
 /**
@@ -83,13 +82,17 @@ async function importInto(
   await using reader = await openReader(source, options);
   using ids = await openIds(reader.ids, old, options);
   const file = paths ? sqlite.openWritable(paths.work) : sqlite.openTemporary();
-  using writer = new SnapshotWriter(file, { builtAtMs, isNew: true, old: old?.path });
+  using writer = createSnapshotWriter(file, { builtAtMs, isNew: true, old: old?.path });
 
-  const read = await fillRows(writer, reader, ids, options);
-  const held = old ? holdTakedowns(writer.db, old.takedowns) : 0;
-  const summary = summarize(writer.db);
+  const { db } = writer;
+  const handler = options.skipInvalid ? createSkippingWriter(db, ids) : createRowWriter(db, ids);
+  const reading = { ...options, refusesRounded: !options.force };
+  const read = await readDataset(reader, handler, ids, builtAtMs, reading);
+
+  const held = old ? holdTakedowns(db, old.takedowns) : 0;
+  const summary = summarize(db);
   refuseEmpty(summary, read.skipped, old, options);
-  const differences = old && guard(writer.db, old, summary, options);
+  const differences = old && guard(db, old, summary, options);
 
   const sha256 = paths && (await writer.toFile(paths, ids, summary, options.onIndexed));
   const { counts, unlocked } = summary;
@@ -103,21 +106,9 @@ export async function buildSnapshot(
 ): Promise<Uint8Array> {
   await using reader = await openReader(findNamed(dataset), {});
   using ids = await openIds(reader.ids, undefined, {});
-  using writer = new SnapshotWriter(sqlite.openMemory(), { builtAtMs, isNew: true });
+  using writer = createSnapshotWriter(sqlite.openMemory(), { builtAtMs, isNew: true });
 
-  await fillRows(writer, reader, ids, {});
-  return await writer.toBytes(ids, summarize(writer.db));
-}
-
-function fillRows(
-  { db, builtAtMs }: SnapshotWriter,
-  reader: RecordReader,
-  ids: Ids,
-  options: ImportOptions,
-): Promise<ReadReport> {
-  const handler = options.skipInvalid ? createSkippingWriter(db, ids) : createRowWriter(db, ids);
-  return readDataset(reader, handler, ids, builtAtMs, {
-    ...options,
-    refusesRounded: !options.force,
-  });
+  const { db } = writer;
+  await readDataset(reader, createRowWriter(db, ids), ids, builtAtMs, { refusesRounded: true });
+  return await writer.toBytes(ids, summarize(db));
 }

@@ -79,8 +79,8 @@ export async function readDataset<Parsed extends RecordKey>(
   nowMs: number,
   options: ReadOptions,
 ): Promise<ReadReport> {
-  const cleaner = await createCleaner(nowMs, options);
   const collector = createCollector(handler, reader, ids, options.maxErrors);
+  const cleaner = await createCleaner(nowMs, options);
   const rounded = createRoundedIds();
 
   for await (const items of reader.read()) {

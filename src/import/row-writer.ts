@@ -110,11 +110,11 @@ export function createRowWriter(db: Database, ids: Ids) {
   function finish(report: Report): void {
     nameCompanies(db, sql`id IN (SELECT id FROM pending)`);
     reportMissing(db, deletions, ids, report);
+    reportLongUsers(db, totals.mostUnlocks, report);
     // When a change file is applied, the old and new rows together may exceed the limit.
     for (const type of ["role", "achievement"] as const) {
       if (countOf(db, limits[type].table) > limits[type].max) report(tooMany(type));
     }
-    reportLongUsers(db, totals.mostUnlocks, report);
   }
 
   return {

@@ -49,7 +49,7 @@ export function openCsvSource(ids: IdFormat, { dates, quotes, key }: CsvOptions)
       }
       return { header, from: table, notes };
     },
-    run: (sql) => naming(TEMPORARY_DATABASE, "write", async () => db.prepare<Row>(sql).all()),
+    run: (_, sql) => naming(TEMPORARY_DATABASE, "write", async () => db.prepare<Row>(sql).all()),
     fileOf: (table) => names.get(table) ?? `${table}.csv`,
     async [Symbol.asyncDispose]() {
       db.close();

@@ -12,13 +12,12 @@ import type { SQL } from "bun";
 import { codeOf, networkReasonOf, reasonOf } from "../files/errors.ts";
 import { openFile, readFileBytes } from "../files/input.ts";
 import { BusyError, waitForLock } from "../files/lock.ts";
-import { findColumns } from "./columns.ts";
+import { findColumns, type TableName } from "./columns.ts";
 import {
   DATABASE_URLS,
   type Dialect,
   dialects,
   findDialect,
-  namingFile,
   type Row,
   type TableSource,
 } from "./table.ts";
@@ -41,6 +40,13 @@ export async function openDatabase(url: string, timeoutMs: number): Promise<Tabl
   const dialect = findDialect(url);
   if (!dialect) throw new Error(`the database must be ${DATABASE_URLS}`);
   const connection = await connect(url, dialect, timeoutMs);
+  const run = async (table: TableName, sql: string) => {
+    try {
+      return await connection.run(sql);
+    } catch (error) {
+      throw new Error(`${table}.sql: ${reasonOf(error)}`);
+    }
+  };
   return {
     dialect,
     isSpreadsheet: false,
@@ -51,8 +57,7 @@ export async function openDatabase(url: string, timeoutMs: number): Promise<Tabl
 
       const query = trimQuery(dialect, new TextDecoder().decode(bytes));
       const from = `(${query})`;
-      const reply = connection.run(`SELECT * FROM ${from} AS q WHERE 1 = 0`);
-      const { columns } = await namingFile(file, reply);
+      const { columns } = await run(table, `SELECT * FROM ${from} AS q WHERE 1 = 0`);
       const header = findColumns(file, table, columns);
       const isKnown = columns.every((column, at) => header.columns.get(column) === at);
       if (isKnown) return { header, from, notes: [] };
@@ -63,7 +68,7 @@ export async function openDatabase(url: string, timeoutMs: number): Promise<Tabl
       });
       return { header, from: `(SELECT ${known} FROM ${from} AS written)`, notes: [] };
     },
-    run: async (sql) => (await connection.run(sql)).rows,
+    run: async (table, sql) => (await run(table, sql)).rows,
     fileOf: (table) => `${table}.sql`,
     [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
   };

@@ -143,8 +143,7 @@ function createReader(
   async function* readWithoutId(tables: Tables): AsyncGenerator<Item[]> {
     for (const [name, table] of tables) {
       const rows = await table.listWithoutId();
-      const error = mustBeId(keyOf(name), undefined);
-      yield rows.map((row) => converter.toProblem(name, row, error));
+      yield rows.map((row) => converter.toProblem(name, row, mustBeId(keyOf(name), undefined)));
     }
   }
 

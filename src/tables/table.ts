@@ -47,7 +47,7 @@ export function createTable(
   async function query(rest: string, columns = "*"): Promise<Row[]> {
     // Handles signals, because SQLite's queries are synchronous.
     await setImmediate();
-    return namingFile(file, source.run(`SELECT ${columns} FROM ${from} AS q ${rest}`));
+    return source.run(name, `SELECT ${columns} FROM ${from} AS q ${rest}`);
   }
 
   async function readPage(condition: string): Promise<Row[]> {
@@ -81,7 +81,7 @@ export function createTable(
       read += page.length;
       if (read > total) throw misordered(source, name);
       if (page.length > 0) yield page;
-      start = `${key} > ${literalOf(dialect, page.at(-1)?.[column])}`;
+      if (isFull) start = `${key} > ${literalOf(dialect, page.at(-1)?.[column])}`;
     } while (isFull);
 
     if (isById) onRead?.(file, read);
@@ -170,8 +170,8 @@ export interface TableSource extends CellFormat, AsyncDisposable {
   readonly dialect: Dialect;
   /** Opens the file of a table, which has its rows or selects them. */
   open(table: TableName, path: string): Promise<Selected>;
-  /** Runs a query. All queries see the same data. */
-  run(sql: string): Promise<Row[]>;
+  /** Runs a query on a table, whose file an error names. All queries see the same data. */
+  run(table: TableName, sql: string): Promise<Row[]>;
   /** The name of a table's file, for messages. */
   fileOf(table: TableName): string;
 }
@@ -189,15 +189,6 @@ export interface Row {
   /** In a CSV file, the line on which the row begins. */
   readonly line?: number;
   readonly [column: string]: unknown;
-}
-
-/** Adds the name of a table's file to the error of a query. */
-export async function namingFile<T>(file: string, reply: Promise<T>): Promise<T> {
-  try {
-    return await reply;
-  } catch (error) {
-    throw new Error(`${file}: ${error instanceof Error ? error.message : error}`);
-  }
 }
 
 /** The differences between SQLite, PostgreSQL, and MySQL or MariaDB. */
