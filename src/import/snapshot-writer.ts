@@ -44,6 +44,14 @@ export function createSnapshotWriter(
     isOpen = false;
   }
 
+  function hasManyFreePages(): boolean {
+    const [row] = db.values<[isMany: number]>(
+      `SELECT freelist_count > page_count * ${MAX_FREE_SHARE}
+        FROM pragma_freelist_count, pragma_page_count`,
+    );
+    return row?.[0] === 1;
+  }
+
   /** Adds what follows from the rows, and commits. */
   async function finish(ids: Ids, summary: Summary, onIndexed?: ImportOptions["onIndexed"]) {
     // Before the indexes, which take long, because the id map may be on a full disk.
@@ -80,11 +88,7 @@ export function createSnapshotWriter(
       onIndexed?: ImportOptions["onIndexed"],
     ): Promise<string> {
       await finish(ids, summary, onIndexed);
-      const [row] = db.values<[isMany: number]>(
-        `SELECT freelist_count > page_count * ${MAX_FREE_SHARE}
-          FROM pragma_freelist_count, pragma_page_count`,
-      );
-      const isCopied = isNew || row?.[0] === 1;
+      const isCopied = isNew || hasManyFreePages();
       // Copies rows, not pages, so free pages are left behind.
       if (isCopied) db.run(sql`VACUUM INTO ${next}`);
       close();
@@ -100,7 +104,7 @@ export function createSnapshotWriter(
     /** Returns the database, which is in memory and whose rows are complete, as a snapshot. */
     async toBytes(ids: Ids, summary: Summary): Promise<Uint8Array> {
       await finish(ids, summary);
-      $client.exec("VACUUM");
+      if (hasManyFreePages()) $client.exec("VACUUM");
       return sealBytes($client.serialize());
     },
 
