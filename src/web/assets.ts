@@ -19,7 +19,7 @@ const makers = {
 };
 type AssetName = keyof typeof makers;
 
-const demo = new Once(async () => (await findReady(DEMO_SNAPSHOT)) ?? buildDemo());
+const demo = new Once(async () => findReady(DEMO_SNAPSHOT) ?? buildDemo());
 
 /** Made once, because a test rig opens it for each test. */
 export const demoSnapshot = (): Promise<Uint8Array> => demo.get();
@@ -32,7 +32,7 @@ async function buildDemo(): Promise<Uint8Array> {
 
 /** Only a build can list the licences of all parts. */
 export async function licences(): Promise<string> {
-  const text = await findReady(LICENCES);
+  const text = findReady(LICENCES);
   if (text) return new TextDecoder().decode(text);
   throw new Error("only the executable contains the licences; build it with `bun run build`");
 }
@@ -68,7 +68,7 @@ const assets = new Map<AssetName, Once<Bytes>>();
 
 /** Only the first call for a name reads or makes the file. */
 function readAsset(name: AssetName): Promise<Bytes> {
-  const asset = assets.get(name) ?? new Once(async () => (await findReady(name)) ?? makers[name]());
+  const asset = assets.get(name) ?? new Once(async () => findReady(name) ?? makers[name]());
   assets.set(name, asset);
   return asset.get();
 }
@@ -89,8 +89,11 @@ async function bundle(file: string): Promise<Bytes> {
   return new TextEncoder().encode(await outputs[0]?.text());
 }
 
-/** Returns the file from the executable or the package; undefined if Roadbook runs from source. */
-async function findReady(name: string): Promise<Bytes | undefined> {
+/**
+ * Returns the file from the executable or the package; undefined if Roadbook runs from source. Looking
+ * at `Bun.embeddedFiles` would start a garbage collection, which takes 2 ms of a start.
+ */
+function findReady(name: string): Bytes | undefined {
   const file = new URL(`../assets/${name}`, import.meta.url);
   return existsSync(file) ? readFileSync(file) : undefined;
 }
