@@ -88,7 +88,9 @@ async function compile(file: string, embedded: string[], platform?: Platform): P
   await Bun.build({
     entrypoints: [join(root, "src/main.ts"), ...embedded],
     target: "bun",
-    // Not minified, because Elysia reads the source of handlers to see what they use and return.
+    // Elysia reads the source of handlers to see what they use and return, so nothing is rewritten.
+    // Comments are left out, because they name the temporary folder.
+    minify: { whitespace: true },
     bytecode: true,
     // Puts each command's code into a chunk that is loaded only when the command runs. Bun can
     // split only ES modules.
