@@ -1,6 +1,6 @@
 /** `roadbook import`: builds a snapshot. */
 import { DATABASE_TIMEOUT_MS, MAX_HOLD_MS } from "../domain/constants.ts";
-import { paragraph } from "../domain/text.ts";
+import { groupDigits, paragraph } from "../domain/text.ts";
 import { formatDuration } from "../domain/time.ts";
 import type { WriteReport } from "../import/guard.ts";
 import { importDataset } from "../import/import.ts";
@@ -10,7 +10,7 @@ import * as kinds from "../settings/kinds.ts";
 import { parseNamed, UsageError } from "../settings/read-value.ts";
 import { quoteRules } from "../tables/csv-file.ts";
 import { dateOrders } from "../tables/times.ts";
-import { command, formatCount, type Progress, plural, suggestNext } from "./command.ts";
+import { command, type Progress, plural, suggestNext } from "./command.ts";
 import {
   describeWritten,
   finish,
@@ -136,7 +136,7 @@ function showImport(progress: Progress) {
   return {
     onBytes: (bytes: number) => progress.show(`reading: ${Math.floor(bytes / 1e6)} MB`),
     onRead(file: string, rows: number) {
-      progress.show(`reading ${file}: ${formatCount(rows)} rows`);
+      progress.show(`reading ${file}: ${groupDigits(rows)} rows`);
     },
     onSlow(file: string) {
       progress.warn(`a page of ${file} took over half a second; run ANALYZE on its tables`);

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ERRORS_PER_KIND, WAIT_MS } from "../domain/constants.ts";
 import type { UnknownColumn } from "../domain/record-reader.ts";
-import { printable } from "../domain/text.ts";
+import { groupDigits, printable } from "../domain/text.ts";
 import { formatDuration } from "../domain/time.ts";
 import { reasonOf } from "../files/errors.ts";
 import { BusyError } from "../files/lock.ts";
@@ -16,7 +16,6 @@ import {
   describeCounts,
   ENDING,
   endOnSignal,
-  formatCount,
   json,
   type Progress,
   plural,
@@ -180,7 +179,7 @@ function describeDifferences(differences: Differences | undefined): string[] {
     const isUsual = what === "users" || what === "unlocked_achievements";
     if (!isUsual && parts.every(([, count]) => count === 0)) continue;
 
-    const described = parts.map(([how, count]) => `${formatCount(count)} ${how}`);
+    const described = parts.map(([how, count]) => `${groupDigits(count)} ${how}`);
     lines.push(`${what}: ${described.join(", ")}`.replaceAll("_", " "));
   }
   return lines;

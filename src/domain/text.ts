@@ -27,6 +27,11 @@ export function isUrl(name: string): boolean {
   return /^[a-z][a-z\d+.-]*:\/\//i.test(name);
 }
 
+/** Writes 1234 as 1,234. The first use of `toLocaleString` would take 2 ms. */
+export function groupDigits(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
+}
+
 export function hasCodePoints(text: string, count: number): boolean {
   if (text.length < count) return false;
   return text.length >= 2 * count || codePointsOf(text) >= count;

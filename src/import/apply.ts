@@ -25,7 +25,7 @@ import type { Deletion } from "./last-checks.ts";
 import { type LineSource, openLines } from "./line-reader.ts";
 import { createTakedowns, describeSnapshot } from "./old-snapshot.ts";
 import type { ApplyOptions, HideOptions } from "./options.ts";
-import { type Report, readDataset } from "./read-dataset.ts";
+import { type ReportError, readDataset } from "./read-dataset.ts";
 import { createRowWriter, duplicateId } from "./row-writer.ts";
 import { createSnapshotWriter, type SnapshotWriter } from "./snapshot-writer.ts";
 
@@ -230,7 +230,7 @@ function createChangeHandler(db: Database, ids: Ids, nowMs: number) {
     return [];
   }
 
-  function finish(report: Report): void {
+  function finish(report: ReportError): void {
     rows.finish(report);
     rows.nameMembers(changed("company"));
   }

@@ -7,6 +7,7 @@
  */
 import { type SQL, sql } from "drizzle-orm";
 import type { RecordType } from "../domain/dataset.ts";
+import { groupDigits } from "../domain/text.ts";
 import type { Summary, Totals } from "../snapshot/format/meta.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { HIDE_ELSEWHERE, type OldSnapshot } from "./old-snapshot.ts";
@@ -80,7 +81,7 @@ export function refuseEmpty(
   const invalid = hidden + leftOut;
   if (allowShrink || !isMost(invalid, all, limitOf(old))) return;
 
-  const share = `${formatNumber(invalid)} of ${formatNumber(all)} users are invalid`;
+  const share = `${groupDigits(invalid)} of ${groupDigits(all)} users are invalid`;
   throw new Error(
     `${share}, so they would become private or be left out; nothing was written (if this is intended, add --allow-shrink)`,
   );
@@ -112,7 +113,7 @@ function refuse(name: string, isHeld: boolean, found: Record<string, string | un
 /** Compares only those who stay public, because the others could hide that everybody has moved. */
 function findRenames({ names, stay }: Comparison): string | undefined {
   if (!isMost(names, stay, MAX_PRIVATE)) return undefined;
-  const renamed = `rename ${formatNumber(names)} of the ${formatNumber(stay)} users who stay public`;
+  const renamed = `rename ${groupDigits(names)} of the ${groupDigits(stay)} users who stay public`;
   return `${renamed} (as when rows are renumbered)`;
 }
 
@@ -172,11 +173,7 @@ function isMost(count: number, all: number, limit: number): boolean {
 }
 
 function share(count: number, all: number, what: string): string {
-  return `${formatNumber(count)} of its ${formatNumber(all)} ${what}`;
-}
-
-function formatNumber(count: number): string {
-  return count.toLocaleString("en");
+  return `${groupDigits(count)} of its ${groupDigits(all)} ${what}`;
 }
 
 function toDifferences(before: Totals, after: Totals, found: Comparison): Differences {

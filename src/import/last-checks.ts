@@ -11,7 +11,7 @@ import { encodeUnlocks } from "../snapshot/format/records.ts";
 import { achievement, type Unlock, user } from "../snapshot/format/schema.ts";
 import { type Database, prepareText, type Sqlite } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
-import type { Report } from "./read-dataset.ts";
+import type { ReportError } from "./read-dataset.ts";
 
 /** A record that a change deletes, and to which users may still refer. */
 export interface Deletion extends RecordKey {
@@ -48,7 +48,7 @@ export function reportMissing(
   { $client }: Database,
   deletions: readonly Deletion[],
   ids: Ids,
-  report: Report,
+  report: ReportError,
 ): void {
   const users = deletions.length > 0 ? "user" : "pending JOIN user USING (id)";
   // MATERIALIZED has SQLite look each reference up in an index of the deletions.
@@ -97,7 +97,7 @@ const ENTRY_BYTES = 100;
 
 export type UserUnlocks = Pick<typeof user.$inferSelect, "id" | "name" | "achievements">;
 
-export function reportLongUsers(db: Database, most: MostUnlocks, report: Report): void {
+export function reportLongUsers(db: Database, most: MostUnlocks, report: ReportError): void {
   for (const { id, name, bytes } of listLongUsers(db, most)) {
     const kind = `must take at most ${MAX_ACHIEVEMENTS_BYTES / 1024} KB in a response`;
     const reason = `${kind}, got ${Math.ceil(bytes / 1024)} KB for ${JSON.stringify(name)}`;

@@ -16,6 +16,7 @@ import type {
   RecordReader,
   UnknownColumn,
 } from "../domain/record-reader.ts";
+import { groupDigits } from "../domain/text.ts";
 import { InvalidRecord } from "../domain/validate-record.ts";
 import { createCleaner, type OddCount } from "./clean-record.ts";
 import type { Ids } from "./ids.ts";
@@ -32,14 +33,14 @@ interface RecordHandler<Parsed> {
    */
   skip?(record: RecordKey, invalid: Parsed | InvalidRecord, at: Position): Skipped;
   /** Completes the rows, and reports the errors that can be detected only after the last record. */
-  finish(report: Report): void;
+  finish(report: ReportError): void;
 }
 
 /** The fate of a record of which all, or the invalid part, was skipped. */
 export type Skipped = keyof typeof consequences;
 
 /** Takes an error, and what has become of the user. */
-export type Report = (error: FoundError, skipped?: Skipped) => void;
+export type ReportError = (error: FoundError, skipped?: Skipped) => void;
 
 /** The ends of messages about a skipped record. */
 const consequences = {
@@ -225,12 +226,12 @@ export class RecordErrors {
       rest -= count;
 
       const more = count - first.length;
-      const all = count.toLocaleString("en");
+      const all = groupDigits(count);
       if (more === 0) continue;
-      texts.push(`  … and ${more.toLocaleString("en")} more like this (${all} in all)`);
+      texts.push(`  … and ${groupDigits(more)} more like this (${all} in all)`);
     }
 
-    if (rest > 0) texts.push(`… and ${rest.toLocaleString("en")} errors of other kinds`);
+    if (rest > 0) texts.push(`… and ${groupDigits(rest)} errors of other kinds`);
     return texts.join("\n");
   }
 

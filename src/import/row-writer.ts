@@ -8,6 +8,7 @@ import { MAX_ACHIEVEMENT_DEFINITIONS, MAX_ROLE_DEFINITIONS } from "../domain/con
 import type { DatasetLine, RecordKey } from "../domain/dataset.ts";
 import type { PublicUserLine } from "../domain/model.ts";
 import type { FoundError, Position } from "../domain/record-reader.ts";
+import { groupDigits } from "../domain/text.ts";
 import { parseTime } from "../domain/time.ts";
 import { validateRecord } from "../domain/validate-record.ts";
 import { spell } from "../search/fold.ts";
@@ -29,7 +30,7 @@ import {
   reportLongUsers,
   reportMissing,
 } from "./last-checks.ts";
-import type { Report } from "./read-dataset.ts";
+import type { ReportError } from "./read-dataset.ts";
 
 const limits = {
   role: { table: role, max: MAX_ROLE_DEFINITIONS, name: "roles" },
@@ -107,7 +108,7 @@ export function createRowWriter(db: Database, ids: Ids) {
     return insert(record, at) ? [] : [duplicateId(record, ids)];
   }
 
-  function finish(report: Report): void {
+  function finish(report: ReportError): void {
     nameCompanies(db, sql`id IN (SELECT id FROM pending)`);
     reportMissing(db, deletions, ids, report);
     reportLongUsers(db, totals.mostUnlocks, report);
@@ -217,7 +218,7 @@ export function duplicateId(record: RecordKey, ids: Ids): FoundError {
 
 function tooMany(type: keyof typeof limits): FoundError {
   const { max, name } = limits[type];
-  return { field: "", reason: `a dataset can have at most ${max.toLocaleString("en")} ${name}` };
+  return { field: "", reason: `a dataset can have at most ${groupDigits(max)} ${name}` };
 }
 
 /** Copies the companies' names into the rows of the users that match `which`. */

@@ -9,7 +9,7 @@ import { user } from "../snapshot/format/schema.ts";
 import type { Database } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
 import { listLongUsers, referencesOf, refersToNothing, type UserUnlocks } from "./last-checks.ts";
-import type { Report, Skipped } from "./read-dataset.ts";
+import type { ReportError, Skipped } from "./read-dataset.ts";
 import { createRowWriter, prepareInsert } from "./row-writer.ts";
 
 export function createSkippingWriter(db: Database, ids: Ids) {
@@ -50,7 +50,7 @@ export function createSkippingWriter(db: Database, ids: Ids) {
   }
 
   /** Makes users private who have several records, if there is something wrong with one. */
-  function hideRepeated(report: Report): void {
+  function hideRepeated(report: ReportError): void {
     $client.exec(`INSERT INTO trimmed
       SELECT user FROM (${referencesOf("repeated AS user")}) AS reference
       WHERE ${refersToNothing("reference")} ON CONFLICT DO NOTHING`);
@@ -80,7 +80,7 @@ export function createSkippingWriter(db: Database, ids: Ids) {
       WHERE id IN (SELECT id FROM trimmed)`);
   }
 
-  function finish(report: Report): void {
+  function finish(report: ReportError): void {
     rows.finish((error) => {
       if (error.type === "user") trim.run(Number(error.id));
       report(error);

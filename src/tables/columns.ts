@@ -103,7 +103,7 @@ export function findColumns(
     const rival = { company: "company_id", company_id: "company" }[column] ?? column;
     const other = columns.get(column) ?? columns.get(rival);
     if (other !== undefined) {
-      const both = `${quote(header[other])} and ${quote(title)}`;
+      const both = `${quoted(header[other])} and ${quoted(title)}`;
       throw new Error(`${file}: ${both} both fit ${column}; remove one, or rename it`);
     }
     columns.set(column, at);
@@ -131,11 +131,11 @@ function findKey(file: string, table: TableName, header: readonly string[], key:
   const known = at < 0 ? header.findIndex((title) => findColumn(table, title) === key) : at;
   if (known >= 0) return known;
   throw new Error(
-    `${file} has no column ${quote(key)} for --key; it has ${header.map(quote).join(", ")}`,
+    `${file} has no column ${quoted(key)} for --key; it has ${header.map(quoted).join(", ")}`,
   );
 }
 
-const quote = (title = "") => `"${printable(title.trim())}"`;
+const quoted = (title = "") => `"${printable(title.trim())}"`;
 
 /** Guesses which of the columns that are absent somebody means by an unknown title. */
 function guessColumn(title: string, absent: readonly string[]): string | undefined {
@@ -197,7 +197,7 @@ const ADD_ID =
 /** Quotes a title with what it is, unless the title says it. */
 function describeTitle(title = "", column: string | undefined): string {
   const isSaid = column === undefined || simplify(title) === simplify(column);
-  return isSaid ? quote(title) : `${quote(title)} (${column})`;
+  return isSaid ? quoted(title) : `${quoted(title)} (${column})`;
 }
 
 function describeTaken(
@@ -210,16 +210,16 @@ function describeTaken(
     const known = [...columns.keys()].filter((column) => {
       return columns.get(column) === at && simplify(title) !== simplify(column);
     });
-    return known.length > 0 ? [`${quote(title)} as ${known.join(" and ")}`] : [];
+    return known.length > 0 ? [`${quoted(title)} as ${known.join(" and ")}`] : [];
   });
   if (taken.length === 0) return undefined;
 
   const note = `${file}: took ${taken.join(", ")}`;
   if (keyAt === undefined) return note;
-  return `${note}; if somebody's ${quote(header[keyAt])} changes, that is a new person`;
+  return `${note}; if somebody's ${quoted(header[keyAt])} changes, that is a new person`;
 }
 
 /** The column that identifies a row, or for user_roles and user_achievements the row's user. */
-export function keyOf(table: TableName): "id" | "user_id" {
+export function idColumnOf(table: TableName): "id" | "user_id" {
   return table.startsWith("user_") ? "user_id" : "id";
 }

@@ -2,7 +2,7 @@
  * Splits the lines of a CSV file into records. Programs disagree about quotes and backslashes, so a
  * file is read in one of four forms, which csv-file.ts finds out.
  */
-import { isNoValue } from "../domain/text.ts";
+import { groupDigits, isNoValue } from "../domain/text.ts";
 
 export const MAX_RECORD_BYTES = 2 ** 20;
 const MAX_FIELDS = 1000;
@@ -138,7 +138,7 @@ export function createSplitter(file: string, form: CsvForm) {
 }
 
 const TOO_LONG = `the record is longer than ${MAX_RECORD_BYTES / 2 ** 20} MiB`;
-const TOO_MANY = `has more than ${MAX_FIELDS.toLocaleString("en")} fields`;
+const TOO_MANY = `has more than ${groupDigits(MAX_FIELDS)} fields`;
 const FIELDS =
   "a field with a separator or a line end must be in quotes, as sqlite3 -csv and psql --csv write it, and one without a value must not be left out";
 const NEVER_CLOSED =

@@ -4,7 +4,7 @@ import { sqlite } from "#sqlite";
 import { naming, TEMPORARY_DATABASE } from "../files/errors.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import type { IdFormat } from "./cells.ts";
-import { type Header, keyOf, type TableName } from "./columns.ts";
+import { type Header, idColumnOf, type TableName } from "./columns.ts";
 import { type QuoteRule, readCsv, SAVE_AS_UTF8 } from "./csv-file.ts";
 import { dialects, type Row, type TableSource } from "./table.ts";
 import { DateColumn, type DateOrder, type DateOrders } from "./times.ts";
@@ -59,7 +59,7 @@ export function openCsvSource(ids: IdFormat, { dates, quotes, key }: CsvOptions)
 
 /** Loads one file into a table of the database. */
 function createLoader(db: Sqlite, table: TableName, ids: IdFormat) {
-  const key = keyOf(table);
+  const idColumn = idColumnOf(table);
   /** The columns with times. */
   const dated = new Map<string, DateColumn>();
   let names = 0;
@@ -85,7 +85,7 @@ function createLoader(db: Sqlite, table: TableName, ids: IdFormat) {
         const cell = cells[at] ?? "";
         dated.get(title)?.add(cell, line);
         if (title === "name") countName(cell);
-        const id = title === key && ids.read(cell);
+        const id = title === idColumn && ids.read(cell);
         return typeof id === "number" || typeof id === "string" ? id : cell || null;
       });
       insert.run(...row, line);
@@ -100,7 +100,7 @@ function createLoader(db: Sqlite, table: TableName, ids: IdFormat) {
     if (questionable > 2 && 2 * questionable > names) {
       throw new Error(`${file}: most names are question marks; ${SAVE_AS_UTF8}`);
     }
-    const indexed = new Set([key, "line", ...columns.keys()]);
+    const indexed = new Set([idColumn, "line", ...columns.keys()]);
     db.exec(`CREATE INDEX ${table}_by_id ON ${table} (${[...indexed]})`);
   }
 

@@ -4,7 +4,7 @@ import { toKey } from "../domain/keys.ts";
 import { type FoundError, type Item, type Location, namingFirst } from "../domain/record-reader.ts";
 import { InvalidCell, mustBeId, mustExist } from "../domain/validation-errors.ts";
 import { createCellConverter, type IdFormat } from "./cells.ts";
-import { keyOf, type TableName, tableOf } from "./columns.ts";
+import { idColumnOf, type TableName, tableOf } from "./columns.ts";
 import type { CompanyNames } from "./company-names.ts";
 import type { Row, TableSource } from "./table.ts";
 
@@ -23,13 +23,13 @@ export function createRowConverter(source: TableSource, ids: IdFormat) {
 
   /** Names a row for messages: `users.csv, line 12`, or `users.sql, id 42`. */
   function nameRow(table: TableName, line: number | undefined, id: unknown): string {
-    const place = source.isSpreadsheet ? `line ${line}` : `${keyOf(table)} ${id}`;
+    const place = source.isSpreadsheet ? `line ${line}` : `${idColumnOf(table)} ${id}`;
     return `${source.fileOf(table)}, ${place}`;
   }
 
   /** Returns the item for a row that is no record. Such a row of `users` is a lost user. */
   function toProblem(table: TableName, row: Row, problem: FoundError): Item {
-    const cell = row[keyOf(table)];
+    const cell = row[idColumnOf(table)];
     const place = nameRow(table, row.line, toKey(cell) ?? cell ?? "NULL");
     const location = { place, reason: withAdvice(problem.field, problem.reason) };
     return { problem, location, isFatal: false, losesUser: table === "users" };

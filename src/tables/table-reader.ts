@@ -17,7 +17,7 @@ import { mustBeId } from "../domain/validation-errors.ts";
 import { naming } from "../files/errors.ts";
 import { isFolder } from "../files/input.ts";
 import type { IdFormat } from "./cells.ts";
-import { keyOf, type TableName, tableNames } from "./columns.ts";
+import { idColumnOf, type TableName, tableNames } from "./columns.ts";
 import { CompanyNames } from "./company-names.ts";
 import { type CsvOptions, openCsvSource } from "./csv-source.ts";
 import { openDatabase } from "./database-source.ts";
@@ -143,7 +143,9 @@ function createReader(
   async function* readWithoutId(tables: Tables): AsyncGenerator<Item[]> {
     for (const [name, table] of tables) {
       const rows = await table.listWithoutId();
-      yield rows.map((row) => converter.toProblem(name, row, mustBeId(keyOf(name), undefined)));
+      yield rows.map((row) =>
+        converter.toProblem(name, row, mustBeId(idColumnOf(name), undefined)),
+      );
     }
   }
 

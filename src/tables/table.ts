@@ -4,7 +4,7 @@
  */
 import { setImmediate } from "node:timers/promises";
 import type { CellFormat } from "./cells.ts";
-import { type Header, keyOf, type TableName } from "./columns.ts";
+import { type Header, idColumnOf, type TableName } from "./columns.ts";
 
 export interface ReadHooks {
   /** Called repeatedly with the number of rows of a file that have been read. */
@@ -34,9 +34,8 @@ export function createTable(
 ) {
   const { dialect } = source;
   const file = source.fileOf(name);
-  /** The column that identifies a row, or the user of the row. */
-  const column = keyOf(name);
-  const key = `q.${column}`;
+  const column = idColumnOf(name);
+  const id = `q.${column}`;
   const isById = column === "id";
   const size = isById ? USERS_PER_PAGE : ROWS_PER_PAGE;
   /** How many rows have an id, and how many of them the pages have had so far. */
@@ -53,7 +52,7 @@ export function createTable(
   async function readPage(condition: string): Promise<Row[]> {
     const began = performance.now();
     // The ids are in the text, because with parameters, MariaDB reads whole tables.
-    const rows = await query(`${condition} ORDER BY ${key} LIMIT ${size + 1}`).catch((error) => {
+    const rows = await query(`${condition} ORDER BY ${id} LIMIT ${size + 1}`).catch((error) => {
       throw !isById && INCOMPARABLE.test(error.message) ? misordered(source, name) : error;
     });
 
@@ -68,8 +67,8 @@ export function createTable(
    * order of their ids. Rows whose ids are equal for the database are in the same page.
    */
   async function* pages(after?: Row, upTo?: Row): AsyncGenerator<Row[]> {
-    const end = upTo ? ` AND ${key} <= ${literalOf(dialect, upTo.id)}` : "";
-    let start = after ? `${key} > ${literalOf(dialect, after.id)}` : `${key} IS NOT NULL`;
+    const end = upTo ? ` AND ${id} <= ${literalOf(dialect, upTo.id)}` : "";
+    let start = after ? `${id} > ${literalOf(dialect, after.id)}` : `${id} IS NOT NULL`;
     let isFull: boolean;
 
     do {
@@ -81,7 +80,7 @@ export function createTable(
       read += page.length;
       if (read > total) throw misordered(source, name);
       if (page.length > 0) yield page;
-      if (isFull) start = `${key} > ${literalOf(dialect, page.at(-1)?.[column])}`;
+      if (isFull) start = `${id} > ${literalOf(dialect, page.at(-1)?.[column])}`;
     } while (isFull);
 
     if (isById) onRead?.(file, read);
@@ -93,11 +92,11 @@ export function createTable(
     query,
     pages,
     async count(): Promise<void> {
-      const [counted] = await query("", `COUNT(${key}) AS total`);
+      const [counted] = await query("", `COUNT(${id}) AS total`);
       total = Number(counted?.total);
     },
     /** Lists the rows without an id, which the pages leave out. */
-    listWithoutId: () => query(`WHERE ${key} IS NULL`),
+    listWithoutId: () => query(`WHERE ${id} IS NULL`),
     /**
      * Whether the table has one of these ids. They are compared as text, which all databases do by
      * its bytes, whatever the types of the columns are.
@@ -119,7 +118,7 @@ export function createTable(
 function misordered({ dialect, fileOf }: TableSource, name: TableName): Error {
   const id = dialect.cast("id");
   const file = fileOf(name);
-  if (keyOf(name) === "id") {
+  if (idColumnOf(name) === "id") {
     return new Error(`${file}: id is not sorted as it is compared; write ${id}`);
   }
   const problem = `user_id is not compared like id in ${fileOf("users")}`;

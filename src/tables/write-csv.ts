@@ -12,7 +12,7 @@ export function* toCsv(table: TableName, records: Iterable<DatasetLine>): Genera
   const columns = columnsOf(table);
   yield columns.join();
   for (const record of records) {
-    for (const row of rowsOf[table](record)) yield columns.map((name) => quote(row[name])).join();
+    for (const row of rowsOf[table](record)) yield columns.map((name) => toField(row[name])).join();
   }
 }
 
@@ -42,7 +42,7 @@ function toUserRow(record: PublicUserLine | PrivateUserLine): CsvRow {
 }
 
 /** Quotes as RFC 4180 says, and text such as NULL. Null and undefined become an empty field. */
-function quote(cell: Cell): string {
+function toField(cell: Cell): string {
   const text = String(cell ?? "");
   return /[",\r\n]/.test(text) || isNoValue(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
