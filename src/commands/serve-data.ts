@@ -2,9 +2,10 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { reasonOf } from "../files/errors.ts";
+import { codeOf, reasonOf } from "../files/errors.ts";
 import { isFolder } from "../files/input.ts";
 import { makeTemporaryFolder } from "../files/temporary-folder.ts";
+import { UnlikelyChange } from "../import/guard.ts";
 import { importDataset } from "../import/import.ts";
 import { DatasetError } from "../import/read-dataset.ts";
 import { plural } from "./command.ts";
@@ -43,10 +44,10 @@ export async function openData(source: string, log: Logger) {
       const errors = error instanceof DatasetError ? ` (${plural(error.count, "error")})` : "";
       refused = `cannot be imported${errors}`;
       const reason = describeFailure(error, source).replaceAll(path, source);
-      const isCompared = ["--allow-reveal", "--allow-renames"].some((flag) =>
-        reason.includes(flag),
-      );
-      const cure = isCompared ? "; a restart serves the new data without comparing it" : "";
+      const cure =
+        error instanceof UnlikelyChange
+          ? "; a restart serves the new data without comparing it"
+          : "";
       log.error(`${reason}\nserving the data from before${cure}`);
     }
   }
@@ -58,12 +59,12 @@ export async function openData(source: string, log: Logger) {
   return { path, refresh, refused: () => refused };
 }
 
-/** The advice in an error may name flags that `serve` does not have. */
+/** Any error but the system's may name flags that `serve` does not have. */
 function describeFailure(error: unknown, source: string): string {
   const message = error instanceof Error ? error.message : String(error);
   const problem =
     error instanceof DatasetError ? `${source} cannot be imported\n${message}` : message;
-  if (!message.includes(" --")) return problem;
+  if (codeOf(error) !== "") return problem;
   const advice = `to add a flag, run roadbook import ${source} --to SNAPSHOT with it, then roadbook SNAPSHOT`;
   return `${problem}\n${advice}`;
 }

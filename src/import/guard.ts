@@ -36,6 +36,9 @@ export interface WriteReport extends ReadReport, Totals {
   notFound: { type: RecordType; id: number | string }[];
 }
 
+/** Thrown instead of writing a snapshot that looks like an accident. */
+export class UnlikelyChange extends Error {}
+
 /** The records that a change file names. All others have stayed the same. */
 interface ChangedIds {
   users: readonly number[];
@@ -105,7 +108,7 @@ function refuse(name: string, isHeld: boolean, found: Record<string, string | un
   const flags = list.format(accidents.map(([flag]) => flag));
   const cure = flags.includes("--allow-renames") ? "give each user an id that stays, or " : "";
   const intended = isHeld ? HIDE_ELSEWHERE : `add ${flags}`;
-  throw new Error(
+  throw new UnlikelyChange(
     `${name} would ${would}; nothing was written (${cure}if this is intended, ${intended})`,
   );
 }
