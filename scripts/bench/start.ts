@@ -34,6 +34,10 @@ const hello = `
 const BARE = "bare program";
 const bare = `console.log("1.0.0");`;
 
+/** The least that `health` can do. */
+const FETCH = "bare program with a fetch";
+const fetching = `console.log(await (await fetch(process.argv[2])).text());`;
+
 export async function benchStart(options: Options): Promise<void> {
   const rounds = options.isQuick ? 1 : ROUNDS;
   const helloMs = await benchServers(options, rounds);
@@ -95,7 +99,10 @@ async function benchCommands({ beside }: Options, rounds: number): Promise<void>
     `hide 42 --to ${snapshot}`,
   ];
   const programs = { [ROADBOOK]: await executable(), ...(beside && { [BESIDE]: beside }) };
-  const commands: Record<string, string[]> = { [BARE]: [await compile(bare)] };
+  const commands: Record<string, string[]> = {
+    [BARE]: [await compile(bare)],
+    [FETCH]: [await compile(fetching), `${server.origin}/health`],
+  };
   for (const [name, program] of Object.entries(programs)) {
     for (const line of lines) commands[nameOf(name, line)] = [program, ...line.split(" ")];
   }
