@@ -15,7 +15,7 @@ interface Half {
   other: Socket | undefined;
   /** What the socket has not taken yet. Meanwhile, the other one is not read. */
   unsent: Uint8Array;
-  onClose(): void;
+  onClose(): unknown;
 }
 
 interface RelayAddress {
@@ -27,59 +27,49 @@ interface RelayAddress {
 export class Relay {
   readonly port: number;
   readonly #listener: Bun.TCPSocketListener<Half>;
-  #current: InnerServer;
-  /** How many connections each server has. Of those that were replaced, has only servers with some. */
-  readonly #servers = new Map<InnerServer, number>();
+  /** The one that new connections go to at the end. Those before it end with the process. */
+  readonly #servers: InnerServer[];
   /** By the port from which a connection is passed on, which is all that its server sees. */
-  readonly #clients = new Map<number | undefined, Socket>();
+  readonly #clients = new Map<number, Socket>();
 
   constructor({ host, port, reusePort = false }: RelayAddress, server: InnerServer) {
-    this.#current = server;
-    this.#servers.set(server, 0);
+    this.#servers = [server];
     const open = (client: Socket) => void this.#passOn(client);
     const options = { hostname: host, port, reusePort, socket: { ...half, open } };
     this.#listener = Bun.listen<Half>(options);
     this.port = this.#listener.port;
   }
 
-  addressOf(port: number | undefined): string | undefined {
+  addressOf(port = 0): string | undefined {
     return this.#clients.get(port)?.remoteAddress;
   }
 
+  /** From now on, passes new connections on to another server. */
   replace(server: InnerServer): void {
-    const old = this.#current;
-    this.#current = server;
-    this.#servers.set(server, 0);
-    this.#count(old, 0);
+    this.#servers.push(server);
   }
 
   /** Stops listening, and closes each connection after its response, or immediately. */
   async stop(closesAll: boolean): Promise<void> {
     this.#listener.stop(closesAll);
-    await Promise.all(this.#servers.keys().map((server) => server.stop(closesAll)));
+    await Promise.all(this.#servers.map((server) => server.stop(closesAll)));
   }
 
   /** Whether a response is not complete yet, or not sent. */
   isBusy(): boolean {
     return (
-      this.#servers.keys().some(({ pendingRequests }) => pendingRequests > 0) ||
+      this.#servers.some(({ pendingRequests }) => pendingRequests > 0) ||
       this.#clients.values().some(({ data }) => data.unsent.length > 0)
     );
   }
 
   async #passOn(client: Socket): Promise<void> {
-    const server = this.#current;
-    this.#count(server, 1);
     client.data = { other: undefined, unsent: NOTHING, onClose() {} };
     client.pause();
-
-    let port: number | undefined;
-    const onClose = () => {
-      this.#clients.delete(port);
-      this.#count(server, -1);
-    };
+    let port = 0;
+    const onClose = () => this.#clients.delete(port);
     const data = { other: client, unsent: NOTHING, onClose };
-    const address = { hostname: LOOPBACK, port: Number(server.port) };
+    const address = { hostname: LOOPBACK, port: Number(this.#servers.at(-1)?.port) };
     try {
       const upstream = await Bun.connect<Half>({ ...address, data, socket: half });
       port = upstream.localPort;
@@ -88,17 +78,8 @@ export class Relay {
       if (client.readyState > 0) client.resume();
       else upstream.end();
     } catch {
-      onClose();
       client.end();
     }
-  }
-
-  #count(server: InnerServer, change: number): void {
-    const connections = (this.#servers.get(server) ?? 0) + change;
-    this.#servers.set(server, connections);
-    if (connections > 0 || server === this.#current) return;
-    this.#servers.delete(server);
-    void server.stop();
   }
 }
 

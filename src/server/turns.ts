@@ -12,130 +12,102 @@ import type { Client } from "../limit/client-address.ts";
 const BUDGET_MS = 2;
 /** Waiting requests get only a part of a tick, so that others are read soon. */
 const WAITING_BUDGET_MS = BUDGET_MS / 2;
-const REFUSING_BUDGET_MS = BUDGET_MS / 4;
 /** Further requests of the same client are refused. */
 const MAX_WAITING = 200;
 
 type TurnHandler = Pick<RequestHandler, "fetch" | "refuse" | "clientOf" | "isToApi">;
 
+interface Waiting extends Pick<Client, "key" | "network"> {
+  request: Request;
+  /** Makes the response, or refuses. */
+  respond(): Response | Promise<Response>;
+  resolve(response: Response): void;
+  reject(error: unknown): void;
+}
+
 /** Returns a handler that calls `handler.fetch`, at once or in a later tick. */
 export function takeTurns(handler: TurnHandler): FetchHandler {
-  const turns = new Turns(handler);
-  return (request, from) => turns.respond(request, from);
-}
-
-interface Waiting extends Pick<PromiseWithResolvers<Response>, "resolve" | "reject"> {
-  request: Request;
-  from: unknown;
-  client: Client;
-  isRefused: boolean;
-}
-
-class Turns {
-  readonly #handler: TurnHandler;
-  #tick = new Tick();
+  let tick = new Tick();
   /**
    * The requests that arrived in the last ticks. They are held back until their sockets have been
    * read again, which shows who has left: after two ticks, each socket has been read once more.
    */
-  readonly #arrivals: Waiting[][] = [[], []];
-  readonly #queues = new Queues();
-  readonly #refused: Waiting[] = [];
+  const arrivals: Waiting[][] = [[], []];
+  const queues = new Queues();
   /** How many requests of each client wait for a turn or for their response. */
-  readonly #pending = new Map<string, number>();
-  #isServing = false;
+  const pending = new Map<string, number>();
+  let isServing = false;
 
-  constructor(handler: TurnHandler) {
-    this.#handler = handler;
-  }
-
-  respond(request: Request, from: unknown): Response | Promise<Response> {
+  function takeTurn(request: Request, from: unknown): Response | Promise<Response> {
     // A page may cost more than a tick, so it waits until it is known that its client has stayed. So
     // does a search if anything waits, so that profiles need not wait for more than one search.
-    const isDear = this.#isServing && request.url.includes("/search/");
-    const isAtOnce = this.#isInTime() && !isDear && this.#handler.isToApi(request);
-    if (isAtOnce) return this.#handler.fetch(request, from);
-    return this.#wait(request, from);
-  }
+    const isDear = isServing && request.url.includes("/search/");
+    if (isInTime() && !isDear && handler.isToApi(request)) return handler.fetch(request, from);
 
-  #isInTime(): boolean {
-    if (this.#tick.isWithin(BUDGET_MS)) return true;
-    if (!this.#tick.isOver) return false;
-    // Watching a tick costs time, so it begins at most once in a whole budget.
-    this.#tick = new Tick();
-    return true;
-  }
-
-  #wait(request: Request, from: unknown): Promise<Response> {
-    const client = this.#handler.clientOf(request, from);
-    const pending = this.#pending.get(client.key) ?? 0;
-    const isRefused = pending >= MAX_WAITING;
-    if (!isRefused) this.#pending.set(client.key, pending + 1);
-
+    const { key, network } = handler.clientOf(request, from);
+    const isRefused = countOf(key) >= MAX_WAITING;
+    const respond = () => (isRefused ? handler.refuse : handler.fetch)(request, from);
     const { promise, ...settle } = Promise.withResolvers<Response>();
-    this.#arrivals.at(-1)?.push({ request, from, client, isRefused, ...settle });
-    if (!this.#isServing) void this.#serveAll();
+    // What is refused waits in a line of its own, as if it came from another client.
+    const waiting = {
+      key: isRefused ? `${key} refused` : key,
+      network,
+      request,
+      respond,
+      ...settle,
+    };
+    pending.set(waiting.key, countOf(waiting.key) + 1);
+    arrivals.at(-1)?.push(waiting);
+    if (!isServing) void serveAll();
     return promise;
   }
 
-  async #serveAll(): Promise<void> {
-    this.#isServing = true;
-    if (this.#tick.isOver) this.#tick = new Tick();
-    while (this.#hasWaiting()) {
-      await this.#tick.end;
-      this.#tick = new Tick();
-      this.#arrivals.push([]);
-      for (const waiting of this.#arrivals.shift() ?? []) {
-        if (waiting.isRefused) this.#refused.push(waiting);
-        else this.#queues.add(waiting);
-      }
-      this.#refuse();
-      await this.#serveTick();
-    }
-    this.#isServing = false;
+  const countOf = (key: string) => pending.get(key) ?? 0;
+
+  function isInTime(): boolean {
+    if (tick.isWithin(BUDGET_MS)) return true;
+    if (!tick.isOver) return false;
+    // Watching a tick costs time, so it begins at most once in a whole budget.
+    tick = new Tick();
+    return true;
   }
 
-  #hasWaiting(): boolean {
-    const hasArrivals = this.#arrivals.some((arrived) => arrived.length > 0);
-    return hasArrivals || this.#refused.length > 0 || !this.#queues.isEmpty();
-  }
-
-  #refuse(): void {
-    while (this.#tick.isWithin(REFUSING_BUDGET_MS)) {
-      const waiting = this.#refused.shift();
-      if (!waiting) return;
-      void this.#serve(waiting);
+  async function serveAll(): Promise<void> {
+    isServing = true;
+    if (tick.isOver) tick = new Tick();
+    while (arrivals.some(({ length }) => length > 0) || !queues.isEmpty()) {
+      await tick.end;
+      tick = new Tick();
+      arrivals.push([]);
+      for (const waiting of arrivals.shift() ?? []) queues.add(waiting);
+      await serveTick(tick);
     }
+    isServing = false;
   }
 
   /** Serves at least one request, so that none waits forever behind what else a tick has to do. */
-  async #serveTick(): Promise<void> {
-    const tick = this.#tick;
+  async function serveTick(current: Tick): Promise<void> {
     do {
-      const waiting = this.#queues.next();
+      const waiting = queues.next();
       if (!waiting) return;
       // A response that waits for a store must not hold up all others.
-      await Promise.race([this.#serve(waiting), tick.end]);
-    } while (!tick.isOver && tick.isWithin(WAITING_BUDGET_MS));
+      await Promise.race([serve(waiting), current.end]);
+    } while (!current.isOver && current.isWithin(WAITING_BUDGET_MS));
   }
 
-  async #serve({ request, from, client, isRefused, resolve, reject }: Waiting): Promise<void> {
+  async function serve({ key, request, respond, resolve, reject }: Waiting): Promise<void> {
     try {
       // Bun sends nothing and logs nothing if the connection is gone.
       request.signal.throwIfAborted();
-      const { fetch, refuse } = this.#handler;
-      resolve(await (isRefused ? refuse(request, from) : fetch(request, from)));
+      resolve(await respond());
     } catch (error) {
       reject(error);
     }
-    if (!isRefused) this.#finish(client);
+    if (countOf(key) > 1) pending.set(key, countOf(key) - 1);
+    else pending.delete(key);
   }
 
-  #finish({ key }: Client): void {
-    const others = (this.#pending.get(key) ?? 0) - 1;
-    if (others > 0) this.#pending.set(key, others);
-    else this.#pending.delete(key);
-  }
+  return takeTurn;
 }
 
 /** The tick of the event loop in which it is made. */
@@ -165,7 +137,7 @@ class Queues {
   }
 
   add(waiting: Waiting): void {
-    const { network, key } = waiting.client;
+    const { network, key } = waiting;
     const queues = this.#networks.get(network) ?? new Map<string, Waiting[]>();
     const queue = queues.get(key) ?? [];
     queue.push(waiting);
