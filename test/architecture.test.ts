@@ -120,7 +120,7 @@ describe("imports", () => {
   });
 
   test("the routes of one feature do not import the routes of another", () => {
-    const features = ["users", "search", "health", "docs", "pages/pages", "pages/page-files"];
+    const features = ["users", "search", "health", "docs", "pages/pages"];
     const paths = features.map((feature) => `http/${feature}.ts`);
     for (const path of paths) {
       const imports = importedFiles(path);
@@ -223,7 +223,7 @@ describe("invariants", () => {
     const timeless = /^(?:domain|search|sqlite|snapshot\/read|web)\//;
     expectOnlyIn(
       // The scripts of the page need a clock to wait and count down.
-      ["web/countdown.ts", "web/kiosk-rescue.ts", "web/kiosk.ts"],
+      ["web/browser.ts", "web/kiosk-rescue.ts", "web/kiosk.ts"],
       clock,
       "take the time as a parameter from src/http or src/server, so that the result is repeatable",
       files.filter((file) => timeless.test(file)),

@@ -10,9 +10,8 @@ import { endpoints } from "../http/endpoints.ts";
 import type { Limiter } from "../limit/limiter.ts";
 import type { StoreOptions } from "../limit/shared-limiter.ts";
 import { type OpenRoadbook, openLimiter, openRoadbook } from "../roadbook.ts";
-import { createAdminFetch, METRICS_PATH } from "../server/admin.ts";
+import { createAdminFetch, createJournal, type Journal, METRICS_PATH } from "../server/admin.ts";
 import type { WatchedCertificate } from "../server/certificate.ts";
-import { createJournal, type Journal } from "../server/journal.ts";
 import {
   IDLE_TIMEOUT_MS,
   type Listener,
@@ -29,7 +28,7 @@ import { type ServeValues, serveSettings } from "../settings/serve-flags.ts";
 import { isSnapshot } from "../snapshot/format/layout.ts";
 import type { RemoteSnapshot } from "../snapshot/remote/remote-snapshot.ts";
 import { demoSnapshot } from "../web/assets.ts";
-import { DOCS_PATH } from "../web/page-paths.ts";
+import { DOCS_PATH } from "../web/page.ts";
 import {
   type Commands,
   command,

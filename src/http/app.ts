@@ -17,7 +17,7 @@ import {
   NotFoundError,
   status,
 } from "elysia";
-import { iconPath } from "../web/page-paths.ts";
+import { iconPath } from "../web/page.ts";
 import type { AppOptions, Service } from "./app-options.ts";
 import { docs } from "./docs.ts";
 import { API_PREFIX } from "./endpoints.ts";

@@ -10,7 +10,7 @@ import {
   DOCS_SCRIPT_PATH,
   DOCUMENT_PATH,
   FAVICON_PATH,
-} from "../web/page-paths.ts";
+} from "../web/page.ts";
 import type { Service } from "./app-options.ts";
 import { Content, JSON_TYPE } from "./content.ts";
 import { documentAt, documentation, ORIGIN } from "./openapi.ts";

@@ -1,7 +1,7 @@
 /** The page's script: keyboard shortcuts, the countdown to the next search, and the kiosk. */
 /// <reference lib="dom" />
-import { countDown } from "./countdown.ts";
 import { Kiosk } from "./kiosk.ts";
+import { clockOf } from "./translation.ts";
 
 /** `idle` is --kiosk-idle in milliseconds, or empty if this is no kiosk. */
 const { idle } = (document.currentScript as HTMLScriptElement).dataset;
@@ -24,7 +24,7 @@ document.addEventListener("keydown", (event) => {
 
 countDown();
 if (idle) {
-  new Kiosk(Number(idle));
+  new Kiosk(Number(idle), countDown);
   // Ends the script in the page's head, unless the style sheet is missing. In WebKit, it may load
   // after this script, and a failed one has no rules.
   const end = () => {
@@ -32,4 +32,26 @@ if (idle) {
   };
   addEventListener("load", end, true);
   end();
+}
+
+/** Counts down to the next search on the page that is shown, if it is a refusal. */
+function countDown(): void {
+  const wait = document.querySelector<HTMLElement>(".wait");
+  if (!wait) return;
+  const again = wait.nextElementSibling as HTMLElement;
+  const { seconds, text = "" } = wait.dataset;
+
+  // The wall clock, because other clocks may stop while the device sleeps.
+  const until = Date.now() + 1000 * Number(seconds);
+  const timer = setInterval(() => {
+    // A kiosk shows another page by now.
+    if (!wait.isConnected) {
+      clearInterval(timer);
+      return;
+    }
+    const left = Math.max(0, Math.ceil((until - Date.now()) / 1000));
+    wait.textContent = text.replace("{time}", clockOf(left));
+    wait.hidden = !left;
+    again.hidden = left > 0;
+  }, 1000);
 }

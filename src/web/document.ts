@@ -2,10 +2,10 @@
 import { type Language, languages, type Texts } from "../domain/languages.ts";
 import { MAX_NAME } from "../domain/model.ts";
 import { Html, html } from "./html.ts";
-import { DOCS_PATH, FAVICON_PATH } from "./page-paths.ts";
+import type { View } from "./page.ts";
+import { DOCS_PATH, FAVICON_PATH } from "./page.ts";
 import { type PageContext, type Rendered, renderCards, renderView } from "./render.ts";
 import { callPeople, type Translation, translationIn } from "./translation.ts";
-import type { View } from "./view.ts";
 
 interface DocumentOptions extends Omit<PageContext, keyof Translation> {
   view: View;
@@ -30,7 +30,7 @@ export function renderDocument(options: DocumentOptions): string {
 
   const rendered = renderView(view, context);
   // The scripts of a kiosk, also of another release, know a page by its class and by the names and
-  // the order of its files (whole-page.ts), so the class stays the last attribute.
+  // the order of its files (kiosk-page.ts), so the class stays the last attribute.
   const { text } = html`<!doctype html>
 <html lang="${language}"${kiosk && html` class="kiosk"`}>
 ${renderHead(rendered, context)}

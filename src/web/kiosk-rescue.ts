@@ -3,7 +3,7 @@
  * reloads the page, but only once it would load. After the idle time, it removes what a visitor has seen.
  */
 /// <reference lib="dom" />
-import { WHOLE_PAGE } from "./whole-page.ts";
+import { fetchPage } from "./kiosk-page.ts";
 
 const LOOK_MS = 30_000;
 const TIMEOUT_MS = 20_000;
@@ -24,8 +24,5 @@ const timer = setInterval(() => {
 addEventListener("kiosk", () => clearInterval(timer));
 
 async function reloadIfWhole(): Promise<void> {
-  const signal = AbortSignal.timeout(TIMEOUT_MS);
-  const headers = { accept: "text/html" };
-  const response = await fetch(location.href, { signal, headers, cache: "reload" });
-  if (WHOLE_PAGE.test(await response.text())) location.reload();
+  if (await fetchPage(location.href, AbortSignal.timeout(TIMEOUT_MS))) location.reload();
 }

@@ -1,7 +1,6 @@
 /** The script of a kiosk: idle time, keys, languages, and pages that come in place of each other. */
 /// <reference lib="dom" />
-import { countDown } from "./countdown.ts";
-import { WHOLE_PAGE } from "./whole-page.ts";
+import { fetchPage } from "./kiosk-page.ts";
 
 /** How long a driver is highlighted. */
 const HIGHLIGHT_MS = 8000;
@@ -18,9 +17,6 @@ const WARNING_MS = 10_000;
 /** After how long a mouse is hidden that nobody moves. */
 const POINTER_MS = 3000;
 
-/** The script and the style sheet in a page's head. Their names differ between releases. */
-const ASSETS = "[src],[rel=stylesheet]";
-
 type Key = HTMLButtonElement | HTMLAnchorElement;
 
 /** `idle` is an interval. The others are named after what comes at their end. */
@@ -35,6 +31,7 @@ const root = document.documentElement;
  */
 export class Kiosk {
   readonly #idleMs: number;
+  readonly #onPage: () => void;
   readonly #timers: Partial<Record<Timer, ReturnType<typeof setTimeout>>> = {};
   /** The text in the field, which stays until the visitor leaves the search. */
   #typed: string | undefined;
@@ -42,8 +39,10 @@ export class Kiosk {
   #deadline = 0;
   #attempt: AbortController | undefined;
 
-  constructor(idleMs: number) {
+  /** Calls `onPage` with each page that comes in place of another. */
+  constructor(idleMs: number, onPage: () => void) {
     this.#idleMs = idleMs;
+    this.#onPage = onPage;
     this.#use(this.#isStart);
     this.#watchIdle();
     this.#listen();
@@ -173,29 +172,27 @@ export class Kiosk {
   }
 
   async #show(url: string, signal: AbortSignal): Promise<void> {
-    const headers = { accept: "text/html" };
-    const response = await fetch(url, { signal, headers, cache: "reload" });
-    const text = await response.text();
-    if (!WHOLE_PAGE.test(text)) return;
+    const text = await fetchPage(url, signal);
+    if (text === undefined) return;
 
     const page = new DOMParser().parseFromString(text, "text/html");
     // The head is the same on all pages of a release with the same settings.
-    if (!page.head.isEqualNode(document.head)) return this.#giveWay(url, page, signal, text);
+    if (page.head.isEqualNode(document.head)) this.#replaceBody(url, page);
+    else if (await hasFiles(page, signal)) this.#giveWay(url, text);
+  }
 
+  #replaceBody(url: string, page: Document): void {
     this.#stop("retry", "notice");
     setAddress(url);
     root.lang = page.documentElement.lang;
     const isTyping = document.activeElement === this.#field;
     document.body.replaceWith(page.body);
-    countDown();
+    this.#onPage();
     this.#enter(isTyping);
   }
 
-  /** Gives the window to the script of another release, if there is one: no page goes without. */
-  async #giveWay(url: string, page: Document, signal: AbortSignal, text: string): Promise<void> {
-    for (const { src, href } of page.head.querySelectorAll<Asset>(ASSETS)) {
-      if (!(await fetch(src ?? href, { signal })).ok) return;
-    }
+  /** Gives the window to the scripts of another release. */
+  #giveWay(url: string, text: string): void {
     this.#stop(...(Object.keys(this.#timers) as Timer[]));
     setAddress(url);
     // Opens a new document.
@@ -257,8 +254,14 @@ function find<Found extends HTMLElement>(selector: string): Found {
   return found;
 }
 
-/** A script has a `src`, and a style sheet a `href`. */
-type Asset = HTMLElement & ({ src: string; href?: never } | { src?: never; href: string });
+/** Whether the server has the script and the style sheet of a page. */
+async function hasFiles({ head }: Document, signal: AbortSignal): Promise<boolean> {
+  for (const tag of head.querySelectorAll("[src],[rel=stylesheet]")) {
+    const path = tag.getAttribute("src") ?? tag.getAttribute("href") ?? "";
+    if (!(await fetch(path, { signal })).ok) return false;
+  }
+  return true;
+}
 
 function setAddress(url: string): void {
   history.replaceState(null, "", url);

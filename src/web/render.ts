@@ -13,8 +13,6 @@ import { type Brand, DEFAULT_TITLE } from "./brand.ts";
 import { drawAvatar, drawBadge } from "./drawings.ts";
 import { Html, html } from "./html.ts";
 import { markMatches } from "./mark.ts";
-import { companyPath, driverPath } from "./page-paths.ts";
-import { clockOf, fill, type Translation } from "./translation.ts";
 import type {
   CompanyView,
   DriverView,
@@ -24,7 +22,9 @@ import type {
   ResultsView,
   StartView,
   View,
-} from "./view.ts";
+} from "./page.ts";
+import { companyPath, driverPath } from "./page.ts";
+import { clockOf, fill, type Translation } from "./translation.ts";
 
 export interface PageContext extends Translation {
   brand: Brand;

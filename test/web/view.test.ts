@@ -7,7 +7,7 @@ import type { Brand } from "../../src/web/brand.ts";
 import { renderDocument } from "../../src/web/document.ts";
 import { drawBadge } from "../../src/web/drawings.ts";
 import { markMatches } from "../../src/web/mark.ts";
-import type { DriverView, ResultsView, StartView, View } from "../../src/web/view.ts";
+import type { DriverView, ResultsView, StartView, View } from "../../src/web/page.ts";
 import { user } from "../datasets.ts";
 import { fixture, openInProcess } from "../support.ts";
 

@@ -6,8 +6,8 @@ import type { Decision } from "../../limit/limiter.ts";
 import { normalizeQuery, SEARCHABLE } from "../../search/normalize-query.ts";
 import type { Snapshot } from "../../snapshot/read/reload.ts";
 import { renderDocument } from "../../web/document.ts";
-import { assetPath, companyPath, DOCS_PATH, driverPath } from "../../web/page-paths.ts";
-import type { ProblemView, View } from "../../web/view.ts";
+import type { ProblemView, View } from "../../web/page.ts";
+import { assetPath, companyPath, DOCS_PATH, driverPath } from "../../web/page.ts";
 import type { Pages, Service } from "../app-options.ts";
 import { Content } from "../content.ts";
 import { API_PREFIX } from "../endpoints.ts";
@@ -16,7 +16,7 @@ import { fail } from "../errors.ts";
 import { languageFor, localeFor, prefersPage } from "../negotiate.ts";
 import { toSeconds } from "../rate-limit.ts";
 import { isUnder, parseId, pathOf, pathStart, withoutBase } from "../url.ts";
-import { createAssets } from "./asset-files.ts";
+import { createAssets } from "./page-files.ts";
 import { readCompany, readDriver, readOthers, readResults, readStart } from "./read-views.ts";
 
 /** The page's script and style come from this server, but a dataset's avatars may be anywhere. */

@@ -11,7 +11,7 @@ import type {
   ResultsView,
   StartView,
   View,
-} from "../../web/view.ts";
+} from "../../web/page.ts";
 import type { Pages } from "../app-options.ts";
 
 const DRIVERS_PER_PAGE = 24;

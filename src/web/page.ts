@@ -1,4 +1,7 @@
-/** The content of each page. A driver is a user who has a public profile. */
+/**
+ * The pages: their paths, also of the files around them, and their contents. A driver is a user who has a
+ * public profile.
+ */
 import type { Stored } from "../domain/avatar-url.ts";
 import type { Texts } from "../domain/languages.ts";
 import type {
@@ -7,6 +10,30 @@ import type {
   User,
   UserSearchResult,
 } from "../domain/model.ts";
+
+/** The reference of the API, the OpenAPI document that it shows, and its script. */
+export const DOCS_PATH = "/docs";
+export const DOCUMENT_PATH = "/docs/json";
+export const DOCS_SCRIPT_PATH = "/docs/scalar.js";
+
+export const FAVICON_PATH = "/favicon.svg";
+export const SITEMAP_PATH = "/sitemap.xml";
+
+export const DRIVERS_FOLDER = "/drivers/";
+export const COMPANIES_FOLDER = "/companies/";
+
+// The id or the file may also be the name of a route's parameter, such as `:file`.
+
+export const driverPath = <Id extends number | string>(id: Id) => `${DRIVERS_FOLDER}${id}` as const;
+
+export const companyPath = <Id extends number | string>(id: Id) =>
+  `${COMPANIES_FOLDER}${id}` as const;
+
+/** The path of a script, a style sheet or a logo. */
+export const assetPath = <File extends string>(file: File) => `/assets/${file}` as const;
+
+/** The path of the drawing of an achievement. */
+export const iconPath = <File extends string>(file: File) => `/icons/${file}` as const;
 
 /** The fields of a driver that a picture depends on. */
 export type Face = Pick<Stored<User>, "id" | "name" | "avatar_url">;
