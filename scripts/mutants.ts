@@ -58,7 +58,7 @@ mutate(
   ["no other site shows the page in a frame", "; frame-ancestors 'none'\"", '"'],
 );
 mutate(
-  "http/negotiate.ts",
+  "http/pages/pages.ts",
   "web/view.test.ts http/caching.test.ts",
   [
     "only a kiosk reads the language's cookie",

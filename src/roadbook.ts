@@ -179,7 +179,7 @@ export async function openRoadbook(
     compress: values.compress ?? true,
     pages,
     currentSnapshot: reloadable.current,
-    refused,
+    refusedReplacement: refused,
     remoteStatus: () => remote?.status?.(),
     closed,
     clients: clientsOf(values),

@@ -16,7 +16,7 @@ export interface AppOptions {
   /** Aborted when the snapshot is closed. From then on, every request gets a 503. */
   closed: AbortSignal;
   /** Why a newer snapshot is not served; undefined if there is none. */
-  refused(): string | undefined;
+  refusedReplacement(): string | undefined;
   /** Undefined for a local file. */
   remoteStatus(): RemoteStatus | undefined;
   publicUrl: string | undefined;

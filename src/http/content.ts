@@ -1,8 +1,9 @@
-/** The content of a response: a body with its type, its validator, its encoded copies, and who may store it. */
+/** The content of a response: a body with its type, its ETag, its encoded copies, and who may store it. */
+import Negotiator from "negotiator";
 import { hash } from "../files/bytes.ts";
 
-export type Coding = "gzip" | "identity";
-export type Body = string | Uint8Array<ArrayBuffer>;
+type Coding = "gzip" | "identity";
+type Body = string | Uint8Array<ArrayBuffer>;
 
 /**
  * With `--cache-max-age`, any cache may reuse `public`, and only the client's own `private`. That of
@@ -14,6 +15,12 @@ export type CachePolicy = Exclude<Storage, "none">;
 /** `none` is what nobody may store. */
 export const storages = ["public", "private", "search", "immutable", "none"] as const;
 export type Storage = (typeof storages)[number];
+
+/** Compression would save little of a shorter body. */
+const MIN_COMPRESSED_BYTES = 1024;
+
+/** Compressing a longer body for each request would delay others. This takes up to 3 ms. */
+const MAX_COMPRESSED_LENGTH = 500_000;
 
 interface ContentOptions {
   status?: number;
@@ -28,6 +35,15 @@ interface ContentOptions {
 }
 
 export const JSON_TYPE = "application/json; charset=utf-8";
+
+/** What a client gets of a content. */
+interface Encoded {
+  coding: Coding;
+  /** Null also if the client has it already. */
+  body: Body | Blob | null;
+  etag?: string;
+  isKnown?: boolean;
+}
 
 export class Content {
   readonly type: string;
@@ -46,14 +62,31 @@ export class Content {
     this.storage = status < 400 && body !== null ? cache : "none";
   }
 
-  /** The strong ETag of the body in a coding. */
-  etagIn(coding: Coding): string {
+  /** Encodes the body as the client prefers, unless it has that already. */
+  encodeFor(headers: Headers, mayCompress: boolean): Encoded {
+    if (this.storage === "none") return { coding: "identity", body: this.#encode("identity") };
+
+    const coding = mayCompress && this.#prefersGzip(headers) ? "gzip" : "identity";
     this.#hash ??= hash("SHA1", this.body ?? "", "base64url");
-    return `"${this.#hash}-${coding}"`;
+    const etag = `"${this.#hash}-${coding}"`;
+    const isKnown = isNoneMatch(headers.get("if-none-match"), etag);
+    return { coding, etag, isKnown, body: isKnown ? null : this.#encode(coding) };
   }
 
-  /** The body in a coding. That of a shared content is kept as a Blob, which Bun never copies. */
-  encode(coding: Coding): Body | Blob | null {
+  /** Only gzip, because most bodies are too short to gain from another coding. */
+  #prefersGzip(headers: Headers): boolean {
+    if (!headers.has("accept-encoding") || this.body === null) return false;
+    const isShort = Buffer.byteLength(this.body) <= MIN_COMPRESSED_BYTES;
+    const isLong = !this.options.isShared && this.body.length > MAX_COMPRESSED_LENGTH;
+    // A PNG is compressed already.
+    if (isShort || isLong || this.type === "image/png") return false;
+
+    const preferences = preferencesIn(headers, "accept-encoding");
+    return preferences.encoding(["gzip", "identity"]) === "gzip";
+  }
+
+  /** The body of a shared content is kept as a Blob, which Bun never copies. */
+  #encode(coding: Coding): Body | Blob | null {
     if (!this.options.isShared || this.body === null) return this.#recode(coding);
     this.#encoded ??= {};
     this.#encoded[coding] ??= new Blob([this.#recode(coding) ?? ""]);
@@ -68,11 +101,16 @@ export class Content {
   }
 }
 
+/** Only from the start of the header. All of a 15 KB header would outlast most pages. */
+export function preferencesIn(headers: Headers, name: string): Negotiator {
+  return new Negotiator({ headers: { [name]: headers.get(name)?.slice(0, 1000) } });
+}
+
 /** A tag, with the suffix that Apache, lighttpd and others insert when they compress a response. */
 const TAG = /"([\x21\x23-\x7e\x80-\xff]*?)(?:--?gzip|;gzip)?"/g;
 
 /** Whether If-None-Match has `etag`, weak or strong, or is `*`. A malformed tag matches nothing. */
-export function isNoneMatch(header: string | null, etag: string): boolean {
+function isNoneMatch(header: string | null, etag: string): boolean {
   if (header === null) return false;
   if (header.trim() === "*") return true;
   return header.matchAll(TAG).some(([tag, opaque]) => tag === etag || `"${opaque}"` === etag);

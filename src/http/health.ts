@@ -20,7 +20,7 @@ export const health = (service: Service) =>
         api_version: apiVersion,
         version,
         snapshot: { built_at: meta.built_at, sha256, counts: meta.counts },
-        refused_replacement: service.refused() ?? null,
+        refused_replacement: service.refusedReplacement() ?? null,
         snapshot_source: service.remoteStatus() ?? null,
         search_limit: limit ? { store: limit.store, up: limit.up } : null,
       } satisfies HealthBody;

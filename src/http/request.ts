@@ -26,8 +26,8 @@ export interface RequestHandler {
   /** Responds that too many requests of this client are waiting. */
   refuse: FetchHandler;
   clientOf(request: Request, from: unknown): Client;
-  /** Whether a request is to the API, by its path. */
-  isToApi(request: Request): boolean;
+  /** Matches the URLs of the API. */
+  apiUrl: RegExp;
   /** Whether a fault has dropped the connection of a request to which `fetch` has responded. */
   isDropped(request: Request): boolean;
 }
@@ -40,8 +40,6 @@ interface Routed {
 }
 
 export function createRequestHandler({ app, contexts, respond, basePath }: Routed): RequestHandler {
-  const apiUrl = apiUrlPattern(basePath);
-
   /** Starts the context of a request, and returns what Elysia gets. */
   function start(request: Request, from: unknown): Request {
     const routable = toRoutable(request, basePath);
@@ -67,7 +65,7 @@ export function createRequestHandler({ app, contexts, respond, basePath }: Route
     },
     refuse: (request, from) => respond({ request: start(request, from), responseValue: busy }),
     clientOf: (request, from) => contexts.clientOf({ request, peer: peerOf(request, from) }),
-    isToApi: ({ url }) => apiUrl.test(url),
+    apiUrl: apiUrlPattern(basePath),
     isDropped: (request) => contexts.of(request).isDropped,
   };
 }

@@ -9,7 +9,6 @@ import {
   type CachePolicy,
   Content,
   cacheControlOf,
-  isNoneMatch,
   JSON_TYPE,
   type Storage,
   storages,
@@ -17,7 +16,6 @@ import {
 import { endpointOf } from "./endpoints.ts";
 import type { ErrorBody } from "./error-codes.ts";
 import { allowHeaders, DroppedConnection, fail } from "./errors.ts";
-import { codingFor } from "./negotiate.ts";
 import { limitHeaders, limitHeadersOf } from "./rate-limit.ts";
 import type { RequestContext, RequestContexts } from "./request.ts";
 import { withoutBase } from "./url.ts";
@@ -71,12 +69,7 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
     const { status = 200, headers: own, retryAfterSeconds } = content.options;
     const isPrivate = content.storage === "public" && !context.isShareable;
     const storage = isPrivate ? "private" : content.storage;
-
-    const isStored = storage !== "none";
-    const coding = isStored && options.compress ? codingFor(content, sent) : "identity";
-    const etag = isStored ? content.etagIn(coding) : undefined;
-    const isKnown = etag !== undefined && isNoneMatch(sent.get("if-none-match"), etag);
-    const body = isKnown ? null : content.encode(coding);
+    const { coding, body, etag, isKnown } = content.encodeFor(sent, options.compress);
 
     const response = new Response(isHead ? null : body, {
       status: isKnown ? 304 : status,
@@ -87,7 +80,7 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
     if (body !== null) headers.set("content-type", content.type);
     if (body !== null && coding !== "identity") headers.set("content-encoding", coding);
     if (body !== null && isHead) headers.set("content-length", String(new Blob([body]).size));
-    if (options.pages?.allowIndexing && isStored && content.type.startsWith("text/html")) {
+    if (options.pages?.allowIndexing && etag && content.type.startsWith("text/html")) {
       headers.delete("x-robots-tag");
     }
 

@@ -15,7 +15,7 @@ const WAITING_BUDGET_MS = BUDGET_MS / 2;
 /** Further requests of the same client are refused. */
 const MAX_WAITING = 200;
 
-type TurnHandler = Pick<RequestHandler, "fetch" | "refuse" | "clientOf" | "isToApi">;
+type TurnHandler = Pick<RequestHandler, "fetch" | "refuse" | "clientOf" | "apiUrl">;
 
 interface Waiting extends Pick<Client, "key" | "network"> {
   request: Request;
@@ -42,7 +42,8 @@ export function takeTurns(handler: TurnHandler): FetchHandler {
     // A page may cost more than a tick, so it waits until it is known that its client has stayed. So
     // does a search if anything waits, so that profiles need not wait for more than one search.
     const isDear = isServing && request.url.includes("/search/");
-    if (isInTime() && !isDear && handler.isToApi(request)) return handler.fetch(request, from);
+    if (isInTime() && !isDear && handler.apiUrl.test(request.url))
+      return handler.fetch(request, from);
 
     const { key, network } = handler.clientOf(request, from);
     const isRefused = countOf(key) >= MAX_WAITING;

@@ -62,11 +62,11 @@ export function renderView(view: View, context: PageContext): Rendered {
 
 function renderStart(view: StartView, context: PageContext): Rendered {
   const { drivers, companies, after, next } = view;
-  const { brand, texts, formatCount, meta, basePath } = context;
+  const { brand, texts, formatPlural, meta, basePath } = context;
   const hasDrivers = meta.counts.public_users > 0;
   const counts = [
-    hasDrivers && formatCount(meta.counts.public_users, texts.driverCount),
-    meta.counts.companies > 0 && formatCount(meta.counts.companies, texts.companyCount),
+    hasDrivers && formatPlural(meta.counts.public_users, texts.driverCount),
+    meta.counts.companies > 0 && formatPlural(meta.counts.companies, texts.companyCount),
   ];
   const found = counts.filter(Boolean).join(", ");
   const publicMembers = hasDrivers ? undefined : 0;
@@ -96,10 +96,10 @@ function describeSite({ texts, meta }: PageContext): string {
 
 function renderResults(view: ResultsView, context: PageContext): Rendered {
   const { query, spellings, drivers, companies } = view;
-  const { texts, formatCount } = context;
+  const { texts, formatPlural } = context;
   const countOf = ({ length }: object[], forms: Forms, most: string) => {
     if (length === 0) return [];
-    return length < MAX_RESULTS ? formatCount(length, forms) : fill(most, { count: MAX_RESULTS });
+    return length < MAX_RESULTS ? formatPlural(length, forms) : fill(most, { count: MAX_RESULTS });
   };
   const counts = [
     countOf(drivers, texts.driverCount, texts.firstDrivers),
@@ -205,9 +205,9 @@ function renderCompanyRow(
 function describeMembers(
   { member_count }: CompanySearchResult,
   publicMembers: number | undefined,
-  { texts, formatCount, formatNumber }: PageContext,
+  { texts, formatPlural, formatNumber }: PageContext,
 ): string {
-  const members = formatCount(member_count, texts.members);
+  const members = formatPlural(member_count, texts.members);
   if (publicMembers === undefined || publicMembers >= member_count) return members;
   return fill(texts.publicMembers, { members, count: formatNumber(publicMembers) });
 }
@@ -230,7 +230,7 @@ function tellApart<Driver extends Pick<User, "name" | "created_at">>(
 
 function renderDriver(view: DriverView, context: PageContext): Rendered {
   const { user, achievements, showsAll } = view;
-  const { texts, brand, formatCount, formatDate, formatNumber } = context;
+  const { texts, brand, formatPlural, formatDate, formatNumber } = context;
   const { id, name, company, roles, created_at } = user;
   const isCut = !showsAll && achievements.length > MAX_ACHIEVEMENTS;
   const shown = isCut ? achievements.slice(0, NEWEST_ACHIEVEMENTS) : achievements;
@@ -250,7 +250,7 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
 
   const details = [
     company && `${company.name}, ${company.role}`,
-    hasAny && formatCount(points, texts.points),
+    hasAny && formatPlural(points, texts.points),
     `${texts.memberSince} ${formatDate(created_at)}`,
   ];
 
@@ -297,12 +297,12 @@ function renderCompany(view: CompanyView, context: PageContext): Rendered {
 
 function renderAchievement(entry: AchievementEntry, context: PageContext): Html {
   const { achievement, tier, unlocked_at } = entry;
-  const { texts, brand, formatCount } = context;
+  const { texts, brand, formatPlural } = context;
   const { name, description, icon, type, tier: tiers, points } = achievement;
   const reached = tiers > 1 && tiers >= tier ? texts.tierOf : texts.tier;
 
   const picture = brand.icons && resolveIcon(icon, brand.icons);
-  const worth = [fill(reached, { tier, tiers }), formatCount(points, texts.points)];
+  const worth = [fill(reached, { tier, tiers }), formatPlural(points, texts.points)];
   // The kind is in the language of the data.
   const facts = [renderDate(unlocked_at, context), html`<span lang="">${type}</span>`];
   return html`<li>

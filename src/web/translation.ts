@@ -32,7 +32,7 @@ function translate(language: Language, locale: string) {
     texts,
     formatNumber: (value: number) => numbers().format(value),
     formatDate: (time: string) => dates().format(new Date(time)),
-    formatCount: (count: number, forms: Forms) =>
+    formatPlural: (count: number, forms: Forms) =>
       fill(forms[plurals().select(count)] ?? forms.other ?? "", { count: numbers().format(count) }),
   };
 }

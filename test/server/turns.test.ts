@@ -28,8 +28,7 @@ function open({ path = "/", handle = (_: string): unknown => undefined }) {
     const key = String(from);
     return { key, network: key.slice(0, 1), isLimited: true };
   };
-  const isToApi = ({ url }: Request) => apiUrl.test(url);
-  const respond = takeTurns({ fetch, refuse, clientOf, isToApi });
+  const respond = takeTurns({ fetch, refuse, clientOf, apiUrl });
   const send = async (client: string, name: string, { origin, signal }: Sent = {}) => {
     const url = `${origin ?? "http://roadbook.test"}${path}${name}`;
     return (await respond(new Request(url, { signal: signal ?? null }), client)).text();

@@ -1,6 +1,7 @@
 /** The routes of the pages for people. A page of results counts as one search. */
 import { Elysia } from "elysia";
 import { parseQueryFromURL } from "elysia/parse-query";
+import { type Language, languages } from "../../domain/languages.ts";
 import { hash } from "../../files/bytes.ts";
 import type { Decision } from "../../limit/limiter.ts";
 import { normalizeQuery, SEARCHABLE } from "../../search/normalize-query.ts";
@@ -9,11 +10,10 @@ import { renderDocument } from "../../web/document.ts";
 import type { ProblemView, View } from "../../web/page.ts";
 import { assetPath, companyPath, DOCS_PATH, driverPath } from "../../web/page.ts";
 import type { Pages, Service } from "../app-options.ts";
-import { Content } from "../content.ts";
+import { Content, preferencesIn } from "../content.ts";
 import { API_PREFIX } from "../endpoints.ts";
 import { errors } from "../error-codes.ts";
 import { fail } from "../errors.ts";
-import { languageFor, localeFor, prefersPage } from "../negotiate.ts";
 import { toSeconds } from "../rate-limit.ts";
 import { isUnder, parseId, pathOf, pathStart, withoutBase } from "../url.ts";
 import { createAssets } from "./page-files.ts";
@@ -155,4 +155,26 @@ function afterOf(request: Request): number {
 function parametersOf({ url }: Request): Record<string, string> {
   const start = url.indexOf("?", pathStart(url));
   return start < 0 ? {} : parseQueryFromURL(url, start + 1);
+}
+
+/** A kiosk's visitor chooses a language, which the script keeps in a cookie until it is idle. */
+function languageFor(headers: Headers, isKiosk: boolean): Language {
+  const cookie = isKiosk ? headers.get("cookie") : null;
+  const [, chosen] = /(?:^|;)\s*language=(\w+)/.exec(cookie ?? "") ?? [];
+  const known = Object.keys(languages) as Language[];
+  const [best = "en"] = preferencesIn(headers, "accept-language").languages(known) as Language[];
+  return known.find((code) => code === chosen) ?? best;
+}
+
+/** The language with the region that the client prefers for it, such as `en-GB`, if it names one. */
+function localeFor(headers: Headers, language: Language): string {
+  const tags = preferencesIn(headers, "accept-language").languages();
+  const regional = new RegExp(`^${language}-(?:[a-z]{2}|\\d{3})$`, "i");
+  return tags.find((tag) => regional.test(tag)) ?? language;
+}
+
+/** A client that accepts any type, as most programs do, gets JSON. */
+function prefersPage({ headers }: Request): boolean {
+  const preferences = preferencesIn(headers, "accept");
+  return preferences.mediaType(["application/json", "text/html"]) === "text/html";
 }
