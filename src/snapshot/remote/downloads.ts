@@ -1,0 +1,244 @@
+/**
+ * Downloads a snapshot into a local copy: the blocks in which it differs or, if that fails, the whole
+ * file. Nothing is trusted: every byte of the result is verified before it replaces the copy.
+ */
+import { createWriteStream, mkdirSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { dirname } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { copyIfSpace, requireSpace, writeAll } from "../../files/bytes.ts";
+import { openFile } from "../../files/input.ts";
+import { type Paths, replaceLocked } from "../../files/replace.ts";
+import {
+  BLOCK_BYTES,
+  BLOCK_HASH_BYTES,
+  HEADER_BYTES,
+  parseHeader,
+  parseWholeHeader,
+  readHeader,
+  SnapshotError,
+  trailerBytesOf,
+} from "../format/layout.ts";
+import { verifyFile } from "../format/open.ts";
+import { createGet, type Get, type RemoteLocation, type Reply, RequestError } from "./location.ts";
+
+/** How often the source may replace the snapshot during a download of blocks. */
+const MAX_REPLACED = 3;
+/**
+ * After how long an ETag is not trusted any more. Two snapshots may have the same one: nginx makes
+ * it from the size of the file and the second in which it was written.
+ */
+const MAX_TRUST_MS = 180_000;
+
+export interface DownloadOptions {
+  location: RemoteLocation;
+  /** How long a download may take without making progress. */
+  timeoutMs: number;
+  /** Returns the time in milliseconds. Defaults to a monotonic clock. */
+  clock?: (() => number) | undefined;
+}
+
+/** Downloads to `path` what differs from the copy there, or the whole file. */
+export function createDownloads(path: string, options: DownloadOptions) {
+  const { location, timeoutMs, clock = () => performance.now() } = options;
+  const folder = dirname(path);
+  const get = createGet(location, timeoutMs);
+  /** The ETag that the source sent with the snapshot in the copy, and when. */
+  let etag: string | null = null;
+  let etagMs = 0;
+
+  function condition(): Record<string, string> {
+    const isTrusted = clock() - etagMs < MAX_TRUST_MS;
+    return etag !== null && isTrusted ? { "if-none-match": etag } : {};
+  }
+
+  /** The copy has the snapshot that the reply belongs to. */
+  function remember({ headers }: Reply): void {
+    etag = headers.get("etag");
+    etagMs = clock();
+  }
+
+  async function replaceCopy(write: (paths: Paths) => Promise<void>): Promise<void> {
+    // The folder may have been removed by a program that cleans up temporary files.
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    await replaceLocked(path, async (paths) => {
+      await write(paths);
+      await verifyFile(paths.next);
+    });
+  }
+
+  async function receiveFile(reply: Reply): Promise<true> {
+    // A 206 has only a part of the snapshot, and a 204 has none.
+    if (reply.status !== 200) throw new RequestError(`responded with ${reply.status}`);
+
+    await replaceCopy(async ({ next }) => {
+      // Opens the file without creating it, because a signal may have removed it by now.
+      await pipeline(bound(reply.body, folder), createWriteStream(next, { flags: "r+" }));
+    });
+    remember(reply);
+    return true;
+  }
+
+  /**
+   * Downloads the blocks that have changed if there is a copy, or else the whole file. Returns false if
+   * the source responds that nothing has changed, which it cannot with `isForced`.
+   */
+  async function download(hasCopy: boolean, isForced: boolean): Promise<boolean> {
+    // Undefined also if the copy is lost, so the source must send it even if it has not changed.
+    const own = hasCopy ? await readEnd(path).catch(() => undefined) : undefined;
+    const given = own && !isForced ? condition() : {};
+
+    for (let times = 0; own && times < MAX_REPLACED; times++) {
+      using reply = await get({ ...given, ...own.headers });
+      if (reply.status === 304 && "if-none-match" in given) return false;
+      if (reply.status === 200) return await receiveFile(reply);
+
+      try {
+        await downloadBlocks(reply, own, get, replaceCopy);
+        remember(reply);
+        return true;
+      } catch (error) {
+        if (!canWholeFileCure(error)) throw error;
+        if (!(error instanceof ReplacedError)) break;
+      }
+    }
+
+    using reply = await get({});
+    return await receiveFile(reply);
+  }
+
+  const forgetTag = () => {
+    etag = null;
+  };
+  return { download, forgetTag };
+}
+
+/** Whether blocks have failed in a way that is the source's or the network's. */
+function canWholeFileCure(error: unknown): boolean {
+  const isRemote = error instanceof BlocksError || error instanceof RequestError;
+  return isRemote || error instanceof SnapshotError;
+}
+
+/** Yields no more than the snapshot's header declares, which must fit on the disk of `folder`. */
+async function* bound(body: AsyncIterable<Uint8Array>, folder: string): AsyncGenerator<Uint8Array> {
+  let head = Buffer.alloc(0);
+  let received = 0;
+  let size = Number.POSITIVE_INFINITY;
+  for await (const chunk of body) {
+    if (head.length < HEADER_BYTES) {
+      head = Buffer.concat([head, chunk]);
+      if (head.length >= HEADER_BYTES) {
+        size = parseHeader(head).fileBytes;
+        await requireSpace(folder, size);
+      }
+    }
+
+    received += chunk.length;
+    if (received > size) throw new SnapshotError(`is damaged: it has more than ${size} bytes`);
+    yield chunk;
+  }
+}
+
+/** Blocks from this source are of no use, but the whole file may be, so nobody is told why. */
+class BlocksError extends Error {}
+
+/** The source has replaced the snapshot during the download. */
+class ReplacedError extends BlocksError {}
+
+/** Bounds the memory for a response. A file that grows by more is downloaded as a whole. */
+const MAX_RANGE = 2 ** 22;
+/** Receiving this many unchanged bytes is cheaper than another request. */
+const MAX_GAP = 2 * BLOCK_BYTES;
+const CONNECTIONS = 8;
+
+/** Returns the trailer of a local copy, and the headers that request the one at the source. */
+async function readEnd(path: string) {
+  await using file = await openFile(path);
+  const { size } = await file.stat();
+  const { databaseBytes } = parseWholeHeader(await readHeader(file), size);
+  const trailer = Buffer.alloc(size - databaseBytes);
+  await file.read(trailer, 0, trailer.length, databaseBytes);
+  const from = databaseBytes - (databaseBytes % BLOCK_BYTES);
+  return { trailer, from, headers: rangeHeaders(`bytes=${from}-`) };
+}
+
+/** If the reply differs from the end of the local copy, replaces the copy by `replaceCopy`. */
+async function downloadBlocks(
+  reply: Reply,
+  own: Awaited<ReturnType<typeof readEnd>>,
+  get: Get,
+  replaceCopy: (write: (paths: Paths) => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const total = Number(reply.headers.get("content-range")?.split("/")[1]);
+  const hasGrownTooMuch = total - own.from > own.trailer.length + MAX_RANGE;
+  if (!(total > own.from) || hasGrownTooMuch) throw new BlocksError();
+
+  const end = await receive(reply, own.from, total, total);
+  const trailerBytes = trailerBytesOf(total);
+  const blocks = Math.ceil((total - trailerBytes) / BLOCK_BYTES);
+  const known = own.from / BLOCK_BYTES;
+  if (blocks < known || end.length < trailerBytes) throw new BlocksError();
+  const trailer = end.subarray(-trailerBytes);
+
+  if (trailer.equals(own.trailer)) return;
+  const etag = reply.headers.get("etag") ?? "";
+  // If-Match never matches a weak ETag, which begins with W.
+  if (!etag.startsWith('"')) throw new BlocksError();
+
+  const ranges = listChanged(trailer, own.trailer, known).values();
+  await replaceCopy(async ({ next, old }) => {
+    await copyIfSpace(old, next, total);
+    await using file = await open(next, "r+");
+
+    const downloadRanges = async () => {
+      for (const { from, to } of ranges) {
+        using part = await get({ ...rangeHeaders(`bytes=${from}-${to - 1}`), "if-match": etag });
+        // Some stores and proxies ignore If-Match, so the status need not be 412.
+        if (part.headers.get("etag") !== etag) throw new ReplacedError();
+        await writeAll(file, await receive(part, from, to, total), from);
+      }
+    };
+
+    await Promise.all(Array.from({ length: CONNECTIONS }, downloadRanges));
+    await file.truncate(total);
+    await writeAll(file, end, own.from);
+  });
+}
+
+/**
+ * Lists the ranges of those of the first `count` blocks that have another hash. Neighbouring blocks are
+ * joined, so that they take fewer requests.
+ */
+function listChanged(hashes: Buffer, ownHashes: Buffer, count: number) {
+  const ranges: { from: number; to: number }[] = [];
+  for (let block = 0; block < count; block++) {
+    const at = block * BLOCK_HASH_BYTES;
+    if (hashes.readUInt32BE(at) === ownHashes.readUInt32BE(at)) continue;
+
+    const from = block * BLOCK_BYTES;
+    const to = from + BLOCK_BYTES;
+    const last = ranges.at(-1);
+    if (last && from - last.to <= MAX_GAP && to - last.from <= MAX_RANGE) last.to = to;
+    else ranges.push({ from, to });
+  }
+  return ranges;
+}
+
+// A compressed response would have neither ranges nor a strong ETag.
+const rangeHeaders = (range: string) => ({ range, "accept-encoding": "identity" });
+
+/** Returns the bytes from offset `from` up to offset `to` of a file of `total` bytes. */
+async function receive({ status, headers, body }: Reply, from: number, to: number, total: number) {
+  const isExpected = headers.get("content-range") === `bytes ${from}-${to - 1}/${total}`;
+  if (status !== 206 || !isExpected) throw new BlocksError();
+
+  const bytes = Buffer.alloc(to - from);
+  let at = 0;
+  for await (const chunk of body) {
+    if (at + chunk.length > bytes.length) throw new BlocksError();
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  if (at < bytes.length) throw new BlocksError();
+  return bytes;
+}
