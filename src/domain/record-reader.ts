@@ -82,15 +82,6 @@ export interface Location extends Partial<Omit<RecordError, "type" | "id">> {
   placeHasId?: boolean;
 }
 
-/** Returns the records among items. */
-export function recordsOf(items: readonly Item[]): RawRecord[] {
-  const records: RawRecord[] = [];
-  for (const item of items) {
-    if ("record" in item) records.push(item.record);
-  }
-  return records;
-}
-
 /** Adds the line of the record that has an id to the reason why another cannot have it. */
 export function namingFirst(reason: string, line: number | undefined): string {
   return line === undefined ? reason : `${reason} (first on line ${line})`;

@@ -30,10 +30,7 @@ interface OddText {
 }
 
 /** Times after `nowMs` are odd, unless that is so only in some time zones. */
-export async function createCleaner(
-  nowMs: number,
-  { avatarBase, decodeHtml }: Pick<ImportOptions, "avatarBase" | "decodeHtml">,
-) {
+export async function createCleaner(nowMs: number, { avatarBase, decodeHtml }: ImportOptions) {
   // Takes milliseconds to load, and `hide` cleans no record.
   const { decodeHTMLStrict } = await import("entities/decode");
   const odd = {

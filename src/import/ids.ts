@@ -14,7 +14,7 @@ import { type IdMap, openIdMap } from "./id-map.ts";
 import { HIDE_ELSEWHERE, type OldSnapshot } from "./old-snapshot.ts";
 import type { ImportOptions } from "./options.ts";
 
-type IdOptions = Pick<ImportOptions, "idMap" | "force" | "dryRun" | "waitMs" | "onWait"> & {
+type IdOptions = ImportOptions & {
   /** Whether ids of the map are only looked up. */
   readsOnly?: boolean;
 };

@@ -26,7 +26,7 @@ export type LineSource<Line extends object = object> =
 /** Reads the first line, which says whose ids these are. */
 export async function openLines(
   source: LineSource,
-  { expectEnd, onBytes }: Pick<ImportOptions, "expectEnd" | "onBytes">,
+  { expectEnd, onBytes }: ImportOptions,
 ): Promise<RecordReader> {
   const batches = readLines(decompress(counting(bytesOf(source), onBytes)));
   const parser = createParser();

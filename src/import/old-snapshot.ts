@@ -39,7 +39,7 @@ export function notOverwritten(target: string, what: string): string {
 export async function readOldSnapshot(
   { name, path }: OldNames,
   nowMs: number,
-  { force, holdMs }: Pick<ImportOptions, "force" | "holdMs">,
+  { force, holdMs }: ImportOptions,
 ): Promise<OldSnapshot | undefined> {
   if (!existsSync(path)) return undefined;
   if (!isSnapshot(path)) {

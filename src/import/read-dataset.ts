@@ -53,7 +53,7 @@ const consequences = {
 const ROUNDED =
   "looks like a number that a program has rounded, and so do all other long ids of this type; have that program read ids as text, or import them as they are with --force";
 
-type ReadOptions = Pick<ImportOptions, "avatarBase" | "decodeHtml" | "maxErrors"> & {
+type ReadOptions = ImportOptions & {
   /** Whether it is an error if all long ids of a type look rounded. */
   refusesRounded?: boolean;
 };

@@ -39,7 +39,7 @@ export async function openDatabase(url: string, timeoutMs: number): Promise<Tabl
   }
   const dialect = findDialect(url);
   if (!dialect) throw new Error(`the database must be ${DATABASE_URLS}`);
-  const connection = await connect(url, dialect, timeoutMs);
+  const connection = await connect({ url, dialect, timeoutMs });
   const run = async (table: TableName, sql: string) => {
     try {
       return await connection.run(sql);
@@ -87,24 +87,30 @@ function quoteName({ quote }: Dialect, name: string): string {
   return quote + name.replaceAll(quote, quote + quote) + quote;
 }
 
-async function connect(url: string, dialect: Dialect, timeoutMs: number): Promise<Connection> {
+/** Where a database is, and how long a reply may take. */
+interface Address {
+  url: string;
+  dialect: Dialect;
+  timeoutMs: number;
+}
+
+async function connect(address: Address): Promise<Connection> {
+  const { url, dialect, timeoutMs } = address;
   const path = dialect === dialects.sqlite ? url.replace(dialect.scheme, "") : undefined;
   try {
     if (path !== undefined) return await openSqlite(path, timeoutMs);
-    return await connectToServer(url, dialect, timeoutMs);
+    return await connectToServer(address);
   } catch (error) {
     if (path !== undefined) throw new Error(`cannot connect to ${path}: ${reasonOf(error)}`);
-    const reason = await explainFailure(url, dialect, error, timeoutMs);
+    const reason = await explainFailure(address, error);
     throw new Error(`cannot connect to the database at ${URL.parse(url)?.host}: ${reason}`);
   }
 }
 
 /** Bun gives the same reason for an unknown host and a closed port, so this connects once more. */
 async function explainFailure(
-  url: string,
-  dialect: Dialect,
+  { url, dialect, timeoutMs }: Address,
   error: unknown,
-  timeoutMs: number,
 ): Promise<string> {
   const reason = reasonOf(error);
   if (/CERT|SIGNATURE/.test(codeOf(error))) return `its certificate is not trusted: ${reason}`;
@@ -187,12 +193,9 @@ async function checkLog(path: string): Promise<boolean> {
 type ServerReply = Row[] & { columns?: { name: string }[] };
 
 /** Connects to PostgreSQL, MySQL or MariaDB. */
-async function connectToServer(
-  url: string,
-  dialect: Dialect,
-  timeoutMs: number,
-): Promise<Connection> {
-  const sql = await createClient(url, dialect);
+async function connectToServer(address: Address): Promise<Connection> {
+  const { dialect, timeoutMs } = address;
+  const sql = await createClient(address);
   try {
     const reserved = await within(timeoutMs, sql.reserve());
     /** Sends a template, of which a server takes only one statement, unlike text from `unsafe`. */
@@ -214,7 +217,7 @@ async function connectToServer(
   }
 }
 
-async function createClient(url: string, dialect: Dialect): Promise<SQL> {
+async function createClient({ url, dialect }: Address): Promise<SQL> {
   const { SQL } = await import("bun");
   const options: SQL.Options = {
     url,

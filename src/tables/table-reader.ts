@@ -10,7 +10,6 @@ import {
   type Item,
   OWN_IDS,
   type RecordReader,
-  recordsOf,
   type UnknownColumn,
 } from "../domain/record-reader.ts";
 import { mustBeId } from "../domain/validation-errors.ts";
@@ -168,7 +167,9 @@ function createReader(
   ): AsyncGenerator<Item[]> {
     for await (const rows of table?.pages() ?? []) {
       const items = converter.toRecords(type, rows);
-      for (const record of recordsOf(items)) see(record);
+      for (const item of items) {
+        if ("record" in item) see(item.record);
+      }
       yield items;
     }
   }

@@ -7,7 +7,7 @@ import { Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import type { RawRecord } from "../domain/dataset.ts";
 import { UnlockedAchievement } from "../domain/model.ts";
-import { type FoundError, type Item, recordsOf } from "../domain/record-reader.ts";
+import type { FoundError, Item } from "../domain/record-reader.ts";
 import { parseTime } from "../domain/time.ts";
 import { listErrors, type ValidationError } from "../domain/validation-errors.ts";
 import { ownedTables } from "./columns.ts";
@@ -132,7 +132,9 @@ async function* listOwned(
 
 function toPage(items: readonly Item[]): Page {
   const owners = new Map<unknown, Owner>();
-  for (const record of recordsOf(items)) {
+  for (const item of items) {
+    if (!("record" in item)) continue;
+    const { record } = item;
     // If an id is repeated, the first row counts.
     const first = owners.get(record.id);
     if (first) first.isRepeated = true;

@@ -6,7 +6,6 @@ import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { recordsOf } from "../../src/domain/record-reader.ts";
 import { idFormats } from "../../src/tables/cells.ts";
 import type { QuoteRule } from "../../src/tables/csv-file.ts";
 import { openCsv } from "../../src/tables/table-reader.ts";
@@ -124,9 +123,9 @@ async function read(file: string, quotes: QuoteRule | undefined, withNames: bool
   await using reader = openCsv(file, idFormats.integers, { quotes });
   const found: unknown[] = [];
   for await (const items of reader.read()) {
-    const all = [...items];
-    if (all.some((item) => "problem" in item)) return undefined;
-    for (const { id, public: isPublic, name = "", created_at } of recordsOf(all)) {
+    for (const item of items) {
+      if ("problem" in item) return undefined;
+      const { id, public: isPublic, name = "", created_at } = item.record;
       if (typeof isPublic !== "boolean") return undefined;
       if (isPublic && (clean(name) === "" || !`${created_at}`.startsWith("2021-")))
         return undefined;
