@@ -51,7 +51,10 @@ const digraphs: Record<string, string> = {
 export function fold(text: string): string {
   const bare = text.replace(APOSTROPHES, "");
   if (PLAIN.test(bare)) return bare.toLowerCase();
-  const letters = decompose(decompose(bare).toLowerCase()).replace(VARIANTS, unify);
+  // In this version of Unicode, what is in lower case needs no second decomposition.
+  const lower = decompose(bare).toLowerCase();
+  if (PLAIN.test(lower)) return lower;
+  const letters = lower.replace(VARIANTS, unify);
   const latin = letters.replace(LATIN, (letter) => anyAscii(letter).toLowerCase());
   return collapseSpaces(latin.normalize("NFC").replace(CONTROL, ""));
 }

@@ -34,11 +34,17 @@ export const SEPARATOR = "\n";
 
 /** Returns the n-grams of all spellings of a name (`folded`), as the text that FTS5 indexes. */
 export function ngramsOf({ folded, name }: { folded: string; name: string }): string {
+  const ngrams = new NgramText();
   const spellings = folded.split(SPELLING_END);
-  const ngrams = spellings.map(ngramsOfSpelling).join("") + looseNgramsOf(folded, name);
-  if (folded.search(TRANSLITERATED) < 0) return ngrams;
-  const scripts = spellings.some(isMixed) ? LATIN + SEPARATOR + MIXED : LATIN;
-  return ngrams + scripts + SEPARATOR;
+  for (const spelling of spellings) {
+    if (spelling !== "") addSpelling(ngrams, spelling);
+  }
+  addLoose(ngrams, folded, name);
+  if (folded.search(TRANSLITERATED) >= 0) {
+    ngrams.add(LATIN);
+    if (spellings.some(isMixed)) ngrams.add(MIXED);
+  }
+  return ngrams.toString();
 }
 
 /** Whether the Latin spelling of a text also has letters that the text has itself. */
@@ -46,43 +52,68 @@ export function isMixed(text: string): boolean {
   return /[a-z]/.test(text) && text.search(TRANSLITERATED) >= 0;
 }
 
-function ngramsOfSpelling(spelling: string): string {
-  if (spelling === "") return "";
-  let ngrams = "";
+/** The code units of the text that grows, which is one at a time. */
+let units = new Uint16Array(2 ** 12);
+
+/** N-grams as one text. Joining strings instead takes twice as long. */
+class NgramText {
+  #length = 0;
+
+  /** Adds an n-gram, which consists of these parts. */
+  add(mark: string, first = "", second = "", third = ""): void {
+    this.#append(mark);
+    this.#append(first);
+    this.#append(second);
+    this.#append(third);
+    this.#append(SEPARATOR);
+  }
+
+  #append(part: string): void {
+    if (this.#length + part.length > units.length) {
+      const more = new Uint16Array(2 * units.length);
+      more.set(units);
+      units = more;
+    }
+    for (let at = 0; at < part.length; at++) units[this.#length++] = part.charCodeAt(at);
+  }
+
+  toString(): string {
+    return Buffer.from(units.buffer, 0, 2 * this.#length).toString("utf16le");
+  }
+}
+
+function addSpelling(ngrams: NgramText, spelling: string): void {
   let previous = "";
   let last = "";
   for (const point of spelling) {
-    const pair = last + point + SEPARATOR;
-    if (last !== "") ngrams += pair;
-    if (previous !== "") ngrams += previous + pair;
+    if (last !== "") ngrams.add(last, point);
+    if (previous !== "") ngrams.add(previous, last, point);
     previous = last;
     last = point;
   }
   for (const start of wordStartsOf(spelling)) {
-    if (start > 0) ngrams += beginningsOf(WORD, spelling.slice(start));
+    if (start > 0) addBeginnings(ngrams, WORD, spelling.slice(start));
   }
-  if (isNgram(spelling)) ngrams += START + spelling + END + SEPARATOR;
-  return ngrams + beginningsOf(START, spelling) + END + last + previous + SEPARATOR;
+  if (isNgram(spelling)) ngrams.add(START, spelling, END);
+  addBeginnings(ngrams, START, spelling);
+  ngrams.add(END, last, previous);
 }
 
-/** Returns the n-grams that only loose spellings have. */
-function looseNgramsOf(folded: string, name: string): string {
-  let ngrams = "";
+/** Adds the n-grams that only loose spellings have. */
+function addLoose(ngrams: NgramText, folded: string, name: string): void {
   for (const spelling of dividedSpellings(folded)) {
-    if (DIVIDER.test(spelling)) ngrams += dividedNgramsOf(wordsIn(spelling));
+    if (DIVIDER.test(spelling)) addDivided(ngrams, wordsIn(spelling));
   }
   const keys = keysOfName(name);
   for (const key of keys) {
     // Most keys of a name end with that of the last word.
     const isPart = keys.some((other) => other.length > key.length && other.endsWith(key));
-    ngrams += ngramsOfKey(key, isPart);
+    addKey(ngrams, key, isPart);
   }
-  return ngrams;
 }
 
-/** Returns the n-grams of joined words that no word has itself. */
-function dividedNgramsOf(words: string[]): string {
-  let ngrams = "";
+/** Adds the n-grams of joined words that no word has itself. */
+function addDivided(ngrams: NgramText, words: string[]): void {
   let previous = "";
   let last = "";
   let isPreviousStart = false;
@@ -91,9 +122,8 @@ function dividedNgramsOf(words: string[]): string {
     let isStart = true;
     for (const point of word) {
       if (previous !== "" && (isLastStart || isStart)) {
-        const ngram = previous + last + point + SEPARATOR;
-        ngrams += DIVIDED + ngram;
-        if (isPreviousStart) ngrams += DIVIDED_START + ngram;
+        ngrams.add(DIVIDED, previous, last, point);
+        if (isPreviousStart) ngrams.add(DIVIDED_START, previous, last, point);
       }
       previous = last;
       isPreviousStart = isLastStart;
@@ -102,31 +132,28 @@ function dividedNgramsOf(words: string[]): string {
       isStart = false;
     }
   }
-  return ngrams;
 }
 
-/** Returns the n-grams of a key, or only the first one. No query has a key that is shorter. */
-function ngramsOfKey(key: string, isPart: boolean): string {
-  let ngrams = "";
+/** Adds the n-grams of a key, or only the first one. No query has a key that is shorter. */
+function addKey(ngrams: NgramText, key: string, isPart: boolean): void {
+  const [first = "", second = "", third = ""] = key;
+  if (third === "") return;
+  ngrams.add(KEY_START, first, second, third);
+  if (isPart) return;
+
   let previous = "";
   let last = "";
   for (const point of key) {
-    if (previous !== "") {
-      const ngram = previous + last + point + SEPARATOR;
-      if (ngrams === "") ngrams = KEY_START + ngram;
-      if (isPart) return ngrams;
-      ngrams += KEY + ngram;
-    }
+    if (previous !== "") ngrams.add(KEY, previous, last, point);
     previous = last;
     last = point;
   }
-  return ngrams;
 }
 
-function beginningsOf(mark: string, text: string): string {
+function addBeginnings(ngrams: NgramText, mark: string, text: string): void {
   const [first = "", second = "", third = ""] = text;
-  const pair = mark + first + second;
-  return pair + SEPARATOR + pair + third + SEPARATOR;
+  ngrams.add(mark, first, second);
+  ngrams.add(mark, first, second, third);
 }
 
 /** Whether a query of this length is looked up as it is, so that all names found match it. */
