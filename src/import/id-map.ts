@@ -3,67 +3,50 @@
  * a key. Snapshots have only the integers. Each batch of new keys gets a random mark, by which a
  * snapshot recognises its map; see ids.ts.
  */
-import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { statSync, writeFileSync } from "node:fs";
 import { sqlite } from "#sqlite";
 import { type RawRecord, type RecordKey, type RecordType, recordTypes } from "../domain/dataset.ts";
 import { toKey } from "../domain/keys.ts";
 import { isDamagedDatabase, named, naming } from "../files/errors.ts";
-import { BusyError, type LockOptions, waitForLock } from "../files/lock.ts";
+import { type LockOptions, waitForLock } from "../files/lock.ts";
+import { replaceFile } from "../files/replace.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 
 interface MapOptions extends LockOptions {
-  /** Whether to create a file that does not exist, or to take it for an empty map. */
-  createsMissing: boolean;
   /** Whether keys are only looked up, which another command that adds keys does not prevent. */
   readsOnly: boolean;
 }
 
 const MAX_REMEMBERED = 100_000;
 
-/** Opens and locks the file. A new one is removed unless it is committed. */
+/** Opens and locks the file. A missing one is an empty map, which is written when it is committed. */
 export async function openIdMap(
   path: string,
-  { createsMissing, readsOnly, ...waiting }: MapOptions,
+  { readsOnly, ...waiting }: MapOptions,
 ): Promise<IdMap> {
-  const isNew = createsMissing && !existsSync(path);
-  // The file has the keys of private users.
-  if (isNew) naming(path, "write", () => writeFileSync(path, "", { flag: "a", mode: 0o600 }));
-  const file = inodeOf(path);
-  const isStillEmpty = () => isNew && inodeOf(path) === file && statSync(path).size === 0;
-  const hasKeys = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
-  const isFile = createsMissing || hasKeys;
-  const { $client: db } = isFile ? sqlite.openWritable(path) : sqlite.openMemory();
+  const isNew = isMissing(path);
+  const { $client: db } = isNew ? sqlite.openTemporary() : sqlite.openWritable(path);
   try {
     return await naming(path, readsOnly ? "read" : "write", async () => {
       db.exec("PRAGMA busy_timeout = 0; PRAGMA cache_size = -32768; PRAGMA synchronous = EXTRA");
       if (readsOnly) db.exec("BEGIN");
       const begin = readsOnly ? "SELECT 1 FROM sqlite_schema" : "BEGIN IMMEDIATE";
-      const requireFile = () => {
-        if (!isFile || inodeOf(path) === file) return;
-        throw new Error(`${path} was removed by an import that has failed; try again`);
-      };
-      const tryBegin = () => {
-        requireFile();
-        db.exec(begin);
-      };
-      await waitForLock(path, tryBegin, waiting);
-      requireFile();
+      await waitForLock(path, () => db.exec(begin), waiting);
 
       // Somebody who looks up an id can delay the commit.
       db.exec("PRAGMA busy_timeout = 10000");
       createTables(db, path);
-      return createMap(path, db, isStillEmpty());
+      return createMap(path, db, isNew);
     });
   } catch (error) {
-    // The command that holds the lock may be about to write keys.
-    discard(path, db, !(error instanceof BusyError) && isStillEmpty());
+    db.close();
     throw isDamagedDatabase(error) ? noIdMap(path) : error;
   }
 }
 
 export type IdMap = ReturnType<typeof createMap>;
 
-function createMap(path: string, db: Sqlite, isEmpty: boolean) {
+function createMap(path: string, db: Sqlite, isNew: boolean) {
   const tables = {
     role: prepareTable(db, "role"),
     achievement: prepareTable(db, "achievement"),
@@ -71,7 +54,6 @@ function createMap(path: string, db: Sqlite, isEmpty: boolean) {
     user: prepareTable(db, "user"),
   };
   let hasNewKeys = false;
-  let isCommitted = false;
 
   /** Reading also writes new keys that no longer fit into SQLite's memory. */
   function using<Result>(use: () => Result): Result {
@@ -137,7 +119,6 @@ function createMap(path: string, db: Sqlite, isEmpty: boolean) {
           const mark = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString("hex");
           db.prepare("INSERT INTO mark (mark) VALUES (?)").run(mark);
         }
-        hasNewKeys = false;
         const last = "SELECT mark FROM mark ORDER BY id DESC";
         return db.prepare<{ mark: string }>(last).get()?.mark;
       }),
@@ -147,25 +128,25 @@ function createMap(path: string, db: Sqlite, isEmpty: boolean) {
       const query = "SELECT id FROM mark WHERE mark = ?";
       return using(() => db.prepare<{ id: number }>(query).get(mark)?.id);
     },
-    commit(): void {
+    async commit(): Promise<void> {
       naming(path, "write", () => db.exec("COMMIT"));
-      isCommitted = true;
+      if (isNew && hasNewKeys) await writeNew(path, db);
     },
-    [Symbol.dispose]: () => discard(path, db, isEmpty && !isCommitted),
+    [Symbol.dispose]: () => db.close(),
   };
 }
 
-/** Returns the number by which the system knows the file. */
-const inodeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino;
+async function writeNew(path: string, db: Sqlite): Promise<void> {
+  // The file has the keys of private users. The new file gets the mode of this empty one.
+  naming(path, "write", () => writeFileSync(path, "", { flag: "a", mode: 0o600 }));
+  await replaceFile(path, async ({ next, old }) => {
+    db.prepare("VACUUM INTO ?").run(next);
+    if (!isMissing(old)) throw new Error(`another import has made ${path} meanwhile; try again`);
+  });
+}
 
-/** Closes the file. One without keys is removed first, so that those who wait for it notice. */
-function discard(path: string, db: Sqlite, isEmpty: boolean): void {
-  try {
-    if (isEmpty) rmSync(path);
-  } catch {
-    // Windows cannot remove a file that is open.
-  }
-  db.close();
+function isMissing(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
 }
 
 /** Prepares statements for the keys of one type. */

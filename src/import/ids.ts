@@ -25,12 +25,9 @@ export type Ids = Awaited<ReturnType<typeof openIds>>;
 export async function openIds(
   source: SourceIds,
   old: OldSnapshot | undefined,
-  { idMap, force, dryRun, readsOnly = false, waitMs, onWait }: IdOptions,
+  { idMap, force, readsOnly = false, waitMs, onWait }: IdOptions,
 ) {
-  // With takedowns, a missing map is refused.
-  const isBeginning = old === undefined || (force === true && old.takedowns.length === 0);
-  const createsMissing = isBeginning && source.kind === "own" && !dryRun;
-  const opening = { createsMissing, readsOnly, waitMs, onWait };
+  const opening = { readsOnly, waitMs, onWait };
   const map = idMap === undefined ? undefined : await openIdMap(idMap, opening);
   const close = () => map?.[Symbol.dispose]();
   try {
@@ -62,7 +59,7 @@ export async function openIds(
     /** Returns the id of a record as its source has it, for messages. */
     inSource: (record: RecordKey): string | number => translator?.findKey(record) ?? record.id,
     /** Must come before the snapshot is replaced, so that no id that was served is lost. */
-    commit: (): void => map?.commit(),
+    commit: async (): Promise<void> => map?.commit(),
     [Symbol.dispose]: close,
   };
 }

@@ -97,7 +97,7 @@ export function createSnapshotWriter(
       const sha256 = await sealFile(file);
       // Detects bugs in how a snapshot is built. A takedown does not wait for SQLite's own checks.
       await (isNew ? checkSnapshot(file) : verifyFile(file));
-      ids.commit();
+      await ids.commit();
       return sha256;
     },
 
