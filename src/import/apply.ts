@@ -20,13 +20,13 @@ import { verifyFile } from "../snapshot/format/open.ts";
 import { privateUser, user } from "../snapshot/format/schema.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { guard, type WriteReport } from "./guard.ts";
+import { finishRows } from "./handle-records.ts";
 import { type Ids, openIds } from "./ids.ts";
-import type { Deletion } from "./last-checks.ts";
 import { type LineSource, openLines } from "./line-reader.ts";
 import { createTakedowns, describeSnapshot } from "./old-snapshot.ts";
 import type { ApplyOptions, HideOptions } from "./options.ts";
 import { type ReportError, readDataset } from "./read-dataset.ts";
-import { createRowWriter, duplicateId } from "./row-writer.ts";
+import { createRowWriter, type Deletion, duplicateId } from "./row-writer.ts";
 import { createSnapshotWriter, type SnapshotWriter } from "./snapshot-writer.ts";
 
 /**
@@ -231,7 +231,7 @@ function createChangeHandler(db: Database, ids: Ids, nowMs: number) {
   }
 
   function finish(report: ReportError): void {
-    rows.finish(report);
+    finishRows(db, rows, ids, report);
     rows.nameMembers(changed("company"));
   }
 

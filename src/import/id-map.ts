@@ -24,7 +24,7 @@ export async function openIdMap(
   path: string,
   { readsOnly, ...waiting }: MapOptions,
 ): Promise<IdMap> {
-  const isNew = isMissing(path);
+  const isNew = hasNoKeys(path);
   const { $client: db } = isNew ? sqlite.openTemporary() : sqlite.openWritable(path);
   try {
     return await naming(path, readsOnly ? "read" : "write", async () => {
@@ -141,11 +141,11 @@ async function writeNew(path: string, db: Sqlite): Promise<void> {
   naming(path, "write", () => writeFileSync(path, "", { flag: "a", mode: 0o600 }));
   await replaceFile(path, async ({ next, old }) => {
     db.prepare("VACUUM INTO ?").run(next);
-    if (!isMissing(old)) throw new Error(`another import has made ${path} meanwhile; try again`);
+    if (!hasNoKeys(old)) throw new Error(`another import has made ${path} meanwhile; try again`);
   });
 }
 
-function isMissing(path: string): boolean {
+function hasNoKeys(path: string): boolean {
   return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
 }
 

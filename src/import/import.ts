@@ -11,7 +11,7 @@
  * | ids.ts | the id map says that `3f25…` is 7 |
  * | clean-record.ts | the name is "Ann" |
  * | row-writer.ts | valid, so a row of the table `user`; a private user is an id in `private_user` |
- * | last-checks.ts | after the last record: the user's company, roles and achievements exist |
+ * | handle-records.ts | after the last record: the user's company, roles and achievements exist |
  * | old-snapshot.ts | not hidden by `hide` or `apply` in the last hour |
  * | guard.ts | most of those who were public still are, under their names |
  * | snapshot-writer.ts | found by n-grams of the name; the file is complete |
@@ -22,13 +22,12 @@ import { naming, TEMPORARY_DATABASE } from "../files/errors.ts";
 import { findFile, type Paths, replaceLocked } from "../files/replace.ts";
 import { summarize } from "../snapshot/format/meta.ts";
 import { guard, refuseEmpty, type WriteReport } from "./guard.ts";
+import { createSkippingHandler, createStrictHandler } from "./handle-records.ts";
 import { openIds } from "./ids.ts";
 import type { LineSource } from "./line-reader.ts";
 import { holdTakedowns, type OldNames, readOldSnapshot } from "./old-snapshot.ts";
 import type { ImportOptions } from "./options.ts";
 import { readDataset } from "./read-dataset.ts";
-import { createRowWriter } from "./row-writer.ts";
-import { createSkippingWriter } from "./skip-invalid.ts";
 import { createSnapshotWriter } from "./snapshot-writer.ts";
 import { findSource, openReader, type Source } from "./source.ts";
 
@@ -85,7 +84,9 @@ async function importInto(
   using writer = createSnapshotWriter(file, { builtAtMs, isNew: true, old: old?.path });
 
   const { db } = writer;
-  const handler = options.skipInvalid ? createSkippingWriter(db, ids) : createRowWriter(db, ids);
+  const handler = options.skipInvalid
+    ? createSkippingHandler(db, ids)
+    : createStrictHandler(db, ids);
   const reading = { ...options, refusesRounded: !options.force };
   const read = await readDataset(reader, handler, ids, builtAtMs, reading);
 
@@ -109,6 +110,6 @@ export async function buildSnapshot(
   using writer = createSnapshotWriter(sqlite.openMemory(), { builtAtMs, isNew: true });
 
   const { db } = writer;
-  await readDataset(reader, createRowWriter(db, ids), ids, builtAtMs, { refusesRounded: true });
+  await readDataset(reader, createStrictHandler(db, ids), ids, builtAtMs, { refusesRounded: true });
   return await writer.toBytes(ids, summarize(db));
 }

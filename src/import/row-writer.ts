@@ -1,6 +1,6 @@
 /**
  * Writes each record of a dataset as a row. A duplicate id is reported immediately, but a reference
- * to a missing record only after the last record.
+ * to a missing record only after the last record; see handle-records.ts.
  */
 import { eq, getTableColumns, getTableName, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
@@ -10,7 +10,6 @@ import type { PublicUserLine } from "../domain/model.ts";
 import type { FoundError, Position } from "../domain/record-reader.ts";
 import { groupDigits } from "../domain/text.ts";
 import { parseTime } from "../domain/time.ts";
-import { validateRecord } from "../domain/validate-record.ts";
 import { spell } from "../search/fold.ts";
 import { countOf } from "../snapshot/format/meta.ts";
 import {
@@ -23,14 +22,14 @@ import {
 } from "../snapshot/format/schema.ts";
 import { type Database, prepareText } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
-import {
-  createPending,
-  type Deletion,
-  type MostUnlocks,
-  reportLongUsers,
-  reportMissing,
-} from "./last-checks.ts";
-import type { ReportError } from "./read-dataset.ts";
+
+/** A record that a change deletes, and to which users may still refer. */
+export interface Deletion extends RecordKey {
+  at: Position;
+}
+
+/** How many achievements a user has at most; unknown if the definitions of earlier users change. */
+export type MostUnlocks = number | "unknown";
 
 const limits = {
   role: { table: role, max: MAX_ROLE_DEFINITIONS, name: "roles" },
@@ -43,10 +42,15 @@ const limits = {
 
 const id = sql.placeholder("id");
 
+export type RowWriter = ReturnType<typeof createRowWriter>;
+
 export function createRowWriter(db: Database, ids: Ids) {
+  // The users whose references must be judged. On disk, unlike a TEMP table (see temp_store in
+  // snapshot-writer.ts), because these may be all users.
+  db.$client.exec("CREATE TABLE pending (id INTEGER PRIMARY KEY, at INTEGER)");
+  const pending = db.$client.prepare("INSERT INTO pending VALUES (?, ?)");
   const inserts = prepareInserts(db);
   const removals = prepareDeletions(db);
-  const pending = createPending(db.$client);
   /** The ids of the roles and achievements read so far. */
   const known = { role: new Set<number>(), achievement: new Set<number>() };
   const totals = {
@@ -108,23 +112,11 @@ export function createRowWriter(db: Database, ids: Ids) {
     return insert(record, at) ? [] : [duplicateId(record, ids)];
   }
 
-  function finish(report: ReportError): void {
-    nameCompanies(db, sql`id IN (SELECT id FROM pending)`);
-    reportMissing(db, deletions, ids, report);
-    reportLongUsers(db, totals.mostUnlocks, report);
-    // When a change file is applied, the old and new rows together may exceed the limit.
-    for (const type of ["role", "achievement"] as const) {
-      if (countOf(db, limits[type].table) > limits[type].max) report(tooMany(type));
-    }
-  }
-
   return {
     totals,
     deletions,
-    validate: validateRecord,
     toRow,
     add,
-    finish,
     /** Returns whether there was such a record. */
     remove({ type, id }: RecordKey): boolean {
       if (type !== "user") return removals[type].run({ id }).changes > 0;
@@ -135,6 +127,8 @@ export function createRowWriter(db: Database, ids: Ids) {
       removePublic(id);
       return inserts.privateUser({ id });
     },
+    /** Copies the names of companies into the rows of users who were written before them. */
+    namePending: () => nameCompanies(db, sql`id IN (SELECT id FROM pending)`),
     /** Copies the names of companies into the rows of their members. */
     nameMembers(companyIds: readonly number[]): void {
       const list = JSON.stringify(companyIds);
@@ -214,6 +208,12 @@ function prepareDeletions(db: Database) {
 export function duplicateId(record: RecordKey, ids: Ids): FoundError {
   const reason = `duplicate ${record.type} id ${ids.inSource(record)}`;
   return { field: "id", reason, kind: "duplicate id", isDuplicate: true };
+}
+
+/** When a change file is applied, the old and new rows together may exceed the limit. */
+export function listTooMany(db: Database): FoundError[] {
+  const types = ["role", "achievement"] as const;
+  return types.filter((type) => countOf(db, limits[type].table) > limits[type].max).map(tooMany);
 }
 
 function tooMany(type: keyof typeof limits): FoundError {
