@@ -6,7 +6,7 @@ import { Random } from "../../src/domain/random.ts";
 import { NameSearch } from "../../src/search/find.ts";
 import { fold } from "../../src/search/fold.ts";
 import { normalizeQuery } from "../../src/search/normalize-query.ts";
-import { MIN_CODE_POINTS } from "../../src/search/slips.ts";
+import { maxSlips } from "../../src/search/slips.ts";
 import { openInPlace } from "../../src/snapshot/format/open.ts";
 import { cpuOf, format, type Options, quantile, tableOf } from "./measure.ts";
 import { buildSnapshot } from "./server.ts";
@@ -44,7 +44,7 @@ export async function benchSlips({ users, isQuick }: Options): Promise<void> {
       const points = [...name];
       const query = normalizeQuery(slip(points, random.below(points.length)).join(""));
       const isEmpty = searches.every((search) => search.find(query).length === 0);
-      if (!isEmpty || [...query].length < MIN_CODE_POINTS) continue;
+      if (!isEmpty || maxSlips([...query]) === 0) continue;
 
       counts.empty++;
       const ms = cpuOf(() => searches.map((search) => search.listSimilar(query)));

@@ -1,12 +1,24 @@
-/** Finds the names that match a query, best first. src/search/README.md has the rules. */
+/**
+ * Finds the names that match a query, best first. README.md has the rules. The query `Ивано`:
+ *
+ * 1. It has two spellings, `ивано` and `ivano`, and a name such as Иванова has them, too.
+ * 2. FTS5 finds the names that have the rarer n-grams of a spelling, best first. Not all of them contain
+ *    the spelling, so SQLite compares them. The first ten match in tiers 1 to 4.
+ * 3. If there are ten, others may match in a better tier. So FTS5 finds the names that also have the
+ *    mark of a tier, such as START before the first n-gram of the query.
+ * 4. If there are fewer than ten, names with all its words follow, of which it has one, and then loose
+ *    matches.
+ *
+ * A query such as `ив` is an n-gram itself, so the names that FTS5 finds need not be compared.
+ */
 import { MAX_RESULTS, type NameKind } from "../domain/model.ts";
 import type { Sqlite, Statement } from "../sqlite/driver.ts";
 import { SPELLING_END, spellQuery } from "./fold.ts";
 import { FtsQueries } from "./fts-query.ts";
 import { type LooseQuery, matchesLoosely, spellLoosely } from "./loose.ts";
-import { isNgram, LATIN } from "./ngrams.ts";
+import { isNgram, OTHER_SCRIPT } from "./ngrams.ts";
 import { hasLength, idOfRow } from "./result-order.ts";
-import { countSlips, MIN_CODE_POINTS, maxSlips } from "./slips.ts";
+import { countSlips, maxSlips } from "./slips.ts";
 import { hasWords, tierOf, type WholeTier, wordsOf } from "./tiers.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
@@ -19,28 +31,26 @@ export interface SimilarName {
 
 export class NameSearch {
   readonly #ids: Statement<{ id: number }>;
-  readonly #names: Statement<{ id: number; folded: string }>;
-  readonly #named: Statement<{ id: number; folded: string; name: string }>;
+  readonly #containing: Statement<{ id: number; folded: string }>;
+  readonly #loose: Statement<{ id: number; folded: string; name: string }>;
   readonly #similar: Statement<{ id: number; folded: string }>;
   readonly #ftsQueries: FtsQueries;
 
   constructor(db: Sqlite, kind: NameKind) {
     const id = idOfRow[kind];
     const table = `${kind}_ngram`;
+    const records = `${table} AS ngram CROSS JOIN ${kind} AS record ON record.id = ${id}`;
     // Without the plus, SQLite would compile the statement again for each limit.
     const inOrder = "ORDER BY ngram.rowid LIMIT +?";
     this.#ids = db.prepare(`SELECT ${id} AS id
       FROM ${table} AS ngram WHERE ${table} MATCH ? ${inOrder}`);
     // Comparing a name takes SQLite half as long as reading it into JavaScript.
-    this.#names = db.prepare(`SELECT record.id, folded
-      FROM ${table} AS ngram CROSS JOIN ${kind} AS record ON record.id = ${id}
-      WHERE ${table} MATCH ? AND (instr(folded, ?) OR instr(folded, ?)) ${inOrder}`);
-    this.#named = db.prepare(`SELECT record.id, folded, name
-      FROM ${table} AS ngram CROSS JOIN ${kind} AS record ON record.id = ${id}
-      WHERE ${table} MATCH ? ${inOrder}`);
+    this.#containing = db.prepare(`SELECT record.id, folded
+      FROM ${records} WHERE ${table} MATCH ? AND (instr(folded, ?) OR instr(folded, ?)) ${inOrder}`);
+    this.#loose = db.prepare(`SELECT record.id, folded, name
+      FROM ${records} WHERE ${table} MATCH ? ${inOrder}`);
     this.#similar = db.prepare(`SELECT record.id, folded
-      FROM ${table} AS ngram CROSS JOIN ${kind} AS record ON record.id = ${id}
-      WHERE ${table} MATCH ? AND ${hasLength[kind]} ${inOrder}`);
+      FROM ${records} WHERE ${table} MATCH ? AND ${hasLength[kind]} ${inOrder}`);
     this.#ftsQueries = new FtsQueries(new Vocabulary(db, kind));
   }
 
@@ -66,8 +76,8 @@ export class NameSearch {
 
     for (const spelling of spellQuery(query)) {
       const points = [...spelling];
-      if (points.length < MIN_CODE_POINTS) continue;
       const most = maxSlips(points);
+      if (most === 0) continue;
       const lengths = [points.length - most, points.length + most + 1] as const;
       for (const ftsQuery of this.#ftsQueries.forSlips(spelling)) {
         const names = this.#similar.all(ftsQuery, ...lengths, left);
@@ -87,8 +97,9 @@ export class NameSearch {
     return similar.sort((a, b) => a.slips - b.slips).slice(0, MAX_SIMILAR);
   }
 
-  hasLatinSpellings(): boolean {
-    return this.#ids.all(LATIN, 1).length > 0;
+  /** Whether some names in other scripts are found by their Latin spellings. */
+  hasOtherScripts(): boolean {
+    return this.#ids.all(OTHER_SCRIPT, 1).length > 0;
   }
 
   /** Adds the best matches of tiers 1 to 4 for n-grams, which match all names that list them. */
@@ -102,10 +113,10 @@ export class NameSearch {
 
   /** Adds the best matches of tiers 1 to 4. */
   #addWhole(hits: Set<number>, spellings: string[]): void {
-    const contained = anyOf(spellings);
+    const contained = pairOf(spellings);
     const query = this.#ftsQueries.forTier(4, spellings);
     // The first of all matches: those in tier 4, unless a better tier has enough.
-    const first = this.#names.all(query, ...contained, MAX_RESULTS);
+    const first = this.#containing.all(query, ...contained, MAX_RESULTS);
     if (first.length === MAX_RESULTS) {
       for (const tier of [1, 2, 3] as const) {
         const matches = (folded: string) => bestTier(folded, spellings) <= tier;
@@ -123,7 +134,7 @@ export class NameSearch {
   #addByWords(hits: Set<number>, spellings: string[]): void {
     const wordLists = spellings.map(wordsOf).filter(({ length }) => length > 0);
     if (wordLists.length === 0) return;
-    const contained = anyOf(wordLists.map(longestOf));
+    const contained = pairOf(wordLists.map(longestOf));
     const matches = (folded: string) => wordLists.some((words) => hasWords(folded, words));
     this.#addMatches(hits, this.#ftsQueries.forWords(wordLists), contained, matches);
   }
@@ -131,7 +142,7 @@ export class NameSearch {
   /** Adds matches of tier 6. */
   #addLoose(hits: Set<number>, query: LooseQuery): void {
     if (query.compact.length + query.keys.length === 0) return;
-    const found = this.#named.iterate(this.#ftsQueries.forLoose(query), MAX_LOOSELY_COMPARED);
+    const found = this.#loose.iterate(this.#ftsQueries.forLoose(query), MAX_LOOSELY_COMPARED);
     for (const { id, ...name } of found) {
       if (!hits.has(id) && matchesLoosely(name, query)) hits.add(id);
       if (areEnough(hits)) return;
@@ -144,7 +155,7 @@ export class NameSearch {
     contained: Contained,
     matches: (folded: string) => boolean,
   ): void {
-    for (const { id, folded } of this.#names.iterate(ftsQuery, ...contained, NO_LIMIT)) {
+    for (const { id, folded } of this.#containing.iterate(ftsQuery, ...contained, NO_LIMIT)) {
       if (matches(folded)) hits.add(id);
       if (areEnough(hits)) return;
     }
@@ -163,7 +174,7 @@ const MAX_LOOSELY_COMPARED = 100;
 
 /** A name must contain one of these texts. A query has at most two spellings. */
 type Contained = [string, string | null];
-const anyOf = ([first = "", second]: string[]): Contained => [first, second ?? null];
+const pairOf = ([first = "", second]: string[]): Contained => [first, second ?? null];
 
 const longestOf = (words: string[]) => words.reduce((a, b) => (b.length > a.length ? b : a));
 

@@ -12,7 +12,8 @@ import {
   isNgram,
   KEY,
   KEY_START,
-  MIXED,
+  listRepeated,
+  MIXED_SCRIPTS,
   START,
   trigramsOf,
   WORD,
@@ -56,7 +57,10 @@ export class FtsQueries {
   forWords(wordLists: string[][]): string {
     return anyOf(
       wordLists.map((words) => {
-        const ngrams = words.flatMap((word) => this.#pickRarest(trigramsOf(word), MAX_LOOKUPS));
+        const ngrams = words.flatMap((word) => [
+          ...this.#pickRarest(trigramsOf(word), MAX_LOOKUPS),
+          ...this.#pickRepeated(word),
+        ]);
         const rarest = this.#byRarity([...new Set(ngrams)]).slice(0, MAX_WORDS);
         return this.#allOf(withScripts(words.join(" "), rarest));
       }),
@@ -119,14 +123,16 @@ export class FtsQueries {
 
   #forText(tier: WholeTier, query: string): string {
     const ngrams = ngramsOfQuery(query);
+    const repeated = this.#pickRepeated(query);
     if (tier === 4) {
-      return this.#allOf(withScripts(query, this.#pickRarest(ngrams, MAX_LOOKUPS)));
+      const rarest = this.#pickRarest(ngrams, MAX_LOOKUPS);
+      return this.#allOf(withScripts(query, [...rarest, ...repeated]));
     }
     const [first = "", ...others] = ngrams;
     const [last = "", previous = ""] = [...query].reverse();
     const end = tier === 1 ? [END + last + previous] : [];
     const beside = this.#pickRarest(others, MAX_BESIDE_MARKS);
-    return this.#allOf([marks[tier] + first, ...end, ...beside]);
+    return this.#allOf([marks[tier] + first, ...end, ...beside, ...repeated]);
   }
 
   /** A single code point looks up all n-grams that begin with it. */
@@ -153,6 +159,11 @@ export class FtsQueries {
       const to = Math.floor(((part + 1) * length) / parts);
       return this.#byRarity(ngrams.slice(from, to))[0] ?? "";
     });
+  }
+
+  /** Names such as Papadopoulos have all n-grams of "apap", but "ap" only once. */
+  #pickRepeated(text: string): string[] {
+    return this.#pickRarest(listRepeated(text), MAX_BESIDE_MARKS);
   }
 
   #byRarity(ngrams: string[]): string[] {
@@ -185,7 +196,7 @@ const quote = (ngram: string) => `"${ngram.replaceAll('"', '""')}"`;
  * both in one spelling.
  */
 const withScripts = (query: string, ngrams: string[]) =>
-  isMixed(query) ? [...ngrams, MIXED] : ngrams;
+  isMixed(query) ? [...ngrams, MIXED_SCRIPTS] : ngrams;
 
 /**
  * Returns the distinct n-grams of a query. Where a word follows a space, names that match have a later

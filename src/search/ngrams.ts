@@ -16,10 +16,10 @@ export const START = "\u0091";
 export const WORD = "\u0092";
 /** Precedes the last code point and then the one before it, and follows a name of up to three. */
 export const END = "\u0093";
-/** Lists the names that contain letters that are also spelled in Latin letters. */
-export const LATIN = "\u0094";
-/** Lists the names that also contain Latin letters. */
-export const MIXED = "\u0095";
+/** Lists the names that have letters of other scripts, which are also spelled in Latin letters. */
+export const OTHER_SCRIPT = "\u0094";
+/** Lists the names among them that also have Latin letters. */
+export const MIXED_SCRIPTS = "\u0095";
 /** Precedes the first three code points of a word whose letters something divides. */
 export const DIVIDED_START = "\u0096";
 /** Precedes three code points that something divides. */
@@ -28,6 +28,8 @@ export const DIVIDED = "\u0097";
 export const KEY_START = "\u0098";
 /** Precedes three code points of a key. */
 export const KEY = "\u0099";
+/** Precedes two or three code points that a spelling has twice in a row. */
+const REPEATED = "\u009a";
 
 /** FTS5 splits n-grams here. No spelling has a line feed. */
 export const SEPARATOR = "\n";
@@ -41,8 +43,8 @@ export function ngramsOf({ folded, name }: { folded: string; name: string }): st
   }
   addLoose(ngrams, folded, name);
   if (folded.search(TRANSLITERATED) >= 0) {
-    ngrams.add(LATIN);
-    if (spellings.some(isMixed)) ngrams.add(MIXED);
+    ngrams.add(OTHER_SCRIPT);
+    if (spellings.some(isMixed)) ngrams.add(MIXED_SCRIPTS);
   }
   return ngrams.toString();
 }
@@ -97,6 +99,7 @@ function addSpelling(ngrams: NgramText, spelling: string): void {
   if (isNgram(spelling)) ngrams.add(START, spelling, END);
   addBeginnings(ngrams, START, spelling);
   ngrams.add(END, last, previous);
+  for (const repeated of listRepeated(spelling)) ngrams.add(repeated);
 }
 
 /** Adds the n-grams that only loose spellings have. */
@@ -149,6 +152,12 @@ function addKey(ngrams: NgramText, key: string, isPart: boolean): void {
     last = point;
   }
 }
+
+/** Finds two or three code points that occur twice in a row, as in "kiki" and "sansan". */
+const REPEATS = /(?=(..|...)\1)/gsu;
+
+export const listRepeated = (text: string): string[] =>
+  Array.from(text.matchAll(REPEATS), ([, part]) => REPEATED + part);
 
 function addBeginnings(ngrams: NgramText, mark: string, text: string): void {
   const [first = "", second = "", third = ""] = text;

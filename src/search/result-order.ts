@@ -34,10 +34,10 @@ export const idOfRow: Record<NameKind, string> = {
   company: "(SELECT id FROM company_rank WHERE rank = ngram.rowid)",
 };
 
-/** Limits the lengths of names to those between two parameters. */
+/** Limits the lengths of names to those between two parameters, if row ids have lengths. */
 export const hasLength: Record<NameKind, string> = {
   user: `ngram.rowid BETWEEN (? << ${ID_BITS}) AND (? << ${ID_BITS}) - 1`,
-  company: `${LENGTH} BETWEEN ? AND ? - 1`,
+  company: "? < ?",
 };
 
 /** A number of members and an id do not fit into one row id, so companies have ranks. */

@@ -1,10 +1,10 @@
 /** Slips of people who type: a letter wrong, missing or too many, or two letters swapped. */
 
-/** Shorter queries have too many names within one slip. */
-export const MIN_CODE_POINTS = 4;
-const MIN_FOR_TWO = 8;
-
-export const maxSlips = (query: string[]) => (query.length < MIN_FOR_TWO ? 1 : 2);
+/** Returns how many slips a query may have, because too many names are near a shorter one. */
+export function maxSlips(query: string[]): number {
+  if (query.length < 4) return 0;
+  return query.length < 8 ? 1 : 2;
+}
 
 /** Returns the number of slips between two texts, or Infinity if there are more than `most`. */
 export function countSlips(a: string[], b: string[], most: number): number {

@@ -2,9 +2,11 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { languages } from "../../src/domain/languages.ts";
+import { NameSearch } from "../../src/search/find.ts";
 import { countSlips } from "../../src/search/slips.ts";
 import { community, user } from "../datasets.ts";
 import { openInProcess } from "../support.ts";
+import { openNames } from "./similar-names.ts";
 
 const names = [
   "Truckerjoe",
@@ -60,6 +62,18 @@ test("up to three names are offered, the nearest first, also of companies", asyn
   const target = await open();
   expect(await offeredFor(target, "truckerjox")).toEqual(["drivers/500", "companies/90"]);
   await target.close();
+});
+
+test("names are offered if they are among the first 500 companies with the same beginning", () => {
+  const offersWith = (others: number) => {
+    // The first company has no members, and is the last in the order of results.
+    const names = ["Jens", ...Array.from({ length: others }, (_, at) => `Jens Transport ${at}`)];
+    const { db, close } = openNames(names, "company");
+    const offered = new NameSearch(db, "company").listSimilar("jems");
+    close();
+    return offered;
+  };
+  expect([offersWith(499), offersWith(500)]).toEqual([[{ id: 1, slips: 1 }], []]);
 });
 
 test("nothing is offered for a private user, if a name is found, for three letters, or by the API", async () => {

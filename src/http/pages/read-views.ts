@@ -36,7 +36,7 @@ export function readStart(data: Snapshot, { featured, kiosk }: Pages, after: num
     drivers,
     companies: drivers.length === 0 ? companies.listLargest() : [],
     // Only for a kiosk, because it reads many names.
-    needsScriptHint: kiosk && search.hasLatinSpellings(),
+    needsScriptHint: kiosk && search.hasOtherScripts(),
     after,
     next: ids.length > drivers.length ? drivers.at(-1)?.id : undefined,
   };

@@ -36,8 +36,8 @@ export function searchQueries(db: Database) {
         JSON.stringify(nearest.filter(({ kind }) => kind === wanted).map(({ id }) => id));
       return { drivers: users().all(idsOf("user")), companies: companies().all(idsOf("company")) };
     },
-    /** Whether users can be found by the Latin spelling of a name in another script. */
-    hasLatinSpellings: () => userNames().hasLatinSpellings(),
+    /** Whether a user has a name in another script, which is also found in Latin letters. */
+    hasOtherScripts: () => userNames().hasOtherScripts(),
   };
 }
 
