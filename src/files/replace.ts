@@ -19,6 +19,8 @@ const BUSY_MS = 5000;
 const RETRY_MS = 50;
 
 interface CommitOptions {
+  /** The mode of a file that did not exist. Defaults to what the umask allows. */
+  mode?: number;
   /** Called just before the rename. From then on, a command must not end as if it had failed. */
   onCommit?: (() => void) | undefined;
 }
@@ -105,7 +107,7 @@ async function replaceBy<T>(next: string, old: string, write: Write<T>, options:
     for (const each of [next, work]) fs.writeFileSync(each, "", { flag: "wx", mode: 0o600 });
     const result = await write({ next, work, old });
     const made = fs.statSync(next).size > 0 ? next : work;
-    await finishFile(made, old);
+    await finishFile(made, old, options.mode);
 
     options.onCommit?.();
     // Asynchronous, because renaming also deletes the old file, which takes 0.2 s for a gigabyte.
@@ -136,7 +138,11 @@ const hiddenBeside = (file: string, ending: string) =>
   join(dirname(file), `.${basename(file)}.${ending}`);
 
 /** Gives the new file the mode and, if this process is root, the owner of the old one. Flushes it. */
-async function finishFile(path: string, old: string): Promise<void> {
+async function finishFile(
+  path: string,
+  old: string,
+  mode = 0o666 & ~process.umask(),
+): Promise<void> {
   // Windows cannot flush a file that was opened only for reading, and the mode of the old file may
   // forbid writing.
   await using file = await open(path, "r+");
@@ -145,7 +151,7 @@ async function finishFile(path: string, old: string): Promise<void> {
   // The unit for imports runs as root but forbids chown, even to the same owner.
   const isForeign = replaced && (replaced.uid !== uid || replaced.gid !== gid);
   if (isForeign && process.getuid?.() === 0) await file.chown(replaced.uid, replaced.gid);
-  await file.chmod(replaced?.mode ?? 0o666 & ~process.umask());
+  await file.chmod(replaced?.mode ?? mode);
   await file.sync();
 }
 
