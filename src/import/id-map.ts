@@ -3,13 +3,13 @@
  * a key. Snapshots have only the integers. Each batch of new keys gets a random mark, by which a
  * snapshot recognises its map; see ids.ts.
  */
-import { statSync, writeFileSync } from "node:fs";
+import { statSync } from "node:fs";
 import { sqlite } from "#sqlite";
 import { type RawRecord, type RecordKey, type RecordType, recordTypes } from "../domain/dataset.ts";
 import { toKey } from "../domain/keys.ts";
 import { isDamagedDatabase, named, naming } from "../files/errors.ts";
 import { type LockOptions, waitForLock } from "../files/lock.ts";
-import { replaceFile } from "../files/replace.ts";
+import { type Paths, replaceFile } from "../files/replace.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 
 interface MapOptions extends LockOptions {
@@ -136,13 +136,13 @@ function createMap(path: string, db: Sqlite, isNew: boolean) {
   };
 }
 
-async function writeNew(path: string, db: Sqlite): Promise<void> {
-  // The file has the keys of private users. The new file gets the mode of this empty one.
-  naming(path, "write", () => writeFileSync(path, "", { flag: "a", mode: 0o600 }));
-  await replaceFile(path, async ({ next, old }) => {
+/** Writes a new map. Only its owner can read it, because it has the keys of private users. */
+function writeNew(path: string, db: Sqlite): Promise<void> {
+  const write = async ({ next, old }: Paths) => {
     db.prepare("VACUUM INTO ?").run(next);
     if (!hasNoKeys(old)) throw new Error(`another import has made ${path} meanwhile; try again`);
-  });
+  };
+  return replaceFile(path, write, { mode: 0o600 });
 }
 
 function hasNoKeys(path: string): boolean {
