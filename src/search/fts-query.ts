@@ -15,6 +15,7 @@ import {
   listRepeated,
   MIXED_SCRIPTS,
   START,
+  termOf,
   trigramsOf,
   WORD,
 } from "./ngrams.ts";
@@ -188,8 +189,8 @@ const NOTHING = '""';
 
 const anyOf = (ftsQueries: string[]) => ftsQueries.map((each) => `(${each})`).join(" OR ");
 
-/** Quoting an n-gram disables FTS5's query syntax inside it. */
-const quote = (ngram: string) => `"${ngram.replaceAll('"', '""')}"`;
+/** Quoting a term disables FTS5's query syntax inside it. */
+const quote = (ngram: string) => `"${termOf(ngram).replaceAll('"', '""')}"`;
 
 /**
  * Many names have some n-grams in their own letters and others in their Latin spelling, but few have

@@ -5,7 +5,7 @@
  */
 import type { NameKind } from "../domain/model.ts";
 import type { Sqlite, Statement } from "../sqlite/driver.ts";
-import { ngramsOf, SEPARATOR } from "./ngrams.ts";
+import { GAP, ngramOfTerm, ngramsOf, SEPARATOR, termOf } from "./ngrams.ts";
 import type { Entry } from "./result-order.ts";
 
 /** One of this many names is counted. */
@@ -21,8 +21,8 @@ export class NgramSample {
 
   add(name: Pick<Entry, "folded" | "name">): void {
     if (this.#added++ % SAMPLED !== 0) return;
-    for (const ngram of new Set(ngramsOf(name).trimEnd().split(SEPARATOR))) {
-      this.#counts.set(ngram, (this.#counts.get(ngram) ?? 0) + 1);
+    for (const term of new Set(ngramsOf(name).trimEnd().split(SEPARATOR))) {
+      this.#counts.set(term, (this.#counts.get(term) ?? 0) + 1);
     }
   }
 
@@ -31,8 +31,8 @@ export class NgramSample {
         (ngram TEXT PRIMARY KEY, counted INTEGER NOT NULL) STRICT, WITHOUT ROWID;
       DELETE FROM ${kind}_common`);
     const insert = db.prepare(`INSERT INTO ${kind}_common (ngram, counted) VALUES (?, ?)`);
-    for (const [ngram, count] of this.#counts) {
-      if (count >= MIN_COUNT) insert.run(ngram, count);
+    for (const [term, count] of this.#counts) {
+      if (count >= MIN_COUNT) insert.run(ngramOfTerm(term), count);
     }
   }
 }
@@ -58,14 +58,15 @@ export class Vocabulary {
 
   /** Returns the n-grams that are one code point longer than this beginning. */
   listLonger(beginning: string): string[] {
-    const length = [...beginning].length + 1;
+    const start = termOf(beginning) + GAP;
     const longer: string[] = [];
     // The last code point sorts after whatever follows an n-gram that has been found.
-    for (let last = beginning; ; last += "\u{10ffff}") {
+    for (let last = start; ; last += "\u{10ffff}") {
       const term = this.#nextTerm.get(last)?.term;
-      if (!term?.startsWith(beginning)) return longer;
-      last = [...term].slice(0, length).join("");
-      longer.push(last);
+      if (!term?.startsWith(start)) return longer;
+      const [next = ""] = term.slice(start.length);
+      longer.push(beginning + next);
+      last = start + next;
     }
   }
 }
