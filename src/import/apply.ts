@@ -6,7 +6,7 @@
  *     await hideUsers([42], "community.snapshot");
  */
 import { access, chmod, constants, stat } from "node:fs/promises";
-import { eq } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { sqlite } from "#sqlite";
 import { type ChangeLine, isPublicUser, type RecordType } from "../domain/dataset.ts";
 import { type FoundError, OWN_IDS, type Position } from "../domain/record-reader.ts";
@@ -20,13 +20,13 @@ import { verifyFile } from "../snapshot/format/open.ts";
 import { privateUser, user } from "../snapshot/format/schema.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { guard, type WriteReport } from "./guard.ts";
-import { finishRows } from "./handle-records.ts";
+import { finishRows, nameCompanies } from "./handle-records.ts";
 import { type Ids, openIds } from "./ids.ts";
 import { type LineSource, openLines } from "./line-reader.ts";
 import { createTakedowns, describeSnapshot } from "./old-snapshot.ts";
 import type { ApplyOptions, HideOptions } from "./options.ts";
 import { type ReportError, readDataset } from "./read-dataset.ts";
-import { createRowWriter, type Deletion, duplicateId } from "./row-writer.ts";
+import { createRowWriter, type Deletion, duplicateId, listTooMany } from "./row-writer.ts";
 import { createSnapshotWriter, type SnapshotWriter } from "./snapshot-writer.ts";
 
 /**
@@ -232,7 +232,9 @@ function createChangeHandler(db: Database, ids: Ids, nowMs: number) {
 
   function finish(report: ReportError): void {
     finishRows(db, rows, ids, report);
-    rows.nameMembers(changed("company"));
+    for (const error of listTooMany(db)) report(error);
+    const companies = JSON.stringify(changed("company"));
+    nameCompanies(db, sql`company_id IN (SELECT value FROM json_each(${companies}))`);
   }
 
   /** Brings the name indexes in line with the rows, and counts them. */

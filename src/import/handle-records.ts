@@ -3,6 +3,7 @@
  * in any order, finds the users who refer to a record that does not exist, or whose achievements would
  * take too much of a response.
  */
+import { type SQL, sql } from "drizzle-orm";
 import { type DatasetLine, isPublicUser, type RecordKey } from "../domain/dataset.ts";
 import { MAX_ACHIEVEMENTS_BYTES } from "../domain/model.ts";
 import type { Position } from "../domain/record-reader.ts";
@@ -16,7 +17,6 @@ import type { ReportError, Skipped } from "./read-dataset.ts";
 import {
   createRowWriter,
   type Deletion,
-  listTooMany,
   type MostUnlocks,
   prepareInsert,
   type RowWriter,
@@ -117,10 +117,15 @@ export function createSkippingHandler(db: Database, ids: Ids) {
 
 /** Completes the rows, and reports the errors that can be detected only after the last record. */
 export function finishRows(db: Database, rows: RowWriter, ids: Ids, report: ReportError): void {
-  rows.namePending();
+  nameCompanies(db, sql`id IN (SELECT id FROM pending)`);
   reportMissing(db, rows.deletions, ids, report);
   reportLongUsers(db, rows.totals.mostUnlocks, report);
-  for (const error of listTooMany(db)) report(error);
+}
+
+/** Copies the companies' names into the rows of the users that match `which`. */
+export function nameCompanies(db: Database, which: SQL): void {
+  const name = sql`SELECT name FROM company WHERE company.id = user.company_id`;
+  db.run(sql`UPDATE user SET company_name = (${name}) WHERE ${which}`);
 }
 
 /** A reference to a record that does not exist. */

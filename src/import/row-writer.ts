@@ -2,7 +2,7 @@
  * Writes each record of a dataset as a row. A duplicate id is reported immediately, but a reference
  * to a missing record only after the last record; see handle-records.ts.
  */
-import { eq, getTableColumns, getTableName, type SQL, sql } from "drizzle-orm";
+import { eq, getTableColumns, getTableName, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { MAX_ACHIEVEMENT_DEFINITIONS, MAX_ROLE_DEFINITIONS } from "../domain/constants.ts";
 import type { DatasetLine, RecordKey } from "../domain/dataset.ts";
@@ -45,12 +45,12 @@ const id = sql.placeholder("id");
 export type RowWriter = ReturnType<typeof createRowWriter>;
 
 export function createRowWriter(db: Database, ids: Ids) {
+  const inserts = prepareInserts(db);
+  const removals = prepareDeletions(db);
   // The users whose references must be judged. On disk, unlike a TEMP table (see temp_store in
   // snapshot-writer.ts), because these may be all users.
   db.$client.exec("CREATE TABLE pending (id INTEGER PRIMARY KEY, at INTEGER)");
   const pending = db.$client.prepare("INSERT INTO pending VALUES (?, ?)");
-  const inserts = prepareInserts(db);
-  const removals = prepareDeletions(db);
   /** The ids of the roles and achievements read so far. */
   const known = { role: new Set<number>(), achievement: new Set<number>() };
   const totals = {
@@ -126,13 +126,6 @@ export function createRowWriter(db: Database, ids: Ids) {
     hide(id: number): boolean {
       removePublic(id);
       return inserts.privateUser({ id });
-    },
-    /** Copies the names of companies into the rows of users who were written before them. */
-    namePending: () => nameCompanies(db, sql`id IN (SELECT id FROM pending)`),
-    /** Copies the names of companies into the rows of their members. */
-    nameMembers(companyIds: readonly number[]): void {
-      const list = JSON.stringify(companyIds);
-      nameCompanies(db, sql`company_id IN (SELECT value FROM json_each(${list}))`);
     },
   };
 }
@@ -219,10 +212,4 @@ export function listTooMany(db: Database): FoundError[] {
 function tooMany(type: keyof typeof limits): FoundError {
   const { max, name } = limits[type];
   return { field: "", reason: `a dataset can have at most ${groupDigits(max)} ${name}` };
-}
-
-/** Copies the companies' names into the rows of the users that match `which`. */
-function nameCompanies(db: Database, which: SQL): void {
-  const name = sql`SELECT name FROM company WHERE company.id = user.company_id`;
-  db.run(sql`UPDATE user SET company_name = (${name}) WHERE ${which}`);
 }
