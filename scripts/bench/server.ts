@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Community, seedDataset } from "../../src/community/community.ts";
+import { createCommunity, seedDataset } from "../../src/community/community.ts";
 import { Random } from "../../src/domain/random.ts";
 import {
   executable,
@@ -36,7 +36,7 @@ export function createUserSampler(
   users: number,
   random: Random,
 ): () => { id: number; name: string } {
-  const community = new Community(communityOptions(users));
+  const community = createCommunity(communityOptions(users));
   return function sample(): { id: number; name: string } {
     const user = community.user(random.below(users));
     return user.public ? user : sample();

@@ -4,7 +4,7 @@
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Community } from "../../src/community/community.ts";
+import { createCommunity } from "../../src/community/community.ts";
 import { idFormats } from "../../src/tables/cells.ts";
 import { openCsv, openQueries } from "../../src/tables/table-reader.ts";
 import {
@@ -109,7 +109,7 @@ async function writeRows(users: number, csv: string): Promise<void> {
   for (let id = 1; id <= ACHIEVEMENTS; id++)
     add("achievements", id, `Achievement ${id}`, "Drive.", "a.svg", "x", 1, 5);
   const start = Date.parse("2015-01-01T00:00:00Z") / 1000;
-  const community = new Community(communityOptions(users));
+  const community = createCommunity(communityOptions(users));
   for (let id = 1; id <= users; id++) {
     const user = community.user(id - 1);
     const name = user.public ? user.name.replaceAll(/[",]/g, "") : `User ${id}`;

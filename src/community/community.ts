@@ -45,7 +45,7 @@ const demoUsers = new Map(
 );
 
 export function* seedDataset(options: CommunityOptions): Generator<DatasetLine> {
-  const community = new Community(options);
+  const community = createCommunity(options);
   for (const { id, name, hierarchy } of data.roles) yield { type: "role", id, name, hierarchy };
   for (const { id, name, description, icon, kind, tier, points } of achievements) {
     yield { type: "achievement", id, name, description, icon, kind, tier, points };
@@ -60,81 +60,71 @@ export function demoDataset(): Generator<DatasetLine> {
 }
 
 /** Generates any record without the records before it. */
-export class Community {
-  readonly #options: CommunityOptions;
-  readonly #companies: readonly (typeof demoCompanies)[number][];
-  readonly #seats: Seats;
-  readonly #seatOf: (index: number) => number;
+export function createCommunity({ users, companies, seed, isDemo = false }: CommunityOptions) {
+  const given = isDemo ? demoCompanies : [];
+  const seats = createSeats(companies, Math.floor(users * MEMBER_SHARE));
+  const seatOf = scatter(users);
 
-  constructor(options: CommunityOptions) {
-    this.#options = options;
-    this.#companies = options.isDemo ? demoCompanies : [];
-    this.#seats = new Seats(options.companies, Math.floor(options.users * MEMBER_SHARE));
-    this.#seatOf = scatter(options.users);
-  }
-
-  company(index: number): CompanyLine {
-    const size = this.#seats.sizeOf(index);
-    // The platform also counts members who are not in the dataset.
-    const count = size + new Random(this.#options.seed ^ index, -1).below(1 + size / 2);
-    const member_count = Math.max(1, count, this.#companies[index]?.members ?? 0);
-    return { type: "company", id: index + 1, name: this.#nameOf(index).name, member_count };
-  }
-
-  user(index: number): PublicUserLine | PrivateUserLine {
-    // Skips every eleventh id, as if that account had been deleted.
-    const id = 1 + index + Math.floor(index / 10);
-    const random = new Random(this.#options.seed, index);
-    const given = this.#options.isDemo ? demoUsers.get(id) : undefined;
-    const isPrivate = given ? given.public === false : random.chance(PRIVATE_SHARE);
-    if (isPrivate) return { type: "user", id, public: false };
-
-    // The order of these draws is part of every seed.
-    const joined = this.#drawJoined(random, index);
-    const company = given ? given.company : this.#drawCompany(random, index);
-    const employer = company ? this.#nameOf(company.id - 1) : undefined;
-    const name = given?.name ?? drawUserName(random, employer);
-    const roles = given?.roles ?? drawRoles(random);
-    const isActive = given !== undefined || random.chance(0.5);
-    const until = isActive ? CLOSING : joined + (CLOSING - joined) * random.next();
-    const eagerness = given?.eagerness ?? 4 * random.next() * random.next();
-    const isOwner = company?.role === owner;
-    const achievements = drawUnlocks(random, { joined, until, eagerness, isOwner });
-
-    return {
-      type: "user",
-      id,
-      public: true,
-      name,
-      avatar_url: null,
-      created_at: formatTime(joined),
-      company,
-      roles,
-      achievements,
-    };
-  }
-
-  #nameOf(index: number): CompanyName {
-    return (
-      this.#companies[index] ??
-      drawCompanyName(new Random(this.#options.seed ^ COMPANY_SALT, index))
-    );
-  }
+  const nameOf = (index: number): CompanyName =>
+    given[index] ?? drawCompanyName(new Random(seed ^ COMPANY_SALT, index));
 
   /** Users with higher ids joined later, and the number of new users per year grows. */
-  #drawJoined(random: Random, index: number): number {
-    const part = index / this.#options.users;
+  function drawJoined(random: Random, index: number): number {
+    const part = index / users;
     const share = part * (1.6 - 0.6 * part);
     return OPENING + Math.floor((CLOSING - OPENING - DAY) * share) + random.below(3600);
   }
 
-  #drawCompany(random: Random, index: number) {
-    const seat = this.#seats.find(this.#seatOf(index));
+  function drawCompany(random: Random, index: number) {
+    const seat = seats.find(seatOf(index));
     if (!seat) return null;
-    const rank = seat.number + (this.#companies[seat.company]?.isOwned ? 1 : 0);
+    const rank = seat.number + (given[seat.company]?.isOwned ? 1 : 0);
     const role = rank === 0 ? owner : random.pick(rank < 4 ? lead : staff);
     return { id: seat.company + 1, role };
   }
+
+  return {
+    company(index: number): CompanyLine {
+      const size = seats.sizeOf(index);
+      // The platform also counts members who are not in the dataset.
+      const count = size + new Random(seed ^ index, -1).below(1 + size / 2);
+      const member_count = Math.max(1, count, given[index]?.members ?? 0);
+      return { type: "company", id: index + 1, name: nameOf(index).name, member_count };
+    },
+
+    user(index: number): PublicUserLine | PrivateUserLine {
+      // Skips every eleventh id, as if that account had been deleted.
+      const id = 1 + index + Math.floor(index / 10);
+      const random = new Random(seed, index);
+      const known = isDemo ? demoUsers.get(id) : undefined;
+      const isPrivate = known ? known.public === false : random.chance(PRIVATE_SHARE);
+      if (isPrivate) return { type: "user", id, public: false };
+
+      // The order of these draws is part of every seed.
+      const joined = drawJoined(random, index);
+      const company = known ? known.company : drawCompany(random, index);
+      const name =
+        known?.name ?? drawUserName(random, company ? nameOf(company.id - 1) : undefined);
+      const roles = known?.roles ?? drawRoles(random);
+      const isActive = known !== undefined || random.chance(0.5);
+      const until = isActive ? CLOSING : joined + (CLOSING - joined) * random.next();
+      const eagerness = known?.eagerness ?? 4 * random.next() * random.next();
+      const isOwner = company?.role === owner;
+      const achievements = drawUnlocks(random, { joined, until, eagerness, isOwner });
+
+      return {
+        type: "user",
+        id,
+        public: true,
+        name,
+        avatar_url: null,
+        created_at: formatTime(joined),
+        company,
+        roles,
+        achievements,
+      };
+    },
+  };
 }
 
 function drawRoles(random: Random): number[] {
@@ -150,34 +140,32 @@ interface SeatClass {
 }
 
 /** A company gets 1.6 times as many seats each time its id can be divided by two. */
-class Seats {
-  readonly #classes: SeatClass[] = [];
-
-  constructor(companies: number, members: number) {
-    let size = 1;
-    for (let id = 1; id <= companies; id *= 2) {
-      this.#classes.push({ id, count: Math.floor((companies + id) / (2 * id)), size });
-      size *= 1.6;
-    }
-    const total = this.#classes.reduce((sum, { count, size }) => sum + count * size, 0);
-    for (const each of this.#classes) each.size = Math.floor((each.size * members) / total);
+function createSeats(companies: number, members: number) {
+  const classes: SeatClass[] = [];
+  let size = 1;
+  for (let id = 1; id <= companies; id *= 2) {
+    classes.push({ id, count: Math.floor((companies + id) / (2 * id)), size });
+    size *= 1.6;
   }
+  const total = classes.reduce((sum, { count, size }) => sum + count * size, 0);
+  for (const each of classes) each.size = Math.floor((each.size * members) / total);
 
-  sizeOf(company: number): number {
-    return this.#classes.findLast(({ id }) => (company + 1) % id === 0)?.size ?? 0;
-  }
+  return {
+    sizeOf: (company: number): number =>
+      classes.findLast(({ id }) => (company + 1) % id === 0)?.size ?? 0,
 
-  /** Returns the company with this seat, and the number of the seat there, from 0. */
-  find(seat: number): { company: number; number: number } | undefined {
-    let rest = seat;
-    for (const { id, count, size } of this.#classes) {
-      if (rest < count * size) {
-        return { company: id * (2 * Math.floor(rest / size) + 1) - 1, number: rest % size };
+    /** Returns the company with this seat, and the number of the seat there, from 0. */
+    find(seat: number): { company: number; number: number } | undefined {
+      let rest = seat;
+      for (const { id, count, size } of classes) {
+        if (rest < count * size) {
+          return { company: id * (2 * Math.floor(rest / size) + 1) - 1, number: rest % size };
+        }
+        rest -= count * size;
       }
-      rest -= count * size;
-    }
-    return undefined;
-  }
+      return undefined;
+    },
+  };
 }
 
 /** A permutation of 0 to `count` − 1 that moves neighbours far apart. Products stay below 2^53. */

@@ -20,86 +20,88 @@ interface Named {
   members: number;
 }
 
-export class CompanyNames {
+export type CompanyNames = ReturnType<typeof createCompanyNames>;
+
+/** `file` has the companies, if there is one. */
+export function createCompanyNames(file: string | undefined) {
+  const expected = file === undefined ? "a company's name" : `the name of a company in ${file}`;
   /** By the folded name. */
-  readonly #named = new Map<string, Named>();
+  const named = new Map<string, Named>();
   /** The companies that users can name. Undefined for a name that several have. */
-  readonly #known = new Map<string, { id: unknown; name: string } | undefined>();
-  readonly #expected: string;
+  const known = new Map<string, { id: unknown; name: string } | undefined>();
 
-  /** `file` has the companies, if there is one. */
-  constructor(file: string | undefined) {
-    this.#expected = file === undefined ? "a company's name" : `the name of a company in ${file}`;
-  }
+  const refuse = (company: unknown, advice: string) => new InvalidCell(company, advice, expected);
 
-  /** Adds what some users write. */
-  add(company: unknown, isPublic: boolean, users: number): void {
-    if (typeof company !== "string") return;
-    const folded = fold(company);
-    const named = this.#named.get(folded) ?? { spellings: new Map<string, number>(), members: 0 };
-    this.#named.set(folded, named);
-    named.members += users;
-    if (!isPublic || !isName(company)) return;
-    named.spellings.set(company, (named.spellings.get(company) ?? 0) + users);
-  }
-
-  countMembers(name: unknown): number {
-    return this.#named.get(fold(String(name)))?.members ?? 0;
-  }
+  /** Lists the names from which companies are made. Private users do not make one. */
+  const listMade = () => [...named].filter(([, { spellings }]) => spellings.size > 0);
 
   /** Adds a company of the table. */
-  know({ id, name }: RawRecord): void {
+  function know({ id, name }: RawRecord): void {
     const folded = fold(String(name));
-    this.#known.set(folded, this.#known.has(folded) ? undefined : { id, name: String(name) });
+    known.set(folded, known.has(folded) ? undefined : { id, name: String(name) });
   }
 
-  /**
-   * Makes a company of each name. Its id follows from the name, so that it stays the same whoever
-   * joins or leaves.
-   */
-  make(): RawRecord[] {
-    const taken = new Set<number>();
-    const made = [...this.#named].filter(([, { spellings }]) => spellings.size > 0);
-    return made.sort().map(([folded, { spellings, members }]) => {
-      let id = Number.parseInt(hash("SHA256", folded, "hex").slice(0, 8), 16) >>> 1;
-      while (taken.has(id) || id === 0) id++;
-      taken.add(id);
+  return {
+    know,
 
-      const [[name = ""] = []] = [...spellings].sort(([a, most], [b, other]) => {
-        return other - most || (a < b ? -1 : 1);
-      });
-      const company = { type: "company", id, name, member_count: members };
-      this.know(company);
-      return company;
-    });
-  }
+    /** Adds what some users write. */
+    add(company: unknown, isPublic: boolean, users: number): void {
+      if (typeof company !== "string") return;
+      const folded = fold(company);
+      const found = named.get(folded) ?? { spellings: new Map<string, number>(), members: 0 };
+      named.set(folded, found);
+      found.members += users;
+      if (!isPublic || !isName(company)) return;
+      found.spellings.set(company, (found.spellings.get(company) ?? 0) + users);
+    },
 
-  /** Says how many companies were made. */
-  describe(): string {
-    const made = [...this.#named.values()].filter(({ spellings }) => spellings.size > 0);
-    const others = made.reduce((sum, { spellings }) => sum + spellings.size - 1, 0);
-    const merged = others === 0 ? "" : ` (other spellings: ${others})`;
-    return `made companies from their names: ${made.length}${merged}`;
-  }
+    countMembers: (name: unknown): number => named.get(fold(String(name)))?.members ?? 0,
 
-  /** Returns the id of the company with a name, or what is wrong with the name. */
-  find(company: unknown): unknown {
-    if (company instanceof InvalidCell) return this.#refuse(company.value, company.advice);
-    if (typeof company !== "string" || !isName(company)) return this.#refuse(company, NO_NAME);
-    const folded = fold(company);
-    const found = this.#known.get(folded);
-    if (found) return found.id;
-    if (this.#known.has(folded)) return this.#refuse(company, SEVERAL);
+    /**
+     * Makes a company of each name. Its id follows from the name, so that it stays the same whoever
+     * joins or leaves.
+     */
+    make(): RawRecord[] {
+      const taken = new Set<number>();
+      return listMade()
+        .sort()
+        .map(([folded, { spellings, members }]) => {
+          let id = Number.parseInt(hash("SHA256", folded, "hex").slice(0, 8), 16) >>> 1;
+          while (taken.has(id) || id === 0) id++;
+          taken.add(id);
 
-    const similar = findSimilar(folded, [...this.#known.keys()]);
-    const meant = similar === undefined ? undefined : this.#known.get(similar)?.name;
-    const question = meant === undefined ? "" : `; did you mean ${printable(meant)}?`;
-    return this.#refuse(company, question);
-  }
+          const [[name = ""] = []] = [...spellings].sort(([a, most], [b, other]) => {
+            return other - most || (a < b ? -1 : 1);
+          });
+          const company = { type: "company", id, name, member_count: members };
+          know(company);
+          return company;
+        });
+    },
 
-  #refuse(company: unknown, advice: string): InvalidCell {
-    return new InvalidCell(company, advice, this.#expected);
-  }
+    /** Says how many companies were made. */
+    describe(): string {
+      const made = listMade();
+      const others = made.reduce((sum, [, { spellings }]) => sum + spellings.size - 1, 0);
+      const merged = others === 0 ? "" : ` (other spellings: ${others})`;
+      return `made companies from their names: ${made.length}${merged}`;
+    },
+
+    /** Returns the id of the company with a name, or what is wrong with the name. */
+    find(company: unknown): unknown {
+      if (company instanceof InvalidCell) return refuse(company.value, company.advice);
+      if (typeof company !== "string" || !isName(company)) return refuse(company, NO_NAME);
+      const folded = fold(company);
+      const found = known.get(folded);
+      if (found) return found.id;
+      if (known.has(folded)) return refuse(company, SEVERAL);
+
+      const similar = findSimilar(folded, [...known.keys()]);
+      const meant = similar === undefined ? undefined : known.get(similar)?.name;
+      const question = meant === undefined ? "" : `; did you mean ${printable(meant)}?`;
+      return refuse(company, question);
+    },
+  };
 }
 
 const NO_NAME = "; leave it empty for a user without a company";

@@ -17,7 +17,7 @@ import { naming } from "../files/errors.ts";
 import { isFolder } from "../files/input.ts";
 import type { IdFormat } from "./cells.ts";
 import { idColumnOf, type TableName, tableNames } from "./columns.ts";
-import { CompanyNames } from "./company-names.ts";
+import { type CompanyNames, createCompanyNames } from "./company-names.ts";
 import { type CsvOptions, openCsvSource } from "./csv-source.ts";
 import { openDatabase } from "./database-source.ts";
 import { createRowConverter, type RowConverter } from "./row-converter.ts";
@@ -150,7 +150,9 @@ function createReader(
 
   /** Reads how users write the names of their companies. */
   async function readNames(users: Table): Promise<CompanyNames> {
-    const names = new CompanyNames(files.has("companies") ? source.fileOf("companies") : undefined);
+    const names = createCompanyNames(
+      files.has("companies") ? source.fileOf("companies") : undefined,
+    );
     const columns = `${source.dialect.cast("q.company")} AS company, q.public AS public, COUNT(*) AS users`;
     for (const row of await users.query("GROUP BY 1, 2", columns)) {
       const { company, public: isPublic } = converter.toCells(row);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import achievements from "../../data/achievements.json" with { type: "json" };
 import demo from "../../data/demo.json" with { type: "json" };
-import { Community, demoDataset, seedDataset } from "../../src/community/community.ts";
+import { createCommunity, demoDataset, seedDataset } from "../../src/community/community.ts";
 import type { DatasetLine } from "../../src/domain/dataset.ts";
 import type { CompanyLine, PublicUserLine } from "../../src/domain/model.ts";
 
@@ -16,7 +16,7 @@ const shareOf = (matches: (user: PublicUserLine) => boolean) =>
   users.filter(matches).length / users.length;
 
 test("a line is the same whether or not the lines before it are generated", () => {
-  const community = new Community(options);
+  const community = createCommunity(options);
   const all = lines.filter((line) => line.type === "user");
   for (const index of [0, 1, 10, 799]) {
     expect([community.company(index)]).toEqual(companies.slice(index, index + 1));
