@@ -31,7 +31,14 @@ import { type Changes, createRoadbook as create, type Roadbook } from "./roadboo
 import type { RoadbookOptions } from "./settings/library-options.ts";
 
 export { version } from "./domain/constants.ts";
-export type { ChangeLine, DatasetLine, DeletionLine, EndLine, IdsLine } from "./domain/dataset.ts";
+export type {
+  ChangeLine,
+  DatasetLine,
+  DeletionLine,
+  EndLine,
+  IdsLine,
+  RecordError,
+} from "./domain/dataset.ts";
 export type {
   Achievement,
   AchievementEntry,
@@ -46,7 +53,6 @@ export type {
   User,
   UserSearchResult,
 } from "./domain/model.ts";
-export type { RecordError } from "./domain/record-reader.ts";
 export type { ResponseFacts } from "./http/app-options.ts";
 export type { ErrorBody, ErrorCode } from "./http/error-codes.ts";
 export type { HealthBody } from "./http/health.ts";

@@ -1,7 +1,7 @@
 /** What `import`, `apply` and `hide` have in common: flags, their report, and how they end. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { ERRORS_PER_KIND, WAIT_MS } from "../domain/constants.ts";
-import type { UnknownColumn } from "../domain/record-reader.ts";
+import type { UnknownColumn } from "../domain/dataset.ts";
 import { groupDigits, printable } from "../domain/text.ts";
 import { formatDuration } from "../domain/time.ts";
 import { reasonOf } from "../files/errors.ts";

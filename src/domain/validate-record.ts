@@ -18,10 +18,11 @@ import {
   type RawRecord,
   type RecordKey,
   recordTypes,
+  type ValidationError,
 } from "./dataset.ts";
 import { Id, MAX_ROLES, PublicUserLine, UnlockedAchievement } from "./model.ts";
 import { lazy } from "./once.ts";
-import { listErrors, mustBe, notAnObject, type ValidationError } from "./validation-errors.ts";
+import { listErrors, mustBe, notAnObject } from "./validation-errors.ts";
 
 /** The check of a value, and the errors in it. */
 export interface Shape<Value> {

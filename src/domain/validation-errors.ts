@@ -2,18 +2,10 @@
 import type { TSchema } from "@sinclair/typebox";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { isRelativeAvatar } from "./avatar-url.ts";
-import type { RecordType } from "./dataset.ts";
+import type { RecordType, ValidationError } from "./dataset.ts";
 import { isRounded, MAX_KEY_LENGTH, toKey } from "./keys.ts";
 import { ADVICE, type Advice, Id, PublicUserLine } from "./model.ts";
 import { isPlaceholder, isUncomputed, printable } from "./text.ts";
-
-/** An error in one field, or in the whole line if `field` is empty. */
-export interface ValidationError {
-  field: string;
-  reason: string;
-  /** Errors of the same kind in the same field are grouped. Defaults to `reason`. */
-  kind?: string;
-}
 
 /** Takes the place of a value that would be valid, or that needs advice of its own. */
 export class InvalidCell {

@@ -8,8 +8,14 @@
 import { access, chmod, constants, stat } from "node:fs/promises";
 import { eq, sql } from "drizzle-orm";
 import { sqlite } from "#sqlite";
-import { type ChangeLine, isPublicUser, type RecordType } from "../domain/dataset.ts";
-import { type FoundError, OWN_IDS, type Position } from "../domain/record-reader.ts";
+import {
+  type ChangeLine,
+  type FoundError,
+  isPublicUser,
+  OWN_IDS,
+  type Position,
+  type RecordType,
+} from "../domain/dataset.ts";
 import { validateChange } from "../domain/validate-record.ts";
 import { copyIfSpace } from "../files/bytes.ts";
 import { isMissing, type Paths, type ReplaceOptions, replaceLocked } from "../files/replace.ts";

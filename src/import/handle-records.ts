@@ -4,9 +4,13 @@
  * take too much of a response.
  */
 import { type SQL, sql } from "drizzle-orm";
-import { type DatasetLine, isPublicUser, type RecordKey } from "../domain/dataset.ts";
+import {
+  type DatasetLine,
+  isPublicUser,
+  type Position,
+  type RecordKey,
+} from "../domain/dataset.ts";
 import { MAX_ACHIEVEMENTS_BYTES } from "../domain/model.ts";
-import type { Position } from "../domain/record-reader.ts";
 import { InvalidRecord, salvageUser, validateRecord } from "../domain/validate-record.ts";
 import { mustExist } from "../domain/validation-errors.ts";
 import { encodeUnlocks } from "../snapshot/format/records.ts";

@@ -8,8 +8,7 @@
  * A number must never come to mean another person: a takedown would then hide a stranger, and an
  * import would publish the one who asked to be hidden. So the map must have the marks of all numbers.
  */
-import type { RawRecord, RecordKey } from "../domain/dataset.ts";
-import type { SourceIds } from "../domain/record-reader.ts";
+import type { RawRecord, RecordKey, SourceIds } from "../domain/dataset.ts";
 import { type IdMap, openIdMap } from "./id-map.ts";
 import { HIDE_ELSEWHERE, type OldSnapshot } from "./old-snapshot.ts";
 import type { ImportOptions } from "./options.ts";

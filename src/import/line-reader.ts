@@ -1,14 +1,14 @@
 /** Reads records from lines: NDJSON, plain or gzip, from a file, a stream, bytes or objects. */
-import type { RawRecord } from "../domain/dataset.ts";
 import {
   type Item,
   namingFirst,
   OWN_IDS,
+  type RawRecord,
   type RecordReader,
   type SourceIds,
-} from "../domain/record-reader.ts";
+  type ValidationError,
+} from "../domain/dataset.ts";
 import { InvalidRecord, parseObject, validateMarker } from "../domain/validate-record.ts";
-import type { ValidationError } from "../domain/validation-errors.ts";
 import { decompress, openInput, readLines, readStream, type TextLine } from "../files/input.ts";
 import type { ImportOptions } from "./options.ts";
 

@@ -5,17 +5,18 @@
  */
 
 import { ERRORS_PER_KIND } from "../domain/constants.ts";
-import type { RawRecord, RecordKey } from "../domain/dataset.ts";
-import { createRoundedIds } from "../domain/keys.ts";
 import type {
   FoundError,
   Location,
   Position,
+  RawRecord,
   RecordError,
   RecordItem,
+  RecordKey,
   RecordReader,
   UnknownColumn,
-} from "../domain/record-reader.ts";
+} from "../domain/dataset.ts";
+import { createRoundedIds } from "../domain/keys.ts";
 import { groupDigits } from "../domain/text.ts";
 import { InvalidRecord } from "../domain/validate-record.ts";
 import { createCleaner, type OddCount } from "./clean-record.ts";

@@ -5,9 +5,8 @@
 import { eq, getTableColumns, getTableName, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { MAX_ACHIEVEMENT_DEFINITIONS, MAX_ROLE_DEFINITIONS } from "../domain/constants.ts";
-import type { DatasetLine, RecordKey } from "../domain/dataset.ts";
+import type { DatasetLine, FoundError, Position, RecordKey } from "../domain/dataset.ts";
 import type { PublicUserLine } from "../domain/model.ts";
-import type { FoundError, Position } from "../domain/record-reader.ts";
 import { groupDigits } from "../domain/text.ts";
 import { parseTime } from "../domain/time.ts";
 import { spell } from "../search/fold.ts";

@@ -5,10 +5,9 @@
  * people.
  */
 import titles from "../../data/columns.json" with { type: "json" };
-import type { RecordType } from "../domain/dataset.ts";
+import type { RecordType, UnknownColumn } from "../domain/dataset.ts";
 import { findSimilar } from "../domain/invalid-value.ts";
 import { lazy } from "../domain/once.ts";
-import type { UnknownColumn } from "../domain/record-reader.ts";
 import { printable } from "../domain/text.ts";
 import { fold } from "../search/fold.ts";
 import { toPublic } from "./cells.ts";

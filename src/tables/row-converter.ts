@@ -1,7 +1,13 @@
 /** Turns rows of tables into records, and errors in rows into errors that say where the row is. */
-import type { RawRecord, RecordType } from "../domain/dataset.ts";
+import {
+  type FoundError,
+  type Item,
+  type Location,
+  namingFirst,
+  type RawRecord,
+  type RecordType,
+} from "../domain/dataset.ts";
 import { toKey } from "../domain/keys.ts";
-import { type FoundError, type Item, type Location, namingFirst } from "../domain/record-reader.ts";
 import { InvalidCell, mustBeId, mustExist } from "../domain/validation-errors.ts";
 import { createCellConverter, type IdFormat } from "./cells.ts";
 import { idColumnOf, type TableName, tableOf } from "./columns.ts";

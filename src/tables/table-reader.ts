@@ -5,13 +5,13 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { DATABASE_TIMEOUT_MS } from "../domain/constants.ts";
-import type { RawRecord } from "../domain/dataset.ts";
 import {
   type Item,
   OWN_IDS,
+  type RawRecord,
   type RecordReader,
   type UnknownColumn,
-} from "../domain/record-reader.ts";
+} from "../domain/dataset.ts";
 import { mustBeId } from "../domain/validation-errors.ts";
 import { naming } from "../files/errors.ts";
 import { isFolder } from "../files/input.ts";

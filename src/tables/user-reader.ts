@@ -5,11 +5,10 @@
 import { setImmediate } from "node:timers/promises";
 import { Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
-import type { RawRecord } from "../domain/dataset.ts";
+import type { FoundError, Item, RawRecord, ValidationError } from "../domain/dataset.ts";
 import { UnlockedAchievement } from "../domain/model.ts";
-import type { FoundError, Item } from "../domain/record-reader.ts";
 import { parseTime } from "../domain/time.ts";
-import { listErrors, type ValidationError } from "../domain/validation-errors.ts";
+import { listErrors } from "../domain/validation-errors.ts";
 import { ownedTables } from "./columns.ts";
 import type { CompanyNames } from "./company-names.ts";
 import type { RowConverter } from "./row-converter.ts";

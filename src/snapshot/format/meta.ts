@@ -5,8 +5,7 @@ import { count, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { SnapshotError } from "./layout.ts";
-import type { Unlock } from "./schema.ts";
-import { achievement, company, meta, privateUser, role, user } from "./schema.ts";
+import { achievement, company, meta, privateUser, role, type Unlock, user } from "./schema.ts";
 
 type CountName = "roles" | "achievements" | "companies" | "users" | "public_users";
 export type Counts = Record<CountName, number>;
