@@ -115,7 +115,7 @@ function addSpelling(ngrams: NgramText, spelling: string): void {
   if (isNgram(spelling)) ngrams.add(START, ...spelling, END);
   addBeginnings(ngrams, START, spelling);
   ngrams.add(END, last, previous);
-  for (const repeated of listRepeated(spelling)) ngrams.add(repeated);
+  for (const ngram of listRepeated(spelling)) ngrams.add(...ngram);
 }
 
 /** Adds the n-grams that only loose spellings have. */
