@@ -229,6 +229,16 @@ describe("invariants", () => {
     );
   });
 
+  test("comments name only files that exist", () => {
+    const comments = files.flatMap((file) => [
+      ...(texts.get(file) ?? "").matchAll(/\/\/.*|\/\*\*[^]*?\*\//g),
+    ]);
+    const named = comments.flatMap(([comment]) => comment.match(/[\w./-]*\w\.ts\b/g) ?? []);
+    const exists = (path: string) => allFiles.some((file) => `/${file}`.endsWith(`/${path}`));
+    expect(named.length).toBeGreaterThan(20);
+    expect(named.filter((path) => !exists(path))).toEqual([]);
+  });
+
   test("messages and comments name only flags that exist", async () => {
     const commands = Object.values(await loadCommands());
     const settings = commands.flatMap(({ settings }) => Object.values(settings));

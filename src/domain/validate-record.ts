@@ -25,7 +25,7 @@ import { lazy } from "./once.ts";
 import { listErrors, mustBe, notAnObject } from "./validation-errors.ts";
 
 /** The check of a value, and the errors in it. */
-export interface Shape<Value> {
+interface Shape<Value> {
   Check(value: unknown): value is Value;
   Errors(value: unknown): Iterable<ValueError>;
 }

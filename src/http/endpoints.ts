@@ -1,6 +1,6 @@
 /**
  * The endpoints of the API by operation id: their paths, the target under which faults reach them,
- * and their kind, which decides their errors and headers. Nothing else repeats a path.
+ * and their kind, which decides their errors and headers. Only the turns of the server repeat a part of one.
  */
 
 /** Searches count against the limit. A service route is not cached and has no prefix. */

@@ -80,7 +80,7 @@ export const HIDE_ELSEWHERE =
   "import into another --to, hide the users of the last hour there, and move it here";
 
 /** `at` is in milliseconds since 1970. A user who is not hidden has been deleted. */
-export interface Takedown {
+interface Takedown {
   id: number;
   at: number;
   isHidden: boolean;
@@ -106,8 +106,8 @@ export function createTakedowns(db: Database, nowMs: number) {
   };
 }
 
-/** Lists the takedowns in the snapshot that will be replaced, except those before `holdMs`. */
-export function listTakedowns(old: Database, nowMs: number, holdMs = MAX_HOLD_MS): Takedown[] {
+/** Lists the takedowns in the snapshot that will be replaced, except those older than `holdMs`. */
+function listTakedowns(old: Database, nowMs: number, holdMs = MAX_HOLD_MS): Takedown[] {
   // The clock may have been set back since the takedown.
   const at = sql<number>`min(${takedown.at}, ${nowMs})`;
   const rows = old

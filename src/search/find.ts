@@ -24,7 +24,7 @@ import { Vocabulary } from "./vocabulary.ts";
 
 const wholeTiers: readonly WholeTier[] = [1, 2, 3, 4];
 
-export interface SimilarName {
+interface SimilarName {
   id: number;
   slips: number;
 }

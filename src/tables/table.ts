@@ -176,7 +176,7 @@ export interface TableSource extends CellFormat, AsyncDisposable {
 }
 
 /** The columns of a table, and what follows FROM in a query that selects its rows. */
-export interface Selected {
+interface Selected {
   header: Header;
   from: string;
   /** How the file was read, where it could not show that at once. */

@@ -19,8 +19,8 @@ export const DOCS_SCRIPT_PATH = "/docs/scalar.js";
 export const FAVICON_PATH = "/favicon.svg";
 export const SITEMAP_PATH = "/sitemap.xml";
 
-export const DRIVERS_FOLDER = "/drivers/";
-export const COMPANIES_FOLDER = "/companies/";
+const DRIVERS_FOLDER = "/drivers/";
+const COMPANIES_FOLDER = "/companies/";
 
 // The id or the file may also be the name of a route's parameter, such as `:file`.
 
