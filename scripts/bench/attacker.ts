@@ -11,7 +11,13 @@ const RESULTS = "/?q=anna";
 const DEAR = "/search/users?q=DEAR";
 
 /** The dearest of their kinds that `bench adversary` has found. */
-const dearQueries = ["sansansan", "vilill", "сансансан", "აპაპა", "trustoolr чρліяο іи пе"];
+const dearQueries = [
+  "αν tr те ак re mi ир",
+  "to ик ru ri ια",
+  "бе uc ва ni",
+  "janjanjan",
+  "сансансан",
+];
 
 /** The address of the attacker, which the servers of the bench trust as a proxy. */
 export const ATTACKER = "127.0.0.2";

@@ -15,7 +15,7 @@ import { fold, spell, spellQuery } from "../../src/search/fold.ts";
 import { keysOfName } from "../../src/search/keys/keys.ts";
 import { type LooseQuery, matchesLoosely, spellLoosely } from "../../src/search/loose.ts";
 import { normalizeQuery } from "../../src/search/normalize-query.ts";
-import { hasWords, tierOf, wordsOf } from "../../src/search/tiers.ts";
+import { hasWords, requiredWordsOf, tierOf } from "../../src/search/tiers.ts";
 import { compactOf, wordsIn } from "../../src/search/words.ts";
 import { format, type Options, tableOf } from "./measure.ts";
 import { benchSlips } from "./slips.ts";
@@ -84,7 +84,7 @@ function tierOfPrepared(
   loose: LooseQuery,
 ): number {
   const tiers = spellings.flatMap((spelling) => {
-    const words = wordsOf(spelling);
+    const words = requiredWordsOf(spelling);
     return tierOf(folded, spelling) ?? (words.length > 0 && hasWords(folded, words) ? 5 : []);
   });
   if (tiers.length > 0) return Math.min(...tiers);

@@ -19,7 +19,7 @@ import { type LooseQuery, matchesLoosely, spellLoosely } from "./loose.ts";
 import { isNgram, OTHER_SCRIPT } from "./ngrams.ts";
 import { hasLength, idOfRow } from "./result-order.ts";
 import { countSlips, maxSlips } from "./slips.ts";
-import { hasWords, tierOf, type WholeTier, wordsOf } from "./tiers.ts";
+import { hasWords, requiredWordsOf, tierOf, type WholeTier } from "./tiers.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
 const wholeTiers: readonly WholeTier[] = [1, 2, 3, 4];
@@ -132,7 +132,7 @@ export class NameSearch {
 
   /** Adds matches of tier 5. */
   #addByWords(hits: Set<number>, spellings: string[]): void {
-    const wordLists = spellings.map(wordsOf).filter(({ length }) => length > 0);
+    const wordLists = spellings.map(requiredWordsOf).filter(({ length }) => length > 0);
     if (wordLists.length === 0) return;
     const contained = pairOf(wordLists.map(longestOf));
     const matches = (folded: string) => wordLists.some((words) => hasWords(folded, words));

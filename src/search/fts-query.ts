@@ -109,17 +109,10 @@ export class FtsQueries {
   #forLooseText(text: string, startMarks: string[], otherMarks: string[]): string {
     const [first = "", ...others] = trigramsOf(text);
     const picked = this.#pickRarest([...new Set(others)], MAX_LOOKUPS);
-    const groups = [
+    return this.#allOf([
       startMarks.map((mark) => mark + first),
       ...picked.map((ngram) => otherMarks.map((mark) => mark + ngram)),
-    ];
-    const countAll = (ngrams: string[]) =>
-      ngrams.reduce((sum, ngram) => sum + this.#vocabulary.count(ngram), 0);
-    return groups
-      .map((ngrams) => ({ query: `(${ngrams.map(quote).join(" OR ")})`, count: countAll(ngrams) }))
-      .sort((a, b) => a.count - b.count)
-      .map(({ query }) => query)
-      .reduce((found, query) => `((${found}) NOT ${NOTHING}) AND ${query}`);
+    ]);
   }
 
   #forText(tier: WholeTier, query: string): string {
@@ -173,14 +166,20 @@ export class FtsQueries {
   }
 
   /**
-   * Rare n-grams come first. `NOT ""` excludes nothing, but keeps FTS5 from merging the nested ANDs:
-   * it then reads a long list only near the names that all shorter lists have, which makes
-   * "an or tokami" nine times as fast.
+   * Takes n-grams, and groups of them of which a name needs one. The rarest come first. `NOT ""`
+   * excludes nothing, but keeps FTS5 from merging the nested ANDs: it then reads a long list only near
+   * the names that all shorter lists have, which makes "an or tokami" nine times as fast.
    */
-  #allOf(ngrams: string[]): string {
-    return this.#byRarity(ngrams)
-      .map(quote)
-      .reduce((found, ngram) => `((${found}) NOT ${NOTHING}) AND ${ngram}`);
+  #allOf(groups: (string | string[])[]): string {
+    return groups
+      .map((group) => {
+        const ngrams = [group].flat();
+        const counts = ngrams.map((ngram) => this.#vocabulary.count(ngram));
+        return { query: anyOf(ngrams.map(quote)), count: counts.reduce((a, b) => a + b) };
+      })
+      .sort((a, b) => a.count - b.count)
+      .map(({ query }) => query)
+      .reduce((found, query) => `((${found}) NOT ${NOTHING}) AND (${query})`);
   }
 }
 

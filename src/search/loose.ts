@@ -5,8 +5,7 @@
 import { hasCodePoints } from "../domain/text.ts";
 import { fold, SPELLING_END, TRANSLITERATED } from "./fold.ts";
 import { keysOfName, keysOfQuery, spellingsInUse } from "./keys/keys.ts";
-import { wordStartsOf } from "./tiers.ts";
-import { compactOf } from "./words.ts";
+import { compactOf, wordStartsOf } from "./words.ts";
 
 const MIN_CODE_POINTS = 3;
 

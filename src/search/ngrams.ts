@@ -6,8 +6,7 @@ import { hasCodePoints } from "../domain/text.ts";
 import { SPELLING_END, TRANSLITERATED } from "./fold.ts";
 import { keysOfName } from "./keys/keys.ts";
 import { dividedSpellings } from "./loose.ts";
-import { wordStartsOf } from "./tiers.ts";
-import { DIVIDER, wordsIn } from "./words.ts";
+import { DIVIDER, wordStartsOf, wordsIn } from "./words.ts";
 
 // Folding drops control characters, so no name contains these marks.
 /** Precedes the first two and the first three code points of a name. */

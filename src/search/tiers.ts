@@ -1,12 +1,13 @@
 /** Compares the spellings of a name (`folded`) with one of a query. README.md has the rules. */
 import { hasCodePoints } from "../domain/text.ts";
 import { SPELLING_END } from "./fold.ts";
+import { isWordStart } from "./words.ts";
 
 /** The tiers in which a name contains the whole query. In tier 5, it contains the words. */
 export type WholeTier = 1 | 2 | 3 | 4;
 
 /** Returns the words that a name needs for tier 5, or none if the query cannot match in tier 5. */
-export function wordsOf(query: string): string[] {
+export function requiredWordsOf(query: string): string[] {
   const words = query.split(" ");
   const canMatch = words.length > 1 && words.every((word) => hasCodePoints(word, 2));
   return canMatch ? [...new Set(words)] : [];
@@ -37,24 +38,4 @@ export function hasWords(folded: string, words: string[]): boolean {
 /** Whether `at` is outside all spellings: before, between or after them. */
 function isOutside(folded: string, at: number): boolean {
   return at < 0 || at >= folded.length || folded[at] === SPELLING_END;
-}
-
-const WORD_START = /(?<![\p{L}\p{N}]\p{M}*)[\p{L}\p{N}]/gu;
-const WORD_START_HERE = new RegExp(WORD_START, "uy");
-
-/** Creates no RegExp match objects, which would take gigabytes of memory for all long names. */
-export function wordStartsOf(name: string): number[] {
-  const starts: number[] = [];
-  WORD_START.lastIndex = 0;
-  while (WORD_START.test(name)) {
-    const at = WORD_START.lastIndex - 1;
-    const isSecondHalf = (name.charCodeAt(at) & 0xfc00) === 0xdc00;
-    starts.push(isSecondHalf ? at - 1 : at);
-  }
-  return starts;
-}
-
-function isWordStart(name: string, at: number): boolean {
-  WORD_START_HERE.lastIndex = at;
-  return WORD_START_HERE.test(name);
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { spell, spellQuery } from "../../src/search/fold.ts";
 import { matchesLoosely, spellLoosely } from "../../src/search/loose.ts";
 import { normalizeQuery } from "../../src/search/normalize-query.ts";
-import { hasWords, tierOf, wordsOf } from "../../src/search/tiers.ts";
+import { hasWords, requiredWordsOf, tierOf } from "../../src/search/tiers.ts";
 import { searchAsWritten, spellingsAsWritten } from "../oracle.ts";
 import { root } from "../support.ts";
 
@@ -20,7 +20,7 @@ test.each(examples)("query %s, name %s: tier %s", (query, name, tier) => {
   const spellings = spell(name);
   const forms = spellQuery(normalizeQuery(query));
   const tiers: number[] = forms.flatMap((folded) => {
-    const words = wordsOf(folded);
+    const words = requiredWordsOf(folded);
     return tierOf(spellings, folded) ?? (words.length > 0 && hasWords(spellings, words) ? 5 : []);
   });
   if (matchesLoosely({ folded: spellings, name }, spellLoosely(query, forms))) tiers.push(6);
