@@ -231,7 +231,7 @@ describe("invariants", () => {
 
   test("comments name only files that exist", () => {
     const comments = files.flatMap((file) => [
-      ...(texts.get(file) ?? "").matchAll(/\/\/.*|\/\*\*[^]*?\*\//g),
+      ...(texts.get(file) ?? "").matchAll(/\/\/.*|\/\*\*[\s\S]*?\*\//g),
     ]);
     const named = comments.flatMap(([comment]) => comment.match(/[\w./-]*\w\.ts\b/g) ?? []);
     const exists = (path: string) => allFiles.some((file) => `/${file}`.endsWith(`/${path}`));
