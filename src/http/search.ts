@@ -1,8 +1,13 @@
 /** The two search routes. The rate limit counts a search before its query is validated. */
 import { Type } from "@sinclair/typebox";
 import { type Context, Elysia, status } from "elysia";
-import { completeAvatar, type Stored } from "../domain/avatar-url.ts";
-import { CompanySearchResult, MAX_RESULTS, UserSearchResult } from "../domain/model.ts";
+import {
+  CompanySearchResult,
+  completeAvatar,
+  MAX_RESULTS,
+  type Stored,
+  UserSearchResult,
+} from "../domain/model.ts";
 import { paragraph } from "../domain/text.ts";
 import { normalizeQuery, SEARCHABLE } from "../search/normalize-query.ts";
 import type { Service } from "./app-options.ts";

@@ -1,8 +1,7 @@
 /** The routes for a single user: the public profile and the achievements. */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { completeAvatar, type Stored } from "../domain/avatar-url.ts";
-import { AchievementEntry, Id, User } from "../domain/model.ts";
+import { AchievementEntry, completeAvatar, Id, type Stored, User } from "../domain/model.ts";
 import type { Service } from "./app-options.ts";
 import { Content, JSON_TYPE } from "./content.ts";
 import { endpoints } from "./endpoints.ts";

@@ -2,11 +2,12 @@
  * The pages: their paths, also of the files around them, and their contents. A driver is a user who has a
  * public profile.
  */
-import type { Stored } from "../domain/avatar-url.ts";
+
 import type { Texts } from "../domain/languages.ts";
 import type {
   AchievementEntry,
   CompanySearchResult,
+  Stored,
   User,
   UserSearchResult,
 } from "../domain/model.ts";

@@ -1,10 +1,12 @@
 /** Renders views as HTML. All functions are pure. */
-import { completeAvatar, type Stored } from "../domain/avatar-url.ts";
+
 import type { Forms } from "../domain/languages.ts";
 import {
   type AchievementEntry,
   type CompanySearchResult,
+  completeAvatar,
   MAX_RESULTS,
+  type Stored,
   type User,
 } from "../domain/model.ts";
 import { fold } from "../search/fold.ts";
@@ -13,17 +15,18 @@ import { type Brand, DEFAULT_TITLE } from "./brand.ts";
 import { drawAvatar, drawBadge } from "./drawings.ts";
 import { Html, html } from "./html.ts";
 import { markMatches } from "./mark.ts";
-import type {
-  CompanyView,
-  DriverView,
-  Face,
-  Found,
-  ProblemView,
-  ResultsView,
-  StartView,
-  View,
+import {
+  type CompanyView,
+  companyPath,
+  type DriverView,
+  driverPath,
+  type Face,
+  type Found,
+  type ProblemView,
+  type ResultsView,
+  type StartView,
+  type View,
 } from "./page.ts";
-import { companyPath, driverPath } from "./page.ts";
 import { clockOf, fill, type Translation } from "./translation.ts";
 
 export interface PageContext extends Translation {

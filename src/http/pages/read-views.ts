@@ -1,6 +1,5 @@
 /** Reads what a page shows from a snapshot. */
-import type { Stored } from "../../domain/avatar-url.ts";
-import type { AchievementEntry, User } from "../../domain/model.ts";
+import type { AchievementEntry, Stored, User } from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
 import { spellQuery } from "../../search/fold.ts";
 import type { Snapshot } from "../../snapshot/read/reload.ts";

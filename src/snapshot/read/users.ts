@@ -1,8 +1,7 @@
 /** Reads users with their achievements. */
 import { eq, getTableColumns, gt, sql } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
-import type { Stored } from "../../domain/avatar-url.ts";
-import { compareRoles, type Role, type User } from "../../domain/model.ts";
+import { compareRoles, type Role, type Stored, type User } from "../../domain/model.ts";
 import { lazy } from "../../domain/once.ts";
 import { formatTime } from "../../domain/time.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
