@@ -9,8 +9,11 @@ const MAY_BE_UNCLEAN = /[\p{Cc}\p{Cf}]|(?! )\p{Z}|^ | $| {2}/u;
 
 /** Drops invisible characters other than the joiners of some scripts. Collapses white space. */
 export function cleanName(name: string): string {
-  return MAY_BE_UNCLEAN.test(name) ? collapseSpaces(name.replace(INVISIBLE, "")) : name;
+  return isClean(name) ? name : collapseSpaces(name.replace(INVISIBLE, ""));
 }
+
+/** Whether a text certainly has neither invisible characters nor white space to collapse. */
+export const isClean = (text: string) => !MAY_BE_UNCLEAN.test(text);
 
 /** Trims the text, too. */
 export function collapseSpaces(text: string): string {

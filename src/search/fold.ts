@@ -4,7 +4,7 @@
  * version of any-ascii, requires a new schema version.
  */
 import anyAscii from "any-ascii";
-import { collapseSpaces, hasCodePoints } from "../domain/text.ts";
+import { collapseSpaces, hasCodePoints, isClean } from "../domain/text.ts";
 import { MAX_QUERY_CODE_POINTS } from "./normalize-query.ts";
 
 /** Separates the spellings of a name in a single text, such as the column `folded`. */
@@ -17,8 +17,8 @@ const PLAIN = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
 /** Diacritics, variation selectors, and the marks of Arabic and Hebrew, which are rarely typed. */
 const MARKS =
   /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f\u180b-\u180d\u180f\ufe00-\ufe0f\u{e0100}-\u{e01ef}\u064b-\u065f\u0670\u0640\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7]/gu;
-const VARIANTS = /[ςیىکةہھٱ]|(?![0-9])\p{Nd}|(?!-)[\p{Pd}\u2212]/gu;
-const LATIN = /(?![a-z])\p{Script=Latin}/gu;
+/** What `unify` replaces. */
+const VARIANTS = /[ςیىکةہھٱ[\p{Nd}--[0-9]][[\p{Pd}\u2212]--\-][\p{Script=Latin}--[a-z]]]/gv;
 const CONTROL = /(?!\p{White_Space})[\p{Cc}\p{Cf}]/gu;
 const GREEK_OU = /ο[υύ]/giu;
 const HAS_DIGRAPH = /[äöüåøđə]/gi;
@@ -54,9 +54,8 @@ export function fold(text: string): string {
   // In this version of Unicode, what is in lower case needs no second decomposition.
   const lower = decompose(bare).toLowerCase();
   if (PLAIN.test(lower)) return lower;
-  const letters = lower.replace(VARIANTS, unify);
-  const latin = letters.replace(LATIN, (letter) => anyAscii(letter).toLowerCase());
-  return collapseSpaces(latin.normalize("NFC").replace(CONTROL, ""));
+  const unified = lower.replace(VARIANTS, unify).normalize("NFC");
+  return isClean(unified) ? unified : collapseSpaces(unified.replace(CONTROL, ""));
 }
 
 /** Keeps the marks of kana, Thai and the scripts of India, which act as letters. */
@@ -64,14 +63,16 @@ function decompose(text: string): string {
   return text.normalize("NFKD").replace(MARKS, "");
 }
 
-/** Replaces a letter, a digit or a dash by its most common form. */
+/** Replaces a letter, a digit or a dash in lower case by its most common form. */
 function unify(character: string): string {
   const letter = variants[character];
   if (letter !== undefined) return letter;
-  return DIGIT.test(character) ? String(digitOf(character)) : "-";
+  if (DIGIT.test(character)) return String(digitOf(character));
+  return DASH.test(character) ? "-" : anyAscii(character).toLowerCase();
 }
 
 const DIGIT = /\p{Nd}/u;
+const DASH = /[\p{Pd}\u2212]/u;
 
 /** Unicode has the decimal digits of each script in order, beginning with zero. */
 function digitOf(character: string): number {
@@ -114,6 +115,11 @@ export function spellQuery(query: string): string[] {
 
 /** Folds distinct texts, because folding is slow. The first spelling is kept even if it is empty. */
 function foldDistinct(texts: string[]): string[] {
-  const spellings = new Set(Array.from(new Set(texts), fold));
-  return [...spellings].filter((spelling, at) => at === 0 || spelling !== "");
+  const spellings: string[] = [];
+  texts.forEach((text, at) => {
+    if (texts.indexOf(text) < at) return;
+    const spelling = fold(text);
+    if (at === 0 || (spelling !== "" && !spellings.includes(spelling))) spellings.push(spelling);
+  });
+  return spellings;
 }
