@@ -13,7 +13,7 @@ async function main(): Promise<number> {
     await runCommandLine(process.argv.slice(2));
     return Number(process.exitCode ?? 0);
   } catch (error) {
-    const { exitCodeOf } = await import("./settings/read-value.ts");
+    const { exitCodeOf } = await import("./settings/setting.ts");
     const code = exitCodeOf(error);
     const message = error instanceof Error ? error.message : String(error);
     // Keeps a usage error on one line, even if it repeats input that contains control characters.

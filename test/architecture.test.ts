@@ -5,7 +5,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import { loadCommands } from "../src/commands/commands.ts";
 import { applyChanges } from "../src/import/apply.ts";
 import { importDataset } from "../src/import/import.ts";
-import { termOf } from "../src/settings/declare.ts";
+import { termOf } from "../src/settings/setting.ts";
 import { community, makeSnapshot } from "./datasets.ts";
 import { root, temporaryFolder } from "./support.ts";
 

@@ -3,8 +3,8 @@ import { expect, test } from "bun:test";
 import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Setting } from "../src/settings/declare.ts";
 import { serveSettings } from "../src/settings/serve-flags.ts";
+import type { Setting } from "../src/settings/setting.ts";
 import {
   codeBlocks,
   executable,

@@ -9,7 +9,7 @@ import {
   SUMMARY,
   sentenceOf,
 } from "../../src/commands/help.ts";
-import { termOf, usageOf, variableOf } from "../../src/settings/declare.ts";
+import { termOf, usageOf, variableOf } from "../../src/settings/setting.ts";
 
 /** The note with this prefix becomes the EXIT STATUS section. */
 const EXIT_CODES = "Exit codes: ";

@@ -1,9 +1,8 @@
 /** `roadbook apply` changes a snapshot by a change file, and `roadbook hide` makes users private. */
 import { paragraph } from "../domain/text.ts";
 import { applyChanges, hideUsers } from "../import/apply.ts";
-import { declare } from "../settings/declare.ts";
 import * as kinds from "../settings/kinds.ts";
-import { UsageError } from "../settings/read-value.ts";
+import { declare, UsageError } from "../settings/setting.ts";
 import { command } from "./command.ts";
 import {
   describeWritten,

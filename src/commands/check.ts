@@ -1,5 +1,5 @@
 /** `roadbook check`: verifies a snapshot. */
-import { declare } from "../settings/declare.ts";
+import { declare } from "../settings/setting.ts";
 import { checkSnapshot } from "../snapshot/format/open.ts";
 import { command, describeCounts, json, snapshotFile, toLine, writeStdout } from "./command.ts";
 

@@ -4,8 +4,8 @@
  */
 import { groupDigits } from "../domain/text.ts";
 import { codeOf, reasonOf } from "../files/errors.ts";
-import type { Settings, Values } from "../settings/declare.ts";
 import * as kinds from "../settings/kinds.ts";
+import type { Settings, Values } from "../settings/setting.ts";
 import type { Counts } from "../snapshot/format/meta.ts";
 
 const STDOUT = 1;

@@ -1,6 +1,7 @@
 /** Completes command lines in shells: the names of commands, their flags and choices. */
-import { declare, isFlag, type Setting, termOf } from "../settings/declare.ts";
+
 import * as kinds from "../settings/kinds.ts";
+import { declare, isFlag, type Setting, termOf } from "../settings/setting.ts";
 import { type Commands, command, writeStdout } from "./command.ts";
 
 /** Scripts that ask this program for the words. Without any, the shell completes file names. */

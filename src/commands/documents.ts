@@ -1,7 +1,7 @@
 /** The commands that print a document: the JSON Schema, the OpenAPI document and the licences. */
 import { DEFAULT_ORIGIN } from "../domain/constants.ts";
-import { declare } from "../settings/declare.ts";
 import * as kinds from "../settings/kinds.ts";
+import { declare } from "../settings/setting.ts";
 import { command, writeStdout } from "./command.ts";
 
 export const schemaCommand = command({

@@ -5,9 +5,8 @@ import { networkReasonOf } from "../files/errors.ts";
 import { endpoints } from "../http/endpoints.ts";
 import type { HealthBody } from "../http/health.ts";
 import { toUrlHost } from "../http/url.ts";
-import { declare } from "../settings/declare.ts";
 import * as kinds from "../settings/kinds.ts";
-import { UsageError } from "../settings/read-value.ts";
+import { declare, UsageError } from "../settings/setting.ts";
 import { parseWebLocation } from "../snapshot/remote/location.ts";
 import { command } from "./command.ts";
 

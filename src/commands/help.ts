@@ -1,7 +1,7 @@
 /** Formats the help of the program and of each command, in at most 80 columns. */
 import { DEFAULT_ORIGIN } from "../domain/constants.ts";
 import { paragraph } from "../domain/text.ts";
-import { isFlag, type Setting, usageOf } from "../settings/declare.ts";
+import { isFlag, type Setting, usageOf } from "../settings/setting.ts";
 import type { Command } from "./command.ts";
 import { commands, type LoadedCommand } from "./commands.ts";
 

@@ -1,8 +1,16 @@
 /** Reads the arguments, flags and variables of a command, and runs it. */
 import { suggest } from "../domain/invalid-value.ts";
-import { isFlag, type Settings, termOf, usageOf, variableOf } from "../settings/declare.ts";
 import { parseBoolean } from "../settings/kinds.ts";
-import { exitCodeOf, readValue, UsageError } from "../settings/read-value.ts";
+import {
+  exitCodeOf,
+  isFlag,
+  readValue,
+  type Settings,
+  termOf,
+  UsageError,
+  usageOf,
+  variableOf,
+} from "../settings/setting.ts";
 import type { Command } from "./command.ts";
 import { commands } from "./commands.ts";
 

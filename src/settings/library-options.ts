@@ -4,10 +4,9 @@ import { suggest } from "../domain/invalid-value.ts";
 import { paragraph } from "../domain/text.ts";
 import type { ResponseFacts } from "../http/app-options.ts";
 import type { LineSource } from "../import/line-reader.ts";
-import type { GivenOf, Setting, Values } from "./declare.ts";
 import * as kinds from "./kinds.ts";
-import { defaultOf, parseNamed } from "./read-value.ts";
 import { sharedSettings } from "./serve-flags.ts";
+import { defaultOf, type GivenOf, parseNamed, type Setting, type Values } from "./setting.ts";
 
 /** Declares a library-only option whose value is used as given. */
 function option<Given>(takes: kinds.Taken, help: string) {

@@ -13,8 +13,8 @@ import { parseFault } from "../http/parse-fault.ts";
 import { parseCidr } from "../limit/client-address.ts";
 import { parseS3Location, parseWebLocation } from "../snapshot/remote/location.ts";
 import { DEFAULT_TITLE } from "../web/brand.ts";
-import { declare, type Values } from "./declare.ts";
 import * as kinds from "./kinds.ts";
+import { declare, type Values } from "./setting.ts";
 
 /** The path of a snapshot, or its location on another machine, which may contain a password. */
 export const snapshotLocation = kinds.secretKind(

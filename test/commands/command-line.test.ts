@@ -15,8 +15,8 @@ import {
   time,
   timeOrZero,
 } from "../../src/settings/kinds.ts";
-import { readValue, UsageError } from "../../src/settings/read-value.ts";
 import { serveSettings } from "../../src/settings/serve-flags.ts";
+import { readValue, UsageError } from "../../src/settings/setting.ts";
 import { makeSnapshot } from "../datasets.ts";
 import { fixture, makeCertificate, temporaryFolder } from "../support.ts";
 

@@ -18,7 +18,7 @@ import { gunzipSync } from "node:zlib";
 import { formatManPage } from "../../scripts/release/man.ts";
 import { loadCommands } from "../../src/commands/commands.ts";
 import { version } from "../../src/domain/constants.ts";
-import { isFlag, termOf, variableOf } from "../../src/settings/declare.ts";
+import { isFlag, termOf, variableOf } from "../../src/settings/setting.ts";
 import { makeSnapshot, runSql } from "../datasets.ts";
 import {
   codeBlocks,

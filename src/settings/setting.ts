@@ -1,4 +1,8 @@
-/** How a setting is declared. Its flag, variable, default, types and help follow from that. */
+/**
+ * How a setting is declared, and its value read: its flag, variable, default, types and help follow from
+ * the declaration.
+ */
+import { InvalidValue } from "../domain/invalid-value.ts";
 import type * as kinds from "./kinds.ts";
 
 /** A flag or an argument of a command. */
@@ -75,3 +79,54 @@ type Defined =
 export type Values<T> = {
   [Name in keyof T]: KindOf<T[Name]>["inside"] | (T[Name] extends Defined ? never : undefined);
 };
+
+/** Reports incorrect usage, for which a command exits with 2. The message is for the operator. */
+export class UsageError extends RangeError {
+  override name = "UsageError";
+}
+
+/** The exit code of a command that fails: 2 for incorrect usage, or else 1. */
+export function exitCodeOf(error: unknown): number {
+  return error instanceof UsageError ? 2 : 1;
+}
+
+/** Parses the texts given on the command line, otherwise the variable in `env` or the default. */
+export function readValue(setting: Setting, texts: string[] | undefined, env: kinds.Environment) {
+  const { kind, list } = setting;
+  const variable = variableOf(setting) ?? "";
+  const name = texts ? termOf(setting) : variable;
+  const given = texts ?? [env[variable]].filter((text) => text !== undefined);
+  const parse = (text: string) => {
+    // An empty value is an error, because an empty host would listen on every address.
+    if (text === "") throw new UsageError(`${name} must not be empty`);
+    return parseNamed(name, kind, text, () => kind.parse(text, env));
+  };
+
+  const last = given.at(-1);
+  if (last === undefined) return defaultOf(setting);
+  if (!list) return parse(last);
+  if (texts && list === ";") return given.map(parse);
+  return given.flatMap((text) => text.split(list)).map((part) => parse(part.trim()));
+}
+
+/** Returns the value of a setting that was left out. */
+export function defaultOf({ kind, default: text }: Pick<Setting, "kind" | "default">): unknown {
+  if (text !== undefined) return kind.parse(text);
+  return kind.isSwitch ? false : undefined;
+}
+
+/** Makes a parser's error, such as "must be 1 or 0", name the setting and end with the value. */
+export function parseNamed<Inside>(
+  name: string,
+  { isSecret }: Pick<kinds.TextKind<unknown>, "isSecret">,
+  value: unknown,
+  parse: () => Inside,
+): Inside {
+  try {
+    return parse();
+  } catch (error) {
+    if (!(error instanceof InvalidValue)) throw error;
+    const got = isSecret ? "" : `, got ${JSON.stringify(value)}`;
+    throw new UsageError(`${name} ${error.message}${got}`);
+  }
+}
