@@ -68,7 +68,7 @@ export function keysOfName(name: string): string[] {
     .reduce((found, [, spell]) => found.flatMap(spell), [text]);
   const isHard = !/\p{Script=Cyrillic}/u.test(text);
   const keys = new Map<string, string[]>();
-  for (const spelling of spellings) {
+  for (const spelling of new Set(spellings)) {
     if (keys.size === MAX_SPELLINGS) break;
     const words = wordsIn(fold(spelling));
     const fromEachWord = words.map((_, at) => keyOf(words.slice(at).join(""), isHard));
