@@ -1,9 +1,11 @@
 /** `roadbook serve`: assembles the server and runs it until SIGTERM or SIGINT. */
+import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { version } from "../domain/constants.ts";
 import { paragraph } from "../domain/text.ts";
 import { MAX_DURATION_DAYS } from "../domain/time.ts";
+import { reasonOf } from "../files/errors.ts";
 import { makeTemporaryFolder, removeLeftovers } from "../files/temporary-folder.ts";
 import type { ResponseFacts } from "../http/app-options.ts";
 import { endpoints } from "../http/endpoints.ts";
@@ -195,10 +197,22 @@ async function watchUntilSignal(
   const signalled = nextSignal();
   warnAboutFlags(values, log);
   announce(server, values, log);
-  if (process.env.NOTIFY_SOCKET) {
-    void import("../server/notify.ts").then(({ notifyReady }) => notifyReady(log));
-  }
+  // systemd sets it if it waits until the server is ready, which a unit with `Type=notify` asks for.
+  if (process.env.NOTIFY_SOCKET) void notifySystemd(log);
   log.info({ signal: await signalled }, "stopping");
+}
+
+/** By systemd's own program, because neither Bun nor Node.js can write to its socket for datagrams. */
+async function notifySystemd(log: Logger): Promise<void> {
+  // Loaded here, because it loads Node's streams.
+  const { spawn } = process.getBuiltinModule("node:child_process");
+  const child = spawn("systemd-notify", ["--ready"], { stdio: "ignore" });
+  const problem = await once(child, "exit").then(
+    ([code]) => code !== 0 && `systemd-notify ended with ${code}`,
+    reasonOf,
+  );
+  const advice = "it will take the start for failed; use Type=exec";
+  if (problem) log.warn(`cannot tell systemd that the server is ready: ${problem}; ${advice}`);
 }
 
 async function watchCertificate(paths: { cert: string; key: string }, log: Logger) {
