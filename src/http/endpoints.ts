@@ -1,19 +1,30 @@
 /**
  * The endpoints of the API by operation id: their paths, the target under which faults reach them,
- * and their kind, which decides their errors and headers. Only the turns of the server repeat a part of one.
+ * their kind, which decides their errors and headers, and who may store what they return. Only the turns of the server repeat a part of one.
  */
 
 /** Searches count against the limit. A service route is not cached and has no prefix. */
 export const endpoints = {
-  searchCompanies: { path: "/search/companies", target: "companies", kind: "Search" },
-  searchUsers: { path: "/search/users", target: "users", kind: "Search" },
-  getPublicUser: { path: "/users/public/:userId", target: "profile", kind: "Users" },
+  searchCompanies: {
+    path: "/search/companies",
+    target: "companies",
+    kind: "Search",
+    cache: "private",
+  },
+  searchUsers: { path: "/search/users", target: "users", kind: "Search", cache: "private" },
+  getPublicUser: {
+    path: "/users/public/:userId",
+    target: "profile",
+    kind: "Users",
+    cache: "public",
+  },
   listUserAchievements: {
     path: "/users/:userId/achievements",
     target: "achievements",
     kind: "Users",
+    cache: "public",
   },
-  getHealth: { path: "/health", target: "health", kind: "Service" },
+  getHealth: { path: "/health", target: "health", kind: "Service", cache: undefined },
 } as const;
 
 /** The users and search endpoints also exist under this path. */
@@ -24,7 +35,7 @@ export type Endpoint = (typeof endpoints)[keyof typeof endpoints];
 const all = Object.values(endpoints);
 
 /** The endpoint of a route, which may have /api, a host program's mount path, or both in front. */
-export function endpointOf(route: string): Endpoint | undefined {
+export function endpointOf(route = ""): Endpoint | undefined {
   return all.find(({ path }) => route.endsWith(path));
 }
 

@@ -5,15 +5,8 @@
 import { ElysiaCustomStatusResponse } from "elysia";
 import { apiVersion } from "../domain/constants.ts";
 import type { AppOptions } from "./app-options.ts";
-import {
-  type CachePolicy,
-  Content,
-  cacheControlOf,
-  JSON_TYPE,
-  type Storage,
-  storages,
-} from "./content.ts";
-import { endpointOf } from "./endpoints.ts";
+import { Content, cacheControlOf, JSON_TYPE, type Storage, storages } from "./content.ts";
+import { type Endpoint, endpointOf } from "./endpoints.ts";
 import type { ErrorBody } from "./error-codes.ts";
 import { allowHeaders, DroppedConnection, fail } from "./errors.ts";
 import { limitHeaders, limitHeadersOf } from "./rate-limit.ts";
@@ -31,12 +24,10 @@ export const commonHeaders = {
   "Access-Control-Expose-Headers": [...exposed, ...Object.keys(limitHeaders)].join(", "),
 };
 
-/** Plugins set `cache` with `derive` for all their routes. */
 interface Handled {
   request: Request;
   responseValue: unknown;
   route?: string;
-  cache?: CachePolicy;
 }
 
 export function createRespond(options: AppOptions, contexts: RequestContexts) {
@@ -45,7 +36,7 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
 
   function respond(handled: Handled & { responseValue: object }): Response;
   function respond(handled: Handled): Response | undefined;
-  function respond({ request, responseValue, route, cache }: Handled) {
+  function respond({ request, responseValue, route }: Handled) {
     // Another handler responds. Or, in a host app, this is the result of the host's own `onError`.
     if (responseValue === undefined) return undefined;
 
@@ -58,7 +49,7 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
     if (context.isDropped) response = failInBody();
     // It comes from the `onError` of a host app, and stays as it is.
     else if (responseValue instanceof Response) response = responseValue;
-    else response = makeResponse(contentOf(responseValue, cache), context, isHead);
+    else response = makeResponse(contentOf(responseValue, endpointOf(route)), context, isHead);
 
     if (onResponse) report(context, route, response.status);
     return response;
@@ -138,8 +129,8 @@ function setAll(headers: Headers, values: Record<string, string>): void {
   for (const name in values) headers.set(name, values[name] ?? "");
 }
 
-/** The content of any result. `cache` applies to plain objects only. */
-export function contentOf(value: unknown, cache?: CachePolicy): Content {
+/** The content of any result. The endpoint says who may store a plain object. */
+export function contentOf(value: unknown, { cache }: Partial<Endpoint> = {}): Content {
   if (value instanceof Content) return value;
   if (value instanceof ElysiaCustomStatusResponse) return contentOfError(value);
   if (value instanceof DroppedConnection) return contentOfError(fail("internal_error"));

@@ -26,7 +26,6 @@ export const search = (service: Service) =>
       query: Query,
       transform: [...limitHooks(service), normalize(service)],
     })
-    .derive(() => ({ cache: "private" as const }))
     .get(
       endpoints.searchCompanies.path,
       ({ query }) => {

@@ -10,13 +10,11 @@ import { fail } from "./errors.ts";
 import { describeOperation } from "./openapi.ts";
 import { ID } from "./url.ts";
 
-const CACHE = "public";
 type Achievements = { success: true; achievements: AchievementEntry[] };
 const UserId = Type.String({ pattern: ID, error: "invalid_user_id" });
 
 export const users = (service: Service) =>
   new Elysia({ strictPath: true })
-    .derive(() => ({ cache: CACHE }))
     .guard({
       ...errorTypes.Users,
       params: Type.Object({ userId: UserId }),
@@ -46,9 +44,9 @@ function completeUser(user: Stored<User>, baseUrl: string): User {
 
 /** The text as it is sent, typed as what it says, which is what a typed client gets. */
 function toAchievements(json: string): Achievements {
-  const content: unknown = new Content(JSON_TYPE, `{"success":true,"achievements":${json}}`, {
-    cache: CACHE,
-  });
+  const { cache } = endpoints.listUserAchievements;
+  const text = `{"success":true,"achievements":${json}}`;
+  const content: unknown = new Content(JSON_TYPE, text, { cache });
   return content as Achievements;
 }
 
