@@ -161,7 +161,6 @@ export class FtsQueries {
   }
 
   #byRarity(ngrams: string[]): string[] {
-    if (ngrams.length < 2) return ngrams;
     return ngrams.sort((a, b) => this.#vocabulary.count(a) - this.#vocabulary.count(b));
   }
 
