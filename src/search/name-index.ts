@@ -20,6 +20,13 @@ const PUNCTUATION = " !\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
  */
 const HASH_BYTES = 8 * 2 ** 20;
 
+/**
+ * How long a page of FTS5 is. A search decodes half a page to find a name in a long list, so that with
+ * FTS5's 4050 bytes, the median search of whole names takes a third longer. Pages of 500
+ * make the file 7 % larger.
+ */
+const PAGE_BYTES = 1000;
+
 /** An import pauses after this many names, so that it notices signals. */
 const STEP_NAMES = 1 << 13;
 
@@ -51,7 +58,7 @@ function createEmptyTable(db: Sqlite, table: string): void {
     contentless_delete=0, detail=none, tokenize=${tokenizer})`);
   // With secure-delete, FTS5 removes a name from its lists instead of noting that it is gone.
   db.exec(`INSERT INTO ${table} (${table}, rank) VALUES
-    ('secure-delete', 1), ('automerge', 0), ('hashsize', ${HASH_BYTES})`);
+    ('secure-delete', 1), ('automerge', 0), ('hashsize', ${HASH_BYTES}), ('pgsz', ${PAGE_BYTES})`);
   db.exec(`INSERT INTO ${table} (${table}) VALUES ('delete-all')`);
 }
 
