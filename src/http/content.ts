@@ -36,7 +36,7 @@ interface ContentOptions {
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 
-/** What a client gets of a content. */
+/** A content as a client gets it. */
 interface Encoded {
   coding: Coding;
   /** Null also if the client has it already. */

@@ -5,7 +5,7 @@
  */
 import type { Client } from "./client-address.ts";
 
-/** What a place belongs to. */
+/** The owner of a place. */
 export type Place = Pick<Client, "key" | "network">;
 
 /** An IPv6 /48 has 65,536 clients. Sixteen of these networks fill the table. */
@@ -15,7 +15,10 @@ const LOOKS = 4;
 
 export class ClientTable {
   readonly #networks = new Map<string, Network>();
-  /** The networks that have so many clients, the one that has changed last at the end. No list at the end is empty. */
+  /**
+   * The networks by their number of clients, in each list the one that has changed last at the end. The
+   * last list is not empty.
+   */
   readonly #bySize: List<Network>[] = [];
   readonly #maxClients: number;
   #size = 0;

@@ -49,7 +49,7 @@ export function takeTurns(handler: TurnHandler): FetchHandler {
     const isRefused = countOf(key) >= MAX_WAITING;
     const respond = () => (isRefused ? handler.refuse : handler.fetch)(request, from);
     const { promise, ...settle } = Promise.withResolvers<Response>();
-    // What is refused waits in a line of its own, as if it came from another client.
+    // Refusals wait in a line of their own, as if they were for another client.
     const waiting = {
       key: isRefused ? `${key} refused` : key,
       network,
