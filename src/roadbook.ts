@@ -279,11 +279,21 @@ function clientsOf({
 }
 
 async function openPages(values: RoadbookSettings): Promise<Pages> {
-  const { logo, featured } = values;
+  // One by one, because other values, such as the URL of a store, may have a password.
   return {
-    ...values,
-    featured: readFeatured(featured),
-    logo: logo === undefined ? undefined : await readLogo(logo),
+    title: values.title,
+    people: values.people,
+    featured: readFeatured(values.featured),
+    accent: values.accent,
+    logo: values.logo === undefined ? undefined : await readLogo(values.logo),
+    language: values.language,
+    kiosk: values.kiosk,
+    kioskIdle: values.kioskIdle,
+    allowIndexing: values.allowIndexing,
+    links: values.links,
+    driverLink: values.driverLink,
+    companyLink: values.companyLink,
+    icons: values.icons,
     assets: await pageAssets(),
   };
 }

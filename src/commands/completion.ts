@@ -1,5 +1,4 @@
 /** Completes command lines in shells: the names of commands, their flags and choices. */
-
 import * as kinds from "../settings/kinds.ts";
 import { declare, isFlag, type Setting, termOf } from "../settings/setting.ts";
 import { type Commands, command, writeStdout } from "./command.ts";

@@ -2,7 +2,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { codeOf, reasonOf } from "../files/errors.ts";
+import { reasonOf } from "../files/errors.ts";
 import { isFolder } from "../files/input.ts";
 import { makeTemporaryFolder } from "../files/temporary-folder.ts";
 import { UnlikelyChange } from "../import/guard.ts";
@@ -59,12 +59,12 @@ export async function openData(source: string, log: Logger) {
   return { path, refresh, refused: () => refused };
 }
 
-/** Any error but the system's may name flags that `serve` does not have. */
+/** The advice in an error may name flags that `serve` does not have. */
 function describeFailure(error: unknown, source: string): string {
   const message = error instanceof Error ? error.message : String(error);
   const problem =
     error instanceof DatasetError ? `${source} cannot be imported\n${message}` : message;
-  if (codeOf(error) !== "") return problem;
+  if (!message.includes(" --")) return problem;
   const advice = `to add a flag, run roadbook import ${source} --to SNAPSHOT with it, then roadbook SNAPSHOT`;
   return `${problem}\n${advice}`;
 }

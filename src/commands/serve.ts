@@ -204,7 +204,7 @@ async function watchUntilSignal(
 
 /** By systemd's own program, because neither Bun nor Node.js can write to its socket for datagrams. */
 async function notifySystemd(log: Logger): Promise<void> {
-  // Loaded here, because it loads Node's streams.
+  // Loaded here, because most servers start without it.
   const { spawn } = process.getBuiltinModule("node:child_process");
   const child = spawn("systemd-notify", ["--ready"], { stdio: "ignore" });
   const problem = await once(child, "exit").then(

@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { codeOf, named, naming } from "./errors.ts";
+import { codeOf, naming } from "./errors.ts";
 import { type LockOptions, lock, waitForLock } from "./lock.ts";
 import { makeTemporaryFolder, removeLeftovers } from "./temporary-folder.ts";
 
@@ -34,35 +34,23 @@ export interface ReplaceOptions extends LockOptions, CommitOptions {}
  *
  * An error of the file system in `write` names the new file, so `write` must name all other files.
  */
-export async function replaceFile<T>(
-  target: string,
-  write: Write<T>,
-  options: CommitOptions = {},
-): Promise<T> {
-  try {
+export function replaceFile<T>(target: string, write: Write<T>, options: CommitOptions = {}) {
+  return naming(target, "write", async () => {
     const old = findReplaceable(target);
     await removeLeftovers(dirname(old));
     using temporary = makeTemporaryFolder(dirname(old));
     return await replaceBy(join(temporary.folder, "new"), old, write, options);
-  } catch (error) {
-    throw named(target, "write", error);
-  }
+  });
 }
 
 /** For one writer at a time, which removes what a killed one left, because the names are fixed. */
-export async function replaceLocked<T>(
-  target: string,
-  write: Write<T>,
-  options: ReplaceOptions = {},
-): Promise<T> {
-  try {
+export function replaceLocked<T>(target: string, write: Write<T>, options: ReplaceOptions = {}) {
+  return naming(target, "write", async () => {
     const old = findReplaceable(target);
     const lockFile = hiddenBeside(old, "lock");
     using _lock = await waitForLock(target, () => lock(lockFile), options);
     return await replaceBy(hiddenBeside(old, "new"), old, write, options);
-  } catch (error) {
-    throw named(target, "write", error);
-  }
+  });
 }
 
 /** Whether the file is missing, and no other process can be making it. */

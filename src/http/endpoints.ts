@@ -1,6 +1,7 @@
 /**
  * The endpoints of the API by operation id: their paths, the target under which faults reach them,
- * their kind, which decides their errors and headers, and who may store what they return. Only the turns of the server repeat a part of one.
+ * their kind, which decides their errors and headers, and who may store what they return. Only
+ * server/turns.ts repeats a part of a path.
  */
 
 /** Searches count against the limit. A service route is not cached and has no prefix. */

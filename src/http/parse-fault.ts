@@ -2,7 +2,6 @@
  * The syntax of faults, such as `search:status=503,rate=0.1`, and what each may affect.
  * fault-injection.ts has the effects.
  */
-
 import { InvalidValue } from "../domain/invalid-value.ts";
 import { parseDuration } from "../domain/time.ts";
 import { type Endpoint, endpoints } from "./endpoints.ts";

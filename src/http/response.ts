@@ -41,6 +41,7 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
     if (responseValue === undefined) return undefined;
 
     const context = contexts.of(request);
+    const endpoint = endpointOf(route);
     const isHead = context.request.method === "HEAD" && request.method === "GET";
     // For HEAD, Bun would send the headers, so HEAD gets an error.
     context.isDropped = responseValue instanceof DroppedConnection && !isHead;
@@ -49,9 +50,9 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
     if (context.isDropped) response = failInBody();
     // It comes from the `onError` of a host app, and stays as it is.
     else if (responseValue instanceof Response) response = responseValue;
-    else response = makeResponse(contentOf(responseValue, endpointOf(route)), context, isHead);
+    else response = makeResponse(contentOf(responseValue, endpoint), context, isHead);
 
-    if (onResponse) report(context, route, response.status);
+    if (onResponse) report(context, endpoint?.path ?? labelOf(route, basePath), response.status);
     return response;
   }
 
@@ -92,7 +93,7 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
       const reported: unknown = onResponse?.({
         requestId,
         method: request.method,
-        route: labelOf(route, basePath),
+        route,
         status: isDropped ? 0 : status,
         search: decision && (decision.allowed ? "allowed" : "refused"),
         durationMs: performance.now() - startMs,
@@ -147,9 +148,9 @@ function contentOfError({ code, response }: { code: unknown; response: unknown }
   });
 }
 
-/** Returns a route as metrics name it: the path of an endpoint, or another without the base path. */
+/** Returns the route of a page as metrics name it: without the base path. */
 function labelOf(route: string | undefined, basePath: string): string | undefined {
   // A wildcard stands for all paths that are unknown.
   if (route === undefined || route.endsWith("/*")) return undefined;
-  return endpointOf(route)?.path ?? withoutBase(route, basePath);
+  return withoutBase(route, basePath);
 }

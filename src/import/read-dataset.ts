@@ -3,7 +3,6 @@
  * cleaned, validated and given to a handler. An error is final unless the handler skips what is
  * invalid. Errors are grouped by kind, so that errors of one kind never hide another kind.
  */
-
 import { ERRORS_PER_KIND } from "../domain/constants.ts";
 import type {
   FoundError,

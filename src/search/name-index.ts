@@ -22,8 +22,8 @@ const HASH_BYTES = 8 * 2 ** 20;
 
 /**
  * How long a page of FTS5 is. A search decodes half a page to find a name in a long list, so that with
- * FTS5's 4050 bytes, the median search of whole names takes a third longer. Pages of 500
- * make the file 7 % larger.
+ * FTS5's own 4050 bytes, the median search for a whole name takes a third longer. Shorter pages make
+ * the file larger.
  */
 const PAGE_BYTES = 1000;
 

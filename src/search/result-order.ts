@@ -34,7 +34,10 @@ export const idOfRow: Record<NameKind, string> = {
   company: "(SELECT id FROM company_rank WHERE rank = ngram.rowid)",
 };
 
-/** Limits the lengths of names to those between two parameters, if row ids have lengths. */
+/**
+ * Limits names to lengths from one parameter on and below another. Always true for companies, whose row
+ * ids have no lengths.
+ */
 export const hasLength: Record<NameKind, string> = {
   user: `ngram.rowid BETWEEN (? << ${ID_BITS}) AND (? << ${ID_BITS}) - 1`,
   company: "? < ?",

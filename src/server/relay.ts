@@ -27,7 +27,7 @@ interface RelayAddress {
 export class Relay {
   readonly port: number;
   readonly #listener: Bun.TCPSocketListener<Half>;
-  /** The one that new connections go to at the end. Those before it end with the process. */
+  /** New connections go to the last one. The others end with the process. */
   readonly #servers: InnerServer[];
   /** By the port from which a connection is passed on, which is all that its server sees. */
   readonly #clients = new Map<number, Socket>();

@@ -2,8 +2,7 @@
 import { type Language, languages, type Texts } from "../domain/languages.ts";
 import { MAX_NAME } from "../domain/model.ts";
 import { Html, html } from "./html.ts";
-import type { View } from "./page.ts";
-import { DOCS_PATH, FAVICON_PATH } from "./page.ts";
+import { DOCS_PATH, FAVICON_PATH, type View } from "./page.ts";
 import { type PageContext, type Rendered, renderCards, renderView } from "./render.ts";
 import { callPeople, type Translation, translationIn } from "./translation.ts";
 

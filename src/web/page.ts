@@ -2,7 +2,6 @@
  * The pages: their paths, also of the files around them, and their contents. A driver is a user who has a
  * public profile.
  */
-
 import type { Texts } from "../domain/languages.ts";
 import type {
   AchievementEntry,

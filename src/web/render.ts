@@ -1,5 +1,4 @@
 /** Renders views as HTML. All functions are pure. */
-
 import type { Forms } from "../domain/languages.ts";
 import {
   type AchievementEntry,

@@ -47,6 +47,7 @@ test("data that is wrong is reported, and the last good data stays", async () =>
   expect(log()).toContain("users.csv, line 2: public: must be ");
   expect(log().match(/serving the data from before/g)).toHaveLength(1);
   expect(log()).not.toContain("restart");
+  expect(log()).not.toContain("to add a flag");
   expect([await nameOf(1), await nameOf(2)]).toEqual(["Ann", "Bo"]);
 
   // Making most people private needs no flag, because nothing but the data decides.

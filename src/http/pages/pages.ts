@@ -7,8 +7,14 @@ import type { Decision } from "../../limit/limiter.ts";
 import { normalizeQuery, SEARCHABLE } from "../../search/normalize-query.ts";
 import type { Snapshot } from "../../snapshot/read/reload.ts";
 import { renderDocument } from "../../web/document.ts";
-import type { ProblemView, View } from "../../web/page.ts";
-import { assetPath, companyPath, DOCS_PATH, driverPath } from "../../web/page.ts";
+import {
+  assetPath,
+  companyPath,
+  DOCS_PATH,
+  driverPath,
+  type ProblemView,
+  type View,
+} from "../../web/page.ts";
 import type { Pages, Service } from "../app-options.ts";
 import { Content, preferencesIn } from "../content.ts";
 import { API_PREFIX } from "../endpoints.ts";

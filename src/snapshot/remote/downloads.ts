@@ -139,7 +139,7 @@ async function* bound(body: AsyncIterable<Uint8Array>, folder: string): AsyncGen
   }
 }
 
-/** Blocks from this source are of no use, but the whole file may be, so nobody is told why. */
+/** Blocks from this source cannot be used. The whole file is tried next, so nobody is told why. */
 class BlocksError extends Error {}
 
 /** The source has replaced the snapshot during the download. */
