@@ -128,8 +128,8 @@ export type Position = number;
 export interface RecordItem {
   record: RawRecord;
   at: Position;
-  /** Where another record with the same id stands, if the reader has noticed it. */
-  first?: Position | undefined;
+  /** The line of another record with the same id, if the reader has noticed it. */
+  first?: number | undefined;
 }
 
 /** An error in a part of the source that is no record. */
@@ -163,8 +163,6 @@ export interface FoundError extends ValidationError {
   at?: Position | undefined;
   /** Whether the id of the record, which the reason then has, is taken. */
   isDuplicate?: boolean;
-  /** For an id that is taken, where the record stands that has it. */
-  first?: Position | undefined;
   /** For a reference to a record that does not exist, the type and id of that record. */
   missing?: { type: RecordType; id: number | string };
 }
@@ -173,11 +171,6 @@ export interface FoundError extends ValidationError {
 export interface Location extends Partial<Omit<RecordError, "type" | "id">> {
   /** Whether the place has the id, which a message then does not repeat. */
   placeHasId?: boolean;
-}
-
-/** Adds the line of the record that has an id to the reason why another cannot have it. */
-export function namingFirst(reason: string, line: number | undefined): string {
-  return line === undefined ? reason : `${reason} (first on line ${line})`;
 }
 
 /** A column that is left out, and the column that was probably meant. */

@@ -218,7 +218,7 @@ function createChangeHandler(db: Database, ids: Ids, nowMs: number) {
   function add(record: ChangeLine, at: Position): FoundError[] {
     const { type, id } = record;
     const first = changes.get(`${type} ${id}`);
-    if (first) return [{ ...duplicateId(record, ids), first: first.at }];
+    if (first) return [duplicateId(record, ids, first.at)];
 
     const change = { type, id, at };
     changes.set(`${type} ${id}`, change);

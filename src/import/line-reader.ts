@@ -1,7 +1,6 @@
 /** Reads records from lines: NDJSON, plain or gzip, from a file, a stream, bytes or objects. */
 import {
   type Item,
-  namingFirst,
   OWN_IDS,
   type RawRecord,
   type RecordReader,
@@ -49,7 +48,7 @@ export async function openLines(
     notes: [],
     read,
     // A position is the number of a line.
-    locate: ({ at, first, reason }) => ({ reason: namingFirst(reason, first), line: at }),
+    locate: ({ at }) => ({ line: at }),
     async [Symbol.asyncDispose]() {
       await batches.return(undefined);
     },

@@ -10,7 +10,6 @@ import type {
   Position,
   RawRecord,
   RecordError,
-  RecordItem,
   RecordKey,
   RecordReader,
   UnknownColumn,
@@ -25,8 +24,8 @@ import type { ImportOptions } from "./options.ts";
 /** Validates the records of a dataset or a change file and applies them to a database. */
 interface RecordHandler<Parsed> {
   validate(record: RawRecord): Parsed | InvalidRecord;
-  /** Applies a record, or returns the errors in it. */
-  add(record: Parsed, at: Position): FoundError[];
+  /** Applies a record, or returns the errors in it. `first` is the line of one with the same id. */
+  add(record: Parsed, at: Position, first?: number): FoundError[];
   /**
    * Leaves out the invalid part of a record that is invalid or was refused by `add`. Without this
    * method, every error is final.
@@ -92,13 +91,14 @@ export async function readDataset<Parsed extends RecordKey>(
         continue;
       }
 
-      const { record, at } = item;
+      const { record, at, first } = item;
       rounded.add(record, at);
       ids.translate(record);
       const oddTexts = cleaner.clean(record);
       const parsed = handler.validate(record);
-      const errors = parsed instanceof InvalidRecord ? parsed.errors : handler.add(parsed, at);
-      if (errors.length > 0) collector.reject(parsed, errors, item);
+      const errors =
+        parsed instanceof InvalidRecord ? parsed.errors : handler.add(parsed, at, first);
+      if (errors.length > 0) collector.reject(parsed, errors, at);
       else cleaner.count(oddTexts);
     }
   }
@@ -150,7 +150,7 @@ function createCollector<Parsed extends RecordKey>(
   function reject(
     parsed: Parsed | InvalidRecord,
     found: readonly FoundError[],
-    { at, first }: RecordItem,
+    at: Position,
   ): void {
     const record = parsed instanceof InvalidRecord ? parsed.record : parsed;
     const { type, id } = record ?? {};
@@ -163,8 +163,7 @@ function createCollector<Parsed extends RecordKey>(
     const consequence = isFinal ? "" : consequences[fate];
     for (const error of found) {
       const { reason, kind = reason } = error;
-      const where = { type, id, at, first: error.isDuplicate ? (error.first ?? first) : undefined };
-      add({ ...error, ...where, reason: reason + consequence, kind }, isFinal);
+      add({ ...error, type, id, at, reason: reason + consequence, kind }, isFinal);
     }
   }
 

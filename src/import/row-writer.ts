@@ -102,13 +102,14 @@ export function createRowWriter(db: Database, ids: Ids) {
     return removed !== undefined;
   }
 
-  function add(record: DatasetLine, at: Position): FoundError[] {
+  /** `first` is the line of another record with the same id, if it is known. */
+  function add(record: DatasetLine, at: Position, first?: number): FoundError[] {
     const { type, id } = record;
     if (type === "role" || type === "achievement") {
       if (known[type].size >= limits[type].max && !known[type].has(id)) return [tooMany(type)];
       known[type].add(id);
     }
-    return insert(record, at) ? [] : [duplicateId(record, ids)];
+    return insert(record, at) ? [] : [duplicateId(record, ids, first)];
   }
 
   return {
@@ -196,10 +197,11 @@ function prepareDeletions(db: Database) {
   };
 }
 
-/** The error for a record whose id another record of its type has. */
-export function duplicateId(record: RecordKey, ids: Ids): FoundError {
+/** The error for a record whose id another record of its type has, on the line `first` if given. */
+export function duplicateId(record: RecordKey, ids: Ids, first?: number): FoundError {
   const reason = `duplicate ${record.type} id ${ids.inSource(record)}`;
-  return { field: "id", reason, kind: "duplicate id", isDuplicate: true };
+  const place = first === undefined ? "" : ` (first on line ${first})`;
+  return { field: "id", reason: reason + place, kind: "duplicate id", isDuplicate: true };
 }
 
 /** When a change file is applied, the old and new rows together may exceed the limit. */

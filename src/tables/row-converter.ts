@@ -1,12 +1,5 @@
 /** Turns rows of tables into records, and errors in rows into errors that say where the row is. */
-import {
-  type FoundError,
-  type Item,
-  type Location,
-  namingFirst,
-  type RawRecord,
-  type RecordType,
-} from "../domain/dataset.ts";
+import type { FoundError, Item, Location, RawRecord, RecordType } from "../domain/dataset.ts";
 import { toKey } from "../domain/keys.ts";
 import { InvalidCell, mustBeId, mustExist } from "../domain/validation-errors.ts";
 import { createCellConverter, type IdFormat } from "./cells.ts";
@@ -71,13 +64,13 @@ export function createRowConverter(source: TableSource, ids: IdFormat) {
 
     /** Names the row and the column of an error in a record. `companies` are those that users name. */
     locate(error: FoundError, companies: CompanyNames | undefined): Location {
-      const { at, first, type, id, field, reason } = error;
+      const { at, type, id, field, reason } = error;
       if (type === undefined || at === undefined) return {};
 
       const isName = companies && field === "company.id";
       return {
         field: isName ? "company" : field.replace(/^company\./, "company_"),
-        reason: namingFirst(withAdvice(field, reason), first),
+        reason: withAdvice(field, reason),
         place: nameRow(tableOf(type), at, id),
         placeHasId: !source.isSpreadsheet,
       };
