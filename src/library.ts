@@ -30,7 +30,6 @@ import type { ApplyOptions, ImportOptions } from "./import/options.ts";
 import { type Changes, createRoadbook as create, type Roadbook } from "./roadbook.ts";
 import type { RoadbookOptions } from "./settings/library-options.ts";
 
-export { version } from "./domain/constants.ts";
 export type {
   ChangeLine,
   DatasetLine,
@@ -53,6 +52,7 @@ export type {
   User,
   UserSearchResult,
 } from "./domain/model.ts";
+export { version } from "./domain/version.ts";
 export type { ResponseFacts } from "./http/app-options.ts";
 export type { ErrorBody, ErrorCode } from "./http/error-codes.ts";
 export type { HealthBody } from "./http/health.ts";

@@ -1,6 +1,5 @@
 /** Roadbook as a library: one object that serves a snapshot, a dataset or the demo. */
 import { readFile } from "node:fs/promises";
-import { DEFAULT_HOST } from "./domain/constants.ts";
 import type { ChangeLine, EndLine, IdsLine } from "./domain/dataset.ts";
 import { InvalidValue } from "./domain/invalid-value.ts";
 import { lazy } from "./domain/once.ts";
@@ -10,6 +9,7 @@ import type { AppOptions, Pages } from "./http/app-options.ts";
 import { createInjector, rejectDropped } from "./http/fault-injection.ts";
 import type { GivenFault } from "./http/parse-fault.ts";
 import type { FetchHandler } from "./http/request.ts";
+import { DEFAULT_HOST } from "./http/url.ts";
 import type { LineSource } from "./import/line-reader.ts";
 import { Clients, loopback } from "./limit/client-address.ts";
 import {

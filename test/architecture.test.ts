@@ -5,7 +5,6 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import { loadCommands } from "../src/commands/commands.ts";
 import { applyChanges } from "../src/import/apply.ts";
 import { importDataset } from "../src/import/import.ts";
-import { termOf } from "../src/settings/setting.ts";
 import { community, makeSnapshot } from "./datasets.ts";
 import { root, temporaryFolder } from "./support.ts";
 
@@ -244,7 +243,7 @@ describe("invariants", () => {
     const settings = commands.flatMap(({ settings }) => Object.values(settings));
     // Those of mysql, soffice, psql and systemd. --admin- begins the name of several flags.
     const others = ["--batch", "--convert-to", "--csv", "--ready", "--admin-"];
-    const known = new Set([...settings.map(termOf), "--help", "--version", ...others]);
+    const known = new Set([...settings.map(({ name }) => name), "--help", "--version", ...others]);
     // Those of a style sheet begin like flags.
     const read = files.filter((file) => !file.startsWith("web/") && file !== "http/docs.ts");
     const named = read.flatMap((file) =>

@@ -9,10 +9,10 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { seedDataset } from "../src/community/community.ts";
-import { MAX_BYTES_IN_MEMORY } from "../src/domain/constants.ts";
 import type { DatasetLine } from "../src/domain/dataset.ts";
 import type { PublicUserLine } from "../src/domain/model.ts";
 import { importDataset } from "../src/import/import.ts";
+import { MAX_BYTES_IN_MEMORY } from "../src/snapshot/format/open.ts";
 import { exportDataset } from "../src/snapshot/format/records.ts";
 import { sealFile } from "../src/snapshot/format/seal.ts";
 import type { Snapshot } from "../src/snapshot/read/reload.ts";

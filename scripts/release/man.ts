@@ -9,7 +9,7 @@ import {
   SUMMARY,
   sentenceOf,
 } from "../../src/commands/help.ts";
-import { termOf, usageOf, variableOf } from "../../src/settings/setting.ts";
+import { formOf, usageOf, variableOf } from "../../src/settings/setting.ts";
 
 /** The note with this prefix becomes the EXIT STATUS section. */
 const EXIT_CODES = "Exit codes: ";
@@ -34,7 +34,7 @@ export async function formatManPage(date: Date): Promise<string> {
     ".SH COMMANDS",
     ...Object.entries(commands).flatMap(([name, command]) => formatCommand(name, command)),
     ".SH FLAGS OF EVERY COMMAND",
-    ...programRows.flatMap(({ name, help }) => entryOf(name, help)),
+    ...programRows.flatMap(([term, help]) => entryOf(term, help)),
     ".SH ENVIRONMENT",
     "A flag overrides its variable, and a variable overrides the default.",
     "For a flag without a value, set the variable to 1 or 0.",
@@ -54,7 +54,7 @@ function formatCommand(name: string, command: LoadedCommand): string[] {
     ...groupsOf(command).flatMap(([heading, settings]) => [
       ".PP",
       escapeRoff(`${heading}:`),
-      ...settings.flatMap((setting) => entryOf(setting.name, describe(setting))),
+      ...settings.flatMap((setting) => entryOf(formOf(setting), describe(setting))),
     ]),
     ...(command.notes ?? []).flatMap((note) => paragraphOf([note])),
     ...[".PP", "Examples:", ".PP", ".nf"],
@@ -77,7 +77,7 @@ function entryOf(name: string, meaning: string): string[] {
 /** Returns each variable once, in alphabetical order. Several commands can share a variable. */
 function listVariables(commands: LoadedCommand[]): [string, string][] {
   const settings = commands.flatMap(({ settings }) => Object.values(settings));
-  const terms = new Map(settings.map((setting) => [variableOf(setting) ?? "", termOf(setting)]));
+  const terms = new Map(settings.map((setting) => [variableOf(setting) ?? "", setting.name]));
   terms.delete("");
   return [...terms].sort(([a], [b]) => (a < b ? -1 : 1));
 }

@@ -4,15 +4,8 @@ import { applyChanges, hideUsers } from "../import/apply.ts";
 import * as kinds from "../settings/kinds.ts";
 import { declare, UsageError } from "../settings/setting.ts";
 import { command } from "./command.ts";
-import {
-  describeWritten,
-  finish,
-  listDetails,
-  readingFlags,
-  toOutcome,
-  write,
-  writingFlags,
-} from "./written.ts";
+import { describeWritten, listDetails, toOutcome } from "./report.ts";
+import { finish, readingFlags, write, writingFlags } from "./writing.ts";
 
 export const applyCommand = command({
   settings: declare("Flags", {

@@ -1,5 +1,5 @@
 /** Does what a command line asks for: prints the version or the help, or runs a command. */
-import { version } from "../domain/constants.ts";
+import { version } from "../domain/version.ts";
 import { commands } from "./commands.ts";
 
 /** Rejects with a {@link UsageError} or with the command's own error, unless it is in JSON. */

@@ -1,7 +1,8 @@
 /** Completes command lines in shells: the names of commands, their flags and choices. */
 import * as kinds from "../settings/kinds.ts";
-import { declare, isFlag, type Setting, termOf } from "../settings/setting.ts";
-import { type Commands, command, writeStdout } from "./command.ts";
+import { declare, isFlag, type Setting } from "../settings/setting.ts";
+import { type Commands, command } from "./command.ts";
+import { writeStdout } from "./terminal.ts";
 
 /** Scripts that ask this program for the words. Without any, the shell completes file names. */
 export const completionScripts = {
@@ -43,12 +44,12 @@ async function complete(line: string, commands: Commands): Promise<string> {
   const command = await entry?.load();
   const all = Object.values<Setting>(command?.settings ?? {});
 
-  const flags = [...all.filter(isFlag).map(termOf), "--help"];
+  const flags = [...all.filter(isFlag).map(({ name }) => name), "--help"];
   const names = [...Object.keys(commands), "help", "--version"];
   const words = all.flatMap((setting) => (isFlag(setting) ? [] : (setting.kind.choices ?? [])));
   const others = first === "" || first === "help" ? names : words;
 
-  const valued = all.find((setting) => termOf(setting) === previous && !setting.kind.isSwitch);
+  const valued = all.find(({ name, kind }) => name === previous && !kind.isSwitch);
   const expected = valued ? (valued.kind.choices ?? []) : [...flags, ...others];
 
   // Flags are listed only if one was begun, because a file may stand there, too.

@@ -1,8 +1,9 @@
 /** The commands that print a document: the JSON Schema, the OpenAPI document and the licences. */
-import { DEFAULT_ORIGIN } from "../domain/constants.ts";
+import { DEFAULT_ORIGIN } from "../http/url.ts";
 import * as kinds from "../settings/kinds.ts";
 import { declare } from "../settings/setting.ts";
-import { command, writeStdout } from "./command.ts";
+import { command } from "./command.ts";
+import { writeStdout } from "./terminal.ts";
 
 export const schemaCommand = command({
   settings: {},

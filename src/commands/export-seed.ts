@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { setImmediate } from "node:timers/promises";
 import { type CommunityOptions, seedDataset } from "../community/community.ts";
-import { STANDARD, USERS_PER_COMPANY } from "../domain/constants.ts";
 import { withEndLine } from "../domain/dataset.ts";
+import { STANDARD } from "../domain/text.ts";
 import { naming } from "../files/errors.ts";
 import { readFileBytes, readLines } from "../files/input.ts";
 import { type Paths, replaceFile } from "../files/replace.ts";
@@ -15,7 +15,11 @@ import { declare, UsageError } from "../settings/setting.ts";
 import { exportDataset } from "../snapshot/format/records.ts";
 import { tableNames } from "../tables/columns.ts";
 import { toCsv } from "../tables/write-csv.ts";
-import { command, endOnSignal, snapshotFile, writeStdout } from "./command.ts";
+import { command, snapshotFile } from "./command.ts";
+import { endOnSignal } from "./signals.ts";
+import { writeStdout } from "./terminal.ts";
+
+const USERS_PER_COMPANY = 25;
 
 const outputFlags = {
   to: { kind: kinds.output, help: "the file to write; - for standard output (the default)" },

@@ -1,10 +1,9 @@
 /** `roadbook health`: asks a running server for its health. */
-import { DEFAULT_HOST, DEFAULT_PORT } from "../domain/constants.ts";
 import { paragraph } from "../domain/text.ts";
 import { networkReasonOf } from "../files/errors.ts";
 import { endpoints } from "../http/endpoints.ts";
 import type { HealthBody } from "../http/health.ts";
-import { toUrlHost } from "../http/url.ts";
+import { DEFAULT_HOST, DEFAULT_PORT, toUrlHost } from "../http/url.ts";
 import * as kinds from "../settings/kinds.ts";
 import { declare, UsageError } from "../settings/setting.ts";
 import { parseWebLocation } from "../snapshot/remote/location.ts";

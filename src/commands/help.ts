@@ -1,12 +1,12 @@
 /** Formats the help of the program and of each command, in at most 80 columns. */
-import { DEFAULT_ORIGIN } from "../domain/constants.ts";
 import { paragraph } from "../domain/text.ts";
-import { isFlag, type Setting, usageOf } from "../settings/setting.ts";
+import { DEFAULT_ORIGIN } from "../http/url.ts";
+import { formOf, isFlag, type Setting, usageOf } from "../settings/setting.ts";
 import type { Command } from "./command.ts";
 import { commands, type LoadedCommand } from "./commands.ts";
 
-type HelpEntry = Pick<Setting, "name" | "help" | "variable" | "default">;
-type HelpTable = [heading: string, rows: HelpEntry[]];
+type HelpRow = [term: string, help: string];
+type HelpTable = [heading: string, rows: HelpRow[]];
 
 const COLUMNS = 80;
 export const SUMMARY = "Read-only API server for driver profiles, achievements and name search.";
@@ -22,11 +22,15 @@ const flagNote = paragraph(
   "Every flag can also be set by an environment variable, such as ROADBOOK_PORT for --port of serve;",
   "the flag wins. For a flag that takes no value, set the variable to 1 or 0.",
 );
-const helpRow = { name: "-h, --help", help: "print this help" };
-export const programRows: HelpEntry[] = [{ name: "--version", help: "print the version" }, helpRow];
+const helpRow: HelpRow = ["-h, --help", "print this help"];
+export const programRows: HelpRow[] = [["--version", "print the version"], helpRow];
 
 /** Describes a setting, the variable of an argument, and the default. */
-export function describe({ help, variable, default: text }: Omit<HelpEntry, "name">): string {
+export function describe({
+  help,
+  variable,
+  default: text,
+}: Pick<Setting, "help" | "variable" | "default">): string {
   if (variable !== undefined) return `${help} (variable: ${variable})`;
   return text === undefined ? help : `${help} (default: ${text})`;
 }
@@ -40,8 +44,8 @@ export function groupsOf({ settings }: Command): [string, Setting[]][] {
 export const sentenceOf = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
 export function formatProgramHelp(): string {
-  const rows = Object.entries(commands).map(([name, { summary }]) => ({ name, help: summary }));
-  rows.push({ name: "help [COMMAND]", help: "print this help, or that of a command" });
+  const rows = Object.entries(commands).map(([name, { summary }]): HelpRow => [name, summary]);
+  rows.push(["help [COMMAND]", "print this help, or that of a command"]);
   const tables: HelpTable[] = [
     ["Help", programRows],
     ["Commands", rows],
@@ -52,7 +56,10 @@ export function formatProgramHelp(): string {
 export function formatCommandHelp(name: string, command: LoadedCommand): string {
   const { summary, notes = [], examples, settings } = command;
   const hasFlags = Object.values(settings).some(isFlag);
-  const tables: HelpTable[] = [...groupsOf(command), ["Help", [helpRow]]];
+  const tables = groupsOf(command).map(([heading, settings]): HelpTable => {
+    return [heading, settings.map((setting) => [formOf(setting), describe(setting)])];
+  });
+  tables.push(["Help", [helpRow]]);
   const all = hasFlags ? [...notes, flagNote] : notes;
   const help = formatHelp(usageOf(name, settings), sentenceOf(summary), tables, all);
   const lines = examples.map((example) => `  roadbook ${example}`);
@@ -60,9 +67,9 @@ export function formatCommandHelp(name: string, command: LoadedCommand): string 
 }
 
 function formatHelp(usage: string, summary: string, tables: HelpTable[], notes: readonly string[]) {
-  const indent = 4 + Math.max(...tables.flatMap(([, rows]) => rows.map(({ name }) => name.length)));
-  const formatRow = (row: HelpEntry) =>
-    `  ${row.name}`.padEnd(indent) + wrap(describe(row), COLUMNS - indent, " ".repeat(indent));
+  const indent = 4 + Math.max(...tables.flatMap(([, rows]) => rows.map(([term]) => term.length)));
+  const formatRow = ([term, help]: HelpRow) =>
+    `  ${term}`.padEnd(indent) + wrap(help, COLUMNS - indent, " ".repeat(indent));
   const blocks = [
     `Usage: roadbook ${usage}`,
     wrap(summary, COLUMNS),

@@ -1,24 +1,19 @@
 /** `roadbook import`: builds a snapshot. */
-import { DATABASE_TIMEOUT_MS, MAX_HOLD_MS } from "../domain/constants.ts";
-import { groupDigits, paragraph } from "../domain/text.ts";
+import { groupDigits, paragraph, plural } from "../domain/text.ts";
 import { formatDuration } from "../domain/time.ts";
 import type { WriteReport } from "../import/guard.ts";
 import { importDataset } from "../import/import.ts";
+import { MAX_HOLD_MS } from "../import/old-snapshot.ts";
 import { findSource, type Source } from "../import/source.ts";
 import * as kinds from "../settings/kinds.ts";
 import { declare, parseNamed, UsageError, type Values } from "../settings/setting.ts";
 import { quoteRules } from "../tables/csv-file.ts";
+import { DATABASE_TIMEOUT_MS } from "../tables/table-reader.ts";
 import { dateOrders } from "../tables/times.ts";
-import { command, type Progress, plural, suggestNext } from "./command.ts";
-import {
-  describeWritten,
-  finish,
-  listDetails,
-  readingFlags,
-  toOutcome,
-  write,
-  writingFlags,
-} from "./written.ts";
+import { command } from "./command.ts";
+import { describeWritten, listDetails, toOutcome } from "./report.ts";
+import { type Progress, suggestNext } from "./terminal.ts";
+import { finish, readingFlags, write, writingFlags } from "./writing.ts";
 
 const settings = declare("Flags", {
   source: {

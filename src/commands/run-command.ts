@@ -6,7 +6,6 @@ import {
   isFlag,
   readValue,
   type Settings,
-  termOf,
   UsageError,
   usageOf,
   variableOf,
@@ -42,7 +41,7 @@ export async function runCommand(name: string, args: string[]): Promise<void> {
 function wantsJson({ settings: { json } }: Command, args: string[]): boolean {
   if (!json) return false;
   const variable = process.env[variableOf(json) ?? ""] ?? "";
-  return args.includes(termOf(json)) || parseBoolean(variable) === true;
+  return args.includes(json.name) || parseBoolean(variable) === true;
 }
 
 function readValues(name: string, { settings }: Command, args: string[]) {
@@ -51,13 +50,13 @@ function readValues(name: string, { settings }: Command, args: string[]) {
 
   const values: Record<string, unknown> = {};
   for (const [key, setting] of Object.entries(settings)) {
-    values[key] = readValue(setting, texts.get(termOf(setting)), process.env);
+    values[key] = readValue(setting, texts.get(setting.name), process.env);
   }
 
   for (const [key, setting] of Object.entries(settings)) {
     const isWaived = setting.waivedBy !== undefined && values[setting.waivedBy] === true;
     if (!setting.required || isWaived || values[key] !== undefined) continue;
-    throw new UsageError(`${termOf(setting)} is missing; ${usage}`);
+    throw new UsageError(`${setting.name} is missing; ${usage}`);
   }
   return values;
 }
@@ -69,7 +68,7 @@ function readValues(name: string, { settings }: Command, args: string[]) {
 function readArguments(name: string, settings: Settings, args: string[], usage: string) {
   const all = Object.values(settings);
   const expected = all.filter((setting) => !isFlag(setting));
-  const flags = new Map(all.filter(isFlag).map((setting) => [termOf(setting), setting]));
+  const flags = new Map(all.filter(isFlag).map((flag) => [flag.name, flag]));
   const texts = new Map<string, string[]>();
   const add = (term: string, text: string) => {
     const given = texts.get(term);
@@ -89,7 +88,7 @@ function readArguments(name: string, settings: Settings, args: string[], usage: 
     if (flag === undefined) {
       const argument = expected[0]?.list ? expected[0] : expected.shift();
       if (!argument) throw new UsageError(`too many arguments; ${usage}`);
-      add(termOf(argument), text);
+      add(argument.name, text);
       continue;
     }
 

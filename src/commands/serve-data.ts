@@ -2,14 +2,14 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
+import { plural } from "../domain/text.ts";
 import { reasonOf } from "../files/errors.ts";
 import { isFolder } from "../files/input.ts";
 import { makeTemporaryFolder } from "../files/temporary-folder.ts";
 import { UnlikelyChange } from "../import/guard.ts";
 import { importDataset } from "../import/import.ts";
 import { DatasetError } from "../import/read-dataset.ts";
-import { plural } from "./command.ts";
-import { listDetails } from "./written.ts";
+import { listDetails } from "./report.ts";
 
 /** Data may shrink while somebody works on it, but a wrong column must not publish most people. */
 const OPTIONS = { allowShrink: true, holdMs: 0 };

@@ -2,9 +2,9 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { version } from "../domain/constants.ts";
 import { paragraph } from "../domain/text.ts";
 import { MAX_DURATION_DAYS } from "../domain/time.ts";
+import { version } from "../domain/version.ts";
 import { reasonOf } from "../files/errors.ts";
 import { makeTemporaryFolder, removeLeftovers } from "../files/temporary-folder.ts";
 import type { ResponseFacts } from "../http/app-options.ts";
@@ -30,16 +30,11 @@ import { isSnapshot } from "../snapshot/format/layout.ts";
 import type { RemoteSnapshot } from "../snapshot/remote/remote-snapshot.ts";
 import { demoSnapshot } from "../web/assets.ts";
 import { DOCS_PATH } from "../web/page.ts";
-import {
-  type Commands,
-  command,
-  endOnSignal,
-  nextSignal,
-  STOPPING,
-  writeStdout,
-} from "./command.ts";
+import { type Commands, command } from "./command.ts";
 import type { ImportedData } from "./serve-data.ts";
 import { warnAboutFlags, warnAboutSharedBudget } from "./serve-warnings.ts";
+import { endOnSignal, nextSignal, STOPPING } from "./signals.ts";
+import { writeStdout } from "./terminal.ts";
 
 const HOUR_MS = 3_600_000;
 

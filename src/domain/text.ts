@@ -30,9 +30,16 @@ export function isUrl(name: string): boolean {
   return /^[a-z][a-z\d+.-]*:\/\//i.test(name);
 }
 
+/** Stands for standard input or output, where a file can be given. */
+export const STANDARD = "-";
+
 /** Writes 1234 as 1,234. The first use of `toLocaleString` would take 2 ms. */
 export function groupDigits(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${groupDigits(count)} ${count === 1 ? one : many}`;
 }
 
 export function hasCodePoints(text: string, count: number): boolean {

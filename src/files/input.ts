@@ -4,7 +4,7 @@
  */
 import { constants, createReadStream, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { STANDARD } from "../domain/constants.ts";
+import { STANDARD } from "../domain/text.ts";
 import { codeOf, named, naming, reasonOf } from "./errors.ts";
 
 /** With Node's default of 16 KiB, decompression takes three times as long. */

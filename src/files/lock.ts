@@ -6,14 +6,15 @@ import { chmodSync, lstatSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sqlite } from "#sqlite";
-import { WAIT_MS } from "../domain/constants.ts";
 import { isDamagedDatabase, isLocked } from "./errors.ts";
 
 export interface LockOptions {
-  /** How long to wait for another writer. Defaults to a minute. */
+  /** How long to wait for another writer. Defaults to {@link WAIT_MS}. */
   waitMs?: number | undefined;
   onWait?: (() => void) | undefined;
 }
+
+export const WAIT_MS = 60_000;
 
 /** Thrown after `waitMs`. Names no flag for that time, because not all callers have one. */
 export class BusyError extends Error {

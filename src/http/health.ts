@@ -1,8 +1,8 @@
 /** The health route: versions, the snapshot being served, and the state of its source. */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { apiVersion, version } from "../domain/constants.ts";
 import { Count, Text, UtcTime } from "../domain/model.ts";
+import { apiVersion, version } from "../domain/version.ts";
 import type { Counts } from "../snapshot/format/meta.ts";
 import type { Service } from "./app-options.ts";
 import { endpoints } from "./endpoints.ts";

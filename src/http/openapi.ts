@@ -2,7 +2,6 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
 import examples from "../../data/examples.json" with { type: "json" };
-import { apiVersion } from "../domain/constants.ts";
 import {
   Achievement,
   AchievementEntry,
@@ -12,6 +11,7 @@ import {
   User,
   UserSearchResult,
 } from "../domain/model.ts";
+import { apiVersion } from "../domain/version.ts";
 import { API_PREFIX, endpoints } from "./endpoints.ts";
 import { ErrorBody, type ErrorCode, errors, errorsOf } from "./error-codes.ts";
 import { allowHeaders, fail } from "./errors.ts";

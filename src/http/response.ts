@@ -3,7 +3,7 @@
  * reports it for logs and metrics, which get no path, because that may identify a person.
  */
 import { ElysiaCustomStatusResponse } from "elysia";
-import { apiVersion } from "../domain/constants.ts";
+import { apiVersion } from "../domain/version.ts";
 import type { AppOptions } from "./app-options.ts";
 import { Content, cacheControlOf, JSON_TYPE, type Storage, storages } from "./content.ts";
 import { type Endpoint, endpointOf } from "./endpoints.ts";

@@ -1,4 +1,12 @@
-/** Takes a request's URL apart. Each step takes linear time, and none of them throws. */
+/**
+ * The address of a server, and the parts of a request's URL, of which each is found in linear time and
+ * without an error.
+ */
+
+/** Where a server listens: only on its own machine. */
+export const DEFAULT_HOST = "127.0.0.1";
+export const DEFAULT_PORT = "3000";
+export const DEFAULT_ORIGIN = `http://${DEFAULT_HOST}:${DEFAULT_PORT}`;
 
 /** The origin of a request without a host. */
 export const LOCAL_ORIGIN = "http://localhost";

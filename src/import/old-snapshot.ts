@@ -5,7 +5,6 @@
  */
 import { existsSync } from "node:fs";
 import { eq, gt, lte, sql } from "drizzle-orm";
-import { MAX_HOLD_MS } from "../domain/constants.ts";
 import { isSnapshot, SnapshotError, toSnapshotError } from "../snapshot/format/layout.ts";
 import { readMeta, type Summary } from "../snapshot/format/meta.ts";
 import { openInPlace } from "../snapshot/format/open.ts";
@@ -26,6 +25,9 @@ export interface OldSnapshot extends Summary {
 }
 
 export type OldNames = Required<Pick<OldSnapshot, "name" | "path">>;
+
+/** How long a takedown is remembered, and so the longest time for which an import can hold it. */
+export const MAX_HOLD_MS = 3_600_000;
 
 /** `what` is the kind of file that the command writes, such as "a Roadbook snapshot". */
 export function notOverwritten(target: string, what: string): string {

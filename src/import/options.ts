@@ -1,6 +1,8 @@
 /** The options of `import`, `apply` and `hide`, which are flags of these commands. */
 import type { TableOptions } from "../tables/table-reader.ts";
 
+export const ERRORS_PER_KIND = 5;
+
 export interface ImportOptions extends TableOptions {
   /** The folder with a SELECT for each table, if the source is a database. */
   queries?: string | undefined;
@@ -14,7 +16,7 @@ export interface ImportOptions extends TableOptions {
   decodeHtml?: boolean | undefined;
   /** Whether to skip anything invalid in the dataset; see handle-records.ts. */
   skipInvalid?: boolean | undefined;
-  /** How many errors of each kind to report. Defaults to 5. */
+  /** How many errors of each kind to report. Defaults to {@link ERRORS_PER_KIND}. */
   maxErrors?: number | undefined;
   /** Whether most users, companies or achievements may go, or most of what users have. */
   allowShrink?: boolean | undefined;

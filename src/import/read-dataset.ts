@@ -3,7 +3,6 @@
  * cleaned, validated and given to a handler. An error is final unless the handler skips what is
  * invalid. Errors are grouped by kind, so that errors of one kind never hide another kind.
  */
-import { ERRORS_PER_KIND } from "../domain/constants.ts";
 import type {
   FoundError,
   Location,
@@ -19,7 +18,7 @@ import { groupDigits } from "../domain/text.ts";
 import { InvalidRecord } from "../domain/validate-record.ts";
 import { createCleaner, type OddCount } from "./clean-record.ts";
 import type { Ids } from "./ids.ts";
-import type { ImportOptions } from "./options.ts";
+import { ERRORS_PER_KIND, type ImportOptions } from "./options.ts";
 
 /** Validates the records of a dataset or a change file and applies them to a database. */
 interface RecordHandler<Parsed> {

@@ -4,7 +4,6 @@
  */
 import { eq, getTableColumns, getTableName, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
-import { MAX_ACHIEVEMENT_DEFINITIONS, MAX_ROLE_DEFINITIONS } from "../domain/constants.ts";
 import type { DatasetLine, FoundError, Position, RecordKey } from "../domain/dataset.ts";
 import type { PublicUserLine } from "../domain/model.ts";
 import { groupDigits } from "../domain/text.ts";
@@ -21,6 +20,10 @@ import {
 } from "../snapshot/format/schema.ts";
 import { type Database, prepareText } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
+
+/** Definitions are limited because a server may hold all of them in memory. */
+const MAX_ROLE_DEFINITIONS = 10_000;
+const MAX_ACHIEVEMENT_DEFINITIONS = 100_000;
 
 /** A record that a change deletes, and to which users may still refer. */
 export interface Deletion extends RecordKey {

@@ -4,9 +4,9 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { sql } from "drizzle-orm";
-import { version } from "../domain/constants.ts";
 import { nameKinds } from "../domain/model.ts";
 import { formatTime } from "../domain/time.ts";
+import { version } from "../domain/version.ts";
 import type { Paths } from "../files/replace.ts";
 import { buildNameIndex } from "../search/name-index.ts";
 import { type Summary, writeMeta } from "../snapshot/format/meta.ts";

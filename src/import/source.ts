@@ -1,9 +1,8 @@
 /** Finds out what a source is, or why it can be none, and opens the reader that fits. */
 import { setImmediate } from "node:timers/promises";
-import { STANDARD } from "../domain/constants.ts";
 import type { Item, RecordReader } from "../domain/dataset.ts";
 import { InvalidValue } from "../domain/invalid-value.ts";
-import { isUrl } from "../domain/text.ts";
+import { isUrl, STANDARD } from "../domain/text.ts";
 import { isFolder } from "../files/input.ts";
 import { isSnapshot } from "../snapshot/format/layout.ts";
 import { readMeta } from "../snapshot/format/meta.ts";

@@ -1,6 +1,6 @@
 /** The metrics for Prometheus. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, register } from "prom-client";
-import { version } from "../domain/constants.ts";
+import { version } from "../domain/version.ts";
 import type { ResponseFacts } from "../http/app-options.ts";
 import type { LimiterStatus } from "../limit/limiter.ts";
 import type { Meta } from "../snapshot/format/meta.ts";

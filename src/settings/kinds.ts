@@ -1,8 +1,7 @@
 /** The kinds of values: how each is read from text, and what the library takes instead. */
 
-import { STANDARD } from "../domain/constants.ts";
 import { InvalidValue } from "../domain/invalid-value.ts";
-import { isUrl } from "../domain/text.ts";
+import { isUrl, STANDARD } from "../domain/text.ts";
 import { MAX_DURATION_DAYS, parseDurationOrSeconds } from "../domain/time.ts";
 
 export type Environment = Record<string, string | undefined>;

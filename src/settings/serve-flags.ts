@@ -1,18 +1,13 @@
 /** The flags of `serve`. Most are also options of the library. */
-
-import {
-  DEFAULT_HOST,
-  DEFAULT_PORT,
-  MAX_BYTES_IN_MEMORY,
-  MAX_LOGO_BYTES,
-} from "../domain/constants.ts";
 import { InvalidValue } from "../domain/invalid-value.ts";
 import { type Language, languages } from "../domain/languages.ts";
 import { isUrl, paragraph } from "../domain/text.ts";
 import { parseFault } from "../http/parse-fault.ts";
+import { DEFAULT_HOST, DEFAULT_PORT } from "../http/url.ts";
 import { parseCidr } from "../limit/client-address.ts";
+import { MAX_BYTES_IN_MEMORY } from "../snapshot/format/open.ts";
 import { parseS3Location, parseWebLocation } from "../snapshot/remote/location.ts";
-import { DEFAULT_TITLE } from "../web/brand.ts";
+import { DEFAULT_TITLE, MAX_LOGO_BYTES } from "../web/brand.ts";
 import * as kinds from "./kinds.ts";
 import { declare, type Values } from "./setting.ts";
 
@@ -90,7 +85,7 @@ export const sharedSettings = {
       help: `a PNG, or an SVG with a viewBox, of at most ${MAX_LOGO_BYTES / 1024} KB next to the name`,
     },
     links: {
-      name: "--link TEXT=URL",
+      name: "--link",
       kind: kinds.link,
       list: ";",
       help: paragraph(
@@ -119,7 +114,7 @@ export const sharedSettings = {
       help: "do not count searches from these addresses, such as those of your own servers; repeatable",
     },
     trustedProxies: {
-      name: "--trusted-proxy CIDR",
+      name: "--trusted-proxy",
       kind: cidr,
       list: ",",
       help: "trust X-Forwarded-For, -Proto and -Host from these addresses; repeatable",
@@ -140,7 +135,7 @@ export const sharedSettings = {
   }),
   ...declare("Fault injection, for tests", {
     faults: {
-      name: "--fault FAULT",
+      name: "--fault",
       kind: kinds.parsedBy("FAULT", parseFault),
       list: ";",
       help: "inject a fault, such as search:status=503,rate=0.1; repeatable",
@@ -162,7 +157,6 @@ export const serveSettings = {
       help: "the snapshot to serve: a file, or an https:// or s3:// URL (default: the bundled data)",
     },
     data: {
-      name: "--data FILE|FOLDER",
       kind: kinds.text("FILE|FOLDER"),
       help: paragraph(
         "a dataset, a CSV file of users or a folder of CSV files to import and serve, and again",

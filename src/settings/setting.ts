@@ -7,7 +7,7 @@ import type * as kinds from "./kinds.ts";
 
 /** A flag or an argument of a command. */
 export interface Setting {
-  /** As shown in the help: `--port N`, or `FILE` for an argument. */
+  /** `--port`, or `FILE` for an argument. */
   name: string;
   /** The heading in the help. */
   group: string;
@@ -34,7 +34,7 @@ export type Settings = Record<string, Setting>;
 export function declare<Rows extends Record<string, Declaration>>(heading: string, rows: Rows) {
   const settings = Object.entries(rows).map(([key, row]) => {
     const words = key.replace(/Ms$/, "").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    const { name = `--${words} ${row.kind.value ?? ""}`.trim() } = row;
+    const { name = `--${words}` } = row;
     return [key, { ...row, name, group: isFlag({ name }) ? heading : "Arguments" }];
   });
   return Object.fromEntries(settings) as {
@@ -44,21 +44,24 @@ export function declare<Rows extends Record<string, Declaration>>(heading: strin
 
 export const isFlag = ({ name }: Pick<Setting, "name">) => name.startsWith("--");
 
-/** Returns a flag without its value, or the name of an argument. */
-export const termOf = ({ name }: Setting) => name.replace(/ .*/, "");
+/** A flag with its value, or the name of an argument, as the help shows them. */
+export function formOf({ name, kind }: Setting): string {
+  return isFlag({ name }) && kind.value ? `${name} ${kind.value}` : name;
+}
 
 /** Returns the environment variable that sets a flag or argument, if there is one. */
 export function variableOf(setting: Setting): string | undefined {
   if (!isFlag(setting)) return setting.variable;
-  return `ROADBOOK_${termOf(setting).slice(2).toUpperCase().replaceAll("-", "_")}`;
+  return `ROADBOOK_${setting.name.slice(2).toUpperCase().replaceAll("-", "_")}`;
 }
 
 /** Names a command with its arguments and its required flags. */
 export function usageOf(name: string, settings: Settings): string {
   const all = Object.values(settings);
   const needed = all.filter((setting) => setting.required || !isFlag(setting));
-  const terms = needed.map(({ name, required, variable }) => {
-    return required && !variable ? name : `[${name}]`;
+  const terms = needed.map((setting) => {
+    const form = formOf(setting);
+    return setting.required && !setting.variable ? form : `[${form}]`;
   });
   if (all.some(isFlag)) terms.push("[flags]");
   return [name, ...terms].join(" ");
@@ -94,7 +97,7 @@ export function exitCodeOf(error: unknown): number {
 export function readValue(setting: Setting, texts: string[] | undefined, env: kinds.Environment) {
   const { kind, list } = setting;
   const variable = variableOf(setting) ?? "";
-  const name = texts ? termOf(setting) : variable;
+  const name = texts ? setting.name : variable;
   const given = texts ?? [env[variable]].filter((text) => text !== undefined);
   const parse = (text: string) => {
     // An empty value is an error, because an empty host would listen on every address.

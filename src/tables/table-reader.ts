@@ -4,7 +4,6 @@
  */
 import { readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { DATABASE_TIMEOUT_MS } from "../domain/constants.ts";
 import {
   type Item,
   OWN_IDS,
@@ -24,8 +23,10 @@ import { createRowConverter, type RowConverter } from "./row-converter.ts";
 import { createTable, type ReadHooks, type Table, type TableSource, type Tables } from "./table.ts";
 import { readUserPages } from "./user-reader.ts";
 
+export const DATABASE_TIMEOUT_MS = 120_000;
+
 export interface TableOptions extends ReadHooks, CsvOptions {
-  /** How long to wait for each page of rows from a database server. */
+  /** How long to wait for each page of rows from a database server. Defaults to two minutes. */
   timeoutMs?: number | undefined;
 }
 

@@ -2,13 +2,13 @@
 import { colord, extend } from "colord";
 import a11yPlugin from "colord/plugins/a11y";
 import mixPlugin from "colord/plugins/mix";
-import { MAX_LOGO_BYTES } from "../domain/constants.ts";
 import { InvalidValue } from "../domain/invalid-value.ts";
 import type { Language } from "../domain/languages.ts";
 import { hash } from "../files/bytes.ts";
 
 extend([a11yPlugin, mixPlugin]);
 
+export const MAX_LOGO_BYTES = 256 * 1024;
 export const DEFAULT_TITLE = "Roadbook";
 export const DEFAULT_ACCENT = "#ffc61a";
 

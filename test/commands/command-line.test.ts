@@ -16,7 +16,7 @@ import {
   timeOrZero,
 } from "../../src/settings/kinds.ts";
 import { serveSettings } from "../../src/settings/serve-flags.ts";
-import { readValue, UsageError } from "../../src/settings/setting.ts";
+import { formOf, readValue, UsageError } from "../../src/settings/setting.ts";
 import { makeSnapshot } from "../datasets.ts";
 import { fixture, makeCertificate, temporaryFolder } from "../support.ts";
 
@@ -133,7 +133,7 @@ test.each(Object.entries(commands))(
   (name, command) => {
     const help = formatCommandHelp(name, command);
     expect(formatProgramHelp()).toContain(`\n  ${name} `);
-    for (const setting of Object.values(command.settings)) expect(help).toContain(setting.name);
+    for (const setting of Object.values(command.settings)) expect(help).toContain(formOf(setting));
     expect(help).toMatch(/\n\nExamples:(\n {2}roadbook .*){2,3}$/);
     for (const line of `${help}\n${formatProgramHelp()}`.split("\n")) {
       expect(line.length).toBeLessThanOrEqual(80);

@@ -17,8 +17,8 @@ import { basename, dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { formatManPage } from "../../scripts/release/man.ts";
 import { loadCommands } from "../../src/commands/commands.ts";
-import { version } from "../../src/domain/constants.ts";
-import { isFlag, termOf, variableOf } from "../../src/settings/setting.ts";
+import { version } from "../../src/domain/version.ts";
+import { isFlag, variableOf } from "../../src/settings/setting.ts";
 import { makeSnapshot, runSql } from "../datasets.ts";
 import {
   codeBlocks,
@@ -206,7 +206,7 @@ test("the manual page lists every command, flag and variable", async () => {
   for (const [name, { settings }] of Object.entries(await loadCommands())) {
     expect(manPage).toContain(`.SS "roadbook ${name}`);
     for (const setting of Object.values(settings).filter(isFlag)) {
-      expect(manPage).toContain(termOf(setting).replaceAll("-", "\\-"));
+      expect(manPage).toContain(setting.name.replaceAll("-", "\\-"));
       expect(manPage).toContain(`.B ${variableOf(setting)}\n`);
     }
   }

@@ -10,7 +10,7 @@ import {
   updateNames,
   webAddress,
 } from "../../scripts/release/version.ts";
-import { version as current } from "../../src/domain/constants.ts";
+import { version as current } from "../../src/domain/version.ts";
 import { codeBlocks, root, run, temporaryFolder, tryProgram } from "../support.ts";
 
 const documents = readDocuments();

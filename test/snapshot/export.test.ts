@@ -7,7 +7,6 @@ import addFormats from "ajv-formats";
 import fc from "fast-check";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { seedDataset } from "../../src/community/community.ts";
-import { version } from "../../src/domain/constants.ts";
 import { datasetSchema } from "../../src/domain/dataset.ts";
 import { cleanName } from "../../src/domain/text.ts";
 import {
@@ -17,6 +16,7 @@ import {
   validateMarker,
   validateRecord,
 } from "../../src/domain/validate-record.ts";
+import { version } from "../../src/domain/version.ts";
 import { createCleaner } from "../../src/import/clean-record.ts";
 import { exportDataset } from "../../src/snapshot/format/records.ts";
 import { sealFile } from "../../src/snapshot/format/seal.ts";

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { sqlite } from "#sqlite";
-import { version } from "../../src/domain/constants.ts";
 import type { DatasetLine } from "../../src/domain/dataset.ts";
+import { version } from "../../src/domain/version.ts";
 import { buildSnapshot } from "../../src/import/import.ts";
 import { parseHeader, SCHEMA_VERSION } from "../../src/snapshot/format/layout.ts";
 import { listRecords } from "../../src/snapshot/format/records.ts";

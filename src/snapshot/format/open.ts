@@ -1,7 +1,6 @@
 /** Opens snapshots after verifying every byte, in place or as a private copy. */
 import { join } from "node:path";
 import { sqlite } from "#sqlite";
-import { MAX_BYTES_IN_MEMORY } from "../../domain/constants.ts";
 import { copyIfSpace } from "../../files/bytes.ts";
 import { isFileSystemError, reasonOf } from "../../files/errors.ts";
 import { openFile } from "../../files/input.ts";
@@ -17,6 +16,9 @@ import {
   verifyChecksum,
 } from "./layout.ts";
 import { type Meta, readMeta } from "./meta.ts";
+
+/** A snapshot of up to this size is read into memory. A larger one is copied and mapped. */
+export const MAX_BYTES_IN_MEMORY = 8_000_000;
 
 /** The caller must close `db`. */
 export type VerifiedDatabase = { db: Database; sha256: string };

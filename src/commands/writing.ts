@@ -1,0 +1,109 @@
+/** What the commands that write a snapshot have in common: flags, and how they begin and end. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { plural } from "../domain/text.ts";
+import { formatDuration } from "../domain/time.ts";
+import { reasonOf } from "../files/errors.ts";
+import { BusyError, WAIT_MS } from "../files/lock.ts";
+import type { ReplaceOptions } from "../files/replace.ts";
+import { ERRORS_PER_KIND } from "../import/options.ts";
+import { DatasetError } from "../import/read-dataset.ts";
+import * as kinds from "../settings/kinds.ts";
+import { readChecksum } from "../snapshot/format/layout.ts";
+import { json } from "./command.ts";
+import { ENDING, endOnSignal } from "./signals.ts";
+import { type Progress, startProgress, writeSummary } from "./terminal.ts";
+
+/** The last request of `--confirm` has this time for a response, which says why. */
+const LAST_REQUEST_MS = 1000;
+const POLL_MS = 100;
+
+/** The flags of commands that read lines. */
+export const readingFlags = {
+  expectEnd: { kind: kinds.boolean, help: 'fail unless the last line is {"type":"end","lines":N}' },
+  allowShrink: { kind: kinds.boolean, help: "allow losing most users or most of what they have" },
+  maxErrors: {
+    kind: kinds.integer(1, 1_000_000),
+    default: String(ERRORS_PER_KIND),
+    help: "errors to show per kind",
+  },
+};
+
+export const writingFlags = {
+  idMap: { kind: kinds.text("FILE"), help: "allow ids of any kind, kept as integers in this file" },
+  waitMs: {
+    kind: kinds.time,
+    default: formatDuration(WAIT_MS),
+    help: "how long to wait for writers, then --confirm",
+  },
+  confirm: { kind: kinds.baseUrl, help: "fail unless the server there serves the new snapshot" },
+  json,
+};
+
+/** Completes errors: counts the problems in `input`, or names the flag for how long to wait. */
+export async function write<T>(
+  input: string,
+  run: (hooks: ReplaceOptions, progress: Progress) => Promise<T>,
+): Promise<T> {
+  const progress = startProgress();
+  const onWait = () => progress.show("waiting for another command to finish writing");
+  try {
+    return await endOnSignal((onCommit) => run({ onCommit, onWait }, progress));
+  } catch (error) {
+    if (error instanceof BusyError) throw new Error(`${error.message}; --wait sets this time`);
+    if (!(error instanceof DatasetError)) throw error;
+    const count = plural(error.count, "error");
+    throw new Error(`${count} in the ${input}; nothing was written\n${error.message}`);
+  } finally {
+    progress.end();
+  }
+}
+
+interface FinishOptions {
+  json: boolean;
+  /** The URL of a server that must serve the new snapshot. */
+  confirm: string | undefined;
+  waitMs: number;
+}
+
+/** Says what was done, and waits for the server. With --json, a failure to wait is all it says. */
+export async function finish(
+  to: string | undefined,
+  { json, confirm, waitMs }: FinishOptions,
+  lines: readonly string[],
+  outcome: object,
+): Promise<void> {
+  if (!json) writeSummary(`${lines.join("\n")}\n`);
+  if (confirm && to !== undefined) await confirmServed(to, confirm, waitMs);
+  if (!json) return;
+  const seconds = Number((performance.now() / 1000).toFixed(3));
+  writeSummary(`${JSON.stringify({ snapshot: to ?? null, ...outcome, seconds })}\n`);
+}
+
+/** Waits until the server at `url` serves the file at `path`. Throws after `waitMs` or a signal. */
+async function confirmServed(path: string, url: string, waitMs: number): Promise<void> {
+  let endMs = performance.now() + waitMs;
+  const giveUp = () => {
+    endMs = 0;
+  };
+  for (const signal of ENDING) process.once(signal, giveUp);
+
+  for (;;) {
+    const leftMs = Math.ceil(endMs - performance.now());
+    const limitMs = Math.max(leftMs, LAST_REQUEST_MS);
+    const reason = await findDifference(path, url, limitMs).catch(reasonOf);
+    if (reason === undefined) return;
+
+    const problem = `${path} was written, but not confirmed: ${reason}`;
+    if (performance.now() >= endMs) throw new Error(problem);
+    await sleep(POLL_MS);
+  }
+}
+
+/** Returns undefined if the server has the SHA-256 at the end of the file, whoever wrote it last. */
+async function findDifference(path: string, url: string, limitMs: number) {
+  const { fetchHealth, NOT_SERVED, REQUEST_MS } = await import("./health.ts");
+  const health = await fetchHealth(url, Math.min(limitMs, REQUEST_MS));
+  const { snapshot, refused_replacement: reason } = health;
+  if (snapshot.sha256 === (await readChecksum(path))) return undefined;
+  return reason ? NOT_SERVED + reason : `the server serves a snapshot of ${snapshot.built_at}`;
+}
