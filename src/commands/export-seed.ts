@@ -8,7 +8,7 @@ import { withEndLine } from "../domain/dataset.ts";
 import { STANDARD } from "../domain/text.ts";
 import { naming } from "../files/errors.ts";
 import { readFileBytes, readLines } from "../files/input.ts";
-import { type Paths, replaceFile } from "../files/replace.ts";
+import { type NewFile, replaceFile } from "../files/replace.ts";
 import { notOverwritten } from "../import/old-snapshot.ts";
 import * as kinds from "../settings/kinds.ts";
 import { declare, UsageError } from "../settings/setting.ts";
@@ -72,9 +72,9 @@ async function writeLines(lines: Iterable<string>, to = STANDARD, force: boolean
     }
     return;
   }
-  const write = async (paths: Paths) => {
-    if (!force && existsSync(paths.old)) await refuseForeign(paths.old, to);
-    await writeChunks(paths, lines);
+  const write = async (file: NewFile) => {
+    if (!force && existsSync(file.old)) await refuseForeign(file.old, to);
+    await writeChunks(file, lines);
   };
   await endOnSignal((onCommit) => replaceFile(to, write, { onCommit }));
 }
@@ -92,15 +92,15 @@ async function writeTables(folder: string, force: boolean, options: CommunityOpt
   }
   const writeAll = async () => {
     for (const { table, path } of files) {
-      await replaceFile(path, (paths) => writeChunks(paths, toCsv(table, seedDataset(options))));
+      await replaceFile(path, (file) => writeChunks(file, toCsv(table, seedDataset(options))));
     }
   };
   await endOnSignal(writeAll, { left: `${folder} is incomplete` });
 }
 
-async function writeChunks({ next }: Paths, lines: Iterable<string>): Promise<void> {
-  // Opens without creating, because the file must stay gone if a signal has removed it.
-  await pipeline(chunksOf(lines), createWriteStream(next, { flags: "r+" }));
+async function writeChunks({ next, commit }: NewFile, lines: Iterable<string>): Promise<void> {
+  await pipeline(chunksOf(lines), createWriteStream(next));
+  await commit();
 }
 
 /** Joins lines to chunks of some 64 KB. */

@@ -1,4 +1,11 @@
-/** Replaces files atomically: a new file is written beside the old one, flushed, and renamed. */
+/**
+ * Replaces files atomically: a new file is written in a folder beside the old one, flushed, and renamed.
+ *
+ *     await replaceFile("list.txt", async ({ next, commit }) => {
+ *       await writeFile(next, "one line");
+ *       await commit();
+ *     });
+ */
 import * as fs from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -7,12 +14,17 @@ import { codeOf, naming } from "./errors.ts";
 import { type LockOptions, lock, waitForLock } from "./lock.ts";
 import { makeTemporaryFolder, removeLeftovers } from "./temporary-folder.ts";
 
-/**
- * `old` may be missing but is no symbolic link. The others are empty: `next` becomes the new file
- * or, if it stays empty, `work`.
- */
-export type Paths = Record<"next" | "work" | "old", string>;
-type Write<T> = (paths: Paths) => Promise<T>;
+/** A file that will replace another. */
+export interface NewFile {
+  /** Where to write it. Other files can be written into the same folder, which only this user can open. */
+  next: string;
+  /** The file that will be replaced, which may be missing but is no symbolic link. */
+  old: string;
+  /** Puts the new file, or another one from its folder, in place of the old one. */
+  commit(file?: string): Promise<void>;
+}
+
+type Write<T> = (file: NewFile) => Promise<T>;
 
 /** How long to wait for other programs to close a file. */
 const BUSY_MS = 5000;
@@ -28,35 +40,51 @@ interface CommitOptions {
 export interface ReplaceOptions extends LockOptions, CommitOptions {}
 
 /**
- * Calls `write`, then moves the new file to `target` or, if that is a symbolic link, to the file it
- * leads to. The new file gets the mode of the old one and, if this process is root, its owner. If
- * the process is killed, the next call for a file in the same folder removes what is left.
+ * Calls `write`, which must commit. If `target` is a symbolic link, this replaces the file it leads to.
+ * The new file gets the mode of the old one and, if this process is root, its owner. If the process is
+ * killed, the next call for a file in the same folder removes what is left.
  *
  * An error of the file system in `write` names the new file, so `write` must name all other files.
  */
-export function replaceFile<T>(target: string, write: Write<T>, options: CommitOptions = {}) {
+export function replaceFile<T>(
+  target: string,
+  write: Write<T>,
+  { mode, onCommit }: CommitOptions = {},
+): Promise<T> {
   return naming(target, "write", async () => {
     const old = findReplaceable(target);
     await removeLeftovers(dirname(old));
     using temporary = makeTemporaryFolder(dirname(old));
-    return await replaceBy(join(temporary.folder, "new"), old, write, options);
+    const next = join(temporary.folder, "new");
+
+    async function commit(file = next): Promise<void> {
+      await finishFile(file, old, mode);
+      onCommit?.();
+      // Asynchronous, because renaming also deletes the old file, which takes 0.2 s for a gigabyte.
+      await renameWhenFree(file, old);
+      flushFolder(dirname(old));
+    }
+    return await write({ next, old, commit });
   });
 }
 
-/** For one writer at a time, which removes what a killed one left, because the names are fixed. */
-export function replaceLocked<T>(target: string, write: Write<T>, options: ReplaceOptions = {}) {
+/** For one writer at a time, which has the lock until the file is replaced. */
+export function replaceLocked<T>(
+  target: string,
+  write: Write<T>,
+  options: ReplaceOptions = {},
+): Promise<T> {
   return naming(target, "write", async () => {
-    const old = findReplaceable(target);
-    const lockFile = hiddenBeside(old, "lock");
+    const lockFile = lockFileOf(findReplaceable(target));
     using _lock = await waitForLock(target, () => lock(lockFile), options);
-    return await replaceBy(hiddenBeside(old, "new"), old, write, options);
+    return await replaceFile(target, write, options);
   });
 }
 
 /** Whether the file is missing, and no other process can be making it. */
 export function isMissing(target: string): boolean {
   const isThere = fs.lstatSync(target, { throwIfNoEntry: false }) !== undefined;
-  return !isThere && !fs.existsSync(hiddenBeside(target, "lock"));
+  return !isThere && !fs.existsSync(lockFileOf(target));
 }
 
 /** Follows symbolic links to the file that would be replaced, which may be missing. */
@@ -79,35 +107,6 @@ function followLinks(target: string): string {
   return file;
 }
 
-async function replaceBy<T>(next: string, old: string, write: Write<T>, options: CommitOptions) {
-  const work = `${next}.work`;
-  // SQLite would apply the journal of a killed writer to the next writer's file.
-  const own = [next, work, `${next}-journal`, `${work}-journal`];
-  const discard = () => {
-    for (const each of own) fs.rmSync(each, { force: true });
-  };
-
-  discard();
-  // A signal ends the process in the middle of `write`.
-  process.on("exit", discard);
-  try {
-    // Only the owner can read the new file until it has the permissions of the old one.
-    for (const each of [next, work]) fs.writeFileSync(each, "", { flag: "wx", mode: 0o600 });
-    const result = await write({ next, work, old });
-    const made = fs.statSync(next).size > 0 ? next : work;
-    await finishFile(made, old, options.mode);
-
-    options.onCommit?.();
-    // Asynchronous, because renaming also deletes the old file, which takes 0.2 s for a gigabyte.
-    await renameWhenFree(made, old);
-    flushFolder(dirname(old));
-    return result;
-  } finally {
-    discard();
-    process.off("exit", discard);
-  }
-}
-
 /** On Windows, a program that has the old file open, such as a virus scanner, delays this. */
 async function renameWhenFree(from: string, to: string): Promise<void> {
   const endMs = performance.now() + BUSY_MS;
@@ -122,8 +121,7 @@ async function renameWhenFree(from: string, to: string): Promise<void> {
   }
 }
 
-const hiddenBeside = (file: string, ending: string) =>
-  join(dirname(file), `.${basename(file)}.${ending}`);
+const lockFileOf = (file: string) => join(dirname(file), `.${basename(file)}.lock`);
 
 /** Gives the new file the mode and, if this process is root, the owner of the old one. Flushes it. */
 async function finishFile(

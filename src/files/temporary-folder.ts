@@ -2,7 +2,7 @@
  * Makes folders for temporary files on disk. A killed process cannot remove its folder, so the next
  * process that makes one in the same place does, unless a lock shows that it is still in use.
  */
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { lstat, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -64,9 +64,18 @@ function lockIfPossible(path: string): Disposable | undefined {
 
 /** Removes this user's folders in `parent` whose processes were killed. */
 export async function removeLeftovers(parent: string): Promise<void> {
-  for (const name of await readdir(parent).catch(() => [])) {
+  for (const name of listFolder(parent)) {
     // If this fails, the folder stays for the next start. Another process may be removing it.
     if (/^roadbook-\w{6}$/.test(name)) await removeUnused(join(parent, name)).catch(() => {});
+  }
+}
+
+/** Without waiting, so that a stream that is read next has no time to fail unobserved. */
+function listFolder(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
   }
 }
 

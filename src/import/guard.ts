@@ -10,9 +10,10 @@ import type { RecordType } from "../domain/dataset.ts";
 import { groupDigits } from "../domain/text.ts";
 import type { Summary, Totals } from "../snapshot/format/meta.ts";
 import type { Database } from "../sqlite/driver.ts";
-import { HIDE_ELSEWHERE, type OldSnapshot } from "./old-snapshot.ts";
+import type { OldSnapshot } from "./old-snapshot.ts";
 import type { ImportOptions } from "./options.ts";
 import type { ReadReport, SkippedErrors } from "./read-dataset.ts";
+import { HIDE_ELSEWHERE } from "./takedowns.ts";
 
 /** How a new snapshot differs from the old one. */
 export interface Differences {
@@ -60,7 +61,7 @@ export function guard(
 ): Differences {
   const found = compareRows(db, changed);
   // A change file names users by ids that have not changed.
-  const isHeld = changed === undefined && old.takedowns.length > 0;
+  const isHeld = changed === undefined && old.hasTakedowns;
   refuse(old.name, isHeld, {
     "--allow-renames": allowRenames ? undefined : findRenames(found),
     "--allow-shrink": allowShrink ? undefined : findLoss(db, old, after, found),
@@ -92,7 +93,7 @@ export function refuseEmpty(
 
 /** While takedowns are held, a file in which others have their ids would publish these people. */
 function limitOf(old: OldSnapshot | undefined): number {
-  return old && old.takedowns.length > 0 ? MAX_PRIVATE : MAX_UNGUARDED;
+  return old?.hasTakedowns ? MAX_PRIVATE : MAX_UNGUARDED;
 }
 
 /**

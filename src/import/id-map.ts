@@ -9,12 +9,12 @@ import { type RawRecord, type RecordKey, type RecordType, recordTypes } from "..
 import { toKey } from "../domain/keys.ts";
 import { isDamagedDatabase, named, naming } from "../files/errors.ts";
 import { type LockOptions, waitForLock } from "../files/lock.ts";
-import { type Paths, replaceFile } from "../files/replace.ts";
+import { replaceFile } from "../files/replace.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 
 interface MapOptions extends LockOptions {
   /** Whether keys are only looked up, which another command that adds keys does not prevent. */
-  readsOnly: boolean;
+  readsOnly?: boolean;
 }
 
 const MAX_REMEMBERED = 100_000;
@@ -22,7 +22,7 @@ const MAX_REMEMBERED = 100_000;
 /** Opens and locks the file. A missing one is an empty map, which is written when it is committed. */
 export async function openIdMap(
   path: string,
-  { readsOnly, ...waiting }: MapOptions,
+  { readsOnly = false, ...waiting }: MapOptions,
 ): Promise<IdMap> {
   const isNew = hasNoKeys(path);
   const { $client: db } = isNew ? sqlite.openTemporary() : sqlite.openWritable(path);
@@ -138,11 +138,15 @@ function createMap(path: string, db: Sqlite, isNew: boolean) {
 
 /** Writes a new map. Only its owner can read it, because it has the keys of private users. */
 function writeNew(path: string, db: Sqlite): Promise<void> {
-  const write = async ({ next, old }: Paths) => {
-    db.prepare("VACUUM INTO ?").run(next);
-    if (!hasNoKeys(old)) throw new Error(`another import has made ${path} meanwhile; try again`);
-  };
-  return replaceFile(path, write, { mode: 0o600 });
+  return replaceFile(
+    path,
+    async ({ next, old, commit }) => {
+      db.prepare("VACUUM INTO ?").run(next);
+      if (!hasNoKeys(old)) throw new Error(`another import has made ${path} meanwhile; try again`);
+      await commit();
+    },
+    { mode: 0o600 },
+  );
 }
 
 function hasNoKeys(path: string): boolean {
@@ -173,4 +177,18 @@ function createTables(db: Sqlite, path: string): void {
     `id INTEGER PRIMARY KEY AUTOINCREMENT, ${name} TEXT NOT NULL UNIQUE`;
   for (const type of recordTypes) db.exec(`CREATE TABLE ${type} (${columns("key")})`);
   db.exec(`CREATE TABLE mark (${columns("mark")})`);
+}
+
+/** Returns why a snapshot with this mark was not made with this map, and what to do. */
+export function findMismatch(
+  name: string,
+  mark: string | undefined,
+  map: IdMap | undefined,
+): string | undefined {
+  if (mark === undefined) return map && `${name} was made without an id map; leave out --id-map`;
+  if (map?.findMark(mark) !== undefined) return undefined;
+
+  if (!map) return `${name} was made with an id map; give that file with --id-map`;
+  const problem = `${map.path} is not the id map of ${name}`;
+  return `${problem}; give the file that ${name} was made with, and no older copy`;
 }

@@ -9,14 +9,10 @@
  * import would publish the one who asked to be hidden. So the map must have the marks of all numbers.
  */
 import type { RawRecord, RecordKey, SourceIds } from "../domain/dataset.ts";
-import { type IdMap, openIdMap } from "./id-map.ts";
-import { HIDE_ELSEWHERE, type OldSnapshot } from "./old-snapshot.ts";
+import { findMismatch, type IdMap, openIdMap } from "./id-map.ts";
+import type { OldSnapshot } from "./old-snapshot.ts";
 import type { ImportOptions } from "./options.ts";
-
-type IdOptions = ImportOptions & {
-  /** Whether ids of the map are only looked up. */
-  readsOnly?: boolean;
-};
+import { HIDE_ELSEWHERE } from "./takedowns.ts";
 
 export type Ids = Awaited<ReturnType<typeof openIds>>;
 
@@ -24,10 +20,9 @@ export type Ids = Awaited<ReturnType<typeof openIds>>;
 export async function openIds(
   source: SourceIds,
   old: OldSnapshot | undefined,
-  { idMap, force, readsOnly = false, waitMs, onWait }: IdOptions,
+  { idMap, force, waitMs, onWait }: ImportOptions,
 ) {
-  const opening = { readsOnly, waitMs, onWait };
-  const map = idMap === undefined ? undefined : await openIdMap(idMap, opening);
+  const map = idMap === undefined ? undefined : await openIdMap(idMap, { waitMs, onWait });
   const close = () => map?.[Symbol.dispose]();
   try {
     refuseOthers(source, old, map, force);
@@ -39,22 +34,12 @@ export async function openIds(
   /** The map if the source has keys, and not a snapshot's numbers. */
   const translator = source.kind === "own" ? map : undefined;
   /** The mark of the new snapshot, if the source has a snapshot's numbers. */
-  const givenMark = source.kind === "own" ? undefined : laterMark(source.mark, old?.mark, map);
+  const givenMark = source.kind === "own" ? undefined : laterMark(source.mark, old?.id_map, map);
   return {
     /** Adds a mark for new keys to the map. Returns the mark for the snapshot that is written. */
     addMark: (): string | undefined => givenMark ?? translator?.addMark(),
     /** Replaces the keys in a record of the source by numbers. */
     translate: (record: RawRecord): void => translator?.translate(record),
-    /** Returns the id of a user, whom a command names by a key or, without a map, by the id. */
-    findUser(given: number | string): number | undefined {
-      if (map) return map.find("user", given);
-      return typeof given === "number" ? given : undefined;
-    },
-    /** Returns the key of the user who has this number, for a person who gives the number instead. */
-    findKey(given: number | string): string | undefined {
-      const id = Number(given);
-      return Number.isSafeInteger(id) ? map?.findKey({ type: "user", id }) : undefined;
-    },
     /** Returns the id of a record as its source has it, for messages. */
     inSource: (record: RecordKey): string | number => translator?.findKey(record) ?? record.id,
     /** Must come before the snapshot is replaced, so that no id that was served is lost. */
@@ -73,7 +58,7 @@ function refuseOthers(
   const conflict = findConflict(source, old, map);
   if (conflict === undefined) return;
   if (!force) throw new Error(conflict);
-  if (!old || old.takedowns.length === 0) return;
+  if (!old?.hasTakedowns) return;
 
   const problem = "takedowns of the last hour cannot be kept if ids belong to others";
   throw new Error(`${problem}; wait, or ${HIDE_ELSEWHERE}`);
@@ -85,28 +70,15 @@ function findConflict(
   old: OldSnapshot | undefined,
   map: IdMap | undefined,
 ): string | undefined {
-  if (source.kind === "own") return old && findMismatch(old.name, old.mark, map);
+  if (source.kind === "own") return old && findMismatch(old.name, old.id_map, map);
 
   const hasMark = source.mark !== undefined;
   const mismatch = hasMark && map ? findMismatch("the dataset", source.mark, map) : undefined;
-  if (mismatch !== undefined || !old || source.mark === old.mark) return mismatch;
-  if (hasMark && old.mark !== undefined && map) return findMismatch(old.name, old.mark, map);
+  if (mismatch !== undefined || !old || source.mark === old.id_map) return mismatch;
+  if (hasMark && old.id_map !== undefined && map) return findMismatch(old.name, old.id_map, map);
 
   const cure = "choose another --to, or give the id map of both with --id-map";
   return `the numbers in the dataset are not those in ${old.name}; ${cure}`;
-}
-
-function findMismatch(
-  name: string,
-  mark: string | undefined,
-  map: IdMap | undefined,
-): string | undefined {
-  if (mark === undefined) return map && `${name} was made without an id map; leave out --id-map`;
-  if (map?.findMark(mark) !== undefined) return undefined;
-
-  if (!map) return `${name} was made with an id map; give that file with --id-map`;
-  const problem = `${map.path} is not the id map of ${name}`;
-  return `${problem}; give the file that ${name} was made with, and no older copy`;
 }
 
 /**

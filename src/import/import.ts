@@ -12,24 +12,31 @@
  * | clean-record.ts | the name is "Ann" |
  * | row-writer.ts | valid, so a row of the table `user`; a private user is an id in `private_user` |
  * | handle-records.ts | after the last record: the user's company, roles and achievements exist |
- * | old-snapshot.ts | not hidden by `hide` or `apply` in the last hour |
+ * | takedowns.ts | not hidden by `hide` or `apply` in the last hour |
  * | guard.ts | most of those who were public still are, under their names |
- * | snapshot-writer.ts | found by n-grams of the name; the file is complete |
+ * | search/name-index.ts | found by n-grams of the name |
+ * | snapshot-writer.ts | in a file that is complete |
  */
+import { setImmediate } from "node:timers/promises";
 import { sqlite } from "#sqlite";
 import { InvalidValue } from "../domain/invalid-value.ts";
+import { nameKinds } from "../domain/model.ts";
 import { naming, TEMPORARY_DATABASE } from "../files/errors.ts";
-import { findFile, type Paths, replaceLocked } from "../files/replace.ts";
+import { type NewFile, replaceLocked } from "../files/replace.ts";
+import { buildNameIndex } from "../search/name-index.ts";
 import { summarize } from "../snapshot/format/meta.ts";
+import { createIndexes, createSchema } from "../snapshot/format/schema.ts";
+import type { Database } from "../sqlite/driver.ts";
 import { guard, refuseEmpty, type WriteReport } from "./guard.ts";
 import { createSkippingHandler, createStrictHandler } from "./handle-records.ts";
 import { openIds } from "./ids.ts";
 import type { LineSource } from "./line-reader.ts";
-import { holdTakedowns, type OldNames, readOldSnapshot } from "./old-snapshot.ts";
+import { readOldSnapshot } from "./old-snapshot.ts";
 import type { ImportOptions } from "./options.ts";
 import { readDataset } from "./read-dataset.ts";
 import { createSnapshotWriter } from "./snapshot-writer.ts";
 import { findSource, openReader, type Source } from "./source.ts";
+import { holdTakedowns } from "./takedowns.ts";
 
 /**
  * Imports a dataset into the snapshot file `target`, which stays unchanged if the import fails. Only
@@ -43,17 +50,13 @@ export async function importDataset(
 ): Promise<WriteReport> {
   const source = findNamed(dataset, options.queries);
   if (options.dryRun) {
-    const old = target === undefined ? undefined : { name: target, path: findFile(target) };
-    return naming(TEMPORARY_DATABASE, "write", () => importInto(source, old, undefined, options));
+    const write = () => importInto(source, target, undefined, options);
+    return naming(TEMPORARY_DATABASE, "write", write);
   }
 
   if (target === undefined) throw new TypeError("only a dry run can have no target");
   // Changes that arrive during an import wait for the lock, so the import cannot undo them.
-  return replaceLocked(
-    target,
-    (paths) => importInto(source, { name: target, path: paths.old }, paths, options),
-    options,
-  );
+  return replaceLocked(target, (file) => importInto(source, target, file, options), options);
 }
 
 /** Finds out what a dataset is. The error names the dataset as users of the library know it. */
@@ -66,38 +69,44 @@ function findNamed(dataset: LineSource, queries?: string): Source {
 }
 
 /**
- * Builds the snapshot at `paths`, or for a dry run, which has none, a temporary one. Compares it with
- * the snapshot that has these names, if there is one.
+ * Builds a snapshot in a new file or, for a dry run, which has none, in a temporary one. Compares it with
+ * the snapshot at `target`, if there is one.
  */
 async function importInto(
   source: Source,
-  names: OldNames | undefined,
-  paths: Paths | undefined,
+  target: string | undefined,
+  file: NewFile | undefined,
   options: ImportOptions,
 ): Promise<WriteReport> {
-  const builtAtMs = options.builtAtMs ?? Date.now();
-  const old = names && (await readOldSnapshot(names, builtAtMs, options));
+  const { builtAtMs = Date.now(), holdMs } = options;
+  const old = target === undefined ? undefined : await readOldSnapshot(target, builtAtMs, options);
 
   await using reader = await openReader(source, options);
   using ids = await openIds(reader.ids, old, options);
-  const file = paths ? sqlite.openWritable(paths.work) : sqlite.openTemporary();
-  using writer = createSnapshotWriter(file, { builtAtMs, isNew: true, old: old?.path });
+  const empty = file ? sqlite.openWritable(file.next) : sqlite.openTemporary();
+  using writer = createSnapshotWriter(empty, { builtAtMs, isNew: true, old: old?.path });
 
   const { db } = writer;
+  createSchema(db.$client);
   const handler = options.skipInvalid
     ? createSkippingHandler(db, ids)
     : createStrictHandler(db, ids);
   const reading = { ...options, refusesRounded: !options.force };
   const read = await readDataset(reader, handler, ids, builtAtMs, reading);
 
-  const held = old ? holdTakedowns(db, old.takedowns) : 0;
+  const held = old ? holdTakedowns(db, { nowMs: builtAtMs, holdMs }) : 0;
   const summary = summarize(db);
   refuseEmpty(summary, read.skipped, old, options);
   const differences = old && guard(db, old, summary, options);
-
-  const sha256 = paths && (await writer.toFile(paths, ids, summary, options.onIndexed));
   const { counts, unlocked } = summary;
-  return { ...read, counts, unlocked, differences, held, notFound: [], sha256 };
+  const report = { ...read, counts, unlocked, differences, held, notFound: [] };
+  if (!file) return report;
+
+  // Before the indexes, which take long, because the id map may be on a full disk.
+  const id_map = ids.addMark();
+  await buildIndexes(db, (users) => options.onIndexed?.(users / counts.public_users));
+  const sha256 = await writer.toFile(file, { ...summary, id_map }, ids);
+  return { ...report, sha256 };
 }
 
 /** Builds a snapshot in memory from a dataset, which may be empty. */
@@ -110,6 +119,20 @@ export async function buildSnapshot(
   using writer = createSnapshotWriter(sqlite.openMemory(), { builtAtMs, isNew: true });
 
   const { db } = writer;
+  createSchema(db.$client);
   await readDataset(reader, createStrictHandler(db, ids), ids, builtAtMs, { refusesRounded: true });
-  return await writer.toBytes(ids, summarize(db));
+  await buildIndexes(db);
+  return writer.toBytes({ ...summarize(db), id_map: ids.addMark() });
+}
+
+/** Calls `onUsers` repeatedly with the number of users in the index of names. */
+async function buildIndexes({ $client }: Database, onUsers?: (done: number) => void) {
+  for (const kind of nameKinds) {
+    for (const done of buildNameIndex($client, kind)) {
+      if (kind === "user") onUsers?.(done);
+      // Lets the event loop handle pending signals.
+      await setImmediate();
+    }
+  }
+  createIndexes($client);
 }

@@ -1,32 +1,37 @@
 /**
- * Owns a snapshot that is being written: its database, and the order in which it is finished.
+ * Owns the database of a snapshot that is being written, and the order in which it is finished.
  * Nothing needs to be durable before that, because the database is discarded after a crash.
  */
-import { setImmediate } from "node:timers/promises";
+import { access, chmod, constants, stat } from "node:fs/promises";
 import { sql } from "drizzle-orm";
-import { nameKinds } from "../domain/model.ts";
+import { sqlite } from "#sqlite";
 import { formatTime } from "../domain/time.ts";
 import { version } from "../domain/version.ts";
-import type { Paths } from "../files/replace.ts";
-import { buildNameIndex } from "../search/name-index.ts";
-import { type Summary, writeMeta } from "../snapshot/format/meta.ts";
+import { copyIfSpace } from "../files/bytes.ts";
+import { isMissing, type NewFile, type ReplaceOptions, replaceLocked } from "../files/replace.ts";
+import { toSnapshotError } from "../snapshot/format/layout.ts";
+import { type Meta, writeMeta } from "../snapshot/format/meta.ts";
 import { checkSnapshot, verifyFile } from "../snapshot/format/open.ts";
-import { createIndexes, createSchema } from "../snapshot/format/schema.ts";
 import { PAGE_BYTES, sealBytes, sealFile } from "../snapshot/format/seal.ts";
 import type { Database } from "../sqlite/driver.ts";
-import type { Ids } from "./ids.ts";
-import type { ImportOptions } from "./options.ts";
 
 /** If fewer pages are free, a change leaves the other blocks as they are. */
 const MAX_FREE_SHARE = 1 / 8;
 
+interface WriterOptions {
+  builtAtMs: number;
+  /** Whether the database is empty, and not a copy of the old snapshot. */
+  isNew: boolean;
+  /** The file of the old snapshot, which is attached as `old`. */
+  old?: string | undefined;
+}
+
+/** The metadata but what this process is the first to know. */
+export type Contents = Omit<Meta, "built_at" | "roadbook_version">;
+
 export type SnapshotWriter = ReturnType<typeof createSnapshotWriter>;
 
-/** Begins a snapshot in an empty database, or continues a copy of one in a database with rows. */
-export function createSnapshotWriter(
-  db: Database,
-  { builtAtMs, isNew, old }: { builtAtMs: number; isNew: boolean; old?: string | undefined },
-) {
+export function createSnapshotWriter(db: Database, { builtAtMs, isNew, old }: WriterOptions) {
   const { $client } = db;
   let isOpen = true;
   // A killed process must not leave a journal file, which SQLite would later apply to another
@@ -37,7 +42,6 @@ export function createSnapshotWriter(
   $client.exec("PRAGMA secure_delete = ON");
   if (old !== undefined) db.run(sql`ATTACH ${old} AS old`);
   $client.exec("BEGIN");
-  if (isNew) createSchema($client);
 
   function close(): void {
     if (isOpen) $client.close();
@@ -52,62 +56,77 @@ export function createSnapshotWriter(
     return row?.[0] === 1;
   }
 
-  /** Adds what follows from the rows, and commits. */
-  async function finish(ids: Ids, summary: Summary, onIndexed?: ImportOptions["onIndexed"]) {
-    // Before the indexes, which take long, because the id map may be on a full disk.
-    const id_map = ids.addMark();
-    // A change brings the indexes of a copy in line itself.
-    for (const kind of isNew ? nameKinds : []) {
-      for (const done of buildNameIndex($client, kind)) {
-        if (kind === "user") onIndexed?.(done / summary.counts.public_users);
-        // Lets the event loop handle pending signals.
-        await setImmediate();
-      }
-    }
-
+  function finish(contents: Contents): void {
     const built_at = formatTime(Math.floor(builtAtMs / 1000));
-    writeMeta(db, { built_at, roadbook_version: version, ...summary, id_map });
-    createIndexes($client);
+    writeMeta(db, { built_at, roadbook_version: version, ...contents });
     $client.exec("COMMIT");
   }
 
   return {
-    /** In a transaction until it is finished. The snapshot to compare it with is attached as `old`. */
+    /** In a transaction until it is finished. */
     db,
     builtAtMs,
 
     /**
-     * Makes the database, whose rows are complete, a snapshot: in its file, which is `work`, or as a
-     * copy in `next`. Returns the checksum. Commits the id map, so that no id is lost that the
-     * snapshot will serve.
+     * Makes the database, whose rows and indexes are complete and whose file is `next`, a snapshot that
+     * replaces the old one. Returns the checksum. Commits the id map before that, so that no id is lost
+     * that the snapshot will serve.
      */
     async toFile(
-      { next, work }: Paths,
-      ids: Ids,
-      summary: Summary,
-      onIndexed?: ImportOptions["onIndexed"],
+      { next, commit }: NewFile,
+      contents: Contents,
+      ids?: { commit(): Promise<void> },
     ): Promise<string> {
-      await finish(ids, summary, onIndexed);
+      finish(contents);
       const isCopied = isNew || hasManyFreePages();
+      const file = isCopied ? `${next}.compact` : next;
       // Copies rows, not pages, so free pages are left behind.
-      if (isCopied) db.run(sql`VACUUM INTO ${next}`);
+      if (isCopied) db.run(sql`VACUUM INTO ${file}`);
       close();
 
-      const file = isCopied ? next : work;
       const sha256 = await sealFile(file);
       // Detects bugs in how a snapshot is built. A takedown does not wait for SQLite's own checks.
       await (isNew ? checkSnapshot(file) : verifyFile(file));
-      await ids.commit();
+      await ids?.commit();
+      await commit(file);
       return sha256;
     },
 
-    /** Returns the database, which is in memory and whose rows are complete, as a snapshot. */
-    async toBytes(ids: Ids, summary: Summary): Promise<Uint8Array> {
-      await finish(ids, summary);
+    /** Returns the database, which is in memory and whose rows and indexes are complete, as a snapshot. */
+    toBytes(contents: Contents): Uint8Array {
+      finish(contents);
       if (hasManyFreePages()) $client.exec("VACUUM");
       return sealBytes($client.serialize());
     },
 
     [Symbol.dispose]: close,
   };
+}
+
+/** Calls `change` to change a copy of the snapshot file `target`, with which it replaces `target`. */
+export async function replaceByCopy<T>(
+  target: string,
+  options: ReplaceOptions & { builtAtMs?: number | undefined },
+  change: (writer: SnapshotWriter, file: NewFile) => Promise<T>,
+): Promise<T> {
+  const { builtAtMs = Date.now() } = options;
+  const fail = (error: unknown) => {
+    throw toSnapshotError(target, error);
+  };
+  // The lock file beside a name that was mistyped would stay. A first import may have one, too.
+  if (isMissing(target)) await access(target).catch(fail);
+
+  const write = async (file: NewFile) => {
+    const { old, next } = file;
+    await access(old, constants.R_OK).catch(fail);
+    await copyIfSpace(old, next, (await stat(old)).size);
+    // The copy has the mode of the original, which may forbid writing.
+    await chmod(next, 0o600);
+    // Verifies the copy rather than the original, which may have changed since it was copied.
+    await verifyFile(next).catch(fail);
+    const db = sqlite.openWritable(next);
+    using writer = createSnapshotWriter(db, { builtAtMs, isNew: false, old });
+    return await change(writer, file);
+  };
+  return await replaceLocked(target, write, options);
 }

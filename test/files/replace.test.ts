@@ -9,14 +9,18 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { BusyError, lock } from "../../src/files/lock.ts";
-import { replaceFile, replaceLocked } from "../../src/files/replace.ts";
+import { type NewFile, replaceFile, replaceLocked } from "../../src/files/replace.ts";
 import { temporaryFolder } from "../support.ts";
 
-const write = (text: string) => async (paths: { next: string; work: string }) => {
-  for (const path of [paths.next, paths.work]) writeFileSync(path, text);
-};
+const write =
+  (text: string) =>
+  async ({ next, commit }: NewFile) => {
+    writeFileSync(`${next}.work`, "half");
+    writeFileSync(next, text);
+    await commit();
+  };
 /** Lists a folder without the lock file, which stays. */
 const listFiles = (folder: string) => readdirSync(folder).filter((name) => !name.endsWith(".lock"));
 
@@ -39,8 +43,10 @@ test.each(writers)("%s leaves the file untouched if writing fails", async (_, re
   const folder = temporaryFolder();
   const target = join(folder, "file");
   writeFileSync(target, "old");
-  const failing = (paths: { next: string; work: string }) =>
-    write("half")(paths).then(() => Promise.reject(new Error("no more data")));
+  const failing = async ({ next }: NewFile) => {
+    writeFileSync(next, "half");
+    throw new Error("no more data");
+  };
   await expect(replace(target, failing)).rejects.toThrow("no more data");
   expect(readFileSync(target, "utf8")).toBe("old");
   expect(listFiles(folder)).toEqual(["file"]);
@@ -48,25 +54,23 @@ test.each(writers)("%s leaves the file untouched if writing fails", async (_, re
 
 test("only the owner can read a file that is not complete yet", async () => {
   const target = join(temporaryFolder(), "file");
-  const modes = await replaceFile(target, async ({ next, work }) =>
-    [next, work].map((each) => statSync(each).mode & 0o777),
-  );
-  expect(modes).toEqual([0o600, 0o600]);
+  const mode = await replaceFile(target, async (file) => {
+    await write("new")(file);
+    return statSync(join(file.next, "../..")).mode & 0o777;
+  });
+  expect(mode).toBe(0o700);
   expect(statSync(target).mode & 0o777).toBe(0o666 & ~process.umask());
 });
 
-test("the files that a killed writer left are removed, and a link's target is untouched", async () => {
-  const folder = temporaryFolder();
-  const elsewhere = join(temporaryFolder(), "elsewhere");
-  writeFileSync(elsewhere, "precious");
-  symlinkSync(elsewhere, join(folder, ".file.new"));
-  for (const name of [".file.new.work", ".file.new-journal"])
-    writeFileSync(join(folder, name), "x");
-  await replaceLocked(join(folder, "file"), async ({ next }) => {
-    expect(readFileSync(next, "utf8")).toBe("");
+test("a writer can put another file than the usual one in place of the old one", async () => {
+  const target = join(temporaryFolder(), "file");
+  await replaceFile(target, async ({ next, commit }) => {
+    writeFileSync(next, "loose");
+    writeFileSync(`${next}.compact`, "dense");
+    await commit(`${next}.compact`);
   });
-  expect(listFiles(folder)).toEqual(["file"]);
-  expect(readFileSync(elsewhere, "utf8")).toBe("precious");
+  expect(readFileSync(target, "utf8")).toBe("dense");
+  expect(listFiles(dirname(target))).toEqual(["file"]);
 });
 
 test("links are kept, and the file at their end is replaced", async () => {

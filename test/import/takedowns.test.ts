@@ -1,6 +1,7 @@
 /** An import from a source that lags behind does not undo a takedown. */
 import { describe, expect, test } from "bun:test";
-import { applyChanges, hideUsers } from "../../src/import/apply.ts";
+import { applyChanges } from "../../src/import/apply.ts";
+import { hideUsers } from "../../src/import/hide.ts";
 import { importDataset } from "../../src/import/import.ts";
 import type { ImportOptions } from "../../src/import/options.ts";
 import { openSnapshot } from "../../src/snapshot/read/reload.ts";

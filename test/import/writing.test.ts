@@ -18,7 +18,8 @@ import { dirname, join } from "node:path";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { lock } from "../../src/files/lock.ts";
 import { makeTemporaryFolder } from "../../src/files/temporary-folder.ts";
-import { applyChanges, hideUsers } from "../../src/import/apply.ts";
+import { applyChanges } from "../../src/import/apply.ts";
+import { hideUsers } from "../../src/import/hide.ts";
 import { importDataset } from "../../src/import/import.ts";
 import type { LineSource } from "../../src/import/line-reader.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
@@ -131,9 +132,13 @@ test("changes to a snapshot that nobody may write are made in a copy that its ow
   chmodSync(target, 0o444);
   const modes: number[] = [];
   const modeOf = (path: string) => statSync(path).mode & 0o777;
+  const makingOf = (path: string) => {
+    const [folder = ""] = readdirSync(dirname(path)).filter((name) => name.startsWith("roadbook-"));
+    return join(dirname(path), folder, "files/new");
+  };
   async function* changes() {
     yield Buffer.from(`${JSON.stringify(user(98, "Ann"))}\n`.padEnd(1 << 17, " \n"));
-    await until(() => modes.push(modeOf(join(dirname(target), ".snapshot.new.work"))) > 20);
+    await until(() => modes.push(modeOf(makingOf(target))) > 20);
     yield Buffer.from(`${JSON.stringify(user(99, "Bob"))}\n`);
   }
   await applyChanges(changes(), target);

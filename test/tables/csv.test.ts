@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { formatTime, parseTime } from "../../src/domain/time.ts";
-import { hideUsers } from "../../src/import/apply.ts";
+import { hideUsers } from "../../src/import/hide.ts";
 import { importDataset } from "../../src/import/import.ts";
 import type { ImportOptions } from "../../src/import/options.ts";
 import { createCellConverter, idFormats, toInteger, toPublic } from "../../src/tables/cells.ts";

@@ -67,7 +67,7 @@ export const user = sqliteTable("user", {
   achievements: text().notNull(),
 });
 
-/** When a change hid or deleted a user, in milliseconds since 1970; see src/import/old-snapshot.ts. */
+/** When a change hid or deleted a user, in milliseconds since 1970; see src/import/takedowns.ts. */
 export const takedown = sqliteTable("takedown", {
   id: integer().primaryKey(),
   at: integer().notNull(),

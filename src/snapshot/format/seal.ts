@@ -5,7 +5,7 @@
  * SQLite and FTS5 overwrite deleted data with zeros (`secure_delete` in src/import/snapshot-writer.ts
  * and search/name-index.ts), but SQLite leaves copies of moved rows in the unused space of a page.
  * FTS5 may keep up to three letters as the border between two pages of an index. The id and the time
- * of a takedown stay for an hour (src/import/old-snapshot.ts).
+ * of a takedown stay for an hour (src/import/takedowns.ts).
  */
 import { open } from "node:fs/promises";
 import { crc32, createHash, readChunks, writeAll } from "../../files/bytes.ts";

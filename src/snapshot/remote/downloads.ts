@@ -8,7 +8,7 @@ import { dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { copyIfSpace, requireSpace, writeAll } from "../../files/bytes.ts";
 import { openFile } from "../../files/input.ts";
-import { type Paths, replaceLocked } from "../../files/replace.ts";
+import { type NewFile, replaceLocked } from "../../files/replace.ts";
 import {
   BLOCK_BYTES,
   BLOCK_HASH_BYTES,
@@ -58,12 +58,13 @@ export function createDownloads(path: string, options: DownloadOptions) {
     etagMs = clock();
   }
 
-  async function replaceCopy(write: (paths: Paths) => Promise<void>): Promise<void> {
+  async function replaceCopy(write: (file: NewFile) => Promise<void>): Promise<void> {
     // The folder may have been removed by a program that cleans up temporary files.
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    await replaceLocked(path, async (paths) => {
-      await write(paths);
-      await verifyFile(paths.next);
+    await replaceLocked(path, async (file) => {
+      await write(file);
+      await verifyFile(file.next);
+      await file.commit();
     });
   }
 
@@ -72,8 +73,7 @@ export function createDownloads(path: string, options: DownloadOptions) {
     if (reply.status !== 200) throw new RequestError(`responded with ${reply.status}`);
 
     await replaceCopy(async ({ next }) => {
-      // Opens the file without creating it, because a signal may have removed it by now.
-      await pipeline(bound(reply.body, folder), createWriteStream(next, { flags: "r+" }));
+      await pipeline(bound(reply.body, folder), createWriteStream(next));
     });
     remember(reply);
     return true;
@@ -167,7 +167,7 @@ async function downloadBlocks(
   reply: Reply,
   own: Awaited<ReturnType<typeof readEnd>>,
   get: Get,
-  replaceCopy: (write: (paths: Paths) => Promise<void>) => Promise<void>,
+  replaceCopy: (write: (file: NewFile) => Promise<void>) => Promise<void>,
 ): Promise<void> {
   const total = Number(reply.headers.get("content-range")?.split("/")[1]);
   const hasGrownTooMuch = total - own.from > own.trailer.length + MAX_RANGE;

@@ -116,8 +116,8 @@ function toFailure(error: unknown): Failure {
   };
 }
 
-/** A copy, and the files of a download that was killed. The lock files stay. */
-const COPY = /^\.?([0-9a-f]{16})\.snapshot(?:\.new.*)?$/;
+/** The lock files stay. */
+const COPY = /^([0-9a-f]{16})\.snapshot$/;
 /** Another server holds the lock of an unused copy only while it removes that copy. */
 const REMOVAL_MS = 10_000;
 

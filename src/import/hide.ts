@@ -1,0 +1,97 @@
+/**
+ * Makes users private in a snapshot file, without a dataset:
+ *
+ *     await hideUsers([42], "community.snapshot");
+ */
+import { eq } from "drizzle-orm";
+import { NameChanges } from "../search/name-index.ts";
+import { type Counts, readMeta, summarizeChanges } from "../snapshot/format/meta.ts";
+import { privateUser, user } from "../snapshot/format/schema.ts";
+import type { Database } from "../sqlite/driver.ts";
+import { findMismatch, type IdMap, openIdMap } from "./id-map.ts";
+import type { HideOptions } from "./options.ts";
+import { replaceByCopy } from "./snapshot-writer.ts";
+import { dateTakedowns } from "./takedowns.ts";
+
+/** A user whom `hideUsers` made private or found private. */
+interface HiddenUser {
+  /** The id in the snapshot. */
+  id: number;
+  /** The id as it was given, which may be a key of the id map. */
+  given: number | string;
+  wasPublic: boolean;
+}
+
+/** The report on a snapshot in which users have been hidden. */
+interface HideReport {
+  sha256: string;
+  counts: Counts;
+  found: HiddenUser[];
+}
+
+/**
+ * Makes users private in the snapshot file `target`, and returns them as they were. Rejects if one
+ * of them does not exist. An import keeps to this for an hour, even for those already private.
+ */
+export function hideUsers(
+  given: readonly (number | string)[],
+  target: string,
+  options: HideOptions = {},
+): Promise<HideReport> {
+  const { idMap, waitMs, onWait } = options;
+  const opening = { readsOnly: true, waitMs, onWait };
+  return replaceByCopy(target, options, async (writer, file) => {
+    const { db, builtAtMs } = writer;
+    const meta = readMeta(db);
+    using map = idMap === undefined ? undefined : await openIdMap(idMap, opening);
+    const mismatch = findMismatch(target, meta.id_map, map);
+    if (mismatch !== undefined) throw new Error(mismatch);
+    const found = findUsers(db, given, map, target);
+
+    const users = found.map(({ id }) => id);
+    const names = new NameChanges(db.$client);
+    let unlocked = 0;
+    for (const id of users) {
+      names.note("user", id);
+      const [hidden] = db.delete(user).where(eq(user.id, id)).returning().all();
+      if (hidden) unlocked -= JSON.parse(hidden.achievements).length;
+      db.insert(privateUser).values({ id }).onConflictDoNothing().run();
+    }
+    names.finish();
+    dateTakedowns(db, users, builtAtMs);
+
+    const changes = { users, hasAchievement: false, unlocked };
+    const contents = { ...meta, ...summarizeChanges(db, meta, changes) };
+    const sha256 = await writer.toFile(file, contents);
+    return { sha256, counts: contents.counts, found };
+  });
+}
+
+/** Finds each user once. Throws unless all of them are in the snapshot. */
+function findUsers(
+  db: Database,
+  names: readonly (number | string)[],
+  map: IdMap | undefined,
+  target: string,
+): HiddenUser[] {
+  const found = new Map<number, HiddenUser>();
+  const missing: string[] = [];
+  for (const given of names) {
+    const own = typeof given === "number" ? given : undefined;
+    const id = (map ? map.find("user", given) : own) ?? 0;
+    const wasPublic = db.select({ id: user.id }).from(user).where(eq(user.id, id)).get();
+    const exists = wasPublic ?? db.select().from(privateUser).where(eq(privateUser.id, id)).get();
+    if (!exists) missing.push(describeMissing(given, map));
+    else if (!found.has(id)) found.set(id, { id, given, wasPublic: wasPublic !== undefined });
+  }
+
+  if (missing.length === 0) return [...found.values()];
+  throw new Error(`not found in ${target}: ${missing.join(", ")}; nothing was written`);
+}
+
+/** A page has the number in its address, but the id map finds a user by the key. */
+function describeMissing(given: number | string, map: IdMap | undefined): string {
+  const id = Number(given);
+  const key = Number.isSafeInteger(id) ? map?.findKey({ type: "user", id }) : undefined;
+  return key === undefined ? `user ${given}` : `user ${given} (number ${given} has the key ${key})`;
+}

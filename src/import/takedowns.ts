@@ -1,0 +1,59 @@
+/**
+ * Keeps an import from a source that lags behind from undoing for an hour what `apply` or `hide` has
+ * made private or deleted. A snapshot has only the ids of these users and the times.
+ */
+import { type SQL, sql } from "drizzle-orm";
+import { takedown } from "../snapshot/format/schema.ts";
+import type { Database } from "../sqlite/driver.ts";
+
+/** How long a takedown is remembered, and so the longest time for which an import can hold it. */
+export const MAX_HOLD_MS = 3_600_000;
+
+/** How ids can come to mean others while takedowns are held, and nobody hidden is served meanwhile. */
+export const HIDE_ELSEWHERE =
+  "import into another --to, hide the users of the last hour there, and move it here";
+
+/**
+ * Begins the hour of those changed users who are not public any more, or begins it again, and ends it
+ * for those who are. Removes takedowns that have expired.
+ */
+export function dateTakedowns(db: Database, changedUsers: readonly number[], nowMs: number): void {
+  const changed = sql`SELECT value FROM json_each(${JSON.stringify(changedUsers)})`;
+  db.run(sql`DELETE FROM takedown WHERE at <= ${nowMs - MAX_HOLD_MS} OR id IN (${changed})`);
+  db.run(sql`INSERT INTO takedown (id, at)
+    SELECT value, ${nowMs} FROM (${changed}) WHERE value NOT IN (SELECT id FROM user)`);
+}
+
+/** How long an import keeps to a takedown, and at what time. */
+interface Hold {
+  nowMs: number;
+  holdMs?: number | undefined;
+}
+
+/** Whether a snapshot has takedowns that are held. */
+export function hasTakedowns(db: Database, hold: Hold): boolean {
+  return db.select().from(takedown).where(isHeld(hold)).get() !== undefined;
+}
+
+/** The condition for a takedown. The clock may have been set back since. */
+function isHeld({ nowMs, holdMs = MAX_HOLD_MS }: Hold): SQL {
+  return sql`min(at, ${nowMs}) > ${nowMs - Math.min(holdMs, MAX_HOLD_MS)}`;
+}
+
+/**
+ * Keeps the users private or deleted whose takedowns the attached snapshot `old` holds, whatever the
+ * imported dataset says. Returns for how many users it says otherwise.
+ */
+export function holdTakedowns(db: Database, hold: Hold): number {
+  db.run(sql`INSERT INTO main.takedown (id, at)
+    SELECT id, min(at, ${hold.nowMs}) FROM old.takedown WHERE ${isHeld(hold)}`);
+  const [row] = db.values<[held: number]>(sql`SELECT count(*) FROM main.takedown WHERE
+    id IN (SELECT id FROM main.user)
+    OR (id IN (SELECT id FROM main.private_user)) <> (id IN (SELECT id FROM old.private_user))`);
+
+  const held = sql`(SELECT id FROM main.takedown)`;
+  db.run(sql`DELETE FROM main.user WHERE id IN ${held}`);
+  db.run(sql`DELETE FROM main.private_user WHERE id IN ${held}`);
+  db.run(sql`INSERT INTO main.private_user SELECT id FROM old.private_user WHERE id IN ${held}`);
+  return row?.[0] ?? 0;
+}
