@@ -81,11 +81,8 @@ export function replaceLocked<T>(
   });
 }
 
-/** Whether the file is missing, and no other process can be making it. */
-export function isMissing(target: string): boolean {
-  const isThere = fs.lstatSync(target, { throwIfNoEntry: false }) !== undefined;
-  return !isThere && !fs.existsSync(lockFileOf(target));
-}
+/** Whether a writer may have the lock of this file, which need not exist yet. */
+export const hasLockFile = (target: string) => fs.existsSync(lockFileOf(target));
 
 /** Follows symbolic links to the file that would be replaced, which may be missing. */
 export function findFile(target: string): string {

@@ -8,7 +8,7 @@ import { sqlite } from "#sqlite";
 import type { ChangeLine, FoundError, Position, RecordType } from "../domain/dataset.ts";
 import { validateChange } from "../domain/validate-record.ts";
 import { NameChanges } from "../search/name-index.ts";
-import { parseWholeHeader } from "../snapshot/format/layout.ts";
+import { parseHeader } from "../snapshot/format/layout.ts";
 import { readMeta, type Summary, summarizeChanges } from "../snapshot/format/meta.ts";
 import { guard, type WriteReport } from "./guard.ts";
 import { finishRows, nameCompanies } from "./handle-records.ts";
@@ -55,7 +55,7 @@ export async function changeSnapshot(
   snapshot: Uint8Array,
   changes: LineSource,
 ): Promise<Uint8Array> {
-  const { databaseBytes } = parseWholeHeader(snapshot, snapshot.length);
+  const { databaseBytes } = parseHeader(snapshot);
   const copy = sqlite.openMemory(snapshot.subarray(0, databaseBytes));
   using writer = createSnapshotWriter(copy, { builtAtMs: Date.now(), isNew: false });
   return await applyTo(writer, "the snapshot", changes, {}, async ({ contents }) =>

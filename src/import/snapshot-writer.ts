@@ -8,7 +8,7 @@ import { sqlite } from "#sqlite";
 import { formatTime } from "../domain/time.ts";
 import { version } from "../domain/version.ts";
 import { copyIfSpace } from "../files/bytes.ts";
-import { isMissing, type NewFile, type ReplaceOptions, replaceLocked } from "../files/replace.ts";
+import { hasLockFile, type NewFile, type ReplaceOptions, replaceLocked } from "../files/replace.ts";
 import { toSnapshotError } from "../snapshot/format/layout.ts";
 import { type Meta, writeMeta } from "../snapshot/format/meta.ts";
 import { checkSnapshot, verifyFile } from "../snapshot/format/open.ts";
@@ -114,7 +114,7 @@ export async function replaceByCopy<T>(
     throw toSnapshotError(target, error);
   };
   // The lock file beside a name that was mistyped would stay. A first import may have one, too.
-  if (isMissing(target)) await access(target).catch(fail);
+  await access(target).catch((error) => hasLockFile(target) || fail(error));
 
   const write = async (file: NewFile) => {
     const { old, next } = file;

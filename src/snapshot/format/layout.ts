@@ -28,16 +28,17 @@ export const BLOCK_HASH_BYTES = 4;
 /** The advice for a dataset that is not yet a snapshot. */
 const BUILD_ONE = "build one with roadbook import DATASET --to FILE";
 
+/** Like {@link parseHeader}, but throws unless the whole snapshot has the size that it declares. */
+export async function readLayout(source: FileHandle | Uint8Array) {
+  const size = source instanceof Uint8Array ? source.length : (await source.stat()).size;
+  const layout = parseHeader(source instanceof Uint8Array ? source : await readHeader(source));
+  if (size === layout.fileBytes) return layout;
+  throw new SnapshotError(`is damaged: it has ${size} bytes instead of ${layout.fileBytes}`);
+}
+
 export async function readHeader(file: FileHandle): Promise<Uint8Array> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
   return buffer.subarray(0, bytesRead);
-}
-
-/** Like {@link parseHeader}, but throws unless a snapshot of `size` bytes begins so. */
-export function parseWholeHeader(bytes: Uint8Array, size: number) {
-  const declared = parseHeader(bytes);
-  if (size === declared.fileBytes) return declared;
-  throw new SnapshotError(`is damaged: it has ${size} bytes instead of ${declared.fileBytes}`);
 }
 
 /** Returns the schema, which may be an older one, and the sizes that the header in `bytes` declares. */
@@ -96,7 +97,7 @@ export function trailerBytesOf(fileBytes: number): number {
   return blocks * BLOCK_HASH_BYTES + CHECKSUM_BYTES;
 }
 
-/** Returns the checksum of a file or of bytes. Throws if another one stands at the end. */
+/** Returns the checksum of a snapshot of `size` bytes. Throws if another one stands at the end. */
 export async function verifyChecksum(
   source: FileHandle | Uint8Array,
   size: number,

@@ -14,8 +14,7 @@ import {
   BLOCK_HASH_BYTES,
   HEADER_BYTES,
   parseHeader,
-  parseWholeHeader,
-  readHeader,
+  readLayout,
   SnapshotError,
   trailerBytesOf,
 } from "../format/layout.ts";
@@ -154,9 +153,8 @@ const CONNECTIONS = 8;
 /** Returns the trailer of a local copy, and the headers that request the one at the source. */
 async function readEnd(path: string) {
   await using file = await openFile(path);
-  const { size } = await file.stat();
-  const { databaseBytes } = parseWholeHeader(await readHeader(file), size);
-  const trailer = Buffer.alloc(size - databaseBytes);
+  const { databaseBytes, fileBytes } = await readLayout(file);
+  const trailer = Buffer.alloc(fileBytes - databaseBytes);
   await file.read(trailer, 0, trailer.length, databaseBytes);
   const from = databaseBytes - (databaseBytes % BLOCK_BYTES);
   return { trailer, from, headers: rangeHeaders(`bytes=${from}-`) };
