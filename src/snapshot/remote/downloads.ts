@@ -19,97 +19,61 @@ import {
   trailerBytesOf,
 } from "../format/layout.ts";
 import { verifyFile } from "../format/open.ts";
-import { createGet, type Get, type RemoteLocation, type Reply, RequestError } from "./location.ts";
+import { type Get, type Reply, RequestError } from "./location.ts";
 
 /** How often the source may replace the snapshot during a download of blocks. */
 const MAX_REPLACED = 3;
-/**
- * After how long an ETag is not trusted any more. Two snapshots may have the same one: nginx makes
- * it from the size of the file and the second in which it was written.
- */
-const MAX_TRUST_MS = 180_000;
 
-export interface DownloadOptions {
-  location: RemoteLocation;
-  /** How long a download may take without making progress. */
-  timeoutMs: number;
-  /** Returns the time in milliseconds. Defaults to a monotonic clock. */
-  clock?: (() => number) | undefined;
+/**
+ * Downloads to `path` the blocks in which the copy there, if there is one, differs, or else the whole
+ * file. Returns the headers of the response; undefined if the source says that the snapshot with `etag`
+ * has not changed.
+ */
+export async function download(
+  path: string,
+  get: Get,
+  hasCopy: boolean,
+  etag: string | null,
+): Promise<Headers | undefined> {
+  // Undefined also if the copy is lost, so the source must send it even if it has not changed.
+  const own = hasCopy ? await readEnd(path).catch(() => undefined) : undefined;
+  const condition = own && etag !== null ? { "if-none-match": etag } : undefined;
+
+  for (let times = 0; own && times < MAX_REPLACED; times++) {
+    using reply = await get({ ...condition, ...own.headers });
+    if (reply.status === 304 && condition) return undefined;
+    if (reply.status === 200) return await downloadFile(reply, path);
+
+    try {
+      return await downloadBlocks(reply, own, get, path);
+    } catch (error) {
+      if (!canWholeFileCure(error)) throw error;
+      if (!(error instanceof ReplacedError)) break;
+    }
+  }
+
+  using reply = await get({});
+  return await downloadFile(reply, path);
 }
 
-/** Downloads to `path` what differs from the copy there, or the whole file. */
-export function createDownloads(path: string, options: DownloadOptions) {
-  const { location, timeoutMs, clock = () => performance.now() } = options;
-  const folder = dirname(path);
-  const get = createGet(location, timeoutMs);
-  /** The ETag that the source sent with the snapshot in the copy, and when. */
-  let etag: string | null = null;
-  let etagMs = 0;
+async function downloadFile({ status, headers, body }: Reply, path: string): Promise<Headers> {
+  // A 206 has only a part of the snapshot, and a 204 has none.
+  if (status !== 200) throw new RequestError(`responded with ${status}`);
 
-  function condition(): Record<string, string> {
-    const isTrusted = clock() - etagMs < MAX_TRUST_MS;
-    return etag !== null && isTrusted ? { "if-none-match": etag } : {};
-  }
+  await replaceCopy(path, async ({ next }) => {
+    await pipeline(bound(body, dirname(path)), createWriteStream(next));
+  });
+  return headers;
+}
 
-  /** The copy has the snapshot that the reply belongs to. */
-  function remember({ headers }: Reply): void {
-    etag = headers.get("etag");
-    etagMs = clock();
-  }
-
-  async function replaceCopy(write: (file: NewFile) => Promise<void>): Promise<void> {
-    // The folder may have been removed by a program that cleans up temporary files.
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    await replaceLocked(path, async (file) => {
-      await write(file);
-      await verifyFile(file.next);
-      await file.commit();
-    });
-  }
-
-  async function receiveFile(reply: Reply): Promise<true> {
-    // A 206 has only a part of the snapshot, and a 204 has none.
-    if (reply.status !== 200) throw new RequestError(`responded with ${reply.status}`);
-
-    await replaceCopy(async ({ next }) => {
-      await pipeline(bound(reply.body, folder), createWriteStream(next));
-    });
-    remember(reply);
-    return true;
-  }
-
-  /**
-   * Downloads the blocks that have changed if there is a copy, or else the whole file. Returns false if
-   * the source responds that nothing has changed, which it cannot with `isForced`.
-   */
-  async function download(hasCopy: boolean, isForced: boolean): Promise<boolean> {
-    // Undefined also if the copy is lost, so the source must send it even if it has not changed.
-    const own = hasCopy ? await readEnd(path).catch(() => undefined) : undefined;
-    const given = own && !isForced ? condition() : {};
-
-    for (let times = 0; own && times < MAX_REPLACED; times++) {
-      using reply = await get({ ...given, ...own.headers });
-      if (reply.status === 304 && "if-none-match" in given) return false;
-      if (reply.status === 200) return await receiveFile(reply);
-
-      try {
-        await downloadBlocks(reply, own, get, replaceCopy);
-        remember(reply);
-        return true;
-      } catch (error) {
-        if (!canWholeFileCure(error)) throw error;
-        if (!(error instanceof ReplacedError)) break;
-      }
-    }
-
-    using reply = await get({});
-    return await receiveFile(reply);
-  }
-
-  const forgetTag = () => {
-    etag = null;
-  };
-  return { download, forgetTag };
+async function replaceCopy(path: string, write: (file: NewFile) => Promise<void>): Promise<void> {
+  // The folder may have been removed by a program that cleans up temporary files.
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  await replaceLocked(path, async (file) => {
+    await write(file);
+    await verifyFile(file.next);
+    await file.commit();
+  });
 }
 
 /** Whether blocks have failed in a way that is the source's or the network's. */
@@ -160,14 +124,15 @@ async function readEnd(path: string) {
   return { trailer, from, headers: rangeHeaders(`bytes=${from}-`) };
 }
 
-/** If the reply differs from the end of the local copy, replaces the copy by `replaceCopy`. */
+/** Replaces the copy if the reply differs from its end. */
 async function downloadBlocks(
   reply: Reply,
   own: Awaited<ReturnType<typeof readEnd>>,
   get: Get,
-  replaceCopy: (write: (file: NewFile) => Promise<void>) => Promise<void>,
-): Promise<void> {
-  const total = Number(reply.headers.get("content-range")?.split("/")[1]);
+  path: string,
+): Promise<Headers> {
+  const { headers } = reply;
+  const total = Number(headers.get("content-range")?.split("/")[1]);
   const hasGrownTooMuch = total - own.from > own.trailer.length + MAX_RANGE;
   if (!(total > own.from) || hasGrownTooMuch) throw new BlocksError();
 
@@ -178,13 +143,13 @@ async function downloadBlocks(
   if (blocks < known || end.length < trailerBytes) throw new BlocksError();
   const trailer = end.subarray(-trailerBytes);
 
-  if (trailer.equals(own.trailer)) return;
-  const etag = reply.headers.get("etag") ?? "";
+  if (trailer.equals(own.trailer)) return headers;
+  const etag = headers.get("etag") ?? "";
   // If-Match never matches a weak ETag, which begins with W.
   if (!etag.startsWith('"')) throw new BlocksError();
 
   const ranges = listChanged(trailer, own.trailer, known).values();
-  await replaceCopy(async ({ next, old }) => {
+  await replaceCopy(path, async ({ next, old }) => {
     await copyIfSpace(old, next, total);
     await using file = await open(next, "r+");
 
@@ -201,6 +166,7 @@ async function downloadBlocks(
     await file.truncate(total);
     await writeAll(file, end, own.from);
   });
+  return headers;
 }
 
 /**

@@ -13,10 +13,21 @@ import { reasonOf } from "../../files/errors.ts";
 import { lock, waitForLock } from "../../files/lock.ts";
 import { publicReasonOf, SnapshotError } from "../format/layout.ts";
 import { verifyFile } from "../format/open.ts";
-import { createDownloads, type DownloadOptions } from "./downloads.ts";
-import { RequestError } from "./location.ts";
+import { download } from "./downloads.ts";
+import { createGet, type RemoteLocation, RequestError } from "./location.ts";
 
-export interface RemoteOptions extends DownloadOptions {
+/**
+ * After how long an ETag is not trusted any more. Two snapshots may have the same one: nginx makes
+ * it from the size of the file and the second in which it was written.
+ */
+const MAX_TRUST_MS = 180_000;
+
+export interface RemoteOptions {
+  location: RemoteLocation;
+  /** How long a download may take without making progress. */
+  timeoutMs: number;
+  /** Returns the time in milliseconds. Defaults to a monotonic clock. */
+  clock?: (() => number) | undefined;
   folder: string;
   /** An attempt has failed for a new reason, but there is a copy. `detail` is for the operator. */
   onDown(detail: string): void;
@@ -44,10 +55,13 @@ export type RemoteSnapshot = Awaited<ReturnType<typeof openRemoteSnapshot>>;
 
 /** If the download fails or is slow, uses the copy that an earlier process left in the folder. */
 export async function openRemoteSnapshot(options: RemoteOptions) {
-  const { location, folder, timeoutMs, onDown, onUp } = options;
+  const { location, folder, timeoutMs, clock = () => performance.now(), onDown, onUp } = options;
   const copy = await openCachedCopy(folder, location.identity);
   let hasCopy = await verifyFile(copy.path).then(Boolean, () => false);
-  const source = createDownloads(copy.path, options);
+  const get = createGet(location, timeoutMs);
+  /** The ETag that the source sent with the snapshot in the copy, and when. */
+  let etag: string | null = null;
+  let etagMs = 0;
   let lastSuccess: string | null = null;
   let failure: Failure | undefined;
   let lastAttempt = Promise.resolve();
@@ -55,16 +69,21 @@ export async function openRemoteSnapshot(options: RemoteOptions) {
   async function attempt(isForced: boolean): Promise<void> {
     const now = formatTime(Math.floor(Date.now() / 1000));
     try {
-      const isNew = await source.download(hasCopy, isForced);
-      // Their servers may have ended since.
-      if (isNew) await copy.removeOthers();
+      const isTrusted = !isForced && clock() - etagMs < MAX_TRUST_MS;
+      const received = await download(copy.path, get, hasCopy, isTrusted ? etag : null);
+      if (received) {
+        etag = received.get("etag");
+        etagMs = clock();
+        // Their servers may have ended since.
+        await copy.removeOthers();
+      }
       if (failure) onUp();
       hasCopy = true;
       lastSuccess = now;
       failure = undefined;
     } catch (error) {
       // A damaged transfer may have the ETag of a good snapshot.
-      if (error instanceof SnapshotError) source.forgetTag();
+      if (error instanceof SnapshotError) etag = null;
       const next = toFailure(error);
       if (hasCopy && next.detail !== failure?.detail) onDown(next.detail);
       failure = next;
