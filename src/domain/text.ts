@@ -76,6 +76,13 @@ export function printable(text: string, maxLength = MAX_PRINTED): string {
   return short.toWellFormed().replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, toCode);
 }
 
+/** Whether most of a name is what a program writes for letters that its encoding lacks. */
+export function isQuestionMarks(name: string): boolean {
+  if (!name.includes("?")) return false;
+  const rest = name.replaceAll("?", "");
+  return name.length - rest.length > rest.replace(/\s/g, "").length;
+}
+
 /** How exporters of tables write null. */
 const NO_VALUE = /^\s*(?:NULL|\\N|NA|<NA>|NaN|None)\s*$/;
 /** How other programs do, and people. */

@@ -6,7 +6,7 @@
 import { isUtf8 } from "node:buffer";
 import { mayBePrivate, type RawRecord } from "../domain/dataset.ts";
 import { resolveAvatar } from "../domain/model.ts";
-import { cleanName, isPlaceholder, isUncomputed } from "../domain/text.ts";
+import { cleanName, isPlaceholder, isQuestionMarks, isUncomputed } from "../domain/text.ts";
 import { formatTime } from "../domain/time.ts";
 import type { ImportOptions } from "./options.ts";
 
@@ -118,15 +118,8 @@ function listWays(name: string): OddText["way"][] {
   const ways: OddText["way"][] = [];
   const isLatin = /[\x80-\xff]/.test(name) && !/[^\0-\xff]/.test(name);
   const isMisread = isLatin && isUtf8(Buffer.from(name, "latin1"));
-  if (isMisread || name.includes("\ufffd") || isUnknown(name)) ways.push("misread");
+  if (isMisread || name.includes("\ufffd") || isQuestionMarks(name)) ways.push("misread");
   if (isPlaceholder(name) || isUncomputed(name)) ways.push("placeholders");
   if (E_MAIL.test(name) || PHONE.test(name)) ways.push("contacts");
   return ways;
-}
-
-/** Whether most of a name is what a program writes for letters that its encoding lacks. */
-function isUnknown(name: string): boolean {
-  if (!name.includes("?")) return false;
-  const unknown = name.split("?").length - 1;
-  return unknown > 1 && unknown > name.replace(/[\s?]/g, "").length;
 }

@@ -10,7 +10,7 @@ import { openPrivate } from "../snapshot/format/open.ts";
 import { listRecords } from "../snapshot/format/records.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { idFormats } from "../tables/cells.ts";
-import { DATABASE_URLS, dialects, findDialect } from "../tables/table.ts";
+import { DATABASE_URLS, dialects, findDialect } from "../tables/dialects.ts";
 import { openCsv, openQueries } from "../tables/table-reader.ts";
 import { type LineSource, openLines } from "./line-reader.ts";
 import type { ImportOptions } from "./options.ts";

@@ -1,62 +1,13 @@
 /**
- * The rules for cells: converts those of databases and CSV files into the values of dataset lines. A
- * cell that cannot be converted stays as it is, so that validation rejects and quotes it, or becomes
- * an {@link InvalidCell} with advice that only tables need.
+ * Converts the cells of databases and CSV files into the values of dataset lines. A cell that cannot be
+ * converted stays as it is, so that validation rejects and quotes it, or becomes an {@link InvalidCell}
+ * with advice that only tables need.
  */
 import { isUtf8 } from "node:buffer";
-import type { RawRecord } from "../domain/dataset.ts";
 import { digitsOf, toKey } from "../domain/keys.ts";
 import { languages } from "../domain/languages.ts";
 import { isPlaceholder, isUncomputed } from "../domain/text.ts";
 import { FORMULA_ADVICE, InvalidCell, NO_VALUE_ADVICE } from "../domain/validation-errors.ts";
-import { type DateOrders, toTime } from "./times.ts";
-
-/** How the cells of one source differ from those of others. */
-export interface CellFormat {
-  /** Only MySQL sends a bit as a byte. */
-  readonly dialect: { readonly hasBits: boolean };
-  /** Whether people have written the cells in a spreadsheet, which shows errors as text. */
-  readonly isSpreadsheet: boolean;
-  /** The orders of day and month in a column, which differ from {@link toTime}'s own. */
-  orderOf?(column: string): DateOrders | undefined;
-}
-
-/** Returns what converts the cells of a row. */
-export function createCellConverter(
-  ids: IdFormat,
-  { dialect, isSpreadsheet, orderOf }: CellFormat,
-): (row: RawRecord) => RawRecord {
-  const converters: Partial<Record<string, (cell: unknown) => unknown>> = {
-    // No cell, but where the row begins.
-    line: () => undefined,
-    id: ids.read,
-    user_id: ids.read,
-    role_id: ids.read,
-    achievement_id: ids.read,
-    company_id: (cell) => (ids.isNone(cell) ? undefined : withoutName(ids, ids.read(cell))),
-    company: toTitle,
-    company_role: toTitle,
-    public: (cell) => (cell instanceof Uint8Array && !dialect.hasBits ? cell : toPublic(cell)),
-    name: (cell) => (isSpreadsheet ? withoutFormula(toText(cell)) : toText(cell)),
-    avatar_url: toOptionalText,
-    created_at: (cell) => toTime(trimmed(decoded(cell)), orderOf?.("created_at")),
-    unlocked_at: (cell) => toTime(trimmed(decoded(cell)), orderOf?.("unlocked_at")),
-    hierarchy: toInteger,
-    tier: toInteger,
-    points: toInteger,
-    member_count: toInteger,
-  };
-
-  return (row) => {
-    const fields: RawRecord = {};
-    for (const name in row) {
-      const value = (converters[name] ?? toText)(row[name]);
-      // Without undefined values, so that validation reports what is missing.
-      if (value !== undefined) fields[name] = value;
-    }
-    return fields;
-  };
-}
 
 /** The form of ids: integers, or keys, which can be of any kind. */
 export interface IdFormat {
@@ -82,9 +33,19 @@ export const idFormats = {
   },
 } satisfies Record<string, IdFormat>;
 
+/** Advises on what is no id of a company, but may be its name. */
+export function toCompanyId(cell: unknown, ids: IdFormat): unknown {
+  if (ids.isNone(cell)) return undefined;
+  const id = ids.read(cell);
+  const isName = typeof id === "string" && /\p{L}{2}/u.test(id) && !ids.isId(id);
+  return isName && !isPlaceholder(id) && !isUncomputed(id) ? new InvalidCell(id, NAME_ADVICE) : id;
+}
+
+const NAME_ADVICE = "; call the column company if it has names; such ids need --id-map FILE";
+
 /** Returns undefined for null and for empty text. An integer beyond 2^53 becomes a bigint. */
 export function toInteger(cell: unknown): unknown {
-  const value = trimmed(decoded(cell));
+  const value = trimmed(cell);
   const digits = digitsOf(asText(value));
   if (digits === undefined) return value === "" ? undefined : value;
   return Number.isSafeInteger(Number(digits)) ? Number(digits) : BigInt(digits);
@@ -101,7 +62,9 @@ const FALSE = [
 
 export function toPublic(cell: unknown): unknown {
   // MySQL's literal b'1' arrives as the byte 1, and its BIT(1) as a boolean.
-  const value = cell instanceof Uint8Array && cell.length === 1 ? cell[0] : trimmed(cell);
+  if (cell instanceof Uint8Array) return cell.length === 1 ? toPublic(cell[0]) : cell;
+
+  const value = trimmed(cell);
   const text = asText(value).toLowerCase();
   if (TRUE.includes(text)) return true;
   if (FALSE.includes(text)) return false;
@@ -114,32 +77,24 @@ const FLOAT_ADVICE =
   '; write 1 or 0 (pandas writes 1.0 where the column has gaps: add .fillna(0).astype("int"))';
 
 /** Returns undefined for null. */
-function toText(cell: unknown): unknown {
+export function toText(cell: unknown): unknown {
   if (typeof cell === "number" || typeof cell === "bigint") return String(cell);
   return decoded(cell) ?? undefined;
 }
 
 /** Like {@link toText}, but trims text, and returns undefined if it is empty. */
-function toOptionalText(cell: unknown): unknown {
+export function toOptionalText(cell: unknown): unknown {
   return trimmed(toText(cell)) || undefined;
 }
 
 /** Reads what somebody is, unlike a name: nobody is called so. */
-function toTitle(cell: unknown): unknown {
+export function toTitle(cell: unknown): unknown {
   const title = toOptionalText(cell);
   return isPlaceholder(title) ? new InvalidCell(title, NO_VALUE_ADVICE) : withoutFormula(title);
 }
 
-/** Advises on what is no id of a company, but may be its name. */
-function withoutName(ids: IdFormat, id: unknown): unknown {
-  const isName = typeof id === "string" && /\p{L}{2}/u.test(id) && !ids.isId(id);
-  return isName && !isPlaceholder(id) && !isUncomputed(id) ? new InvalidCell(id, NAME_ADVICE) : id;
-}
-
-const NAME_ADVICE = "; call the column company if it has names; such ids need --id-map FILE";
-
 /** In a database, this text can be somebody's name. */
-function withoutFormula(text: unknown): unknown {
+export function withoutFormula(text: unknown): unknown {
   return isUncomputed(text) ? new InvalidCell(text, FORMULA_ADVICE) : text;
 }
 
@@ -148,12 +103,13 @@ function decoded(cell: unknown): unknown {
   return cell instanceof Uint8Array && isUtf8(cell) ? Buffer.from(cell).toString() : cell;
 }
 
-/** Returns a cell as text. An array of one element must not look like that element, so it is none. */
-function asText(cell: unknown): string {
-  return typeof cell === "object" ? "" : String(cell);
+/** Like {@link decoded}, but removes the space around text, and returns undefined for null. */
+export function trimmed(cell: unknown): unknown {
+  const value = decoded(cell);
+  return typeof value === "string" ? value.trim() : (value ?? undefined);
 }
 
-/** Removes the space around text, and returns undefined for null. */
-function trimmed(cell: unknown): unknown {
-  return typeof cell === "string" ? cell.trim() : (cell ?? undefined);
+/** Returns a cell as text. An array of one element must not look like that element, so it is none. */
+export function asText(cell: unknown): string {
+  return typeof cell === "object" ? "" : String(cell);
 }

@@ -1,13 +1,15 @@
 /** Reads the rows of a CSV file, after finding out what its quotes and backslashes mean. */
 import { findForeign, readFileBytes } from "../files/input.ts";
-import { findColumns, type Header, hasFreeText, type TableName, toColumn } from "./columns.ts";
+import { type ColumnName, columnsOf, hasFreeText, type TableName } from "./columns.ts";
 import {
   AmbiguousFile,
   type CsvForm,
+  type CsvRecord,
   createSplitter,
+  isSeparator,
   MAX_RECORD_BYTES,
-  type Splitter,
 } from "./csv-records.ts";
+import { findColumns, findTitled, type Header } from "./header.ts";
 
 /** What an operator can say about quotes: they surround fields, or are characters like others. */
 export const quoteRules = ["csv", "none"] as const;
@@ -23,8 +25,8 @@ interface CsvFile {
   key: string | undefined;
 }
 
-/** Takes a header, and returns what takes each row and the line on which it begins. */
-type Begin = (header: Header) => (cells: readonly string[], line: number) => void;
+/** Takes a row: its cells in the order of the table's columns, and the line on which it begins. */
+type AddRow = (cells: readonly string[], line: number) => void;
 
 /** What the lines of a file show by themselves. */
 interface Traits {
@@ -38,13 +40,10 @@ interface Traits {
 }
 
 /**
- * Reads all rows. The note says what quotes and backslashes mean, if only the rows could show it.
- * Throws an {@link AmbiguousFile} if they do not.
+ * Reads all rows. A note says what quotes and backslashes mean, if only the rows could show it. Throws
+ * an {@link AmbiguousFile} if they do not.
  */
-export async function readCsv(
-  file: CsvFile,
-  begin: Begin,
-): Promise<{ header: Header; note: string | undefined }> {
+export async function readCsv(file: CsvFile, add: AddRow): Promise<Header> {
   const traits = await examine(file);
   const { delimiter, quoteLine, backslashLine } = traits;
   const isPlain = quoteLine === undefined && backslashLine === undefined;
@@ -52,8 +51,9 @@ export async function readCsv(
   const isUnclear = file.quotes === undefined && delimiter === "\t" && !isPlain;
   const form = await findForm(file, traits, isUnclear);
   try {
-    const header = await readAs(file, form, begin);
-    return { header, note: isUnclear ? describeForm(file, form) : undefined };
+    const header = await readAs(file, form, add);
+    if (isUnclear) header.notes.push(describeForm(file, form));
+    return header;
   } catch (error) {
     if (file.quotes !== undefined || quoteLine === undefined) throw error;
     const others = listForms(file, traits, true).filter(({ hasQuotes }) => !hasQuotes);
@@ -117,7 +117,7 @@ function describeForm({ name }: CsvFile, { hasQuotes, hasEscapes }: CsvForm): st
 /** Looks at all lines without knowing where a quoted field begins or ends. */
 async function examine({ name, path, table }: CsvFile): Promise<Traits> {
   const traits: Traits = { delimiter: ",", hasEscapes: false };
-  let columns: string[] | undefined;
+  let columns: (ColumnName | undefined)[] | undefined;
   let number = 0;
   for await (const lines of readCsvLines(name, path)) {
     for (const line of lines) {
@@ -128,12 +128,14 @@ async function examine({ name, path, table }: CsvFile): Promise<Traits> {
       if (isSeparator(line)) continue;
 
       const cells = line.split(traits.delimiter);
-      columns ??= cells.map((title) => toColumn(table, title.replaceAll('"', "")));
+      columns ??= cells.map((title) => findTitled(table, title.replaceAll('"', "")));
       if (cells.some((cell) => cell.startsWith('"'))) traits.quoteLine ??= number;
       for (const [at, cell] of cells.entries()) {
         if (!cell.includes("\\")) continue;
         if (cell !== "\\N") traits.backslashLine ??= number;
-        if (/^\\[N0]$/.test(cell) && !hasFreeText(columns[at] ?? "")) traits.hasEscapes = true;
+        const column = columns[at];
+        const isFree = column === undefined || hasFreeText(column);
+        if (/^\\[N0]$/.test(cell) && !isFree) traits.hasEscapes = true;
       }
     }
   }
@@ -144,23 +146,27 @@ async function examine({ name, path, table }: CsvFile): Promise<Traits> {
 async function readAs(
   { name, path, table, key }: CsvFile,
   form: CsvForm,
-  begin?: Begin,
+  add?: AddRow,
 ): Promise<Header> {
   const splitter = createSplitter(name, form);
+  const columns = columnsOf(table);
   let header: Header | undefined;
-  let add: ReturnType<Begin> | undefined;
+  /** The index of each of the table's columns. */
+  let indexes: number[] = [];
   for await (const lines of readCsvLines(name, path)) {
     for (const line of lines) {
-      const cells = splitter.push(line);
-      if (!cells) continue;
+      const record = splitter.push(line);
+      if (!record) continue;
 
       if (header) {
-        if (!form.hasQuotes) refuseQuoted(cells, header, splitter);
-        add?.(cells, splitter.line());
-      } else if (!isSeparator(cells.join(""))) {
-        if (cells.length === 1 && line.includes("|")) throw splitter.problem(HAS_BARS);
-        header = findColumns(name, table, splitter.takeHeader(cells), key);
-        add = begin?.(header);
+        if (!form.hasQuotes) refuseQuoted(name, record, header);
+        add?.(
+          indexes.map((at) => record.cells[at] ?? ""),
+          record.line,
+        );
+      } else {
+        header = findColumns(name, table, record.cells, key);
+        indexes = columns.map((column) => header?.columns.get(column) ?? -1);
       }
     }
   }
@@ -170,17 +176,12 @@ async function readAs(
 }
 
 /** Throws if a quote begins a cell in which nobody writes one. */
-function refuseQuoted(cells: readonly string[], { columns }: Header, splitter: Splitter): void {
+function refuseQuoted(name: string, { cells, line }: CsvRecord, { columns }: Header): void {
   for (const [column, at] of columns) {
     if (hasFreeText(column) || !cells[at]?.startsWith('"')) continue;
     const problem = `${column} begins with a quote, so quotes surround fields`;
-    throw splitter.problem(`${problem}; leave out --quotes none`);
+    throw new Error(`${name}, line ${line}: ${problem}; leave out --quotes none`);
   }
-}
-
-/** Whether a line is one such as sep=; which shows Excel the separator. */
-function isSeparator(line: string): boolean {
-  return /^sep=.?$/i.test(line);
 }
 
 /** Returns the most frequent separator. */
@@ -189,42 +190,37 @@ function findDelimiter(line: string): string {
   return [",", ";", "\t"].reduce((best, other) => (count(other) > count(best) ? other : best));
 }
 
-/** Yields the lines of a file in batches. A line that is too long for any record is cut. */
+/**
+ * Yields the lines of a file in batches. If the first line ends with a CR alone, all lines do;
+ * otherwise such a CR is a space. A line that is too long for any record is cut.
+ */
 async function* readCsvLines(name: string, path: string): AsyncGenerator<string[]> {
   let rest = "";
+  let end: string | undefined;
+  const toLine = (text: string) => text.replace(/\r+$/, "").replace(/[\r\n]/g, " ");
   for await (const text of decode(name, readFileBytes(path))) {
-    const lines = (rest + text).split("\n");
+    rest += text;
+    // Whether a CR is alone shows only what follows it.
+    end ??= /\r*\n|\r(?=[^\r\n])/.exec(rest)?.[0].at(-1);
+    const lines = end === undefined ? [rest] : rest.split(end);
     rest = lines.pop() ?? "";
     if (rest.length > MAX_RECORD_BYTES) {
       lines.push(rest);
       rest = "";
     }
-    yield lines;
+    yield lines.map(toLine);
   }
-  if (rest !== "") yield [rest];
+  if (rest !== "") yield [toLine(rest)];
 }
 
-/**
- * Decodes UTF-8 and drops a BOM. Lines then end with a line feed. If the first line ends with a CR
- * alone, all lines do; otherwise such a CR is a space.
- */
+/** Decodes UTF-8 and drops a BOM. */
 async function* decode(name: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const utf8 = new TextDecoder("utf-8", { fatal: true });
   let head: Buffer | undefined;
-  let held = "";
-  let loneReturn: string | undefined;
-
   try {
     for await (const chunk of bytes) {
       head ??= Buffer.from(chunk.subarray(0, 512));
-      const text = held + utf8.decode(chunk, { stream: true });
-      const whole = text.replace(/\r+$/, "");
-      // The line feed that belongs to a CR may be in the next chunk.
-      held = text.slice(whole.length);
-
-      const [end] = /\r+\n|\r|\n/.exec(whole) ?? [];
-      if (end !== undefined) loneReturn ??= end === "\r" ? "\n" : " ";
-      yield whole.replace(/\r+\n/g, "\n").replaceAll("\r", loneReturn ?? " ");
+      yield utf8.decode(chunk, { stream: true });
     }
     yield utf8.decode();
   } catch (error) {
@@ -234,9 +230,6 @@ async function* decode(name: string, bytes: AsyncIterable<Uint8Array>): AsyncGen
     throw new Error(`${name} is ${kind ?? NOT_UTF8}`);
   }
 }
-
-const HAS_BARS =
-  "commas, semicolons or tabs must separate the columns, as sqlite3 -csv -header and psql --csv write them";
 
 /** LibreOffice writes the characters of Windows without being asked. */
 export const SAVE_AS_UTF8 =

@@ -29,8 +29,13 @@ export class AmbiguousFile extends Error {
   }
 }
 
-export type Splitter = ReturnType<typeof createSplitter>;
+export interface CsvRecord {
+  cells: string[];
+  /** The line on which it begins. */
+  line: number;
+}
 
+/** Returns what takes the lines of a file. The first record is the header, and all others are rows. */
 export function createSplitter(file: string, form: CsvForm) {
   const { delimiter, hasQuotes, hasEscapes, isGiven } = form;
   const patterns = patternsOf(form);
@@ -48,8 +53,8 @@ export function createSplitter(file: string, form: CsvForm) {
 
   const problem = (reason: string, at = line) => new Error(`${file}, line ${at}: ${reason}`);
 
-  /** Takes the next line. Returns the cells of a record that ends there, unless all are blank. */
-  function push(next: string): string[] | undefined {
+  /** Takes the next line. Returns the record that ends there, unless all its cells are blank. */
+  function push(next: string): CsvRecord | undefined {
     lines++;
     if (held === "" && open === undefined) {
       line = lines;
@@ -71,8 +76,16 @@ export function createSplitter(file: string, form: CsvForm) {
 
     if (cells.length > MAX_FIELDS) throw problem(TOO_MANY);
     if (cells.every((cell) => cell.trim() === "")) return undefined;
-    if (!widths || isRow(cells, widths)) return cells;
-    throw problem(`has ${cells.length} fields, but the header has ${widths.titled}; ${FIELDS}`);
+    if (widths) {
+      if (isRow(cells, widths)) return { cells, line };
+      throw problem(`has ${cells.length} fields, but the header has ${widths.titled}; ${FIELDS}`);
+    }
+
+    if (isSeparator(cells.join(""))) return undefined;
+    if (cells.length === 1 && text.includes("|")) throw problem(HAS_BARS);
+    widths = widthsOf(cells);
+    // Without blank titles at the end.
+    return { cells: cells.slice(0, widths.titled), line };
   }
 
   /** Reads the fields of a line. Returns false if a quoted field goes on after it. */
@@ -120,15 +133,6 @@ export function createSplitter(file: string, form: CsvForm) {
 
   return {
     push,
-    /** The error of the last record. */
-    problem,
-    /** The line on which the last record began. */
-    line: () => line,
-    /** Takes the header. All later records must be rows. Returns the titles without blank ones at the end. */
-    takeHeader(titles: readonly string[]): readonly string[] {
-      widths = widthsOf(titles);
-      return titles.slice(0, widths.titled);
-    },
     /** Throws if the last record goes on. */
     end(): void {
       if (open) throw problem(NEVER_CLOSED, open.line);
@@ -137,6 +141,13 @@ export function createSplitter(file: string, form: CsvForm) {
   };
 }
 
+/** Whether a line is one such as sep=; which shows Excel the separator. */
+export function isSeparator(line: string): boolean {
+  return /^sep=.?$/i.test(line);
+}
+
+const HAS_BARS =
+  "commas, semicolons or tabs must separate the columns, as sqlite3 -csv -header and psql --csv write them";
 const TOO_LONG = `the record is longer than ${MAX_RECORD_BYTES / 2 ** 20} MiB`;
 const TOO_MANY = `has more than ${groupDigits(MAX_FIELDS)} fields`;
 const FIELDS =

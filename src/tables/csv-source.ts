@@ -1,12 +1,14 @@
 /** Reads tables from CSV files. Loads them into a temporary database, because their rows are in any order. */
 import { basename } from "node:path";
 import { sqlite } from "#sqlite";
+import { isQuestionMarks } from "../domain/text.ts";
 import { naming, TEMPORARY_DATABASE } from "../files/errors.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import type { IdFormat } from "./cells.ts";
-import { type Header, idColumnOf, type TableName } from "./columns.ts";
+import { columns, columnsOf, idColumnOf, type TableName } from "./columns.ts";
 import { type QuoteRule, readCsv, SAVE_AS_UTF8 } from "./csv-file.ts";
-import { dialects, type Row, type TableSource } from "./table.ts";
+import { dialects } from "./dialects.ts";
+import type { Row, TableSource } from "./table.ts";
 import { DateColumn, type DateOrder, type DateOrders } from "./times.ts";
 
 export interface CsvOptions {
@@ -19,90 +21,85 @@ export interface CsvOptions {
 }
 
 export function openCsvSource(ids: IdFormat, { dates, quotes, key }: CsvOptions): TableSource {
-  const { $client: db } = sqlite.openTemporary();
-  db.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
+  const { $client: client } = sqlite.openTemporary();
+  client.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
   const names = new Map<TableName, string>();
-  /** The order of day and month in each column with times. */
-  const orders = new Map<string, DateOrders>();
+  const dateOrders = new Map<string, DateOrders>();
+
+  async function open(table: TableName, path: string) {
+    const name = basename(path);
+    names.set(table, name);
+    const file = { name, path, table, quotes, key: table === "users" ? key : undefined };
+    const loader = createLoader(client, table, ids);
+    const header = await readCsv(file, loader.add);
+    if (loader.isMisread()) {
+      throw new Error(`${name}: most names are question marks; ${SAVE_AS_UTF8}`);
+    }
+    loader.addIndex();
+
+    for (const [column, values] of loader.times) {
+      const place = `${name}: ${column}`;
+      const orders = values.decide(place, dates);
+      dateOrders.set(column, orders);
+      header.notes.push(...values.describe(place, orders));
+    }
+    return { ...header, from: table };
+  }
 
   return {
-    // That of the temporary database.
+    ids,
     dialect: dialects.sqlite,
     isSpreadsheet: true,
-    orderOf: (column) => orders.get(column),
-    async open(table, path) {
-      const name = basename(path);
-      names.set(table, name);
-      const file = { name, path, table, quotes, key: table === "users" ? key : undefined };
-      const loader = createLoader(db, table, ids);
-      const { header, note } = await naming(TEMPORARY_DATABASE, "write", () =>
-        readCsv(file, loader.begin),
-      );
-
-      const notes = note === undefined ? [] : [note];
-      loader.finish(name, header);
-      for (const [column, dated] of loader.dated) {
-        const place = `${name}: ${column}`;
-        const found = dated.decide(place, dates);
-        orders.set(column, found);
-        notes.push(...dated.describe(place, found));
-      }
-      return { header, from: table, notes };
-    },
-    run: (_, sql) => naming(TEMPORARY_DATABASE, "write", async () => db.prepare<Row>(sql).all()),
+    dateOrders,
     fileOf: (table) => names.get(table) ?? `${table}.csv`,
+    open: (table, path) => naming(TEMPORARY_DATABASE, "write", () => open(table, path)),
+    run: (_, sql) =>
+      naming(TEMPORARY_DATABASE, "write", async () => client.prepare<Row>(sql).all()),
     async [Symbol.asyncDispose]() {
-      db.close();
+      client.close();
     },
   };
 }
 
-/** Loads one file into a table of the database. */
-function createLoader(db: Sqlite, table: TableName, ids: IdFormat) {
+/** Loads the rows of a file into a table of the database, and learns from them how they are written. */
+function createLoader(client: Sqlite, table: TableName, ids: IdFormat) {
+  const titles = columnsOf(table);
   const idColumn = idColumnOf(table);
-  /** The columns with times. */
-  const dated = new Map<string, DateColumn>();
+  const times = new Map(
+    titles
+      .filter((title) => columns[title].holds === "time")
+      .map((title) => [title, new DateColumn()]),
+  );
   let names = 0;
-  /** How many names have no letter, but question marks. */
-  let questionable = 0;
+  let questionMarks = 0;
 
-  function countName(name: string): void {
-    if (name !== "") names++;
-    if (name.includes("?") && !/[\p{L}\p{N}]/u.test(name)) questionable++;
-  }
+  client.exec(`CREATE TABLE ${table} (${titles}, line)`);
+  const insert = client.prepare(`INSERT INTO ${table} VALUES (${titles.map(() => "?")}, ?)`);
 
-  /** Returns what adds a row. */
-  function begin({ columns }: Header) {
-    const titles = [...columns.keys()];
-    for (const title of titles) {
-      if (title.endsWith("_at")) dated.set(title, new DateColumn());
-    }
-
-    db.exec(`CREATE TABLE ${table} (${titles}, line)`);
-    const insert = db.prepare(`INSERT INTO ${table} VALUES (${titles.map(() => "?")}, ?)`);
-    return (cells: readonly string[], line: number): void => {
-      const row = Array.from(columns, ([title, at]) => {
+  return {
+    times,
+    add(cells: readonly string[], line: number): void {
+      const row = titles.map((title, at) => {
         const cell = cells[at] ?? "";
-        dated.get(title)?.add(cell, line);
-        if (title === "name") countName(cell);
+        times.get(title)?.add(cell, line);
+        if (columns[title].holds === "name" && cell !== "") {
+          names++;
+          if (isQuestionMarks(cell)) questionMarks++;
+        }
         const id = title === idColumn && ids.read(cell);
         return typeof id === "number" || typeof id === "string" ? id : cell || null;
       });
       insert.run(...row, line);
-    };
-  }
-
-  /**
-   * Throws if most names are question marks. The index has all columns, so that a page is read from
-   * one place. Rows with the same id are in the order of their lines.
-   */
-  function finish(file: string, { columns }: Header): void {
-    if (questionable > 2 && 2 * questionable > names) {
-      throw new Error(`${file}: most names are question marks; ${SAVE_AS_UTF8}`);
-    }
-    const indexed = new Set([idColumn, "line", ...columns.keys()]);
-    db.exec(`CREATE INDEX ${table}_by_id ON ${table} (${[...indexed]})`);
-  }
-
-  return { dated, begin, finish };
+    },
+    /** Whether most names are what a program writes for letters that its encoding lacks. */
+    isMisread: () => questionMarks > 2 && 2 * questionMarks > names,
+    /**
+     * The index has all columns, so that a page is read from one place. Rows with the same id are in
+     * the order of their lines.
+     */
+    addIndex(): void {
+      const indexed = new Set([idColumn, "line", ...titles]);
+      client.exec(`CREATE INDEX ${table}_by_id ON ${table} (${[...indexed]})`);
+    },
+  };
 }

@@ -12,15 +12,11 @@ import type { SQL } from "bun";
 import { codeOf, networkReasonOf, reasonOf } from "../files/errors.ts";
 import { openFile, readFileBytes } from "../files/input.ts";
 import { BusyError, waitForLock } from "../files/lock.ts";
-import { findColumns, type TableName } from "./columns.ts";
-import {
-  DATABASE_URLS,
-  type Dialect,
-  dialects,
-  findDialect,
-  type Row,
-  type TableSource,
-} from "./table.ts";
+import type { IdFormat } from "./cells.ts";
+import type { TableName } from "./columns.ts";
+import { DATABASE_URLS, type Dialect, dialects, findDialect } from "./dialects.ts";
+import { findColumns } from "./header.ts";
+import type { Row, TableSource } from "./table.ts";
 
 interface Connection extends AsyncDisposable {
   run(sql: string): Promise<QueryReply>;
@@ -33,7 +29,11 @@ interface QueryReply {
 }
 
 /** Connects to the database at a URL, to run the queries in the files. A reply may take `timeoutMs`. */
-export async function openDatabase(url: string, timeoutMs: number): Promise<TableSource> {
+export async function openDatabase(
+  url: string,
+  ids: IdFormat,
+  timeoutMs: number,
+): Promise<TableSource> {
   if (!process.versions.bun) {
     throw new Error("databases need the executable or Bun; on Node.js, import NDJSON or CSV");
   }
@@ -48,6 +48,7 @@ export async function openDatabase(url: string, timeoutMs: number): Promise<Tabl
     }
   };
   return {
+    ids,
     dialect,
     isSpreadsheet: false,
     async open(table, path) {
@@ -59,14 +60,11 @@ export async function openDatabase(url: string, timeoutMs: number): Promise<Tabl
       const from = `(${query})`;
       const { columns } = await run(table, `SELECT * FROM ${from} AS q WHERE 1 = 0`);
       const header = findColumns(file, table, columns);
-      const isKnown = columns.every((column, at) => header.columns.get(column) === at);
-      if (isKnown) return { header, from, notes: [] };
-
       // With the names of columns as they are known here.
       const known = Array.from(header.columns, ([column, at]) => {
         return `${quoteName(dialect, columns[at] ?? "")} AS ${column}`;
       });
-      return { header, from: `(SELECT ${known} FROM ${from} AS written)`, notes: [] };
+      return { ...header, from: `(SELECT ${known} FROM ${from} AS written)` };
     },
     run: async (table, sql) => (await run(table, sql)).rows,
     fileOf: (table) => `${table}.sql`,

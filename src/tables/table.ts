@@ -1,10 +1,34 @@
 /**
  * The SQL around an operator's SELECT: reads the rows of a table in pages, by their id or by the id
- * of their user, in the dialects of three databases. The rows of CSV files are in a database, too.
+ * of their user. The rows of CSV files are in a database, too.
  */
 import { setImmediate } from "node:timers/promises";
-import type { CellFormat } from "./cells.ts";
-import { type Header, idColumnOf, type TableName } from "./columns.ts";
+import { type CellFormat, idColumnOf, type TableName } from "./columns.ts";
+import { type Dialect, literalOf } from "./dialects.ts";
+import type { Header } from "./header.ts";
+
+/** Where the rows of tables are: CSV files, or a database. All queries see the same data. */
+export interface TableSource extends CellFormat, AsyncDisposable {
+  readonly dialect: Dialect;
+  /** The name of a table's file, for messages. */
+  fileOf(table: TableName): string;
+  /** Opens the file of a table, which has its rows or selects them. */
+  open(table: TableName, path: string): Promise<Selected>;
+  /** Runs a query on a table, whose file an error names. */
+  run(table: TableName, sql: string): Promise<Row[]>;
+}
+
+/** The columns of a table, and what follows FROM in a query that selects its rows. */
+export interface Selected extends Header {
+  from: string;
+}
+
+/** The cells of a row by column. */
+export interface Row {
+  /** In a CSV file, the line on which the row begins. */
+  readonly line?: number;
+  readonly [column: string]: unknown;
+}
 
 export interface ReadHooks {
   /** Called repeatedly with the number of rows of a file that have been read. */
@@ -19,19 +43,22 @@ const ROWS_PER_PAGE = 20_000;
 /** A page of a query that uses an index takes a few milliseconds. */
 const SLOW_MS = 500;
 
-export type Table = ReturnType<typeof createTable>;
+export type Table = Awaited<ReturnType<typeof openTable>>;
+
+/** The tables that an operator provides. */
+export type Tables = ReadonlyMap<TableName, Table>;
 
 /**
- * The rows of an operator's query or CSV file, which the source has opened. They are counted before
- * they are read, because the pages have each of them once only if the database sorts ids as it
- * compares them.
+ * Opens the file of a table. Its rows must be counted before they are read, because the pages have
+ * each of them once only if the database sorts ids as it compares them.
  */
-export function createTable(
+export async function openTable(
   source: TableSource,
   name: TableName,
-  { header, from }: Selected,
+  path: string,
   { onRead, onSlow }: ReadHooks,
 ) {
+  const { from, ...header } = await source.open(name, path);
   const { dialect } = source;
   const file = source.fileOf(name);
   const column = idColumnOf(name);
@@ -43,12 +70,13 @@ export function createTable(
   let read = 0;
   let isSlow = false;
 
-  async function query(rest: string, columns = "*"): Promise<Row[]> {
+  async function query(rest: string, selected = "*"): Promise<Row[]> {
     // Handles signals, because SQLite's queries are synchronous.
     await setImmediate();
-    return source.run(name, `SELECT ${columns} FROM ${from} AS q ${rest}`);
+    return source.run(name, `SELECT ${selected} FROM ${from} AS q ${rest}`);
   }
 
+  /** Returns the first rows that match, and one more if there are more. */
   async function readPage(condition: string): Promise<Row[]> {
     const began = performance.now();
     // The ids are in the text, because with parameters, MariaDB reads whole tables.
@@ -63,31 +91,33 @@ export function createTable(
   }
 
   /**
-   * Yields the rows whose id is above that of `after` and at most that of `upTo`, in the database's
-   * order of their ids. Rows whose ids are equal for the database are in the same page.
+   * Yields the rows whose id is above `after` and at most `upTo`, in the database's order of their
+   * ids. Rows whose ids are equal for the database are in the same page.
    */
-  async function* pages(after?: Row, upTo?: Row): AsyncGenerator<Row[]> {
-    const end = upTo ? ` AND ${id} <= ${literalOf(dialect, upTo.id)}` : "";
-    let start = after ? `${id} > ${literalOf(dialect, after.id)}` : `${id} IS NOT NULL`;
+  async function* pages(after?: unknown, upTo?: unknown): AsyncGenerator<Row[]> {
+    const end = upTo === undefined ? "" : ` AND ${id} <= ${literalOf(dialect, upTo)}`;
+    let last = after;
     let isFull: boolean;
-
     do {
       if (isById) onRead?.(file, read);
-      const rows = await readPage(`WHERE ${start}${end}`);
+      const start = last === undefined ? "IS NOT NULL" : `> ${literalOf(dialect, last)}`;
+      const rows = await readPage(`WHERE ${id} ${start}${end}`);
       isFull = rows.length > size;
       const page = isFull ? await withTies(rows, column, dialect, query) : rows;
 
       read += page.length;
       if (read > total) throw misordered(source, name);
       if (page.length > 0) yield page;
-      if (isFull) start = `${id} > ${literalOf(dialect, page.at(-1)?.[column])}`;
+      last = page.at(-1)?.[column];
     } while (isFull);
 
     if (isById) onRead?.(file, read);
   }
 
   return {
+    source,
     name,
+    file,
     header,
     query,
     pages,
@@ -114,25 +144,13 @@ export function createTable(
   };
 }
 
-/** The error for ids that the database sorts or compares in two ways. */
-function misordered({ dialect, fileOf }: TableSource, name: TableName): Error {
-  const id = dialect.cast("id");
-  const file = fileOf(name);
-  if (idColumnOf(name) === "id") {
-    return new Error(`${file}: id is not sorted as it is compared; write ${id}`);
-  }
-  const problem = `user_id is not compared like id in ${fileOf("users")}`;
-  const advice = `write ${dialect.cast("user_id")} here and ${id} there`;
-  return new Error(`${file}: ${problem}; ${advice}`);
-}
-
 /**
  * Replaces the last row, which begins the next page, and those equal to the one before it by all rows
  * that are equal. A collation can equate ids that differ, such as a and A, so only the database can
  * tell.
  */
 async function withTies(
-  rows: Row[],
+  rows: readonly Row[],
   column: string,
   dialect: Dialect,
   query: (rest: string) => Promise<Row[]>,
@@ -149,132 +167,17 @@ async function withTies(
   return [...page.slice(0, untied), ...ties];
 }
 
-/**
- * Writes an id, as the database returned it, into the text of a query. The database compares this
- * literal with a column as it compares the column's own values: by its type and its collation.
- */
-function literalOf(dialect: Dialect, id: unknown): string {
-  if (typeof id === "number" || typeof id === "bigint") return String(id);
-  if (id instanceof Uint8Array) return dialect.formatBytes(Buffer.from(id).toString("hex"));
-  return dialect.formatText(String(id));
-}
-
-/** The tables that an operator provides. */
-export type Tables = ReadonlyMap<TableName, Table>;
-
 /** The errors of PostgreSQL and MySQL for types and collations that they do not compare. */
 const INCOMPARABLE = /operator does not exist|illegal mix of collations/i;
 
-export interface TableSource extends CellFormat, AsyncDisposable {
-  readonly dialect: Dialect;
-  /** Opens the file of a table, which has its rows or selects them. */
-  open(table: TableName, path: string): Promise<Selected>;
-  /** Runs a query on a table, whose file an error names. All queries see the same data. */
-  run(table: TableName, sql: string): Promise<Row[]>;
-  /** The name of a table's file, for messages. */
-  fileOf(table: TableName): string;
-}
-
-/** The columns of a table, and what follows FROM in a query that selects its rows. */
-interface Selected {
-  header: Header;
-  from: string;
-  /** How the file was read, where it could not show that at once. */
-  notes: readonly string[];
-}
-
-/** The cells of a row by column. */
-export interface Row {
-  /** In a CSV file, the line on which the row begins. */
-  readonly line?: number;
-  readonly [column: string]: unknown;
-}
-
-/** The differences between SQLite, PostgreSQL, and MySQL or MariaDB. */
-export interface Dialect {
-  /** How its URLs begin. */
-  readonly scheme: RegExp;
-  /** Whether its URLs must name the database, because its servers have no default. */
-  readonly needsName: boolean;
-  /** Statements that begin a read-only transaction in UTC, in which all queries see one moment. */
-  readonly begin: readonly string[];
-  /** Where its servers listen unless the URL says otherwise; undefined without a server. */
-  readonly port?: number;
-  /** Whether it has columns of bits, which it returns as bytes. */
-  readonly hasBits: boolean;
-  /** Whether the server would keep the queries of all pages in memory if they were prepared. */
-  readonly keepsPrepared: boolean;
-  /** The quotes around the name of a column. */
-  readonly quote: '"' | "`";
-  /** Makes a column text that is compared by its bytes. */
-  cast(column: string): string;
-  /** Writes text so that it is compared with a column as the column's own values are. */
-  formatText(text: string): string;
-  /** Writes bytes, which are given in hexadecimal digits. */
-  formatBytes(hex: string): string;
-  /**
-   * The parts of a query: what can be left out after its end (comments, semicolons and white space,
-   * in group 1), and what cannot. In quotes, a semicolon or a comment means nothing.
-   */
-  readonly parts: RegExp;
-}
-
-const toHex = (text: string) => Buffer.from(text).toString("hex");
-
-export const dialects = {
-  sqlite: {
-    scheme: /^sqlite:/i,
-    needsName: false,
-    // The connection is read-only, and SQLite has no time zones.
-    begin: ["BEGIN"],
-    hasBits: false,
-    keepsPrepared: false,
-    quote: '"',
-    cast: (column) => `CAST(${column} AS TEXT) COLLATE BINARY`,
-    // The plus removes the affinity of the cast, which could convert the column.
-    formatText: (text) => `+CAST(X'${toHex(text)}' AS TEXT)`,
-    formatBytes: (hex) => `X'${hex}'`,
-    parts: /(--[^\n]*|\/\*.*?(?:\*\/|$)|[\s;])|'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|./gs,
-  },
-  postgres: {
-    scheme: /^postgres(?:ql)?:/i,
-    needsName: false,
-    begin: ["SET TIME ZONE 'UTC'", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"],
-    port: 5432,
-    hasBits: false,
-    keepsPrepared: true,
-    quote: '"',
-    cast: (column) => `CAST(${column} AS text) COLLATE "C"`,
-    // A literal without a type gets the column's, such as uuid.
-    formatText: (text) => `E'${text.replaceAll(/['\\]/g, "\\$&")}'`,
-    formatBytes: (hex) => `E'\\\\x${hex}'`,
-    parts:
-      /(--[^\n]*|\/\*.*?\*\/|[\s;])|\bE'(?:[^'\\]|\\.|'')*'|'[^']*'|"[^"]*"|\$(\w*)\$.*?\$\2\$|./gis,
-  },
-  mysql: {
-    scheme: /^(?:mysql|mariadb):/i,
-    needsName: true,
-    begin: [
-      "SET SESSION time_zone = '+00:00'",
-      "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
-      "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
-    ],
-    port: 3306,
-    hasBits: true,
-    keepsPrepared: false,
-    quote: "`",
-    cast: (column) => `CAST(${column} AS CHAR) COLLATE utf8mb4_bin`,
-    // Without quotes, the text cannot end the literal, whatever the server's SQL mode.
-    formatText: (text) => `_utf8mb4 X'${toHex(text)}'`,
-    formatBytes: (hex) => `X'${hex}'`,
-    parts:
-      /(--(?=\s|$)[^\n]*|#[^\n]*|\/\*.*?\*\/|[\s;])|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|./gs,
-  },
-} satisfies Record<string, Dialect>;
-
-export const DATABASE_URLS = "a postgres://, mysql://, mariadb:// or sqlite: URL";
-
-/** Returns undefined unless a database can be at the URL. */
-export function findDialect(url: string): Dialect | undefined {
-  return Object.values<Dialect>(dialects).find(({ scheme }) => scheme.test(url));
+/** The error for ids that the database sorts or compares in two ways. */
+function misordered({ dialect, fileOf }: TableSource, name: TableName): Error {
+  const id = dialect.cast("id");
+  const file = fileOf(name);
+  if (idColumnOf(name) === "id") {
+    return new Error(`${file}: id is not sorted as it is compared; write ${id}`);
+  }
+  const problem = `user_id is not compared like id in ${fileOf("users")}`;
+  const advice = `write ${dialect.cast("user_id")} here and ${id} there`;
+  return new Error(`${file}: ${problem}; ${advice}`);
 }

@@ -6,6 +6,7 @@
 import { isPlaceholder, isUncomputed } from "../domain/text.ts";
 import { formatTime, parseTime } from "../domain/time.ts";
 import { FORMULA_ADVICE, InvalidCell } from "../domain/validation-errors.ts";
+import { asText, trimmed } from "./cells.ts";
 
 export const dateOrders = ["dmy", "mdy"] as const;
 export type DateOrder = (typeof dateOrders)[number];
@@ -100,13 +101,13 @@ const two = (digits: string) => digits.padStart(2, "0");
  * of 14 digits. Dates such as 5/31/2021 need the order of day and month.
  */
 export function toTime(cell: unknown, orders: DateOrders = {}): unknown {
-  if (cell === undefined || cell === "") return undefined;
-  if (cell instanceof Date) return fromDate(cell);
+  const value = trimmed(cell);
+  if (value === undefined || value === "") return undefined;
+  if (value instanceof Date) return fromDate(value);
 
-  // An array of one element must not look like that element.
-  const text = typeof cell === "object" ? "" : String(cell);
+  const text = asText(value);
   const time = SECONDS.test(text) ? fromNumber(text) : completed(ordered(text, orders));
-  return time ?? new InvalidCell(cell, adviseOnTime(text), A_TIME);
+  return time ?? new InvalidCell(value, adviseOnTime(text), A_TIME);
 }
 
 /** Reads a date type. MySQL's dates without a month or a day arrive as an invalid one. */

@@ -5,13 +5,13 @@
 import { setImmediate } from "node:timers/promises";
 import { Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
-import type { FoundError, Item, RawRecord, ValidationError } from "../domain/dataset.ts";
+import type { FoundError, Item, RawRecord, RecordType } from "../domain/dataset.ts";
 import { UnlockedAchievement } from "../domain/model.ts";
 import { parseTime } from "../domain/time.ts";
-import { listErrors } from "../domain/validation-errors.ts";
-import { ownedTables } from "./columns.ts";
-import type { CompanyNames } from "./company-names.ts";
-import type { RowConverter } from "./row-converter.ts";
+import { listErrors, mustBeId, mustExist } from "../domain/validation-errors.ts";
+import { ownedTables, toCells } from "./columns.ts";
+import type { Companies } from "./companies.ts";
+import { toItems, toProblem } from "./rows.ts";
 import type { Row, Table, Tables } from "./table.ts";
 
 /** The ids of the roles and achievements. */
@@ -19,128 +19,10 @@ type KnownIds = Record<"role" | "achievement", ReadonlySet<unknown>>;
 
 /** How many rows of these tables to add at a time, which takes about a millisecond. */
 const SLICE = 500;
-/** How many steps to request before the one that is used. */
+/** How many pages to request before the one that is used. */
 const AHEAD = 2;
 /** So many ids in a table are enough to show why users are missing. */
 const MAX_MISSING = 100;
-
-/** A page of users. */
-interface Page {
-  /** The records of users, and errors. */
-  items: readonly Item[];
-  owners: ReadonlyMap<unknown, Owner>;
-}
-
-type Step =
-  /** Rows of what the users of a page have. Without a page, they belong to nobody. */
-  | { table: Table; rows: Row[]; page: Page | undefined }
-  /** A page of users that has all its rows. */
-  | { page: Page };
-
-/** Yields each page of users when all that they have has been added. */
-export async function* readUserPages(
-  tables: Tables,
-  converter: RowConverter,
-  known: KnownIds,
-  companies: CompanyNames | undefined,
-): AsyncGenerator<readonly Item[]> {
-  /** Some ids in each table that no user in the page has. */
-  const missing = new Map<Table, (number | string)[]>();
-
-  function explainOwner(table: Table, userId: unknown): FoundError {
-    const error = converter.explainMissing("user", userId);
-    if (!error.missing) return error;
-
-    const ids = missing.get(table) ?? [];
-    if (ids.length < MAX_MISSING) missing.set(table, [...ids, error.missing.id]);
-    return error;
-  }
-
-  function findMissing(type: "role" | "achievement", id: unknown): FoundError[] | undefined {
-    return known[type].has(id) ? undefined : [converter.explainMissing(type, id)];
-  }
-
-  function addRow(page: Page | undefined, table: Table, cells: RawRecord): FoundError[] {
-    const { user_id, role_id, achievement_id, ...reached } = cells;
-    const owner = page?.owners.get(user_id);
-    if (!owner) return [explainOwner(table, user_id)];
-    // Nothing about a private user is checked.
-    if (owner.user.public !== true) return [];
-
-    const isRole = table.name === "user_roles";
-    const unlock = { id: achievement_id, ...reached };
-    const errors = isRole
-      ? findMissing("role", role_id)
-      : (findMissing("achievement", achievement_id) ?? checkUnlock(unlock));
-    if (errors && !owner.isRepeated) return errors;
-
-    if (isRole) owner.roles.add(role_id);
-    else addUnlock(owner, unlock, errors === undefined);
-    return [];
-  }
-
-  for await (const step of readAhead(listSteps(tables, converter, companies), AHEAD)) {
-    if (!("rows" in step)) {
-      yield finishPage(step.page);
-      continue;
-    }
-    const { page, table, rows } = step;
-    for (let at = 0; at < rows.length; at += SLICE) {
-      // Lets the database's client receive a reply and send the next query.
-      await setImmediate();
-      yield rows.slice(at, at + SLICE).flatMap((row) => {
-        const errors = addRow(page, table, converter.toCells(row));
-        return errors.map((error) => converter.toProblem(table.name, row, error));
-      });
-    }
-  }
-
-  for (const [table, ids] of missing) {
-    if (await tables.get("users")?.hasAny(ids)) throw table.misordered();
-  }
-}
-
-async function* listSteps(
-  tables: Tables,
-  converter: RowConverter,
-  companies: CompanyNames | undefined,
-): AsyncGenerator<Step> {
-  let last: Row | undefined;
-  for await (const rows of tables.get("users")?.pages() ?? []) {
-    const page = toPage(converter.toRecords("user", rows, companies));
-    yield* listOwned(tables, page, last, rows.at(-1));
-    last = rows.at(-1);
-    yield { page };
-  }
-  yield* listOwned(tables, undefined, last, undefined);
-}
-
-/** Reads the rows of the users after one and up to another. */
-async function* listOwned(
-  tables: Tables,
-  page: Page | undefined,
-  after: Row | undefined,
-  upTo: Row | undefined,
-): AsyncGenerator<Step> {
-  for (const name of ownedTables) {
-    const table = tables.get(name);
-    if (!table) continue;
-    for await (const rows of table.pages(after, upTo)) yield { table, rows, page };
-  }
-}
-
-function toPage(items: readonly Item[]): Page {
-  const owners = new Map<unknown, Owner>();
-  for (const item of items) {
-    if (!("record" in item)) continue;
-    const { record } = item;
-    // If an id is repeated, the first row counts.
-    const first = owners.get(record.id);
-    if (first) first.isRepeated = true;
-    else owners.set(record.id, { user: record, isRepeated: false, roles: new Set() });
-  }
-  return { items, owners };
-}
 
 /** A user of a page, who gets what other tables have. */
 interface Owner {
@@ -152,20 +34,135 @@ interface Owner {
   unlocks?: Map<unknown, RawRecord>;
 }
 
+/** The users of a page by their ids. */
+type Owners = ReadonlyMap<unknown, Owner>;
+
+/** Yields each page of users when all that they have has been added. */
+export async function* readUsers(
+  tables: Tables,
+  known: KnownIds,
+  companies: Companies,
+): AsyncGenerator<readonly Item[]> {
+  /** Some ids in each table that no user has. */
+  const missing = new Map<Table, (number | string)[]>();
+  let users: readonly Item[] = [];
+  let owners: Owners = new Map();
+
+  for await (const { table, rows } of readAhead(listPages(tables), AHEAD)) {
+    if (table.name === "users") {
+      finishUsers(owners);
+      yield users;
+      users = toItems(table, "user", rows, companies);
+      owners = listOwners(users);
+      continue;
+    }
+
+    const ids = missing.get(table) ?? [];
+    missing.set(table, ids);
+    for (let at = 0; at < rows.length; at += SLICE) {
+      // Lets the database's client receive a reply and send the next query.
+      await setImmediate();
+      yield rows.slice(at, at + SLICE).flatMap((row) => {
+        const errors = addRow(owners, known, table, row);
+        for (const { missing } of errors) {
+          if (missing?.type === "user" && ids.length < MAX_MISSING) ids.push(missing.id);
+        }
+        return errors.map((error) => toProblem(table, row, error));
+      });
+    }
+  }
+
+  for (const [table, ids] of missing) {
+    if (ids.length > 0 && (await tables.get("users")?.hasAny(ids))) throw table.misordered();
+  }
+}
+
+/** A page of users, or of what the users in the page before have. */
+interface Page {
+  table: Table;
+  rows: readonly Row[];
+}
+
+async function* listPages(tables: Tables): AsyncGenerator<Page> {
+  const users = tables.get("users");
+  let last: unknown;
+  if (users) {
+    for await (const rows of users.pages()) {
+      yield { table: users, rows };
+      const upTo = rows.at(-1)?.id;
+      yield* listOwned(tables, last, upTo);
+      last = upTo;
+    }
+    // Whatever follows belongs to nobody.
+    yield { table: users, rows: [] };
+  }
+  yield* listOwned(tables, last);
+}
+
+/** Lists the rows of the users after one id and up to another. */
+async function* listOwned(tables: Tables, after: unknown, upTo?: unknown): AsyncGenerator<Page> {
+  for (const name of ownedTables) {
+    const table = tables.get(name);
+    if (!table) continue;
+    for await (const rows of table.pages(after, upTo)) yield { table, rows };
+  }
+}
+
+function listOwners(items: readonly Item[]): Owners {
+  const owners = new Map<unknown, Owner>();
+  for (const item of items) {
+    if (!("record" in item)) continue;
+    const { record } = item;
+    // If an id is repeated, the first row counts.
+    const first = owners.get(record.id);
+    if (first) first.isRepeated = true;
+    else owners.set(record.id, { user: record, isRepeated: false, roles: new Set() });
+  }
+  return owners;
+}
+
+/** Adds a row to its user. Returns what is wrong with the row. */
+function addRow(owners: Owners, known: KnownIds, table: Table, row: Row): readonly FoundError[] {
+  const { user_id, role_id, achievement_id, ...reached } = toCells(row, table.source);
+  const owner = owners.get(user_id);
+  if (!owner) return [explainMissing(table, "user", user_id)];
+  // Nothing about a private user is checked.
+  if (owner.user.public !== true) return [];
+
+  const isRole = table.name === "user_roles";
+  const type = isRole ? "role" : "achievement";
+  const id = isRole ? role_id : achievement_id;
+  const unlock = { id, ...reached };
+  const errors: FoundError[] = [];
+  if (!known[type].has(id)) errors.push(explainMissing(table, type, id));
+  else if (!isRole && !unlockShape.Check(unlock)) {
+    errors.push(...listErrors(unlockShape.Errors(unlock), false));
+  }
+  if (errors.length > 0 && !owner.isRepeated) return errors;
+
+  if (isRole) owner.roles.add(id);
+  else addUnlock(owner, unlock, errors.length === 0);
+  return [];
+}
+
+/** Returns the error for a reference to a record that does not exist. */
+function explainMissing({ source }: Table, type: RecordType, id: unknown): FoundError {
+  const field = `${type}_id`;
+  if (!source.ids.isId(id)) return mustBeId(field, id);
+  return { ...mustExist(field, type, id), missing: { type, id } };
+}
+
+/** The id may be a key, and is checked with the achievements. */
+const unlockShape = TypeCompiler.Compile(
+  Type.Object({ ...UnlockedAchievement.properties, id: Type.Unknown() }),
+);
+
 /** The highest tier of an achievement counts, then the earliest time. */
 function addUnlock(owner: Owner, unlock: RawRecord, isValid: boolean): void {
   owner.unlocks ??= new Map();
   const key = isValid ? unlock.id : unlock;
   const other = owner.unlocks.get(key);
   if (!other || isBetter(unlock, other)) owner.unlocks.set(key, unlock);
-}
-
-function finishPage({ items, owners }: Page): readonly Item[] {
-  for (const { user, roles, unlocks } of owners.values()) {
-    if (roles.size > 0) user.roles = [...roles];
-    if (unlocks) user.achievements = [...unlocks.values()];
-  }
-  return items;
 }
 
 function isBetter(unlock: RawRecord, other: RawRecord): boolean {
@@ -177,14 +174,12 @@ function secondsOf({ unlocked_at }: RawRecord): number {
   return parseTime(String(unlocked_at)) ?? 0;
 }
 
-/** The id may be a key, and is checked with the achievements. */
-const unlockShape = TypeCompiler.Compile(
-  Type.Object({ ...UnlockedAchievement.properties, id: Type.Unknown() }),
-);
-
-/** Returns what is wrong with the tier and the time of a user's achievement, if anything is. */
-function checkUnlock(unlock: RawRecord): ValidationError[] | undefined {
-  return unlockShape.Check(unlock) ? undefined : listErrors(unlockShape.Errors(unlock), false);
+/** Writes what the users of a page have into their records. */
+function finishUsers(owners: Owners): void {
+  for (const { user, roles, unlocks } of owners.values()) {
+    if (roles.size > 0) user.roles = [...roles];
+    if (unlocks) user.achievements = [...unlocks.values()];
+  }
 }
 
 /**

@@ -9,7 +9,8 @@ type CsvRow = Record<string, Cell>;
 
 /** Yields the lines of a table's file, beginning with its header. */
 export function* toCsv(table: TableName, records: Iterable<DatasetLine>): Generator<string> {
-  const columns = columnsOf(table);
+  // The name of a company is only read.
+  const columns = columnsOf(table).filter((column) => column !== "company");
   yield columns.join();
   for (const record of records) {
     for (const row of rowsOf[table](record)) yield columns.map((name) => toField(row[name])).join();

@@ -5,16 +5,16 @@ import { formatTime, parseTime } from "../../src/domain/time.ts";
 import { hideUsers } from "../../src/import/hide.ts";
 import { importDataset } from "../../src/import/import.ts";
 import type { ImportOptions } from "../../src/import/options.ts";
-import { createCellConverter, idFormats, toInteger, toPublic } from "../../src/tables/cells.ts";
-import { dialects } from "../../src/tables/table.ts";
+import { idFormats, toInteger, toPublic } from "../../src/tables/cells.ts";
+import { toCells } from "../../src/tables/columns.ts";
+import { dialects } from "../../src/tables/dialects.ts";
 import { toCsv } from "../../src/tables/write-csv.ts";
 import { exported } from "../datasets.ts";
 import { run, temporaryFolder } from "../support.ts";
 import { errorsOf, type Files, importFiles, makeFolder } from "./import-files.ts";
 
-const format = { dialect: dialects.sqlite, isSpreadsheet: true };
-const toTime = (cell: unknown) =>
-  createCellConverter(idFormats.integers, format)({ created_at: cell }).created_at;
+const sheet = { ids: idFormats.integers, dialect: dialects.sqlite, isSpreadsheet: true };
+const toTime = (cell: unknown) => toCells({ created_at: cell }, sheet).created_at;
 const users = "id,public,name,created_at\n";
 const ann = "1,yes,Ann,2024-03-09 17:05:00\n";
 const private_ = (id: number) => ({ type: "user", id, public: false });
@@ -410,18 +410,12 @@ test("bytes are text, except in public", () => {
     company_id: bytes("0"),
   };
   const read = { id: 7, name: "Ann", member_count: 5, created_at: "2021-05-31T00:00:00+00:00" };
-  const format = { dialect: dialects.sqlite, isSpreadsheet: false };
-  const bits = { ...format, dialect: dialects.mysql };
-  expect(createCellConverter(idFormats.integers, format)(row)).toEqual({
-    ...read,
-    public: row.public,
-  });
-  expect(createCellConverter(idFormats.integers, bits)(row)).toEqual({
-    ...read,
-    public: true,
-  });
+  const sqlite = { ...sheet, isSpreadsheet: false };
+  const mysql = { ...sqlite, dialect: dialects.mysql };
+  expect(toCells(row, sqlite)).toEqual({ ...read, public: row.public });
+  expect(toCells(row, mysql)).toEqual({ ...read, public: true });
   const keys = { ...read, id: "37", company_id: "30", public: true };
-  expect(createCellConverter(idFormats.keys, bits)(row)).toEqual(keys);
+  expect(toCells(row, { ...mysql, ids: idFormats.keys })).toEqual(keys);
 });
 
 const yes = "1 true T yes Y on WAHR ja Vrai oui PRAWDA tak VERDADERO SÍ pravda ano";

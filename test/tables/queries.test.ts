@@ -4,8 +4,9 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { importDataset } from "../../src/import/import.ts";
+import { idFormats } from "../../src/tables/cells.ts";
 import { openDatabase } from "../../src/tables/database-source.ts";
-import { createTable } from "../../src/tables/table.ts";
+import { openTable } from "../../src/tables/table.ts";
 import { exported } from "../datasets.ts";
 import { temporaryFolder } from "../support.ts";
 
@@ -142,9 +143,8 @@ test("rows are not taken for those of nobody while the database cannot be asked"
   const folder = temporaryFolder();
   writeFileSync(join(folder, "users.sql"), users);
   new Database(join(folder, "db")).close();
-  const source = await openDatabase(`sqlite:${join(folder, "db")}`, 1000);
-  const selected = await source.open("users", join(folder, "users.sql"));
-  const table = createTable(source, "users", selected, {});
+  const source = await openDatabase(`sqlite:${join(folder, "db")}`, idFormats.integers, 1000);
+  const table = await openTable(source, "users", join(folder, "users.sql"), {});
   await table.count();
   expect(await table.hasAny([2, 1])).toBe(true);
   expect(await table.hasAny([2, "x"])).toBe(false);

@@ -1,0 +1,138 @@
+/**
+ * The companies of users: how many members each has, and which one a user means whose column `company`
+ * has a name instead of an id. That is a company of the table `companies` or, without it, one that is
+ * made from the names. Names that fold to the same text are one company.
+ */
+import { Check } from "@sinclair/typebox/value";
+import type { RawRecord } from "../domain/dataset.ts";
+import { findSimilar } from "../domain/invalid-value.ts";
+import { Name } from "../domain/model.ts";
+import { cleanName, printable } from "../domain/text.ts";
+import { InvalidCell } from "../domain/validation-errors.ts";
+import { hash } from "../files/bytes.ts";
+import { fold } from "../search/fold.ts";
+import { toCells } from "./columns.ts";
+import type { Table, Tables } from "./table.ts";
+
+export type Companies = Awaited<ReturnType<typeof readCompanies>>;
+
+/** Reads which companies the users have. */
+export async function readCompanies(tables: Tables) {
+  const users = tables.get("users");
+  const members = users?.header.columns.has("company_id") ? await countMembers(users) : undefined;
+  /** What users write, by the folded name. */
+  const written = users?.header.columns.has("company") ? await readNames(users) : undefined;
+  /** The companies that users can name, by the folded name. Undefined for a name that several have. */
+  const named = new Map<string, { id: unknown; name: string } | undefined>();
+
+  /** Adds a company, and counts its members unless it says how many it has. */
+  function add(company: RawRecord): void {
+    const name = String(company.name);
+    const folded = fold(name);
+    named.set(folded, named.has(folded) ? undefined : { id: company.id, name });
+    const count = written ? written.get(folded)?.members : members?.get(company.id);
+    company.member_count ??= count ?? 0;
+  }
+
+  /** Returns the id of the company with a name, or what is wrong with the name. */
+  function find(company: unknown): unknown {
+    const file = tables.get("companies")?.file;
+    const expected = file === undefined ? "a company's name" : `the name of a company in ${file}`;
+    const refuse = (value: unknown, advice: string) => new InvalidCell(value, advice, expected);
+
+    if (company instanceof InvalidCell) return refuse(company.value, company.advice);
+    if (typeof company !== "string" || !isName(company)) return refuse(company, NO_NAME);
+    const folded = fold(company);
+    const found = named.get(folded);
+    if (found) return found.id;
+    if (named.has(folded)) return refuse(company, SEVERAL);
+
+    const similar = findSimilar(folded, [...named.keys()]);
+    const meant = similar === undefined ? undefined : named.get(similar)?.name;
+    return refuse(company, meant === undefined ? "" : `; did you mean ${printable(meant)}?`);
+  }
+
+  return {
+    add,
+    find,
+    /** Makes the companies that users name, unless there is a table of them. The note counts them. */
+    make(): { made: RawRecord[]; note: string } | undefined {
+      if (!users || !written || tables.has("companies")) return undefined;
+      const made = makeCompanies(written);
+      for (const company of made) add(company);
+
+      const spellings = written.values().reduce((sum, { spellings }) => sum + spellings.size, 0);
+      const others = spellings - made.length;
+      const merged = others === 0 ? "" : ` (other spellings: ${others})`;
+      return {
+        made,
+        note: `${users.file}: made companies from their names: ${made.length}${merged}`,
+      };
+    },
+  };
+}
+
+/** Counts the users of each company, public or not, by the id of the company. */
+async function countMembers(users: Table): Promise<Map<unknown, number>> {
+  const members = new Map<unknown, number>();
+  const columns = "q.company_id AS company_id, COUNT(*) AS members";
+  for (const row of await users.query("GROUP BY q.company_id", columns)) {
+    const id = toCells(row, users.source).company_id;
+    members.set(id, (members.get(id) ?? 0) + Number(row.members));
+  }
+  return members;
+}
+
+/** A name of a company, as users write it. */
+interface WrittenName {
+  /** How many users write each spelling. Private ones do not make a company, nor its name. */
+  spellings: Map<string, number>;
+  /** How many users have it, public or not. */
+  members: number;
+}
+
+/** Reads how users write the names of their companies. */
+async function readNames({ source, query }: Table): Promise<Map<string, WrittenName>> {
+  const names = new Map<string, WrittenName>();
+  const columns = `${source.dialect.cast("q.company")} AS company, q.public AS public, COUNT(*) AS users`;
+  for (const row of await query("GROUP BY 1, 2", columns)) {
+    const { company, public: isPublic } = toCells(row, source);
+    if (typeof company !== "string") continue;
+
+    const users = Number(row.users);
+    const folded = fold(company);
+    const name = names.get(folded) ?? { spellings: new Map<string, number>(), members: 0 };
+    names.set(folded, name);
+    name.members += users;
+    if (isPublic !== true || !isName(company)) continue;
+    name.spellings.set(company, (name.spellings.get(company) ?? 0) + users);
+  }
+  return names;
+}
+
+/**
+ * Makes a company of each name. Its id follows from the name, so that it stays the same whoever joins or
+ * leaves.
+ */
+function makeCompanies(names: ReadonlyMap<string, WrittenName>): RawRecord[] {
+  const taken = new Set<number>();
+  return [...names]
+    .filter(([, { spellings }]) => spellings.size > 0)
+    .sort()
+    .map(([folded, { spellings }]) => {
+      let id = Number.parseInt(hash("SHA256", folded, "hex").slice(0, 8), 16) >>> 1;
+      while (taken.has(id) || id === 0) id++;
+      taken.add(id);
+
+      const [[name = ""] = []] = [...spellings].sort(([a, most], [b, other]) => {
+        return other - most || (a < b ? -1 : 1);
+      });
+      return { type: "company", id, name };
+    });
+}
+
+const NO_NAME = "; leave it empty for a user without a company";
+const SEVERAL = "; several companies have this name, so write their ids in a column company_id";
+
+/** A dash stands for no company, and so does the 0 that a formula gives for an empty cell. */
+const isName = (text: string) => /[^\p{P}\s0]/u.test(text) && Check(Name, cleanName(text));
