@@ -1,12 +1,11 @@
 /**
  * Builds the Elysia app. A request such as `GET /api/users/public/42` passes from top to bottom:
  *
- * - an encoded slash makes its path unknown;
- * - it is refused if the Roadbook is closed;
- * - a search is counted, and may be refused;
+ * - `refuse` ends it if the Roadbook is closed, or has an unknown path;
+ * - a search may be counted and refused;
  * - the route validates its input, reads the snapshot, and returns an object, a `Content` or an error;
  * - a fault may be injected instead;
- * - `explain` makes an error instead if there is no route, or a step throws;
+ * - `explain` makes an error instead if there is no route, the input is invalid, or a step throws;
  * - `respond` makes the `Response` and reports it.
  *
  * Elysia awaits all steps of a route if the source of one has a call right after `return` or an arrow, so
@@ -18,11 +17,13 @@ import {
   ElysiaCustomStatusResponse,
   type ErrorHandler,
   NotFoundError,
+  status,
 } from "elysia";
 import { iconPath } from "../web/page.ts";
 import type { AppOptions, Service } from "./app-options.ts";
 import { docs } from "./docs.ts";
 import { API_PREFIX } from "./endpoints.ts";
+import { isErrorCode } from "./error-codes.ts";
 import { fail, respondToMethod } from "./errors.ts";
 import { health } from "./health.ts";
 import { pageFiles } from "./pages/page-files.ts";
@@ -43,6 +44,7 @@ export function createApp(options: AppOptions) {
     ...options,
     baseUrl: contexts.baseUrlOf,
     counters: limiter && createCounters(limiter, contexts),
+    end,
   };
 
   const api = new Elysia({ strictPath: true }).use(users(service)).use(search(service));
@@ -52,8 +54,7 @@ export function createApp(options: AppOptions) {
 
   function assemble(root = new Elysia({ strictPath: true })) {
     const app = root
-      .onTransform(refuseDivided)
-      .onBeforeHandle(refuseClosed)
+      .onTransform(refuse)
       .onAfterHandle(options.faultHooks)
       .onError(explain)
       .mapResponse(respond)
@@ -80,14 +81,28 @@ export function createApp(options: AppOptions) {
     return assemble(root);
   }
 
-  function refuseClosed() {
-    const refusal = closed.aborted ? fail("unavailable") : undefined;
+  function refuse({ request, path, route }: Pick<Context, "request" | "path" | "route">) {
+    const refusal = closed.aborted ? end(request, route, fail("unavailable")) : undefined;
+    // An encoded slash counts as a path separator, except in the name of an icon.
+    const isDivided = /%2f/i.test(path) && !route.endsWith(iconPath(":file"));
+    if (isDivided && !closed.aborted) throw new NotFoundError();
     return refusal;
+  }
+
+  /**
+   * Elysia sends what a `transform` hook returns without `mapResponse`, and takes the status 200 to
+   * mean that of the response. Its types expect nothing.
+   */
+  function end(request: Request, route: string, result: object): undefined {
+    const early: unknown = status(200, respond({ request, route, responseValue: result }));
+    return early as undefined;
   }
 
   function explain({ code, error, request }: Parameters<ErrorHandler>[0]) {
     if (code === "NOT_FOUND") return unknownPath(request);
     if (closed.aborted) return fail("unavailable");
+    // The `error` of a schema is the error code.
+    if (code === "VALIDATION" && isErrorCode(error.customError)) return fail(error.customError);
     // A hook of a host app has thrown it.
     if (error instanceof ElysiaCustomStatusResponse) return error;
     options.onBug(error, contexts.of(request).requestId);
@@ -104,9 +119,4 @@ export function createApp(options: AppOptions) {
 
   const handler = createRequestHandler({ app: assemble(), contexts, respond, basePath });
   return { createMountable, handler };
-}
-
-/** Makes a path with an encoded slash unknown, except in the name of an icon. */
-function refuseDivided({ path, route }: Pick<Context, "path" | "route">): void {
-  if (/%2f/i.test(path) && !route.endsWith(iconPath(":file"))) throw new NotFoundError();
 }

@@ -30,6 +30,10 @@ export const errors = {
 export type ErrorCode = keyof typeof errors;
 export type StatusOf<Code extends ErrorCode> = (typeof errors)[Code]["status"];
 
+export function isErrorCode(value: unknown): value is ErrorCode {
+  return typeof value === "string" && Object.hasOwn(errors, value);
+}
+
 export const ErrorBody = Type.Object({
   success: Type.Literal(false),
   error: Type.Object({

@@ -9,7 +9,7 @@ import { type Endpoint, endpointOf } from "./endpoints.ts";
 import { errors } from "./error-codes.ts";
 import { busy, DroppedConnection, fail } from "./errors.ts";
 import { codeFor, covers, type Fault, type GivenFault } from "./parse-fault.ts";
-import { failLimited, isLimited, limitHeadersOf } from "./rate-limit.ts";
+import { failLimited, limitHeadersOf } from "./rate-limit.ts";
 import type { FetchHandler, RequestHandler } from "./request.ts";
 import { contentOf } from "./response.ts";
 
@@ -46,7 +46,7 @@ export function createInjector({ policy, unixClock, closed }: InjectorOptions) {
 
   const inject: Hook = async ({ route, params, responseValue }) => {
     const endpoint = endpointOf(route);
-    if (!endpoint || isLimited(responseValue)) return undefined;
+    if (!endpoint) return undefined;
 
     const due = drawn.filter(({ fault, random, left }) => {
       const isTarget =

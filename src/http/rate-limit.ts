@@ -1,8 +1,7 @@
 /** The search limit over HTTP: the 429 for a client over the limit, and the rate-limit headers. */
-import { type Context, ElysiaCustomStatusResponse } from "elysia";
+import type { Context } from "elysia";
 import type { Decision, Limiter, LimitPolicy } from "../limit/limiter.ts";
 import type { Counters, Service } from "./app-options.ts";
-import { errors } from "./error-codes.ts";
 import { fail } from "./errors.ts";
 import type { RequestContexts } from "./request.ts";
 
@@ -23,22 +22,17 @@ export function createCounters(limiter: Limiter, contexts: RequestContexts): Cou
 }
 
 /** Counts a search, and refuses it if the client is over the limit. */
-export function limitHooks({ counters }: Pick<Service, "counters">) {
+export function limitHooks({ counters, end }: Pick<Service, "counters" | "end">) {
   if (!counters) return [];
-  const limit = async ({ request }: Pick<Context, "request">) => {
+  const limit = async ({ request, route }: Pick<Context, "request" | "route">) => {
     const refused = await counters.countSearch(request);
-    return refused && failLimited(refused);
+    return refused && end(request, route, failLimited(refused));
   };
   return [limit];
 }
 
 export function failLimited({ resetMs }: Pick<Decision, "resetMs">) {
   return fail("rate_limited", { retry_after: toSeconds(resetMs) });
-}
-
-/** Whether the result of a request is that of {@link failLimited}. */
-export function isLimited(result: unknown): boolean {
-  return result instanceof ElysiaCustomStatusResponse && result.code === errors.rate_limited.status;
 }
 
 /**

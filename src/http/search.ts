@@ -1,6 +1,6 @@
-/** The two search routes. */
-import { type Static, Type } from "@sinclair/typebox";
-import { Elysia, status } from "elysia";
+/** The two search routes. The rate limit counts a search before its query is validated. */
+import { Type } from "@sinclair/typebox";
+import { type Context, Elysia, status } from "elysia";
 import {
   CompanySearchResult,
   completeAvatar,
@@ -13,25 +13,23 @@ import { normalizeQuery, SEARCHABLE } from "../search/normalize-query.ts";
 import type { Service } from "./app-options.ts";
 import { endpoints } from "./endpoints.ts";
 import { errors, errorTypes } from "./error-codes.ts";
-import { errorBody, fail } from "./errors.ts";
+import { errorBody } from "./errors.ts";
 import { describeOperation } from "./openapi.ts";
 import { limitHooks } from "./rate-limit.ts";
 
-const Query = Type.Object({ q: Type.Optional(Type.String()) });
+const Query = Type.Object({ q: Type.RegExp(SEARCHABLE, { error: "invalid_query" }) });
 
 export const search = (service: Service) =>
   new Elysia({ strictPath: true })
     .guard({
       ...errorTypes.Search,
       query: Query,
-      beforeHandle: limitHooks(service),
+      transform: [...limitHooks(service), normalize(service)],
     })
     .get(
       endpoints.searchCompanies.path,
       ({ query }) => {
-        const q = readQuery(query);
-        if (typeof q !== "string") return q;
-        const companies = service.currentSnapshot().search.listCompanies(q);
+        const companies = service.currentSnapshot().search.listCompanies(query.q);
         return { success: true as const, companies };
       },
       { detail: searchCompaniesOperation },
@@ -39,9 +37,8 @@ export const search = (service: Service) =>
     .get(
       endpoints.searchUsers.path,
       ({ request, query }) => {
-        const q = readQuery(query);
-        if (typeof q !== "string") return q;
-        const found = service.currentSnapshot().search.listUsers(q);
+        const { search } = service.currentSnapshot();
+        const found = search.listUsers(query.q);
         return { success: true as const, users: toResults(found, service.baseUrl(request)) };
       },
       { detail: searchUsersOperation },
@@ -65,12 +62,14 @@ const missing = status(
   ),
 );
 
-/** Returns the normalized query, or the error in its place. */
-function readQuery({ q }: Static<typeof Query>) {
-  if (q === undefined) return missing;
-  const query = normalizeQuery(q);
-  return SEARCHABLE.test(query) ? query : fail("invalid_query");
-}
+const normalize =
+  ({ end }: Service) =>
+  ({ request, route, query }: Pick<Context, "request" | "route"> & { query: { q?: string } }) => {
+    // Not returned as a call, for which Elysia would take all handlers for asynchronous.
+    const refused = query.q === undefined ? end(request, route, missing) : undefined;
+    query.q = normalizeQuery(query.q ?? "");
+    return refused;
+  };
 
 const q = {
   in: "query",

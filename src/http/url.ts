@@ -35,8 +35,10 @@ export const withoutBase = (path: string, basePath: string): string =>
  * The ids of users and companies: 1 to 16 digits without a leading zero. Ids end at 2^53−1, so nobody
  * has some of them.
  */
-const ID = /^[1-9]\d{0,15}$/;
+export const ID = "^[1-9]\\d{0,15}$";
+
+const idPattern = new RegExp(ID);
 
 export function parseId(text: string): number | undefined {
-  return ID.test(text) ? Number(text) : undefined;
+  return idPattern.test(text) ? Number(text) : undefined;
 }

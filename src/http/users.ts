@@ -8,20 +8,21 @@ import { endpoints } from "./endpoints.ts";
 import { errorTypes } from "./error-codes.ts";
 import { fail } from "./errors.ts";
 import { describeOperation } from "./openapi.ts";
-import { parseId } from "./url.ts";
+import { ID } from "./url.ts";
 
 type Achievements = { success: true; achievements: AchievementEntry[] };
-const invalidId = fail("invalid_user_id");
+const UserId = Type.String({ pattern: ID, error: "invalid_user_id" });
 
 export const users = (service: Service) =>
   new Elysia({ strictPath: true })
-    .guard(errorTypes.Users)
+    .guard({
+      ...errorTypes.Users,
+      params: Type.Object({ userId: UserId }),
+    })
     .get(
       endpoints.getPublicUser.path,
       ({ request, params }) => {
-        const id = parseId(params.userId);
-        if (id === undefined) return invalidId;
-        const user = service.currentSnapshot().users.findProfile(id);
+        const user = service.currentSnapshot().users.findProfile(Number(params.userId));
         return "missing" in user
           ? fail(user.missing)
           : { success: true as const, user: completeUser(user, service.baseUrl(request)) };
@@ -31,9 +32,7 @@ export const users = (service: Service) =>
     .get(
       endpoints.listUserAchievements.path,
       ({ params }) => {
-        const id = parseId(params.userId);
-        if (id === undefined) return invalidId;
-        const json = service.currentSnapshot().users.findAchievements(id);
+        const json = service.currentSnapshot().users.findAchievements(Number(params.userId));
         return typeof json === "string" ? toAchievements(json) : fail(json.missing);
       },
       { detail: achievementsOperation },

@@ -146,8 +146,10 @@ test("a response of the host's own error handler is sent as it is", async () => 
   await using roadbook = await open();
   const refuse = () => new Response("no such thing", { status: 418 });
   const host = new Elysia().onError(refuse).use(roadbook.app);
-  const response = await host.handle(new Request("http://roadbook.test/icons/nothing.svg"));
-  expect([response.status, await response.text()]).toEqual([418, "no such thing"]);
+  for (const path of ["/users/public/x", "/icons/nothing.svg"]) {
+    const response = await host.handle(new Request(`http://roadbook.test${path}`));
+    expect([response.status, await response.text()]).toEqual([418, "no such thing"]);
+  }
 });
 
 test.each(["before", "after"])(
@@ -169,7 +171,6 @@ test.each(["before", "after"])(
       return { status: response.status, code: (await response.json()).error?.code, response };
     };
 
-    expect(await read("/users/public/x")).toMatchObject({ status: 400, code: "invalid_user_id" });
     expect(await read("/users/public/43")).toMatchObject({ status: 403, code: "profile_private" });
     expect(await read("/users/99/achievements")).toMatchObject({
       status: 404,
@@ -208,7 +209,7 @@ test("a status that a host's hook throws is sent", async () => {
 test("a text of the host's own error handler becomes JSON", async () => {
   await using roadbook = await open();
   const host = new Elysia().onError(() => 'no "x" here').use(roadbook.app);
-  const response = await host.handle(new Request("http://roadbook.test/icons/nothing.svg"));
+  const response = await host.handle(new Request("http://roadbook.test/users/public/x"));
   expect(await response.json()).toBe('no "x" here');
 });
 
