@@ -13,8 +13,6 @@ import { FORMULA_ADVICE, InvalidCell, NO_VALUE_ADVICE } from "../domain/validati
 export interface IdFormat {
   /** Reads an id from a cell. Returns anything else unchanged, so that validation quotes it. */
   read(cell: unknown): unknown;
-  /** Whether a cell refers to nothing, such as 0. */
-  isNone(cell: unknown): boolean;
   /** Whether what `read` has returned is an id. */
   isId(value: unknown): value is number | string;
 }
@@ -23,20 +21,18 @@ export interface IdFormat {
 export const idFormats = {
   integers: {
     read: toInteger,
-    isNone: (cell) => !toInteger(cell),
     isId: (value): value is number => Number.isSafeInteger(value) && Number(value) > 0,
   },
   keys: {
     read: (cell) => toKey(cell) ?? toInteger(cell),
-    isNone: (cell) => !(cell instanceof Uint8Array) && !toInteger(cell),
     isId: (value): value is number | string => toKey(value) !== undefined,
   },
 } satisfies Record<string, IdFormat>;
 
-/** Advises on what is no id of a company, but may be its name. */
+/** Reads 0 as no company. Advises on what is no id of a company, but may be its name. */
 export function toCompanyId(cell: unknown, ids: IdFormat): unknown {
-  if (ids.isNone(cell)) return undefined;
   const id = ids.read(cell);
+  if (!id || id === "0") return undefined;
   const isName = typeof id === "string" && /\p{L}{2}/u.test(id) && !ids.isId(id);
   return isName && !isPlaceholder(id) && !isUncomputed(id) ? new InvalidCell(id, NAME_ADVICE) : id;
 }
@@ -53,12 +49,10 @@ export function toInteger(cell: unknown): unknown {
 
 // Databases and people write these words, and spreadsheets in the languages of the page.
 // MySQL's own client writes a bit as a control character.
-const TRUE = ["1", "\u0001", ...Object.values(languages).flatMap(({ booleans }) => booleans.true)];
-const FALSE = [
-  "0",
-  "\u0000",
-  ...Object.values(languages).flatMap(({ booleans }) => booleans.false),
-];
+const wordsFor = (value: "true" | "false") =>
+  Object.values(languages).flatMap(({ booleans }) => booleans[value]);
+const TRUE = ["1", "\u0001", ...wordsFor("true")];
+const FALSE = ["0", "\u0000", ...wordsFor("false")];
 
 export function toPublic(cell: unknown): unknown {
   // MySQL's literal b'1' arrives as the byte 1, and its BIT(1) as a boolean.

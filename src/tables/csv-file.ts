@@ -69,7 +69,7 @@ async function findForm(file: CsvFile, traits: Traits, isUnclear: boolean): Prom
 
   const { quoteLine, backslashLine, hasEscapes } = traits;
   const all = await listFitting(file, forms);
-  const escaped = hasEscapes ? all.filter((form) => form.hasEscapes) : [];
+  const escaped = all.filter((form) => hasEscapes && form.hasEscapes);
   const fitting = escaped.length > 0 ? escaped : all;
   const [form = forms[0]] = fitting;
   if (file.quotes !== undefined) return form;

@@ -38,10 +38,9 @@ export function openCsvSource(ids: IdFormat, { dates, quotes, key }: CsvOptions)
     loader.addIndex();
 
     for (const [column, values] of loader.times) {
-      const place = `${name}: ${column}`;
-      const orders = values.decide(place, dates);
+      const { orders, notes } = values.decide(`${name}: ${column}`, dates);
       dateOrders.set(column, orders);
-      header.notes.push(...values.describe(place, orders));
+      header.notes.push(...notes);
     }
     return { ...header, from: table };
   }

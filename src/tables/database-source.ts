@@ -8,7 +8,6 @@ import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { dirname } from "node:path";
-import type { SQL } from "bun";
 import { codeOf, networkReasonOf, reasonOf } from "../files/errors.ts";
 import { openFile, readFileBytes } from "../files/input.ts";
 import { BusyError, waitForLock } from "../files/lock.ts";
@@ -96,12 +95,10 @@ async function connect(address: Address): Promise<Connection> {
   const { url, dialect, timeoutMs } = address;
   const path = dialect === dialects.sqlite ? url.replace(dialect.scheme, "") : undefined;
   try {
-    if (path !== undefined) return await openSqlite(path, timeoutMs);
-    return await connectToServer(address);
+    return await (path === undefined ? connectToServer(address) : openSqlite(path, timeoutMs));
   } catch (error) {
-    if (path !== undefined) throw new Error(`cannot connect to ${path}: ${reasonOf(error)}`);
-    const reason = await explainFailure(address, error);
-    throw new Error(`cannot connect to the database at ${URL.parse(url)?.host}: ${reason}`);
+    const place = path ?? `the database at ${URL.parse(url)?.host}`;
+    throw new Error(`cannot connect to ${place}: ${await explainFailure(address, error)}`);
   }
 }
 
@@ -191,44 +188,36 @@ async function checkLog(path: string): Promise<boolean> {
 type ServerReply = Row[] & { columns?: { name: string }[] };
 
 /** Connects to PostgreSQL, MySQL or MariaDB. */
-async function connectToServer(address: Address): Promise<Connection> {
-  const { dialect, timeoutMs } = address;
-  const sql = await createClient(address);
+async function connectToServer({ url, dialect, timeoutMs }: Address): Promise<Connection> {
+  const { SQL } = await import("bun");
+  const client = new SQL({
+    url,
+    // Otherwise, variables such as PGDATABASE would win over the URL.
+    database: decodeURIComponent(URL.parse(url)?.pathname.slice(1) ?? "") || undefined,
+    max: 1,
+    connectionTimeout: 0,
+    prepare: !dialect.keepsPrepared,
+    bigint: true,
+  });
   try {
-    const reserved = await within(timeoutMs, sql.reserve());
+    const connection = await within(timeoutMs, client.reserve());
     /** Sends a template, of which a server takes only one statement, unlike text from `unsafe`. */
-    const run = async (text: string) => {
-      const template = Object.defineProperty([text], "raw", { value: [text] });
-      const reply = reserved<ServerReply>(template as string[] & { raw: string[] });
+    const run = async (sql: string) => {
+      const template = Object.defineProperty([sql], "raw", { value: [sql] });
+      const reply = connection<ServerReply>(template as string[] & { raw: string[] });
       const rows = await within(timeoutMs, reply, "; run ANALYZE there, or raise --timeout");
       return { rows, columns: (rows.columns ?? []).map(({ name }) => name) };
     };
     for (const statement of dialect.begin) await run(statement);
     const close = async () => {
-      reserved.release();
-      await sql.close({ timeout: 0 });
+      connection.release();
+      await client.close({ timeout: 0 });
     };
     return { run, [Symbol.asyncDispose]: close };
   } catch (error) {
-    await sql.close({ timeout: 0 });
+    await client.close({ timeout: 0 });
     throw error;
   }
-}
-
-async function createClient({ url, dialect }: Address): Promise<SQL> {
-  const { SQL } = await import("bun");
-  const options: SQL.Options = {
-    url,
-    max: 1,
-    connectionTimeout: 0,
-    prepare: !dialect.keepsPrepared,
-    bigint: true,
-  };
-
-  // Otherwise, variables such as PGDATABASE would win over the URL.
-  const database = decodeURIComponent(URL.parse(url)?.pathname.slice(1) ?? "");
-  if (database !== "") options.database = database;
-  return new SQL(options);
 }
 
 /** Rejects if `reply` takes longer. Bun's own timeouts end with the handshake. */

@@ -83,12 +83,12 @@ export function findColumns(
     unknown.push({ file, column: title.trim(), meant });
   }
   refuseMissing(file, table, titles, columns, unknown);
-  if (renamed.length === 0) return { columns, unknown, notes: [] };
 
-  const note = `${file}: took ${renamed.join(", ")}`;
-  const changing = titles[columns.get("id") ?? -1];
-  const warning = `; if somebody's ${quoted(changing)} changes, that is a new person`;
-  return { columns, unknown, notes: [key === undefined ? note : note + warning] };
+  const id = titles[columns.get("id") ?? -1];
+  const warning =
+    key === undefined ? "" : `; if somebody's ${quoted(id)} changes, that is a new person`;
+  const notes = renamed.length === 0 ? [] : [`${file}: took ${renamed.join(", ")}${warning}`];
+  return { columns, unknown, notes };
 }
 
 /** A company's name and its id say the same. */

@@ -43,46 +43,39 @@ function toRecord(type: RecordType, cells: RawRecord, companies?: Companies): Ra
   return { type, ...fields };
 }
 
-/** Names the row and the column of an error in a record. */
-export function locate(error: FoundError, source: TableSource, tables: Tables): Location {
-  const { at, type, id, field, reason } = error;
-  if (type === undefined || at === undefined) return {};
-
-  const hasNames = tables.get("users")?.header.columns.has("company");
-  const isName = hasNames && field === "company.id";
-  return {
-    field: isName ? "company" : field.replace(/^company\./, "company_"),
-    reason: withCure(source, field, reason),
-    place: nameRow(source, tableOf(type), at, id),
-    placeHasId: !source.isSpreadsheet,
-  };
-}
-
 /** Returns the item for a row that is no record. Such a row of `users` is a lost user. */
 export function toProblem({ source, name }: Table, row: Row, problem: FoundError): Item {
   const cell = row[idColumnOf(name)];
-  const place = nameRow(source, name, row.line, toKey(cell) ?? cell ?? "NULL");
-  const reason = withCure(source, problem.field, problem.reason);
-  return {
-    problem,
-    location: { place, reason },
-    isFatal: false,
-    losesUser: name === "users",
-  };
+  const id = toKey(cell) ?? cell ?? "NULL";
+  const location = locateRow(source, name, problem, row.line, id);
+  return { problem, location, isFatal: false, losesUser: name === "users" };
 }
 
-function withCure({ isSpreadsheet }: TableSource, field: string, reason: string): string {
-  const isMissing = isSpreadsheet && reason === "is missing";
-  const cure = isMissing ? findColumn(field)?.ifMissing : undefined;
-  return cure === undefined ? reason : `${reason}; ${cure}`;
+/** Names the row and the column of an error in a record. */
+export function locate(error: FoundError, source: TableSource, tables: Tables): Location {
+  const { at, type, id } = error;
+  if (type === undefined || at === undefined) return {};
+
+  const hasNames = tables.get("users")?.header.columns.has("company");
+  const isName = hasNames && error.field === "company.id";
+  const field = isName ? "company" : error.field.replace(/^company\./, "company_");
+  return locateRow(source, tableOf(type), { ...error, field }, at, id);
 }
 
-/** Names a row for messages: `users.csv, line 12`, or `users.sql, id 42`. */
-function nameRow(
+/** Names a row as `users.csv, line 12`, or `users.sql, id 42`. */
+function locateRow(
   { isSpreadsheet, fileOf }: TableSource,
   table: TableName,
+  { field, reason }: FoundError,
   line: number | undefined,
   id: unknown,
-): string {
-  return `${fileOf(table)}, ${isSpreadsheet ? `line ${line}` : `${idColumnOf(table)} ${id}`}`;
+): Location {
+  const place = isSpreadsheet ? `line ${line}` : `${idColumnOf(table)} ${id}`;
+  const cure = isSpreadsheet && reason === "is missing" ? findColumn(field)?.ifMissing : undefined;
+  return {
+    field,
+    reason: cure === undefined ? reason : `${reason}; ${cure}`,
+    place: `${fileOf(table)}, ${place}`,
+    placeHasId: !isSpreadsheet,
+  };
 }

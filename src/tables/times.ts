@@ -11,62 +11,63 @@ import { asText, trimmed } from "./cells.ts";
 export const dateOrders = ["dmy", "mdy"] as const;
 export type DateOrder = (typeof dateOrders)[number];
 
-/** Such dates, without space before them. */
-const SLASHED = /^(\d\d?)\/(\d\d?)\/(\d{4})(?:,(?= )|(?!\d))/;
-const DOTTED = /^(\d\d?)\. ?(\d\d?)\. ?(\d{4})(?!\d)/;
+/** The two ways to write such dates, without space before them, and the order that is usual. */
+const styles = {
+  slashes: {
+    pattern: /^(\d\d?)\/(\d\d?)\/(\d{4})(?:,(?= )|(?!\d))/,
+    example: "08/05/2021",
+    usual: undefined,
+  },
+  dots: {
+    pattern: /^(\d\d?)\. ?(\d\d?)\. ?(\d{4})(?!\d)/,
+    example: "08.05.2021",
+    usual: "dmy",
+  },
+} as const;
+type Style = keyof typeof styles;
 
-/** The orders in a column. */
-export interface DateOrders {
-  slashes?: DateOrder | undefined;
-  dots?: DateOrder | undefined;
-}
+/** The order in each way; undefined for one that has none. */
+export type DateOrders = Partial<Record<Style, DateOrder | undefined>>;
+const USUAL: DateOrders = { dots: styles.dots.usual };
 
 /** The lines of the first value that fits only one order, and of the first that fits both. */
 type FirstLines = Partial<Record<DateOrder | "both", number>>;
 
 /** Learns from the values of one column. */
 export class DateColumn {
-  readonly #slashes: FirstLines = {};
-  readonly #dots: FirstLines = {};
+  readonly #lines: Record<Style, FirstLines> = { slashes: {}, dots: {} };
 
   add(cell: string, line: number): void {
-    if (cell.includes("/")) learn(this.#slashes, SLASHED.exec(cell.trim()), line);
-    else if (cell.includes(".")) learn(this.#dots, DOTTED.exec(cell.trim()), line);
+    const style = cell.includes("/") ? "slashes" : "dots";
+    const date = styles[style].pattern.exec(cell.trim());
+    const order = date && fittingOrder(Number(date[1]), Number(date[2]));
+    if (order) this.#lines[style][order] ??= line;
   }
 
   /**
    * Returns no order where no value needs one. Throws if the values do not tell, unless the order is
-   * `given`. The error names the column, and quotes no value, because it may be a private user's.
+   * `given`. The error names the column, and quotes no value, because it may be a private user's. The
+   * notes say how dates are read, by an example that nobody has written.
    */
-  decide(column: string, given: DateOrder | undefined): DateOrders {
-    if (given) return { slashes: given, dots: given };
-    return {
-      slashes: decideOrder(column, this.#slashes),
-      dots: decideOrder(column, this.#dots, "dmy"),
-    };
-  }
-
-  /** Says how the dates are read, by an example that nobody has written. */
-  describe(column: string, { slashes, dots }: DateOrders): string[] {
-    const read = (lines: FirstLines, example: string, order: DateOrder | undefined) => {
-      const date = order === "mdy" ? "5 August" : "8 May";
-      const isRead = Object.keys(lines).length > 0;
-      return isRead ? [`${column}: read dates like ${example} as ${date} 2021`] : [];
-    };
-    return [...read(this.#slashes, "08/05/2021", slashes), ...read(this.#dots, "08.05.2021", dots)];
+  decide(column: string, given: DateOrder | undefined): { orders: DateOrders; notes: string[] } {
+    const orders: DateOrders = {};
+    const notes: string[] = [];
+    for (const style of ["slashes", "dots"] as const) {
+      const { example, usual } = styles[style];
+      const lines = this.#lines[style];
+      orders[style] = given ?? decideOrder(column, lines, usual);
+      if (Object.keys(lines).length === 0) continue;
+      const date = orders[style] === "mdy" ? "5 August" : "8 May";
+      notes.push(`${column}: read dates like ${example} as ${date} 2021`);
+    }
+    return { orders, notes };
   }
 }
 
-function learn(lines: FirstLines, date: RegExpExecArray | null, line: number): void {
-  const order = date && fittingOrder(Number(date[1]), Number(date[2]));
-  if (order) lines[order] ??= line;
-}
-
-/** `usual` is the order of values that fit both. */
 function decideOrder(
   column: string,
   { dmy, mdy, both }: FirstLines,
-  usual?: DateOrder,
+  usual: DateOrder | undefined,
 ): DateOrder | undefined {
   if (dmy !== undefined && mdy !== undefined) {
     const problem = `line ${dmy} has the day first, and line ${mdy} the month`;
@@ -100,7 +101,7 @@ const two = (digits: string) => digits.padStart(2, "0");
  * Reads dates such as 31.5.2021, with or without a time of day and a zone, Unix seconds, and times
  * of 14 digits. Dates such as 5/31/2021 need the order of day and month.
  */
-export function toTime(cell: unknown, orders: DateOrders = {}): unknown {
+export function toTime(cell: unknown, orders = USUAL): unknown {
   const value = trimmed(cell);
   if (value === undefined || value === "") return undefined;
   if (value instanceof Date) return fromDate(value);
@@ -138,22 +139,20 @@ function completed(text: string): string | undefined {
 }
 
 /** Writes a date with the year first, and hours up to 24 where they are up to 12, as in 9:05 PM. */
-function ordered(text: string, { slashes, dots = "dmy" }: DateOrders): string {
-  const dated = slashes === undefined ? text : text.replace(SLASHED, yearFirst(slashes));
-  return dated
+function ordered(text: string, orders: DateOrders): string {
+  return withYearFirst(withYearFirst(text, "slashes", orders), "dots", orders)
     .replace(YEAR_FIRST, (_, year, month, day) => `${year}-${two(month)}-${two(day)}`)
-    .replace(DOTTED, yearFirst(dots))
     .replace(TWELVE_HOURS, (_, hours, rest, half) => {
       return ` ${(Number(hours) % 12) + (/p/i.test(half) ? 12 : 0)}${rest}`;
     });
 }
 
-function yearFirst(order: DateOrder) {
-  return (_: string, first: string, second: string, year: string) => {
-    const day = order === "dmy" ? first : second;
-    const month = order === "dmy" ? second : first;
+function withYearFirst(text: string, style: Style, { [style]: order }: DateOrders): string {
+  if (order === undefined) return text;
+  return text.replace(styles[style].pattern, (_, first: string, second: string, year: string) => {
+    const [day, month] = order === "dmy" ? [first, second] : [second, first];
     return `${year}-${two(month)}-${two(day)}`;
-  };
+  });
 }
 
 const A_TIME = "a date or a time";

@@ -2,7 +2,7 @@
 import { type DatasetLine, isPublicUser } from "../domain/dataset.ts";
 import type { PrivateUserLine, PublicUserLine } from "../domain/model.ts";
 import { isNoValue } from "../domain/text.ts";
-import { columnsOf, type TableName } from "./columns.ts";
+import { columnsOf, type TableName, tableOf } from "./columns.ts";
 
 type Cell = string | number | boolean | null | undefined;
 type CsvRow = Record<string, Cell>;
@@ -13,27 +13,24 @@ export function* toCsv(table: TableName, records: Iterable<DatasetLine>): Genera
   const columns = columnsOf(table).filter((column) => column !== "company");
   yield columns.join();
   for (const record of records) {
-    for (const row of rowsOf[table](record)) yield columns.map((name) => toField(row[name])).join();
+    for (const row of listRows(table, record)) {
+      yield columns.map((column) => toField(row[column])).join();
+    }
   }
 }
 
-/** The rows of each table that a record of the dataset becomes. */
-const rowsOf: Record<TableName, (record: DatasetLine) => CsvRow[]> = {
-  roles: (record) => (record.type === "role" ? [record] : []),
-  achievements: (record) => (record.type === "achievement" ? [record] : []),
-  companies: (record) => (record.type === "company" ? [record] : []),
-  users: (record) => (record.type === "user" ? [toUserRow(record)] : []),
-  user_roles(record) {
-    const roles = isPublicUser(record) ? (record.roles ?? []) : [];
-    return roles.map((role_id) => ({ user_id: record.id, role_id }));
-  },
-  user_achievements(record) {
-    const achievements = isPublicUser(record) ? (record.achievements ?? []) : [];
-    return achievements.map(({ id, tier, unlocked_at }) => {
-      return { user_id: record.id, achievement_id: id, tier, unlocked_at };
-    });
-  },
-};
+/** Lists the rows of a table that a record of the dataset becomes. */
+function listRows(table: TableName, record: DatasetLine): CsvRow[] {
+  if (table === tableOf(record.type)) return [record.type === "user" ? toUserRow(record) : record];
+  if (!isPublicUser(record)) return [];
+
+  const { id: user_id, roles = [], achievements = [] } = record;
+  if (table === "user_roles") return roles.map((role_id) => ({ user_id, role_id }));
+  if (table !== "user_achievements") return [];
+  return achievements.map(({ id, tier, unlocked_at }) => {
+    return { user_id, achievement_id: id, tier, unlocked_at };
+  });
+}
 
 function toUserRow(record: PublicUserLine | PrivateUserLine): CsvRow {
   if (!isPublicUser(record)) return { id: record.id, public: false };
