@@ -7,7 +7,7 @@ import { statSync } from "node:fs";
 import { sqlite } from "#sqlite";
 import { type RawRecord, type RecordKey, type RecordType, recordTypes } from "../domain/dataset.ts";
 import { toKey } from "../domain/keys.ts";
-import { isDamagedDatabase, named, naming } from "../files/errors.ts";
+import { isDamagedDatabase, naming } from "../files/errors.ts";
 import { type LockOptions, waitForLock } from "../files/lock.ts";
 import { replaceFile } from "../files/replace.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
@@ -25,58 +25,56 @@ export async function openIdMap(
   { readsOnly = false, ...waiting }: MapOptions,
 ): Promise<IdMap> {
   const isNew = hasNoKeys(path);
-  const { $client: db } = isNew ? sqlite.openTemporary() : sqlite.openWritable(path);
+  const { $client: client } = isNew ? sqlite.openTemporary() : sqlite.openWritable(path);
   try {
     return await naming(path, readsOnly ? "read" : "write", async () => {
-      db.exec("PRAGMA busy_timeout = 0; PRAGMA cache_size = -32768; PRAGMA synchronous = EXTRA");
-      if (readsOnly) db.exec("BEGIN");
+      client.exec(
+        "PRAGMA busy_timeout = 0; PRAGMA cache_size = -32768; PRAGMA synchronous = EXTRA",
+      );
+      if (readsOnly) client.exec("BEGIN");
       const begin = readsOnly ? "SELECT 1 FROM sqlite_schema" : "BEGIN IMMEDIATE";
-      await waitForLock(path, () => db.exec(begin), waiting);
+      await waitForLock(path, () => client.exec(begin), waiting);
 
       // Somebody who looks up an id can delay the commit.
-      db.exec("PRAGMA busy_timeout = 10000");
-      createTables(db, path);
-      return createMap(path, db, isNew);
+      client.exec("PRAGMA busy_timeout = 10000");
+      createTables(client, path);
+      return createMap(path, client, isNew);
     });
   } catch (error) {
-    db.close();
+    client.close();
     throw isDamagedDatabase(error) ? noIdMap(path) : error;
   }
 }
 
 export type IdMap = ReturnType<typeof createMap>;
 
-function createMap(path: string, db: Sqlite, isNew: boolean) {
+function createMap(path: string, client: Sqlite, isNew: boolean) {
   const tables = {
-    role: prepareTable(db, "role"),
-    achievement: prepareTable(db, "achievement"),
-    company: prepareTable(db, "company"),
-    user: prepareTable(db, "user"),
+    role: prepareTable(client, "role"),
+    achievement: prepareTable(client, "achievement"),
+    company: prepareTable(client, "company"),
+    user: prepareTable(client, "user"),
   };
   let hasNewKeys = false;
 
   /** Reading also writes new keys that no longer fit into SQLite's memory. */
-  function using<Result>(use: () => Result): Result {
-    try {
-      return use();
-    } catch (error) {
-      throw named(path, hasNewKeys ? "write" : "read", error);
-    }
+  const using = <Result>(use: () => Result): Result =>
+    naming(path, hasNewKeys ? "write" : "read", use);
+
+  function addKey(type: RecordType, key: string): number | undefined {
+    hasNewKeys = true;
+    return using(() => tables[type].add.get(key)?.id);
   }
 
   /** Returns anything but a key unchanged. */
   function toId(type: RecordType, value: unknown): unknown {
-    const { find, add, remembered } = tables[type];
+    const { find, remembered } = tables[type];
     const known = remembered.get(value);
     if (known !== undefined) return known;
     const key = toKey(value);
     if (key === undefined) return value;
 
-    const id = using(() => {
-      const found = find.get(key);
-      hasNewKeys ||= !found;
-      return (found ?? add.get(key))?.id;
-    });
+    const id = using(() => find.get(key)?.id) ?? addKey(type, key);
     // Nothing refers to users.
     if (type !== "user" && id !== undefined) {
       if (remembered.size === MAX_REMEMBERED) remembered.clear();
@@ -117,31 +115,36 @@ function createMap(path: string, db: Sqlite, isNew: boolean) {
       using(() => {
         if (hasNewKeys) {
           const mark = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString("hex");
-          db.prepare("INSERT INTO mark (mark) VALUES (?)").run(mark);
+          client.prepare("INSERT INTO mark (mark) VALUES (?)").run(mark);
         }
         const last = "SELECT mark FROM mark ORDER BY id DESC";
-        return db.prepare<{ mark: string }>(last).get()?.mark;
+        return client.prepare<{ mark: string }>(last).get()?.mark;
       }),
 
-    /** Returns which of the marks of this map one is, from 1. Undefined if it is another map's. */
-    findMark(mark: string): number | undefined {
-      const query = "SELECT id FROM mark WHERE mark = ?";
-      return using(() => db.prepare<{ id: number }>(query).get(mark)?.id);
+    hasMark(mark: string): boolean {
+      const query = "SELECT 1 FROM mark WHERE mark = ?";
+      return Boolean(using(() => client.prepare(query).get(mark)));
+    },
+    /** Returns which of two marks came later. Undefined unless this map has the first one. */
+    findLater(mark = "", other = ""): string | undefined {
+      const query = `SELECT mark FROM mark WHERE mark IN (?, ?)
+        AND EXISTS (SELECT 1 FROM mark WHERE mark = ?) ORDER BY id DESC`;
+      return using(() => client.prepare<{ mark: string }>(query).get(mark, other, mark)?.mark);
     },
     async commit(): Promise<void> {
-      naming(path, "write", () => db.exec("COMMIT"));
-      if (isNew && hasNewKeys) await writeNew(path, db);
+      naming(path, "write", () => client.exec("COMMIT"));
+      if (isNew && hasNewKeys) await writeNew(path, client);
     },
-    [Symbol.dispose]: () => db.close(),
+    [Symbol.dispose]: () => client.close(),
   };
 }
 
 /** Writes a new map. Only its owner can read it, because it has the keys of private users. */
-function writeNew(path: string, db: Sqlite): Promise<void> {
+function writeNew(path: string, client: Sqlite): Promise<void> {
   return replaceFile(
     path,
     async ({ next, old, commit }) => {
-      db.prepare("VACUUM INTO ?").run(next);
+      client.prepare("VACUUM INTO ?").run(next);
       if (!hasNoKeys(old)) throw new Error(`another import has made ${path} meanwhile; try again`);
       await commit();
     },
@@ -154,11 +157,11 @@ function hasNoKeys(path: string): boolean {
 }
 
 /** Prepares statements for the keys of one type. */
-function prepareTable(db: Sqlite, type: RecordType) {
+function prepareTable(client: Sqlite, type: RecordType) {
   return {
-    find: db.prepare<{ id: number }>(`SELECT id FROM ${type} WHERE key = ?`),
-    findKey: db.prepare<{ key: string }>(`SELECT key FROM ${type} WHERE id = ?`),
-    add: db.prepare<{ id: number }>(`INSERT INTO ${type} (key) VALUES (?) RETURNING id`),
+    find: client.prepare<{ id: number }>(`SELECT id FROM ${type} WHERE key = ?`),
+    findKey: client.prepare<{ key: string }>(`SELECT key FROM ${type} WHERE id = ?`),
+    add: client.prepare<{ id: number }>(`INSERT INTO ${type} (key) VALUES (?) RETURNING id`),
     /** The ids of values, as a source has them, to which many records may refer. */
     remembered: new Map<unknown, number>(),
   };
@@ -167,16 +170,16 @@ function prepareTable(db: Sqlite, type: RecordType) {
 const noIdMap = (path: string) => new Error(`${path} is not an id map; choose another --id-map`);
 
 /** Creates the tables, unless they exist. Throws if there are only another program's. */
-function createTables(db: Sqlite, path: string): void {
+function createTables(client: Sqlite, path: string): void {
   const has = (condition: string) =>
-    db.prepare(`SELECT 1 FROM sqlite_schema WHERE ${condition}`).get() !== undefined;
+    client.prepare(`SELECT 1 FROM sqlite_schema WHERE ${condition}`).get() !== undefined;
   if (has("name = 'mark'")) return;
   if (has("TRUE")) throw noIdMap(path);
   // With AUTOINCREMENT, an id stays taken even if somebody deletes its row.
   const columns = (name: string) =>
     `id INTEGER PRIMARY KEY AUTOINCREMENT, ${name} TEXT NOT NULL UNIQUE`;
-  for (const type of recordTypes) db.exec(`CREATE TABLE ${type} (${columns("key")})`);
-  db.exec(`CREATE TABLE mark (${columns("mark")})`);
+  for (const type of recordTypes) client.exec(`CREATE TABLE ${type} (${columns("key")})`);
+  client.exec(`CREATE TABLE mark (${columns("mark")})`);
 }
 
 /** Returns why a snapshot with this mark was not made with this map, and what to do. */
@@ -186,7 +189,7 @@ export function findMismatch(
   map: IdMap | undefined,
 ): string | undefined {
   if (mark === undefined) return map && `${name} was made without an id map; leave out --id-map`;
-  if (map?.findMark(mark) !== undefined) return undefined;
+  if (map?.hasMark(mark)) return undefined;
 
   if (!map) return `${name} was made with an id map; give that file with --id-map`;
   const problem = `${map.path} is not the id map of ${name}`;

@@ -33,8 +33,12 @@ export async function openIds(
 
   /** The map if the source has keys, and not a snapshot's numbers. */
   const translator = source.kind === "own" ? map : undefined;
-  /** The mark of the new snapshot, if the source has a snapshot's numbers. */
-  const givenMark = source.kind === "own" ? undefined : laterMark(source.mark, old?.id_map, map);
+  /**
+   * The mark of the new snapshot, if the source has a snapshot's numbers. Held takedowns have ids of the
+   * old snapshot, for which the map may have got more keys since.
+   */
+  const givenMark =
+    source.kind === "own" ? undefined : (map?.findLater(source.mark, old?.id_map) ?? source.mark);
   return {
     /** Adds a mark for new keys to the map. Returns the mark for the snapshot that is written. */
     addMark: (): string | undefined => givenMark ?? translator?.addMark(),
@@ -79,20 +83,4 @@ function findConflict(
 
   const cure = "choose another --to, or give the id map of both with --id-map";
   return `the numbers in the dataset are not those in ${old.name}; ${cure}`;
-}
-
-/**
- * Returns the mark that a map got last, or without both in the map, that of the source. Held
- * takedowns have ids of the old snapshot, for which the map may have got more keys since.
- */
-function laterMark(
-  sourceMark: string | undefined,
-  oldMark: string | undefined,
-  map: IdMap | undefined,
-): string | undefined {
-  if (!map || sourceMark === undefined || oldMark === undefined) return sourceMark;
-  const number = map.findMark(sourceMark);
-  const oldNumber = map.findMark(oldMark);
-  const isOld = number !== undefined && oldNumber !== undefined && oldNumber > number;
-  return isOld ? oldMark : sourceMark;
 }
