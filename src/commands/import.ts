@@ -142,9 +142,9 @@ function showImport(progress: Progress) {
 function describeImport(imported: WriteReport, to: string | undefined, isDry: boolean): string {
   const done = isDry ? "dry run (nothing was written): would import" : "imported";
   const written = `${done} ${describeWritten(imported, to === undefined ? "" : ` to ${to}`)}`;
-  const { count, hidden } = imported.skipped;
-  if (count === 0) return written;
+  const { skipped, madePrivate } = imported;
+  if (skipped.count === 0) return written;
 
-  const skipped = `${written}, skipped ${plural(count, "error")}`;
-  return hidden > 0 ? `${skipped}, made ${plural(hidden, "user")} private` : skipped;
+  const left = `${written}, skipped ${plural(skipped.count, "error")}`;
+  return madePrivate > 0 ? `${left}, made ${plural(madePrivate, "user")} private` : left;
 }

@@ -9,8 +9,7 @@ const MAX_NOT_FOUND = 20;
 
 export function toOutcome(report: WriteReport): object {
   const { sha256 = null, counts, differences = null, held, notFound } = report;
-  const { cleaned, names, times, unknownColumns, notes, skipped } = report;
-  const { count, hidden: users_made_private } = skipped;
+  const { cleaned, names, times, unknownColumns, notes, skipped, madePrivate } = report;
   return {
     sha256,
     counts,
@@ -21,7 +20,7 @@ export function toOutcome(report: WriteReport): object {
     times: { odd: times },
     unknown_columns: unknownColumns,
     notes,
-    skipped: { count, users_made_private, groups: skipped.groups() },
+    skipped: { count: skipped.count, users_made_private: madePrivate, groups: skipped.groups() },
   };
 }
 

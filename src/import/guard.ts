@@ -12,7 +12,7 @@ import type { Summary, Totals } from "../snapshot/format/meta.ts";
 import type { Database } from "../sqlite/driver.ts";
 import type { OldSnapshot } from "./old-snapshot.ts";
 import type { ImportOptions } from "./options.ts";
-import type { ReadReport, SkippedErrors } from "./read-dataset.ts";
+import type { ReadReport } from "./read-dataset.ts";
 import { HIDE_ELSEWHERE } from "./takedowns.ts";
 
 /** How a new snapshot differs from the old one. */
@@ -73,7 +73,7 @@ export function guard(
 /** Throws if an import has left hardly anybody, also a first one. */
 export function refuseEmpty(
   { counts }: Summary,
-  { hidden, leftOut }: SkippedErrors,
+  { madePrivate, leftOut }: ReadReport,
   old: OldSnapshot | undefined,
   { allowShrink }: ImportOptions,
 ): void {
@@ -82,7 +82,7 @@ export function refuseEmpty(
   }
 
   const all = counts.users + leftOut;
-  const invalid = hidden + leftOut;
+  const invalid = madePrivate + leftOut;
   if (allowShrink || !isMost(invalid, all, limitOf(old))) return;
 
   const share = `${groupDigits(invalid)} of ${groupDigits(all)} users are invalid`;

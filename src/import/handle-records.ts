@@ -17,7 +17,7 @@ import { encodeUnlocks } from "../snapshot/format/records.ts";
 import { achievement, type Unlock, user } from "../snapshot/format/schema.ts";
 import { type Database, prepareText } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
-import type { ReportError, Skipped } from "./read-dataset.ts";
+import type { ReportError } from "./read-dataset.ts";
 import {
   createRowWriter,
   type Deletion,
@@ -48,22 +48,27 @@ export function createSkippingHandler(db: Database, ids: Ids) {
   const trim = $client.prepare("INSERT INTO trimmed VALUES (?) ON CONFLICT DO NOTHING");
   const repeat = prepareInsert(db, user, { into: "repeated", taken: "private_user" });
 
+  function hide(id: number): void {
+    if (rows.hide(id)) handler.madePrivate++;
+  }
+
   function skip(
     { type, id }: RecordKey,
     invalid: DatasetLine | InvalidRecord,
     at: Position,
-  ): Skipped {
-    if (type !== "user") return "left out";
+  ): string {
+    if (type !== "user") return "";
 
     const rest = invalid instanceof InvalidRecord && salvageUser(invalid);
     if (rest && rows.add(rest, at).length === 0) {
       trim.run(id);
-      return "trimmed";
+      return "; the rest of the user is kept";
     }
 
     const isPublic = !(invalid instanceof InvalidRecord) && isPublicUser(invalid);
-    if (isPublic && repeat(rows.toRow(invalid))) return "left out";
-    return rows.hide(id) ? "made private" : "private already";
+    if (isPublic && repeat(rows.toRow(invalid))) return "";
+    hide(id);
+    return "; the user becomes private";
   }
 
   /** Keeps of the achievements of users those that fit into a response. */
@@ -86,9 +91,9 @@ export function createSkippingHandler(db: Database, ids: Ids) {
     const invalid = $client.prepare<{ id: number }>(`SELECT id FROM user
       WHERE id IN (SELECT id FROM repeated) AND id IN (SELECT id FROM trimmed)`);
     for (const { id } of invalid.all()) {
-      rows.hide(id);
+      hide(id);
       const reason = "one of several records is invalid; the user becomes private";
-      report({ field: "id", reason, type: "user", id }, "made private");
+      report({ field: "id", reason, type: "user", id });
     }
   }
 
@@ -116,7 +121,8 @@ export function createSkippingHandler(db: Database, ids: Ids) {
     $client.exec("DROP TABLE trimmed; DROP TABLE repeated");
   }
 
-  return { validate: validateRecord, add: rows.add, skip, finish };
+  const handler = { validate: validateRecord, add: rows.add, skip, finish, madePrivate: 0 };
+  return handler;
 }
 
 /** Completes the rows, and reports the errors that can be detected only after the last record. */

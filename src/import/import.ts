@@ -96,7 +96,7 @@ async function importInto(
 
   const held = old ? holdTakedowns(db, { nowMs: builtAtMs, holdMs }) : 0;
   const summary = summarize(db);
-  refuseEmpty(summary, read.skipped, old, options);
+  refuseEmpty(summary, read, old, options);
   const differences = old && guard(db, old, summary, options);
   const { counts, unlocked } = summary;
   const report = { ...read, counts, unlocked, differences, held, notFound: [] };

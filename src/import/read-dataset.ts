@@ -26,27 +26,17 @@ interface RecordHandler<Parsed> {
   /** Applies a record, or returns the errors in it. `first` is the line of one with the same id. */
   add(record: Parsed, at: Position, first?: number): FoundError[];
   /**
-   * Leaves out the invalid part of a record that is invalid or was refused by `add`. Without this
-   * method, every error is final.
+   * Leaves out the invalid part of a record that is invalid or was refused by `add`. Returns how a
+   * message about it ends. Without this method, every error is final.
    */
-  skip?(record: RecordKey, invalid: Parsed | InvalidRecord, at: Position): Skipped;
+  skip?(record: RecordKey, invalid: Parsed | InvalidRecord, at: Position): string;
+  /** How many users `skip` and `finish` have made private, because a record about them is invalid. */
+  madePrivate?: number;
   /** Completes the rows, and reports the errors that can be detected only after the last record. */
   finish(report: ReportError): void;
 }
 
-/** The fate of a record of which all, or the invalid part, was skipped. */
-export type Skipped = keyof typeof consequences;
-
-/** Takes an error, and what has become of the user. */
-export type ReportError = (error: FoundError, skipped?: Skipped) => void;
-
-/** The ends of messages about a skipped record. */
-const consequences = {
-  "left out": "",
-  trimmed: "; the rest of the user is kept",
-  "made private": "; the user becomes private",
-  "private already": "; the user becomes private",
-};
+export type ReportError = (error: FoundError) => void;
 
 const ROUNDED =
   "looks like a number that a program has rounded, and so do all other long ids of this type; have that program read ids as text, or import them as they are with --force";
@@ -67,7 +57,12 @@ export interface ReadReport {
   unknownColumns: readonly UnknownColumn[];
   /** How files were read, where they could not show it at once. */
   notes: readonly string[];
-  skipped: SkippedErrors;
+  /** The errors of which the records, or the invalid parts of them, were skipped. */
+  skipped: RecordErrors;
+  /** How many users became private because a record about them is invalid. */
+  madePrivate: number;
+  /** How many users were left out because nobody can read who they are. */
+  leftOut: number;
 }
 
 /** Rejects with a {@link DatasetError} if any error was not skipped. Times after `nowMs` are odd. */
@@ -81,12 +76,13 @@ export async function readDataset<Parsed extends RecordKey>(
   const collector = createCollector(handler, reader, ids, options.maxErrors);
   const cleaner = await createCleaner(nowMs, options);
   const rounded = createRoundedIds();
+  let leftOut = 0;
 
   for await (const items of reader.read()) {
     for (const item of items) {
       if ("problem" in item) {
         collector.add(item.problem, item.isFatal, item.location);
-        if (item.losesUser) collector.skipped.leftOut++;
+        if (item.losesUser) leftOut++;
         continue;
       }
 
@@ -104,10 +100,7 @@ export async function readDataset<Parsed extends RecordKey>(
 
   const columns = options.refusesRounded ? rounded.list() : [];
   for (const first of columns) collector.add({ field: "id", reason: ROUNDED, ...first }, true);
-  handler.finish((error, skipped) => {
-    if (skipped === "made private") collector.skipped.hidden++;
-    collector.add(error, false);
-  });
+  handler.finish((error) => collector.add(error, false));
   if (collector.errors.count > 0) throw new DatasetError(collector.errors);
 
   const { cleaned, times, ...names } = cleaner.odd;
@@ -118,6 +111,8 @@ export async function readDataset<Parsed extends RecordKey>(
     unknownColumns: reader.unknownColumns,
     notes: reader.notes,
     skipped: collector.skipped,
+    madePrivate: handler.madePrivate ?? 0,
+    leftOut,
   };
 }
 
@@ -129,7 +124,7 @@ function createCollector<Parsed extends RecordKey>(
   maxErrors: number | undefined,
 ) {
   const errors = new RecordErrors(maxErrors);
-  const skipped = new SkippedErrors(maxErrors);
+  const skipped = new RecordErrors(maxErrors);
   /** Records that are invalid themselves. References to them are not reported as errors. */
   const invalid = new Set<string>();
 
@@ -153,16 +148,13 @@ function createCollector<Parsed extends RecordKey>(
   ): void {
     const record = parsed instanceof InvalidRecord ? parsed.record : parsed;
     const { type, id } = record ?? {};
-    const fate = record && handler.skip?.(record, parsed, at);
-    if (fate === "made private") skipped.hidden++;
-
-    const isFinal = fate === undefined;
+    const consequence = record && handler.skip?.(record, parsed, at);
+    const isFinal = consequence === undefined;
     if (isFinal && record && type !== "user") invalid.add(nameOf(record));
 
-    const consequence = isFinal ? "" : consequences[fate];
     for (const error of found) {
       const { reason, kind = reason } = error;
-      add({ ...error, type, id, at, reason: reason + consequence, kind }, isFinal);
+      add({ ...error, type, id, at, reason: reason + (consequence ?? ""), kind }, isFinal);
     }
   }
 
@@ -237,14 +229,6 @@ export class RecordErrors {
     const lineOf = ({ first }: ErrorGroup) => first[0]?.error.line ?? 0;
     return [...this.#kinds.values()].sort((a, b) => lineOf(a) - lineOf(b));
   }
-}
-
-/** The errors of which the records, or the invalid parts of them, were skipped. */
-export class SkippedErrors extends RecordErrors {
-  /** How many users became private because a record about them is invalid. */
-  hidden = 0;
-  /** How many users were left out because nobody can read who they are. */
-  leftOut = 0;
 }
 
 /** Thrown when a dataset is invalid. `message` lists the first errors of each kind. */

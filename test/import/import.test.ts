@@ -42,12 +42,14 @@ async function run(
   target = join(temporaryFolder(), "s"),
 ) {
   const bytes = Array.isArray(input) ? toText(input) : input;
-  const { skipped, counts, differences } = await importDataset(stream(bytes), target, options);
+  const imported = await importDataset(stream(bytes), target, options);
+  const { skipped, madePrivate, counts, differences } = imported;
   await checkSnapshot(target);
   const lines = (await exported(target)).trim().split("\n").slice(0, -1);
   const kept = lines.map((line) => JSON.parse(line));
   const report = skipped.format();
-  return { kept, skipped, counts, differences, report, bytes: readFileSync(target) };
+  const saved = readFileSync(target);
+  return { kept, skipped, madePrivate, counts, differences, report, bytes: saved };
 }
 
 test.each<[string, string | Uint8Array]>([
@@ -363,7 +365,7 @@ describe("--skip-invalid", () => {
     const unlock = { id: 7, tier: 1, unlocked_at: "2024-01-01T00:00:00Z" };
     const seven = unlock;
     const eight = { ...unlock, id: 8 };
-    const { report, kept, skipped } = await skip([
+    const { report, kept, skipped, madePrivate } = await skip([
       { ...role, name: "" },
       { ...role, id: 2 },
       { ...night, points: -1 },
@@ -383,7 +385,7 @@ describe("--skip-invalid", () => {
       }),
       end(9),
     ]);
-    expect(skipped).toMatchObject({ count: 11, hidden: 2 });
+    expect([skipped.count, madePrivate]).toEqual([11, 2]);
     expect(
       report,
     ).toBe(`line 1: name: must be a non-blank string of 1 to 200 code points, got "" (role 1)
@@ -412,9 +414,14 @@ line 9: achievements[1].id: must be an integer from 1 to 9007199254740991, got "
     const older = { id: 5, tier: 2, unlocked_at: "2024-01-01T00:00:00Z" };
     const gone = { ...unlock, id: 9 };
     const more = { roles: [1, 3, 1], achievements: [older, unlock, unlock, gone] };
-    const { kept, skipped } = await skip([role, night, { ...night, id: 5 }, { ...ann, ...more }]);
+    const { kept, skipped, madePrivate } = await skip([
+      role,
+      night,
+      { ...night, id: 5 },
+      { ...ann, ...more },
+    ]);
     expect(kept.at(-1)).toMatchObject({ roles: [1], achievements: [older, unlock] });
-    expect(skipped).toMatchObject({ count: 4, hidden: 0 });
+    expect([skipped.count, madePrivate]).toEqual([4, 0]);
   });
 
   test("keeps the first of two lines with the same id", async () => {
@@ -499,10 +506,10 @@ line 9: achievements[1].id: must be an integer from 1 to 9007199254740991, got "
         [...known, ...lines],
         [...lines, ...known],
       ]) {
-        const { kept, bytes, skipped, report } = await skip(input);
+        const { kept, bytes, madePrivate, report } = await skip(input);
         expect(kept.find(({ type, id }) => type === "user" && id === 1)).toEqual(secret);
         expect(bytes.toString("latin1")).not.toContain("Evelyn");
-        expect([skipped.hidden, report]).toEqual([
+        expect([madePrivate, report]).toEqual([
           order === "first" && "public" in fault && fault.public === false ? 0 : 1,
           expect.stringContaining("the user becomes private"),
         ]);
@@ -534,8 +541,8 @@ line 9: achievements[1].id: must be an integer from 1 to 9007199254740991, got "
         writeFileSync(join(folder, `${name}.csv`), text);
       }
       const target = join(folder, "s");
-      const { skipped } = await importDataset(folder, target, { skipInvalid: true });
-      return { skipped, text: await exported(target) };
+      const imported = await importDataset(folder, target, { skipInvalid: true });
+      return { ...imported, text: await exported(target) };
     };
     const row = "1,1,Evelyn,2024-01-01,,1";
     const oddRows: Record<string, string> = {
@@ -547,10 +554,13 @@ line 9: achievements[1].id: must be an integer from 1 to 9007199254740991, got "
       "has a company that is no id": "1,1,Evelyn,2024-01-01,,x",
       "refers to no company": "1,1,Evelyn,2024-01-01,,99",
     };
-    const expectHidden = ({ skipped, text }: Awaited<ReturnType<typeof runTables>>, hidden = 1) => {
+    const expectHidden = (
+      { madePrivate, text }: Awaited<ReturnType<typeof runTables>>,
+      hidden = 1,
+    ) => {
       expect(text).toContain(JSON.stringify(secret));
       expect(text).not.toContain("Evelyn");
-      expect(skipped.hidden).toBe(hidden);
+      expect(madePrivate).toBe(hidden);
     };
     test.each(
       Object.entries(oddRows).flatMap(([what, odd]) =>
@@ -577,9 +587,9 @@ line 9: achievements[1].id: must be an integer from 1 to 9007199254740991, got "
     });
 
     test("public if all rows are valid", async () => {
-      const { text, skipped } = await runTables({ users: [row, row] });
+      const { text, skipped, madePrivate } = await runTables({ users: [row, row] });
       expect(text).toContain("Evelyn");
-      expect(skipped).toMatchObject({ count: 1, hidden: 0 });
+      expect([skipped.count, madePrivate]).toEqual([1, 0]);
     });
   });
 
@@ -591,9 +601,9 @@ line 9: achievements[1].id: must be an integer from 1 to 9007199254740991, got "
       "13 of 24 users are invalid, so they would become private or be left out; nothing was written (if",
     );
     expect(listBeside(target)).toEqual([]);
-    expect((await skip(lines(12), {}, target)).skipped).toMatchObject({ hidden: 12 });
+    expect((await skip(lines(12), {}, target)).madePrivate).toBe(12);
     await skip(lines(10).slice(0, 11));
-    expect((await skip(lines(13), { allowShrink: true })).skipped).toMatchObject({ hidden: 13 });
+    expect((await skip(lines(13), { allowShrink: true })).madePrivate).toBe(13);
   });
 
   test("is an error if most rows of users have no valid id", async () => {
