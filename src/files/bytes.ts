@@ -1,8 +1,23 @@
-/** Reads, writes, copies and hashes bytes. Never blocks the event loop for long. */
+/** Opens, reads, writes, copies and hashes files and bytes. Never blocks the event loop for long. */
 import { constants } from "node:fs";
-import { copyFile, type FileHandle, statfs } from "node:fs/promises";
+import { copyFile, type FileHandle, open, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
+
+const IS_FOLDER =
+  "it is a folder; if it has CSV files, build a snapshot with roadbook import FOLDER --to FILE";
+
+export async function openFile(path: string): Promise<FileHandle> {
+  // Without O_NONBLOCK, opening a FIFO could block forever.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const stats = await file.stat();
+  if (stats.isFile()) return file;
+  await file.close();
+  // With a code, as the system's errors have one.
+  throw stats.isDirectory()
+    ? Object.assign(new Error(IS_FOLDER), { code: "EISDIR" })
+    : Object.assign(new Error("not a regular file"), { code: "EINVAL" });
+}
 
 /** Small enough that computing the SHA-256 hash of a chunk takes at most 0.7 ms. */
 const MAX_CHUNK_BYTES = 1 << 18;

@@ -2,29 +2,13 @@
  * Tells what an input is by its name and its first bytes, refuses what cannot be a dataset, opens and
  * decompresses it, and splits it into lines.
  */
-import { constants, createReadStream, statSync } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import { createReadStream, statSync } from "node:fs";
 import { STANDARD } from "../domain/text.ts";
 import { codeOf, named, naming, reasonOf } from "./errors.ts";
 
 /** With Node's default of 16 KiB, decompression takes three times as long. */
 const CHUNK_BYTES = 1 << 18;
 const HEAD_BYTES = 512;
-
-const IS_FOLDER =
-  "it is a folder; if it has CSV files, build a snapshot with roadbook import FOLDER --to FILE";
-
-export async function openFile(path: string): Promise<FileHandle> {
-  // Without O_NONBLOCK, opening a FIFO could block forever.
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  const stats = await file.stat();
-  if (stats.isFile()) return file;
-  await file.close();
-  // With a code, as the system's errors have one.
-  throw stats.isDirectory()
-    ? Object.assign(new Error(IS_FOLDER), { code: "EISDIR" })
-    : Object.assign(new Error("not a regular file"), { code: "EINVAL" });
-}
 
 /** False for what does not exist. */
 export function isFolder(path: string): boolean {

@@ -4,9 +4,9 @@
  */
 import { chmodSync, lstatSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { sqlite } from "#sqlite";
 import { isDamagedDatabase, isLocked } from "./errors.ts";
+import { retryWhile } from "./waiting.ts";
 
 export interface LockOptions {
   /** How long to wait for another writer. Defaults to {@link WAIT_MS}. */
@@ -20,8 +20,6 @@ export const WAIT_MS = 60_000;
 export class BusyError extends Error {
   override name = "BusyError";
 }
-
-const RETRY_MS = 100;
 
 /**
  * Throws an error of SQLite if the lock is held, unless all its holders share it. If the file were
@@ -54,17 +52,11 @@ export async function waitForLock<Taken>(
   target: string,
   take: () => Taken,
   { waitMs = WAIT_MS, onWait }: LockOptions,
-): Promise<Taken> {
-  const endMs = performance.now() + waitMs;
-  for (let times = 0; ; times++) {
-    try {
-      return take();
-    } catch (error) {
-      if (!isLocked(error)) throw error;
-    }
-    if (times === 0) onWait?.();
-    if (performance.now() >= endMs) break;
-    await sleep(RETRY_MS);
+): Promise<Awaited<Taken>> {
+  try {
+    return await retryWhile(isLocked, take, waitMs, onWait);
+  } catch (error) {
+    if (!isLocked(error)) throw error;
+    throw new BusyError(`another command is still writing ${target} after ${waitMs / 1000} s`);
   }
-  throw new BusyError(`another command is still writing ${target} after ${waitMs / 1000} s`);
 }

@@ -9,10 +9,10 @@
 import * as fs from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { codeOf, naming } from "./errors.ts";
 import { type LockOptions, lock, waitForLock } from "./lock.ts";
 import { makeTemporaryFolder, removeLeftovers } from "./temporary-folder.ts";
+import { retryWhile } from "./waiting.ts";
 
 /** A file that will replace another. */
 export interface NewFile {
@@ -28,7 +28,6 @@ type Write<T> = (file: NewFile) => Promise<T>;
 
 /** How long to wait for other programs to close a file. */
 const BUSY_MS = 5000;
-const RETRY_MS = 50;
 
 interface CommitOptions {
   /** The mode of a file that did not exist. Defaults to what the umask allows. */
@@ -105,17 +104,10 @@ function followLinks(target: string): string {
 }
 
 /** On Windows, a program that has the old file open, such as a virus scanner, delays this. */
-async function renameWhenFree(from: string, to: string): Promise<void> {
-  const endMs = performance.now() + BUSY_MS;
-  for (;;) {
-    try {
-      return await rename(from, to);
-    } catch (error) {
-      const isBusy = process.platform === "win32" && /^E(?:PERM|ACCES|BUSY)$/.test(codeOf(error));
-      if (!isBusy || performance.now() > endMs) throw error;
-    }
-    await sleep(RETRY_MS);
-  }
+function renameWhenFree(from: string, to: string): Promise<void> {
+  const isBusy = (error: unknown) =>
+    process.platform === "win32" && /^E(?:PERM|ACCES|BUSY)$/.test(codeOf(error));
+  return retryWhile(isBusy, () => rename(from, to), BUSY_MS);
 }
 
 const lockFileOf = (file: string) => join(dirname(file), `.${basename(file)}.lock`);

@@ -5,6 +5,7 @@
 import { RedisClient } from "bun";
 import { LRUCache } from "lru-cache";
 import { codeOf } from "../files/errors.ts";
+import { within } from "../files/waiting.ts";
 import type { Place } from "./client-table.ts";
 import {
   createMemoryLimiter,
@@ -243,23 +244,9 @@ async function decide(
   return { allowed: allowed === 1, remaining, resetMs };
 }
 
-/** The time in which the process lags counts as one step of a wait at most. */
-const STEPS = 10;
-
-/** Settles like `reply`, or rejects after the deadline, later if the process reads replies late. */
-function beforeDeadline<T>(deadlineMs: number, reply: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    let steps = 0;
-    let timer: Timer;
-    const wait = () => {
-      if (steps === STEPS) reject(new StoreError(`no response within ${deadlineMs} ms`));
-      else timer = setTimeout(wait, deadlineMs / STEPS);
-      steps++;
-    };
-    wait();
-    reply.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
-}
+/** Settles like `reply`, or rejects after `waitMs`. */
+const beforeDeadline = <T>(waitMs: number, reply: Promise<T>): Promise<T> =>
+  within(waitMs, reply, () => new StoreError(`no response within ${waitMs} ms`));
 
 /** Reduces an error to its code, because some messages repeat the command and its password. */
 function reasonWithoutSecrets(error: unknown): string {

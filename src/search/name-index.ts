@@ -34,11 +34,11 @@ const STEP_NAMES = 1 << 13;
  * Builds the index of a kind of names, and replaces an existing one. Yields how many names are done
  * after each step.
  */
-export function* buildNameIndex(db: Sqlite, kind: NameKind): Generator<number, void> {
-  createEmptyTable(db, `${kind}_ngram`);
-  if (kind === "company") db.exec(RANK_COMPANIES);
-  const { add } = prepareChanges(db, kind);
-  const entries = db.prepare<Entry>(`${listEntries[kind]} ORDER BY high, low`);
+export function* buildNameIndex(client: Sqlite, kind: NameKind): Generator<number, void> {
+  createEmptyTable(client, `${kind}_ngram`);
+  if (kind === "company") client.exec(RANK_COMPANIES);
+  const { add } = prepareChanges(client, kind);
+  const entries = client.prepare<Entry>(`${listEntries[kind]} ORDER BY high, low`);
   const sample = new NgramSample();
   let done = 0;
   for (const entry of entries.iterate()) {
@@ -46,27 +46,27 @@ export function* buildNameIndex(db: Sqlite, kind: NameKind): Generator<number, v
     sample.add(entry);
     if (++done % STEP_NAMES === 0) yield done;
   }
-  sample.write(db, kind);
-  db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram) VALUES ('optimize')`);
+  sample.write(client, kind);
+  client.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram) VALUES ('optimize')`);
 }
 
-function createEmptyTable(db: Sqlite, table: string): void {
+function createEmptyTable(client: Sqlite, table: string): void {
   const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
   const tokenizer = quote(`ascii tokenchars ${quote(PUNCTUATION)}`);
   // Only lists of row ids, without texts, positions and sizes: a search needs nothing else.
-  db.exec(`CREATE VIRTUAL TABLE IF NOT EXISTS ${table} USING fts5(ngrams, content='', columnsize=0,
+  client.exec(`CREATE VIRTUAL TABLE IF NOT EXISTS ${table} USING fts5(ngrams, content='', columnsize=0,
     contentless_delete=0, detail=none, tokenize=${tokenizer})`);
   // With secure-delete, FTS5 removes a name from its lists instead of noting that it is gone.
-  db.exec(`INSERT INTO ${table} (${table}, rank) VALUES
+  client.exec(`INSERT INTO ${table} (${table}, rank) VALUES
     ('secure-delete', 1), ('automerge', 0), ('hashsize', ${HASH_BYTES}), ('pgsz', ${PAGE_BYTES})`);
-  db.exec(`INSERT INTO ${table} (${table}) VALUES ('delete-all')`);
+  client.exec(`INSERT INTO ${table} (${table}) VALUES ('delete-all')`);
 }
 
 /** Both functions must be called in the order of row ids: otherwise each call writes a segment. */
-function prepareChanges(db: Sqlite, kind: NameKind) {
+function prepareChanges(client: Sqlite, kind: NameKind) {
   const table = `${kind}_ngram`;
-  const insert = db.prepare(`INSERT INTO ${table} (rowid, ngrams) VALUES (${ROW_ID}, ?)`);
-  const remove = db.prepare(
+  const insert = client.prepare(`INSERT INTO ${table} (rowid, ngrams) VALUES (${ROW_ID}, ?)`);
+  const remove = client.prepare(
     `INSERT INTO ${table} (${table}, rowid, ngrams) VALUES ('delete', ${ROW_ID}, ?)`,
   );
   return {
@@ -77,15 +77,15 @@ function prepareChanges(db: Sqlite, kind: NameKind) {
 
 /** Brings the indexes in line with changed records. */
 export class NameChanges {
-  readonly #db: Sqlite;
+  readonly #client: Sqlite;
   readonly #findUser;
   /** The users that change, as they were; undefined if there was none with this id. */
   readonly #users = new Map<number, Entry | undefined>();
   #hasCompany = false;
 
-  constructor(db: Sqlite) {
-    this.#db = db;
-    this.#findUser = db.prepare<Entry>(`${listEntries.user} WHERE id = ?`);
+  constructor(client: Sqlite) {
+    this.#client = client;
+    this.#findUser = client.prepare<Entry>(`${listEntries.user} WHERE id = ?`);
   }
 
   /** Must be called once per record, before it is added, changed or removed. */
@@ -104,11 +104,11 @@ export class NameChanges {
       if (before) removed.push(before);
       if (after) added.push(after);
     }
-    const { add, remove } = prepareChanges(this.#db, "user");
+    const { add, remove } = prepareChanges(this.#client, "user");
     for (const entry of removed.sort(byRowId)) remove(entry);
     for (const entry of added.sort(byRowId)) add(entry);
     if (!this.#hasCompany) return;
     // Companies are few, and one more member can move a company past many others.
-    for (const _ of buildNameIndex(this.#db, "company"));
+    for (const _ of buildNameIndex(this.#client, "company"));
   }
 }

@@ -26,11 +26,11 @@ export class NgramSample {
     }
   }
 
-  write(db: Sqlite, kind: NameKind): void {
-    db.exec(`CREATE TABLE IF NOT EXISTS ${kind}_common
+  write(client: Sqlite, kind: NameKind): void {
+    client.exec(`CREATE TABLE IF NOT EXISTS ${kind}_common
         (ngram TEXT PRIMARY KEY, counted INTEGER NOT NULL) STRICT, WITHOUT ROWID;
       DELETE FROM ${kind}_common`);
-    const insert = db.prepare(`INSERT INTO ${kind}_common (ngram, counted) VALUES (?, ?)`);
+    const insert = client.prepare(`INSERT INTO ${kind}_common (ngram, counted) VALUES (?, ?)`);
     for (const [term, count] of this.#counts) {
       if (count >= MIN_COUNT) insert.run(ngramOfTerm(term), count);
     }
@@ -41,14 +41,14 @@ export class Vocabulary {
   readonly #counts: ReadonlyMap<string, number>;
   readonly #nextTerm: Statement<{ term: string }>;
 
-  constructor(db: Sqlite, kind: NameKind) {
-    const common = db.prepare<{ ngram: string; counted: number }>(
+  constructor(client: Sqlite, kind: NameKind) {
+    const common = client.prepare<{ ngram: string; counted: number }>(
       `SELECT ngram, counted FROM ${kind}_common`,
     );
     this.#counts = new Map(common.all().map(({ ngram, counted }) => [ngram, counted]));
-    db.exec(`CREATE VIRTUAL TABLE IF NOT EXISTS temp.${kind}_term
+    client.exec(`CREATE VIRTUAL TABLE IF NOT EXISTS temp.${kind}_term
       USING fts5vocab(main, ${kind}_ngram, instance)`);
-    this.#nextTerm = db.prepare(`SELECT term FROM temp.${kind}_term WHERE term > ? LIMIT 1`);
+    this.#nextTerm = client.prepare(`SELECT term FROM temp.${kind}_term WHERE term > ? LIMIT 1`);
   }
 
   /** Returns about how many names an n-gram lists, or 0 if they are few. */

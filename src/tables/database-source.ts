@@ -8,9 +8,11 @@ import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { dirname } from "node:path";
+import { openFile } from "../files/bytes.ts";
 import { codeOf, networkReasonOf, reasonOf } from "../files/errors.ts";
-import { openFile, readFileBytes } from "../files/input.ts";
+import { readFileBytes } from "../files/input.ts";
 import { BusyError, waitForLock } from "../files/lock.ts";
+import { within } from "../files/waiting.ts";
 import type { IdFormat } from "./cells.ts";
 import type { TableName } from "./columns.ts";
 import { DATABASE_URLS, type Dialect, dialects, findDialect } from "./dialects.ts";
@@ -116,7 +118,7 @@ async function explainFailure(
   const host = hostname.replace(/^\[|\]$/g, "");
   const socket = createConnection({ host, port: Number(port || dialect.port) });
   try {
-    await within(timeoutMs, once(socket, "connect"));
+    await within(timeoutMs, once(socket, "connect"), () => new Error("no response"));
     return reason;
   } catch (error) {
     return networkReasonOf(error, timeoutMs);
@@ -199,13 +201,16 @@ async function connectToServer({ url, dialect, timeoutMs }: Address): Promise<Co
     prepare: !dialect.keepsPrepared,
     bigint: true,
   });
+  // Bun's own timeouts end with the handshake.
+  const silence = `timed out: the database sent nothing for ${timeoutMs / 1000} s`;
+  const slow = () => new Error(`${silence}; run ANALYZE there, or raise --timeout`);
   try {
-    const connection = await within(timeoutMs, client.reserve());
+    const connection = await within(timeoutMs, client.reserve(), () => new Error(silence));
     /** Sends a template, of which a server takes only one statement, unlike text from `unsafe`. */
     const run = async (sql: string) => {
       const template = Object.defineProperty([sql], "raw", { value: [sql] });
       const reply = connection<ServerReply>(template as string[] & { raw: string[] });
-      const rows = await within(timeoutMs, reply, "; run ANALYZE there, or raise --timeout");
+      const rows = await within(timeoutMs, reply, slow);
       return { rows, columns: (rows.columns ?? []).map(({ name }) => name) };
     };
     for (const statement of dialect.begin) await run(statement);
@@ -218,12 +223,4 @@ async function connectToServer({ url, dialect, timeoutMs }: Address): Promise<Co
     await client.close({ timeout: 0 });
     throw error;
   }
-}
-
-/** Rejects if `reply` takes longer. Bun's own timeouts end with the handshake. */
-function within<T>(timeoutMs: number, reply: Promise<T>, advice = ""): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const silence = `timed out: the database sent nothing for ${timeoutMs / 1000} s`;
-  const timer = setTimeout(() => reject(new Error(silence + advice)), timeoutMs);
-  return Promise.race([reply, promise]).finally(() => clearTimeout(timer));
 }

@@ -2,9 +2,9 @@
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { sqlite } from "#sqlite";
-import { copyIfSpace } from "../../files/bytes.ts";
+import { copyIfSpace, openFile } from "../../files/bytes.ts";
 import { isFileSystemError, reasonOf } from "../../files/errors.ts";
-import { openFile } from "../../files/input.ts";
+
 import { makeTemporaryFolder, TEMPORARY } from "../../files/temporary-folder.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import {

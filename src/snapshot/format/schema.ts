@@ -75,14 +75,14 @@ export const takedown = sqliteTable("takedown", {
 
 const tables = [meta, role, achievement, company, companyRank, privateUser, takedown, user];
 
-export function createSchema(db: Sqlite): void {
-  db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
-  for (const table of tables) createTable(db, table);
+export function createSchema(client: Sqlite): void {
+  client.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
+  for (const table of tables) createTable(client, table);
 }
 
-function createTable(db: Sqlite, table: SQLiteTable): void {
+function createTable(client: Sqlite, table: SQLiteTable): void {
   const { name, columns } = getTableConfig(table);
-  db.exec(`CREATE TABLE ${name} (${columns.map(declareColumn).join(", ")}) STRICT`);
+  client.exec(`CREATE TABLE ${name} (${columns.map(declareColumn).join(", ")}) STRICT`);
 }
 
 function declareColumn(column: SQLiteColumn): string {
@@ -93,7 +93,7 @@ function declareColumn(column: SQLiteColumn): string {
 }
 
 /** Creates the indexes of a database with rows, which takes less time than keeping them up. */
-export function createIndexes(db: Sqlite): void {
-  db.exec(`CREATE INDEX IF NOT EXISTS achievement_icon ON achievement (icon);
+export function createIndexes(client: Sqlite): void {
+  client.exec(`CREATE INDEX IF NOT EXISTS achievement_icon ON achievement (icon);
     CREATE INDEX IF NOT EXISTS user_company ON user (company_id) WHERE company_id IS NOT NULL`);
 }

@@ -6,8 +6,8 @@ import { createWriteStream, mkdirSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { copyIfSpace, requireSpace, writeAll } from "../../files/bytes.ts";
-import { openFile } from "../../files/input.ts";
+import { copyIfSpace, openFile, requireSpace, writeAll } from "../../files/bytes.ts";
+
 import { type NewFile, replaceLocked } from "../../files/replace.ts";
 import {
   BLOCK_BYTES,

@@ -1,0 +1,41 @@
+/** Waits: until something can be done, or only so long. */
+import { setTimeout as sleep } from "node:timers/promises";
+
+const RETRY_MS = 50;
+
+/** Calls `work` again while its error says that something is busy, for up to `waitMs`. */
+export async function retryWhile<T>(
+  isBusy: (error: unknown) => boolean,
+  work: () => T,
+  waitMs: number,
+  onWait?: () => void,
+): Promise<Awaited<T>> {
+  const endMs = performance.now() + waitMs;
+  for (let times = 0; ; times++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= endMs) throw error;
+    }
+    if (times === 0) onWait?.();
+    await sleep(RETRY_MS);
+  }
+}
+
+/** The time in which the process lags counts as one step of a wait at most. */
+const STEPS = 10;
+
+/** Settles like `reply`, or fails after `waitMs`, later if the process reads replies late. */
+export function within<T>(waitMs: number, reply: Promise<T>, fail: () => Error): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let steps = 0;
+    let timer: ReturnType<typeof setTimeout>;
+    const wait = () => {
+      if (steps === STEPS) reject(fail());
+      else timer = setTimeout(wait, waitMs / STEPS);
+      steps++;
+    };
+    wait();
+    reply.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
