@@ -141,9 +141,9 @@ mutate(
   "import/takedowns.ts",
   "import/takedowns.test.ts snapshot/privacy.test.ts",
   ["a hold ends after an hour", "Math.min(holdMs, MAX_HOLD_MS)", "holdMs"],
-  ["a takedown is forgotten after an hour", "nowMs - MAX_HOLD_MS))\n    .run()", "0))\n    .run()"],
-  ["a clock set back ends no takedown", "{nowMs})", "{Infinity})"],
-  ["a held user stays private", "if (isHidden) db", "if (false) db"],
+  ["a takedown is forgotten after an hour", "nowMs - MAX_HOLD_MS} OR", "0} OR"],
+  ["a clock set back ends no takedown", "hold.nowMs})", "2 ** 53})"],
+  ["a held user stays private", "old.private_user WHERE", "old.private_user WHERE FALSE AND"],
 );
 mutate(
   "import/guard.ts",
@@ -163,7 +163,7 @@ mutate(
     "allowRenames ? undefined : findRenames(found)",
     "undefined",
   ],
-  ["takedowns make the guard strict", "old && old.takedowns.length > 0", "false"],
+  ["takedowns make the guard strict", "old?.hasTakedowns ? MAX_PRIVATE", "false ? MAX_PRIVATE"],
 );
 mutate("import/clean-record.ts", "domain/dataset.test.ts", [
   "a report quotes no private user",
@@ -175,7 +175,7 @@ mutate("snapshot/format/seal.ts", "snapshot/privacy.test.ts", [
   "unused.fill(0);",
   "",
 ]);
-mutate("snapshot/format/open.ts", "snapshot/check.test.ts snapshot/reload.test.ts", [
+mutate("snapshot/format/layout.ts", "snapshot/check.test.ts snapshot/reload.test.ts", [
   "a damaged snapshot is not served",
   "checksumLine(sha256).equals(chunk)",
   "chunk.length > 0",
