@@ -1,13 +1,12 @@
 /** Reads the rows of a CSV file, after finding out what its quotes and backslashes mean. */
-import { findForeign, readFileBytes } from "../files/input.ts";
 import { type ColumnName, columnsOf, hasFreeText, type TableName } from "./columns.ts";
 import {
   AmbiguousFile,
   type CsvForm,
   type CsvRecord,
-  createSplitter,
   isSeparator,
-  MAX_RECORD_BYTES,
+  readCsvLines,
+  readRecords,
 } from "./csv-records.ts";
 import { findColumns, findTitled, type Header } from "./header.ts";
 
@@ -148,29 +147,24 @@ async function readAs(
   form: CsvForm,
   add?: AddRow,
 ): Promise<Header> {
-  const splitter = createSplitter(name, form);
   const columns = columnsOf(table);
   let header: Header | undefined;
   /** The index of each of the table's columns. */
   let indexes: number[] = [];
-  for await (const lines of readCsvLines(name, path)) {
-    for (const line of lines) {
-      const record = splitter.push(line);
-      if (!record) continue;
-
+  for await (const records of readRecords(name, path, form)) {
+    for (const record of records) {
+      const { cells, line } = record;
       if (header) {
         if (!form.hasQuotes) refuseQuoted(name, record, header);
-        add?.(
-          indexes.map((at) => record.cells[at] ?? ""),
-          record.line,
-        );
+        const row = indexes.map((at) => cells[at] ?? "");
+        add?.(row, line);
       } else {
-        header = findColumns(name, table, record.cells, key);
-        indexes = columns.map((column) => header?.columns.get(column) ?? -1);
+        const found = findColumns(name, table, cells, key);
+        indexes = columns.map((column) => found.columns.get(column) ?? -1);
+        header = found;
       }
     }
   }
-  splitter.end();
   if (header) return header;
   throw new Error(`${name} is empty; its first line must name the columns`);
 }
@@ -189,49 +183,3 @@ function findDelimiter(line: string): string {
   const count = (delimiter: string) => line.split(delimiter).length;
   return [",", ";", "\t"].reduce((best, other) => (count(other) > count(best) ? other : best));
 }
-
-/**
- * Yields the lines of a file in batches. If the first line ends with a CR alone, all lines do;
- * otherwise such a CR is a space. A line that is too long for any record is cut.
- */
-async function* readCsvLines(name: string, path: string): AsyncGenerator<string[]> {
-  let rest = "";
-  let end: string | undefined;
-  const toLine = (text: string) => text.replace(/\r+$/, "").replace(/[\r\n]/g, " ");
-  for await (const text of decode(name, readFileBytes(path))) {
-    rest += text;
-    // Whether a CR is alone shows only what follows it.
-    end ??= /\r*\n|\r(?=[^\r\n])/.exec(rest)?.[0].at(-1);
-    const lines = end === undefined ? [rest] : rest.split(end);
-    rest = lines.pop() ?? "";
-    if (rest.length > MAX_RECORD_BYTES) {
-      lines.push(rest);
-      rest = "";
-    }
-    yield lines.map(toLine);
-  }
-  if (rest !== "") yield [toLine(rest)];
-}
-
-/** Decodes UTF-8 and drops a BOM. */
-async function* decode(name: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const utf8 = new TextDecoder("utf-8", { fatal: true });
-  let head: Buffer | undefined;
-  try {
-    for await (const chunk of bytes) {
-      head ??= Buffer.from(chunk.subarray(0, 512));
-      yield utf8.decode(chunk, { stream: true });
-    }
-    yield utf8.decode();
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    // Text in Windows-1252 has no zeros.
-    const kind = head?.includes(0) ? findForeign(head.toString("latin1")) : undefined;
-    throw new Error(`${name} is ${kind ?? NOT_UTF8}`);
-  }
-}
-
-/** LibreOffice writes the characters of Windows without being asked. */
-export const SAVE_AS_UTF8 =
-  "save it as CSV UTF-8 (with soffice: --convert-to 'csv:Text - txt - csv (StarCalc):44,34,76')";
-const NOT_UTF8 = `not UTF-8, but probably Windows-1252; ${SAVE_AS_UTF8}`;

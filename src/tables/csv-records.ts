@@ -1,10 +1,11 @@
 /**
- * Splits the lines of a CSV file into records. Programs disagree about quotes and backslashes, so a
- * file is read in one of four forms, which csv-file.ts finds out.
+ * Reads the records of a CSV file. Programs disagree about quotes and backslashes, so a file is read in
+ * one of four forms, which csv-file.ts finds out.
  */
 import { groupDigits, isNoValue } from "../domain/text.ts";
+import { findForeign, readFileBytes } from "../files/input.ts";
 
-export const MAX_RECORD_BYTES = 2 ** 20;
+const MAX_RECORD_BYTES = 2 ** 20;
 const MAX_FIELDS = 1000;
 
 export interface CsvForm {
@@ -35,8 +36,63 @@ export interface CsvRecord {
   line: number;
 }
 
-/** Returns what takes the lines of a file. The first record is the header, and all others are rows. */
-export function createSplitter(file: string, form: CsvForm) {
+/** Yields records, in batches that are read as needed. The first is the header, all others are rows. */
+export async function* readRecords(
+  name: string,
+  path: string,
+  form: CsvForm,
+): AsyncGenerator<Iterable<CsvRecord>> {
+  const splitter = createSplitter(name, form);
+  for await (const lines of readCsvLines(name, path)) {
+    const records = lines.values().map((line) => splitter.push(line));
+    yield records.filter((record) => record !== undefined);
+  }
+  splitter.end();
+}
+
+/**
+ * Yields the lines of a file in batches. If the first line ends with a CR alone, all lines do;
+ * otherwise such a CR is a space. A line that is too long for any record is cut.
+ */
+export async function* readCsvLines(name: string, path: string): AsyncGenerator<string[]> {
+  let rest = "";
+  let end: string | undefined;
+  const toLine = (text: string) =>
+    text.includes("\r") ? text.replace(/\r+$/, "").replaceAll("\r", " ") : text;
+  for await (const text of decode(name, readFileBytes(path))) {
+    rest += text;
+    // Whether a CR is alone shows only what follows it.
+    end ??= /\r*\n|\r(?=[^\r\n])/.exec(rest)?.[0].at(-1);
+    const lines = end === undefined ? [rest] : rest.split(end);
+    rest = lines.pop() ?? "";
+    if (rest.length > MAX_RECORD_BYTES) {
+      lines.push(rest);
+      rest = "";
+    }
+    yield lines.map(toLine);
+  }
+  if (rest !== "") yield [toLine(rest)];
+}
+
+/** Decodes UTF-8 and drops a BOM. */
+async function* decode(name: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const utf8 = new TextDecoder("utf-8", { fatal: true });
+  let head: Buffer | undefined;
+  try {
+    for await (const chunk of bytes) {
+      head ??= Buffer.from(chunk.subarray(0, 512));
+      yield utf8.decode(chunk, { stream: true });
+    }
+    yield utf8.decode();
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    // Text in Windows-1252 has no zeros.
+    const kind = head?.includes(0) ? findForeign(head.toString("latin1")) : undefined;
+    throw new Error(`${name} is ${kind ?? NOT_UTF8}`);
+  }
+}
+
+function createSplitter(file: string, form: CsvForm) {
   const { delimiter, hasQuotes, hasEscapes, isGiven } = form;
   const patterns = patternsOf(form);
   /** Undefined before the header. */
@@ -140,6 +196,11 @@ export function createSplitter(file: string, form: CsvForm) {
     },
   };
 }
+
+/** LibreOffice writes the characters of Windows without being asked. */
+export const SAVE_AS_UTF8 =
+  "save it as CSV UTF-8 (with soffice: --convert-to 'csv:Text - txt - csv (StarCalc):44,34,76')";
+const NOT_UTF8 = `not UTF-8, but probably Windows-1252; ${SAVE_AS_UTF8}`;
 
 /** Whether a line is one such as sep=; which shows Excel the separator. */
 export function isSeparator(line: string): boolean {

@@ -1,6 +1,10 @@
 /**
  * Reads the records in the tables of a folder of CSV files, or of a database that SELECTs are run in.
  * They are validated later, like the lines of a dataset. Reports rows without a record.
+ *
+ * A source (csv-source.ts, database-source.ts) finds the columns of a file in its header (header.ts),
+ * and a table (table.ts) reads its rows in pages. The cells of a row are converted as columns.ts says,
+ * and become a record in rows.ts. Users get what other tables have in user-reader.ts.
  */
 import { type Item, OWN_IDS, type RecordReader, type UnknownColumn } from "../domain/dataset.ts";
 import { mustBeId } from "../domain/validation-errors.ts";

@@ -11,15 +11,15 @@ import { asText, trimmed } from "./cells.ts";
 export const dateOrders = ["dmy", "mdy"] as const;
 export type DateOrder = (typeof dateOrders)[number];
 
-/** The two ways to write such dates, without space before them, and the order that is usual. */
+/** The two ways to write such dates, and the order that is usual. */
 const styles = {
   slashes: {
-    pattern: /^(\d\d?)\/(\d\d?)\/(\d{4})(?:,(?= )|(?!\d))/,
+    pattern: /^\s*(\d\d?)\/(\d\d?)\/(\d{4})(?:,(?= )|(?!\d))/,
     example: "08/05/2021",
     usual: undefined,
   },
   dots: {
-    pattern: /^(\d\d?)\. ?(\d\d?)\. ?(\d{4})(?!\d)/,
+    pattern: /^\s*(\d\d?)\. ?(\d\d?)\. ?(\d{4})(?!\d)/,
     example: "08.05.2021",
     usual: "dmy",
   },
@@ -39,7 +39,7 @@ export class DateColumn {
 
   add(cell: string, line: number): void {
     const style = cell.includes("/") ? "slashes" : "dots";
-    const date = styles[style].pattern.exec(cell.trim());
+    const date = styles[style].pattern.exec(cell);
     const order = date && fittingOrder(Number(date[1]), Number(date[2]));
     if (order) this.#lines[style][order] ??= line;
   }
