@@ -46,7 +46,7 @@ interface Column {
   readonly ifMissing?: string;
 }
 
-export const columns: Readonly<Record<ColumnName, Column>> = {
+const columns: Readonly<Record<ColumnName, Column>> = {
   id: { holds: "id", ifMissing: "write one, or remove the row if it is a total or a note" },
   name: { holds: "name", ifMissing: "write one, in quotes if it is NULL" },
   hierarchy: { holds: "integer" },
@@ -127,9 +127,9 @@ export function findColumn(name: string): Column | undefined {
   return (columns as Partial<Record<string, Column>>)[name];
 }
 
-/** Whether people write what they like in a column, such as quotes. Otherwise they cannot. */
-export function hasFreeText(column: ColumnName): boolean {
-  return ["name", "text", "title"].includes(columns[column].holds);
+/** Whether people may write anything in a column, such as quotes, or nobody knows what it is. */
+export function hasFreeText(column: ColumnName | undefined): boolean {
+  return column === undefined || ["name", "text", "title"].includes(columns[column].holds);
 }
 
 /** Converts the cells of a row, of which it leaves out those that are null. */

@@ -132,9 +132,7 @@ async function examine({ name, path, table }: CsvFile): Promise<Traits> {
       for (const [at, cell] of cells.entries()) {
         if (!cell.includes("\\")) continue;
         if (cell !== "\\N") traits.backslashLine ??= number;
-        const column = columns[at];
-        const isFree = column === undefined || hasFreeText(column);
-        if (/^\\[N0]$/.test(cell) && !isFree) traits.hasEscapes = true;
+        if (/^\\[N0]$/.test(cell) && !hasFreeText(columns[at])) traits.hasEscapes = true;
       }
     }
   }

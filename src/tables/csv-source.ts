@@ -5,7 +5,7 @@ import { isQuestionMarks } from "../domain/text.ts";
 import { naming, TEMPORARY_DATABASE } from "../files/errors.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import type { IdFormat } from "./cells.ts";
-import { columns, columnsOf, idColumnOf, type TableName } from "./columns.ts";
+import { columnsOf, findColumn, idColumnOf, type TableName } from "./columns.ts";
 import { type QuoteRule, readCsv } from "./csv-file.ts";
 import { SAVE_AS_UTF8 } from "./csv-records.ts";
 import { dialects } from "./dialects.ts";
@@ -38,8 +38,8 @@ export function openCsvSource(ids: IdFormat, { dates, quotes, key }: CsvOptions)
     }
     loader.addIndex();
 
-    for (const [column, values] of loader.times) {
-      const { orders, notes } = values.decide(`${name}: ${column}`, dates);
+    for (const [column, times] of loader.times) {
+      const { orders, notes } = times.decide(`${name}: ${column}`, dates);
       dateOrders.set(column, orders);
       header.notes.push(...notes);
     }
@@ -63,30 +63,30 @@ export function openCsvSource(ids: IdFormat, { dates, quotes, key }: CsvOptions)
 
 /** Loads the rows of a file into a table of the database, and learns from them how they are written. */
 function createLoader(client: Sqlite, table: TableName, ids: IdFormat) {
-  const titles = columnsOf(table);
+  const columns = columnsOf(table);
   const idColumn = idColumnOf(table);
   const times = new Map(
-    titles
-      .filter((title) => columns[title].holds === "time")
-      .map((title) => [title, new DateColumn()]),
+    columns
+      .filter((column) => findColumn(column)?.holds === "time")
+      .map((column) => [column, new DateColumn()]),
   );
   let names = 0;
   let questionMarks = 0;
 
-  client.exec(`CREATE TABLE ${table} (${titles}, line)`);
-  const insert = client.prepare(`INSERT INTO ${table} VALUES (${titles.map(() => "?")}, ?)`);
+  client.exec(`CREATE TABLE ${table} (${columns}, line)`);
+  const insert = client.prepare(`INSERT INTO ${table} VALUES (${columns.map(() => "?")}, ?)`);
 
   return {
     times,
     add(cells: readonly string[], line: number): void {
-      const row = titles.map((title, at) => {
+      const row = columns.map((column, at) => {
         const cell = cells[at] ?? "";
-        times.get(title)?.add(cell, line);
-        if (columns[title].holds === "name" && cell !== "") {
+        times.get(column)?.add(cell, line);
+        if (column === "name" && cell !== "") {
           names++;
           if (isQuestionMarks(cell)) questionMarks++;
         }
-        const id = title === idColumn && ids.read(cell);
+        const id = column === idColumn && ids.read(cell);
         return typeof id === "number" || typeof id === "string" ? id : cell || null;
       });
       insert.run(...row, line);
@@ -98,7 +98,7 @@ function createLoader(client: Sqlite, table: TableName, ids: IdFormat) {
      * the order of their lines.
      */
     addIndex(): void {
-      const indexed = new Set([idColumn, "line", ...titles]);
+      const indexed = new Set([idColumn, "line", ...columns]);
       client.exec(`CREATE INDEX ${table}_by_id ON ${table} (${[...indexed]})`);
     },
   };
