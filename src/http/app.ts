@@ -21,6 +21,7 @@ import {
 } from "elysia";
 import { iconPath } from "../web/page.ts";
 import type { AppOptions, Service } from "./app-options.ts";
+import { createContexts } from "./context.ts";
 import { docs } from "./docs.ts";
 import { API_PREFIX } from "./endpoints.ts";
 import { isErrorCode } from "./error-codes.ts";
@@ -29,7 +30,7 @@ import { health } from "./health.ts";
 import { pageFiles } from "./pages/page-files.ts";
 import { createPages } from "./pages/pages.ts";
 import { createCounters } from "./rate-limit.ts";
-import { createContexts, createRequestHandler } from "./request.ts";
+import { createRequestHandler } from "./request.ts";
 import { createRespond } from "./response.ts";
 import { search } from "./search.ts";
 import { users } from "./users.ts";

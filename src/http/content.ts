@@ -10,11 +10,10 @@ type Body = string | Uint8Array<ArrayBuffer>;
  * the client may always reuse `search` for a minute, because loading it again, as with Back, would
  * count as another search.
  */
-export type CachePolicy = Exclude<Storage, "none">;
+export type CachePolicy = "public" | "private" | "search" | "immutable";
 
-/** `none` is what nobody may store. */
-export const storages = ["public", "private", "search", "immutable", "none"] as const;
-export type Storage = (typeof storages)[number];
+/** How caches may store a response. `none` is what nobody may store. */
+export type Storage = CachePolicy | "none";
 
 /** Compression would save little of a shorter body. */
 const MIN_COMPRESSED_BYTES = 1024;

@@ -12,11 +12,11 @@ import {
   UserSearchResult,
 } from "../domain/model.ts";
 import { apiVersion } from "../domain/version.ts";
+import { REQUEST_ID } from "./context.ts";
 import { API_PREFIX, endpoints } from "./endpoints.ts";
 import { ErrorBody, type ErrorCode, errors, errorsOf } from "./error-codes.ts";
 import { allowHeaders, fail } from "./errors.ts";
 import { limitHeaders } from "./rate-limit.ts";
-import { REQUEST_ID } from "./request.ts";
 import { commonHeaders } from "./response.ts";
 
 /** Stands for the server's own origin in the document. */

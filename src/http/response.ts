@@ -5,12 +5,12 @@
 import { ElysiaCustomStatusResponse } from "elysia";
 import { apiVersion } from "../domain/version.ts";
 import type { AppOptions } from "./app-options.ts";
-import { Content, cacheControlOf, JSON_TYPE, type Storage, storages } from "./content.ts";
+import { Content, cacheControlOf, JSON_TYPE, type Storage } from "./content.ts";
+import type { RequestContext, RequestContexts } from "./context.ts";
 import { type Endpoint, endpointOf } from "./endpoints.ts";
 import type { ErrorBody } from "./error-codes.ts";
 import { allowHeaders, DroppedConnection, fail } from "./errors.ts";
 import { limitHeaders, limitHeadersOf } from "./rate-limit.ts";
-import type { RequestContext, RequestContexts } from "./request.ts";
 import { withoutBase } from "./url.ts";
 
 const exposed = ["ETag", "Retry-After", "X-API-Version", "X-Request-Id"];
@@ -32,7 +32,13 @@ interface Handled {
 
 export function createRespond(options: AppOptions, contexts: RequestContexts) {
   const { onResponse, onBug, basePath, limiter } = options;
-  const prepared = prepareHeaders(options);
+  const prepared: Record<Storage, Headers> = {
+    public: headersOf("public", options),
+    private: headersOf("private", options),
+    search: headersOf("search", options),
+    immutable: headersOf("immutable", options),
+    none: headersOf("none", options),
+  };
 
   function respond(handled: Handled & { responseValue: object }): Response;
   function respond(handled: Handled): Response | undefined;
@@ -110,15 +116,12 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
 }
 
 /** The headers that all responses with the same storage have. */
-function prepareHeaders({ cacheMaxAgeSeconds, isHttpsOnly }: AppOptions) {
-  const entries = storages.map((storage) => {
-    const cacheControl = cacheControlOf(storage, cacheMaxAgeSeconds);
-    const headers = new Headers({ ...commonHeaders, "cache-control": cacheControl });
-    if (storage !== "none") headers.set("vary", "accept-encoding");
-    if (isHttpsOnly) headers.set("strict-transport-security", "max-age=31536000");
-    return [storage, headers];
-  });
-  return Object.fromEntries(entries) as Record<Storage, Headers>;
+function headersOf(storage: Storage, { cacheMaxAgeSeconds, isHttpsOnly }: AppOptions): Headers {
+  const cacheControl = cacheControlOf(storage, cacheMaxAgeSeconds);
+  const headers = new Headers({ ...commonHeaders, "cache-control": cacheControl });
+  if (storage !== "none") headers.set("vary", "accept-encoding");
+  if (isHttpsOnly) headers.set("strict-transport-security", "max-age=31536000");
+  return headers;
 }
 
 /** Makes a server close the connection. Without a reason, because Bun would print that. */
