@@ -43,12 +43,9 @@ export async function openData(source: string, log: Logger) {
     } catch (error) {
       const errors = error instanceof DatasetError ? ` (${plural(error.count, "error")})` : "";
       refused = `cannot be imported${errors}`;
-      const reason = describeFailure(error, source).replaceAll(path, source);
-      const cure =
-        error instanceof UnlikelyChange
-          ? "; a restart serves the new data without comparing it"
-          : "";
-      log.error(`${reason}\nserving the data from before${cure}`);
+      const isUnlikely = error instanceof UnlikelyChange;
+      const cure = isUnlikely ? "; a restart serves the new data without comparing it" : "";
+      log.error(`${describeFailure(error, source)}\nserving the data from before${cure}`);
     }
   }
 
@@ -61,12 +58,17 @@ export async function openData(source: string, log: Logger) {
 
 /** The advice in an error may name flags that `serve` does not have. */
 function describeFailure(error: unknown, source: string): string {
-  const message = error instanceof Error ? error.message : String(error);
-  const problem =
-    error instanceof DatasetError ? `${source} cannot be imported\n${message}` : message;
-  if (!message.includes(" --")) return problem;
+  const problem = problemOf(error, source);
+  if (!problem.includes(" --")) return problem;
   const advice = `to add a flag, run roadbook import ${source} --to SNAPSHOT with it, then roadbook SNAPSHOT`;
   return `${problem}\n${advice}`;
+}
+
+function problemOf(error: unknown, source: string): string {
+  // It names the snapshot, which is a temporary file.
+  if (error instanceof UnlikelyChange) return `${source} ${error.change}`;
+  const message = error instanceof Error ? error.message : String(error);
+  return error instanceof DatasetError ? `${source} cannot be imported\n${message}` : message;
 }
 
 /** Returns the same text as long as the files stay the same, or cannot be read. */

@@ -22,3 +22,4 @@ export type Language = "en" | "de" | "pl" | "fr" | "es" | "cs";
 
 /** In the order of the help, and of a kiosk's buttons. */
 export const languages: Record<Language, Texts> = { en, de, pl, fr, es, cs };
+export const languageCodes = Object.keys(languages) as Language[];

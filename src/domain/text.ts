@@ -30,6 +30,11 @@ export function isUrl(name: string): boolean {
   return /^[a-z][a-z\d+.-]*:\/\//i.test(name);
 }
 
+export function parseWebUrl(text: string): URL | undefined {
+  const url = URL.parse(text);
+  return url && /^https?:$/.test(url.protocol) ? url : undefined;
+}
+
 /** Stands for standard input or output, where a file can be given. */
 export const STANDARD = "-";
 

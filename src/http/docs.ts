@@ -22,7 +22,7 @@ export function docs(service: Service, documented: AnyElysia) {
   const { basePath, publicUrl, pages, baseUrl } = service;
   const name = pages?.title ?? DEFAULT_TITLE;
   const favicon = pages?.logo ? assetPath(pages.logo.file) : FAVICON_PATH;
-  const headers = { "content-security-policy": policyFor(publicUrl) };
+  const headers = { "content-security-policy": docsPolicy(publicUrl) };
   const text = renderPage(name, basePath, favicon);
   const page = new Content("text/html; charset=utf-8", text, { ...shared, headers });
 
@@ -77,7 +77,7 @@ function renderPage(name: string, basePath: string, favicon: string): string {
 }
 
 /** Scalar adds inline styles, and its sample requests go to the public URL. */
-function policyFor(publicUrl: string | undefined): string {
+function docsPolicy(publicUrl: string | undefined): string {
   const servers = publicUrl ? `'self' ${new URL(publicUrl).origin}` : "'self'";
   return (
     "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; " +

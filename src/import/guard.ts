@@ -38,7 +38,15 @@ export interface WriteReport extends ReadReport, Totals {
 }
 
 /** Thrown instead of writing a snapshot that looks like an accident. */
-export class UnlikelyChange extends Error {}
+export class UnlikelyChange extends Error {
+  /** The end of the message, which begins with the name of the snapshot. */
+  readonly change: string;
+
+  constructor(name: string, change: string) {
+    super(`${name} ${change}`);
+    this.change = change;
+  }
+}
 
 /** The records that a change file names. All others have stayed the same. */
 interface ChangedIds {
@@ -110,7 +118,8 @@ function refuse(name: string, isHeld: boolean, found: Record<string, string | un
   const cure = flags.includes("--allow-renames") ? "give each user an id that stays, or " : "";
   const intended = isHeld ? HIDE_ELSEWHERE : `add ${flags}`;
   throw new UnlikelyChange(
-    `${name} would ${would}; nothing was written (${cure}if this is intended, ${intended})`,
+    name,
+    `would ${would}; nothing was written (${cure}if this is intended, ${intended})`,
   );
 }
 

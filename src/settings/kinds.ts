@@ -1,7 +1,7 @@
 /** The kinds of values: how each is read from text, and what the library takes instead. */
 
 import { InvalidValue } from "../domain/invalid-value.ts";
-import { isUrl, STANDARD } from "../domain/text.ts";
+import { isUrl, parseWebUrl, STANDARD } from "../domain/text.ts";
 import { MAX_DURATION_DAYS, parseDurationOrSeconds } from "../domain/time.ts";
 
 export type Environment = Record<string, string | undefined>;
@@ -130,11 +130,6 @@ export const idleTime = kind("TIME", "a duration from 1s to 255s, such as 75s", 
   const ms = parseDurationOrSeconds(text);
   return ms !== undefined && ms >= 1000 && ms <= 255_000 ? ms : undefined;
 });
-
-function parseWebUrl(text: string): URL | undefined {
-  const url = URL.parse(text);
-  return url && /^https?:$/.test(url.protocol) ? url : undefined;
-}
 
 /** For a URL that everybody can read. */
 function parsePublicUrl(text: string): URL | undefined {

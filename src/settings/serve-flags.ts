@@ -1,6 +1,6 @@
 /** The flags of `serve`. Most are also options of the library. */
 import { InvalidValue } from "../domain/invalid-value.ts";
-import { type Language, languages } from "../domain/languages.ts";
+import { languageCodes } from "../domain/languages.ts";
 import { isUrl, paragraph } from "../domain/text.ts";
 import { parseFault } from "../http/parse-fault.ts";
 import { DEFAULT_HOST, DEFAULT_PORT } from "../http/url.ts";
@@ -23,8 +23,6 @@ export const snapshotLocation = kinds.secretKind(
     throw new InvalidValue("with s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
   },
 );
-
-const languageCodes = Object.keys(languages) as Language[];
 
 const cidr = kinds.kind("CIDR", "an IP address or CIDR, such as 10.0.0.0/8 or fd00::/8", parseCidr);
 

@@ -1,7 +1,7 @@
 /** The page's script: keyboard shortcuts, the countdown to the next search, and the kiosk. */
 /// <reference lib="dom" />
 import { Kiosk } from "./kiosk.ts";
-import { clockOf } from "./translation.ts";
+import { clockOf } from "./texts.ts";
 
 /** `idle` is --kiosk-idle in milliseconds, or empty if this is no kiosk. */
 const { idle } = (document.currentScript as HTMLScriptElement).dataset;

@@ -1,12 +1,13 @@
 /** Renders the complete HTML document around a view: head, search form and footer. */
 import { type Language, languages, type Texts } from "../domain/languages.ts";
 import { MAX_NAME } from "../domain/model.ts";
+import { type Formats, formatsIn } from "./formats.ts";
 import { Html, html } from "./html.ts";
 import { DOCS_PATH, FAVICON_PATH, type View } from "./page.ts";
 import { type PageContext, type Rendered, renderCards, renderView } from "./render.ts";
-import { callPeople, type Translation, translationIn } from "./translation.ts";
+import { callPeople } from "./texts.ts";
 
-interface DocumentOptions extends Omit<PageContext, keyof Translation> {
+interface DocumentOptions extends Omit<PageContext, "texts" | keyof Formats> {
   view: View;
   language: Language;
   /** The language, perhaps with the visitor's region. */
@@ -18,12 +19,11 @@ interface DocumentOptions extends Omit<PageContext, keyof Translation> {
   rescue: string;
 }
 
-interface DocumentContext extends DocumentOptions, Translation {}
+type DocumentContext = DocumentOptions & PageContext;
 
 export function renderDocument(options: DocumentOptions): string {
-  const translation = translationIn(options.language, options.locale);
-  const texts = callPeople(options.brand.people, translation.texts);
-  const context = { ...options, ...translation, texts };
+  const texts = callPeople(options.brand.people, languages[options.language]);
+  const context = { ...options, ...formatsIn(options.locale), texts };
   const { view, language, brand, basePath, logoPath, others } = context;
   const { title, kiosk } = brand;
 

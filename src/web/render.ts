@@ -1,5 +1,5 @@
 /** Renders views as HTML. All functions are pure. */
-import type { Forms } from "../domain/languages.ts";
+import type { Forms, Texts } from "../domain/languages.ts";
 import {
   type AchievementEntry,
   type CompanySearchResult,
@@ -12,6 +12,7 @@ import { fold } from "../search/fold.ts";
 import type { Meta } from "../snapshot/format/meta.ts";
 import { type Brand, DEFAULT_TITLE } from "./brand.ts";
 import { drawAvatar, drawBadge } from "./drawings.ts";
+import type { Formats } from "./formats.ts";
 import { Html, html } from "./html.ts";
 import { markMatches } from "./mark.ts";
 import {
@@ -26,9 +27,10 @@ import {
   type StartView,
   type View,
 } from "./page.ts";
-import { clockOf, fill, type Translation } from "./translation.ts";
+import { clockOf, fill } from "./texts.ts";
 
-export interface PageContext extends Translation {
+export interface PageContext extends Formats {
+  texts: Texts;
   brand: Brand;
   baseUrl: string;
   /** In front of the path of every link. Without a trailing slash; empty for the root. */

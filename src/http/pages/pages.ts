@@ -1,7 +1,7 @@
 /** The routes of the pages for people. A page of results counts as one search. */
 import { Elysia } from "elysia";
 import { parseQueryFromURL } from "elysia/parse-query";
-import { type Language, languages } from "../../domain/languages.ts";
+import { type Language, languageCodes } from "../../domain/languages.ts";
 import { hash } from "../../files/bytes.ts";
 import type { Decision } from "../../limit/limiter.ts";
 import { normalizeQuery, SEARCHABLE } from "../../search/normalize-query.ts";
@@ -31,7 +31,7 @@ const PAGE_POLICY =
   "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /** A kiosk's page has one inline script. Both of its scripts fetch pages. */
-function policyFor({ kiosk, assets }: Pages): string {
+function pagePolicy({ kiosk, assets }: Pages): string {
   if (!kiosk) return PAGE_POLICY;
   const rescue = hash("SHA256", assets.rescue, "base64");
   return `${PAGE_POLICY}; connect-src 'self'; script-src-elem 'self' 'sha256-${rescue}'`;
@@ -93,7 +93,7 @@ export function createPages(service: Service) {
 function createRenderer(pages: Pages, { basePath, baseUrl }: Service) {
   const { kiosk, featured } = pages;
   const assets = createAssets(pages);
-  const policy = policyFor(pages);
+  const policy = pagePolicy(pages);
   // A kiosk's visitor chooses a language, which a cookie holds.
   const vary = `accept, accept-encoding, accept-language${kiosk ? ", cookie" : ""}`;
 
@@ -167,9 +167,9 @@ function parametersOf({ url }: Request): Record<string, string> {
 function languageFor(headers: Headers, isKiosk: boolean): Language {
   const cookie = isKiosk ? headers.get("cookie") : null;
   const [, chosen] = /(?:^|;)\s*language=(\w+)/.exec(cookie ?? "") ?? [];
-  const known = Object.keys(languages) as Language[];
-  const [best = "en"] = preferencesIn(headers, "accept-language").languages(known) as Language[];
-  return known.find((code) => code === chosen) ?? best;
+  const preferred = preferencesIn(headers, "accept-language").languages(languageCodes);
+  const find = (wanted?: string) => languageCodes.find((code) => code === wanted);
+  return find(chosen) ?? find(preferred[0]) ?? "en";
 }
 
 /** The language with the region that the client prefers for it, such as `en-GB`, if it names one. */

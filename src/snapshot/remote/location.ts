@@ -1,4 +1,5 @@
 /** Where a snapshot on another machine is (an http(s) URL or an S3 object), and GET requests to it. */
+import { parseWebUrl } from "../../domain/text.ts";
 import { networkReasonOf } from "../../files/errors.ts";
 
 export interface RemoteLocation {
@@ -14,8 +15,8 @@ export interface RemoteLocation {
 
 /** Moves a user name and password from the URL to a header. */
 export function parseWebLocation(text: string): RemoteLocation | undefined {
-  const url = URL.parse(text);
-  if (!url || !/^https?:$/.test(url.protocol)) return undefined;
+  const url = parseWebUrl(text);
+  if (!url) return undefined;
 
   const headers: Record<string, string> = {};
   if (url.username || url.password) {
