@@ -100,13 +100,11 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
   const given = [snapshot, dataset, demo || undefined].filter((each) => each !== undefined);
   if (given.length !== 1) throw new TypeError("give exactly one of snapshot, dataset and demo");
 
-  const found = snapshot ?? (demo ? await demoSnapshot() : await importInMemory(dataset ?? []));
+  const found =
+    dataset === undefined
+      ? (snapshot ?? (await demoSnapshot()))
+      : await (await import("./import/import.ts")).buildSnapshot(dataset);
   return openRoadbook(values, { snapshot: found, limiter: await openLimiter(values) });
-}
-
-async function importInMemory(dataset: NonNullable<RoadbookValues["dataset"]>) {
-  const { buildSnapshot } = await import("./import/import.ts");
-  return buildSnapshot(dataset);
 }
 
 type LimitValues = Pick<RoadbookValues, "searchLimit" | "searchWindow" | "maxClients" | "clock">;
@@ -146,8 +144,6 @@ const USUAL_POLICY: LimitPolicy = {
   windowMs: sharedSettings.searchWindow.kind.parse(sharedSettings.searchWindow.default),
 };
 
-export type OpenRoadbook = Awaited<ReturnType<typeof openRoadbook>>;
-
 /**
  * Like {@link createRoadbook}, but takes values that are parsed already. Programs can pass each
  * function on alone, as in `afterAll(roadbook.close)`.
@@ -156,6 +152,7 @@ export async function openRoadbook(
   values: RoadbookSettings,
   { snapshot, remote, limiter }: Opened,
 ) {
+  const { publicUrl } = values;
   const pages = values.page ? await openPages(values) : undefined;
   const reloadable = await openReloadable(snapshot, values.cacheDir);
   const listening: Pick<Listening, "close">[] = [];
@@ -172,9 +169,9 @@ export async function openRoadbook(
   const refused = (): string | undefined => reloadable.refused()?.reason ?? remote?.refused();
 
   const { createMountable, handler } = createApp({
-    publicUrl: values.publicUrl,
+    publicUrl,
     isHttpsOnly: values.isHttpsOnly ?? false,
-    basePath: basePathOf(values),
+    basePath: values.basePath ?? (publicUrl ? new URL(publicUrl).pathname.replace(/\/$/, "") : ""),
     cacheMaxAgeSeconds: Math.floor(values.cacheMaxAge / 1000),
     compress: values.compress ?? true,
     pages,
@@ -252,9 +249,10 @@ function requireOpen(closed: AbortSignal): void {
   }
 }
 
-function basePathOf({ basePath, publicUrl }: RoadbookSettings): string {
-  const publicPath = publicUrl && new URL(publicUrl).pathname.replace(/\/$/, "");
-  return basePath ?? publicPath ?? "";
+function clientsOf(values: RoadbookSettings): Clients {
+  const { trustedProxies: trusted, unlimited = [], kiosk, ipv6Prefix } = values;
+  const all = kiosk ? [...unlimited, ...loopback] : unlimited;
+  return new Clients({ trusted, unlimited: all, ipv6Prefix });
 }
 
 /** Whatever the program's `onBug` throws, the client must still get a response. */
@@ -263,19 +261,6 @@ function createReporter({ onBug = (error: unknown) => console.error(error) }: Ro
     const reported = (async () => onBug(error, requestId))();
     reported.catch(() => {});
   };
-}
-
-function clientsOf({
-  trustedProxies,
-  unlimited = [],
-  kiosk,
-  ipv6Prefix,
-}: RoadbookSettings): Clients {
-  return new Clients({
-    trusted: trustedProxies,
-    unlimited: kiosk ? [...unlimited, ...loopback] : unlimited,
-    ipv6Prefix,
-  });
 }
 
 async function openPages(values: RoadbookSettings): Promise<Pages> {

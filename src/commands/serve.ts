@@ -9,24 +9,18 @@ import { reasonOf } from "../files/errors.ts";
 import { makeTemporaryFolder, removeLeftovers } from "../files/temporary-folder.ts";
 import type { ResponseFacts } from "../http/app-options.ts";
 import { endpoints } from "../http/endpoints.ts";
-import type { Limiter } from "../limit/limiter.ts";
 import type { StoreOptions } from "../limit/shared-limiter.ts";
-import { type OpenRoadbook, openLimiter, openRoadbook } from "../roadbook.ts";
-import { createAdminFetch, createJournal, type Journal, METRICS_PATH } from "../server/admin.ts";
-import type { WatchedCertificate } from "../server/certificate.ts";
-import {
-  IDLE_TIMEOUT_MS,
-  type Listener,
-  openListener,
-  PROXIED_IDLE_TIMEOUT_MS,
-} from "../server/listen.ts";
+import { openLimiter, openRoadbook } from "../roadbook.ts";
+import { createAdminFetch, createJournal, METRICS_PATH } from "../server/admin.ts";
+import { IDLE_TIMEOUT_MS, openListener, PROXIED_IDLE_TIMEOUT_MS } from "../server/listen.ts";
 import { createLog, type Log, logRequest } from "../server/log.ts";
-import type { Metrics } from "../server/metrics.ts";
 import { takeTurns } from "../server/turns.ts";
 import { watchSnapshot } from "../server/watch-snapshot.ts";
 import { type ServeValues, serveSettings } from "../settings/serve-flags.ts";
 import { type Setting, UsageError, variableOf } from "../settings/setting.ts";
 import { isSnapshot } from "../snapshot/format/layout.ts";
+import type { Meta } from "../snapshot/format/meta.ts";
+import type { RemoteLocation } from "../snapshot/remote/location.ts";
 import type { RemoteSnapshot } from "../snapshot/remote/remote-snapshot.ts";
 import { demoSnapshot } from "../web/assets.ts";
 import { DOCS_PATH } from "../web/page.ts";
@@ -117,123 +111,108 @@ async function listUnknownVariables(commands: Commands): Promise<string[]> {
 
 /** Serves until a signal. Then, or if a step fails, closes what it has opened, the last first. */
 async function serve(values: ServeValues, log: Log): Promise<void> {
-  const { host, port, reusePort, trustedProxies, tlsCert: cert, tlsKey: key } = values;
-  const defaultIdleTimeoutMs = trustedProxies ? PROXIED_IDLE_TIMEOUT_MS : IDLE_TIMEOUT_MS;
-  using certificate = cert && key ? await watchCertificate({ cert, key }, log) : undefined;
-  const metrics = await openMetrics(values);
+  const { snapshot, data, faults, adminPort, adminHost, tlsCert: cert, tlsKey: key } = values;
+  // What most servers do without is imported only if needed, because it would slow down the start.
+  using certificate =
+    cert && key
+      ? (await import("../server/certificate.ts")).openCertificate({ cert, key }, log)
+      : undefined;
+  const metrics =
+    adminPort === undefined ? undefined : (await import("../server/metrics.ts")).createMetrics();
 
-  using remote = await openRemote(values, log);
-  const imported = await openImported(values, log);
+  using remote = typeof snapshot === "object" ? await openRemote(snapshot, values, log) : undefined;
+  const imported = data === undefined ? undefined : await openImported(data, log);
+  const source = remote ?? imported;
+  const file = source?.path ?? (typeof snapshot === "string" ? snapshot : await demoSnapshot());
+
   using limiter = await openLimiter(values, storeOf(values, log));
-  const resources = { remote, imported, limiter, metrics };
-  await using roadbook = await openServed(values, resources, log);
+  const options = {
+    ...values,
+    page: !values.noPage,
+    isHttpsOnly: cert !== undefined && /^https:/.test(values.publicUrl ?? ""),
+    // Nobody shares a budget if nothing is counted.
+    onSharedBudget: limiter && ((header: string) => warnAboutSharedBudget(header, log)),
+    onBug: (error: unknown, requestId: string) => log.error({ err: error, requestId }, "bug"),
+    onResponse(facts: ResponseFacts) {
+      metrics?.countResponse(facts);
+      if (values.accessLog) logRequest(log, facts);
+    },
+  };
+  await using roadbook = await openRoadbook(options, { snapshot: file, remote: source, limiter });
   // What killed servers have left there.
   if (values.cacheDir !== undefined) void removeLeftovers(values.cacheDir);
-
   metrics?.addGauges({ roadbook, remote, certificate });
 
-  const journal = metrics && values.faults && createJournal();
-  const stopping = new AbortController();
+  const journal = metrics && faults && createJournal();
+  let isStopping = false;
+  const isReady = () => !isStopping;
   await using admin =
-    metrics && (await openAdmin(values, roadbook, metrics, journal, stopping.signal));
+    metrics &&
+    (await openListener(
+      { host: adminHost, port: adminPort ?? 0, flagPrefix: "--admin-" },
+      createAdminFetch({ host: adminHost, metrics, isReady, rig: faults && roadbook, journal }),
+    ));
+
+  const { handler } = roadbook;
+  const defaultIdleTimeoutMs = values.trustedProxies ? PROXIED_IDLE_TIMEOUT_MS : IDLE_TIMEOUT_MS;
   await using listener = await openListener(
     {
-      host,
-      port,
-      reusePort,
+      host: values.host,
+      port: values.port,
+      reusePort: values.reusePort,
       idleTimeoutMs: values.idleTimeout ?? defaultIdleTimeoutMs,
       flagPrefix: "--",
     },
-    takeTurns(journal?.observe(roadbook.handler) ?? roadbook.handler),
+    takeTurns(journal?.observe(handler) ?? handler),
     certificate?.tls,
   );
   certificate?.watch(listener.renew);
 
-  const server = { ...resources, roadbook, certificate, listener, admin };
-  await watchUntilSignal(server, values, log);
-  stopping.abort();
-  // A second signal or the timeout cuts off requests that are still in progress.
-  await Promise.race([listener.drain(), nextSignal(), sleep(values.shutdownTimeout)]);
-}
-
-interface Resources {
-  remote: RemoteSnapshot | undefined;
-  imported: ImportedData | undefined;
-  limiter: Limiter | undefined;
-  metrics: Metrics | undefined;
-}
-
-interface RunningServer extends Resources {
-  roadbook: OpenRoadbook;
-  certificate: WatchedCertificate | undefined;
-  listener: Listener;
-  admin: Listener | undefined;
-}
-
-/** Says that the server is ready, and looks for new snapshots until a signal. */
-async function watchUntilSignal(
-  server: RunningServer,
-  values: ServeValues,
-  log: Log,
-): Promise<void> {
-  const { roadbook, imported } = server;
-  const refresh = async (isForced: boolean) => {
+  async function refresh(isForced: boolean) {
     await imported?.refresh();
     return roadbook.refresh(isForced);
-  };
-  const watched = { ...server, roadbook: { refresh } };
+  }
+  const watched = { roadbook: { refresh }, remote, metrics };
   using snapshotWatcher = watchSnapshot(watched, values.refresh, log);
   process.on("SIGHUP", () => {
-    server.certificate?.reload();
+    certificate?.reload();
     void snapshotWatcher.reload();
   });
 
   // Called before the ready line, because programs may send a signal as soon as they read it.
   const signalled = nextSignal();
   warnAboutFlags(values, log);
-  announce(server, values, log);
+  announce(values, roadbook.meta(), listener.origin, admin?.origin, log);
   // systemd sets it if it waits until the server is ready, which a unit with `Type=notify` asks for.
   if (process.env.NOTIFY_SOCKET) void notifySystemd(log);
+
   log.info({ signal: await signalled }, "stopping");
+  isStopping = true;
+  // A second signal or the timeout cuts off requests that are still in progress.
+  await Promise.race([listener.drain(), nextSignal(), sleep(values.shutdownTimeout)]);
 }
 
-/** By systemd's own program, because neither Bun nor Node.js can write to its socket for datagrams. */
-async function notifySystemd(log: Logger): Promise<void> {
-  // Loaded here, because most servers start without it.
-  const { spawn } = process.getBuiltinModule("node:child_process");
-  const child = spawn("systemd-notify", ["--ready"], { stdio: "ignore" });
-  const problem = await once(child, "exit").then(
-    ([code]) => code !== 0 && `systemd-notify ended with ${code}`,
-    reasonOf,
-  );
-  const advice = "it will take the start for failed; use Type=exec";
-  if (problem) log.warn(`cannot tell systemd that the server is ready: ${problem}; ${advice}`);
-}
-
-async function watchCertificate(paths: { cert: string; key: string }, log: Logger) {
-  const { openCertificate } = await import("../server/certificate.ts");
-  return openCertificate(paths, log);
-}
-
-/** Opens the copy of a snapshot that is at a URL. Undefined for a file or the demo. */
+/** Opens the copy of a snapshot that is at a URL. */
 async function openRemote(
-  { snapshot, cacheDir, fetchTimeout }: ServeValues,
+  location: RemoteLocation,
+  { cacheDir, fetchTimeout }: ServeValues,
   log: Logger,
-): Promise<RemoteSnapshot | undefined> {
-  if (typeof snapshot !== "object") return undefined;
+): Promise<RemoteSnapshot> {
   const { openRemoteSnapshot } = await import("../snapshot/remote/remote-snapshot.ts");
-
   const options = {
-    location: snapshot,
+    location,
     // Removed only at exit, because a download may still be running when the server has stopped.
     folder: cacheDir ?? makeTemporaryFolder().folder,
     timeoutMs: fetchTimeout,
-    onDown: (detail: string) => log.error(`${snapshot.name} ${detail}; serving the old snapshot`),
-    onUp: () => log.info(`${snapshot.name} has recovered`),
+    onDown: (detail: string) => log.error(`${location.name} ${detail}; serving the old snapshot`),
+    onUp: () => log.info(`${location.name} has recovered`),
   };
+  return endOnSignal(() => openRemoteSnapshot(options), { signals: STOPPING });
+}
 
-  const open = () => openRemoteSnapshot(options);
-  return endOnSignal(open, { signals: STOPPING });
+async function openImported(data: string, log: Logger): Promise<ImportedData> {
+  const { openData } = await import("./serve-data.ts");
+  return endOnSignal(() => openData(data, log), { signals: STOPPING });
 }
 
 function storeOf({ rateLimitStore: url }: ServeValues, log: Logger): StoreOptions | undefined {
@@ -245,64 +224,15 @@ function storeOf({ rateLimitStore: url }: ServeValues, log: Logger): StoreOption
   };
 }
 
-async function openImported({ data }: ServeValues, log: Logger): Promise<ImportedData | undefined> {
-  if (data === undefined) return undefined;
-  const { openData } = await import("./serve-data.ts");
-  return endOnSignal(() => openData(data, log), { signals: STOPPING });
-}
-
-async function openServed(
-  values: ServeValues,
-  { remote, imported, limiter, metrics }: Resources,
-  log: Logger,
-): Promise<OpenRoadbook> {
-  const file = typeof values.snapshot === "string" ? values.snapshot : undefined;
-  const snapshot = remote?.path ?? imported?.path ?? file ?? (await demoSnapshot());
-  const options = {
-    ...values,
-    page: !values.noPage,
-    isHttpsOnly: values.tlsCert !== undefined && /^https:/.test(values.publicUrl ?? ""),
-    // Nobody shares a budget if nothing is counted.
-    onSharedBudget: limiter && ((header: string) => warnAboutSharedBudget(header, log)),
-    onBug: (error: unknown, requestId: string) => log.error({ err: error, requestId }, "bug"),
-    onResponse(facts: ResponseFacts) {
-      metrics?.countResponse(facts);
-      if (values.accessLog) logRequest(log, facts);
-    },
-  };
-  return openRoadbook(options, { snapshot, remote: remote ?? imported, limiter });
-}
-
-/** Imported only if needed, because the metrics slow down startup. */
-async function openMetrics({ adminPort }: ServeValues): Promise<Metrics | undefined> {
-  if (adminPort === undefined) return undefined;
-  const { createMetrics } = await import("../server/metrics.ts");
-  return createMetrics();
-}
-
-async function openAdmin(
-  { adminPort: port = 0, adminHost: host, faults }: ServeValues,
-  roadbook: OpenRoadbook,
-  metrics: Metrics,
-  journal: Journal | undefined,
-  stopping: AbortSignal,
-): Promise<Listener> {
-  const isReady = () => !stopping.aborted;
-  const rig = faults && roadbook;
-  const respond = createAdminFetch({ host, metrics, isReady, rig, journal });
-  return openListener({ host, port, flagPrefix: "--admin-" }, respond);
-}
-
 /** Says what is served and where: to programs that wait for the server, and to people. */
 function announce(
-  { roadbook, listener, admin }: RunningServer,
   values: ServeValues,
+  { built_at: builtAt, counts, featured }: Meta,
+  url: string,
+  adminUrl: string | undefined,
   log: Log,
 ): void {
-  const { origin: url } = listener;
-  const adminUrl = admin?.origin;
   const { data = "the bundled data", snapshot = data, searchLimit, searchWindow } = values;
-  const { built_at: builtAt, counts, featured } = roadbook.meta();
   const name = typeof snapshot === "object" ? snapshot.name : snapshot;
 
   writeStdout(`roadbook listening on ${url}\n`);
@@ -316,4 +246,17 @@ function announce(
   if (adminUrl !== undefined) tips.push(`admin  ${adminUrl}${METRICS_PATH}`);
   if (searchLimit > 0) tips.push(`${searchLimit} searches ${window}; --search-limit 0 lifts it`);
   log.writeToTerminal(tips.map((tip) => `  ${tip}\n`).join(""));
+}
+
+/** By systemd's own program, because neither Bun nor Node.js can write to its socket for datagrams. */
+async function notifySystemd(log: Logger): Promise<void> {
+  // Loaded here, because most servers start without it.
+  const { spawn } = process.getBuiltinModule("node:child_process");
+  const child = spawn("systemd-notify", ["--ready"], { stdio: "ignore" });
+  const problem = await once(child, "exit").then(
+    ([code]) => code !== 0 && `systemd-notify ended with ${code}`,
+    reasonOf,
+  );
+  const advice = "it will take the start for failed; use Type=exec";
+  if (problem) log.warn(`cannot tell systemd that the server is ready: ${problem}; ${advice}`);
 }
