@@ -1,7 +1,7 @@
 /** `roadbook export` and `roadbook seed` write a dataset: to standard output, a file or tables. */
-import { createWriteStream, existsSync, mkdirSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, statSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { pipeline } from "node:stream/promises";
 import { setImmediate } from "node:timers/promises";
 import { type CommunityOptions, seedDataset } from "../community/community.ts";
 import { withEndLine } from "../domain/dataset.ts";
@@ -99,7 +99,7 @@ async function writeTables(folder: string, force: boolean, options: CommunityOpt
 }
 
 async function writeChunks({ next, commit }: NewFile, lines: Iterable<string>): Promise<void> {
-  await pipeline(chunksOf(lines), createWriteStream(next));
+  await writeFile(next, chunksOf(lines));
   await commit();
 }
 

@@ -70,15 +70,15 @@ function readArguments(name: string, settings: Settings, args: string[], usage: 
   const expected = all.filter((setting) => !isFlag(setting));
   const flags = new Map(all.filter(isFlag).map((flag) => [flag.name, flag]));
   const texts = new Map<string, string[]>();
-  const add = (term: string, text: string) => {
-    const given = texts.get(term);
+  const add = (name: string, text: string) => {
+    const given = texts.get(name);
     if (given) given.push(text);
-    else texts.set(term, [text]);
+    else texts.set(name, [text]);
   };
 
+  const rest = args.values();
   let hasEnded = false;
-  for (let at = 0; at < args.length; at++) {
-    const text = args[at] ?? "";
+  for (const text of rest) {
     if (text === "--" && !hasEnded) {
       hasEnded = true;
       continue;
@@ -104,7 +104,7 @@ function readArguments(name: string, settings: Settings, args: string[], usage: 
       continue;
     }
 
-    const value = inline ?? args[++at];
+    const value = inline ?? rest.next().value;
     // The next flag was most likely not meant as the value.
     if (value === undefined || (value.startsWith("--") && inline === undefined)) {
       throw new UsageError(`${flag} needs a value; see roadbook ${name} --help`);
