@@ -36,6 +36,8 @@ interface Traits {
   backslashLine?: number;
   /** Whether \N or \0 stands where people write nothing. Then backslashes are escapes. */
   hasEscapes: boolean;
+  /** Whether quotes may also be characters: several programs write tabs. Otherwise they surround fields. */
+  isUnclear: boolean;
 }
 
 /**
@@ -44,26 +46,24 @@ interface Traits {
  */
 export async function readCsv(file: CsvFile, add: AddRow): Promise<Header> {
   const traits = await examine(file);
-  const { delimiter, quoteLine, backslashLine } = traits;
-  const isPlain = quoteLine === undefined && backslashLine === undefined;
-  // Several programs write tabs. Without tabs, quotes surround fields.
-  const isUnclear = file.quotes === undefined && delimiter === "\t" && !isPlain;
-  const form = await findForm(file, traits, isUnclear);
+  const { quoteLine, isUnclear } = traits;
+  const form = await findForm(file, traits);
   try {
     const header = await readAs(file, form, add);
     if (isUnclear) header.notes.push(describeForm(file, form));
     return header;
   } catch (error) {
     if (file.quotes !== undefined || quoteLine === undefined) throw error;
-    const others = listForms(file, traits, true).filter(({ hasQuotes }) => !hasQuotes);
+    const forms = listForms(file, { ...traits, isUnclear: true });
+    const others = forms.filter(({ hasQuotes }) => !hasQuotes);
     const isOther = (await listFitting(file, others)).length > 0;
     throw isOther ? new AmbiguousFile(file.name, quoteLine) : error;
   }
 }
 
 /** Whatever the rows leave open must give the same people. */
-async function findForm(file: CsvFile, traits: Traits, isUnclear: boolean): Promise<CsvForm> {
-  const forms = listForms(file, traits, isUnclear);
+async function findForm(file: CsvFile, traits: Traits): Promise<CsvForm> {
+  const forms = listForms(file, traits);
   if (forms.length === 1) return forms[0];
 
   const { quoteLine, backslashLine, hasEscapes } = traits;
@@ -82,8 +82,7 @@ async function findForm(file: CsvFile, traits: Traits, isUnclear: boolean): Prom
 /** The forms that a file can have by its traits and its operator, the likelier ones first. */
 function listForms(
   { quotes }: CsvFile,
-  { delimiter, backslashLine }: Traits,
-  isUnclear: boolean,
+  { delimiter, backslashLine, isUnclear }: Traits,
 ): [CsvForm, ...CsvForm[]] {
   const hasBackslash = backslashLine !== undefined;
   const hasQuotes = quotes !== "none";
@@ -114,8 +113,8 @@ function describeForm({ name }: CsvFile, { hasQuotes, hasEscapes }: CsvForm): st
 }
 
 /** Looks at all lines without knowing where a quoted field begins or ends. */
-async function examine({ name, path, table }: CsvFile): Promise<Traits> {
-  const traits: Traits = { delimiter: ",", hasEscapes: false };
+async function examine({ name, path, table, quotes }: CsvFile): Promise<Traits> {
+  const traits: Traits = { delimiter: ",", hasEscapes: false, isUnclear: false };
   let columns: (ColumnName | undefined)[] | undefined;
   let number = 0;
   for await (const lines of readCsvLines(name, path)) {
@@ -136,6 +135,8 @@ async function examine({ name, path, table }: CsvFile): Promise<Traits> {
       }
     }
   }
+  const isPlain = traits.quoteLine === undefined && traits.backslashLine === undefined;
+  traits.isUnclear = quotes === undefined && traits.delimiter === "\t" && !isPlain;
   return traits;
 }
 
