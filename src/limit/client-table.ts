@@ -2,6 +2,14 @@
  * The places of clients in memory, and which of them is given up for a newcomer. A network has a
  * share of the places at most, and nobody inherits the searches of another network's client, so no
  * stranger uses up a newcomer's searches. All operations take constant time.
+ *
+ *     #bySize[1]  198.51.100.7, 192.0.2.1      networks with one client, the last changed at the end
+ *     #bySize[2]  2001:db8:5::/48              networks with two
+ *       bySeen      2001:db8:5:1::/64, 2001:db8:5:9::/64      its clients, the last seen at the end
+ *
+ * If all places are taken, a newcomer gets that of 2001:db8:5:1::/64: the first client of the first
+ * network in the last list. If 2001:db8:5::/48 had its whole share, a newcomer from there would get the
+ * same place, also before the table is full, but with the times of that client's searches.
  */
 import type { Client } from "./client-address.ts";
 
@@ -108,8 +116,9 @@ export class ClientTable {
 }
 
 /**
- * An item of at most one list. The order of a Map or a Set would do, but in JavaScriptCore, deleting a
- * key of a large one and adding it again takes up to 0.2 ms if that happens often.
+ * An item of at most one list, in a circle with its neighbours. The order of a Map or a Set would do, but
+ * in JavaScriptCore, deleting a key of a large one and adding it again takes up to 0.2 ms if that happens
+ * often, as it does when one client sends many requests.
  */
 class Linked {
   before: Linked = this;
