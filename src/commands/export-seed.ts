@@ -8,7 +8,7 @@ import { withEndLine } from "../domain/dataset.ts";
 import { STANDARD } from "../domain/text.ts";
 import { naming } from "../files/errors.ts";
 import { readFileBytes, readLines } from "../files/input.ts";
-import { type NewFile, replaceFile } from "../files/replace.ts";
+import { type Paths, replaceFile } from "../files/replace.ts";
 import { notOverwritten } from "../import/old-snapshot.ts";
 import * as kinds from "../settings/kinds.ts";
 import { declare, UsageError } from "../settings/setting.ts";
@@ -72,9 +72,9 @@ async function writeLines(lines: Iterable<string>, to = STANDARD, force: boolean
     }
     return;
   }
-  const write = async (file: NewFile) => {
-    if (!force && existsSync(file.old)) await refuseForeign(file.old, to);
-    await writeChunks(file, lines);
+  const write = async (paths: Paths) => {
+    if (!force && existsSync(paths.old)) await refuseForeign(paths.old, to);
+    await writeChunks(paths, lines);
   };
   await endOnSignal((onCommit) => replaceFile(to, write, { onCommit }));
 }
@@ -92,15 +92,14 @@ async function writeTables(folder: string, force: boolean, options: CommunityOpt
   }
   const writeAll = async () => {
     for (const { table, path } of files) {
-      await replaceFile(path, (file) => writeChunks(file, toCsv(table, seedDataset(options))));
+      await replaceFile(path, (paths) => writeChunks(paths, toCsv(table, seedDataset(options))));
     }
   };
   await endOnSignal(writeAll, { left: `${folder} is incomplete` });
 }
 
-async function writeChunks({ next, commit }: NewFile, lines: Iterable<string>): Promise<void> {
+async function writeChunks({ next }: Paths, lines: Iterable<string>): Promise<void> {
   await writeFile(next, chunksOf(lines));
-  await commit();
 }
 
 /** Joins lines to chunks of some 64 KB. */

@@ -1,10 +1,7 @@
 /**
  * Replaces files atomically: a new file is written in a folder beside the old one, flushed, and renamed.
  *
- *     await replaceFile("list.txt", async ({ next, commit }) => {
- *       await writeFile(next, "one line");
- *       await commit();
- *     });
+ *     await replaceFile("list.txt", ({ next }) => writeFile(next, "one line"));
  */
 import * as fs from "node:fs";
 import { open, rename } from "node:fs/promises";
@@ -14,17 +11,14 @@ import { type LockOptions, lock, waitForLock } from "./lock.ts";
 import { makeTemporaryFolder, removeLeftovers } from "./temporary-folder.ts";
 import { retryWhile } from "./waiting.ts";
 
-/** A file that will replace another. */
-export interface NewFile {
-  /** Where to write it. Other files can be written into the same folder, which only this user can open. */
+export interface Paths {
+  /** Where to write the new file, in an empty folder for it and others, which only this user can open. */
   next: string;
   /** The file that will be replaced, which may be missing but is no symbolic link. */
   old: string;
-  /** Puts the new file, or another one from its folder, in place of the old one. */
-  commit(file?: string): Promise<void>;
 }
 
-type Write<T> = (file: NewFile) => Promise<T>;
+type Write<T> = (paths: Paths) => Promise<T>;
 
 /** How long to wait for other programs to close a file. */
 const BUSY_MS = 5000;
@@ -39,8 +33,8 @@ interface CommitOptions {
 export interface ReplaceOptions extends LockOptions, CommitOptions {}
 
 /**
- * Calls `write`, which must commit. If `target` is a symbolic link, this replaces the file it leads to.
- * The new file gets the mode of the old one and, if this process is root, its owner. If the process is
+ * Calls `write`, then moves the new file to `target` or, if that is a symbolic link, to the file it leads
+ * to. The new file gets the mode of the old one and, if this process is root, its owner. If the process is
  * killed, the next call for a file in the same folder removes what is left.
  *
  * An error of the file system in `write` names the new file, so `write` must name all other files.
@@ -56,14 +50,13 @@ export function replaceFile<T>(
     using temporary = makeTemporaryFolder(dirname(old));
     const next = join(temporary.folder, "new");
 
-    async function commit(file = next): Promise<void> {
-      await finishFile(file, old, mode);
-      onCommit?.();
-      // Asynchronous, because renaming also deletes the old file, which takes 0.2 s for a gigabyte.
-      await renameWhenFree(file, old);
-      flushFolder(dirname(old));
-    }
-    return await write({ next, old, commit });
+    const result = await write({ next, old });
+    await finishFile(next, old, mode);
+    onCommit?.();
+    // Asynchronous, because renaming also deletes the old file, which takes 0.2 s for a gigabyte.
+    await renameWhenFree(next, old);
+    flushFolder(dirname(old));
+    return result;
   });
 }
 

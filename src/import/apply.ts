@@ -35,14 +35,14 @@ export function applyChanges(
   target: string,
   options: ApplyOptions = {},
 ): Promise<WriteReport> {
-  return replaceByCopy(target, options, (writer, file) =>
+  return replaceByCopy(target, options, (writer, next) =>
     applyTo(writer, target, changes, options, async ({ read, old, handler, contents, ids }) => {
       const changed = { users: handler.changed("user"), companies: handler.changed("company") };
       // The lines name those whom they rename or make public.
       const allowed = { ...options, allowReveal: true, allowRenames: true };
       const differences = guard(writer.db, old, contents, allowed, changed);
 
-      const sha256 = await writer.toFile(file, contents, ids);
+      const sha256 = await writer.toFile(next, contents, ids);
       const { counts, unlocked } = contents;
       const { notFound } = handler;
       return { ...read, counts, unlocked, differences, held: 0, notFound, sha256 };

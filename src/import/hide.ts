@@ -40,7 +40,7 @@ export function hideUsers(
 ): Promise<HideReport> {
   const { idMap, waitMs, onWait } = options;
   const opening = { readsOnly: true, waitMs, onWait };
-  return replaceByCopy(target, options, async (writer, file) => {
+  return replaceByCopy(target, options, async (writer, next) => {
     const { db, builtAtMs } = writer;
     const meta = readMeta(db);
     using map = idMap === undefined ? undefined : await openIdMap(idMap, opening);
@@ -62,7 +62,7 @@ export function hideUsers(
 
     const changes = { users, hasAchievement: false, unlocked };
     const contents = { ...meta, ...summarizeChanges(db, meta, changes) };
-    const sha256 = await writer.toFile(file, contents);
+    const sha256 = await writer.toFile(next, contents);
     return { sha256, counts: contents.counts, found };
   });
 }

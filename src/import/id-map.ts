@@ -9,7 +9,7 @@ import { type RawRecord, type RecordKey, type RecordType, recordTypes } from "..
 import { toKey } from "../domain/keys.ts";
 import { isDamagedDatabase, naming } from "../files/errors.ts";
 import { type LockOptions, waitForLock } from "../files/lock.ts";
-import { replaceFile } from "../files/replace.ts";
+import { type Paths, replaceFile } from "../files/replace.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 
 interface MapOptions extends LockOptions {
@@ -141,15 +141,11 @@ function createMap(path: string, client: Sqlite, isNew: boolean) {
 
 /** Writes a new map. Only its owner can read it, because it has the keys of private users. */
 function writeNew(path: string, client: Sqlite): Promise<void> {
-  return replaceFile(
-    path,
-    async ({ next, old, commit }) => {
-      client.prepare("VACUUM INTO ?").run(next);
-      if (!hasNoKeys(old)) throw new Error(`another import has made ${path} meanwhile; try again`);
-      await commit();
-    },
-    { mode: 0o600 },
-  );
+  const write = async ({ next, old }: Paths) => {
+    client.prepare("VACUUM INTO ?").run(next);
+    if (!hasNoKeys(old)) throw new Error(`another import has made ${path} meanwhile; try again`);
+  };
+  return replaceFile(path, write, { mode: 0o600 });
 }
 
 function hasNoKeys(path: string): boolean {

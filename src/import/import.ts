@@ -22,7 +22,7 @@ import { sqlite } from "#sqlite";
 import { InvalidValue } from "../domain/invalid-value.ts";
 import { nameKinds } from "../domain/model.ts";
 import { naming, TEMPORARY_DATABASE } from "../files/errors.ts";
-import { type NewFile, replaceLocked } from "../files/replace.ts";
+import { replaceLocked } from "../files/replace.ts";
 import { buildNameIndex } from "../search/name-index.ts";
 import { summarize } from "../snapshot/format/meta.ts";
 import { createIndexes, createSchema } from "../snapshot/format/schema.ts";
@@ -56,7 +56,7 @@ export async function importDataset(
 
   if (target === undefined) throw new TypeError("only a dry run can have no target");
   // Changes that arrive during an import wait for the lock, so the import cannot undo them.
-  return replaceLocked(target, (file) => importInto(source, target, file, options), options);
+  return replaceLocked(target, ({ next }) => importInto(source, target, next, options), options);
 }
 
 /** Finds out what a dataset is. The error names the dataset as users of the library know it. */
@@ -69,13 +69,13 @@ function findNamed(dataset: LineSource, queries?: string): Source {
 }
 
 /**
- * Builds a snapshot in a new file or, for a dry run, which has none, in a temporary one. Compares it with
- * the snapshot at `target`, if there is one.
+ * Builds the snapshot `next` or, for a dry run, which has no path for it, a temporary one. Compares it
+ * with the snapshot at `target`, if there is one.
  */
 async function importInto(
   source: Source,
   target: string | undefined,
-  file: NewFile | undefined,
+  next: string | undefined,
   options: ImportOptions,
 ): Promise<WriteReport> {
   const { builtAtMs = Date.now(), holdMs } = options;
@@ -83,7 +83,7 @@ async function importInto(
 
   await using reader = await openReader(source, options);
   using ids = await openIds(reader.ids, old, options);
-  const empty = file ? sqlite.openWritable(file.next) : sqlite.openTemporary();
+  const empty = next ? sqlite.openWritable(`${next}.draft`) : sqlite.openTemporary();
   using writer = createSnapshotWriter(empty, { builtAtMs, isNew: true, old: old?.path });
 
   const { db } = writer;
@@ -100,12 +100,12 @@ async function importInto(
   const differences = old && guard(db, old, summary, options);
   const { counts, unlocked } = summary;
   const report = { ...read, counts, unlocked, differences, held, notFound: [] };
-  if (!file) return report;
+  if (next === undefined) return report;
 
   // Before the indexes, which take long, because the id map may be on a full disk.
   const id_map = ids.addMark();
   await buildIndexes(db, (users) => options.onIndexed?.(users / counts.public_users));
-  const sha256 = await writer.toFile(file, { ...summary, id_map }, ids);
+  const sha256 = await writer.toFile(next, { ...summary, id_map }, ids);
   return { ...report, sha256 };
 }
 

@@ -2,18 +2,20 @@
  * Owns the database of a snapshot that is being written, and the order in which it is finished.
  * Nothing needs to be durable before that, because the database is discarded after a crash.
  */
-import { access, chmod, constants, stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { access, chmod, constants, copyFile, stat } from "node:fs/promises";
 import { sql } from "drizzle-orm";
 import { sqlite } from "#sqlite";
 import { formatTime } from "../domain/time.ts";
 import { version } from "../domain/version.ts";
 import { copyIfSpace } from "../files/bytes.ts";
-import { hasLockFile, type NewFile, type ReplaceOptions, replaceLocked } from "../files/replace.ts";
+import { hasLockFile, type Paths, type ReplaceOptions, replaceLocked } from "../files/replace.ts";
 import { toSnapshotError } from "../snapshot/format/layout.ts";
 import { type Meta, writeMeta } from "../snapshot/format/meta.ts";
 import { checkSnapshot, verifyFile } from "../snapshot/format/open.ts";
 import { PAGE_BYTES, sealBytes, sealFile } from "../snapshot/format/seal.ts";
 import type { Database } from "../sqlite/driver.ts";
+import type { Ids } from "./ids.ts";
 
 /** If fewer pages are free, a change leaves the other blocks as they are. */
 const MAX_FREE_SHARE = 1 / 8;
@@ -68,27 +70,21 @@ export function createSnapshotWriter(db: Database, { builtAtMs, isNew, old }: Wr
     builtAtMs,
 
     /**
-     * Makes the database, whose rows and indexes are complete and whose file is `next`, a snapshot that
-     * replaces the old one. Returns the checksum. Commits the id map before that, so that no id is lost
-     * that the snapshot will serve.
+     * Makes the database, whose rows and indexes are complete, the snapshot `next`. A copy is there already.
+     * Returns the checksum. Commits the id map, so that no id is lost that the snapshot will serve.
      */
-    async toFile(
-      { next, commit }: NewFile,
-      contents: Contents,
-      ids?: { commit(): Promise<void> },
-    ): Promise<string> {
+    async toFile(next: string, contents: Contents, ids?: Ids): Promise<string> {
       finish(contents);
-      const isCopied = isNew || hasManyFreePages();
-      const file = isCopied ? `${next}.compact` : next;
       // Copies rows, not pages, so free pages are left behind.
-      if (isCopied) db.run(sql`VACUUM INTO ${file}`);
+      const compact = isNew ? next : `${next}.compact`;
+      if (isNew || hasManyFreePages()) db.run(sql`VACUUM INTO ${compact}`);
       close();
+      if (!isNew && existsSync(compact)) await copyFile(compact, next);
 
-      const sha256 = await sealFile(file);
+      const sha256 = await sealFile(next);
       // Detects bugs in how a snapshot is built. A takedown does not wait for SQLite's own checks.
-      await (isNew ? checkSnapshot(file) : verifyFile(file));
+      await (isNew ? checkSnapshot(next) : verifyFile(next));
       await ids?.commit();
-      await commit(file);
       return sha256;
     },
 
@@ -107,7 +103,7 @@ export function createSnapshotWriter(db: Database, { builtAtMs, isNew, old }: Wr
 export async function replaceByCopy<T>(
   target: string,
   options: ReplaceOptions & { builtAtMs?: number | undefined },
-  change: (writer: SnapshotWriter, file: NewFile) => Promise<T>,
+  change: (writer: SnapshotWriter, next: string) => Promise<T>,
 ): Promise<T> {
   const { builtAtMs = Date.now() } = options;
   const fail = (error: unknown) => {
@@ -116,8 +112,7 @@ export async function replaceByCopy<T>(
   // The lock file beside a name that was mistyped would stay. A first import may have one, too.
   await access(target).catch((error) => hasLockFile(target) || fail(error));
 
-  const write = async (file: NewFile) => {
-    const { old, next } = file;
+  const write = async ({ old, next }: Paths) => {
     await access(old, constants.R_OK).catch(fail);
     await copyIfSpace(old, next, (await stat(old)).size);
     // The copy has the mode of the original, which may forbid writing.
@@ -126,7 +121,7 @@ export async function replaceByCopy<T>(
     await verifyFile(next).catch(fail);
     const db = sqlite.openWritable(next);
     using writer = createSnapshotWriter(db, { builtAtMs, isNew: false, old });
-    return await change(writer, file);
+    return await change(writer, next);
   };
   return await replaceLocked(target, write, options);
 }

@@ -9,17 +9,16 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { BusyError, lock } from "../../src/files/lock.ts";
-import { type NewFile, replaceFile, replaceLocked } from "../../src/files/replace.ts";
+import { type Paths, replaceFile, replaceLocked } from "../../src/files/replace.ts";
 import { temporaryFolder } from "../support.ts";
 
 const write =
   (text: string) =>
-  async ({ next, commit }: NewFile) => {
-    writeFileSync(`${next}.work`, "half");
+  async ({ next }: Paths) => {
+    writeFileSync(`${next}.draft`, "half");
     writeFileSync(next, text);
-    await commit();
   };
 /** Lists a folder without the lock file, which stays. */
 const listFiles = (folder: string) => readdirSync(folder).filter((name) => !name.endsWith(".lock"));
@@ -43,7 +42,7 @@ test.each(writers)("%s leaves the file untouched if writing fails", async (_, re
   const folder = temporaryFolder();
   const target = join(folder, "file");
   writeFileSync(target, "old");
-  const failing = async ({ next }: NewFile) => {
+  const failing = async ({ next }: Paths) => {
     writeFileSync(next, "half");
     throw new Error("no more data");
   };
@@ -60,17 +59,6 @@ test("only the owner can read a file that is not complete yet", async () => {
   });
   expect(mode).toBe(0o700);
   expect(statSync(target).mode & 0o777).toBe(0o666 & ~process.umask());
-});
-
-test("a writer can put another file than the usual one in place of the old one", async () => {
-  const target = join(temporaryFolder(), "file");
-  await replaceFile(target, async ({ next, commit }) => {
-    writeFileSync(next, "loose");
-    writeFileSync(`${next}.compact`, "dense");
-    await commit(`${next}.compact`);
-  });
-  expect(readFileSync(target, "utf8")).toBe("dense");
-  expect(listFiles(dirname(target))).toEqual(["file"]);
 });
 
 test("links are kept, and the file at their end is replaced", async () => {

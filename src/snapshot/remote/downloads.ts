@@ -8,7 +8,7 @@ import { dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { copyIfSpace, openFile, requireSpace, writeAll } from "../../files/bytes.ts";
 
-import { type NewFile, replaceLocked } from "../../files/replace.ts";
+import { type Paths, replaceLocked } from "../../files/replace.ts";
 import {
   BLOCK_BYTES,
   BLOCK_HASH_BYTES,
@@ -66,13 +66,12 @@ async function downloadFile({ status, headers, body }: Reply, path: string): Pro
   return headers;
 }
 
-async function replaceCopy(path: string, write: (file: NewFile) => Promise<void>): Promise<void> {
+async function replaceCopy(path: string, write: (paths: Paths) => Promise<void>): Promise<void> {
   // The folder may have been removed by a program that cleans up temporary files.
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  await replaceLocked(path, async (file) => {
-    await write(file);
-    await verifyFile(file.next);
-    await file.commit();
+  await replaceLocked(path, async (paths) => {
+    await write(paths);
+    await verifyFile(paths.next);
   });
 }
 
