@@ -2,6 +2,20 @@
  * Makes users private in a snapshot file, without a dataset:
  *
  *     await hideUsers([42], "community.snapshot");
+ *
+ * The way of a takedown:
+ *
+ * | file | what happens there |
+ * |---|---|
+ * | files/replace.ts | the lock is taken |
+ * | snapshot-writer.ts | the snapshot is copied, and the copy verified and opened |
+ * | id-map.ts | a key becomes a number, if the snapshot was made with an id map |
+ * | hide.ts | the row of the user is deleted, and the id added to `private_user` |
+ * | search/name-index.ts | the name is removed from the index |
+ * | takedowns.ts | the time is noted, to which imports keep for an hour |
+ * | snapshot/format/meta.ts | the users are counted again |
+ * | snapshot/format/seal.ts | nothing of the user is left in unused bytes; the checksum is added |
+ * | files/replace.ts | the copy is flushed, and replaces the snapshot |
  */
 import { eq } from "drizzle-orm";
 import { NameChanges } from "../search/name-index.ts";

@@ -112,15 +112,15 @@ function* listProblems(errors: ValidationError[], line?: number): Generator<Item
   }
 }
 
-function bytesOf(source: LineSource): AsyncIterable<Uint8Array> {
+function bytesOf(source: LineSource): Iterable<Uint8Array> | AsyncIterable<Uint8Array> {
   if (typeof source === "string") return openInput(source);
-  if (source instanceof Uint8Array) return only(source);
+  if (source instanceof Uint8Array) return [source];
   if (Symbol.asyncIterator in source) return readStream("the source", () => source);
   return toJson(source);
 }
 
 async function* counting(
-  chunks: AsyncIterable<Uint8Array>,
+  chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   onBytes: ImportOptions["onBytes"],
 ): AsyncGenerator<Uint8Array> {
   let read = 0;
@@ -131,11 +131,7 @@ async function* counting(
   }
 }
 
-async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
-}
-
 /** As text, objects are checked like lines of a file, and those of the caller do not change. */
-async function* toJson(objects: Iterable<object>): AsyncGenerator<Uint8Array> {
+function* toJson(objects: Iterable<object>): Generator<Uint8Array> {
   for (const object of objects) yield Buffer.from(`${JSON.stringify(object)}\n`);
 }

@@ -47,7 +47,8 @@ export async function download(
     try {
       return await downloadBlocks(reply, own, get, path);
     } catch (error) {
-      if (!canWholeFileCure(error)) throw error;
+      // Any other error is one of this machine, so the whole file would fail, too.
+      if (!(error instanceof RequestError || error instanceof SnapshotError)) throw error;
       if (!(error instanceof ReplacedError)) break;
     }
   }
@@ -75,12 +76,6 @@ async function replaceCopy(path: string, write: (paths: Paths) => Promise<void>)
   });
 }
 
-/** Whether blocks have failed in a way that is the source's or the network's. */
-function canWholeFileCure(error: unknown): boolean {
-  const isRemote = error instanceof BlocksError || error instanceof RequestError;
-  return isRemote || error instanceof SnapshotError;
-}
-
 /** Yields no more than the snapshot's header declares, which must fit on the disk of `folder`. */
 async function* bound(body: AsyncIterable<Uint8Array>, folder: string): AsyncGenerator<Uint8Array> {
   let head = Buffer.alloc(0);
@@ -101,11 +96,11 @@ async function* bound(body: AsyncIterable<Uint8Array>, folder: string): AsyncGen
   }
 }
 
-/** Blocks from this source cannot be used. The whole file is tried next, so nobody is told why. */
-class BlocksError extends Error {}
-
 /** The source has replaced the snapshot during the download. */
-class ReplacedError extends BlocksError {}
+class ReplacedError extends RequestError {}
+
+/** The whole file is tried next, so nobody is told why. */
+const unusable = () => new RequestError("sent unusable blocks");
 
 /** Bounds the memory for a response. A file that grows by more is downloaded as a whole. */
 const MAX_RANGE = 2 ** 22;
@@ -133,19 +128,19 @@ async function downloadBlocks(
   const { headers } = reply;
   const total = Number(headers.get("content-range")?.split("/")[1]);
   const hasGrownTooMuch = total - own.from > own.trailer.length + MAX_RANGE;
-  if (!(total > own.from) || hasGrownTooMuch) throw new BlocksError();
+  if (!(total > own.from) || hasGrownTooMuch) throw unusable();
 
   const end = await receive(reply, own.from, total, total);
   const trailerBytes = trailerBytesOf(total);
   const blocks = Math.ceil((total - trailerBytes) / BLOCK_BYTES);
   const known = own.from / BLOCK_BYTES;
-  if (blocks < known || end.length < trailerBytes) throw new BlocksError();
+  if (blocks < known || end.length < trailerBytes) throw unusable();
   const trailer = end.subarray(-trailerBytes);
 
   if (trailer.equals(own.trailer)) return headers;
   const etag = headers.get("etag") ?? "";
   // If-Match never matches a weak ETag, which begins with W.
-  if (!etag.startsWith('"')) throw new BlocksError();
+  if (!etag.startsWith('"')) throw unusable();
 
   const ranges = listChanged(trailer, own.trailer, known).values();
   await replaceCopy(path, async ({ next, old }) => {
@@ -193,15 +188,15 @@ const rangeHeaders = (range: string) => ({ range, "accept-encoding": "identity" 
 /** Returns the bytes from offset `from` up to offset `to` of a file of `total` bytes. */
 async function receive({ status, headers, body }: Reply, from: number, to: number, total: number) {
   const isExpected = headers.get("content-range") === `bytes ${from}-${to - 1}/${total}`;
-  if (status !== 206 || !isExpected) throw new BlocksError();
+  if (status !== 206 || !isExpected) throw unusable();
 
   const bytes = Buffer.alloc(to - from);
   let at = 0;
   for await (const chunk of body) {
-    if (at + chunk.length > bytes.length) throw new BlocksError();
+    if (at + chunk.length > bytes.length) throw unusable();
     bytes.set(chunk, at);
     at += chunk.length;
   }
-  if (at < bytes.length) throw new BlocksError();
+  if (at < bytes.length) throw unusable();
   return bytes;
 }
