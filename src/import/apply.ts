@@ -5,26 +5,27 @@
  */
 import { sql } from "drizzle-orm";
 import { sqlite } from "#sqlite";
-import type { ChangeLine, FoundError, Position, RecordType } from "../domain/dataset.ts";
+import type {
+  ChangeLine,
+  FoundError,
+  Position,
+  RecordReader,
+  RecordType,
+} from "../domain/dataset.ts";
 import { validateChange } from "../domain/validate-record.ts";
 import { NameChanges } from "../search/name-index.ts";
 import { parseHeader } from "../snapshot/format/layout.ts";
-import { readMeta, type Summary, summarizeChanges } from "../snapshot/format/meta.ts";
+import { type Summary, summarizeChanges } from "../snapshot/format/meta.ts";
 import { guard, type WriteReport } from "./guard.ts";
 import { finishRows, nameCompanies } from "./handle-records.ts";
 import { type Ids, openIds } from "./ids.ts";
 import { type LineSource, openLines } from "./line-reader.ts";
-import type { OldSnapshot } from "./old-snapshot.ts";
+import { describeSnapshot, type OldSnapshot } from "./old-snapshot.ts";
 import type { ApplyOptions } from "./options.ts";
-import { type ReadReport, type ReportError, readDataset } from "./read-dataset.ts";
+import { type ReportError, readDataset } from "./read-dataset.ts";
 import { createRowWriter, type Deletion, duplicateId, listTooMany } from "./row-writer.ts";
-import {
-  type Contents,
-  createSnapshotWriter,
-  replaceByCopy,
-  type SnapshotWriter,
-} from "./snapshot-writer.ts";
-import { dateTakedowns, hasTakedowns } from "./takedowns.ts";
+import { createSnapshotWriter, replaceByCopy, type SnapshotWriter } from "./snapshot-writer.ts";
+import { dateTakedowns } from "./takedowns.ts";
 
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
@@ -35,19 +36,23 @@ export function applyChanges(
   target: string,
   options: ApplyOptions = {},
 ): Promise<WriteReport> {
-  return replaceByCopy(target, options, (writer, next) =>
-    applyTo(writer, target, changes, options, async ({ read, old, handler, contents, ids }) => {
-      const changed = { users: handler.changed("user"), companies: handler.changed("company") };
-      // The lines name those whom they rename or make public.
-      const allowed = { ...options, allowReveal: true, allowRenames: true };
-      const differences = guard(writer.db, old, contents, allowed, changed);
+  return replaceByCopy(target, options, async (writer, next) => {
+    await using reader = await openLines(changes, options);
+    const { db, builtAtMs } = writer;
+    const old = describeSnapshot(db, target, builtAtMs);
+    using ids = await openIds(reader.ids, old, options);
 
-      const sha256 = await writer.toFile(next, contents, ids);
-      const { counts, unlocked } = contents;
-      const { notFound } = handler;
-      return { ...read, counts, unlocked, differences, held: 0, notFound, sha256 };
-    }),
-  );
+    const { read, handler, contents } = await applyTo(writer, reader, ids, old, options);
+    const changed = { users: handler.changed("user"), companies: handler.changed("company") };
+    // The lines name those whom they rename or make public.
+    const allowed = { ...options, allowReveal: true, allowRenames: true };
+    const differences = guard(db, old, contents, allowed, changed);
+
+    const sha256 = await writer.toFile(next, contents, ids);
+    const { counts, unlocked } = contents;
+    const { notFound } = handler;
+    return { ...read, counts, unlocked, differences, held: 0, notFound, sha256 };
+  });
 }
 
 /** Applies changes to the bytes of a snapshot, and returns the bytes of the new snapshot. */
@@ -58,37 +63,25 @@ export async function changeSnapshot(
   const { databaseBytes } = parseHeader(snapshot);
   const copy = sqlite.openMemory(snapshot.subarray(0, databaseBytes));
   using writer = createSnapshotWriter(copy, { builtAtMs: Date.now(), isNew: false });
-  return await applyTo(writer, "the snapshot", changes, {}, async ({ contents }) =>
-    writer.toBytes(contents),
-  );
+  await using reader = await openLines(changes, {});
+  const old = describeSnapshot(writer.db, "the snapshot", writer.builtAtMs);
+  using ids = await openIds(reader.ids, old, {});
+  const { contents } = await applyTo(writer, reader, ids, old, {});
+  return writer.toBytes(contents);
 }
 
-/** A snapshot whose rows and indexes have been changed. */
-interface Applied {
-  read: ReadReport;
-  old: OldSnapshot;
-  handler: ReturnType<typeof createChangeHandler>;
-  contents: Contents;
-  ids: Ids;
-}
-
-/** Applies changes to the snapshot named `name`, which has been opened for writing, and saves it. */
-async function applyTo<Saved>(
+/** Applies changes to the old snapshot, or a copy of it, which has been opened for writing. */
+async function applyTo(
   writer: SnapshotWriter,
-  name: string,
-  changes: LineSource,
+  reader: RecordReader,
+  ids: Ids,
+  old: OldSnapshot,
   options: ApplyOptions,
-  save: (applied: Applied) => Promise<Saved>,
-): Promise<Saved> {
-  await using reader = await openLines(changes, options);
-  const { db, builtAtMs: nowMs } = writer;
-  const old = { ...readMeta(db), name, hasTakedowns: hasTakedowns(db, { nowMs }) };
-  using ids = await openIds(reader.ids, old, options);
-
+) {
   const handler = createChangeHandler(writer, ids);
-  const read = await readDataset(reader, handler, ids, nowMs, options);
+  const read = await readDataset(reader, handler, ids, writer.builtAtMs, options);
   const contents = { ...handler.summarize(old), id_map: ids.addMark() };
-  return await save({ read, old, handler, contents, ids });
+  return { read, handler, contents };
 }
 
 /** Makes the changes of a change file to the rows of a database. */

@@ -4,6 +4,7 @@ import { findFile } from "../files/replace.ts";
 import { isSnapshot, SnapshotError, toSnapshotError } from "../snapshot/format/layout.ts";
 import { type Meta, readMeta } from "../snapshot/format/meta.ts";
 import { openInPlace } from "../snapshot/format/open.ts";
+import type { Database } from "../sqlite/driver.ts";
 import type { ImportOptions } from "./options.ts";
 import { hasTakedowns } from "./takedowns.ts";
 
@@ -41,7 +42,7 @@ export async function readOldSnapshot(
   try {
     const { db } = await openInPlace(path);
     try {
-      return { ...readMeta(db), name, path, hasTakedowns: hasTakedowns(db, { nowMs, holdMs }) };
+      return { ...describeSnapshot(db, name, nowMs, holdMs), path };
     } finally {
       db.$client.close();
     }
@@ -52,4 +53,14 @@ export async function readOldSnapshot(
     const advice = "restore it, or import with --force, which forgets its takedowns";
     throw new Error(`${named.message}; ${advice}`);
   }
+}
+
+/** Describes a snapshot, whose bytes have been verified, before anything in it is changed. */
+export function describeSnapshot(
+  db: Database,
+  name: string,
+  nowMs: number,
+  holdMs?: number,
+): OldSnapshot {
+  return { ...readMeta(db), name, hasTakedowns: hasTakedowns(db, { nowMs, holdMs }) };
 }

@@ -29,7 +29,7 @@ interface WriterOptions {
 }
 
 /** The metadata but what this process is the first to know. */
-export type Contents = Omit<Meta, "built_at" | "roadbook_version">;
+type Contents = Omit<Meta, "built_at" | "roadbook_version">;
 
 export type SnapshotWriter = ReturnType<typeof createSnapshotWriter>;
 
