@@ -8,7 +8,7 @@ import { open, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { codeOf, naming } from "./errors.ts";
 import { type LockOptions, lock, waitForLock } from "./lock.ts";
-import { makeTemporaryFolder, removeLeftovers } from "./temporary-folder.ts";
+import { makeLockedFolder, makeTemporaryFolder, removeLeftovers } from "./temporary-folder.ts";
 import { retryWhile } from "./waiting.ts";
 
 export interface Paths {
@@ -42,21 +42,13 @@ export interface ReplaceOptions extends LockOptions, CommitOptions {}
 export function replaceFile<T>(
   target: string,
   write: Write<T>,
-  { mode, onCommit }: CommitOptions = {},
+  options: CommitOptions = {},
 ): Promise<T> {
   return naming(target, "write", async () => {
     const old = findReplaceable(target);
     await removeLeftovers(dirname(old));
     using temporary = makeTemporaryFolder(dirname(old));
-    const next = join(temporary.folder, "new");
-
-    const result = await write({ next, old });
-    await finishFile(next, old, mode);
-    onCommit?.();
-    // Asynchronous, because renaming also deletes the old file, which takes 0.2 s for a gigabyte.
-    await renameWhenFree(next, old);
-    flushFolder(dirname(old));
-    return result;
+    return await replaceIn(temporary.folder, old, write, options);
   });
 }
 
@@ -67,14 +59,32 @@ export function replaceLocked<T>(
   options: ReplaceOptions = {},
 ): Promise<T> {
   return naming(target, "write", async () => {
-    const lockFile = lockFileOf(findReplaceable(target));
-    using _lock = await waitForLock(target, () => lock(lockFile), options);
-    return await replaceFile(target, write, options);
+    const old = findReplaceable(target);
+    using _lock = await waitForLock(target, () => lock(hiddenBeside(old, "lock")), options);
+    // Each user has their own, because nobody can empty the folder of another user.
+    using temporary = makeLockedFolder(hiddenBeside(old, `new-${process.getuid?.() ?? ""}`));
+    return await replaceIn(temporary.folder, old, write, options);
   });
 }
 
+async function replaceIn<T>(
+  folder: string,
+  old: string,
+  write: Write<T>,
+  { mode, onCommit }: CommitOptions,
+): Promise<T> {
+  const next = join(folder, "new");
+  const result = await write({ next, old });
+  await finishFile(next, old, mode);
+  onCommit?.();
+  // Asynchronous, because renaming also deletes the old file, which takes 0.2 s for a gigabyte.
+  await renameWhenFree(next, old);
+  flushFolder(dirname(old));
+  return result;
+}
+
 /** Whether a writer may have the lock of this file, which need not exist yet. */
-export const hasLockFile = (target: string) => fs.existsSync(lockFileOf(target));
+export const hasLockFile = (target: string) => fs.existsSync(hiddenBeside(target, "lock"));
 
 /** Follows symbolic links to the file that would be replaced, which may be missing. */
 export function findFile(target: string): string {
@@ -103,7 +113,8 @@ function renameWhenFree(from: string, to: string): Promise<void> {
   return retryWhile(isBusy, () => rename(from, to), BUSY_MS);
 }
 
-const lockFileOf = (file: string) => join(dirname(file), `.${basename(file)}.lock`);
+const hiddenBeside = (file: string, ending: string) =>
+  join(dirname(file), `.${basename(file)}.${ending}`);
 
 /** Gives the new file the mode and, if this process is root, the owner of the old one. Flushes it. */
 async function finishFile(

@@ -28,29 +28,45 @@ export function makeTemporaryFolder(parent = TEMPORARY): TemporaryFolder {
   const folder = join(outer, FILES);
   const held = lockIfPossible(join(outer, LOCK));
 
+  const removal = removeAtExit([folder, outer], held);
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    // On a disk that is full, an empty folder would take what others free.
+    removal[Symbol.dispose]();
+    throw error;
+  }
+  return { folder, ...removal };
+}
+
+/**
+ * Makes the folder `path`, which only this user can open, and removes what a killed process left there.
+ * The caller must have a lock, so that no other process uses the folder.
+ */
+export function makeLockedFolder(path: string): TemporaryFolder {
+  rmSync(path, { recursive: true, force: true });
+  mkdirSync(path, { mode: 0o700 });
+  return { folder: path, ...removeAtExit([path]) };
+}
+
+/** Removes these folders in this order at exit, if not before. Then releases the lock. */
+function removeAtExit(folders: string[], held?: Disposable): Disposable {
   function remove(): void {
     try {
-      for (const each of [folder, outer]) rmSync(each, { recursive: true, force: true });
+      for (const each of folders) rmSync(each, { recursive: true, force: true });
     } catch {
       // The next start removes it.
     }
   }
 
-  function dispose(): void {
-    process.off("exit", remove);
-    remove();
-    held?.[Symbol.dispose]();
-  }
-
   process.on("exit", remove);
-  try {
-    mkdirSync(folder);
-  } catch (error) {
-    // On a disk that is full, an empty folder would take what others free.
-    dispose();
-    throw error;
-  }
-  return { folder, [Symbol.dispose]: dispose };
+  return {
+    [Symbol.dispose]() {
+      process.off("exit", remove);
+      remove();
+      held?.[Symbol.dispose]();
+    },
+  };
 }
 
 function lockIfPossible(path: string): Disposable | undefined {

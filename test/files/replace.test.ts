@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import {
   chmodSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -59,6 +60,23 @@ test("only the owner can read a file that is not complete yet", async () => {
   });
   expect(mode).toBe(0o700);
   expect(statSync(target).mode & 0o777).toBe(0o666 & ~process.umask());
+});
+
+test("what a killed writer left is removed, and a link's target is untouched", async () => {
+  const folder = temporaryFolder();
+  const elsewhere = temporaryFolder();
+  writeFileSync(join(elsewhere, "new"), "precious");
+  const left = join(folder, `.file.new-${process.getuid?.() ?? ""}`);
+  symlinkSync(elsewhere, left);
+  await replaceLocked(join(folder, "file"), write("new"));
+  mkdirSync(left);
+  writeFileSync(join(left, "new-journal"), "x");
+  await replaceLocked(join(folder, "file"), async (paths) => {
+    expect(readdirSync(left)).toEqual([]);
+    await write("newer")(paths);
+  });
+  expect(listFiles(folder)).toEqual(["file"]);
+  expect(readFileSync(join(elsewhere, "new"), "utf8")).toBe("precious");
 });
 
 test("links are kept, and the file at their end is replaced", async () => {

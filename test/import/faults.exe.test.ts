@@ -84,7 +84,7 @@ test("the next export into a folder removes what a killed one left there", async
 });
 
 /** Whether a writer makes its new file in a folder with this name. */
-const isUnfinished = (name: string) => name.startsWith("roadbook-");
+const isUnfinished = (name: string) => /^roadbook-|\.new-/.test(name);
 
 const hasStrace = Bun.which("strace") !== null;
 if (!hasStrace) console.warn("skipped: flushing to disk, because strace is not installed");

@@ -132,13 +132,10 @@ test("changes to a snapshot that nobody may write are made in a copy that its ow
   chmodSync(target, 0o444);
   const modes: number[] = [];
   const modeOf = (path: string) => statSync(path).mode & 0o777;
-  const makingOf = (path: string) => {
-    const [folder = ""] = readdirSync(dirname(path)).filter((name) => name.startsWith("roadbook-"));
-    return join(dirname(path), folder, "files/new");
-  };
+  const folder = `.snapshot.new-${process.getuid?.() ?? ""}`;
   async function* changes() {
     yield Buffer.from(`${JSON.stringify(user(98, "Ann"))}\n`.padEnd(1 << 17, " \n"));
-    await until(() => modes.push(modeOf(makingOf(target))) > 20);
+    await until(() => modes.push(modeOf(join(dirname(target), folder, "new"))) > 20);
     yield Buffer.from(`${JSON.stringify(user(99, "Bob"))}\n`);
   }
   await applyChanges(changes(), target);

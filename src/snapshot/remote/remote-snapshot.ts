@@ -135,8 +135,8 @@ function toFailure(error: unknown): Failure {
   };
 }
 
-/** The lock files stay. */
-const COPY = /^([0-9a-f]{16})\.snapshot$/;
+/** A copy, and the folder of a download that was killed. The lock files stay. */
+const COPY = /^\.?([0-9a-f]{16})\.snapshot(?:\.new-\d*)?$/;
 /** Another server holds the lock of an unused copy only while it removes that copy. */
 const REMOVAL_MS = 10_000;
 
@@ -173,5 +173,5 @@ const lockOf = (folder: string, id: string) => join(folder, `.${id}.in-use.lock`
 
 async function removeIfUnused(folder: string, id: string, name: string): Promise<void> {
   using _unused = lock(lockOf(folder, id));
-  await rm(join(folder, name), { force: true });
+  await rm(join(folder, name), { recursive: true, force: true });
 }

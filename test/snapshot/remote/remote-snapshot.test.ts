@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, setSystemTime, test 
 import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { checkSnapshot } from "../../../src/snapshot/format/open.ts";
 import { parseWebLocation, type RemoteLocation } from "../../../src/snapshot/remote/location.ts";
 import {
@@ -369,8 +369,11 @@ test("the copy of a URL that no server uses any more is removed, and no other fi
   writeFileSync(join(folder, "notes.snapshot"), "of another program");
   const old = await openAt("old");
   const other = await openAt("other");
+  const killed = join(dirname(old.path), `.${basename(old.path)}.new-1`);
+  mkdirSync(killed);
+  writeFileSync(join(killed, "new"), "of a killed download");
   const listCopies = () => readdirSync(folder).filter((name) => !name.endsWith(".lock"));
-  expect(listCopies()).toHaveLength(3);
+  expect(listCopies()).toHaveLength(4);
 
   // Its server has ended.
   old[Symbol.dispose]();
