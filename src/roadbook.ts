@@ -176,6 +176,7 @@ export async function openRoadbook(
     compress: values.compress ?? true,
     pages,
     currentSnapshot: reloadable.current,
+    searchSnapshot: reloadable.search,
     refusedReplacement: refused,
     remoteStatus: () => remote?.status?.(),
     closed,
@@ -228,10 +229,7 @@ export async function openRoadbook(
     },
     listen,
     apply,
-    meta() {
-      const { meta, sha256 } = reloadable.current();
-      return { ...meta, sha256 };
-    },
+    meta: () => ({ ...reloadable.current().meta, sha256: reloadable.current().sha256 }),
     refresh: (isForced = false) => reloadable.refresh(isForced),
     refused,
     setFaults,

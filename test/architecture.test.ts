@@ -196,8 +196,8 @@ describe("invariants", () => {
     );
   });
 
-  test("reading a snapshot and responding from it are synchronous", () => {
-    const routes = ["users", "search", "health"];
+  test("reading a snapshot and responding from it are synchronous, but for pauses of searches", () => {
+    const routes = ["users", "health"];
     const synchronous = [
       ...routes.map((name) => `http/${name}.ts`),
       "snapshot/read/companies.ts",
@@ -211,6 +211,14 @@ describe("invariants", () => {
       /\b(?:async|await|Promise)\b/,
       "read the snapshot in one go, or a response could mix two; waiting belongs in another file",
       synchronous,
+    );
+    // In its argument, which is a generator, nothing can be awaited.
+    expect(findLine("http/search.ts", /await service\.searchSnapshot\(/)).toBeDefined();
+    expectOnlyIn(
+      [],
+      /\bcurrentSnapshot\b|\bawait (?!service\.searchSnapshot\()/,
+      "read in searchSnapshot, which begins again if the snapshot was replaced in a pause",
+      ["http/search.ts"],
     );
   });
 

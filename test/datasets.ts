@@ -17,7 +17,7 @@ import { exportDataset } from "../src/snapshot/format/records.ts";
 import { sealFile } from "../src/snapshot/format/seal.ts";
 import type { Snapshot } from "../src/snapshot/read/reload.ts";
 import { sqlite } from "../src/sqlite/bun.ts";
-import { makeOnce, roadbook, temporaryFolder } from "./support.ts";
+import { finish, makeOnce, roadbook, temporaryFolder } from "./support.ts";
 
 export const community: DatasetLine[] = [
   { type: "role", id: 1, name: "Driver", hierarchy: 10 },
@@ -141,7 +141,10 @@ export function responsesOf({ users, search }: Snapshot, queries: readonly strin
     users.findProfile(id),
     String(users.findAchievements(id)),
   ]);
-  const found = queries.map((query) => [search.listUsers(query), search.listCompanies(query)]);
+  const found = queries.map((query) => [
+    finish(search.listUsers(query)),
+    finish(search.listCompanies(query)),
+  ]);
   return { profiles, found };
 }
 

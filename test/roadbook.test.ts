@@ -281,10 +281,10 @@ test("snapshots can be imported, changed, checked and exported, with distinct er
   await expect(checkSnapshot(`${path}-not`)).rejects.toThrow(SnapshotError);
 });
 
-test("without a limit, the API responds at once, without a promise", async () => {
-  await using roadbook = await createRoadbook({ dataset: community, page: true, searchLimit: 0 });
+test("except for searches, the API responds at once, without a promise", async () => {
+  await using roadbook = await createRoadbook({ dataset: community, page: true });
   const users = ["/users/public/42", "/users/42/achievements", "/users/public/43"];
-  for (const path of [...users, SEARCH, "/search/companies?q=ba", "/health"]) {
+  for (const path of [...users, "/health"]) {
     const request = new Request(`http://roadbook.test${path}`);
     expect(roadbook.fetch(request)).toBeInstanceOf(Response);
   }

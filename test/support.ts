@@ -264,6 +264,14 @@ export async function makeCertificate(host: string, kind = "rsa:2048") {
   return { cert, key };
 }
 
+/** Runs a search to its end without pauses. */
+export function finish<Results>(steps: Generator<void, Results>): Results {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
 /** Returns the code blocks of a language in a Markdown text. */
 export function codeBlocks(text: string, language: string): string[] {
   const blocks = text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, "gms"));

@@ -7,12 +7,15 @@ import { sqlite } from "#sqlite";
 import type { DatasetLine } from "../../src/domain/dataset.ts";
 import { nameKinds } from "../../src/domain/model.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
-import { NameSearch } from "../../src/search/find.ts";
 import { buildNameIndex } from "../../src/search/name-index.ts";
-import { normalizeQuery } from "../../src/search/normalize-query.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
 import { user } from "../../test/datasets.ts";
-import { fillNames, type SimilarNames, similarNames } from "../../test/search/similar-names.ts";
+import {
+  fillNames,
+  openSearch,
+  type SimilarNames,
+  similarNames,
+} from "../../test/search/similar-names.ts";
 import { temporaryFolder } from "../../test/support.ts";
 import { findDearQueries } from "./dear-queries.ts";
 import { format, median, type Options, timed } from "./measure.ts";
@@ -95,14 +98,13 @@ async function searchSimilar(title: string, alike: SimilarNames, isQuick: boolea
   writable.exec("COMMIT");
   writable.close();
   const db = sqlite.openImmutable(path).$client;
-  const names = new NameSearch(db, kind);
+  const find = openSearch(db, kind);
   const like = openLike(path, kind);
   for (const query of [...queries, ...worst]) {
     const searches: number[] = [];
     const scans: number[] = [];
-    names.find(normalizeQuery(query));
-    while (searches.length < SEARCHES)
-      searches.push(await timed(() => names.find(normalizeQuery(query))));
+    find(query);
+    while (searches.length < SEARCHES) searches.push(await timed(() => find(query)));
     while (scans.length < SCANS) scans.push(await timed(() => like.find(query)));
     const ratio = format(median(scans) / median(searches));
     const figures = `${format(median(searches))} of ${format(median(scans))} ms`;

@@ -5,9 +5,8 @@
  * this process, without a server.
  */
 import { Random } from "../../src/domain/random.ts";
-import { NameSearch } from "../../src/search/find.ts";
-import { normalizeQuery } from "../../src/search/normalize-query.ts";
 import { openInPlace } from "../../src/snapshot/format/open.ts";
+import { openSearch } from "../../test/search/similar-names.ts";
 import { connect } from "./connection.ts";
 import { format, median, type Options, quantile, tableOf, timed } from "./measure.ts";
 import { openPostgres } from "./rivals/postgres.ts";
@@ -56,9 +55,8 @@ export async function benchSearch(options: Options): Promise<void> {
   const floor = await openFloor(roadbook, Object.values(kinds).flat().map(searchPath));
   // Mapped into memory, as a server opens its private copy.
   const db = (await openInPlace(snapshot, true)).db.$client;
-  const names = new NameSearch(db, "user");
   const index: Finder = {
-    find: (query) => names.find(normalizeQuery(query)),
+    find: openSearch(db),
     close: () => db.close(),
   };
   const finders: Record<string, Finder> = {

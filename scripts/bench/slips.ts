@@ -8,6 +8,7 @@ import { fold } from "../../src/search/fold.ts";
 import { normalizeQuery } from "../../src/search/normalize-query.ts";
 import { maxSlips } from "../../src/search/slips.ts";
 import { openInPlace } from "../../src/snapshot/format/open.ts";
+import { finish } from "../../test/support.ts";
 import { cpuOf, format, type Options, quantile, tableOf } from "./measure.ts";
 import { buildSnapshot } from "./server.ts";
 
@@ -43,7 +44,7 @@ export async function benchSlips({ users, isQuick }: Options): Promise<void> {
       const name = random.pick(names);
       const points = [...name];
       const query = normalizeQuery(slip(points, random.below(points.length)).join(""));
-      const isEmpty = searches.every((search) => search.find(query).length === 0);
+      const isEmpty = searches.every((search) => finish(search.find(query)).length === 0);
       if (!isEmpty || maxSlips([...query]) === 0) continue;
 
       counts.empty++;

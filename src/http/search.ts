@@ -28,17 +28,18 @@ export const search = (service: Service) =>
     })
     .get(
       endpoints.searchCompanies.path,
-      ({ query }) => {
-        const companies = service.currentSnapshot().search.listCompanies(query.q);
+      async ({ query }) => {
+        const companies = await service.searchSnapshot(({ search }) =>
+          search.listCompanies(query.q),
+        );
         return { success: true as const, companies };
       },
       { detail: searchCompaniesOperation },
     )
     .get(
       endpoints.searchUsers.path,
-      ({ request, query }) => {
-        const { search } = service.currentSnapshot();
-        const found = search.listUsers(query.q);
+      async ({ request, query }) => {
+        const found = await service.searchSnapshot(({ search }) => search.listUsers(query.q));
         return { success: true as const, users: toResults(found, service.baseUrl(request)) };
       },
       { detail: searchUsersOperation },
@@ -65,10 +66,9 @@ const missing = status(
 const normalize =
   ({ end }: Service) =>
   ({ request, route, query }: Pick<Context, "request" | "route"> & { query: { q?: string } }) => {
-    // Not returned as a call, for which Elysia would take all handlers for asynchronous.
-    const refused = query.q === undefined ? end(request, route, missing) : undefined;
+    const isMissing = query.q === undefined;
     query.q = normalizeQuery(query.q ?? "");
-    return refused;
+    return isMissing ? end(request, route, missing) : undefined;
   };
 
 const q = {

@@ -16,7 +16,7 @@ import type { Sqlite, Statement } from "../sqlite/driver.ts";
 import { SPELLING_END, spellQuery } from "./fold.ts";
 import { FtsQueries } from "./fts-query.ts";
 import { type LooseQuery, matchesLoosely, spellLoosely } from "./loose.ts";
-import { isNgram, OTHER_SCRIPT } from "./ngrams.ts";
+import { isNgram, OTHER_SCRIPT, SLICE } from "./ngrams.ts";
 import { hasLength, idOfRow } from "./result-order.ts";
 import { countSlips, maxSlips } from "./slips.ts";
 import { hasWords, requiredWordsOf, tierOf, type WholeTier } from "./tiers.ts";
@@ -29,14 +29,21 @@ interface SimilarName {
   slips: number;
 }
 
+/** Row ids, as text because they are no safe integers, from one on and below another. */
+type Rows = readonly [string, string];
+const ALL_ROWS: Rows = ["0", String(2n ** 63n - 1n)];
+
 export class NameSearch {
   readonly #ids: Statement<{ id: number }>;
   readonly #containing: Statement<{ id: number; folded: string }>;
   readonly #loose: Statement<{ id: number; folded: string; name: string }>;
   readonly #similar: Statement<{ id: number; folded: string }>;
+  readonly #sliceStarts: Statement<{ row: string }>;
   readonly #ftsQueries: FtsQueries;
+  readonly #minSlices: number;
 
-  constructor(db: Sqlite, kind: NameKind) {
+  /** In tests, even a short search has slices. */
+  constructor(db: Sqlite, kind: NameKind, minSlices = 1) {
     const id = idOfRow[kind];
     const table = `${kind}_ngram`;
     const records = `${table} AS ngram CROSS JOIN ${kind} AS record ON record.id = ${id}`;
@@ -46,23 +53,30 @@ export class NameSearch {
       FROM ${table} AS ngram WHERE ${table} MATCH ? ${inOrder}`);
     // Comparing a name takes SQLite half as long as reading it into JavaScript.
     this.#containing = db.prepare(`SELECT record.id, folded
-      FROM ${records} WHERE ${table} MATCH ? AND (instr(folded, ?) OR instr(folded, ?)) ${inOrder}`);
+      FROM ${records} WHERE ${table} MATCH ? AND (instr(folded, ?) OR instr(folded, ?))
+        AND ngram.rowid >= CAST(? AS INTEGER) AND ngram.rowid < CAST(? AS INTEGER) ${inOrder}`);
     this.#loose = db.prepare(`SELECT record.id, folded, name
       FROM ${records} WHERE ${table} MATCH ? ${inOrder}`);
     this.#similar = db.prepare(`SELECT record.id, folded
       FROM ${records} WHERE ${table} MATCH ? AND ${hasLength[kind]} ${inOrder}`);
+    this.#sliceStarts = db.prepare(`SELECT CAST(rowid AS TEXT) AS row
+      FROM ${table} WHERE ${table} MATCH ? ORDER BY rowid`);
     this.#ftsQueries = new FtsQueries(new Vocabulary(db, kind));
+    this.#minSlices = minSlices;
   }
 
-  /** Returns the ids of the best matches, best first. Takes a normalized query. */
-  find(query: string): number[] {
+  /**
+   * Returns the ids of the best matches, best first. Takes a normalized query. Yields where a long
+   * search can pause, so that it does not hold up others.
+   */
+  *find(query: string): Generator<void, number[]> {
     const spellings = spellQuery(query);
     if (spellings.length === 0) return [];
     const hits = new Set<number>();
 
     if (spellings.every(isNgram)) this.#addProven(hits, spellings);
     else this.#addWhole(hits, spellings);
-    if (!areEnough(hits)) this.#addByWords(hits, spellings);
+    if (!areEnough(hits)) yield* this.#addByWords(hits, spellings);
     if (!areEnough(hits)) this.#addLoose(hits, spellLoosely(query, spellings));
 
     return [...hits].slice(0, MAX_RESULTS);
@@ -116,7 +130,7 @@ export class NameSearch {
     const contained = pairOf(spellings);
     const query = this.#ftsQueries.forTier(4, spellings);
     // The first of all matches: those in tier 4, unless a better tier has enough.
-    const first = this.#containing.all(query, ...contained, MAX_RESULTS);
+    const first = this.#containing.all(query, ...contained, ...ALL_ROWS, MAX_RESULTS);
     if (first.length === MAX_RESULTS) {
       for (const tier of [1, 2, 3] as const) {
         const matches = (folded: string) => bestTier(folded, spellings) <= tier;
@@ -131,12 +145,17 @@ export class NameSearch {
   }
 
   /** Adds matches of tier 5. */
-  #addByWords(hits: Set<number>, spellings: string[]): void {
+  *#addByWords(hits: Set<number>, spellings: string[]): Generator<void, void> {
     const wordLists = spellings.map(requiredWordsOf).filter(({ length }) => length > 0);
     if (wordLists.length === 0) return;
     const contained = pairOf(wordLists.map(longestOf));
     const matches = (folded: string) => wordLists.some((words) => hasWords(folded, words));
-    this.#addMatches(hits, this.#ftsQueries.forWords(wordLists), contained, matches);
+    const { ftsQuery, slices } = this.#ftsQueries.forWords(wordLists, this.#minSlices);
+    for (const rows of slices > 1 ? this.#listSlices(slices) : [ALL_ROWS]) {
+      this.#addMatches(hits, ftsQuery, contained, matches, rows);
+      if (areEnough(hits)) return;
+      if (slices > 1) yield;
+    }
   }
 
   /** Adds matches of tier 6. */
@@ -154,11 +173,22 @@ export class NameSearch {
     ftsQuery: string,
     contained: Contained,
     matches: (folded: string) => boolean,
+    rows = ALL_ROWS,
   ): void {
-    for (const { id, folded } of this.#containing.iterate(ftsQuery, ...contained, NO_LIMIT)) {
+    const found = this.#containing.iterate(ftsQuery, ...contained, ...rows, NO_LIMIT);
+    for (const { id, folded } of found) {
       if (matches(folded)) hits.add(id);
       if (areEnough(hits)) return;
     }
+  }
+
+  /** Returns up to `most` slices of all rows, which are equally long unless many names have changed. */
+  #listSlices(most: number): Rows[] {
+    const starts = this.#sliceStarts.all(SLICE);
+    const step = Math.ceil(starts.length / most);
+    const bounds = starts.filter((_, at) => at > 0 && at % step === 0).map(({ row }) => row);
+    const [first, end] = ALL_ROWS;
+    return [first, ...bounds].map((from, at) => [from, bounds[at] ?? end]);
   }
 }
 

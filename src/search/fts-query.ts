@@ -14,6 +14,7 @@ import {
   KEY_START,
   listRepeated,
   MIXED_SCRIPTS,
+  SLICE,
   START,
   termOf,
   trigramsOf,
@@ -31,6 +32,13 @@ const MAX_WORDS = 10;
 
 /** If even the rarest n-gram lists this many names, neighbouring n-grams are looked up, too. */
 const MANY_NAMES = 4096;
+
+/**
+ * About how many names of the shortest list a long search reads between two pauses. With five million
+ * names, that takes up to 3 ms, and finding the beginning of a slice 0.15 ms. If nearly all of these names
+ * have the other n-grams, too, but do not match, it takes up to 16 ms.
+ */
+const SLICE_READS = 1 << 13;
 
 /** The mark before a query that a name matches in this tier. */
 const marks: Record<WholeTier, string> = { 1: START, 2: START, 3: WORD, 4: "" };
@@ -54,18 +62,29 @@ export class FtsQueries {
     );
   }
 
-  /** Returns the FTS5 query for the names that contain all words of a list, and some others. */
-  forWords(wordLists: string[][]): string {
-    return anyOf(
-      wordLists.map((words) => {
-        const ngrams = words.flatMap((word) => [
-          ...this.#pickRarest(trigramsOf(word), MAX_LOOKUPS),
-          ...this.#pickRepeated(word),
-        ]);
-        const rarest = this.#byRarity([...new Set(ngrams)]).slice(0, MAX_WORDS);
-        return this.#allOf(withScripts(words.join(" "), rarest));
-      }),
+  /**
+   * Returns the FTS5 query for the names that contain all words of a list, and some others, and in how
+   * many slices a search should read them. FTS5 looks for the first name before it heeds the limits of a
+   * slice, and heeds them only where it finds one, so it also has to find the names of `SLICE`.
+   */
+  forWords(wordLists: string[][], minSlices: number): { ftsQuery: string; slices: number } {
+    const ngramLists = wordLists.map((words) => {
+      const ngrams = words.flatMap((word) => [
+        ...this.#pickRarest(trigramsOf(word), MAX_LOOKUPS),
+        ...this.#pickRepeated(word),
+      ]);
+      const rarest = this.#byRarity([...new Set(ngrams)]).slice(0, MAX_WORDS);
+      return withScripts(words.join(" "), rarest);
+    });
+    const reads = ngramLists.map((ngrams) =>
+      Math.min(...ngrams.map((ngram) => this.#vocabulary.count(ngram))),
     );
+    const slices = Math.max(minSlices, Math.ceil(reads.reduce((a, b) => a + b) / SLICE_READS));
+    const groupOf = (ngram: string) => (slices > 1 ? [ngram, SLICE] : ngram);
+    return {
+      ftsQuery: anyOf(ngramLists.map((ngrams) => this.#allOf(ngrams.map(groupOf)))),
+      slices,
+    };
   }
 
   /** Returns the FTS5 query for the names that match loosely, and some others. */

@@ -4,7 +4,7 @@
  */
 import type { NameKind } from "../domain/model.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
-import { ngramsOf } from "./ngrams.ts";
+import { ngramsOf, SLICE } from "./ngrams.ts";
 import { byRowId, type Entry, listEntries, RANK_COMPANIES, ROW_ID } from "./result-order.ts";
 import { NgramSample } from "./vocabulary.ts";
 
@@ -27,6 +27,9 @@ const HASH_BYTES = 8 * 2 ** 20;
  */
 const PAGE_BYTES = 1000;
 
+/** A long search can pause after this many names. Each place to pause costs it some microseconds. */
+const SLICE_NAMES = 1 << 15;
+
 /** An import pauses after this many names, so that it notices signals. */
 const STEP_NAMES = 1 << 13;
 
@@ -34,7 +37,11 @@ const STEP_NAMES = 1 << 13;
  * Builds the index of a kind of names, and replaces an existing one. Yields how many names are done
  * after each step.
  */
-export function* buildNameIndex(client: Sqlite, kind: NameKind): Generator<number, void> {
+export function* buildNameIndex(
+  client: Sqlite,
+  kind: NameKind,
+  sliceNames = SLICE_NAMES,
+): Generator<number, void> {
   createEmptyTable(client, `${kind}_ngram`);
   if (kind === "company") client.exec(RANK_COMPANIES);
   const { add } = prepareChanges(client, kind);
@@ -42,7 +49,7 @@ export function* buildNameIndex(client: Sqlite, kind: NameKind): Generator<numbe
   const sample = new NgramSample();
   let done = 0;
   for (const entry of entries.iterate()) {
-    add(entry);
+    add(entry, done % sliceNames === 0);
     sample.add(entry);
     if (++done % STEP_NAMES === 0) yield done;
   }
@@ -69,9 +76,18 @@ function prepareChanges(client: Sqlite, kind: NameKind) {
   const remove = client.prepare(
     `INSERT INTO ${table} (${table}, rowid, ngrams) VALUES ('delete', ${ROW_ID}, ?)`,
   );
+  const findSlice = client.prepare(
+    `SELECT 1 FROM ${table} WHERE ${table} MATCH '${SLICE}' AND rowid = ${ROW_ID}`,
+  );
   return {
-    add: (entry: Entry) => insert.run(entry.high, entry.low, ngramsOf(entry)),
-    remove: (entry: Entry) => remove.run(entry.high, entry.low, ngramsOf(entry)),
+    add(entry: Entry, isSliceStart = false): void {
+      insert.run(entry.high, entry.low, ngramsOf(entry) + (isSliceStart ? SLICE : ""));
+    },
+    /** FTS5 must get the same n-grams as when the name was added. */
+    remove(entry: Entry): void {
+      const isSliceStart = Boolean(findSlice.get(entry.high, entry.low));
+      remove.run(entry.high, entry.low, ngramsOf(entry) + (isSliceStart ? SLICE : ""));
+    },
   };
 }
 

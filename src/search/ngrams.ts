@@ -29,6 +29,8 @@ export const KEY_START = "\u0098";
 export const KEY = "\u0099";
 /** Precedes two or three code points that a spelling has twice in a row. */
 const REPEATED = "\u009a";
+/** Lists the names at which a long search can pause, which are those at regular places in the order. */
+export const SLICE = "\u009b";
 
 /** FTS5 splits n-grams here. No spelling has a line feed. */
 export const SEPARATOR = "\n";

@@ -6,6 +6,7 @@ import { importDataset } from "../../src/import/import.ts";
 import type { ImportOptions } from "../../src/import/options.ts";
 import { openSnapshot } from "../../src/snapshot/read/reload.ts";
 import { community, exported, makeSnapshot, stateOf, user } from "../datasets.ts";
+import { finish } from "../support.ts";
 
 const hide = { type: "user", id: 42, public: false };
 const show = user(42, "Łukasz Nowak");
@@ -67,7 +68,7 @@ test.each([
   const { users, search, meta, close } = await openSnapshot(path);
   const missing = { private: "profile_private", missing: "user_not_found" }[state];
   expect(users.findName(42)).toEqual((missing ? { missing } : show.name) as string);
-  expect(search.listUsers("łukasz").length + Number(meta.featured.includes(42))).toBe(
+  expect(finish(search.listUsers("łukasz")).length + Number(meta.featured.includes(42))).toBe(
     missing ? 0 : 2,
   );
   close();

@@ -3,14 +3,20 @@ import { describe, expect, test } from "bun:test";
 import { constants, DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import type { NameKind } from "../../src/domain/model.ts";
+import { NameSearch } from "../../src/search/find.ts";
 import { fold, spell } from "../../src/search/fold.ts";
 import { NameChanges } from "../../src/search/name-index.ts";
+import { SLICE } from "../../src/search/ngrams.ts";
+import { normalizeQuery } from "../../src/search/normalize-query.ts";
 import type { Sqlite } from "../../src/sqlite/driver.ts";
 import { searchAsWritten, spellingsAsWritten } from "../oracle.ts";
 import { runs } from "../runs.ts";
 import { membersOf, openNames, openSearch, similarNames } from "./similar-names.ts";
 
 type Search = (query: string) => number[];
+
+/** A search that pauses does so after as many names, instead of the thousands of an import. */
+const SLICE_NAMES = 50;
 
 /** Gives some records, by id, another name, or removes them. */
 function change(db: Sqlite, kind: NameKind, names: Map<number, string | undefined>): void {
@@ -151,6 +157,43 @@ describe("a search", () => {
       }),
       parametersFor(3),
     );
+  });
+
+  test("finds the same names as a full scan when it pauses, also after changes", () => {
+    let pauses = 0;
+    fc.assert(
+      fc.property(community, ({ kind, names, queries }) => {
+        const { db, close } = openNames(names, kind, SLICE_NAMES);
+        const search = new NameSearch(db, kind, names.length);
+        const find: Search = (query) => {
+          const steps = search.find(normalizeQuery(query));
+          for (; ; pauses++) {
+            const { done, value } = steps.next();
+            if (done) return value;
+          }
+        };
+        const words = queries.map((query, at) => `${query} ${queries.at(at - 1)}`);
+        expectSame(find, names, words, kind);
+        const changed = names.map((name, at) => (at % 2 ? names.at(at - 2) : name));
+        change(db, kind, new Map(changed.map((name, at) => [at + 1, name])));
+        expectSame(find, changed, words, kind);
+        close();
+      }),
+      parametersFor(10),
+    );
+    expect(pauses).toBeGreaterThan(1000);
+  });
+
+  test("leaves no trace of removed names, also where it could pause", () => {
+    const names = Array.from({ length: 100 }, (_, at) => `driver ${at}`);
+    const { db, close } = openNames(names, "user", SLICE_NAMES);
+    const listed = db.prepare(
+      `SELECT rowid & 0xffffffff AS id FROM user_ngram WHERE user_ngram MATCH '${SLICE}'`,
+    );
+    expect(listed.all()).toEqual([{ id: 1 }, { id: 51 }]);
+    change(db, "user", new Map(names.map((_, at) => [at + 1, undefined])));
+    expect(listed.all()).toEqual([]);
+    close();
   });
 
   test.each(Object.entries(similarNames))(

@@ -10,6 +10,7 @@ import { normalizeQuery } from "../../src/search/normalize-query.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";
 import type { Sqlite } from "../../src/sqlite/driver.ts";
+import { finish } from "../support.ts";
 
 export interface SimilarNames {
   kind: NameKind;
@@ -46,14 +47,15 @@ export function fillNames(
 
 export function openSearch(db: Sqlite, kind: NameKind = "user") {
   const search = new NameSearch(db, kind);
-  return (query: string) => search.find(normalizeQuery(query));
+  return (query: string) => finish(search.find(normalizeQuery(query)));
 }
 
-export function openNames(names: string[], kind: NameKind = "user") {
+/** The default of `sliceNames` is that of an import. */
+export function openNames(names: string[], kind: NameKind = "user", sliceNames?: number) {
   const db = sqlite.openMemory().$client;
   createSchema(db);
   fillNames(db, { kind, name: (at) => names[at] ?? "" }, names.length);
-  for (const each of nameKinds) for (const _ of buildNameIndex(db, each));
+  for (const each of nameKinds) for (const _ of buildNameIndex(db, each, sliceNames));
   return { db, find: openSearch(db, kind), close: () => db.close() };
 }
 

@@ -39,7 +39,7 @@ function pagePolicy({ kiosk, assets }: Pages): string {
 
 /** Returns the routes, and the response to a request for an unknown path. */
 export function createPages(service: Service) {
-  const { pages, basePath, counters, currentSnapshot } = service;
+  const { pages, basePath, counters, currentSnapshot, searchSnapshot } = service;
   if (!pages) {
     const headers = { location: basePath + DOCS_PATH };
     const toDocs = new Content("", null, { status: 302, headers });
@@ -60,7 +60,9 @@ export function createPages(service: Service) {
         return show(request, data, { kind: "problem", problem: "invalid_query", query });
       }
       if (refused) return show(request, data, { ...limited(refused), query });
-      return show(request, data, readResults(data, query));
+      return searchSnapshot(function* (searched) {
+        return show(request, searched, yield* readResults(searched, query));
+      });
     })
     .get(companyPath(":companyId"), ({ request, params }) => {
       const refused = counters?.countCompanyPage(request);

@@ -76,13 +76,14 @@ function listDrivers(view: View): readonly { id: number }[] {
 }
 
 /** `query` is normalized. */
-export function readResults({ search }: Snapshot, query: string): ResultsView {
-  const drivers = search.listUsers(query).map(withTime);
-  const companies = search.listCompanies(query);
+export function* readResults({ search }: Snapshot, query: string): Generator<void, ResultsView> {
+  const drivers = (yield* search.listUsers(query)).map(withTime);
+  const companies = yield* search.listCompanies(query);
   const spellings = spellQuery(query);
   const view = { kind: "results", query, spellings, drivers, companies } as const;
   if (drivers.length + companies.length > 0) return view;
 
+  yield;
   const similar = search.listSimilar(query);
   return { ...view, similar: { ...similar, drivers: similar.drivers.map(withTime) } };
 }

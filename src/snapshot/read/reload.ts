@@ -1,5 +1,6 @@
 /** Holds the snapshot that is being served, and keeps it if a replacement of its file is bad. */
 import { stat } from "node:fs/promises";
+import { setImmediate as nextTick } from "node:timers/promises";
 import { codeOf } from "../../files/errors.ts";
 import { SnapshotError, toSnapshotError } from "../format/layout.ts";
 import { type Meta, readMeta } from "../format/meta.ts";
@@ -65,7 +66,7 @@ export async function openReloadable(given: string | Uint8Array, copyFolder?: st
       next.close();
       return undefined;
     }
-    // Reads are synchronous, so no read of the old snapshot can be in progress.
+    // Reads are synchronous, and a search that pauses begins again.
     snapshot.close();
     snapshot = next;
     refused = undefined;
@@ -95,6 +96,23 @@ export async function openReloadable(given: string | Uint8Array, copyFolder?: st
   return {
     /** The snapshot to read from, until the next await: it may be closed after that. */
     current: (): Snapshot => snapshot,
+
+    /**
+     * Reads results from the current snapshot, and pauses at each `yield`, so that others can be served.
+     * If the snapshot has been replaced in a pause, begins again. Rejects if it has been closed.
+     */
+    async search<Results>(read: (data: Snapshot) => Generator<void, Results>): Promise<Results> {
+      let data = snapshot;
+      let steps = read(data);
+      for (;;) {
+        const { done, value } = steps.next();
+        if (done) return value;
+        await pause();
+        if (data === snapshot) continue;
+        data = snapshot;
+        steps = read(data);
+      }
+    },
     refused: () => refused,
 
     /**
@@ -124,6 +142,14 @@ export async function openReloadable(given: string | Uint8Array, copyFolder?: st
       isClosed = true;
     },
   };
+}
+
+let lastPause = Promise.resolve();
+
+/** Ends in a later tick of the event loop, in which no other pause ends. */
+function pause(): Promise<void> {
+  lastPause = lastPause.then(() => nextTick());
+  return lastPause;
 }
 
 /** A snapshot in memory has only one version. A hung network drive does not block the server. */

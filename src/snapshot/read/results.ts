@@ -17,10 +17,14 @@ export function searchQueries(db: Database) {
   const companies = lazy(() => prepareCompanies(db));
   const users = lazy(() => prepareUsers(db));
   return {
-    listCompanies: (query: string): CompanySearchResult[] =>
-      companies().all(JSON.stringify(companyNames().find(query))),
+    /** Pass this and `listUsers` to `search` of `reload.ts`. */
+    *listCompanies(query: string): Generator<void, CompanySearchResult[]> {
+      return companies().all(JSON.stringify(yield* companyNames().find(query)));
+    },
     /** Times are in Unix seconds, because formatting them would delay the API, which has none. */
-    listUsers: (query: string) => users().all(JSON.stringify(userNames().find(query))),
+    *listUsers(query: string) {
+      return users().all(JSON.stringify(yield* userNames().find(query)));
+    },
     /** Returns up to three users and companies in all whose names a query misses by a slip or two. */
     listSimilar(query: string) {
       const similar = [
