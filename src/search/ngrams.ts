@@ -44,8 +44,8 @@ export function ngramsOf({ folded, name }: { folded: string; name: string }): st
   }
   addLoose(ngrams, folded, name);
   if (folded.search(TRANSLITERATED) >= 0) {
-    ngrams.add(OTHER_SCRIPT);
-    if (spellings.some(isMixed)) ngrams.add(MIXED_SCRIPTS);
+    ngrams.add("", OTHER_SCRIPT);
+    if (spellings.some(isMixed)) ngrams.add("", MIXED_SCRIPTS);
   }
   return ngrams.toString();
 }
@@ -68,55 +68,73 @@ export const termOf = (ngram: string) => [...ngram].join(GAP);
 /** Returns the n-gram of a term of FTS5. */
 export const ngramOfTerm = (term: string) => [...term].filter((_, at) => at % 2 === 0).join("");
 
-/** The code units of the text that grows, which is one at a time. */
-let units = new Uint16Array(2 ** 12);
+const GAP_UNIT = GAP.charCodeAt(0);
+const SEPARATOR_UNIT = SEPARATOR.charCodeAt(0);
+
+/** The text that grows, which is one at a time, and its code units. */
+let bytes = Buffer.alloc(2 ** 15);
+let units = new Uint16Array(bytes.buffer);
 
 /** The terms of n-grams as one text. Joining strings instead takes twice as long. */
 class NgramText {
   #length = 0;
 
-  /** Adds an n-gram, which consists of these code points. */
-  add(...points: string[]): void {
-    for (const point of points) {
-      if (point === "") continue;
-      this.#append(point);
-      this.#append(GAP);
+  /** Adds a part of a text as an n-gram, after a mark unless that is empty. */
+  add(mark: string, text: string, from = 0, to = text.length): void {
+    let length = this.#length;
+    makeRoom(length + 2 * (to - from) + 3);
+    if (mark !== "") {
+      units[length++] = mark.charCodeAt(0);
+      units[length++] = GAP_UNIT;
     }
-    // Instead of the last gap.
-    this.#length--;
-    this.#append(SEPARATOR);
-  }
-
-  #append(part: string): void {
-    if (this.#length + part.length > units.length) {
-      const more = new Uint16Array(2 * units.length);
-      more.set(units);
-      units = more;
+    for (let at = from; at < to; at++) {
+      const unit = text.charCodeAt(at);
+      const isSecondHalf = (unit & 0xfc00) === 0xdc00;
+      if (at > from && !isSecondHalf) units[length++] = GAP_UNIT;
+      units[length++] = unit;
     }
-    for (let at = 0; at < part.length; at++) units[this.#length++] = part.charCodeAt(at);
+    units[length++] = SEPARATOR_UNIT;
+    this.#length = length;
   }
 
   toString(): string {
-    return Buffer.from(units.buffer, 0, 2 * this.#length).toString("utf16le");
+    return bytes.toString("utf16le", 0, 2 * this.#length);
   }
 }
 
+function makeRoom(length: number): void {
+  if (length <= units.length) return;
+  const more = Buffer.alloc(4 * length);
+  more.set(bytes);
+  bytes = more;
+  units = new Uint16Array(bytes.buffer);
+}
+
+/** Returns where the code point ends that begins here. At the end of the text, there is none. */
+function endOfPoint(text: string, at: number): number {
+  if (at >= text.length) return at;
+  const isFirstHalf = (text.charCodeAt(at) & 0xfc00) === 0xd800;
+  return isFirstHalf ? at + 2 : at + 1;
+}
+
 function addSpelling(ngrams: NgramText, spelling: string): void {
-  let previous = "";
-  let last = "";
-  for (const point of spelling) {
-    if (last !== "") ngrams.add(last, point);
-    if (previous !== "") ngrams.add(previous, last, point);
+  let previous = 0;
+  let last = 0;
+  for (let at = 0; at < spelling.length; ) {
+    const end = endOfPoint(spelling, at);
+    if (last < at) ngrams.add("", spelling, last, end);
+    if (previous < last) ngrams.add("", spelling, previous, end);
     previous = last;
-    last = point;
+    last = at;
+    at = end;
   }
   for (const start of wordStartsOf(spelling)) {
-    if (start > 0) addBeginnings(ngrams, WORD, spelling.slice(start));
+    if (start > 0) addBeginnings(ngrams, WORD, spelling, start);
   }
-  if (isNgram(spelling)) ngrams.add(START, ...spelling, END);
-  addBeginnings(ngrams, START, spelling);
-  ngrams.add(END, last, previous);
-  for (const ngram of listRepeated(spelling)) ngrams.add(...ngram);
+  if (isNgram(spelling)) ngrams.add(START, spelling + END);
+  addBeginnings(ngrams, START, spelling, 0);
+  ngrams.add(END, spelling.slice(last) + spelling.slice(previous, last));
+  for (const ngram of listRepeated(spelling)) ngrams.add("", ngram);
 }
 
 /** Adds the n-grams that only loose spellings have. */
@@ -134,52 +152,46 @@ function addLoose(ngrams: NgramText, folded: string, name: string): void {
 
 /** Adds the n-grams of joined words that no word has itself. */
 function addDivided(ngrams: NgramText, words: string[]): void {
-  let previous = "";
-  let last = "";
-  let isPreviousStart = false;
-  let isLastStart = false;
+  const joined = words.join("");
+  let start = 0;
   for (const word of words) {
-    let isStart = true;
-    for (const point of word) {
-      if (previous !== "" && (isLastStart || isStart)) {
-        ngrams.add(DIVIDED, previous, last, point);
-        if (isPreviousStart) ngrams.add(DIVIDED_START, previous, last, point);
-      }
-      previous = last;
-      isPreviousStart = isLastStart;
-      last = point;
-      isLastStart = isStart;
-      isStart = false;
+    const next = start + word.length;
+    for (let at = start; at < next; at = endOfPoint(joined, at)) {
+      const third = endOfPoint(joined, endOfPoint(joined, at));
+      if (third < next || third === joined.length) continue;
+      const end = endOfPoint(joined, third);
+      ngrams.add(DIVIDED, joined, at, end);
+      if (at === start) ngrams.add(DIVIDED_START, joined, at, end);
     }
+    start = next;
   }
 }
 
 /** Adds the n-grams of a key, or only the first one. No query has a key that is shorter. */
 function addKey(ngrams: NgramText, key: string, isPart: boolean): void {
-  const [first = "", second = "", third = ""] = key;
-  if (third === "") return;
-  ngrams.add(KEY_START, first, second, third);
-  if (isPart) return;
-
-  let previous = "";
-  let last = "";
-  for (const point of key) {
-    if (previous !== "") ngrams.add(KEY, previous, last, point);
-    previous = last;
-    last = point;
+  for (let at = 0; at < key.length; at = endOfPoint(key, at)) {
+    const third = endOfPoint(key, endOfPoint(key, at));
+    if (third === key.length) return;
+    const end = endOfPoint(key, third);
+    if (at === 0) ngrams.add(KEY_START, key, at, end);
+    if (isPart) return;
+    ngrams.add(KEY, key, at, end);
   }
 }
 
 /** Finds two or three code points that occur twice in a row, as in "kiki" and "sansan". */
 const REPEATS = /(?=(..|...)\1)/gsu;
 
-export const listRepeated = (text: string): string[] =>
-  Array.from(text.matchAll(REPEATS), ([, part]) => REPEATED + part);
+export function listRepeated(text: string): string[] {
+  // Most names repeat nothing.
+  if (text.search(REPEATS) < 0) return [];
+  return Array.from(text.matchAll(REPEATS), ([, part]) => REPEATED + part);
+}
 
-function addBeginnings(ngrams: NgramText, mark: string, text: string): void {
-  const [first = "", second = "", third = ""] = text;
-  ngrams.add(mark, first, second);
-  ngrams.add(mark, first, second, third);
+function addBeginnings(ngrams: NgramText, mark: string, text: string, start: number): void {
+  const end = endOfPoint(text, endOfPoint(text, start));
+  ngrams.add(mark, text, start, end);
+  ngrams.add(mark, text, start, endOfPoint(text, end));
 }
 
 /** Whether a query of this length is looked up as it is, so that all names found match it. */
