@@ -50,10 +50,6 @@ const consonants: Record<string, string> = {
   q: "k",
 };
 const CONSONANTS = new RegExp(Object.keys(consonants).join("|"), "g");
-/** In Serbian and Macedonian, j softens the consonant before it. */
-const SOFTENED = /([dgk])j/g;
-const SOFT_VOWELS = /[ijy]+(e?)|ou/g;
-const HARD_VOWELS = /[iy]+(e?)|ou/g;
 const DOUBLED = /(.)\1+/gu;
 
 /**
@@ -63,18 +59,23 @@ const DOUBLED = /(.)\1+/gu;
 export function keysOfName(name: string): string[] {
   if (ASCII.test(name) || !HAS_KEYS.test(name)) return [];
   const text = name.normalize("NFKC").toLowerCase();
-  const spellings = spellers
-    .filter(([script]) => script.test(text))
-    .reduce((found, [, spell]) => found.flatMap(spell), [text]);
   const isHard = !/\p{Script=Cyrillic}/u.test(text);
   const keys = new Map<string, string[]>();
-  for (const spelling of new Set(spellings)) {
+  for (const spelling of new Set(spellInLatin(text))) {
     if (keys.size === MAX_SPELLINGS) break;
     const words = wordsIn(fold(spelling));
     const fromEachWord = words.map((_, at) => keyOf(words.slice(at).join(""), isHard));
     keys.set(fromEachWord.join(" "), fromEachWord);
   }
   return [...new Set([...keys.values()].flat())];
+}
+
+function spellInLatin(text: string): string[] {
+  let spellings = [text];
+  for (const [script, spell] of spellers) {
+    if (script.test(text)) spellings = spellings.flatMap((spelling) => spell(spelling));
+  }
+  return spellings;
 }
 
 /** Returns the Latin spellings that are in use for a query in Cyrillic or Greek. */
@@ -106,8 +107,12 @@ function keyOf(joined: string, isHard: boolean): string {
   const single = joined
     .replace(CONSONANTS, (letters) => consonants[letters] ?? letters)
     .replace(/m(?=[bp])/g, "n");
-  const soft = isHard ? single : single.replace(SOFTENED, "$1");
-  return soft
-    .replace(isHard ? HARD_VOWELS : SOFT_VOWELS, (vowels, e) => (vowels === "ou" ? "o" : e || "i"))
+  return (isHard ? single : soften(single))
+    .replace(/[iy]+e/g, "e")
+    .replace(/[iy]+/g, "i")
+    .replaceAll("ou", "o")
     .replace(DOUBLED, "$1");
 }
+
+/** In Serbian and Macedonian, j softens the consonant before it. */
+const soften = (text: string) => text.replace(/(?<=[dgk])j/g, "").replaceAll("j", "y");
