@@ -6,7 +6,7 @@
 import type { NameKind } from "../../src/domain/model.ts";
 import { Random } from "../../src/domain/random.ts";
 import { NameSearch } from "../../src/search/find.ts";
-import { normalizeQuery } from "../../src/search/normalize-query.ts";
+import { normalizeQuery } from "../../src/search/fold.ts";
 import { openInPlace } from "../../src/snapshot/format/open.ts";
 import type { Sqlite } from "../../src/sqlite/driver.ts";
 import { cpuOf, format, type Options } from "./measure.ts";

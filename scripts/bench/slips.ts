@@ -4,9 +4,8 @@
  */
 import { Random } from "../../src/domain/random.ts";
 import { NameSearch } from "../../src/search/find.ts";
-import { fold } from "../../src/search/fold.ts";
-import { normalizeQuery } from "../../src/search/normalize-query.ts";
-import { maxSlips } from "../../src/search/slips.ts";
+import { fold, normalizeQuery } from "../../src/search/fold.ts";
+import { maxSlips } from "../../src/search/match.ts";
 import { openInPlace } from "../../src/snapshot/format/open.ts";
 import { finish } from "../../test/support.ts";
 import { cpuOf, format, type Options, quantile, tableOf } from "./measure.ts";

@@ -9,7 +9,7 @@ import {
   UserSearchResult,
 } from "../domain/model.ts";
 import { paragraph } from "../domain/text.ts";
-import { normalizeQuery, SEARCHABLE } from "../search/normalize-query.ts";
+import { normalizeQuery, SEARCHABLE } from "../search/fold.ts";
 import type { Service } from "./app-options.ts";
 import { endpoints } from "./endpoints.ts";
 import { errors, errorTypes } from "./error-codes.ts";

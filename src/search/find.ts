@@ -15,11 +15,19 @@ import { MAX_RESULTS, type NameKind } from "../domain/model.ts";
 import type { Sqlite, Statement } from "../sqlite/driver.ts";
 import { SPELLING_END, spellQuery } from "./fold.ts";
 import { FtsQueries } from "./fts-query.ts";
-import { type LooseQuery, matchesLoosely, spellLoosely } from "./loose.ts";
+import {
+  countSlips,
+  hasWords,
+  type LooseQuery,
+  matchesLoosely,
+  maxSlips,
+  requiredWordsOf,
+  spellLoosely,
+  tierOf,
+  type WholeTier,
+} from "./match.ts";
 import { isNgram, OTHER_SCRIPT, SLICE } from "./ngrams.ts";
 import { hasLength, idOfRow } from "./result-order.ts";
-import { countSlips, maxSlips } from "./slips.ts";
-import { hasWords, requiredWordsOf, tierOf, type WholeTier } from "./tiers.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
 const wholeTiers: readonly WholeTier[] = [1, 2, 3, 4];

@@ -3,7 +3,7 @@
  * never what it finds.
  */
 import { hasCodePoints } from "../domain/text.ts";
-import type { LooseQuery } from "./loose.ts";
+import type { LooseQuery, WholeTier } from "./match.ts";
 import {
   DIVIDED,
   DIVIDED_START,
@@ -20,7 +20,6 @@ import {
   trigramsOf,
   WORD,
 } from "./ngrams.ts";
-import type { WholeTier } from "./tiers.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 /** How many n-grams are looked up. Names that have these hardly ever lack others of the query. */

@@ -4,9 +4,8 @@
  */
 import { type NameKind, nameKinds } from "../../src/domain/model.ts";
 import { NameSearch } from "../../src/search/find.ts";
-import { spell } from "../../src/search/fold.ts";
+import { normalizeQuery, spell } from "../../src/search/fold.ts";
 import { buildNameIndex } from "../../src/search/name-index.ts";
-import { normalizeQuery } from "../../src/search/normalize-query.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";
 import type { Sqlite } from "../../src/sqlite/driver.ts";

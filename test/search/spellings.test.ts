@@ -1,8 +1,7 @@
 /** Tests that names can be found from any keyboard, under the spellings in src/search/README.md. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { SPELLING_END, spell, spellQuery } from "../../src/search/fold.ts";
-import { normalizeQuery } from "../../src/search/normalize-query.ts";
+import { normalizeQuery, SPELLING_END, spell, spellQuery } from "../../src/search/fold.ts";
 import { spellingsAsWritten } from "../oracle.ts";
 import { runs } from "../runs.ts";
 import { openNames } from "./similar-names.ts";

@@ -1,10 +1,14 @@
 /** Tests that both the product and the oracle agree with the examples in src/search/README.md. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { spell, spellQuery } from "../../src/search/fold.ts";
-import { matchesLoosely, spellLoosely } from "../../src/search/loose.ts";
-import { normalizeQuery } from "../../src/search/normalize-query.ts";
-import { hasWords, requiredWordsOf, tierOf } from "../../src/search/tiers.ts";
+import { normalizeQuery, spell, spellQuery } from "../../src/search/fold.ts";
+import {
+  hasWords,
+  matchesLoosely,
+  requiredWordsOf,
+  spellLoosely,
+  tierOf,
+} from "../../src/search/match.ts";
 import { searchAsWritten, spellingsAsWritten } from "../oracle.ts";
 import { root } from "../support.ts";
 

@@ -4,7 +4,7 @@ import { parseQueryFromURL } from "elysia/parse-query";
 import { type Language, languageCodes } from "../../domain/languages.ts";
 import { hash } from "../../files/bytes.ts";
 import type { Decision } from "../../limit/limiter.ts";
-import { normalizeQuery, SEARCHABLE } from "../../search/normalize-query.ts";
+import { normalizeQuery, SEARCHABLE } from "../../search/fold.ts";
 import type { Snapshot } from "../../snapshot/read/reload.ts";
 import { renderDocument } from "../../web/document.ts";
 import {
