@@ -75,9 +75,9 @@ export function hideUsers(
     dateTakedowns(db, users, builtAtMs);
 
     const changes = { users, hasAchievement: false, unlocked };
-    const contents = { ...meta, ...summarizeChanges(db, meta, changes) };
-    const sha256 = await writer.toFile(next, contents);
-    return { sha256, counts: contents.counts, found };
+    const summary = summarizeChanges(db, meta, changes);
+    const sha256 = await writer.toFile(next, { ...summary, id_map: meta.id_map });
+    return { sha256, counts: summary.counts, found };
   });
 }
 

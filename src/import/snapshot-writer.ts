@@ -28,7 +28,7 @@ interface WriterOptions {
   old?: string | undefined;
 }
 
-/** The metadata but what this process is the first to know. */
+/** The metadata, except for when and by which version of Roadbook the snapshot is written. */
 type Contents = Omit<Meta, "built_at" | "roadbook_version">;
 
 export type SnapshotWriter = ReturnType<typeof createSnapshotWriter>;
@@ -58,9 +58,9 @@ export function createSnapshotWriter(db: Database, { builtAtMs, isNew, old }: Wr
     return row?.[0] === 1;
   }
 
-  function finish(contents: Contents): void {
+  function finish({ counts, unlocked, featured, id_map }: Contents): void {
     const built_at = formatTime(Math.floor(builtAtMs / 1000));
-    writeMeta(db, { built_at, roadbook_version: version, ...contents });
+    writeMeta(db, { built_at, roadbook_version: version, counts, unlocked, featured, id_map });
     $client.exec("COMMIT");
   }
 

@@ -1,9 +1,11 @@
 /** An import from a source that lags behind does not undo a takedown. */
 import { describe, expect, test } from "bun:test";
+import { version } from "../../src/domain/version.ts";
 import { applyChanges } from "../../src/import/apply.ts";
 import { hideUsers } from "../../src/import/hide.ts";
 import { importDataset } from "../../src/import/import.ts";
 import type { ImportOptions } from "../../src/import/options.ts";
+import { checkSnapshot } from "../../src/snapshot/format/open.ts";
 import { openSnapshot } from "../../src/snapshot/read/reload.ts";
 import { community, exported, makeSnapshot, stateOf, user } from "../datasets.ts";
 import { finish } from "../support.ts";
@@ -72,6 +74,22 @@ test.each([
     missing ? 0 : 2,
   );
   close();
+});
+
+test.each([
+  ["import", (path: string, now: ImportOptions) => importDataset(community, path, now)],
+  ["apply", (path: string, now: ImportOptions) => applyChanges([hide], path, now)],
+  ["hide", (path: string, now: ImportOptions) => hideUsers([42], path, now)],
+])("%s writes its own time and version", async (_, write) => {
+  const path = await makeSnapshot();
+  const now = { builtAtMs: Date.UTC(2026, 0, 2, 3, 4, 5) };
+  await write(path, now);
+
+  const { built_at, roadbook_version } = await checkSnapshot(path);
+  expect({ built_at, roadbook_version }).toEqual({
+    built_at: "2026-01-02T03:04:05Z",
+    roadbook_version: version,
+  });
 });
 
 test("hide names the users, may hide the last public one, and is all or nothing", async () => {
