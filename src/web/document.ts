@@ -29,7 +29,7 @@ export function renderDocument(options: DocumentOptions): string {
 
   const rendered = renderView(view, context);
   // The scripts of a kiosk, also of another release, know a page by its class and by the names and
-  // the order of its files (kiosk-page.ts), so the class stays the last attribute.
+  // the order of its files (kiosk.ts), so the class stays the last attribute.
   const { text } = html`<!doctype html>
 <html lang="${language}"${kiosk && html` class="kiosk"`}>
 ${renderHead(rendered, context)}

@@ -3,7 +3,7 @@
  * reloads the page, but only once it would load. After the idle time, it removes what a visitor has seen.
  */
 /// <reference lib="dom" />
-import { fetchPage } from "./kiosk-page.ts";
+import { fetchPage } from "./kiosk.ts";
 
 const LOOK_MS = 30_000;
 const TIMEOUT_MS = 20_000;

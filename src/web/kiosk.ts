@@ -1,6 +1,5 @@
 /** The script of a kiosk: idle time, keys, languages, and pages that come in place of each other. */
 /// <reference lib="dom" />
-import { fetchPage } from "./kiosk-page.ts";
 
 /** How long a driver is highlighted. */
 const HIGHLIGHT_MS = 8000;
@@ -22,14 +21,13 @@ type Key = HTMLButtonElement | HTMLAnchorElement;
 /** `idle` is an interval. The others are named after what comes at their end. */
 type Timer = "idle" | "search" | "blur" | "retry" | "notice" | "card" | "pointer";
 
-/** Stays when the body is replaced. Its classes tell the style sheet what a visitor does. */
-const root = document.documentElement;
-
 /**
  * A kiosk does not navigate, because no script could return from a proxy's error page. It fetches
  * the next page, and shows it in place of this one once it is known to be complete and Roadbook's.
  */
 export class Kiosk {
+  /** Stays when the body is replaced. Its classes tell the style sheet what a visitor does. */
+  readonly #root = document.documentElement;
   readonly #idleMs: number;
   readonly #onPage: () => void;
   readonly #timers: Partial<Record<Timer, ReturnType<typeof setTimeout>>> = {};
@@ -81,8 +79,8 @@ export class Kiosk {
       onauxclick: cancel,
       onpointerdown: use,
       onpointermove: ({ pointerType }) => {
-        root.classList.toggle("pointing", pointerType === "mouse");
-        this.#wait("pointer", POINTER_MS, () => root.classList.remove("pointing"));
+        this.#root.classList.toggle("pointing", pointerType === "mouse");
+        this.#wait("pointer", POINTER_MS, () => this.#root.classList.remove("pointing"));
       },
       onwheel: use,
       onkeydown: ({ ctrlKey, metaKey, altKey, key }) => {
@@ -116,7 +114,7 @@ export class Kiosk {
 
   /** A class, because `:focus` matches nothing in a window that is not active. */
   #setTyping(isTyping: boolean): void {
-    root.classList.toggle("typing", isTyping);
+    this.#root.classList.toggle("typing", isTyping);
     if (isTyping) this.#field.focus();
     else this.#field.blur();
   }
@@ -184,7 +182,7 @@ export class Kiosk {
   #replaceBody(url: string, page: Document): void {
     this.#stop("retry", "notice");
     setAddress(url);
-    root.lang = page.documentElement.lang;
+    this.#root.lang = page.documentElement.lang;
     const isTyping = document.activeElement === this.#field;
     document.body.replaceWith(page.body);
     this.#onPage();
@@ -270,4 +268,18 @@ function setAddress(url: string): void {
 function setLanguage(language: string): void {
   // biome-ignore lint/suspicious/noDocumentCookie: The Cookie Store API needs HTTPS.
   document.cookie = `language=${language};path=/`;
+}
+
+/**
+ * A kiosk's page of any release, with its style sheet and its script, which no page of a proxy or a
+ * portal has. A proxy may also send only half of it.
+ */
+const WHOLE_PAGE = /"kiosk">.*\/page-\w+\.css".*\/page-\w+\.js".*<\/html>\s*$/s;
+
+/** Returns undefined for any other page. The script in the head calls this too. */
+export async function fetchPage(url: string, signal: AbortSignal): Promise<string | undefined> {
+  const headers = { accept: "text/html" };
+  const response = await fetch(url, { signal, headers, cache: "reload" });
+  const text = await response.text();
+  return WHOLE_PAGE.test(text) ? text : undefined;
 }
