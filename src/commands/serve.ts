@@ -26,7 +26,6 @@ import { demoSnapshot } from "../web/assets.ts";
 import { DOCS_PATH } from "../web/page.ts";
 import { type Commands, command } from "./command.ts";
 import type { ImportedData } from "./serve-data.ts";
-import { warnAboutFlags, warnAboutSharedBudget } from "./serve-warnings.ts";
 import { endOnSignal, nextSignal, STOPPING } from "./signals.ts";
 import { writeStdout } from "./terminal.ts";
 
@@ -222,6 +221,40 @@ function storeOf({ rateLimitStore: url }: ServeValues, log: Logger): StoreOption
     onDown: (reason) => log.warn({ reason }, "rate limit store down, counting in memory"),
     onUp: () => log.info("rate limit store up"),
   };
+}
+
+/** Warns at the start about flags with a surprising effect, or missing. */
+function warnAboutFlags(values: ServeValues, log: Logger): void {
+  const { faults, faultSeed, reusePort, rateLimitStore, searchLimit } = values;
+  if (faults) {
+    const fault = faults.map((each) => (each === "none" ? each : each.text)).join(";");
+    log.warn({ fault, faultSeed }, "FAULT INJECTION IS ON: this server is for tests only");
+  }
+  if (reusePort && rateLimitStore === undefined && searchLimit > 0) {
+    log.warn("with --reuse-port and no --rate-limit-store, each process allows the whole limit");
+  }
+  const { cacheMaxAge, trustedProxies, publicUrl } = values;
+  if (cacheMaxAge > 0 && trustedProxies !== undefined && publicUrl === undefined) {
+    const sentence = paragraph(
+      "--cache-max-age without --public-url: responses to requests with X-Forwarded-Host are private, so",
+      "that no shared cache serves a forged host to everybody; give --public-url to have them shared",
+    );
+    log.warn(sentence);
+  }
+}
+
+/** Leaves out the proxy's address, because it may be a person's. */
+function warnAboutSharedBudget(header: string, log: Logger): void {
+  const untrusted = paragraph(
+    "X-Forwarded-For came from an address that is not trusted, so everybody behind that proxy shares",
+    "one search budget; if the proxy is yours, name its address with --trusted-proxy",
+  );
+  const hidden = paragraph(
+    `${header} names another client than X-Forwarded-For; if a proxy in front of yours sets it, everybody`,
+    "behind that proxy shares one search budget, unless yours trusts it, with trusted_proxies in Caddy",
+    "or set_real_ip_from in nginx",
+  );
+  log.warn(header === "X-Forwarded-For" ? untrusted : hidden);
 }
 
 /** Says what is served and where: to programs that wait for the server, and to people. */
