@@ -6,17 +6,19 @@
  * and a table (table.ts) reads its rows in pages. The cells of a row are converted as columns.ts says,
  * and become a record in rows.ts. Users get what other tables have in user-reader.ts.
  */
+import { readdirSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
 import { type Item, OWN_IDS, type RecordReader, type UnknownColumn } from "../domain/dataset.ts";
 import { mustBeId } from "../domain/validation-errors.ts";
+import { naming } from "../files/errors.ts";
 import { isFolder } from "../files/input.ts";
 import type { IdFormat } from "./cells.ts";
-import { idColumnOf, type TableName, tableOf } from "./columns.ts";
+import { idColumnOf, type TableName, tableNames, tableOf } from "./columns.ts";
 import { readCompanies } from "./companies.ts";
 import { type CsvOptions, openCsvSource } from "./csv-source.ts";
 import { openDatabase } from "./database-source.ts";
 import { locate, toItems, toProblem } from "./rows.ts";
 import { openTable, type ReadHooks, type Table, type TableSource } from "./table.ts";
-import { asFile, findTables, type TableFiles } from "./table-files.ts";
 import { readUsers } from "./user-reader.ts";
 
 export const DATABASE_TIMEOUT_MS = 120_000;
@@ -110,4 +112,64 @@ function createReader(source: TableSource, files: TableFiles, hooks: ReadHooks):
     locate: (error) => locate(error, source, tables),
     [Symbol.asyncDispose]: () => source[Symbol.asyncDispose](),
   };
+}
+
+/** The paths of files. */
+type TableFiles = ReadonlyMap<TableName, string>;
+
+/** Returns the paths of a folder's files, which are named after their tables. */
+function findTables(folder: string, ending: "csv" | "sql"): TableFiles {
+  const advice = `the files can be ${tableNames.map((name) => `${name}.${ending}`).join(", ")}`;
+  const found = new Map<TableName, string>();
+  const files = naming(folder, "read", () => readdirSync(folder)).sort();
+  for (const file of files) {
+    const plain = file.replace(/\s/g, "").toLowerCase();
+    if (!/^[^.].*\.(?:csv|sql)$/.test(plain)) continue;
+
+    const table = tableNames.find((name) => `${name}.${ending}` === plain);
+    if (!table) {
+      const hasUsers = files.some((name) => /^users\./i.test(name));
+      const mayBeUsers = ending === "csv" && plain.endsWith("csv") && !hasUsers;
+      const rename = mayBeUsers ? "; rename it to users.csv if it has the users" : "";
+      throw new Error(`${folder} has the unknown file ${file}${rename}; ${advice}`);
+    }
+    const other = found.get(table);
+    if (other !== undefined) throw new Error(`${folder} has both ${basename(other)} and ${file}`);
+
+    found.set(table, asFile(join(folder, file)));
+  }
+
+  for (const file of files) refuseRenamed(folder, file, ending, found);
+  if (found.has("users") || found.has("companies")) return found;
+  const sheet = ending === "csv" ? files.find((file) => SHEET.test(file)) : undefined;
+  const cure = sheet === undefined ? "" : `; save ${sheet} as CSV UTF-8 in users.csv`;
+  throw new Error(
+    `${folder} has neither users.${ending} nor companies.${ending}${cure}; ${advice}`,
+  );
+}
+
+/** The files of spreadsheets. */
+const SHEET = /^[^.~].*\.(?:xlsx?|ods|numbers)$/i;
+
+/** Throws if a file has the name of a table that was not found, but another format. */
+function refuseRenamed(
+  folder: string,
+  file: string,
+  ending: "csv" | "sql",
+  found: TableFiles,
+): void {
+  const [name, ...formats] = file.toLowerCase().split(".");
+  const table = tableNames.find((each) => each === name);
+  const isText = /^(?:txt|tsv|tab)$/.test(formats.at(-1) ?? "");
+  if (!table || formats.length === 0 || found.has(table) || (ending === "sql" && !isText)) return;
+
+  const advice = isText ? "rename it to" : "save it as CSV UTF-8 in";
+  throw new Error(`${folder} has ${file}; ${advice} ${table}.${ending}`);
+}
+
+/** Returns the path of a regular file. A takedown could wait forever while a FIFO is read. */
+function asFile(path: string): string {
+  const stats = naming(path, "read", () => statSync(path));
+  if (!stats.isFile()) throw new Error(`${path} is not a regular file`);
+  return path;
 }
