@@ -75,7 +75,10 @@ export interface Pages extends Brand {
 
 /** Runs after a handler. If it returns a result, the client gets that instead. */
 export type Hook = (
-  context: Pick<Context, "route"> & { params?: Context["params"]; responseValue: unknown },
+  context: Pick<Context, "request" | "route"> & {
+    params?: Context["params"];
+    responseValue: unknown;
+  },
 ) => unknown;
 
 /** Facts about a response for logs and metrics. None of them can contain a person's name. */

@@ -44,9 +44,11 @@ export function createInjector({ policy, unixClock, closed }: InjectorOptions) {
     return code === "rate_limited" ? refuse() : respondWith(status, fail(code).response);
   }
 
-  const inject: Hook = async ({ route, params, responseValue }) => {
+  const inject: Hook = async ({ request, route, params, responseValue }) => {
     const endpoint = endpointOf(route);
-    if (!endpoint) return undefined;
+    // A browser's preflight, for example, is no use of the endpoint.
+    const isUse = request.method === "GET" || request.method === "HEAD";
+    if (!endpoint || !isUse) return undefined;
 
     const due = drawn.filter(({ fault, random, left }) => {
       const isTarget =

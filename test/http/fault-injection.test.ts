@@ -16,8 +16,8 @@ const paths = {
 
 async function open(faults: string[], options: RoadbookOptions = {}) {
   const roadbook = await createRoadbook({ dataset: community, faults, ...options });
-  const ask = async (path: string) =>
-    roadbook.fetch(new Request(`http://roadbook.test${path}`), "192.0.2.1");
+  const ask = async (path: string, method = "GET") =>
+    roadbook.fetch(new Request(`http://roadbook.test${path}`, { method }), "192.0.2.1");
   return { ask, [Symbol.asyncDispose]: roadbook.close };
 }
 
@@ -114,6 +114,16 @@ test("a fault with an id reaches the requests for that user only", async () => {
   for (const id of [42, 44, 44])
     statuses.push((await server.ask(`/users/${id}/achievements`)).status);
   expect(statuses).toEqual([500, 500, 200, 200, 503, 200]);
+});
+
+test("a fault neither reaches nor counts a preflight or another method", async () => {
+  await using server = await open(["search:status=503,times=2"]);
+  const [path = ""] = paths.users;
+  const statuses: number[] = [];
+  for (const method of ["OPTIONS", "POST", "HEAD", "GET", "GET"]) {
+    statuses.push((await server.ask(path, method)).status);
+  }
+  expect(statuses).toEqual([204, 405, 503, 503, 200]);
 });
 
 test.each(["/search/users?q=nowak", "/api/users/public/42", "/users/42/achievements", "/health"])(
