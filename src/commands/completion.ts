@@ -40,8 +40,8 @@ export const completionCommand = command({
 async function complete(line: string, commands: Commands): Promise<string> {
   const [current = "", previous = "", ...before] = line.split(/\s+/).slice(1).reverse();
   const [first = previous] = before.slice(-1);
-  const { [first]: entry = commands.serve } = commands;
-  const command = await entry?.load();
+  const name = Object.hasOwn(commands, first) ? first : "serve";
+  const command = await commands[name]?.load();
   const all = Object.values<Setting>(command?.settings ?? {});
 
   const flags = [...all.filter(isFlag).map(({ name }) => name), "--help"];
