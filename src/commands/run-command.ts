@@ -22,31 +22,61 @@ export async function runCommand(name: string, args: string[]): Promise<void> {
   }
 
   const command = await entry.load();
-  const isHelp = args.some((text) => text === "-h" || text === "--help");
+  const words = splitWords(command.settings, args);
+  const isHelp = words.some(({ flag }) => flag === "-h" || flag === "--help");
   if (isHelp || (args.length === 1 && args[0] === "help")) {
     const { formatCommandHelp } = await import("./help.ts");
     return console.log(formatCommandHelp(name, { summary: entry.summary, ...command }));
   }
 
   try {
-    await command.run(readValues(name, command, args), commands);
+    await command.run(readValues(name, command, words), commands);
   } catch (error) {
-    if (!wantsJson(command, args)) throw error;
+    if (!wantsJson(command, words)) throw error;
     console.log(JSON.stringify({ error: error instanceof Error ? error.message : String(error) }));
     process.exitCode = exitCodeOf(error);
   }
 }
 
-/** Whether errors must be in JSON. The arguments may be wrong, so they cannot be parsed. */
-function wantsJson({ settings: { json } }: Command, args: string[]): boolean {
-  if (!json) return false;
-  const variable = process.env[variableOf(json) ?? ""] ?? "";
-  return args.includes(json.name) || parseBoolean(variable) === true;
+/** A flag with its value, if it has one, or an argument. */
+interface Word {
+  flag: string | undefined;
+  text: string | undefined;
 }
 
-function readValues(name: string, { settings }: Command, args: string[]) {
+/** Finds the flags, even if some words are wrong, because then `--help` and `--json` work, too. */
+function splitWords(settings: Settings, args: string[]): Word[] {
+  const valued = Object.values(settings).filter((setting) => !setting.kind.isSwitch);
+  const names = new Set(valued.map(({ name }) => name));
+  const words: Word[] = [];
+  let hasEnded = false;
+  for (let at = 0; at < args.length; at++) {
+    const word = args[at] ?? "";
+    if (word === "--" && !hasEnded) {
+      hasEnded = true;
+      continue;
+    }
+
+    const [, flag, inline] = /^(-[^-]|--[^=]*)(?:=(.*))?/s.exec(hasEnded ? "" : word) ?? [];
+    // The next flag was most likely not meant as the value.
+    const isFollowed = flag !== undefined && names.has(flag) && !args[at + 1]?.startsWith("--");
+    if (flag === undefined) words.push({ flag, text: word });
+    else if (inline === undefined && isFollowed) words.push({ flag, text: args[++at] });
+    else words.push({ flag, text: inline });
+  }
+  return words;
+}
+
+/** Whether errors must be in JSON. */
+function wantsJson({ settings: { json } }: Command, words: Word[]): boolean {
+  if (!json) return false;
+  const variable = process.env[variableOf(json) ?? ""] ?? "";
+  return words.some(({ flag }) => flag === json.name) || parseBoolean(variable) === true;
+}
+
+function readValues(name: string, { settings }: Command, words: Word[]) {
   const usage = `usage: roadbook ${usageOf(name, settings)}`;
-  const texts = readArguments(name, settings, args, usage);
+  const texts = readArguments(name, settings, words, usage);
 
   const values: Record<string, unknown> = {};
   for (const [key, setting] of Object.entries(settings)) {
@@ -65,7 +95,7 @@ function readValues(name: string, { settings }: Command, args: string[]) {
  * Returns the texts given for each flag and argument. No error repeats the value of an unknown flag,
  * which may be a secret. Node's `parseArgs` would take 2 ms of the start.
  */
-function readArguments(name: string, settings: Settings, args: string[], usage: string) {
+function readArguments(name: string, settings: Settings, words: Word[], usage: string) {
   const all = Object.values(settings);
   const expected = all.filter((setting) => !isFlag(setting));
   const flags = new Map(all.filter(isFlag).map((flag) => [flag.name, flag]));
@@ -76,19 +106,11 @@ function readArguments(name: string, settings: Settings, args: string[], usage: 
     else texts.set(name, [text]);
   };
 
-  const rest = args.values();
-  let hasEnded = false;
-  for (const text of rest) {
-    if (text === "--" && !hasEnded) {
-      hasEnded = true;
-      continue;
-    }
-
-    const [, flag, inline] = /^(-[^-]|--[^=]*)(?:=(.*))?/s.exec(hasEnded ? "" : text) ?? [];
+  for (const { flag, text } of words) {
     if (flag === undefined) {
       const argument = expected[0]?.list ? expected[0] : expected.shift();
       if (!argument) throw new UsageError(`too many arguments; ${usage}`);
-      add(argument.name, text);
+      add(argument.name, text ?? "");
       continue;
     }
 
@@ -99,17 +121,13 @@ function readArguments(name: string, settings: Settings, args: string[], usage: 
     }
 
     if (setting.kind.isSwitch) {
-      if (inline !== undefined) throw new UsageError(`${flag} takes no value`);
+      if (text !== undefined) throw new UsageError(`${flag} takes no value`);
       add(flag, "1");
-      continue;
-    }
-
-    const value = inline ?? rest.next().value;
-    // The next flag was most likely not meant as the value.
-    if (value === undefined || (value.startsWith("--") && inline === undefined)) {
+    } else if (text === undefined) {
       throw new UsageError(`${flag} needs a value; see roadbook ${name} --help`);
+    } else {
+      add(flag, text);
     }
-    add(flag, value);
   }
   return texts;
 }

@@ -45,6 +45,10 @@ test.each<[string, Record<string, string>, string]>([
   ["-- --port b", {}, "too many arguments; usage: roadbook serve [FILE] [flags]"],
   ["serve a.snapshot b", {}, "too many arguments; usage: roadbook serve [FILE] [flags]"],
   ["--port", {}, "--port needs a value; see roadbook serve --help"],
+  // A value, or a word after --, is no flag.
+  ["--title -h --port x", {}, `--port ${port}, got "x"`],
+  ["-- -h b", {}, "too many arguments; usage: roadbook serve [FILE] [flags]"],
+  ["check a -- --json", {}, "too many arguments; usage: roadbook check FILE [flags]"],
   ["--host --port 1", {}, "--host needs a value; see roadbook serve --help"],
   ["--port 65536", {}, `--port ${port}, got "65536"`],
   ["--port 080", {}, `--port ${port}, got "080"`],
@@ -289,6 +293,10 @@ test("a word with a dot or a slash is a file to serve, and any other an unknown 
     await expect(runCommandLine([path])).rejects.toThrow(problem);
   }
   await expect(runCommandLine(["typo"])).rejects.toThrow('unknown command "typo"');
+});
+
+test("a member of every object is completed like any unknown command", async () => {
+  await runCommandLine(["completion", "bash", "roadbook constructor "]);
 });
 
 test("serve fails in one line for an invalid certificate or key", async () => {
