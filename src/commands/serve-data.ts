@@ -1,10 +1,9 @@
 /** `serve --data`: imports a dataset or CSV files into a temporary snapshot, again when they change. */
-import { readdirSync, statSync } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { plural } from "../domain/text.ts";
 import { reasonOf } from "../files/errors.ts";
-import { isFolder } from "../files/input.ts";
 import { makeTemporaryFolder } from "../files/temporary-folder.ts";
 import { UnlikelyChange } from "../import/guard.ts";
 import { importDataset } from "../import/import.ts";
@@ -21,7 +20,7 @@ export async function openData(source: string, log: Logger) {
   const path = join(makeTemporaryFolder().folder, "snapshot");
   // Facts about the files, at the last look and at the last import.
   let seen = "";
-  let imported = factsOf(source);
+  let imported = await factsOf(source);
   let refused: string | undefined;
 
   async function importNow(): Promise<void> {
@@ -31,7 +30,7 @@ export async function openData(source: string, log: Logger) {
 
   /** Imports data that has changed, once it has stayed the same between two calls. Never rejects. */
   async function refresh(): Promise<void> {
-    const facts = factsOf(source);
+    const facts = await factsOf(source);
     const isComplete = facts === seen;
     seen = facts;
     if (!isComplete || facts === imported) return;
@@ -71,16 +70,19 @@ function problemOf(error: unknown, source: string): string {
   return error instanceof DatasetError ? `${source} cannot be imported\n${message}` : message;
 }
 
-/** Returns the same text as long as the files stay the same, or cannot be read. */
-function factsOf(source: string): string {
+/**
+ * Returns the same text as long as the files stay the same, or cannot be read. Looks at one after the
+ * other, so that a hung network drive holds no more than one of the threads that read files.
+ */
+async function factsOf(source: string): Promise<string> {
   try {
-    const files = isFolder(source)
-      ? readdirSync(source).map((file) => join(source, file))
-      : [source];
-    const facts = files.map((file) => {
-      const { mtimeMs, size, ino } = statSync(file);
-      return [file, mtimeMs, size, ino];
-    });
+    const isFolder = (await stat(source)).isDirectory();
+    const files = isFolder ? (await readdir(source)).map((file) => join(source, file)) : [source];
+    const facts: unknown[] = [];
+    for (const file of files) {
+      const { mtimeMs, size, ino } = await stat(file);
+      facts.push([file, mtimeMs, size, ino]);
+    }
     return JSON.stringify(facts);
   } catch (error) {
     return reasonOf(error);
