@@ -10,7 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { formatTime } from "../../domain/time.ts";
 import { hash } from "../../files/bytes.ts";
 import { reasonOf } from "../../files/errors.ts";
-import { lock, waitForLock } from "../../files/lock.ts";
+import { BusyError, lock, waitForLock } from "../../files/lock.ts";
 import { publicReasonOf, SnapshotError } from "../format/layout.ts";
 import { verifyFile } from "../format/open.ts";
 import { download } from "./downloads.ts";
@@ -131,7 +131,8 @@ function toFailure(error: unknown): Failure {
   return {
     reason: problem + publicReasonOf(error),
     detail: `${problem}: ${reasonOf(error)}`,
-    isReceived: true,
+    // Another server with the same folder is receiving it.
+    isReceived: !(error instanceof BusyError),
   };
 }
 

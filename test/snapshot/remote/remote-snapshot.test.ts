@@ -1,9 +1,19 @@
 /** The local copy of a downloaded snapshot: when it is replaced, and how failures are reported. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setSystemTime,
+  spyOn,
+  test,
+} from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { basename, dirname, join } from "node:path";
+import { lock } from "../../../src/files/lock.ts";
 import { checkSnapshot } from "../../../src/snapshot/format/open.ts";
 import { parseWebLocation, type RemoteLocation } from "../../../src/snapshot/remote/location.ts";
 import {
@@ -343,6 +353,23 @@ test("a status never contains the path of a cache that cannot be written", async
   expect(remote.refused()).toMatch(/^cannot be cached: file (already )?exists$/);
   expect(JSON.stringify(remote.status())).not.toContain(folder);
   expect(remote.events).toHaveLength(2);
+});
+
+test("while another server replaces the copy, no snapshot is refused", async () => {
+  const remote = await open();
+  respond = serve(second);
+  {
+    using _lock = lock(join(dirname(remote.path), `.${basename(remote.path)}.lock`));
+    // The minute for which a writer waits passes in a twentieth of a second.
+    using clock = spyOn(performance, "now");
+    clock.mockImplementation(() => (1200 * Bun.nanoseconds()) / 1e6);
+    await remote.refresh();
+  }
+  expect(remote.status().error).toBe("cannot be cached");
+  expect(remote.events).toEqual([expect.stringContaining("another command is still writing")]);
+  expect(remote.refused()).toBeUndefined();
+  await remote.refresh();
+  expect(await usersIn(remote)).toBe(3);
 });
 
 test("without a local copy, a failing source or cache is an error that contains the URL", async () => {
