@@ -136,12 +136,13 @@ interface JournalEntry {
 export type Journal = ReturnType<typeof createJournal>;
 
 export function createJournal() {
-  let entries: JournalEntry[] = [];
+  const entries: JournalEntry[] = [];
 
   function add({ method, url }: Request): JournalEntry {
     const path = url.slice(pathStart(url));
     const entry = { time: new Date().toISOString(), method, path, status: null };
-    entries = [...entries.slice(1 - MAX_REQUESTS), entry];
+    entries.push(entry);
+    if (entries.length > MAX_REQUESTS) entries.shift();
     return entry;
   }
 
@@ -161,7 +162,7 @@ export function createJournal() {
     /** The oldest first. */
     list: (): readonly JournalEntry[] => entries,
     forget(): void {
-      entries = [];
+      entries.length = 0;
     },
   };
 }
