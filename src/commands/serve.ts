@@ -40,6 +40,11 @@ export const serveCommand = command({
       "ROADBOOK_LINK and ROADBOOK_FAULT.",
     ),
     paragraph(
+      "While --data imports again, requests may wait, a second or more with over 10,000 users.",
+      "For data that changes while people use the server, run roadbook import, and serve its file",
+      "with --snapshot.",
+    ),
+    paragraph(
       "A TIME is a whole number of seconds, or a number with a unit, up to",
       `${MAX_DURATION_DAYS} days: 500ms, 10s, 5m, 1h, 1d.`,
     ),
