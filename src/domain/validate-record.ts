@@ -125,12 +125,12 @@ function listDuplicateIds(line: ChangeLine | IdsLine | EndLine): ValidationError
   const { roles = [], achievements = [] } = line;
   const unlocked = achievements.map(({ id }) => id);
   return [
-    ...listRepeated(roles, (at) => `roles[${at}]`),
-    ...listRepeated(unlocked, (at) => `achievements[${at}].id`),
+    ...listDuplicates(roles, (at) => `roles[${at}]`),
+    ...listDuplicates(unlocked, (at) => `achievements[${at}].id`),
   ];
 }
 
-function listRepeated(ids: number[], fieldOf: (at: number) => string): ValidationError[] {
+function listDuplicates(ids: number[], fieldOf: (at: number) => string): ValidationError[] {
   // Ids usually ascend. If so, there are no duplicates.
   if (ids.every((id, at) => id > (ids[at - 1] ?? 0))) return [];
   const seen = new Set<number>();

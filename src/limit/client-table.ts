@@ -13,8 +13,8 @@
  */
 import type { Client } from "./client-address.ts";
 
-/** The owner of a place. */
-export type Place = Pick<Client, "key" | "network">;
+/** A client as the limit knows it. */
+export type LimitedClient = Pick<Client, "key" | "network">;
 
 /** An IPv6 /48 has 65,536 clients. Sixteen of these networks fill the table. */
 const SHARE = 16;
@@ -43,7 +43,7 @@ export class ClientTable {
   }
 
   /** Returns the times of a client, to be changed in place, and marks the client as just seen. */
-  see({ key, network: name }: Place): number[] {
+  see({ key, network: name }: LimitedClient): number[] {
     const known = this.#networks.get(name)?.find(key);
     const client = known ?? new Tracked(key, this.#makeRoom(name));
     const network = this.#networks.get(name) ?? new Network(name, key !== name);

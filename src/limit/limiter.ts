@@ -2,7 +2,7 @@
  * The search limit: a sliding window per client, kept in memory and exact to the millisecond.
  * shared-limiter.ts shares the limit between processes. README.md has the rules for both.
  */
-import { ClientTable, type Place } from "./client-table.ts";
+import { ClientTable, type LimitedClient } from "./client-table.ts";
 
 export interface Decision {
   allowed: boolean;
@@ -23,9 +23,9 @@ export interface LimitPolicy {
 export interface Limiter extends Disposable {
   readonly policy: LimitPolicy;
   /** Counts a request if it is allowed. Never throws or rejects. */
-  consume(client: Place): Decision | Promise<Decision>;
+  consume(client: LimitedClient): Decision | Promise<Decision>;
   /** The same for a page of a company, of which each process counts its own. */
-  consumeCompanyPage(client: Place): Decision;
+  consumeCompanyPage(client: LimitedClient): Decision;
   status(): LimiterStatus;
   /** Forgets all requests. Throws if they are in a shared store. */
   reset(): void;
@@ -86,7 +86,7 @@ function createWindow({ limit, windowMs }: LimitPolicy, maxClients: number, cloc
   const isExpired = (time: number) => now - time >= windowMs;
 
   /** Returns a client's times in the window, oldest first, and marks the client as just seen. */
-  function recentTimesOf(client: Place): number[] {
+  function recentTimesOf(client: LimitedClient): number[] {
     now = Math.max(now, Math.floor(clock()));
     clients.dropExpired(isExpired);
 
@@ -104,8 +104,8 @@ function createWindow({ limit, windowMs }: LimitPolicy, maxClients: number, cloc
 
   return {
     clients,
-    peek: (client: Place): Decision => decisionFrom(recentTimesOf(client)),
-    consume(client: Place): Decision {
+    peek: (client: LimitedClient): Decision => decisionFrom(recentTimesOf(client)),
+    consume(client: LimitedClient): Decision {
       const times = recentTimesOf(client);
       const allowed = times.length < limit;
       if (allowed) times.push(now);

@@ -6,7 +6,7 @@ import { RedisClient } from "bun";
 import { LRUCache } from "lru-cache";
 import { codeOf } from "../files/errors.ts";
 import { within } from "../files/waiting.ts";
-import type { Place } from "./client-table.ts";
+import type { LimitedClient } from "./client-table.ts";
 import {
   createMemoryLimiter,
   type Decision,
@@ -73,7 +73,10 @@ export async function openSharedLimiter(
     }
   }
 
-  async function decideAfter(previous: Promise<Dated> | undefined, client: Place): Promise<Dated> {
+  async function decideAfter(
+    previous: Promise<Dated> | undefined,
+    client: LimitedClient,
+  ): Promise<Dated> {
     const before = await previous;
     const age = now() - (before?.atMs ?? 0);
     if (before?.allowed === false && age < Math.min(before.resetMs, REPEAT_MS)) return before;
@@ -89,7 +92,7 @@ export async function openSharedLimiter(
    * Asks the store about one request of a client at a time, and not after a refusal, so that nobody's
    * burst keeps the store from deciding in time.
    */
-  async function consumeShared(client: Place): Promise<Decision> {
+  async function consumeShared(client: LimitedClient): Promise<Decision> {
     const dated = decideAfter(last.get(client.key), client);
     last.set(client.key, dated);
     const { atMs, ...decision } = await dated;
@@ -172,7 +175,7 @@ async function connectStore(
  */
 export async function consumeBoth(
   memory: MemoryLimiter,
-  client: Place,
+  client: LimitedClient,
   ask: (isCounted: boolean) => Promise<Decision | undefined>,
 ): Promise<Decision> {
   const before = memory.peek(client);

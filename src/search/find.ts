@@ -51,25 +51,25 @@ export class NameSearch {
   readonly #minSlices: number;
 
   /** In tests, even a short search has slices. */
-  constructor(db: Sqlite, kind: NameKind, minSlices = 1) {
+  constructor(client: Sqlite, kind: NameKind, minSlices = 1) {
     const id = idOfRow[kind];
     const table = `${kind}_ngram`;
     const records = `${table} AS ngram CROSS JOIN ${kind} AS record ON record.id = ${id}`;
     // Without the plus, SQLite would compile the statement again for each limit.
     const inOrder = "ORDER BY ngram.rowid LIMIT +?";
-    this.#ids = db.prepare(`SELECT ${id} AS id
+    this.#ids = client.prepare(`SELECT ${id} AS id
       FROM ${table} AS ngram WHERE ${table} MATCH ? ${inOrder}`);
     // Comparing a name takes SQLite half as long as reading it into JavaScript.
-    this.#containing = db.prepare(`SELECT record.id, folded
+    this.#containing = client.prepare(`SELECT record.id, folded
       FROM ${records} WHERE ${table} MATCH ? AND (instr(folded, ?) OR instr(folded, ?))
         AND ngram.rowid >= CAST(? AS INTEGER) AND ngram.rowid < CAST(? AS INTEGER) ${inOrder}`);
-    this.#loose = db.prepare(`SELECT record.id, folded, name
+    this.#loose = client.prepare(`SELECT record.id, folded, name
       FROM ${records} WHERE ${table} MATCH ? ${inOrder}`);
-    this.#similar = db.prepare(`SELECT record.id, folded
+    this.#similar = client.prepare(`SELECT record.id, folded
       FROM ${records} WHERE ${table} MATCH ? AND ${hasLength[kind]} ${inOrder}`);
-    this.#sliceStarts = db.prepare(`SELECT CAST(rowid AS TEXT) AS row
+    this.#sliceStarts = client.prepare(`SELECT CAST(rowid AS TEXT) AS row
       FROM ${table} WHERE ${table} MATCH ? ORDER BY rowid`);
-    this.#ftsQueries = new FtsQueries(new Vocabulary(db, kind));
+    this.#ftsQueries = new FtsQueries(new Vocabulary(client, kind));
     this.#minSlices = minSlices;
   }
 

@@ -132,15 +132,15 @@ async function openSqlite(path: string, timeoutMs: number): Promise<Connection> 
   const { Database } = await import("bun:sqlite");
   // The last connection to a log removes it, but not if it cannot write.
   const mode = (await checkLog(path)) ? { readwrite: true, create: false } : { readonly: true };
-  const db = new Database(path, { ...mode, safeIntegers: true });
+  const client = new Database(path, { ...mode, safeIntegers: true });
   try {
-    db.run("PRAGMA query_only = ON; PRAGMA busy_timeout = 0");
-    for (const statement of dialects.sqlite.begin) db.run(statement);
+    client.run("PRAGMA query_only = ON; PRAGMA busy_timeout = 0");
+    for (const statement of dialects.sqlite.begin) client.run(statement);
     // Reads a page, so that the transaction begins.
-    await waitForLock(path, () => db.run("SELECT 1 FROM sqlite_schema"), { waitMs: timeoutMs });
-    db.run("PRAGMA cache_size = -32768");
+    await waitForLock(path, () => client.run("SELECT 1 FROM sqlite_schema"), { waitMs: timeoutMs });
+    client.run("PRAGMA cache_size = -32768");
   } catch (error) {
-    db.close();
+    client.close();
     if (!(error instanceof BusyError)) throw error;
     throw new Error(
       `another program is still writing to it after ${timeoutMs / 1000} s; raise --timeout, or wait for that program`,
@@ -148,12 +148,12 @@ async function openSqlite(path: string, timeoutMs: number): Promise<Connection> 
   }
   return {
     async run(sql) {
-      using statement = db.prepare<Row, []>(sql);
+      using statement = client.prepare<Row, []>(sql);
       // SQLite compiles only the first statement.
       if (statement.toString() !== sql) throw new Error("must be one statement without parameters");
       return { rows: statement.all(), columns: statement.columnNames };
     },
-    [Symbol.asyncDispose]: async () => db.close(),
+    [Symbol.asyncDispose]: async () => client.close(),
   };
 }
 

@@ -18,7 +18,7 @@ import type { Row, Table, Tables } from "./table.ts";
 type KnownIds = Record<"role" | "achievement", ReadonlySet<unknown>>;
 
 /** How many rows of these tables to add at a time, which takes about a millisecond. */
-const SLICE = 500;
+const ROWS_AT_A_TIME = 500;
 /** How many pages to request before the one that is used. */
 const AHEAD = 2;
 /** So many ids in a table are enough to show why users are missing. */
@@ -59,10 +59,10 @@ export async function* readUsers(
 
     const ids = missing.get(table) ?? [];
     missing.set(table, ids);
-    for (let at = 0; at < rows.length; at += SLICE) {
+    for (let at = 0; at < rows.length; at += ROWS_AT_A_TIME) {
       // Lets the database's client receive a reply and send the next query.
       await setImmediate();
-      yield rows.slice(at, at + SLICE).flatMap((row) => {
+      yield rows.slice(at, at + ROWS_AT_A_TIME).flatMap((row) => {
         const errors = addRow(owners, known, table, row);
         for (const { missing } of errors) {
           if (missing?.type === "user" && ids.length < MAX_MISSING) ids.push(missing.id);

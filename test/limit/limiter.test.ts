@@ -1,7 +1,7 @@
 /** The in-memory limiter is exact and bounded, as src/limit/README.md says. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Place } from "../../src/limit/client-table.ts";
+import type { LimitedClient } from "../../src/limit/client-table.ts";
 import type { Decision, LimiterOptions } from "../../src/limit/limiter.ts";
 import { createMemoryLimiter } from "../../src/limit/limiter.ts";
 import { runs } from "../runs.ts";
@@ -10,7 +10,10 @@ import { until } from "../support.ts";
 type WindowOptions = Omit<LimiterOptions, "clock">;
 
 /** A client `a:1` is one of the network `a`, and any other is a network of its own, as with IPv4. */
-const placeOf = (client: string): Place => ({ key: client, network: client.split(":")[0] ?? "" });
+const clientOf = (client: string): LimitedClient => ({
+  key: client,
+  network: client.split(":")[0] ?? "",
+});
 
 /** Returns a function that decides at a given time, and the number of tracked clients. */
 function createWindow(options: WindowOptions) {
@@ -18,14 +21,14 @@ function createWindow(options: WindowOptions) {
   const limiter = createMemoryLimiter({ ...options, clock: () => nowMs });
   const decide = (client: string, atMs: number, isPeek = false): Decision => {
     nowMs = atMs;
-    return isPeek ? limiter.peek(placeOf(client)) : limiter.consume(placeOf(client));
+    return isPeek ? limiter.peek(clientOf(client)) : limiter.consume(clientOf(client));
   };
   return { decide, size: () => limiter.status().clients };
 }
 
 /** A simple reference limiter: a list of clients with their times, least recently seen first. */
 function createNaiveWindow({ limit, windowMs, maxClients }: WindowOptions) {
-  let clients: (Place & { times: number[] })[] = [];
+  let clients: (LimitedClient & { times: number[] })[] = [];
   let now = Number.NEGATIVE_INFINITY;
   /** The one that was last seen or made smaller at the end. */
   let networks: string[] = [];
@@ -47,7 +50,7 @@ function createNaiveWindow({ limit, windowMs, maxClients }: WindowOptions) {
   }
 
   return (name: string, nowMs: number, isPeek = false): Decision => {
-    const { key, network } = placeOf(name);
+    const { key, network } = clientOf(name);
     if (nowMs > now) now = Math.floor(nowMs);
     const known = clients.find((each) => each.key === key);
     const client = known ?? { key, network, times: makeRoom(network) };
@@ -221,12 +224,12 @@ test("memory is taken for clients when they come, and not for as many as there m
   const before = process.memoryUsage.rss();
   const limiter = createMemoryLimiter({ limit: 30, windowMs: 1000, maxClients: 2 ** 24 });
   expect((process.memoryUsage.rss() - before) / 2 ** 20).toBeLessThan(50);
-  expect(limiter.consume(placeOf("a")).allowed).toBe(true);
+  expect(limiter.consume(clientOf("a")).allowed).toBe(true);
 });
 
 test("the default clock advances", async () => {
   const limiter = createMemoryLimiter({ limit: 1, windowMs: 100, maxClients: 1 });
-  const consume = () => limiter.consume(placeOf("a"));
+  const consume = () => limiter.consume(clientOf("a"));
   expect(consume().allowed).toBe(true);
   expect(consume().allowed).toBe(false);
   expect(limiter.status()).toEqual({ store: "memory", up: true, clients: 1, maxClients: 1 });

@@ -54,31 +54,32 @@ export function createPages(service: Service) {
       const isSearch = SEARCHABLE.test(query);
       const refused = isSearch ? await counters?.countSearch(request) : undefined;
 
-      const data = currentSnapshot();
-      if (query === "") return show(request, data, readStart(data, pages, afterOf(request)));
+      const snapshot = currentSnapshot();
+      if (query === "")
+        return show(request, snapshot, readStart(snapshot, pages, afterOf(request)));
       if (!isSearch) {
-        return show(request, data, { kind: "problem", problem: "invalid_query", query });
+        return show(request, snapshot, { kind: "problem", problem: "invalid_query", query });
       }
-      if (refused) return show(request, data, { ...limited(refused), query });
+      if (refused) return show(request, snapshot, { ...limited(refused), query });
       return searchSnapshot(function* (searched) {
         return show(request, searched, yield* readResults(searched, query));
       });
     })
     .get(companyPath(":companyId"), ({ request, params }) => {
       const refused = counters?.countCompanyPage(request);
-      const data = currentSnapshot();
-      if (refused) return respond(request, data, limited(refused));
+      const snapshot = currentSnapshot();
+      if (refused) return respond(request, snapshot, limited(refused));
 
       const id = parseId(params.companyId);
-      return respond(request, data, readCompany(data, id, afterOf(request)));
+      return respond(request, snapshot, readCompany(snapshot, id, afterOf(request)));
     })
     .get(driverPath(":driverId"), ({ request, params }) => {
       const id = parseId(params.driverId);
       if (id === undefined && !prefersPage(request)) return fail("invalid_user_id");
 
       const showsAll = parametersOf(request).achievements === "all";
-      const data = currentSnapshot();
-      return respond(request, data, readDriver(data, id, showsAll));
+      const snapshot = currentSnapshot();
+      return respond(request, snapshot, readDriver(snapshot, id, showsAll));
     })
     .get(assetPath(":file"), ({ params }) => assets.find(params.file));
 
@@ -100,18 +101,18 @@ function createRenderer(pages: Pages, { basePath, baseUrl }: Service) {
   const vary = `accept, accept-encoding, accept-language${kiosk ? ", cookie" : ""}`;
 
   /** The view was read from `data`. */
-  function show(request: Request, data: Snapshot, view: View): Content {
+  function show(request: Request, snapshot: Snapshot, view: View): Content {
     const language = pages.language ?? languageFor(request.headers, kiosk);
     const html = renderDocument({
       view,
       language,
       locale: localeFor(request.headers, language),
       brand: pages,
-      meta: data.meta,
+      meta: snapshot.meta,
       basePath,
       baseUrl: baseUrl(request),
       search: kiosk ? queryOf(request) : "",
-      others: readOthers(view, data, featured),
+      others: readOthers(view, snapshot, featured),
       rescue: pages.assets.rescue,
       ...assets.paths,
     });
@@ -132,8 +133,8 @@ function createRenderer(pages: Pages, { basePath, baseUrl }: Service) {
   }
 
   /** On an error, a client that does not prefer HTML gets the API's JSON. */
-  function respond(request: Request, data: Snapshot, view: View) {
-    if (view.kind !== "problem" || prefersPage(request)) return show(request, data, view);
+  function respond(request: Request, snapshot: Snapshot, view: View) {
+    if (view.kind !== "problem" || prefersPage(request)) return show(request, snapshot, view);
     return fail(view.problem, view.waitSeconds ? { retry_after: view.waitSeconds } : {});
   }
 

@@ -22,14 +22,18 @@ const FEW_ROWS = 10;
 type Featured = Pages["featured"];
 
 /** If everybody is shown, the page begins after the id `after`. */
-export function readStart(data: Snapshot, { featured, kiosk }: Pages, after: number): StartView {
-  const { companies, search, users } = data;
+export function readStart(
+  snapshot: Snapshot,
+  { featured, kiosk }: Pages,
+  after: number,
+): StartView {
+  const { companies, search, users } = snapshot;
   // One more shows whether there is another page.
   const ids = featured === "all" ? users.listIds(after, DRIVERS_PER_PAGE + 1) : [];
   const drivers =
     featured === "all"
-      ? readUsers(data, ids.slice(0, DRIVERS_PER_PAGE))
-      : readFeatured(data, featured);
+      ? findUsers(snapshot, ids.slice(0, DRIVERS_PER_PAGE))
+      : findFeatured(snapshot, featured);
   return {
     kind: "start",
     drivers,
@@ -41,13 +45,13 @@ export function readStart(data: Snapshot, { featured, kiosk }: Pages, after: num
   };
 }
 
-function readFeatured(data: Snapshot, featured: Featured): Stored<User>[] {
-  const ids = featured === undefined || featured === "all" ? data.meta.featured : featured;
-  return readUsers(data, ids);
+function findFeatured(snapshot: Snapshot, featured: Featured): Stored<User>[] {
+  const ids = featured === undefined || featured === "all" ? snapshot.meta.featured : featured;
+  return findUsers(snapshot, ids);
 }
 
 /** Leaves out users who have become private. */
-function readUsers({ users }: Snapshot, ids: readonly number[]): Stored<User>[] {
+function findUsers({ users }: Snapshot, ids: readonly number[]): Stored<User>[] {
   return ids.flatMap((id) => {
     const user = users.findProfile(id);
     return "missing" in user ? [] : [user];
@@ -55,15 +59,15 @@ function readUsers({ users }: Snapshot, ids: readonly number[]): Stored<User>[] 
 }
 
 /** The featured users shown below a view of a few rows, so that no screen is empty. */
-export function readOthers(view: View, data: Snapshot, featured: Featured): Stored<User>[] {
-  if (view.kind === "start" || countRows(view) > FEW_ROWS) return [];
+export function readOthers(view: View, snapshot: Snapshot, featured: Featured): Stored<User>[] {
+  if (view.kind === "start" || countEntries(view) > FEW_ROWS) return [];
   // The rest of a long list needs no others.
   if (view.kind === "company" && view.after > 0) return [];
   const shown = new Set(listDrivers(view).map(({ id }) => id));
-  return readFeatured(data, featured).filter(({ id }) => !shown.has(id));
+  return findFeatured(snapshot, featured).filter(({ id }) => !shown.has(id));
 }
 
-function countRows(view: Exclude<View, StartView>): number {
+function countEntries(view: Exclude<View, StartView>): number {
   if (view.kind === "results") return view.drivers.length + view.companies.length;
   if (view.kind === "company") return view.drivers.length;
   return view.kind === "driver" ? view.achievements.length : 0;

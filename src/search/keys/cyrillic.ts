@@ -42,8 +42,8 @@ export function spellCyrillic(text: string): string[] {
 const afterVowel = (text: string) => text.replace(/(?<![бвгджзйклмнпрстфхцчшщ])е/g, "ye");
 /** Resolution 55: these letters have another spelling at the start of a word. */
 const atStart = (text: string) =>
-  text.replace(/(?<![\p{L}'’ʼ])[юяєї]/gu, (letter) => initials[letter] ?? letter);
-const initials: Record<string, string> = { ю: "yu", я: "ya", є: "ye", ї: "yi" };
+  text.replace(/(?<![\p{L}'’ʼ])[юяєї]/gu, (letter) => initialVowels[letter] ?? letter);
+const initialVowels: Record<string, string> = { ю: "yu", я: "ya", є: "ye", ї: "yi" };
 const same = (text: string) => text;
 
 /** The spellings in use of names that are stored in Latin letters. */

@@ -2,7 +2,7 @@
  * Keys: what the Latin spellings of a name that are in use have in common. README.md has the rules, and
  * the other files of this folder the letters of each script.
  */
-import { fold } from "../fold.ts";
+import { fold, TRANSLITERATED } from "../fold.ts";
 import { wordsIn } from "../words.ts";
 import { spellArmenian, spellGeorgian } from "./caucasian.ts";
 import { spellCyrillic, spellCyrillicInUse } from "./cyrillic.ts";
@@ -11,7 +11,7 @@ import { spellChinese } from "./han.ts";
 import { spellKorean } from "./hangul.ts";
 import { spellJapanese } from "./kana.ts";
 
-const spellers: [RegExp, (text: string) => string[]][] = [
+const scripts: [RegExp, (text: string) => string[]][] = [
   [/\p{Script=Cyrillic}/u, spellCyrillic],
   [/\p{Script=Greek}/u, spellGreek],
   [/\p{Script=Armenian}/u, spellArmenian],
@@ -24,8 +24,7 @@ const spellers: [RegExp, (text: string) => string[]][] = [
 ];
 
 const ASCII = /^[\x20-\x7e]*$/;
-const HAS_KEYS =
-  /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Han}ə]/iu;
+const HAS_KEYS = new RegExp(`[${TRANSLITERATED.source}\\p{Script=Han}ə]`, "iv");
 
 /** How many distinct spellings of a name have keys. */
 const MAX_SPELLINGS = 4;
@@ -72,7 +71,7 @@ export function keysOfName(name: string): string[] {
 
 function spellInLatin(text: string): string[] {
   let spellings = [text];
-  for (const [script, spell] of spellers) {
+  for (const [script, spell] of scripts) {
     if (script.test(text)) spellings = spellings.flatMap((spelling) => spell(spelling));
   }
   return spellings;

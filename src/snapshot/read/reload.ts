@@ -101,16 +101,18 @@ export async function openReloadable(given: string | Uint8Array, copyFolder?: st
      * Reads results from the current snapshot, and pauses at each `yield`, so that others can be served.
      * If the snapshot has been replaced in a pause, begins again. Rejects if it has been closed.
      */
-    async search<Results>(read: (data: Snapshot) => Generator<void, Results>): Promise<Results> {
-      let data = snapshot;
-      let steps = read(data);
+    async search<Results>(
+      read: (snapshot: Snapshot) => Generator<void, Results>,
+    ): Promise<Results> {
+      let seen = snapshot;
+      let steps = read(seen);
       for (;;) {
         const { done, value } = steps.next();
         if (done) return value;
         await pause();
-        if (data === snapshot) continue;
-        data = snapshot;
-        steps = read(data);
+        if (seen === snapshot) continue;
+        seen = snapshot;
+        steps = read(seen);
       }
     },
     refused: () => refused,
