@@ -3,7 +3,7 @@
  * Belarusian and Macedonian passports use, except where a key makes no difference anyway. What other
  * countries spell in another way has a table of its own.
  */
-import { replaceBy } from "./table.ts";
+import { replaceBy } from "./alphabets.ts";
 
 const common = `а a б b в v г g д d е e ё e ж zh з z и i й i к k л l м m н n о o п p р r с s т t у u
   ф f х kh ц ts ч ch ш sh щ shch ъ - ы y ь - э e ю iu я ia

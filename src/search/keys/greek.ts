@@ -1,5 +1,5 @@
 /** Names in Greek: as passports spell them, and as people do who write by ear. */
-import { replaceBy } from "./table.ts";
+import { replaceBy } from "./alphabets.ts";
 
 const letters = `α a β v γ g δ d ε e ζ z η i θ th ι i κ k λ l μ m ν n ξ x ο o π p ρ r σ s ς s τ t υ y
   φ f χ h ψ ps ω o`;

@@ -4,7 +4,7 @@
  */
 import { fold, TRANSLITERATED } from "../fold.ts";
 import { wordsIn } from "../words.ts";
-import { spellArmenian, spellGeorgian } from "./caucasian.ts";
+import { spellArmenian, spellGeorgian } from "./alphabets.ts";
 import { spellCyrillic, spellCyrillicInUse } from "./cyrillic.ts";
 import { spellGreek, spellGreekInUse } from "./greek.ts";
 import { spellChinese } from "./han.ts";
