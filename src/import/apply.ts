@@ -17,13 +17,13 @@ import { NameChanges } from "../search/name-index.ts";
 import { parseHeader } from "../snapshot/format/layout.ts";
 import { type Summary, summarizeChanges } from "../snapshot/format/meta.ts";
 import { guard, type WriteReport } from "./guard.ts";
-import { finishRows, nameCompanies } from "./handle-records.ts";
 import { type Ids, openIds } from "./ids.ts";
 import { type LineSource, openLines } from "./line-reader.ts";
 import { describeSnapshot, type OldSnapshot } from "./old-snapshot.ts";
 import type { ApplyOptions } from "./options.ts";
 import { type ReportError, readDataset } from "./read-dataset.ts";
-import { createRowWriter, type Deletion, duplicateId, listTooMany } from "./row-writer.ts";
+import { type Deletion, nameCompanies } from "./references.ts";
+import { createRows, duplicateId } from "./rows.ts";
 import { createSnapshotWriter, replaceByCopy, type SnapshotWriter } from "./snapshot-writer.ts";
 import { dateTakedowns } from "./takedowns.ts";
 
@@ -86,10 +86,11 @@ async function applyTo(
 
 /** Makes the changes of a change file to the rows of a database. */
 function createChangeHandler({ db, builtAtMs }: SnapshotWriter, ids: Ids) {
-  const rows = createRowWriter(db, ids);
+  const rows = createRows(db, ids);
   const names = new NameChanges(db.$client);
   /** The changed records and the positions of their changes, by type and id. */
   const changes = new Map<string, Deletion>();
+  const deletions: Deletion[] = [];
   /** The records that the file deletes and that do not exist. */
   const notFound: WriteReport["notFound"] = [];
 
@@ -109,20 +110,17 @@ function createChangeHandler({ db, builtAtMs }: SnapshotWriter, ids: Ids) {
     const change = { type, id, at };
     changes.set(`${type} ${id}`, change);
     if (type === "user" || type === "company") names.note(type, id);
-    // Users who were written earlier may have become too long.
-    if (type === "achievement") rows.totals.mostUnlocks = "unknown";
 
     const existed = rows.remove(record);
     if (!("deleted" in record)) return rows.add(record, at);
 
     if (!existed) notFound.push({ type, id: ids.inSource(record) });
-    else if (type !== "user") rows.deletions.push(change);
+    else if (type !== "user") deletions.push(change);
     return [];
   }
 
   function finish(report: ReportError): void {
-    finishRows(db, rows, ids, report);
-    for (const error of listTooMany(db)) report(error);
+    rows.finish(report, deletions);
     const companies = JSON.stringify(changed("company"));
     nameCompanies(db, sql`company_id IN (SELECT value FROM json_each(${companies}))`);
   }

@@ -7,15 +7,20 @@
  *
  * | file | the user there |
  * |---|---|
- * | source.ts | a line of NDJSON, or a row that src/tables has turned into the same record: `{"type":"user","id":"3f25…","public":true,"name":" Ann ",…}` |
+ * | files/replace.ts | the snapshot is locked, so that nobody else changes it meanwhile |
+ * | source.ts | the reader that fits the source is opened |
+ * | line-reader.ts, src/tables | a line of NDJSON, or a row that becomes the same record: `{"type":"user","id":"3f25…","public":true,"name":" Ann ",…}` |
+ * | read-dataset.ts | takes the next four steps with each record |
  * | ids.ts | the id map says that `3f25…` is 7 |
  * | clean-record.ts | the name is "Ann" |
- * | row-writer.ts | valid, so a row of the table `user`; a private user is an id in `private_user` |
- * | handle-records.ts | after the last record: the user's company, roles and achievements exist |
+ * | domain/validate-record.ts | has the fields of a user, and they are valid |
+ * | rows.ts | a row of the table `user`; a private user is an id in `private_user` |
+ * | references.ts | after the last record: the user's company, roles and achievements exist |
  * | takedowns.ts | not hidden by `hide` or `apply` in the last hour |
  * | guard.ts | most of those who were public still are, under their names |
  * | search/name-index.ts | found by n-grams of the name |
  * | snapshot-writer.ts | in a file that is complete |
+ * | files/replace.ts | in the snapshot that servers read |
  */
 import { setImmediate } from "node:timers/promises";
 import { sqlite } from "#sqlite";
@@ -28,12 +33,13 @@ import { summarize } from "../snapshot/format/meta.ts";
 import { createIndexes, createSchema } from "../snapshot/format/schema.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { guard, refuseEmpty, type WriteReport } from "./guard.ts";
-import { createSkippingHandler, createStrictHandler } from "./handle-records.ts";
 import { openIds } from "./ids.ts";
 import type { LineSource } from "./line-reader.ts";
 import { readOldSnapshot } from "./old-snapshot.ts";
 import type { ImportOptions } from "./options.ts";
 import { readDataset } from "./read-dataset.ts";
+import { createRows } from "./rows.ts";
+import { createSkippingHandler } from "./skip-invalid.ts";
 import { createSnapshotWriter } from "./snapshot-writer.ts";
 import { findSource, openReader, type Source } from "./source.ts";
 import { holdTakedowns } from "./takedowns.ts";
@@ -88,9 +94,7 @@ async function importInto(
 
   const { db } = writer;
   createSchema(db.$client);
-  const handler = options.skipInvalid
-    ? createSkippingHandler(db, ids)
-    : createStrictHandler(db, ids);
+  const handler = options.skipInvalid ? createSkippingHandler(db, ids) : createRows(db, ids);
   const reading = { ...options, refusesRounded: !options.force };
   const read = await readDataset(reader, handler, ids, builtAtMs, reading);
 
@@ -120,7 +124,7 @@ export async function buildSnapshot(
 
   const { db } = writer;
   createSchema(db.$client);
-  await readDataset(reader, createStrictHandler(db, ids), ids, builtAtMs, { refusesRounded: true });
+  await readDataset(reader, createRows(db, ids), ids, builtAtMs, { refusesRounded: true });
   await buildIndexes(db);
   return writer.toBytes({ ...summarize(db), id_map: ids.addMark() });
 }

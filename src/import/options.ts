@@ -14,7 +14,7 @@ export interface ImportOptions extends TableOptions {
   avatarBase?: string | undefined;
   /** Whether to decode HTML entities in names and descriptions. */
   decodeHtml?: boolean | undefined;
-  /** Whether to skip anything invalid in the dataset; see handle-records.ts. */
+  /** Whether to skip anything invalid in the dataset; see skip-invalid.ts. */
   skipInvalid?: boolean | undefined;
   /** How many errors of each kind to report. Defaults to {@link ERRORS_PER_KIND}. */
   maxErrors?: number | undefined;

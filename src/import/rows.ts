@@ -1,6 +1,8 @@
 /**
- * Writes each record of a dataset as a row. A duplicate id is reported immediately, but a reference
- * to a missing record only after the last record; see handle-records.ts.
+ * Writes the records of a dataset or a change file as rows. A duplicate id is an error immediately.
+ * What only all records together can show is checked after the last one: whether users refer to
+ * records that exist (references.ts), and whether their achievements fit into a response
+ * (long-users.ts).
  */
 import { eq, getTableColumns, getTableName, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
@@ -8,6 +10,7 @@ import type { DatasetLine, FoundError, Position, RecordKey } from "../domain/dat
 import type { PublicUserLine } from "../domain/model.ts";
 import { groupDigits } from "../domain/text.ts";
 import { parseTime } from "../domain/time.ts";
+import { validateRecord } from "../domain/validate-record.ts";
 import { spell } from "../search/fold.ts";
 import { countOf } from "../snapshot/format/meta.ts";
 import {
@@ -20,18 +23,13 @@ import {
 } from "../snapshot/format/schema.ts";
 import { type Database, prepareText } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
+import { reportLongUsers } from "./long-users.ts";
+import type { ReportError } from "./read-dataset.ts";
+import { createReferences, type Deletion } from "./references.ts";
 
 /** Definitions are limited because a server may hold all of them in memory. */
 const MAX_ROLE_DEFINITIONS = 10_000;
 const MAX_ACHIEVEMENT_DEFINITIONS = 100_000;
-
-/** A record that a change deletes, and to which users may still refer. */
-export interface Deletion extends RecordKey {
-  at: Position;
-}
-
-/** How many achievements a user has at most; unknown if the definitions of earlier users change. */
-export type MostUnlocks = number | "unknown";
 
 const limits = {
   role: { table: role, max: MAX_ROLE_DEFINITIONS, name: "roles" },
@@ -44,45 +42,27 @@ const limits = {
 
 const id = sql.placeholder("id");
 
-export type RowWriter = ReturnType<typeof createRowWriter>;
-
-export function createRowWriter(db: Database, ids: Ids) {
+/** Handles records so that every error is final. */
+export function createRows(db: Database, ids: Ids) {
   const inserts = prepareInserts(db);
   const removals = prepareDeletions(db);
-  // The users whose references must be judged. On disk, unlike a TEMP table (see temp_store in
-  // snapshot-writer.ts), because these may be all users.
-  db.$client.exec("CREATE TABLE pending (id INTEGER PRIMARY KEY, at INTEGER)");
-  const pending = db.$client.prepare("INSERT INTO pending VALUES (?, ?)");
-  /** The ids of the roles and achievements read so far. */
-  const known = { role: new Set<number>(), achievement: new Set<number>() };
+  const references = createReferences(db, ids);
   const totals = {
     /** How many achievements the users have unlocked whose rows were added, less those removed. */
     unlocked: 0,
-    mostUnlocks: 0 as MostUnlocks,
+    /** How many a user has at most. Infinite if earlier users may have become too long. */
+    mostUnlocks: 0,
   };
-  /** The records that a change deletes. */
-  const deletions: Deletion[] = [];
 
-  function toRow(record: PublicUserLine) {
-    const { company, achievements = [] } = record;
-    if (totals.mostUnlocks !== "unknown") {
-      totals.mostUnlocks = Math.max(totals.mostUnlocks, achievements.length);
+  /** `first` is the line of another record with the same id, if it is known. */
+  function add(record: DatasetLine, at: Position, first?: number): FoundError[] {
+    const { type, id } = record;
+    if (type === "role" || type === "achievement") {
+      const known = references.known[type];
+      if (known.size >= limits[type].max && !known.has(id)) return [tooMany(type)];
+      known.add(id);
     }
-    return toUserRow(record, company && inserts.findCompany.get(company.id)?.name);
-  }
-
-  function insertUser(record: PublicUserLine, at: Position): boolean {
-    const { id, roles = [], achievements = [] } = record;
-    const row = toRow(record);
-    if (!inserts.user(row)) return false;
-
-    totals.unlocked += achievements.length;
-    const isComplete =
-      (row.company_id === null || row.company_name !== null) &&
-      roles.every((role) => known.role.has(role)) &&
-      achievements.every((unlock) => known.achievement.has(unlock.id));
-    if (!isComplete) pending.run(id, at);
-    return true;
+    return insert(record, at) ? [] : [duplicateId(record, ids, first)];
   }
 
   /** Writes the row for a record. Returns false if its id is already taken. */
@@ -95,8 +75,31 @@ export function createRowWriter(db: Database, ids: Ids) {
       case "company":
         return inserts.company({ ...record, folded: spell(record.name) });
       case "user":
-        return record.public ? insertUser(record, at) : inserts.privateUser(record);
+        return record.public ? insertPublic(record, at) : inserts.privateUser(record);
     }
+  }
+
+  function insertPublic(record: PublicUserLine, at: Position): boolean {
+    const row = toRow(record);
+    if (!inserts.user(row)) return false;
+
+    totals.unlocked += record.achievements?.length ?? 0;
+    references.note(record, row.company_name, at);
+    return true;
+  }
+
+  /** The name of the company is null if the company has not been read yet. */
+  function toRow(record: PublicUserLine): typeof user.$inferSelect {
+    const { company, achievements = [] } = record;
+    totals.mostUnlocks = Math.max(totals.mostUnlocks, achievements.length);
+    return toUserRow(record, company && inserts.findCompany.get(company.id)?.name);
+  }
+
+  /** Returns whether there was such a record. */
+  function remove({ type, id }: RecordKey): boolean {
+    if (type === "achievement") totals.mostUnlocks = Number.POSITIVE_INFINITY;
+    if (type !== "user") return removals[type].run({ id }).changes > 0;
+    return removePublic(id) || removals.privateUser.run({ id }).changes > 0;
   }
 
   function removePublic(id: number): boolean {
@@ -105,38 +108,26 @@ export function createRowWriter(db: Database, ids: Ids) {
     return removed !== undefined;
   }
 
-  /** `first` is the line of another record with the same id, if it is known. */
-  function add(record: DatasetLine, at: Position, first?: number): FoundError[] {
-    const { type, id } = record;
-    if (type === "role" || type === "achievement") {
-      if (known[type].size >= limits[type].max && !known[type].has(id)) return [tooMany(type)];
-      known[type].add(id);
-    }
-    return insert(record, at) ? [] : [duplicateId(record, ids, first)];
+  /** Makes a user private. Returns false if the user was private already. */
+  function hide(id: number): boolean {
+    removePublic(id);
+    return inserts.privateUser({ id });
   }
 
-  return {
-    totals,
-    deletions,
-    toRow,
-    add,
-    /** Returns whether there was such a record. */
-    remove({ type, id }: RecordKey): boolean {
-      if (type !== "user") return removals[type].run({ id }).changes > 0;
-      return removePublic(id) || removals.privateUser.run({ id }).changes > 0;
-    },
-    /** Makes a user private. Returns false if the user was private already. */
-    hide(id: number): boolean {
-      removePublic(id);
-      return inserts.privateUser({ id });
-    },
-  };
+  /** Completes the rows, and reports the errors that can be detected only after the last record. */
+  function finish(report: ReportError, deletions: readonly Deletion[] = []): void {
+    references.finish(report, deletions);
+    reportLongUsers(db, totals.mostUnlocks, report);
+    for (const error of listTooMany(db)) report(error);
+  }
+
+  return { validate: validateRecord, totals, add, toRow, remove, hide, finish };
 }
 
 function toUserRow(
   { id, name, avatar_url, created_at, company, roles = [], achievements = [] }: PublicUserLine,
   companyName: string | null | undefined,
-) {
+): typeof user.$inferSelect {
   const unlocks = achievements
     .map(({ id, tier, unlocked_at }): Unlock => [id, tier, parseTime(unlocked_at) ?? 0])
     .sort(([a, , aTime], [b, , bTime]) => bTime - aTime || a - b);
@@ -161,29 +152,26 @@ function prepareInserts(db: Database) {
     role: prepareInsert(db, role),
     achievement: prepareInsert(db, achievement),
     company: prepareInsert(db, company),
-    user: prepareInsert(db, user, { taken: "private_user" }),
-    privateUser: prepareInsert(db, privateUser, { taken: "user" }),
+    user: prepareInsert(db, user, "private_user"),
+    privateUser: prepareInsert(db, privateUser, "user"),
     findCompany: prepareText(db, companies),
   };
 }
 
 /**
- * Returns a function that adds a row to `table`, or to the table `into` with the same columns, unless
- * its id is taken there or in the table `taken`. Returns whether it was added. With drizzle, a million
- * users take 3 s longer.
+ * Returns a function that adds a row to `table` unless its id is taken there or in the table `taken`.
+ * It returns whether the row was added. With drizzle, a million users take 3 s longer.
  */
-export function prepareInsert<Table extends SQLiteTable>(
-  db: Database,
+function prepareInsert<Table extends SQLiteTable>(
+  { $client }: Database,
   table: Table,
-  names: { into?: string; taken?: string } = {},
+  taken: string = getTableName(table),
 ) {
-  const into = names.into ?? getTableName(table);
-  const taken = names.taken ?? into;
   const columns = Object.keys(getTableColumns(table));
-  const statement = db.$client.prepare(`INSERT INTO ${into} (${columns})
+  const statement = $client.prepare(`INSERT INTO ${getTableName(table)} (${columns})
     SELECT ${columns.map(() => "?")} WHERE NOT EXISTS (SELECT 1 FROM ${taken} WHERE id = ?)
     ON CONFLICT DO NOTHING`);
-  return (row: Table["$inferSelect"]) => {
+  return (row: Table["$inferSelect"]): boolean => {
     const values = columns.map((name) => row[name] as string | number | null);
     return statement.run(...values, row.id as number).changes > 0;
   };
@@ -208,7 +196,7 @@ export function duplicateId(record: RecordKey, ids: Ids, first?: number): FoundE
 }
 
 /** When a change file is applied, the old and new rows together may exceed the limit. */
-export function listTooMany(db: Database): FoundError[] {
+function listTooMany(db: Database): FoundError[] {
   const types = ["role", "achievement"] as const;
   return types.filter((type) => countOf(db, limits[type].table) > limits[type].max).map(tooMany);
 }
