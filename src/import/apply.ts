@@ -19,13 +19,18 @@ import { type Summary, summarizeChanges } from "../snapshot/format/meta.ts";
 import { guard, type WriteReport } from "./guard.ts";
 import { type Ids, openIds } from "./ids.ts";
 import { type LineSource, openLines } from "./line-reader.ts";
-import { describeSnapshot, type OldSnapshot } from "./old-snapshot.ts";
 import type { ApplyOptions } from "./options.ts";
 import { type ReportError, readDataset } from "./read-dataset.ts";
 import { type Deletion, nameCompanies } from "./references.ts";
-import { createRows, duplicateId } from "./rows.ts";
-import { createSnapshotWriter, replaceByCopy, type SnapshotWriter } from "./snapshot-writer.ts";
+import {
+  createSnapshotWriter,
+  describeSnapshot,
+  type OldSnapshot,
+  replaceByCopy,
+  type SnapshotWriter,
+} from "./snapshot-writer.ts";
 import { dateTakedowns } from "./takedowns.ts";
+import { createRows, duplicateId } from "./write-rows.ts";
 
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
@@ -36,19 +41,18 @@ export function applyChanges(
   target: string,
   options: ApplyOptions = {},
 ): Promise<WriteReport> {
-  return replaceByCopy(target, options, async (writer, next) => {
+  return replaceByCopy(target, options, async (writer, old, next) => {
     await using reader = await openLines(changes, options);
-    const { db, builtAtMs } = writer;
-    const old = describeSnapshot(db, target, builtAtMs);
     using ids = await openIds(reader.ids, old, options);
 
     const { read, handler, contents } = await applyTo(writer, reader, ids, old, options);
     const changed = { users: handler.changed("user"), companies: handler.changed("company") };
     // The lines name those whom they rename or make public.
     const allowed = { ...options, allowReveal: true, allowRenames: true };
-    const differences = guard(db, old, contents, allowed, changed);
+    const differences = guard(writer.db, old, contents, allowed, changed);
 
-    const sha256 = await writer.toFile(next, contents, ids);
+    const sha256 = await writer.toFile(next, contents);
+    await ids.commit();
     const { counts, unlocked } = contents;
     const { notFound } = handler;
     return { ...read, counts, unlocked, differences, held: 0, notFound, sha256 };

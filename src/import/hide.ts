@@ -9,7 +9,7 @@
  * |---|---|
  * | files/replace.ts | the lock is taken |
  * | snapshot-writer.ts | the snapshot is copied, and the copy verified and opened |
- * | id-map.ts | a key becomes a number, if the snapshot was made with an id map |
+ * | ids.ts | a key becomes a number, if the snapshot was made with an id map |
  * | hide.ts | the row of the user is deleted, and the id added to `private_user` |
  * | search/name-index.ts | the name is removed from the index |
  * | takedowns.ts | the time is noted, to which imports keep for an hour |
@@ -18,11 +18,12 @@
  * | files/replace.ts | the copy is flushed, and replaces the snapshot |
  */
 import { eq } from "drizzle-orm";
+import { OWN_IDS } from "../domain/dataset.ts";
 import { NameChanges } from "../search/name-index.ts";
-import { type Counts, readMeta, summarizeChanges } from "../snapshot/format/meta.ts";
+import { type Counts, summarizeChanges } from "../snapshot/format/meta.ts";
 import { privateUser, user } from "../snapshot/format/schema.ts";
 import type { Database } from "../sqlite/driver.ts";
-import { findMismatch, type IdMap, openIdMap } from "./id-map.ts";
+import { type Ids, openIds } from "./ids.ts";
 import type { HideOptions } from "./options.ts";
 import { replaceByCopy } from "./snapshot-writer.ts";
 import { dateTakedowns } from "./takedowns.ts";
@@ -52,15 +53,10 @@ export function hideUsers(
   target: string,
   options: HideOptions = {},
 ): Promise<HideReport> {
-  const { idMap, waitMs, onWait } = options;
-  const opening = { readsOnly: true, waitMs, onWait };
-  return replaceByCopy(target, options, async (writer, next) => {
+  return replaceByCopy(target, options, async (writer, old, next) => {
     const { db, builtAtMs } = writer;
-    const meta = readMeta(db);
-    using map = idMap === undefined ? undefined : await openIdMap(idMap, opening);
-    const mismatch = findMismatch(target, meta.id_map, map);
-    if (mismatch !== undefined) throw new Error(mismatch);
-    const found = findUsers(db, given, map, target);
+    using ids = await openIds(OWN_IDS, old, { ...options, readsOnly: true });
+    const found = findUsers(db, given, ids, target);
 
     const users = found.map(({ id }) => id);
     const names = new NameChanges(db.$client);
@@ -75,8 +71,8 @@ export function hideUsers(
     dateTakedowns(db, users, builtAtMs);
 
     const changes = { users, hasAchievement: false, unlocked };
-    const summary = summarizeChanges(db, meta, changes);
-    const sha256 = await writer.toFile(next, { ...summary, id_map: meta.id_map });
+    const summary = summarizeChanges(db, old, changes);
+    const sha256 = await writer.toFile(next, { ...summary, id_map: old.id_map });
     return { sha256, counts: summary.counts, found };
   });
 }
@@ -85,17 +81,16 @@ export function hideUsers(
 function findUsers(
   db: Database,
   names: readonly (number | string)[],
-  map: IdMap | undefined,
+  ids: Ids,
   target: string,
 ): HiddenUser[] {
   const found = new Map<number, HiddenUser>();
   const missing: string[] = [];
   for (const given of names) {
-    const own = typeof given === "number" ? given : undefined;
-    const id = (map ? map.find("user", given) : own) ?? 0;
+    const id = ids.find("user", given) ?? 0;
     const wasPublic = db.select({ id: user.id }).from(user).where(eq(user.id, id)).get();
     const exists = wasPublic ?? db.select().from(privateUser).where(eq(privateUser.id, id)).get();
-    if (!exists) missing.push(describeMissing(given, map));
+    if (!exists) missing.push(describeMissing(given, ids));
     else if (!found.has(id)) found.set(id, { id, given, wasPublic: wasPublic !== undefined });
   }
 
@@ -104,8 +99,10 @@ function findUsers(
 }
 
 /** A page has the number in its address, but the id map finds a user by the key. */
-function describeMissing(given: number | string, map: IdMap | undefined): string {
+function describeMissing(given: number | string, ids: Ids): string {
   const id = Number(given);
-  const key = Number.isSafeInteger(id) ? map?.findKey({ type: "user", id }) : undefined;
-  return key === undefined ? `user ${given}` : `user ${given} (number ${given} has the key ${key})`;
+  const key = Number.isSafeInteger(id) ? ids.inSource({ type: "user", id }) : id;
+  return typeof key === "string"
+    ? `user ${given} (number ${given} has the key ${key})`
+    : `user ${given}`;
 }

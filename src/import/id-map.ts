@@ -177,17 +177,3 @@ function createTables(client: Sqlite, path: string): void {
   for (const type of recordTypes) client.exec(`CREATE TABLE ${type} (${columns("key")})`);
   client.exec(`CREATE TABLE mark (${columns("mark")})`);
 }
-
-/** Returns why a snapshot with this mark was not made with this map, and what to do. */
-export function findMismatch(
-  name: string,
-  mark: string | undefined,
-  map: IdMap | undefined,
-): string | undefined {
-  if (mark === undefined) return map && `${name} was made without an id map; leave out --id-map`;
-  if (map?.hasMark(mark)) return undefined;
-
-  if (!map) return `${name} was made with an id map; give that file with --id-map`;
-  const problem = `${map.path} is not the id map of ${name}`;
-  return `${problem}; give the file that ${name} was made with, and no older copy`;
-}

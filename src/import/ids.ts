@@ -8,11 +8,16 @@
  * A number must never come to mean another person: a takedown would then hide a stranger, and an
  * import would publish the one who asked to be hidden. So the map must have the marks of all numbers.
  */
-import type { RawRecord, RecordKey, SourceIds } from "../domain/dataset.ts";
-import { findMismatch, type IdMap, openIdMap } from "./id-map.ts";
-import type { OldSnapshot } from "./old-snapshot.ts";
+import type { RawRecord, RecordKey, RecordType, SourceIds } from "../domain/dataset.ts";
+import { type IdMap, openIdMap } from "./id-map.ts";
 import type { ImportOptions } from "./options.ts";
+import type { OldSnapshot } from "./snapshot-writer.ts";
 import { HIDE_ELSEWHERE } from "./takedowns.ts";
+
+interface IdsOptions extends Pick<ImportOptions, "idMap" | "force" | "waitMs" | "onWait"> {
+  /** Whether ids are only looked up, which another command that adds keys does not prevent. */
+  readsOnly?: boolean;
+}
 
 export type Ids = Awaited<ReturnType<typeof openIds>>;
 
@@ -20,9 +25,9 @@ export type Ids = Awaited<ReturnType<typeof openIds>>;
 export async function openIds(
   source: SourceIds,
   old: OldSnapshot | undefined,
-  { idMap, force, waitMs, onWait }: ImportOptions,
+  { idMap, force, ...opening }: IdsOptions,
 ) {
-  const map = idMap === undefined ? undefined : await openIdMap(idMap, { waitMs, onWait });
+  const map = idMap === undefined ? undefined : await openIdMap(idMap, opening);
   const close = () => map?.[Symbol.dispose]();
   try {
     refuseOthers(source, old, map, force);
@@ -42,6 +47,11 @@ export async function openIds(
   return {
     /** Adds a mark for new keys to the map. Returns the mark for the snapshot that is written. */
     addMark: (): string | undefined => givenMark ?? translator?.addMark(),
+    /** Returns the id in the snapshot of a record that an operator names, if it can have one. */
+    find(type: RecordType, given: string | number): number | undefined {
+      if (translator) return translator.find(type, given);
+      return typeof given === "number" ? given : undefined;
+    },
     /** Replaces the keys in a record of the source by numbers. */
     translate: (record: RawRecord): void => translator?.translate(record),
     /** Returns the id of a record as its source has it, for messages. */
@@ -83,4 +93,18 @@ function findConflict(
 
   const cure = "choose another --to, or give the id map of both with --id-map";
   return `the numbers in the dataset are not those in ${old.name}; ${cure}`;
+}
+
+/** Returns why a snapshot with this mark was not made with this map, and what to do. */
+function findMismatch(
+  name: string,
+  mark: string | undefined,
+  map: IdMap | undefined,
+): string | undefined {
+  if (mark === undefined) return map && `${name} was made without an id map; leave out --id-map`;
+  if (map?.hasMark(mark)) return undefined;
+
+  if (!map) return `${name} was made with an id map; give that file with --id-map`;
+  const problem = `${map.path} is not the id map of ${name}`;
+  return `${problem}; give the file that ${name} was made with, and no older copy`;
 }

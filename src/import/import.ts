@@ -14,7 +14,7 @@
  * | ids.ts | the id map says that `3f25…` is 7 |
  * | clean-record.ts | the name is "Ann" |
  * | domain/validate-record.ts | has the fields of a user, and they are valid |
- * | rows.ts | a row of the table `user`; a private user is an id in `private_user` |
+ * | write-rows.ts | a row of the table `user`; a private user is an id in `private_user` |
  * | references.ts | after the last record: the user's company, roles and achievements exist |
  * | takedowns.ts | not hidden by `hide` or `apply` in the last hour |
  * | guard.ts | most of those who were public still are, under their names |
@@ -30,19 +30,18 @@ import { naming, TEMPORARY_DATABASE } from "../files/errors.ts";
 import { replaceLocked } from "../files/replace.ts";
 import { buildNameIndex } from "../search/name-index.ts";
 import { summarize } from "../snapshot/format/meta.ts";
-import { createIndexes, createSchema } from "../snapshot/format/schema.ts";
+import { createIndexes } from "../snapshot/format/schema.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { guard, refuseEmpty, type WriteReport } from "./guard.ts";
 import { openIds } from "./ids.ts";
 import type { LineSource } from "./line-reader.ts";
-import { readOldSnapshot } from "./old-snapshot.ts";
 import type { ImportOptions } from "./options.ts";
 import { readDataset } from "./read-dataset.ts";
-import { createRows } from "./rows.ts";
 import { createSkippingHandler } from "./skip-invalid.ts";
-import { createSnapshotWriter } from "./snapshot-writer.ts";
+import { createSnapshotWriter, readOldSnapshot } from "./snapshot-writer.ts";
 import { findSource, openReader, type Source } from "./source.ts";
 import { holdTakedowns } from "./takedowns.ts";
+import { createRows } from "./write-rows.ts";
 
 /**
  * Imports a dataset into the snapshot file `target`, which stays unchanged if the import fails. Only
@@ -93,7 +92,6 @@ async function importInto(
   using writer = createSnapshotWriter(empty, { builtAtMs, isNew: true, old: old?.path });
 
   const { db } = writer;
-  createSchema(db.$client);
   const handler = options.skipInvalid ? createSkippingHandler(db, ids) : createRows(db, ids);
   const reading = { ...options, refusesRounded: !options.force };
   const read = await readDataset(reader, handler, ids, builtAtMs, reading);
@@ -109,7 +107,8 @@ async function importInto(
   // Before the indexes, which take long, because the id map may be on a full disk.
   const id_map = ids.addMark();
   await buildIndexes(db, (users) => options.onIndexed?.(users / counts.public_users));
-  const sha256 = await writer.toFile(next, { ...summary, id_map }, ids);
+  const sha256 = await writer.toFile(next, { ...summary, id_map });
+  await ids.commit();
   return { ...report, sha256 };
 }
 
@@ -123,7 +122,6 @@ export async function buildSnapshot(
   using writer = createSnapshotWriter(sqlite.openMemory(), { builtAtMs, isNew: true });
 
   const { db } = writer;
-  createSchema(db.$client);
   await readDataset(reader, createRows(db, ids), ids, builtAtMs, { refusesRounded: true });
   await buildIndexes(db);
   return writer.toBytes({ ...summarize(db), id_map: ids.addMark() });

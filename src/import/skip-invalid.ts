@@ -28,7 +28,7 @@ import type { Ids } from "./ids.ts";
 import { listLongUsers, type UserUnlocks } from "./long-users.ts";
 import type { ReportError } from "./read-dataset.ts";
 import { missingOf } from "./references.ts";
-import { createRows } from "./rows.ts";
+import { createRows } from "./write-rows.ts";
 
 export function createSkippingHandler(db: Database, ids: Ids) {
   const rows = createRows(db, ids);

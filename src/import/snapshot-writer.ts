@@ -1,6 +1,7 @@
 /**
  * Owns the database of a snapshot that is being written, and the order in which it is finished.
- * Nothing needs to be durable before that, because the database is discarded after a crash.
+ * Nothing needs to be durable before that, because the database is discarded after a crash. Also reads
+ * what a command must know of the snapshot that it replaces.
  */
 import { existsSync } from "node:fs";
 import { access, chmod, constants, copyFile, stat } from "node:fs/promises";
@@ -9,16 +10,34 @@ import { sqlite } from "#sqlite";
 import { formatTime } from "../domain/time.ts";
 import { version } from "../domain/version.ts";
 import { copyIfSpace } from "../files/bytes.ts";
-import { hasLockFile, type Paths, type ReplaceOptions, replaceLocked } from "../files/replace.ts";
-import { toSnapshotError } from "../snapshot/format/layout.ts";
-import { type Meta, writeMeta } from "../snapshot/format/meta.ts";
-import { checkSnapshot, verifyFile } from "../snapshot/format/open.ts";
+import {
+  findFile,
+  hasLockFile,
+  type Paths,
+  type ReplaceOptions,
+  replaceLocked,
+} from "../files/replace.ts";
+import { isSnapshot, SnapshotError, toSnapshotError } from "../snapshot/format/layout.ts";
+import { type Meta, readMeta, writeMeta } from "../snapshot/format/meta.ts";
+import { checkSnapshot, openInPlace, verifyFile } from "../snapshot/format/open.ts";
+import { createSchema } from "../snapshot/format/schema.ts";
 import { PAGE_BYTES, sealBytes, sealFile } from "../snapshot/format/seal.ts";
 import type { Database } from "../sqlite/driver.ts";
-import type { Ids } from "./ids.ts";
+import type { ImportOptions } from "./options.ts";
+import { hasTakedowns } from "./takedowns.ts";
 
 /** If fewer pages are free, a change leaves the other blocks as they are. */
 const MAX_FREE_SHARE = 1 / 8;
+
+/** The snapshot that will be replaced. */
+export interface OldSnapshot extends Meta {
+  /** The path as the command was given it, for messages. */
+  name: string;
+  /** Whether the takedowns in it are held. */
+  hasTakedowns: boolean;
+  /** The file; undefined for one that has been opened already. */
+  path?: string;
+}
 
 interface WriterOptions {
   builtAtMs: number;
@@ -44,6 +63,7 @@ export function createSnapshotWriter(db: Database, { builtAtMs, isNew, old }: Wr
   $client.exec("PRAGMA secure_delete = ON");
   if (old !== undefined) db.run(sql`ATTACH ${old} AS old`);
   $client.exec("BEGIN");
+  if (isNew) createSchema($client);
 
   function close(): void {
     if (isOpen) $client.close();
@@ -70,10 +90,10 @@ export function createSnapshotWriter(db: Database, { builtAtMs, isNew, old }: Wr
     builtAtMs,
 
     /**
-     * Makes the database, whose rows and indexes are complete, the snapshot `next`. A copy is there already.
-     * Returns the checksum. Commits the id map, so that no id is lost that the snapshot will serve.
+     * Makes the database, whose rows and indexes are complete, the snapshot `next`, and returns the
+     * checksum. If the database is a copy of the old snapshot, it is that file already.
      */
-    async toFile(next: string, contents: Contents, ids?: Ids): Promise<string> {
+    async toFile(next: string, contents: Contents): Promise<string> {
       finish(contents);
       // Copies rows, not pages, so free pages are left behind.
       const compact = isNew ? next : `${next}.compact`;
@@ -84,7 +104,6 @@ export function createSnapshotWriter(db: Database, { builtAtMs, isNew, old }: Wr
       const sha256 = await sealFile(next);
       // Detects bugs in how a snapshot is built. A takedown does not wait for SQLite's own checks.
       await (isNew ? checkSnapshot(next) : verifyFile(next));
-      await ids?.commit();
       return sha256;
     },
 
@@ -103,7 +122,7 @@ export function createSnapshotWriter(db: Database, { builtAtMs, isNew, old }: Wr
 export async function replaceByCopy<T>(
   target: string,
   options: ReplaceOptions & { builtAtMs?: number | undefined },
-  change: (writer: SnapshotWriter, next: string) => Promise<T>,
+  change: (writer: SnapshotWriter, old: OldSnapshot, next: string) => Promise<T>,
 ): Promise<T> {
   const { builtAtMs = Date.now() } = options;
   const fail = (error: unknown) => {
@@ -121,7 +140,54 @@ export async function replaceByCopy<T>(
     await verifyFile(next).catch(fail);
     const db = sqlite.openWritable(next);
     using writer = createSnapshotWriter(db, { builtAtMs, isNew: false, old });
-    return await change(writer, next);
+    return await change(writer, describeSnapshot(db, target, builtAtMs), next);
   };
   return await replaceLocked(target, write, options);
+}
+
+/**
+ * Reads the snapshot at `name`, if there is one. Throws if the file is something else or is damaged, because an import
+ * could then undo takedowns. With `force`, such a file is treated as missing.
+ */
+export async function readOldSnapshot(
+  name: string,
+  nowMs: number,
+  { force, holdMs }: ImportOptions,
+): Promise<OldSnapshot | undefined> {
+  const path = findFile(name);
+  if (!existsSync(path)) return undefined;
+  if (!isSnapshot(path)) {
+    if (force) return undefined;
+    throw new Error(notOverwritten(name, "a Roadbook snapshot"));
+  }
+
+  try {
+    const { db } = await openInPlace(path);
+    try {
+      return { ...describeSnapshot(db, name, nowMs, holdMs), path };
+    } finally {
+      db.$client.close();
+    }
+  } catch (error) {
+    const named = toSnapshotError(name, error);
+    if (!(named instanceof SnapshotError)) throw named;
+    if (force) return undefined;
+    const advice = "restore it, or import with --force, which forgets its takedowns";
+    throw new Error(`${named.message}; ${advice}`);
+  }
+}
+
+/** Describes a snapshot, whose bytes have been verified, before anything in it is changed. */
+export function describeSnapshot(
+  db: Database,
+  name: string,
+  nowMs: number,
+  holdMs?: number,
+): OldSnapshot {
+  return { ...readMeta(db), name, hasTakedowns: hasTakedowns(db, { nowMs, holdMs }) };
+}
+
+/** `what` is the kind of file that the command writes, such as "a Roadbook snapshot". */
+export function notOverwritten(target: string, what: string): string {
+  return `${target} exists and is not ${what}; choose another --to, or overwrite it with --force`;
 }

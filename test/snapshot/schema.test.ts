@@ -86,7 +86,7 @@ test("an import fills every column, and an export has what was in it", async () 
   const db = await openDataset();
   const [row = {}] = db.$client.prepare<Record<string, unknown>>("SELECT * FROM user").all();
   const empty = Object.keys(row).filter((column) => row[column] === null);
-  const advice = "write it in src/import/rows.ts, and add it to the dataset above";
+  const advice = "write it in src/import/write-rows.ts, and add it to the dataset above";
   expect(empty.map((column) => `user.${column} is NULL: ${advice}`)).toEqual([]);
 
   // If this fails, src/snapshot/format/records.ts drops what import has stored.
