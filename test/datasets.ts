@@ -92,9 +92,9 @@ export async function makeSnapshot(from: Iterable<object> | string = community):
 
 /** Runs SQL on a snapshot and then gives the file a correct checksum. */
 export async function runSql(path: string, sql: string): Promise<void> {
-  const db = sqlite.openWritable(path).$client;
-  db.exec(sql);
-  db.close();
+  const client = sqlite.openWritable(path).$client;
+  client.exec(sql);
+  client.close();
   await sealFile(path);
 }
 

@@ -97,8 +97,8 @@ async function searchSimilar(title: string, alike: SimilarNames, isQuick: boolea
   for (const _ of buildNameIndex(writable, kind));
   writable.exec("COMMIT");
   writable.close();
-  const db = sqlite.openImmutable(path).$client;
-  const find = openSearch(db, kind);
+  const client = sqlite.openImmutable(path).$client;
+  const find = openSearch(client, kind);
   const like = openLike(path, kind);
   for (const query of [...queries, ...worst]) {
     const searches: number[] = [];
@@ -113,5 +113,5 @@ async function searchSimilar(title: string, alike: SimilarNames, isQuick: boolea
     console.log(`${ratio.padStart(7)}  ${figures}  ${title}: ${JSON.stringify(text)}${note}`);
   }
   await like.close();
-  db.close();
+  client.close();
 }

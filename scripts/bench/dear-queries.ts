@@ -24,10 +24,10 @@ export async function findDearQueries(
   kind: NameKind,
   { isQuick }: Options,
 ): Promise<void> {
-  const db = (await openInPlace(snapshot, true)).db.$client;
-  const names = new NameSearch(db, kind);
+  const client = (await openInPlace(snapshot, true)).db.$client;
+  const names = new NameSearch(client, kind);
   const random = new Random(1);
-  const draw = createQueries(listCommon(db, kind), random);
+  const draw = createQueries(listCommon(client, kind), random);
   const costs = new Map<string, number>();
 
   /** As on a page, which offers names if nothing is found. */
@@ -74,12 +74,12 @@ export async function findDearQueries(
     const figures = `${format(longest)} ms in one tick, ${format(total)} in all`;
     console.log(`${figures}  ${kind}: ${JSON.stringify(query)}`);
   }
-  db.close();
+  client.close();
 }
 
 /** Returns the n-grams without marks that many names have, most names first. */
-function listCommon(db: Sqlite, kind: NameKind): string[] {
-  const common = db.prepare<{ ngram: string }>(
+function listCommon(client: Sqlite, kind: NameKind): string[] {
+  const common = client.prepare<{ ngram: string }>(
     `SELECT ngram FROM ${kind}_common ORDER BY counted DESC`,
   );
   return common

@@ -54,10 +54,10 @@ export async function benchSearch(options: Options): Promise<void> {
   const roadbook = await openRoadbook(["--snapshot", snapshot, "--search-limit", "0"]);
   const floor = await openFloor(roadbook, Object.values(kinds).flat().map(searchPath));
   // Mapped into memory, as a server opens its private copy.
-  const db = (await openInPlace(snapshot, true)).db.$client;
+  const client = (await openInPlace(snapshot, true)).db.$client;
   const index: Finder = {
-    find: openSearch(db),
-    close: () => db.close(),
+    find: openSearch(client),
+    close: () => client.close(),
   };
   const finders: Record<string, Finder> = {
     [ROADBOOK]: await openHttp(roadbook.origin),

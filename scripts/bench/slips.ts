@@ -16,11 +16,11 @@ const WORST = 5;
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 
 export async function benchSlips({ users, isQuick }: Options): Promise<void> {
-  const db = (await openInPlace(await buildSnapshot(users), true)).db.$client;
-  const searches = [new NameSearch(db, "user"), new NameSearch(db, "company")];
+  const client = (await openInPlace(await buildSnapshot(users), true)).db.$client;
+  const searches = [new NameSearch(client, "user"), new NameSearch(client, "company")];
   const random = new Random(5);
-  const findName = db.prepare<{ folded: string }>("SELECT folded FROM user WHERE id = ?");
-  const names = db
+  const findName = client.prepare<{ folded: string }>("SELECT folded FROM user WHERE id = ?");
+  const names = client
     .prepare<{ name: string }>("SELECT name FROM user WHERE id % 97 = 3")
     .all()
     .map(({ name }) => fold(name));
@@ -67,5 +67,5 @@ export async function benchSlips({ users, isQuick }: Options): Promise<void> {
     return `${query} ${format(Math.min(...times))}`;
   });
   console.log(`The dearest, ms: ${worst.join(", ")}`);
-  db.close();
+  client.close();
 }

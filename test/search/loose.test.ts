@@ -76,11 +76,11 @@ describe("a loose match", () => {
   });
 
   test("ends when a name is changed or removed", () => {
-    const { db, find } = openNames(["Григорій", "Йосип"]);
-    const changes = new NameChanges(db);
+    const { client, find } = openNames(["Григорій", "Йосип"]);
+    const changes = new NameChanges(client);
     changes.note("user", 1);
     changes.note("user", 2);
-    db.exec(
+    client.exec(
       "UPDATE user SET name = 'Ben', folded = 'ben' WHERE id = 1; DELETE FROM user WHERE id = 2",
     );
     changes.finish();

@@ -18,10 +18,10 @@ type Search = (query: string) => number[];
 const SLICE_NAMES = 50;
 
 /** Gives some records, by id, another name, or removes them. */
-function change(db: Sqlite, kind: NameKind, names: Map<number, string | undefined>): void {
-  const changes = new NameChanges(db);
-  const setName = db.prepare(`UPDATE ${kind} SET name = ?, folded = ? WHERE id = ?`);
-  const remove = db.prepare(`DELETE FROM ${kind} WHERE id = ?`);
+function change(client: Sqlite, kind: NameKind, names: Map<number, string | undefined>): void {
+  const changes = new NameChanges(client);
+  const setName = client.prepare(`UPDATE ${kind} SET name = ?, folded = ? WHERE id = ?`);
+  const remove = client.prepare(`DELETE FROM ${kind} WHERE id = ?`);
   for (const [id, name] of names) {
     changes.note(kind, id);
     if (name === undefined) remove.run(id);
@@ -139,7 +139,7 @@ describe("a search", () => {
   test("finds the same names as a full scan after several changes", () => {
     fc.assert(
       fc.property(community, ({ kind, names, queries }) => {
-        const { db, find, close } = openNames(names, kind);
+        const { client, find, close } = openNames(names, kind);
         const changed: (string | undefined)[] = [...names];
         for (let round = 0; round < 20; round++) {
           const at = (7 * round) % 40;
@@ -149,7 +149,7 @@ describe("a search", () => {
             // A record that has been removed is not there to be renamed.
             step.set(index + 1, changed[index]);
           }
-          change(db, kind, step);
+          change(client, kind, step);
           if (round % 5 === 4) expectSame(find, changed, queries, kind);
         }
         close();
@@ -162,8 +162,8 @@ describe("a search", () => {
     let pauses = 0;
     fc.assert(
       fc.property(community, ({ kind, names, queries }) => {
-        const { db, close } = openNames(names, kind, SLICE_NAMES);
-        const search = new NameSearch(db, kind, names.length);
+        const { client, close } = openNames(names, kind, SLICE_NAMES);
+        const search = new NameSearch(client, kind, names.length);
         const find: Search = (query) => {
           const steps = search.find(normalizeQuery(query));
           for (; ; pauses++) {
@@ -174,7 +174,7 @@ describe("a search", () => {
         const words = queries.map((query, at) => `${query} ${queries.at(at - 1)}`);
         expectSame(find, names, words, kind);
         const changed = names.map((name, at) => (at % 2 ? names.at(at - 2) : name));
-        change(db, kind, new Map(changed.map((name, at) => [at + 1, name])));
+        change(client, kind, new Map(changed.map((name, at) => [at + 1, name])));
         expectSame(find, changed, words, kind);
         close();
       }),
@@ -185,12 +185,12 @@ describe("a search", () => {
 
   test("leaves no trace of removed names, also where it could pause", () => {
     const names = Array.from({ length: 100 }, (_, at) => `driver ${at}`);
-    const { db, close } = openNames(names, "user", SLICE_NAMES);
-    const listed = db.prepare(
+    const { client, close } = openNames(names, "user", SLICE_NAMES);
+    const listed = client.prepare(
       `SELECT rowid & 0xffffffff AS id FROM user_ngram WHERE user_ngram MATCH '${SLICE}'`,
     );
     expect(listed.all()).toEqual([{ id: 1 }, { id: 51 }]);
-    change(db, "user", new Map(names.map((_, at) => [at + 1, undefined])));
+    change(client, "user", new Map(names.map((_, at) => [at + 1, undefined])));
     expect(listed.all()).toEqual([]);
     close();
   });
@@ -199,8 +199,8 @@ describe("a search", () => {
     "finds the same names as a full scan when thousands are similar: %s",
     (_, { kind, count, name, queries, worst = [] }) => {
       const names = Array.from({ length: Math.min(500, count / 16) }, (_, at) => name(at));
-      const { db, close } = openNames(names, kind);
-      expectSame(openSearch(db, kind), names, [...queries, ...worst], kind);
+      const { client, close } = openNames(names, kind);
+      expectSame(openSearch(client, kind), names, [...queries, ...worst], kind);
       close();
     },
   );
@@ -233,10 +233,10 @@ describe("a search", () => {
     const words = ["san", "ans", "nsa", "сан", "papa", "παπα"];
     const drivers = Array.from({ length: 7200 }, (_, at) => `${words[at % 6]} driver ${at}`);
     const names = [...drivers, "Papapas", "Παπάπας"];
-    const { db, find, close } = openNames(names);
-    if (!(db instanceof DatabaseSync)) throw new TypeError("expected node:sqlite");
+    const { client, find, close } = openNames(names);
+    if (!(client instanceof DatabaseSync)) throw new TypeError("expected node:sqlite");
     let compared = 0;
-    db.function("instr", (name, text) => {
+    client.function("instr", (name, text) => {
       compared++;
       return Number(String(name).includes(String(text)));
     });
@@ -253,10 +253,10 @@ describe("a search", () => {
   });
 
   test("compiles its statements once, whatever the query", () => {
-    const { db, find, close } = openNames(["Anna Nowak", "Hanna", "Ben"]);
+    const { client, find, close } = openNames(["Anna Nowak", "Hanna", "Ben"]);
     let compilations = 0;
-    if (!(db instanceof DatabaseSync)) throw new TypeError("expected node:sqlite");
-    db.setAuthorizer((action, table) => {
+    if (!(client instanceof DatabaseSync)) throw new TypeError("expected node:sqlite");
+    client.setAuthorizer((action, table) => {
       if (action === constants.SQLITE_READ && table === "user_ngram") compilations++;
       return constants.SQLITE_OK;
     });

@@ -25,15 +25,15 @@ export const membersOf = (index: number) => (index * 7919) % 600;
 
 /** Adds `count` users or companies with the ids 1, 2, 3 and so on. */
 export function fillNames(
-  db: Sqlite,
+  client: Sqlite,
   { kind, name }: Pick<SimilarNames, "kind" | "name">,
   count: number,
 ): void {
-  const addUser = db.prepare(
+  const addUser = client.prepare(
     `INSERT INTO user (id, name, folded, roles, created_at, achievements)
       VALUES (?, ?, ?, '[]', 0, '[]')`,
   );
-  const addCompany = db.prepare(
+  const addCompany = client.prepare(
     "INSERT INTO company (id, name, folded, member_count) VALUES (?, ?, ?, ?)",
   );
   for (let at = 0; at < count; at++) {
@@ -44,18 +44,18 @@ export function fillNames(
   }
 }
 
-export function openSearch(db: Sqlite, kind: NameKind = "user") {
-  const search = new NameSearch(db, kind);
+export function openSearch(client: Sqlite, kind: NameKind = "user") {
+  const search = new NameSearch(client, kind);
   return (query: string) => finish(search.find(normalizeQuery(query)));
 }
 
 /** The default of `sliceNames` is that of an import. */
 export function openNames(names: string[], kind: NameKind = "user", sliceNames?: number) {
-  const db = sqlite.openMemory().$client;
-  createSchema(db);
-  fillNames(db, { kind, name: (at) => names[at] ?? "" }, names.length);
-  for (const each of nameKinds) for (const _ of buildNameIndex(db, each, sliceNames));
-  return { db, find: openSearch(db, kind), close: () => db.close() };
+  const client = sqlite.openMemory().$client;
+  createSchema(client);
+  fillNames(client, { kind, name: (at) => names[at] ?? "" }, names.length);
+  for (const each of nameKinds) for (const _ of buildNameIndex(client, each, sliceNames));
+  return { client, find: openSearch(client, kind), close: () => client.close() };
 }
 
 const number = (at: number) => String(at).padStart(6, "0");

@@ -68,8 +68,8 @@ test("names are offered if they are among the first 500 companies with the same 
   const offersWith = (others: number) => {
     // The first company has no members, and is the last in the order of results.
     const names = ["Jens", ...Array.from({ length: others }, (_, at) => `Jens Transport ${at}`)];
-    const { db, close } = openNames(names, "company");
-    const offered = new NameSearch(db, "company").listSimilar("jems");
+    const { client, close } = openNames(names, "company");
+    const offered = new NameSearch(client, "company").listSimilar("jems");
     close();
     return offered;
   };

@@ -45,13 +45,14 @@ const drivers = [
 ] as const;
 
 test.each(drivers)("%s can write rows while it iterates over other rows", (_, driver) => {
-  const db = driver.openWritable(join(temporaryFolder(), "db")).$client;
-  db.exec("CREATE TABLE one (id INTEGER); CREATE TABLE other (id INTEGER)");
-  db.exec("INSERT INTO one VALUES (1), (2), (3)");
-  const insert = db.prepare("INSERT INTO other VALUES (?)");
-  for (const { id } of db.prepare<{ id: number }>("SELECT id FROM one").iterate()) insert.run(id);
-  expect(db.prepare("SELECT id FROM other").all()).toEqual([{ id: 1 }, { id: 2 }, { id: 3 }]);
-  db.close();
+  const client = driver.openWritable(join(temporaryFolder(), "db")).$client;
+  client.exec("CREATE TABLE one (id INTEGER); CREATE TABLE other (id INTEGER)");
+  client.exec("INSERT INTO one VALUES (1), (2), (3)");
+  const insert = client.prepare("INSERT INTO other VALUES (?)");
+  for (const { id } of client.prepare<{ id: number }>("SELECT id FROM one").iterate())
+    insert.run(id);
+  expect(client.prepare("SELECT id FROM other").all()).toEqual([{ id: 1 }, { id: 2 }, { id: 3 }]);
+  client.close();
 });
 
 test("a query whose values only drizzle knows is not prepared without it", () => {

@@ -143,12 +143,12 @@ test("an export closes its snapshot when it is read, or disposed of", async () =
 
 test("an export that cannot read all of its snapshot names it", async () => {
   const path = await makeSnapshot();
-  const db = sqlite.openWritable(path).$client;
+  const client = sqlite.openWritable(path).$client;
   const query =
     "SELECT rootpage, page_size FROM sqlite_schema, pragma_page_size WHERE name = 'role'";
   const { rootpage = 0, page_size = 0 } =
-    db.prepare<{ rootpage: number; page_size: number }>(query).get() ?? {};
-  db.close();
+    client.prepare<{ rootpage: number; page_size: number }>(query).get() ?? {};
+  client.close();
   const bytes = readFileSync(path);
   writeFileSync(path, bytes.fill(0xff, (rootpage - 1) * page_size, rootpage * page_size));
   await sealFile(path);
