@@ -169,7 +169,7 @@ export async function openRoadbook(
   const refused = (): string | undefined => reloadable.refused()?.reason ?? remote?.refused();
 
   const { createMountable, handler } = createApp({
-    publicUrl,
+    ...values,
     isHttpsOnly: values.isHttpsOnly ?? false,
     basePath: values.basePath ?? (publicUrl ? new URL(publicUrl).pathname.replace(/\/$/, "") : ""),
     cacheMaxAgeSeconds: Math.floor(values.cacheMaxAge / 1000),
@@ -181,13 +181,10 @@ export async function openRoadbook(
     remoteStatus: () => remote?.status?.(),
     closed,
     clients: clientsOf(values),
-    defaultPeer: values.defaultPeer,
-    onSharedBudget: values.onSharedBudget,
     limiter,
     unixClock,
     faultHooks: injector ? [injector.inject] : [],
     onBug: createReporter(values),
-    onResponse: values.onResponse,
   });
   const mountable = lazy(createMountable);
 
@@ -262,21 +259,10 @@ function createReporter({ onBug = (error: unknown) => console.error(error) }: Ro
 }
 
 async function openPages(values: RoadbookSettings): Promise<Pages> {
-  // One by one, because other values, such as the URL of a store, may have a password.
   return {
-    title: values.title,
-    people: values.people,
+    ...values,
     featured: readFeatured(values.featured),
-    accent: values.accent,
     logo: values.logo === undefined ? undefined : await readLogo(values.logo),
-    language: values.language,
-    kiosk: values.kiosk,
-    kioskIdle: values.kioskIdle,
-    allowIndexing: values.allowIndexing,
-    links: values.links,
-    driverLink: values.driverLink,
-    companyLink: values.companyLink,
-    icons: values.icons,
     assets: await pageAssets(),
   };
 }

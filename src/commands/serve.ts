@@ -115,7 +115,9 @@ async function listUnknownVariables(commands: Commands): Promise<string[]> {
 
 /** Serves until a signal. Then, or if a step fails, closes what it has opened, the last first. */
 async function serve(values: ServeValues, log: Log): Promise<void> {
-  const { snapshot, data, faults, adminPort, adminHost, tlsCert: cert, tlsKey: key } = values;
+  // The URLs of a snapshot and of a store may have passwords, so only their clients get them.
+  const { snapshot, rateLimitStore, ...others } = values;
+  const { data, faults, adminPort, adminHost, tlsCert: cert, tlsKey: key } = values;
   // What most servers do without is imported only if needed, because it would slow down the start.
   using certificate =
     cert && key
@@ -129,9 +131,9 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
   const source = remote ?? imported;
   const file = source?.path ?? (typeof snapshot === "string" ? snapshot : await demoSnapshot());
 
-  using limiter = await openLimiter(values, storeOf(values, log));
+  using limiter = await openLimiter(values, storeOf(rateLimitStore, log));
   const options = {
-    ...values,
+    ...others,
     page: !values.noPage,
     isHttpsOnly: cert !== undefined && /^https:/.test(values.publicUrl ?? ""),
     // Nobody shares a budget if nothing is counted.
@@ -219,7 +221,7 @@ async function openImported(data: string, log: Logger): Promise<ImportedData> {
   return endOnSignal(() => openData(data, log), { signals: STOPPING });
 }
 
-function storeOf({ rateLimitStore: url }: ServeValues, log: Logger): StoreOptions | undefined {
+function storeOf(url: ServeValues["rateLimitStore"], log: Logger): StoreOptions | undefined {
   if (url === undefined) return undefined;
   return {
     url,
