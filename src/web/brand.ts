@@ -4,7 +4,7 @@ import a11yPlugin from "colord/plugins/a11y";
 import mixPlugin from "colord/plugins/mix";
 import { InvalidValue } from "../domain/invalid-value.ts";
 import type { Language } from "../domain/languages.ts";
-import { hash } from "../files/bytes.ts";
+import { versioned } from "./page.ts";
 
 extend([a11yPlugin, mixPlugin]);
 
@@ -142,7 +142,7 @@ export function parseLogo(bytes: Uint8Array): Logo {
 }
 
 function logoOf(bytes: Uint8Array, kind: string, type: string): Logo {
-  const file = `logo-${hash("SHA256", bytes, "hex").slice(0, 12)}.${kind}`;
+  const file = versioned("logo", bytes, kind);
   // Copies the bytes, because the caller might change them after clients have cached the file.
   return { file, type, bytes: bytes.slice() };
 }

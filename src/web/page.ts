@@ -10,6 +10,7 @@ import type {
   User,
   UserSearchResult,
 } from "../domain/model.ts";
+import { hash } from "../files/bytes.ts";
 
 /** The reference of the API, the OpenAPI document that it shows, and its script. */
 export const DOCS_PATH = "/docs";
@@ -31,6 +32,10 @@ export const companyPath = <Id extends number | string>(id: Id) =>
 
 /** The path of a script, a style sheet or a logo. */
 export const assetPath = <File extends string>(file: File) => `/assets/${file}` as const;
+
+/** The name of a file that changes with its content, because browsers keep such a file for a year. */
+export const versioned = (name: string, content: string | Uint8Array, ending: string) =>
+  `${name}-${hash("SHA256", content, "hex").slice(0, 12)}.${ending}`;
 
 /** The path of the drawing of an achievement. */
 export const iconPath = <File extends string>(file: File) => `/icons/${file}` as const;

@@ -2,7 +2,6 @@
 import { setImmediate as nextTick } from "node:timers/promises";
 import { Elysia, NotFoundError } from "elysia";
 import { Once } from "../../domain/once.ts";
-import { hash } from "../../files/bytes.ts";
 import type { Snapshot } from "../../snapshot/read/reload.ts";
 import { DEFAULT_ACCENT, styleOf } from "../../web/brand.ts";
 import { drawAvatar, drawBadge, drawFavicon } from "../../web/drawings.ts";
@@ -14,6 +13,7 @@ import {
   FAVICON_PATH,
   iconPath,
   SITEMAP_PATH,
+  versioned,
 } from "../../web/page.ts";
 import type { Pages, Service } from "../app-options.ts";
 import { Content } from "../content.ts";
@@ -121,9 +121,8 @@ export function createAssets({ assets: { script, style }, accent, logo }: Pages)
   /** The script and the style sheet by their endings. */
   const current = new Map<string, Content>();
 
-  /** Browsers keep the file for a year, so its name changes with the text. */
   function addVersioned(ending: string, type: string, text: string): string {
-    const file = `page-${hash("SHA256", text, "hex").slice(0, 12)}.${ending}`;
+    const file = versioned("page", text, ending);
     files.set(file, new Content(type, text, { cache: "immutable", isShared: true }));
     current.set(ending, new Content(type, text, { isShared: true }));
     return assetPath(file);
