@@ -1,7 +1,7 @@
 /** The page's script: keyboard shortcuts, the countdown to the next search, and the kiosk. */
 /// <reference lib="dom" />
 import { Kiosk } from "./kiosk.ts";
-import { clockOf } from "./texts.ts";
+import { clockOf, fill } from "./texts.ts";
 
 /** `idle` is --kiosk-idle in milliseconds, or empty if this is no kiosk. */
 const { idle } = (document.currentScript as HTMLScriptElement).dataset;
@@ -50,7 +50,7 @@ function countDown(): void {
       return;
     }
     const left = Math.max(0, Math.ceil((until - Date.now()) / 1000));
-    wait.textContent = text.replace("{time}", clockOf(left));
+    wait.textContent = fill(text, { time: clockOf(left) });
     wait.hidden = !left;
     again.hidden = left > 0;
   }, 1000);
