@@ -10,7 +10,7 @@ type Body = string | Uint8Array<ArrayBuffer>;
  * the client may always reuse `search` for a minute, because loading it again, as with Back, would
  * count as another search.
  */
-export type CachePolicy = "public" | "private" | "search" | "immutable";
+type CachePolicy = "public" | "private" | "search" | "immutable";
 
 /** How caches may store a response. `none` is what nobody may store. */
 export type Storage = CachePolicy | "none";

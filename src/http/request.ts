@@ -89,6 +89,13 @@ function toRoutable(request: Request, basePath: string): Request {
   return new Request(LOCAL_ORIGIN + inner + query, { method: routable, headers });
 }
 
+/** What Bun, Deno and Hono on Node pass to a fetch handler has one of these. */
+interface Runtime {
+  requestIP(request: Request): { address: string } | null;
+  remoteAddr: { hostname: string };
+  incoming: { socket?: { remoteAddress?: string } };
+}
+
 /**
  * The peer of `request`. `from` is an address, a function that returns one, or the argument that a
  * runtime passes. With anything else there is no peer. Never throws, whatever `from` is.
@@ -97,8 +104,7 @@ function peerOf(request: Request, from: unknown): Peer {
   if (typeof from === "string") return from || undefined;
   if (typeof from === "function") return () => from();
   try {
-    const { requestIP, remoteAddr, incoming } = Object(from);
-    // Bun passes its server, Deno an info object, and Hono on Node its env.
+    const { requestIP, remoteAddr, incoming }: Partial<Runtime> = Object(from);
     if (typeof requestIP === "function") return () => requestIP.call(from, request)?.address;
     if (remoteAddr) return () => remoteAddr.hostname;
     return incoming ? () => incoming.socket?.remoteAddress : undefined;

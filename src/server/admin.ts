@@ -133,7 +133,7 @@ interface JournalEntry {
   status: number | null;
 }
 
-export type Journal = ReturnType<typeof createJournal>;
+type Journal = ReturnType<typeof createJournal>;
 
 export function createJournal() {
   const entries: JournalEntry[] = [];

@@ -23,7 +23,7 @@ interface OpenPort {
   renew?(tls: Certificate): void;
 }
 
-export interface Listener extends OpenPort, AsyncDisposable {}
+interface Listener extends OpenPort, AsyncDisposable {}
 
 interface ListenAddress {
   host: string;
