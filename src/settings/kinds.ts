@@ -6,23 +6,29 @@ import { MAX_DURATION_DAYS, parseDurationOrSeconds } from "../domain/time.ts";
 
 export type Environment = Record<string, string | undefined>;
 
-/** How a value is read from the text of a flag, a variable or a default. */
-export interface TextKind<Inside> {
+/**
+ * A kind of value: `Given` is what the library takes for an option of it, and `Inside` is what the code
+ * uses.
+ */
+export interface Kind<Inside, Given = string> {
   /** The name of the value in the help. A switch has none. */
   value?: string;
   /** Whether the flag takes no value: it sets true, and without it, the setting is false. */
   isSwitch?: true;
-  takes: Taken;
+  /** The names of the types that the library takes, as messages name them. */
+  takes: readonly string[];
+  /** Only a type, which `takes` names. */
+  given?: Given;
   /** Whether the value may contain a password, so that no message may repeat it. */
   isSecret?: boolean;
   /** All possible values, if they are few. */
   choices?: readonly string[];
-  /** `env` has the credentials for a location. */
+  /**
+   * Reads the text of a flag, a variable, a default or an option, also that of an option's number or
+   * boolean. `env` has the credentials for a location.
+   */
   parse(text: string, env?: Environment): Inside;
 }
-
-/** The names of the types that the library takes for an option, as messages name them. */
-export type Taken = readonly string[];
 
 export function typeNameOf(given: unknown): string {
   if (given === null) return "null";
@@ -33,28 +39,26 @@ export function typeNameOf(given: unknown): string {
   return typeof given === "object" && isIterable ? "iterable" : typeof given;
 }
 
-/** A kind of value: `Given` is what the library takes, and `Inside` is what the code uses. */
-export interface Kind<Inside, Given = string> extends TextKind<Inside> {
-  convert(given: Given): Inside;
-}
-
 /** A kind whose `parse` throws an {@link InvalidValue} if a value can be invalid. */
 export function parsedBy<Inside>(value: string, parse: (text: string) => Inside): Kind<Inside> {
-  return { value, takes: ["string"], parse, convert: parse };
+  return { value, takes: ["string"], parse };
 }
 
 /** `parse` returns undefined for an invalid value. The error says that it must be `wanted`. */
-export function kind<Inside>(
+export function kind<Inside, Given = string>(
   value: string,
   wanted: string,
   parse: (text: string, env: Environment) => Inside | undefined,
-): Kind<Inside> {
-  const convert = (text: string, env: Environment = {}) => {
-    const parsed = parse(text, env);
-    if (parsed === undefined) throw new InvalidValue(`must be ${wanted}`);
-    return parsed;
+): Kind<Inside, Given> {
+  return {
+    value,
+    takes: ["string"],
+    parse(text, env = {}) {
+      const parsed = parse(text, env);
+      if (parsed === undefined) throw new InvalidValue(`must be ${wanted}`);
+      return parsed;
+    },
   };
-  return { value, takes: ["string"], parse: convert, convert };
 }
 
 /** Like {@link kind}, for values that may contain a password. */
@@ -67,7 +71,6 @@ export const text = (value: string) => parsedBy(value, (text) => text);
 export const boolean: Kind<boolean, boolean> & { isSwitch: true } = {
   isSwitch: true,
   takes: ["boolean"],
-  convert: (given) => given,
   parse(text) {
     const value = parseBoolean(text);
     if (value !== undefined) return value;
@@ -82,25 +85,22 @@ export function parseBoolean(text: string): boolean | undefined {
 }
 
 export function integer(min: number, max: number): Kind<number, number> {
-  const fromText = kind("N", `a whole number from ${min} to ${max}`, (text) => {
+  const fromText = kind<number, number>("N", `a whole number from ${min} to ${max}`, (text) => {
     const number = /^(?:0|[1-9]\d*)$/.test(text) ? Number(text) : Number.NaN;
     return number >= min && number <= max ? number : undefined;
   });
-  return { ...fromText, takes: ["number"], convert: (given) => fromText.parse(String(given)) };
+  return { ...fromText, takes: ["number"] };
 }
 
 export const port = integer(0, 65_535);
 export const seed = integer(0, 0xffff_ffff);
 export const id = integer(1, Number.MAX_SAFE_INTEGER);
 
-const parseFeatured = (text: string) => (text === "all" ? text : id.parse(text));
-
 /** The id of a user, or everybody. */
 export const featured: Kind<number | "all", number | "all"> = {
   value: "IDS|all",
   takes: ["number", "string"],
-  parse: parseFeatured,
-  convert: (given) => parseFeatured(String(given)),
+  parse: (text) => (text === "all" ? text : id.parse(text)),
 };
 
 export function oneOf<const Choice extends string>(
@@ -108,7 +108,7 @@ export function oneOf<const Choice extends string>(
   choices: readonly Choice[],
 ): Kind<Choice, Choice> {
   const parse = (text: string) => choices.find((choice) => choice === text);
-  return { ...kind(value, `one of ${choices.join(", ")}`, parse), choices };
+  return { ...kind<Choice, Choice>(value, `one of ${choices.join(", ")}`, parse), choices };
 }
 
 /** A duration in milliseconds. */
@@ -200,7 +200,6 @@ export const pathOrBytes: Kind<string | Uint8Array, string | Uint8Array> = {
   value: "FILE",
   takes: ["string", "bytes"],
   parse: (path) => path,
-  convert: (given) => given,
 };
 
 /** The path of a snapshot to write. A URL may contain a password. */

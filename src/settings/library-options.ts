@@ -1,6 +1,6 @@
 /** The options of the library: most flags of `serve`, and those that only a program can set. */
 import type { DatasetLine, EndLine, IdsLine } from "../domain/dataset.ts";
-import { suggest } from "../domain/invalid-value.ts";
+import { InvalidValue, suggest } from "../domain/invalid-value.ts";
 import { paragraph } from "../domain/text.ts";
 import type { ResponseFacts } from "../http/app-options.ts";
 import type { LineSource } from "../import/line-reader.ts";
@@ -8,22 +8,38 @@ import * as kinds from "./kinds.ts";
 import { sharedSettings } from "./serve-flags.ts";
 import { defaultOf, type GivenOf, parseNamed, type Setting, type Values } from "./setting.ts";
 
-/** Declares a library-only option whose value is used as given. */
-function option<Given>(takes: kinds.Taken, help: string) {
-  return { kind: { takes, convert: (given: Given) => given }, help };
+type Lines = LineSource<DatasetLine | IdsLine | EndLine>;
+
+const lines: kinds.Kind<Lines, Lines> = {
+  takes: ["string", "bytes", "array", "iterable"],
+  parse: (path) => path,
+};
+
+/** Declares a function of the program. There is no text of one. */
+function hook<Given>(help: string) {
+  const kind: kinds.Kind<Given, Given> = {
+    takes: ["function"],
+    parse() {
+      throw new InvalidValue("must be a function");
+    },
+  };
+  return { kind, help };
 }
 
 export const libraryOptions = {
-  snapshot: option<string | Uint8Array>(["string", "bytes"], "the path or bytes of a snapshot"),
-  dataset: option<LineSource<DatasetLine | IdsLine | EndLine>>(
-    ["string", "bytes", "array", "iterable"],
-    paragraph(
+  snapshot: { kind: kinds.pathOrBytes, help: "the path or bytes of a snapshot" },
+  dataset: {
+    kind: lines,
+    help: paragraph(
       "the path or bytes of a dataset (NDJSON, plain or gzip), a CSV file of users, a folder of CSV",
       "files, or lines as objects",
     ),
-  ),
-  page: option<boolean>(["boolean"], "serves the web page at /, /drivers/{id} and /companies/{id}"),
-  demo: option<boolean>(["boolean"], "serves the demo community that comes with Roadbook"),
+  },
+  page: {
+    kind: kinds.boolean,
+    help: "serves the web page at /, /drivers/{id} and /companies/{id}",
+  },
+  demo: { kind: kinds.boolean, help: "serves the demo community that comes with Roadbook" },
   basePath: {
     kind: kinds.basePath,
     help: paragraph(
@@ -31,30 +47,25 @@ export const libraryOptions = {
       "it, but requests may omit it (default: the path of publicUrl)",
     ),
   },
-  clock: option<() => number>(["function"], "the search limit's clock in milliseconds, for tests"),
+  clock: hook<() => number>("the search limit's clock in milliseconds, for tests"),
   defaultPeer: {
     kind: kinds.text("ADDRESS"),
     help: "the client address for requests without one (default: their searches are not counted)",
   },
-  compress: option<boolean>(
-    ["boolean"],
-    "set it to false if the host program compresses responses",
-  ),
-  onBug: option<(error: unknown, requestId: string) => void>(
-    ["function"],
+  compress: {
+    kind: kinds.boolean,
+    help: "set it to false if the host program compresses responses",
+  },
+  onBug: hook<(error: unknown, requestId: string) => void>(
     paragraph(
       "called with every error that causes a 500, and with every error that onResponse throws",
       "(default: console.error)",
     ),
   ),
-  onResponse: option<(facts: ResponseFacts) => void>(["function"], "called for every response"),
+  onResponse: hook<(facts: ResponseFacts) => void>("called for every response"),
 };
 
-/** The common part of an option and a setting. `convert` gets only what `takes` names. */
-interface Option {
-  kind: Pick<kinds.TextKind<unknown>, "takes" | "isSecret"> & { convert(given: never): unknown };
-  list?: string;
-}
+type Option = Pick<Setting, "kind" | "list">;
 
 type Options<T> = { [Name in keyof T]?: GivenOf<T[Name]> | undefined };
 
@@ -91,18 +102,20 @@ export function readOptions(options: RoadbookOptions): RoadbookValues {
   return values as unknown as RoadbookValues;
 }
 
+/** Bytes, functions and other objects are used as given. */
 export function readOption(name: string, { kind, list }: Option, given: unknown): unknown {
-  const convert = (value: unknown) => {
+  const read = (value: unknown) => {
     requireType(name, kind.takes, value);
-    return parseNamed(name, kind, value, () => kind.convert(value as never));
+    if (typeof value === "object" || typeof value === "function") return value;
+    return parseNamed(name, kind, value, () => kind.parse(String(value)));
   };
-  if (!list) return convert(given);
+  if (!list) return read(given);
 
   requireType(name, ["array"], given);
-  return Array.from(given as unknown[], convert);
+  return Array.from(given as unknown[], read);
 }
 
-function requireType(name: string, takes: kinds.Taken, given: unknown): void {
+function requireType(name: string, takes: readonly string[], given: unknown): void {
   const got = kinds.typeNameOf(given);
   if (takes.includes(got)) return;
   throw new TypeError(`${name} must be of type ${takes.join(" or ")}, got ${got}`);

@@ -11,7 +11,7 @@ export interface Setting {
   name: string;
   /** The heading in the help. */
   group: string;
-  kind: kinds.TextKind<unknown>;
+  kind: kinds.Kind<unknown, unknown>;
   help: string;
   /**
    * Allows several values: repeated flags or arguments, an array, or a variable divided by this. Only
@@ -67,7 +67,7 @@ export function usageOf(name: string, settings: Settings): string {
   return [name, ...terms].join(" ");
 }
 
-type KindOf<T> = T extends { kind: { convert(given: infer Given): infer Inside } }
+type KindOf<T> = T extends { kind: kinds.Kind<infer Inside, infer Given> }
   ? T extends { list: string }
     ? { given: readonly Given[]; inside: Inside[] }
     : { given: Given; inside: Inside }
@@ -121,7 +121,7 @@ export function defaultOf({ kind, default: text }: Pick<Setting, "kind" | "defau
 /** Makes a parser's error, such as "must be 1 or 0", name the setting and end with the value. */
 export function parseNamed<Inside>(
   name: string,
-  { isSecret }: Pick<kinds.TextKind<unknown>, "isSecret">,
+  { isSecret }: Pick<Setting["kind"], "isSecret">,
   value: unknown,
   parse: () => Inside,
 ): Inside {
