@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, linkSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { loadCommands } from "../src/commands/commands.ts";
+import { loadCommands } from "../src/commands/command-line.ts";
 import { applyChanges } from "../src/import/apply.ts";
 import { importDataset } from "../src/import/import.ts";
 import { community, makeSnapshot } from "./datasets.ts";

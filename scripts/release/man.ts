@@ -1,6 +1,7 @@
 /** `bun scripts/release/man.ts` prints the manual page, made from the declared commands. */
 import { description, version } from "../../package.json" with { type: "json" };
-import { type LoadedCommand, loadCommands } from "../../src/commands/commands.ts";
+import type { LoadedCommand } from "../../src/commands/command.ts";
+import { loadCommands } from "../../src/commands/command-line.ts";
 import {
   describe,
   groupsOf,

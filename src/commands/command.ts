@@ -14,6 +14,8 @@ export interface Command<Given extends Settings = Settings> {
 /** All commands by their names. Only those that are needed are loaded. */
 export type Commands = Record<string, { summary: string; load(): Promise<Command> }>;
 
+export type LoadedCommand = Command & { summary: string };
+
 /** Infers the types of the values for `run`. */
 export function command<Given extends Settings>(given: Command<Given>): Command {
   return given;

@@ -2,8 +2,7 @@
 import { paragraph } from "../domain/text.ts";
 import { DEFAULT_ORIGIN } from "../http/url.ts";
 import { formOf, isFlag, type Setting, usageOf } from "../settings/setting.ts";
-import type { Command } from "./command.ts";
-import { commands, type LoadedCommand } from "./commands.ts";
+import type { Command, LoadedCommand } from "./command.ts";
 
 type HelpRow = [term: string, help: string];
 type HelpTable = [heading: string, rows: HelpRow[]];
@@ -43,7 +42,7 @@ export function groupsOf({ settings }: Command): [string, Setting[]][] {
 /** Capitalizes the text of a table and adds a full stop, which makes it a sentence. */
 export const sentenceOf = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
-export function formatProgramHelp(): string {
+export function formatProgramHelp(commands: Record<string, { summary: string }>): string {
   const rows = Object.entries(commands).map(([name, { summary }]): HelpRow => [name, summary]);
   rows.push(["help [COMMAND]", "print this help, or that of a command"]);
   const tables: HelpTable[] = [

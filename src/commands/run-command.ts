@@ -10,11 +10,10 @@ import {
   usageOf,
   variableOf,
 } from "../settings/setting.ts";
-import type { Command } from "./command.ts";
-import { commands } from "./commands.ts";
+import type { Command, Commands } from "./command.ts";
 
 /** Runs a command, or prints its help. */
-export async function runCommand(name: string, args: string[]): Promise<void> {
+export async function runCommand(name: string, args: string[], commands: Commands): Promise<void> {
   const entry = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (!entry) {
     const advice = suggest(name, Object.keys(commands), "; see roadbook --help");

@@ -3,8 +3,8 @@ import { afterEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runCommandLine } from "../../src/commands/command-line.ts";
-import { type LoadedCommand, loadCommands } from "../../src/commands/commands.ts";
+import type { LoadedCommand } from "../../src/commands/command.ts";
+import { loadCommands, runCommandLine } from "../../src/commands/command-line.ts";
 import { formatCommandHelp, formatProgramHelp } from "../../src/commands/help.ts";
 import {
   baseUrl,
@@ -136,10 +136,10 @@ test.each(Object.entries(commands))(
   "the help of %s has its flags and examples",
   (name, command) => {
     const help = formatCommandHelp(name, command);
-    expect(formatProgramHelp()).toContain(`\n  ${name} `);
+    expect(formatProgramHelp(commands)).toContain(`\n  ${name} `);
     for (const setting of Object.values(command.settings)) expect(help).toContain(formOf(setting));
     expect(help).toMatch(/\n\nExamples:(\n {2}roadbook .*){2,3}$/);
-    for (const line of `${help}\n${formatProgramHelp()}`.split("\n")) {
+    for (const line of `${help}\n${formatProgramHelp(commands)}`.split("\n")) {
       expect(line.length).toBeLessThanOrEqual(80);
     }
   },

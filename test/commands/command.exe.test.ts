@@ -4,7 +4,8 @@ import { expect, test } from "bun:test";
 import { chmodSync, cpSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
-import { type LoadedCommand, loadCommands } from "../../src/commands/commands.ts";
+import type { LoadedCommand } from "../../src/commands/command.ts";
+import { loadCommands } from "../../src/commands/command-line.ts";
 import { formatCommandHelp, formatProgramHelp } from "../../src/commands/help.ts";
 import { textOf, user } from "../datasets.ts";
 import {
@@ -65,9 +66,9 @@ test("flags override their variables, the last of a flag wins, and lists add up"
 test.each<[string[], number, string | RegExp]>([
   [["a\nb"], 2, 'roadbook: unknown command "a b"; see roadbook --help\n'],
   [["check", "--", "--port"], 1, /^roadbook: --port cannot be read: .*\n$/],
-  [["-h"], 0, `${formatProgramHelp()}\n`],
-  [["--help"], 0, `${formatProgramHelp()}\n`],
-  [["help"], 0, `${formatProgramHelp()}\n`],
+  [["-h"], 0, `${formatProgramHelp(commands)}\n`],
+  [["--help"], 0, `${formatProgramHelp(commands)}\n`],
+  [["help"], 0, `${formatProgramHelp(commands)}\n`],
   [["serve", "--help"], 0, `${formatCommandHelp("serve", commands.serve as LoadedCommand)}\n`],
   [["help", "check"], 0, `${formatCommandHelp("check", commands.check as LoadedCommand)}\n`],
   [["import", "help"], 0, `${formatCommandHelp("import", commands.import as LoadedCommand)}\n`],

@@ -16,7 +16,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { formatManPage } from "../../scripts/release/man.ts";
-import { loadCommands } from "../../src/commands/commands.ts";
+import { loadCommands } from "../../src/commands/command-line.ts";
 import { version } from "../../src/domain/version.ts";
 import { isFlag, variableOf } from "../../src/settings/setting.ts";
 import { makeSnapshot, runSql } from "../datasets.ts";
