@@ -5,8 +5,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createCommunity } from "../../src/community/community.ts";
-import { idFormats } from "../../src/tables/cells.ts";
-import { openCsv, openQueries } from "../../src/tables/table-reader.ts";
+import { findSource, openReader } from "../../src/import/source.ts";
 import {
   type DatabaseServer,
   hasMariadb,
@@ -68,10 +67,7 @@ export async function benchTables(folder: string, isQuick: boolean): Promise<voi
   );
   const reads = await alternate(rounds, sources, ([source = "", , folder]) =>
     timed(async () => {
-      const isFiles = folder === undefined;
-      await using tables = isFiles
-        ? openCsv(source, idFormats.integers, {})
-        : await openQueries(source, folder, idFormats.integers, {});
+      await using tables = await openReader(findSource(source, folder), {});
       for await (const _ of tables.read());
     }),
   );

@@ -2,7 +2,7 @@
 import { groupDigits, paragraph, plural } from "../domain/text.ts";
 import { formatDuration } from "../domain/time.ts";
 import type { WriteReport } from "../import/guard.ts";
-import { importDataset } from "../import/import.ts";
+import { importSource } from "../import/import.ts";
 import { findSource, type Source } from "../import/source.ts";
 import { MAX_HOLD_MS } from "../import/takedowns.ts";
 import * as kinds from "../settings/kinds.ts";
@@ -78,15 +78,15 @@ export const importCommand = command({
     "import dataset.ndjson --expect-end --to community.snapshot",
     "import sqlite:platform.db --queries my-queries --dry-run",
   ],
-  async run({ source, to, ...options }) {
+  async run({ source: given, to, ...options }) {
     // A URL may have a password.
-    const { kind } = parseNamed("SOURCE", { isSecret: true }, source, () => {
-      return findSource(source, options.queries);
+    const source = parseNamed("SOURCE", { isSecret: true }, given, () => {
+      return findSource(given, options.queries);
     });
-    refuseFlags(kind, options);
+    refuseFlags(source.kind, options);
 
     const imported = await write("dataset", (hooks, progress) =>
-      importDataset(source, to, { ...options, ...showImport(progress), ...hooks }),
+      importSource(source, to, { ...options, ...showImport(progress), ...hooks }),
     );
     const { skipped } = imported;
     if (skipped.count > 0 && !options.json) console.error(skipped.format());

@@ -16,6 +16,13 @@ export function isFolder(path: string): boolean {
   return stats?.isDirectory() ?? false;
 }
 
+/** Returns the path of a regular file. A takedown could wait forever while a FIFO is read. */
+export function asFile(path: string, name = path): string {
+  const stats = naming(name, "read", () => statSync(path));
+  if (!stats.isFile()) throw new Error(`${name} is not a regular file`);
+  return path;
+}
+
 export function openInput(path: string): AsyncIterable<Uint8Array> {
   return path === STANDARD
     ? readStream("standard input", () => process.stdin)

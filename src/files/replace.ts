@@ -7,8 +7,9 @@ import * as fs from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { codeOf, naming } from "./errors.ts";
+import { asFile } from "./input.ts";
 import { type LockOptions, lock, waitForLock } from "./lock.ts";
-import { makeLockedFolder, makeTemporaryFolder, removeLeftovers } from "./temporary-folder.ts";
+import { cleanAndMakeFolder, makeLockedFolder } from "./temporary-folder.ts";
 import { retryWhile } from "./waiting.ts";
 
 export interface Paths {
@@ -46,8 +47,7 @@ export function replaceFile<T>(
 ): Promise<T> {
   return naming(target, "write", async () => {
     const old = findReplaceable(target);
-    await removeLeftovers(dirname(old));
-    using temporary = makeTemporaryFolder(dirname(old));
+    using temporary = await cleanAndMakeFolder(dirname(old));
     return await replaceIn(temporary.folder, old, write, options);
   });
 }
@@ -99,11 +99,8 @@ function findReplaceable(target: string): string {
 
 function followLinks(target: string): string {
   const isThere = fs.lstatSync(target, { throwIfNoEntry: false }) !== undefined;
-  const file = isThere
-    ? fs.realpathSync(target)
-    : join(fs.realpathSync(dirname(target)), basename(target));
-  if (isThere && !fs.statSync(file).isFile()) throw new Error(`${target} is not a regular file`);
-  return file;
+  if (isThere) return asFile(fs.realpathSync(target), target);
+  return join(fs.realpathSync(dirname(target)), basename(target));
 }
 
 /** On Windows, a program that has the old file open, such as a virus scanner, delays this. */

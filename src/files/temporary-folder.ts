@@ -21,9 +21,19 @@ interface TemporaryFolder extends Disposable {
 
 /** Makes a folder that only this user can open. It is removed at exit, if not before. */
 export function makeTemporaryFolder(parent = TEMPORARY): TemporaryFolder {
-  mkdirSync(parent, { recursive: true, mode: 0o700 });
   // Not awaited, because removing files must not delay a start.
   void removeLeftovers(parent);
+  return makeFolder(parent);
+}
+
+/** Like {@link makeTemporaryFolder}, for a command that may end before leftovers are removed. */
+export async function cleanAndMakeFolder(parent: string): Promise<TemporaryFolder> {
+  await removeLeftovers(parent);
+  return makeFolder(parent);
+}
+
+function makeFolder(parent: string): TemporaryFolder {
+  mkdirSync(parent, { recursive: true, mode: 0o700 });
   const outer = mkdtempSync(join(parent, "roadbook-"));
   const folder = join(outer, FILES);
   const held = lockIfPossible(join(outer, LOCK));

@@ -53,15 +53,7 @@ export async function importDataset(
   target: string | undefined,
   options: ImportOptions = {},
 ): Promise<WriteReport> {
-  const source = findNamed(dataset, options.queries);
-  if (options.dryRun) {
-    const write = () => importInto(source, target, undefined, options);
-    return naming(TEMPORARY_DATABASE, "write", write);
-  }
-
-  if (target === undefined) throw new TypeError("only a dry run can have no target");
-  // Changes that arrive during an import wait for the lock, so the import cannot undo them.
-  return replaceLocked(target, ({ next }) => importInto(source, target, next, options), options);
+  return importSource(findNamed(dataset, options.queries), target, options);
 }
 
 /** Finds out what a dataset is. The error names the dataset as users of the library know it. */
@@ -71,6 +63,22 @@ function findNamed(dataset: LineSource, queries?: string): Source {
   } catch (error) {
     throw error instanceof InvalidValue ? new RangeError(`the source ${error.message}`) : error;
   }
+}
+
+/** Like {@link importDataset}, if it is known what the dataset is. */
+export async function importSource(
+  source: Source,
+  target: string | undefined,
+  options: ImportOptions,
+): Promise<WriteReport> {
+  if (options.dryRun) {
+    const write = () => importInto(source, target, undefined, options);
+    return naming(TEMPORARY_DATABASE, "write", write);
+  }
+
+  if (target === undefined) throw new TypeError("only a dry run can have no target");
+  // Changes that arrive during an import wait for the lock, so the import cannot undo them.
+  return replaceLocked(target, ({ next }) => importInto(source, target, next, options), options);
 }
 
 /**

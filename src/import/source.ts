@@ -10,8 +10,8 @@ import { openPrivate } from "../snapshot/format/open.ts";
 import { listRecords } from "../snapshot/format/records.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { idFormats } from "../tables/cells.ts";
-import { DATABASE_URLS, dialects, findDialect } from "../tables/dialects.ts";
-import { openCsv, openQueries } from "../tables/table-reader.ts";
+import { DATABASE_URLS, type Dialect, dialects, findDialect } from "../tables/dialects.ts";
+import { openCsv, openQueries, type Queries } from "../tables/table-reader.ts";
 import { type LineSource, openLines } from "./line-reader.ts";
 import type { ImportOptions } from "./options.ts";
 
@@ -22,7 +22,7 @@ const BATCH = 500;
 export type Source =
   | { kind: "lines"; lines: LineSource }
   | { kind: "csv" | "snapshot"; path: string }
-  | { kind: "database"; url: string; queries: string };
+  | ({ kind: "database" } & Queries);
 
 /**
  * Finds out what lines, a path or a URL are. Throws an {@link InvalidValue} if nothing can be at a
@@ -30,11 +30,14 @@ export type Source =
  */
 export function findSource(given: LineSource, queries?: string): Source {
   if (typeof given !== "string") return { kind: "lines", lines: given };
+  if (queries !== undefined) {
+    return { kind: "database", url: given, dialect: dialectOf(given), folder: queries };
+  }
+  if (findDialect(given)) {
+    throw new InvalidValue("is a database; name the folder of its SELECTs with --queries");
+  }
+  if (isUrl(given)) throw new InvalidValue(`must be a file, a folder, - or ${DATABASE_URLS}`);
 
-  const problem = queries === undefined ? findPathProblem(given) : findDatabaseProblem(given);
-  if (problem !== undefined) throw new InvalidValue(problem);
-
-  if (queries !== undefined) return { kind: "database", url: given, queries };
   // A folder or a snapshot of that name can be given as ./-.
   if (given === STANDARD) return { kind: "lines", lines: given };
   if (isFolder(given) || /\.[ct]sv$/i.test(given)) return { kind: "csv", path: given };
@@ -42,22 +45,18 @@ export function findSource(given: LineSource, queries?: string): Source {
   return { kind: "lines", lines: given };
 }
 
-function findPathProblem(location: string): string | undefined {
-  if (findDialect(location)) return "is a database; name the folder of its SELECTs with --queries";
-  return isUrl(location) ? `must be a file, a folder, - or ${DATABASE_URLS}` : undefined;
-}
-
-function findDatabaseProblem(url: string): string | undefined {
+/** Returns the dialect of the database at a URL. Throws if the URL is not complete. */
+function dialectOf(url: string): Dialect {
   const dialect = findDialect(url);
   const isComplete = dialect === dialects.sqlite ? /:./.test(url) : hasHost(url);
   if (!dialect || !isComplete) {
     const advice = "write special characters in a password as %XX, such as %23 for #";
-    return `must be ${DATABASE_URLS}; ${advice}`;
+    throw new InvalidValue(`must be ${DATABASE_URLS}; ${advice}`);
   }
 
   const isNameless = /^\/?$/.test(URL.parse(url)?.pathname ?? "");
-  if (!dialect.needsName || !isNameless) return undefined;
-  return "must name the database, as in mysql://reader@127.0.0.1/platform";
+  if (!dialect.needsName || !isNameless) return dialect;
+  throw new InvalidValue("must name the database, as in mysql://reader@127.0.0.1/platform");
 }
 
 /** False for a password with / ? or #, which would end the host. */
@@ -75,7 +74,7 @@ export async function openReader(source: Source, options: ImportOptions): Promis
     case "csv":
       return openCsv(source.path, ids, options);
     case "database":
-      return openQueries(source.url, source.queries, ids, options);
+      return openQueries(source, ids, options);
     case "snapshot":
       return openSnapshotReader(source.path);
   }

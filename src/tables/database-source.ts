@@ -15,7 +15,7 @@ import { BusyError, waitForLock } from "../files/lock.ts";
 import { within } from "../files/waiting.ts";
 import type { IdFormat } from "./cells.ts";
 import type { TableName } from "./columns.ts";
-import { DATABASE_URLS, type Dialect, dialects, findDialect } from "./dialects.ts";
+import { type Dialect, dialects } from "./dialects.ts";
 import { findColumns } from "./header.ts";
 import type { Row, TableSource } from "./table.ts";
 
@@ -29,18 +29,13 @@ interface QueryReply {
   columns: string[];
 }
 
-/** Connects to the database at a URL, to run the queries in the files. A reply may take `timeoutMs`. */
-export async function openDatabase(
-  url: string,
-  ids: IdFormat,
-  timeoutMs: number,
-): Promise<TableSource> {
+/** Connects to a database, to run the queries in the files. */
+export async function openDatabase(address: Address, ids: IdFormat): Promise<TableSource> {
   if (!process.versions.bun) {
     throw new Error("databases need the executable or Bun; on Node.js, import NDJSON or CSV");
   }
-  const dialect = findDialect(url);
-  if (!dialect) throw new Error(`the database must be ${DATABASE_URLS}`);
-  const connection = await connect({ url, dialect, timeoutMs });
+  const { dialect } = address;
+  const connection = await connect(address);
   const run = async (table: TableName, sql: string) => {
     try {
       return await connection.run(sql);

@@ -6,17 +6,18 @@
  * and a table (table.ts) reads its rows in pages. The cells of a row are converted as columns.ts says,
  * and become a record in rows.ts. Users get what other tables have in user-reader.ts.
  */
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type Item, OWN_IDS, type RecordReader, type UnknownColumn } from "../domain/dataset.ts";
 import { mustBeId } from "../domain/validation-errors.ts";
 import { naming } from "../files/errors.ts";
-import { isFolder } from "../files/input.ts";
+import { asFile, isFolder } from "../files/input.ts";
 import type { IdFormat } from "./cells.ts";
 import { idColumnOf, type TableName, tableNames, tableOf } from "./columns.ts";
 import { readCompanies } from "./companies.ts";
 import { type CsvOptions, openCsvSource } from "./csv-source.ts";
 import { openDatabase } from "./database-source.ts";
+import type { Dialect } from "./dialects.ts";
 import { locate, toItems, toProblem } from "./rows.ts";
 import { openTable, type ReadHooks, type Table, type TableSource } from "./table.ts";
 import { readUsers } from "./user-reader.ts";
@@ -24,7 +25,10 @@ import { readUsers } from "./user-reader.ts";
 export const DATABASE_TIMEOUT_MS = 120_000;
 
 export interface TableOptions extends ReadHooks, CsvOptions {
-  /** How long to wait for each page of rows from a database server. Defaults to two minutes. */
+  /**
+   * How long to wait for a connection to a database, for a program that writes to a SQLite file, and
+   * for each page of rows from a server. Defaults to two minutes.
+   */
   timeoutMs?: number | undefined;
 }
 
@@ -40,16 +44,22 @@ export function openCsv(
   return createReader(openCsvSource(ids, options), files, { onRead });
 }
 
-/** Opens the database at a URL, with the SELECTs in the folder `queries`. */
+/** A database, and the folder with a SELECT for each table. */
+export interface Queries {
+  url: string;
+  dialect: Dialect;
+  folder: string;
+}
+
+/** Connects to a database, which may mean to wait until another program has written to it. */
 export async function openQueries(
-  url: string,
-  queries: string,
+  { folder, ...database }: Queries,
   ids: IdFormat,
   { timeoutMs = DATABASE_TIMEOUT_MS, onRead, onSlow }: TableOptions,
 ): Promise<RecordReader> {
-  if (!isFolder(queries)) throw new Error(`${queries} is not a folder`);
-  const files = findTables(queries, "sql");
-  const source = await openDatabase(url, ids, timeoutMs);
+  if (!isFolder(folder)) throw new Error(`${folder} is not a folder`);
+  const files = findTables(folder, "sql");
+  const source = await openDatabase({ ...database, timeoutMs }, ids);
   return createReader(source, files, { onRead, onSlow });
 }
 
@@ -165,11 +175,4 @@ function refuseRenamed(
 
   const advice = isText ? "rename it to" : "save it as CSV UTF-8 in";
   throw new Error(`${folder} has ${file}; ${advice} ${table}.${ending}`);
-}
-
-/** Returns the path of a regular file. A takedown could wait forever while a FIFO is read. */
-function asFile(path: string): string {
-  const stats = naming(path, "read", () => statSync(path));
-  if (!stats.isFile()) throw new Error(`${path} is not a regular file`);
-  return path;
 }

@@ -19,7 +19,7 @@ export interface TableSource extends CellFormat, AsyncDisposable {
 }
 
 /** The columns of a table, and what follows FROM in a query that selects its rows. */
-export interface Selected extends Header {
+interface Selected extends Header {
   from: string;
 }
 

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { importDataset } from "../../src/import/import.ts";
 import { idFormats } from "../../src/tables/cells.ts";
 import { openDatabase } from "../../src/tables/database-source.ts";
+import { dialects } from "../../src/tables/dialects.ts";
 import { openTable } from "../../src/tables/table.ts";
 import { exported } from "../datasets.ts";
 import { temporaryFolder } from "../support.ts";
@@ -143,7 +144,9 @@ test("rows are not taken for those of nobody while the database cannot be asked"
   const folder = temporaryFolder();
   writeFileSync(join(folder, "users.sql"), users);
   new Database(join(folder, "db")).close();
-  const source = await openDatabase(`sqlite:${join(folder, "db")}`, idFormats.integers, 1000);
+  const url = `sqlite:${join(folder, "db")}`;
+  const address = { url, dialect: dialects.sqlite, timeoutMs: 1000 };
+  const source = await openDatabase(address, idFormats.integers);
   const table = await openTable(source, "users", join(folder, "users.sql"), {});
   await table.count();
   expect(await table.hasAny([2, 1])).toBe(true);
