@@ -21,7 +21,7 @@ import { isSnapshot, SnapshotError, toSnapshotError } from "../snapshot/format/l
 import { type Meta, readMeta, writeMeta } from "../snapshot/format/meta.ts";
 import { checkSnapshot, openInPlace, verifyFile } from "../snapshot/format/open.ts";
 import { createSchema } from "../snapshot/format/schema.ts";
-import { PAGE_BYTES, sealBytes, sealFile } from "../snapshot/format/seal.ts";
+import { SQLITE_PAGE_BYTES, sealBytes, sealFile } from "../snapshot/format/seal.ts";
 import type { Database } from "../sqlite/driver.ts";
 import type { ImportOptions } from "./options.ts";
 import { hasTakedowns } from "./takedowns.ts";
@@ -58,7 +58,7 @@ export function createSnapshotWriter(db: Database, { builtAtMs, isNew, old }: Wr
   // A killed process must not leave a journal file, which SQLite would later apply to another
   // database. Without any journal, a statement that fails would leave its first changes.
   $client.exec(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;
-    PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768; PRAGMA page_size = ${PAGE_BYTES}`);
+    PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768; PRAGMA page_size = ${SQLITE_PAGE_BYTES}`);
   // Overwrites with zeros whatever is deleted; see seal.ts.
   $client.exec("PRAGMA secure_delete = ON");
   if (old !== undefined) db.run(sql`ATTACH ${old} AS old`);

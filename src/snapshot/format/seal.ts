@@ -22,19 +22,14 @@ import {
 export async function sealFile(path: string): Promise<string> {
   await using file = await open(path, "r+");
   const { databaseBytes } = parseHeader(await readHeader(file));
-  const hash = createHash("SHA256");
-  const blocks: Buffer[] = [];
+  const sealer = createSealer();
   let at = 0;
   for await (const chunk of readChunks(file, 0, databaseBytes, BLOCK_BYTES)) {
-    if (clearUnused(chunk, at === 0)) await writeAll(file, chunk, at);
+    if (sealer.add(chunk)) await writeAll(file, chunk, at);
     at += chunk.length;
-    hash.update(chunk);
-    blocks.push(hashBlocks(chunk));
   }
 
-  const hashes = Buffer.concat(blocks);
-  const sha256 = hash.update(hashes).digest("hex");
-  const trailer = Buffer.concat([hashes, checksumLine(sha256)]);
+  const { trailer, sha256 } = sealer.finish();
   await writeAll(file, trailer, databaseBytes);
   await file.truncate(databaseBytes + trailer.length);
   return sha256;
@@ -42,10 +37,29 @@ export async function sealFile(path: string): Promise<string> {
 
 /** Changes the bytes of a database, and returns a copy with its trailer. */
 export function sealBytes(database: Uint8Array): Uint8Array {
-  clearUnused(database, true);
-  const hashes = hashBlocks(database);
-  const sha256 = createHash("SHA256").update(database).update(hashes).digest("hex");
-  return Buffer.concat([database, hashes, checksumLine(sha256)]);
+  const sealer = createSealer();
+  sealer.add(database);
+  return Buffer.concat([database, sealer.finish().trailer]);
+}
+
+/** Takes a database in chunks of whole blocks. */
+function createSealer() {
+  const hash = createHash("SHA256");
+  const blocks: Buffer[] = [];
+  return {
+    /** Clears the unused space of the next chunk. Returns whether this has changed it. */
+    add(chunk: Uint8Array): boolean {
+      const hasChanged = clearUnused(chunk, blocks.length === 0);
+      hash.update(chunk);
+      blocks.push(hashBlocks(chunk));
+      return hasChanged;
+    },
+    finish() {
+      const hashes = Buffer.concat(blocks);
+      const sha256 = hash.update(hashes).digest("hex");
+      return { sha256, trailer: Buffer.concat([hashes, checksumLine(sha256)]) };
+    },
+  };
 }
 
 function hashBlocks(bytes: Uint8Array): Buffer {
@@ -58,10 +72,10 @@ function hashBlocks(bytes: Uint8Array): Buffer {
 }
 
 /** The size of the pages of every snapshot, which is SQLite's default. */
-export const PAGE_BYTES = 4096;
+export const SQLITE_PAGE_BYTES = 4096;
 /** The types of B-tree pages, and the lengths of their headers. */
 const btreeHeaders: Record<number, number> = { 2: 12, 5: 12, 10: 8, 13: 8 };
-const zeros = Buffer.alloc(PAGE_BYTES);
+const zeros = Buffer.alloc(SQLITE_PAGE_BYTES);
 
 /**
  * Fills the space between the cell pointers and the cells of each B-tree page with zeros. The first
@@ -69,8 +83,8 @@ const zeros = Buffer.alloc(PAGE_BYTES);
  */
 export function clearUnused(pages: Uint8Array, isFirst: boolean): boolean {
   let hasChanged = false;
-  for (let at = 0; at < pages.length; at += PAGE_BYTES) {
-    const page = Buffer.from(pages.buffer, pages.byteOffset + at, PAGE_BYTES);
+  for (let at = 0; at < pages.length; at += SQLITE_PAGE_BYTES) {
+    const page = Buffer.from(pages.buffer, pages.byteOffset + at, SQLITE_PAGE_BYTES);
     const start = isFirst && at === 0 ? HEADER_BYTES : 0;
     // An overflow or free page begins with a page number, whose first byte is 0 in any file that
     // is smaller than 64 GB.
