@@ -122,13 +122,20 @@ export const OWN_IDS: SourceIds = { kind: "own" };
 /** A record, or a part of the source that is none. */
 export type Item = RecordItem | ProblemItem;
 
-/** Where a record stands. Only the reader knows what it means. */
+/**
+ * Where a record stands: the number of its line, or of a record of a snapshot. 0 for each row of a
+ * database, which is found by its id. Only the reader knows what it means.
+ */
 export type Position = number;
 
-export interface RecordItem {
+interface RecordItem {
   record: RawRecord;
   at: Position;
-  /** The line of another record with the same id, if the reader has noticed it. */
+  /**
+   * The line of the first record with the same id, for a message about this one. Only rows of CSV files
+   * have it, because they are read in the order of their ids, in which those with the same id follow
+   * each other.
+   */
   first?: number | undefined;
 }
 

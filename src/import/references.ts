@@ -17,8 +17,8 @@ export interface Deletion extends RecordKey {
 
 export function createReferences(db: Database, ids: Ids) {
   const { $client } = db;
-  // On disk, unlike a TEMP table (see temp_store in snapshot-writer.ts), because these may be all
-  // users.
+  // These may be all users, so an import has them on disk, unlike a TEMP table (see temp_store in
+  // snapshot-writer.ts).
   $client.exec("CREATE TABLE pending (id INTEGER PRIMARY KEY, at INTEGER)");
   const addPending = $client.prepare("INSERT INTO pending VALUES (?, ?)");
   /** The ids of the roles and achievements read so far. */

@@ -33,7 +33,7 @@ import { createRows } from "./write-rows.ts";
 export function createSkippingHandler(db: Database, ids: Ids) {
   const rows = createRows(db, ids);
   const { $client } = db;
-  // Both are on disk, unlike TEMP tables, because a bad dataset may trim millions of users.
+  // A bad dataset may trim millions of users, so these are no TEMP tables, which are in memory.
   $client.exec(`CREATE TABLE trimmed (id INTEGER PRIMARY KEY);
     CREATE TABLE repeated AS
       SELECT id, name, company_id, roles, achievements FROM user WHERE FALSE`);
