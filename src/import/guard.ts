@@ -159,6 +159,7 @@ function findLoss(
   if (locked > unlocked / 2) return `lose ${share(locked, unlocked, "unlocked achievements")}`;
 
   if (!isMost(found.names, public_users, limit)) return undefined;
+  // If Ann, Bob and Cem are now NULL, NULL and Dan, the most frequent of the new names has 2 users.
   const renamed = sql`old.user o JOIN main.user n ON n.id = o.id AND n.name <> o.name`;
   const named = most(
     countSelected(db, sql`${renamed} GROUP BY n.name ORDER BY 1 DESC LIMIT 1`),
@@ -227,7 +228,20 @@ type Comparison = Record<
   number
 >;
 
-/** Counts the differences. Reads only the records in `changed`, if it is given. */
+/**
+ * Counts the differences between the users and companies of `old` and `main`. For example:
+ *
+ * | id | old | new | is counted in |
+ * |---|---|---|---|
+ * | 1 | Ann, with an avatar and roles | Anna, without | `stay`, `names`, `avatars`, `lost_avatars`, `roles`, `lost_roles` |
+ * | 2 | Bob, with 3 achievements | private | `made_private`, and 3 in `unlocked_by_gone` |
+ * | 3 | Cem | absent | `removed_public` |
+ * | 4 | private | Dan | `made_public` |
+ * | 5 | private | absent | `removed_private` |
+ * | 6 | absent | Eve | none; `toDifferences` finds out how many users were added |
+ *
+ * Reads only the records in `changed`, if it is given.
+ */
 function compareRows(db: Database, changed?: ChangedIds): Comparison {
   const isAmong = (ids: readonly number[] | undefined) =>
     ids ? sql`o.id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))` : sql`true`;

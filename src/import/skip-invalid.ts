@@ -76,7 +76,16 @@ export function createSkippingHandler(db: Database, ids: Ids) {
     }
   }
 
-  /** Makes users private who have several records, if there is something wrong with one. */
+  /**
+   * Makes users private who have several records, if there is something wrong with one. For example,
+   * if there is no role 5:
+   *
+   * | user | the first record | `repeated` has | becomes |
+   * |---|---|---|---|
+   * | 7 | has nothing wrong | one with nothing wrong | as in the first record |
+   * | 8 | is in `trimmed` | one with nothing wrong | private |
+   * | 9 | has nothing wrong | one with role 5, so 9 is added to `trimmed` | private |
+   */
   function hideRepeated(report: ReportError): void {
     $client.exec(`INSERT OR IGNORE INTO trimmed
       SELECT user FROM (${missingOf("repeated AS user")})`);
