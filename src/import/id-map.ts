@@ -12,9 +12,9 @@ import { type LockOptions, waitForLock } from "../files/lock.ts";
 import { type Paths, replaceFile } from "../files/replace.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 
-interface MapOptions extends LockOptions {
+export interface MapOptions extends LockOptions {
   /** Whether keys are only looked up, which another command that adds keys does not prevent. */
-  readsOnly?: boolean;
+  readsOnly?: boolean | undefined;
 }
 
 const MAX_REMEMBERED = 100_000;

@@ -9,15 +9,10 @@
  * import would publish the one who asked to be hidden. So the map must have the marks of all numbers.
  */
 import type { RawRecord, RecordKey, RecordType, SourceIds } from "../domain/dataset.ts";
-import { type IdMap, openIdMap } from "./id-map.ts";
+import { type IdMap, type MapOptions, openIdMap } from "./id-map.ts";
 import type { ImportOptions } from "./options.ts";
 import type { OldSnapshot } from "./snapshot-writer.ts";
 import { HIDE_ELSEWHERE } from "./takedowns.ts";
-
-interface IdsOptions extends Pick<ImportOptions, "idMap" | "force" | "waitMs" | "onWait"> {
-  /** Whether ids are only looked up, which another command that adds keys does not prevent. */
-  readsOnly?: boolean;
-}
 
 export type Ids = Awaited<ReturnType<typeof openIds>>;
 
@@ -25,7 +20,7 @@ export type Ids = Awaited<ReturnType<typeof openIds>>;
 export async function openIds(
   source: SourceIds,
   old: OldSnapshot | undefined,
-  { idMap, force, ...opening }: IdsOptions,
+  { idMap, force, ...opening }: MapOptions & Pick<ImportOptions, "idMap" | "force">,
 ) {
   const map = idMap === undefined ? undefined : await openIdMap(idMap, opening);
   const close = () => map?.[Symbol.dispose]();
