@@ -16,12 +16,12 @@ import { validateChange } from "../domain/validate-record.ts";
 import { NameChanges } from "../search/name-index.ts";
 import { parseHeader } from "../snapshot/format/layout.ts";
 import { type Summary, summarizeChanges } from "../snapshot/format/meta.ts";
+import { type Deletion, nameCompanies } from "./finish-rows.ts";
 import { guard, type WriteReport } from "./guard.ts";
 import { type Ids, openIds } from "./ids.ts";
 import { type LineSource, openLines } from "./line-reader.ts";
 import type { ApplyOptions } from "./options.ts";
 import { type ReportError, readDataset } from "./read-dataset.ts";
-import { type Deletion, nameCompanies } from "./references.ts";
 import {
   createSnapshotWriter,
   describeSnapshot,

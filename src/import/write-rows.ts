@@ -1,8 +1,6 @@
 /**
  * Writes the records of a dataset or a change file as rows. A duplicate id is an error immediately.
- * What only all records together can show is checked after the last one: whether users refer to
- * records that exist (references.ts), and whether their achievements fit into a response
- * (long-users.ts).
+ * What only all records together can show is checked after the last one; see finish-rows.ts.
  */
 import { eq, getTableColumns, getTableName, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
@@ -22,10 +20,9 @@ import {
   user,
 } from "../snapshot/format/schema.ts";
 import { type Database, prepareText } from "../sqlite/driver.ts";
+import { type Deletion, finishRows } from "./finish-rows.ts";
 import type { Ids } from "./ids.ts";
-import { reportLongUsers } from "./long-users.ts";
 import type { ReportError } from "./read-dataset.ts";
-import { createReferences, type Deletion } from "./references.ts";
 
 /** Definitions are limited because a server may hold all of them in memory. */
 const MAX_ROLE_DEFINITIONS = 10_000;
@@ -46,7 +43,12 @@ const id = sql.placeholder("id");
 export function createRows(db: Database, ids: Ids) {
   const inserts = prepareInserts(db);
   const removals = prepareDeletions(db);
-  const references = createReferences(db, ids);
+  // The users who refer to something that has not been read yet. These may be all users, so an import
+  // has them on disk, unlike a TEMP table (see temp_store in snapshot-writer.ts).
+  db.$client.exec("CREATE TABLE pending (id INTEGER PRIMARY KEY, at INTEGER)");
+  const addPending = db.$client.prepare("INSERT INTO pending VALUES (?, ?)");
+  /** The ids of the roles and achievements read so far. */
+  const known = { role: new Set<number>(), achievement: new Set<number>() };
   const totals = {
     /** How many achievements the users have unlocked whose rows were added, less those removed. */
     unlocked: 0,
@@ -58,9 +60,8 @@ export function createRows(db: Database, ids: Ids) {
   function add(record: DatasetLine, at: Position, first?: number): FoundError[] {
     const { type, id } = record;
     if (type === "role" || type === "achievement") {
-      const known = references.known[type];
-      if (known.size >= limits[type].max && !known.has(id)) return [tooMany(type)];
-      known.add(id);
+      if (known[type].size >= limits[type].max && !known[type].has(id)) return [tooMany(type)];
+      known[type].add(id);
     }
     return insert(record, at) ? [] : [duplicateId(record, ids, first)];
   }
@@ -80,11 +81,16 @@ export function createRows(db: Database, ids: Ids) {
   }
 
   function insertPublic(record: PublicUserLine, at: Position): boolean {
+    const { id, company, roles = [], achievements = [] } = record;
     const row = toRow(record);
     if (!inserts.user(row)) return false;
 
-    totals.unlocked += record.achievements?.length ?? 0;
-    references.note(record, row.company_name, at);
+    totals.unlocked += achievements.length;
+    const isComplete =
+      (!company || row.company_name !== null) &&
+      roles.every((role) => known.role.has(role)) &&
+      achievements.every((unlock) => known.achievement.has(unlock.id));
+    if (!isComplete) addPending.run(id, at);
     return true;
   }
 
@@ -116,8 +122,7 @@ export function createRows(db: Database, ids: Ids) {
 
   /** Completes the rows, and reports the errors that can be detected only after the last record. */
   function finish(report: ReportError, deletions: readonly Deletion[] = []): void {
-    references.finish(report, deletions);
-    reportLongUsers(db, totals.mostUnlocks, report);
+    finishRows(db, totals.mostUnlocks, deletions, ids, report);
     for (const error of listTooMany(db)) report(error);
   }
 
