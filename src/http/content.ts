@@ -18,7 +18,7 @@ export type Storage = CachePolicy | "none";
 /** Compression would save little of a shorter body. */
 const MIN_COMPRESSED_BYTES = 1024;
 
-/** Compressing a longer body for each request would delay others. This takes up to 3 ms. */
+/** Compressing a longer body would delay other requests. This takes up to 3 ms. */
 const MAX_COMPRESSED_LENGTH = 500_000;
 
 interface ContentOptions {
@@ -76,7 +76,7 @@ export class Content {
   #prefersGzip(headers: Headers): boolean {
     if (!headers.has("accept-encoding") || this.body === null) return false;
     const isShort = Buffer.byteLength(this.body) <= MIN_COMPRESSED_BYTES;
-    const isLong = !this.options.isShared && this.body.length > MAX_COMPRESSED_LENGTH;
+    const isLong = this.body.length > MAX_COMPRESSED_LENGTH && this.options.coding !== "gzip";
     // A PNG is compressed already.
     if (isShort || isLong || this.type === "image/png") return false;
 

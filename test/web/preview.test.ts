@@ -142,6 +142,23 @@ test("a sitemap has at most 50,000 addresses: the companies, and the drivers of 
   expect(ends).toEqual(["/companies/9", "/drivers/1", "/drivers/49999"]);
 });
 
+test("clients that wait for the sitemap at the same time each get the addresses of their host", async () => {
+  const users = Array.from({ length: 12_000 }, (_, at) => user(at + 1, `Driver ${at}`));
+  await using roadbook = await createRoadbook({ ...page, dataset: users, allowIndexing: true });
+  const hosts = ["one.test", "one.test", "two.test", "one.test"];
+  const sitemaps = hosts.map(async (host) => {
+    const headers = { "accept-encoding": "gzip" };
+    const request = new Request(`http://${host}/sitemap.xml`, { headers });
+    const response = await roadbook.fetch(request);
+    // Compressing it would delay other requests.
+    expect(response.headers.get("content-encoding")).toBeNull();
+    return { host, text: await response.text() };
+  });
+  for (const { host, text } of await Promise.all(sitemaps)) {
+    expect(text.split(`<loc>http://${host}/drivers/`)).toHaveLength(users.length + 1);
+  }
+});
+
 test("the sitemap of a community without public drivers has no address", async () => {
   const company = { type: "company" as const, id: 9, name: "Nord", member_count: 9 };
   const target = await openInProcess({ ...page, dataset: [company], allowIndexing: true });

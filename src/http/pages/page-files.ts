@@ -69,26 +69,31 @@ const svg = (text: string) =>
 
 /** The companies that have public drivers, and the public drivers. */
 function sitemap({ currentSnapshot, baseUrl }: Service) {
-  let listed: Snapshot | undefined;
-  let paths: Once<string[]>;
+  let snapshot: Snapshot | undefined;
+  let origin: string;
+  let content: Once<Content>;
 
   return new Elysia({ strictPath: true }).get(SITEMAP_PATH, async ({ request }) => {
-    const snapshot = currentSnapshot();
-    // Read once, because that takes 20 ms.
-    if (snapshot !== listed) paths = new Once(() => listPaths(currentSnapshot));
-    listed = snapshot;
+    // Made once, because that takes 20 ms, and all that wait for it would go on in the same tick.
+    if (snapshot !== currentSnapshot() || origin !== baseUrl(request)) {
+      snapshot = currentSnapshot();
+      origin = baseUrl(request);
+      const start = html`\n<url><loc>${origin}`.text;
+      content = new Once(async () => makeSitemap(start, await listPaths(currentSnapshot)));
+    }
+    return await content.get();
+  });
+}
 
-    // Escaped and joined once, because there are thousands of addresses.
-    const start = html`\n<url><loc>${baseUrl(request)}`.text;
-    const end = "</loc></url>";
-    const found = await paths.get();
-    const urls = found.length > 0 ? start + found.join(end + start) + end : "";
-    const text = `<?xml version="1.0" encoding="UTF-8"?>
+/** The beginning of an address is escaped and joined once, because there are thousands. */
+function makeSitemap(start: string, paths: string[]): Content {
+  const end = "</loc></url>";
+  const urls = paths.length > 0 ? start + paths.join(end + start) + end : "";
+  const text = `<?xml version="1.0" encoding="UTF-8"?>
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${urls}
 </urlset>
 `;
-    return new Content("application/xml; charset=utf-8", text, { cache: "public" });
-  });
+  return new Content("application/xml; charset=utf-8", text, { cache: "public", isShared: true });
 }
 
 /** Lists the paths of the pages, the lowest ids first. */
