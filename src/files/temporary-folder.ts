@@ -2,7 +2,15 @@
  * Makes folders for temporary files on disk. A killed process cannot remove its folder, so the next
  * process that makes one in the same place does, unless a lock shows that it is still in use.
  */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmdirSync,
+  rmSync,
+} from "node:fs";
 import { lstat, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -54,7 +62,7 @@ function makeFolder(parent: string): TemporaryFolder {
  * The caller must have a lock, so that no other process uses the folder.
  */
 export function makeLockedFolder(path: string): TemporaryFolder {
-  rmSync(path, { recursive: true, force: true });
+  removeAll(path);
   mkdirSync(path, { mode: 0o700 });
   return { folder: path, ...removeAtExit([path]) };
 }
@@ -63,7 +71,7 @@ export function makeLockedFolder(path: string): TemporaryFolder {
 function removeAtExit(folders: string[], held?: Disposable): Disposable {
   function remove(): void {
     try {
-      for (const each of folders) rmSync(each, { recursive: true, force: true });
+      for (const each of folders) removeAll(each);
     } catch {
       // The next start removes it.
     }
@@ -77,6 +85,16 @@ function removeAtExit(folders: string[], held?: Disposable): Disposable {
       held?.[Symbol.dispose]();
     },
   };
+}
+
+/** Removes what is at a path. `rmSync` cannot remove a folder in Wine if it is `recursive`. */
+function removeAll(path: string): void {
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+    rmSync(path, { force: true });
+    return;
+  }
+  for (const name of readdirSync(path)) removeAll(join(path, name));
+  rmdirSync(path);
 }
 
 function lockIfPossible(path: string): Disposable | undefined {
