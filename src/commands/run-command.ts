@@ -22,8 +22,7 @@ export async function runCommand(name: string, args: string[], commands: Command
 
   const command = await entry.load();
   const words = splitWords(command.settings, args);
-  const isHelp = words.some(({ flag }) => flag === "-h" || flag === "--help");
-  if (isHelp || (args.length === 1 && args[0] === "help")) {
+  if (hasSwitch(words, "-h", "--help") || (args.length === 1 && args[0] === "help")) {
     const { formatCommandHelp } = await import("./help.ts");
     return console.log(formatCommandHelp(name, { summary: entry.summary, ...command }));
   }
@@ -56,7 +55,8 @@ function splitWords(settings: Settings, args: string[]): Word[] {
       continue;
     }
 
-    const [, flag, inline] = /^(-[^-]|--[^=]*)(?:=(.*))?/s.exec(hasEnded ? "" : word) ?? [];
+    const [, flag, rest = ""] = /^(-[^-]|--[^=]*)(.*)/s.exec(hasEnded ? "" : word) ?? [];
+    const inline = rest === "" ? undefined : rest.replace(/^=/, "");
     // The next flag was most likely not meant as the value.
     const isFollowed = flag !== undefined && names.has(flag) && !args[at + 1]?.startsWith("--");
     if (flag === undefined) words.push({ flag, text: word });
@@ -66,11 +66,16 @@ function splitWords(settings: Settings, args: string[]): Word[] {
   return words;
 }
 
+/** Whether one of these flags is given, and without a value. */
+function hasSwitch(words: Word[], ...flags: string[]): boolean {
+  return words.some(({ flag = "", text }) => flags.includes(flag) && text === undefined);
+}
+
 /** Whether errors must be in JSON. */
 function wantsJson({ settings: { json } }: Command, words: Word[]): boolean {
   if (!json) return false;
   const variable = process.env[variableOf(json) ?? ""] ?? "";
-  return words.some(({ flag }) => flag === json.name) || parseBoolean(variable) === true;
+  return hasSwitch(words, json.name) || parseBoolean(variable) === true;
 }
 
 function readValues(name: string, { settings }: Command, words: Word[]) {

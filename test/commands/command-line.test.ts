@@ -48,6 +48,9 @@ test.each<[string, Record<string, string>, string]>([
   // A value, or a word after --, is no flag.
   ["--title -h --port x", {}, `--port ${port}, got "x"`],
   ["-- -h b", {}, "too many arguments; usage: roadbook serve [FILE] [flags]"],
+  ["serve --help=1", {}, "unknown flag --help"],
+  ["serve -hX", {}, "unknown flag -h; see roadbook serve --help"],
+  ["-psesame", {}, "unknown flag -p; see roadbook serve --help"],
   ["check a -- --json", {}, "too many arguments; usage: roadbook check FILE [flags]"],
   ["--host --port 1", {}, "--host needs a value; see roadbook serve --help"],
   ["--port 65536", {}, `--port ${port}, got "65536"`],
