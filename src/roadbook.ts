@@ -226,7 +226,10 @@ export async function openRoadbook(
     },
     listen,
     apply,
-    meta: () => ({ ...reloadable.current().meta, sha256: reloadable.current().sha256 }),
+    meta() {
+      const { meta, sha256 } = reloadable.current();
+      return { ...meta, sha256 };
+    },
     refresh: (isForced = false) => reloadable.refresh(isForced),
     refused,
     setFaults,

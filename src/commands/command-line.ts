@@ -1,4 +1,4 @@
-/** Lists the commands, and does what a command line asks for: prints the version or the help, or runs one. */
+/** Lists the commands. Runs the one that a command line names, or prints the version or the help. */
 import { version } from "../domain/version.ts";
 import type { Commands, LoadedCommand } from "./command.ts";
 

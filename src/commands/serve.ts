@@ -118,7 +118,7 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
   // The URLs of a snapshot and of a store may have passwords, so only their clients get them.
   const { snapshot, rateLimitStore, ...others } = values;
   const { data, faults, adminPort, adminHost, tlsCert: cert, tlsKey: key } = values;
-  // What most servers do without is imported only if needed, because it would slow down the start.
+  // Imported only if needed, because most servers do without, and each would slow down the start.
   using certificate =
     cert && key
       ? (await import("../server/certificate.ts")).openCertificate({ cert, key }, log)

@@ -1,4 +1,4 @@
-/** What signals do to a command: they end it, unless it is just replacing a file, or stop a server. */
+/** Lets signals end a command, unless it is just replacing a file, or stop a server. */
 import { showOnTerminal } from "./terminal.ts";
 
 /** The signals that end a command. */

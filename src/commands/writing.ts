@@ -1,4 +1,4 @@
-/** What the commands that write a snapshot have in common: flags, and how they begin and end. */
+/** Common parts of the commands that write a snapshot: flags, and how they begin and end. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { plural } from "../domain/text.ts";
 import { formatDuration } from "../domain/time.ts";

@@ -146,8 +146,8 @@ export async function replaceByCopy<T>(
 }
 
 /**
- * Reads the snapshot at `name`, if there is one. Throws if the file is something else or is damaged, because an import
- * could then undo takedowns. With `force`, such a file is treated as missing.
+ * Reads the snapshot at `name`, if there is one. Throws if the file is something else or is damaged,
+ * because an import could then undo takedowns. With `force`, such a file is treated as missing.
  */
 export async function readOldSnapshot(
   name: string,

@@ -1,6 +1,6 @@
 /**
  * Writes the records of a dataset or a change file as rows. A duplicate id is an error immediately.
- * What only all records together can show is checked after the last one; see finish-rows.ts.
+ * Other errors that a record does not show by itself are found after the last one; see finish-rows.ts.
  */
 import { eq, getTableColumns, getTableName, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";

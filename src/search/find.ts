@@ -74,8 +74,8 @@ export class NameSearch {
   }
 
   /**
-   * Returns the ids of the best matches, best first. Takes a normalized query. Yields where a long
-   * search can pause, so that it does not hold up others.
+   * Returns the ids of the best matches, best first. Takes a normalized query. Yields where a search for
+   * several words can pause, so that it does not hold up others.
    */
   *find(query: string): Generator<void, number[]> {
     const spellings = spellQuery(query);

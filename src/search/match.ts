@@ -48,8 +48,8 @@ function isOutside(folded: string, at: number): boolean {
 const MIN_LOOSE_CODE_POINTS = 3;
 
 /**
- * What a query has in common with names of tier 6, in which words are not divided, or a name is spelled
- * in Latin letters as passports, laws or friends do. The texts begin at the start of a word.
+ * The texts by which a query finds names of tier 6, at the start of a word. There, words are not divided,
+ * or a name is spelled in Latin letters as passports, laws or friends do.
  */
 export interface LooseQuery {
   /** Compared with the spellings of names. */

@@ -20,7 +20,7 @@ export type Companies = Awaited<ReturnType<typeof readCompanies>>;
 export async function readCompanies(tables: Tables) {
   const users = tables.get("users");
   const members = users?.header.columns.has("company_id") ? await countMembers(users) : undefined;
-  /** What users write, by the folded name. */
+  /** The names that users write, by the folded name. */
   const written = users?.header.columns.has("company") ? await readNames(users) : undefined;
   /** The companies that users can name, by the folded name. Undefined for a name that several have. */
   const named = new Map<string, { id: unknown; name: string } | undefined>();

@@ -10,7 +10,7 @@ import {
 } from "./csv-records.ts";
 import { findColumns, findTitled, type Header } from "./header.ts";
 
-/** What an operator can say about quotes: they surround fields, or are characters like others. */
+/** The rules that an operator can give: quotes surround fields, or are characters like others. */
 export const quoteRules = ["csv", "none"] as const;
 export type QuoteRule = (typeof quoteRules)[number];
 
@@ -18,7 +18,7 @@ interface CsvFile {
   name: string;
   path: string;
   table: TableName;
-  /** What its operator says about quotes. */
+  /** The rule that its operator gives. */
   quotes: QuoteRule | undefined;
   /** The title of the column that is taken as the id. */
   key: string | undefined;
@@ -27,7 +27,7 @@ interface CsvFile {
 /** Takes a row: its cells in the order of the table's columns, and the line on which it begins. */
 type AddRow = (cells: readonly string[], line: number) => void;
 
-/** What the lines of a file show by themselves. */
+/** The facts that the lines of a file show by themselves. */
 interface Traits {
   delimiter: string;
   /** The first line with a field that begins with a quote. */

@@ -114,8 +114,8 @@ function guessColumn(title: string, absent: readonly ColumnName[]): ColumnName |
   const others = [...usersColumns()].filter(([, column]) => absent.includes(column));
   const names = absent.map((column) => [simplify(column), column] as const);
   const possible = new Map([...others, ...names]);
-  // Whoever renames a column as advised publishes it. Invisible is visible but for two letters, phone
-  // is photo, and bank is rank but for one.
+  // An operator who renames a column as advised publishes it. Invisible is visible but for two letters,
+  // phone is photo, and bank is rank but for one.
   const name = simplify(title);
   const similar = name.length > 4 ? findSimilar(name, [...possible.keys()], 1) : undefined;
   if (similar !== undefined) return possible.get(similar);

@@ -99,7 +99,7 @@ describe("a snapshot with an id map is changed only with that map", () => {
     await importDataset(source, at("begun"), options);
     await hideUsers([107], at("begun"), options);
     expect(await publicIn(at("begun"))).not.toContain("107");
-    // Whoever gives up the takedowns can begin again.
+    // An operator who gives up the takedowns can begin again.
     const flags = { force: true, holdMs: 0, allowShrink: true, allowReveal: true };
     await importDataset(source, target, { ...options, ...flags });
     expect(await publicIn(target)).toContain("107");
@@ -291,7 +291,7 @@ describe("what comes out of a snapshot has numbers, which are not translated aga
 });
 
 describe("a property", () => {
-  /** What a command is given instead of the newest map. */
+  /** The files that a command is given instead of the newest map. */
   const map = fc.constantFrom(
     "newest",
     "newest",

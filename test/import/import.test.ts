@@ -130,7 +130,7 @@ describe("an import that is empty or would change most of the snapshot is an err
     company,
     ...list(24, (id) => user(id, `User ${id}`, { company: { id: 1, role: "x" }, roles: [1] })),
   ];
-  /** Of these, `count` users have lost what is in `field`. */
+  /** `count` of these users have lost the value of `field`. */
   const without = (field: string, count = 24, all = 24) => [
     role,
     company,

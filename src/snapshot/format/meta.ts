@@ -55,7 +55,7 @@ export function readMeta(db: Database): Meta {
   };
 }
 
-export function countRows(db: Database): Counts {
+function countRows(db: Database): Counts {
   const publicUsers = countOf(db, user);
   return {
     roles: countOf(db, role),
