@@ -58,7 +58,7 @@ export interface Roadbook extends AsyncDisposable {
    * that returns it, or the argument that Bun, Deno or Hono passes to a fetch handler.
    */
   fetch: FetchHandler;
-  /** `fetch` for `http.createServer` or Express, where the next handler gets unknown paths. */
+  /** `fetch` for `http.createServer`, or for Express below a path of its own. */
   listener: NodeListener;
   /**
    * The Elysia app, to mount in another app. Only `roadbook/elysia` exports its type, because
@@ -219,7 +219,7 @@ export async function openRoadbook(
   return {
     handler,
     fetch: injector ? rejectDropped(handler) : handler.fetch,
-    listener: createNodeListener(handler.fetch, handler.tryFetch),
+    listener: createNodeListener(handler.fetch),
     /** Made when it is first needed, because `serve` never needs it. */
     get app(): App {
       return mountable();

@@ -68,7 +68,7 @@ export function createApp(options: AppOptions) {
       app.all(path, ({ request }) => respondToMethod(request.method));
     }
     // In another app, an unmatched path would get the host's 404, outside of this app's hooks.
-    if (basePath) app.all("/*", ({ request }) => unknownPath(request));
+    if (basePath) app.all("/*", ({ request }) => notFound(request));
     return app;
   }
 
@@ -84,10 +84,10 @@ export function createApp(options: AppOptions) {
 
   function refuse({ request, path, route }: Pick<Context, "request" | "path" | "route">) {
     const refusal = closed.aborted ? end(request, route, fail("unavailable")) : undefined;
+    if (refusal) return refusal;
     // An encoded slash counts as a path separator, except in the name of an icon.
-    const isDivided = /%2f/i.test(path) && !route.endsWith(iconPath(":file"));
-    if (isDivided && !closed.aborted) throw new NotFoundError();
-    return refusal;
+    if (/%2f/i.test(path) && !route.endsWith(iconPath(":file"))) throw new NotFoundError();
+    return undefined;
   }
 
   /**
@@ -100,22 +100,15 @@ export function createApp(options: AppOptions) {
   }
 
   function explain({ code, error, request }: Parameters<ErrorHandler>[0]) {
-    if (code === "NOT_FOUND") return unknownPath(request);
     if (closed.aborted) return fail("unavailable");
+    // Also for a file that does not exist.
+    if (code === "NOT_FOUND") return notFound(request);
     // The `error` of a schema is the error code.
     if (code === "VALIDATION" && isErrorCode(error.customError)) return fail(error.customError);
     // A hook of a host app has thrown it.
     if (error instanceof ElysiaCustomStatusResponse) return error;
     options.onBug(error, contexts.of(request).requestId);
     return fail("internal_error");
-  }
-
-  /** Also for the path of a file that does not exist. */
-  function unknownPath(request: Request) {
-    const context = contexts.of(request);
-    context.isUnknownPath = true;
-    if (context.hasNext) return undefined;
-    return closed.aborted ? fail("unavailable") : notFound(request);
   }
 
   const handler = createRequestHandler({ app: assemble(), contexts, respond, basePath });

@@ -21,10 +21,6 @@ export interface RequestContext extends Sender {
   startMs: number;
   /** The decision of the search limit. Undefined if the request was not counted. */
   decision: Decision | undefined;
-  /** Whether another handler gets the request if there is nothing at its path. */
-  hasNext: boolean;
-  /** Whether there is nothing at the path. False until that is known. */
-  isUnknownPath: boolean;
   /** Whether shared caches may store the response: not if its links have a host that came in a header. */
   isShareable: boolean;
   /** Whether a fault drops the connection instead of a response. False until it does. */
@@ -79,8 +75,6 @@ export function createContexts(options: AppOptions) {
       requestId: requestIdOf(headers, isTrusted),
       startMs: performance.now(),
       decision: undefined,
-      hasNext: false,
-      isUnknownPath: false,
       isShareable: !isTrusted || publicUrl !== undefined || !headers.has("x-forwarded-host"),
       isDropped: false,
     };

@@ -8,16 +8,9 @@ import { LOCAL_ORIGIN, pathOf, pathStart, withoutBase } from "./url.ts";
 /** {@link peerOf} explains `from`. Throws only if `request` is not a `Request`. */
 export type FetchHandler = (request: Request, from?: unknown) => Response | Promise<Response>;
 
-/** Like {@link FetchHandler}, but returns undefined for an unknown path, and does not report it. */
-export type TryFetchHandler = (
-  request: Request,
-  from?: unknown,
-) => Response | undefined | Promise<Response | undefined>;
-
 /** Lets a server give clients turns, and see what has become of a request. */
 export interface RequestHandler {
   fetch: FetchHandler;
-  tryFetch: TryFetchHandler;
   /** Responds that too many requests of this client are waiting. */
   refuse: FetchHandler;
   clientOf(request: Request, from: unknown): Client;
@@ -50,13 +43,6 @@ export function createRequestHandler({ app, contexts, respond, basePath }: Route
         );
       }
       return app.fetch(start(request, from));
-    },
-    async tryFetch(request, from) {
-      const routable = start(request, from);
-      const context = contexts.of(routable);
-      context.hasNext = true;
-      const response = await app.fetch(routable);
-      return context.isUnknownPath ? undefined : response;
     },
     refuse: (request, from) => respond({ request: start(request, from), responseValue: busy }),
     clientOf: (request, from) => contexts.clientOf({ request, peer: peerOf(request, from) }),

@@ -1,31 +1,20 @@
-/** Adapts a fetch handler to `node:http` and Express. */
+/** Adapts a fetch handler to `node:http`, and to Express, which passes such a listener all paths. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { FetchHandler, TryFetchHandler } from "../http/request.ts";
+import type { FetchHandler } from "../http/request.ts";
 
 /** A host name or an IP address, perhaps with a port. */
 const HOST = /^[\w.:[\]-]+$/;
 
-/** If `next` is given, as in Express, it is called when the path is unknown. */
-export type NodeListener = (
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  next?: () => void,
-) => void;
+export type NodeListener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
-/** If there is a next handler, `tryRespond` may leave the request to it. */
-export function createNodeListener(
-  respond: FetchHandler,
-  tryRespond: TryFetchHandler = respond,
-): NodeListener {
-  async function send(incoming: IncomingMessage, outgoing: ServerResponse, next?: () => void) {
+export function createNodeListener(respond: FetchHandler): NodeListener {
+  async function send(incoming: IncomingMessage, outgoing: ServerResponse) {
     const left = new AbortController();
     outgoing.once("close", () => {
       if (!outgoing.writableFinished) left.abort();
     });
     const request = requestOf(incoming, left.signal);
-    const handle = next ? tryRespond : respond;
-    const response = await handle(request, () => incoming.socket.remoteAddress);
-    if (!response) return next?.();
+    const response = await respond(request, () => incoming.socket.remoteAddress);
 
     // Reads the whole body before sending the head, so nothing is sent if that fails.
     const body = Buffer.from(await response.arrayBuffer());
@@ -35,8 +24,8 @@ export function createNodeListener(
     outgoing.setHeaders(response.headers).end(body);
   }
 
-  return (incoming, outgoing, next) => {
-    send(incoming, outgoing, next).catch(() => outgoing.destroy());
+  return (incoming, outgoing) => {
+    send(incoming, outgoing).catch(() => outgoing.destroy());
   };
 }
 

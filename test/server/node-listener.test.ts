@@ -1,4 +1,4 @@
-/** `roadbook.listener` in a `node:http` server, alone and as Express-style middleware. */
+/** `roadbook.listener` in a `node:http` server. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,7 +11,6 @@ import { until } from "../support.ts";
 let roadbook: Roadbook;
 const servers: Server[] = [];
 let alone = "";
-let middleware = "";
 
 async function serve(listener: NodeListener): Promise<string> {
   const server = createServer(listener);
@@ -23,13 +22,6 @@ async function serve(listener: NodeListener): Promise<string> {
 beforeAll(async () => {
   roadbook = await createRoadbook({ dataset: community, faults: ["achievements:close"] });
   alone = await serve(roadbook.listener);
-  middleware = await serve((incoming, outgoing) =>
-    roadbook.listener(incoming, outgoing, async () => {
-      let body = "";
-      for await (const chunk of incoming) body += chunk;
-      outgoing.end(`the next handler has ${incoming.method} ${body}`);
-    }),
-  );
 });
 afterAll(async () => {
   for (const server of servers) server.close();
@@ -78,92 +70,6 @@ test("a response has its headers, its length and the client's count", async () =
 
 test("a close fault closes the connection", async () => {
   await expect(fetch(`${alone}/users/42/achievements`)).rejects.toThrow();
-});
-
-test("a request for an unknown path goes to the next handler, if there is one, with its body", async () => {
-  expect((await fetch(`${alone}/hello`)).status).toBe(404);
-  const posted = await fetch(`${middleware}/hello`, { method: "POST", body: "a form" });
-  expect(await posted.text()).toBe("the next handler has POST a form");
-  const headOfUnknown = await fetch(`${middleware}/hello`, { method: "HEAD" });
-  expect(headOfUnknown.status).toBe(200);
-  const unknownUser = await fetch(`${middleware}/users/public/99`);
-  expect(await unknownUser.text()).toContain("user_not_found");
-  const head = await fetch(`${middleware}/users/public/99`, { method: "HEAD" });
-  expect(head.headers.get("content-type")).toBe("application/json; charset=utf-8");
-});
-
-test.each(["", "/rb"])(
-  "with base path %p, only Roadbook's own paths are reported",
-  async (basePath) => {
-    const reported: unknown[] = [];
-    await using withPage = await createRoadbook({
-      dataset: community,
-      page: true,
-      basePath,
-      onResponse: ({ route, status }) => reported.push([route, status]),
-    });
-    const origin = await serve((incoming, outgoing) => {
-      withPage.listener(incoming, outgoing, () => outgoing.end("the next handler"));
-    });
-    for (const accept of ["text/html", "*/*"]) {
-      for (const path of [
-        "/hello",
-        "/users/42/hello",
-        "/assets/site.css",
-        `${basePath}/drivers/99`,
-      ]) {
-        await fetch(origin + path, { headers: { accept } });
-      }
-      await fetch(`${origin}/hello`, { method: "POST", headers: { accept } });
-    }
-    expect(reported).toEqual(Array(2).fill(["/drivers/:driverId", 404]));
-  },
-);
-
-test("with a page, a browser's request for an unknown path goes to the next handler, too", async () => {
-  await using withPage = await createRoadbook({ dataset: community, page: true });
-  const origin = await serve((incoming, outgoing) =>
-    withPage.listener(incoming, outgoing, () => outgoing.end("the next handler")),
-  );
-  const headers = { accept: "text/html" };
-  expect(await (await fetch(`${origin}/hello`, { headers })).text()).toBe("the next handler");
-  const unknownUser = await fetch(`${origin}/drivers/99`, { headers });
-  expect([unknownUser.status, await unknownUser.text()]).toEqual([
-    404,
-    expect.stringContaining("<html"),
-  ]);
-});
-
-test("after close, only Roadbook's own paths are a 503", async () => {
-  const roadbook = await createRoadbook({ dataset: community, page: true });
-  const origin = await serve((incoming, outgoing) =>
-    roadbook.listener(incoming, outgoing, () => outgoing.end("the next handler")),
-  );
-  await roadbook.close();
-  expect((await fetch(`${origin}/users/public/42`)).status).toBe(503);
-  expect(await (await fetch(`${origin}/hello`)).text()).toBe("the next handler");
-});
-
-test("a missing company gets a 404, but a file that Roadbook does not have may be the next handler's", async () => {
-  const options = { dataset: community, page: true, allowIndexing: true } as const;
-  await using withPage = await createRoadbook(options);
-  const origin = await serve((incoming, outgoing) =>
-    withPage.listener(incoming, outgoing, () => outgoing.end("the next handler")),
-  );
-  for (const accept of ["text/html", "*/*"]) {
-    const load = async (path: string) => {
-      const response = await fetch(origin + path, { headers: { accept } });
-      return { status: response.status, text: await response.text() };
-    };
-    for (const id of ["99999999", "03"]) {
-      const company = await load(`/companies/${id}`);
-      expect(company.status).toBe(404);
-      expect(company.text).toContain(accept === "*/*" ? "route_not_found" : "<html");
-    }
-    for (const path of ["/assets/site.css", "/icons/nothing.svg", "/avatars/ann.png"]) {
-      expect(await load(path)).toEqual({ status: 200, text: "the next handler" });
-    }
-  }
 });
 
 test("the Host header chooses neither the path nor the query", async () => {
