@@ -30,7 +30,7 @@ mutate(
   "http/response.ts",
   "http/routes.test.ts http/caching.test.ts http/api.test.ts",
   ["no response is sniffed", '"X-Content-Type-Options": "nosniff",', ""],
-  ["a forged host is in no shared cache", "!context.isShareable", "false"],
+  ["a forged host is in no shared cache", "&& mayBeForged", "&& false"],
   ["a 405 says what is allowed", "code === 405 ? allowHeaders : {}", "{}"],
 );
 mutate(
@@ -40,7 +40,7 @@ mutate(
   ["an error is not stored", "status < 400 && body !== null", "body !== null"],
   ["Back loads results without a search", '"private, max-age=60"', '"no-cache"'],
 );
-mutate("http/url.ts", "http/api.test.ts", [
+mutate("http/endpoints.ts", "http/api.test.ts", [
   "an id has no leading zero",
   "^[1-9]\\\\d{0,15}$",
   "^\\\\d{1,16}$",

@@ -54,10 +54,10 @@ export type {
 } from "./domain/model.ts";
 export { version } from "./domain/version.ts";
 export type { ResponseFacts } from "./http/app-options.ts";
-export type { Peer } from "./http/context.ts";
-export type { ErrorBody, ErrorCode } from "./http/error-codes.ts";
+export type { ErrorCode } from "./http/endpoints.ts";
+export type { ErrorBody } from "./http/errors.ts";
 export type { HealthBody } from "./http/health.ts";
-export type { FetchHandler } from "./http/request.ts";
+export type { FetchHandler, Peer } from "./http/request.ts";
 export type { Differences, WriteReport } from "./import/guard.ts";
 export type { ApplyOptions, ImportOptions } from "./import/options.ts";
 export { DatasetError, type RecordErrors } from "./import/read-dataset.ts";

@@ -9,7 +9,6 @@ import type { AppOptions, Pages } from "./http/app-options.ts";
 import { createInjector, rejectDropped } from "./http/fault-injection.ts";
 import type { GivenFault } from "./http/parse-fault.ts";
 import type { FetchHandler } from "./http/request.ts";
-import { DEFAULT_HOST } from "./http/url.ts";
 import type { LineSource } from "./import/line-reader.ts";
 import { Clients, loopback } from "./limit/client-address.ts";
 import {
@@ -19,6 +18,7 @@ import {
   type LimitPolicy,
 } from "./limit/limiter.ts";
 import type { StoreOptions } from "./limit/shared-limiter.ts";
+import { DEFAULT_HOST } from "./server/address.ts";
 import { openListener } from "./server/listen.ts";
 import { createNodeListener, type NodeListener } from "./server/node-listener.ts";
 import { takeTurns } from "./server/turns.ts";

@@ -1,5 +1,5 @@
 /** The commands that print a document: the JSON Schema, the OpenAPI document and the licences. */
-import { DEFAULT_ORIGIN, LOCAL_ORIGIN } from "../http/url.ts";
+import { DEFAULT_ORIGIN } from "../server/address.ts";
 import * as kinds from "../settings/kinds.ts";
 import { declare } from "../settings/setting.ts";
 import { DOCUMENT_PATH } from "../web/page.ts";
@@ -26,7 +26,7 @@ export const openapiCommand = command({
   async run({ publicUrl }) {
     const { createRoadbook } = await import("../roadbook.ts");
     await using roadbook = await createRoadbook({ demo: true, publicUrl });
-    const response = await roadbook.fetch(new Request(LOCAL_ORIGIN + DOCUMENT_PATH));
+    const response = await roadbook.fetch(new Request(DEFAULT_ORIGIN + DOCUMENT_PATH));
     writeStdout(`${JSON.stringify(await response.json(), null, 2)}\n`);
   },
 });

@@ -3,7 +3,7 @@ import { paragraph } from "../domain/text.ts";
 import { networkReasonOf } from "../files/errors.ts";
 import { endpoints } from "../http/endpoints.ts";
 import type { HealthBody } from "../http/health.ts";
-import { DEFAULT_HOST, DEFAULT_PORT, toUrlHost } from "../http/url.ts";
+import { DEFAULT_HOST, DEFAULT_PORT, toUrlHost } from "../server/address.ts";
 import * as kinds from "../settings/kinds.ts";
 import { declare, UsageError } from "../settings/setting.ts";
 import { parseWebLocation } from "../snapshot/remote/location.ts";

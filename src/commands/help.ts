@@ -1,6 +1,6 @@
 /** Formats the help of the program and of each command, in at most 80 columns. */
 import { paragraph } from "../domain/text.ts";
-import { DEFAULT_ORIGIN } from "../http/url.ts";
+import { DEFAULT_ORIGIN } from "../server/address.ts";
 import { formOf, isFlag, type Setting, usageOf } from "../settings/setting.ts";
 import type { Command, LoadedCommand } from "./command.ts";
 

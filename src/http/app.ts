@@ -21,18 +21,17 @@ import {
 } from "elysia";
 import { iconPath } from "../web/page.ts";
 import type { AppOptions, Service } from "./app-options.ts";
-import { createContexts } from "./context.ts";
 import { docs } from "./docs.ts";
-import { API_PREFIX } from "./endpoints.ts";
-import { isErrorCode } from "./error-codes.ts";
+import { API_PREFIX, isErrorCode } from "./endpoints.ts";
 import { fail, respondToMethod } from "./errors.ts";
 import { health } from "./health.ts";
 import { pageFiles } from "./pages/page-files.ts";
 import { createPages } from "./pages/pages.ts";
 import { createCounters } from "./rate-limit.ts";
-import { createRequestHandler } from "./request.ts";
+import { createContexts, createRequestHandler } from "./request.ts";
 import { createRespond } from "./response.ts";
 import { search } from "./search.ts";
+import { baseUrlOf } from "./url.ts";
 import { users } from "./users.ts";
 
 export type App = ReturnType<ReturnType<typeof createApp>["createMountable"]>;
@@ -43,7 +42,7 @@ export function createApp(options: AppOptions) {
   const respond = createRespond(options, contexts);
   const service: Service = {
     ...options,
-    baseUrl: contexts.baseUrlOf,
+    baseUrl: (request) => baseUrlOf(contexts.of(request), options),
     counters: limiter && createCounters(limiter, contexts),
     end,
   };

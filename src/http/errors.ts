@@ -1,7 +1,11 @@
-/** The results of handlers and hooks that are not data: errors, preflights and dropped connections. */
+/**
+ * The results of handlers and hooks that are not data (errors, preflights and dropped connections), and
+ * the types of errors.
+ */
+import { type Static, Type } from "@sinclair/typebox";
 import { status } from "elysia";
 import { Content, JSON_TYPE } from "./content.ts";
-import { type ErrorCode, errors, type StatusOf } from "./error-codes.ts";
+import { type ErrorCode, errors, type errorsOf, type StatusOf } from "./endpoints.ts";
 
 type Details = { retry_after?: number };
 
@@ -42,3 +46,35 @@ const preflight = new Content("", null, {
 export function respondToMethod(method: string) {
   return method === "OPTIONS" ? preflight : fail("method_not_allowed");
 }
+
+export const ErrorBody = Type.Object({
+  success: Type.Literal(false),
+  error: Type.Object({
+    code: Type.Unsafe<ErrorCode>(Type.String({ enum: Object.keys(errors) })),
+    message: Type.String({ description: "One sentence for people, which may change" }),
+    retry_after: Type.Optional(
+      Type.Integer({ minimum: 1, description: "Seconds to wait; only with `rate_limited`" }),
+    ),
+  }),
+});
+/** The JSON of an error. A browser may get a page instead. */
+export type ErrorBody = Static<typeof ErrorBody>;
+
+/** A typed client has only the methods that a route allows. */
+type CodeOf<Kind extends keyof typeof errorsOf> = Exclude<
+  (typeof errorsOf)[Kind][number],
+  "method_not_allowed"
+>;
+
+type ErrorTypes = {
+  [Kind in keyof typeof errorsOf]: {
+    response: Record<StatusOf<CodeOf<Kind>> | 422, typeof ErrorBody>;
+  };
+};
+
+/**
+ * The errors of each kind of route as types, also those that come from hooks. No response has status
+ * 422, but Elysia's own type of it has another body. These are types only, because with schemas
+ * Elysia would check each response, and pass on a returned error without its status.
+ */
+export const errorTypes = { Users: {}, Search: {}, Service: {} } as ErrorTypes;

@@ -6,7 +6,7 @@ import { apiVersion, version } from "../domain/version.ts";
 import type { Counts } from "../snapshot/format/meta.ts";
 import type { Service } from "./app-options.ts";
 import { endpoints } from "./endpoints.ts";
-import { errorTypes } from "./error-codes.ts";
+import { errorTypes } from "./errors.ts";
 import { describeOperation } from "./openapi.ts";
 
 export const health = (service: Service) =>

@@ -12,11 +12,10 @@ import {
   UserSearchResult,
 } from "../domain/model.ts";
 import { apiVersion } from "../domain/version.ts";
-import { REQUEST_ID } from "./context.ts";
-import { API_PREFIX, endpoints } from "./endpoints.ts";
-import { ErrorBody, type ErrorCode, errors, errorsOf } from "./error-codes.ts";
-import { allowHeaders, fail } from "./errors.ts";
+import { API_PREFIX, type ErrorCode, endpoints, errors, errorsOf } from "./endpoints.ts";
+import { allowHeaders, ErrorBody, fail } from "./errors.ts";
 import { limitHeaders } from "./rate-limit.ts";
+import { REQUEST_ID } from "./request.ts";
 import { commonHeaders } from "./response.ts";
 
 /** Stands for the server's own origin in the document. */
@@ -112,7 +111,7 @@ function responsesOf({ operationId, success }: Operation) {
   const body = Type.Object({ success: Type.Literal(true), ...success });
   const json = { schema: toOpenApi(body), example: examples[operationId] };
 
-  const codesOf = Map.groupBy(errorsOf(kind), (code) => errors[code].status);
+  const codesOf = Map.groupBy<number, ErrorCode>(errorsOf[kind], (code) => errors[code].status);
   const failures = [...codesOf].map(([status, codes]) => {
     return [status, failure(codes, headersOfFailure(status, common))];
   });

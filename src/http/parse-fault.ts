@@ -4,8 +4,7 @@
  */
 import { InvalidValue } from "../domain/invalid-value.ts";
 import { parseDuration } from "../domain/time.ts";
-import { type Endpoint, endpoints } from "./endpoints.ts";
-import { type ErrorCode, errors, errorsOf } from "./error-codes.ts";
+import { type Endpoint, type ErrorCode, endpoints, errors, errorsOf } from "./endpoints.ts";
 
 export interface Fault {
   /** As it was given. */
@@ -98,7 +97,8 @@ export function covers(target: string, { target: own, kind }: Endpoint): boolean
 
 /** The code of the error with which an endpoint returns a status. */
 export function codeFor({ kind }: Endpoint, status: number): ErrorCode | undefined {
-  return errorsOf(kind).find((code) => errors[code].status === status);
+  const codes: readonly ErrorCode[] = errorsOf[kind];
+  return codes.find((code) => errors[code].status === status);
 }
 
 /** Any 5xx status is allowed, because proxies add their own. */

@@ -2,8 +2,8 @@
 import type { Context } from "elysia";
 import type { Decision, Limiter, LimitPolicy } from "../limit/limiter.ts";
 import type { Counters, Service } from "./app-options.ts";
-import type { RequestContexts } from "./context.ts";
 import { fail } from "./errors.ts";
+import type { RequestContexts } from "./request.ts";
 
 export function createCounters(limiter: Limiter, contexts: RequestContexts): Counters {
   return {

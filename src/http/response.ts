@@ -6,11 +6,10 @@ import { ElysiaCustomStatusResponse } from "elysia";
 import { apiVersion } from "../domain/version.ts";
 import type { AppOptions } from "./app-options.ts";
 import { Content, cacheControlOf, JSON_TYPE, type Storage } from "./content.ts";
-import type { RequestContext, RequestContexts } from "./context.ts";
 import { type Endpoint, endpointOf } from "./endpoints.ts";
-import type { ErrorBody } from "./error-codes.ts";
-import { allowHeaders, DroppedConnection, fail } from "./errors.ts";
+import { allowHeaders, DroppedConnection, type ErrorBody, fail } from "./errors.ts";
 import { limitHeaders, limitHeadersOf } from "./rate-limit.ts";
+import type { RequestContext, RequestContexts } from "./request.ts";
 import { withoutBase } from "./url.ts";
 
 const exposed = ["ETag", "Retry-After", "X-API-Version", "X-Request-Id"];
@@ -65,8 +64,10 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
   function makeResponse(content: Content, context: RequestContext, isHead: boolean): Response {
     const { headers: sent } = context.request;
     const { status = 200, headers: own, retryAfterSeconds } = content.options;
-    const isPrivate = content.storage === "public" && !context.isShareable;
-    const storage = isPrivate ? "private" : content.storage;
+    // A proxy may pass on a forged host, which must not be in links that others get.
+    const mayBeForged =
+      context.isTrusted && options.publicUrl === undefined && sent.has("x-forwarded-host");
+    const storage = content.storage === "public" && mayBeForged ? "private" : content.storage;
     const { coding, body, etag, isKnown } = content.encodeFor(sent, options.compress);
 
     const response = new Response(isHead ? null : body, {

@@ -1,12 +1,6 @@
-/**
- * The address of a server, and the parts of a request's URL, of which each is found in linear time and
- * without an error.
- */
-
-/** Where a server listens: only on its own machine. */
-export const DEFAULT_HOST = "127.0.0.1";
-export const DEFAULT_PORT = "3000";
-export const DEFAULT_ORIGIN = `http://${DEFAULT_HOST}:${DEFAULT_PORT}`;
+/** The parts of a request's URL, each found in linear time and without an error, and the base URL of links. */
+import { LRUCache } from "lru-cache";
+import type { AppOptions } from "./app-options.ts";
 
 /** The origin of a request without a host. */
 export const LOCAL_ORIGIN = "http://localhost";
@@ -22,23 +16,44 @@ export function pathOf(url: string): string {
   return url.slice(start, query < 0 ? undefined : query);
 }
 
-/** A host as it stands in a URL, where an IPv6 address has brackets. */
-export const toUrlHost = (host: string): string => (host.includes(":") ? `[${host}]` : host);
-
 export const isUnder = (path: string, basePath: string): boolean =>
   `${path}/`.startsWith(`${basePath}/`);
 
 export const withoutBase = (path: string, basePath: string): string =>
   isUnder(path, basePath) ? path.slice(basePath.length) : path;
 
-/**
- * The ids of users and companies: 1 to 16 digits without a leading zero. Ids end at 2^53−1, so nobody
- * has some of them.
- */
-export const ID = "^[1-9]\\d{0,15}$";
+/** The URL to which paths are appended: the public URL, or the request's origin and the base path. */
+export function baseUrlOf(
+  { request, isTrusted }: { request: Request; isTrusted: boolean },
+  { publicUrl, basePath }: Pick<AppOptions, "publicUrl" | "basePath">,
+): string {
+  if (publicUrl !== undefined) return publicUrl;
+  return (isTrusted ? forwardedOriginOf(request) : ownOriginOf(request.url)) + basePath;
+}
 
-const idPattern = new RegExp(ID);
+/** Parsing a URL takes longer than reading a profile, and most requests are for the same host. */
+const origins = new LRUCache<string, string>({
+  max: 100,
+  memoMethod(url) {
+    const origin = URL.parse(url)?.origin;
+    // The origin of a URL with an unknown scheme is the text "null".
+    return origin?.startsWith("http") ? origin : LOCAL_ORIGIN;
+  },
+});
 
-export function parseId(text: string): number | undefined {
-  return idPattern.test(text) ? Number(text) : undefined;
+function ownOriginOf(url: string): string {
+  const start = pathStart(url);
+  return origins.memo(start < 0 ? url : url.slice(0, start));
+}
+
+/** The origin in X-Forwarded-Proto and -Host. Ignores malformed values. */
+function forwardedOriginOf({ url, headers }: Request): string {
+  const [, ownScheme = "http", ownHost = "localhost"] = /^(https?):\/\/([^/]*)/.exec(url) ?? [];
+  // The rightmost value of each list counts.
+  const proto = /(?:^|,)\s*(https?)\s*$/i.exec(headers.get("x-forwarded-proto") ?? "")?.[1];
+  const host = /(?:^|,)\s*([\w.:[\]-]+)\s*$/.exec(headers.get("x-forwarded-host") ?? "")?.[1];
+  const scheme = proto ?? ownScheme;
+  // Not every value of this form is a host, such as one with the port 99999.
+  const forwarded = host === undefined ? null : URL.parse(`${scheme}://${host}/`);
+  return forwarded?.origin ?? ownOriginOf(`${scheme}://${ownHost}/`);
 }

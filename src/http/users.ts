@@ -4,11 +4,9 @@ import { Elysia } from "elysia";
 import { AchievementEntry, completeAvatar, Id, type Stored, User } from "../domain/model.ts";
 import type { Service } from "./app-options.ts";
 import { Content, JSON_TYPE } from "./content.ts";
-import { endpoints } from "./endpoints.ts";
-import { errorTypes } from "./error-codes.ts";
-import { fail } from "./errors.ts";
+import { endpoints, ID } from "./endpoints.ts";
+import { errorTypes, fail } from "./errors.ts";
 import { describeOperation } from "./openapi.ts";
-import { ID } from "./url.ts";
 
 type Achievements = { success: true; achievements: AchievementEntry[] };
 const UserId = Type.String({ pattern: ID, error: "invalid_user_id" });

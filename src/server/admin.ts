@@ -6,7 +6,8 @@ import { reasonOf } from "../files/errors.ts";
 import { JSON_TYPE } from "../http/content.ts";
 import { errorBody } from "../http/errors.ts";
 import type { FetchHandler, RequestHandler } from "../http/request.ts";
-import { pathOf, pathStart, toUrlHost } from "../http/url.ts";
+import { pathOf, pathStart } from "../http/url.ts";
+import { toUrlHost } from "./address.ts";
 import type { Metrics } from "./metrics.ts";
 
 interface AdminOptions {

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import ipaddr from "ipaddr.js";
 import { codeOf, reasonOf } from "../files/errors.ts";
 import type { FetchHandler } from "../http/request.ts";
-import { toUrlHost } from "../http/url.ts";
+import { toUrlHost } from "./address.ts";
 import type { Certificate } from "./certificate.ts";
 import { createNodeListener } from "./node-listener.ts";
 import { LOOPBACK, Relay } from "./relay.ts";

@@ -17,8 +17,8 @@ import {
 } from "../../web/page.ts";
 import type { Pages, Service } from "../app-options.ts";
 import { Content } from "../content.ts";
+import { parseId } from "../endpoints.ts";
 import { fail } from "../errors.ts";
-import { parseId } from "../url.ts";
 
 /** A drawing consists of shapes and text only. */
 const DRAWING_POLICY = "default-src 'none'; frame-ancestors 'none'";

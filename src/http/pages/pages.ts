@@ -17,11 +17,10 @@ import {
 } from "../../web/page.ts";
 import type { Pages, Service } from "../app-options.ts";
 import { Content, preferencesIn } from "../content.ts";
-import { API_PREFIX } from "../endpoints.ts";
-import { errors } from "../error-codes.ts";
+import { API_PREFIX, errors, parseId } from "../endpoints.ts";
 import { fail } from "../errors.ts";
 import { toSeconds } from "../rate-limit.ts";
-import { isUnder, parseId, pathOf, pathStart, withoutBase } from "../url.ts";
+import { isUnder, pathOf, pathStart, withoutBase } from "../url.ts";
 import { createAssets } from "./page-files.ts";
 import { readCompany, readDriver, readOthers, readResults, readStart } from "./read-views.ts";
 
