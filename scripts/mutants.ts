@@ -78,7 +78,7 @@ mutate("web/render.ts", "web/view.test.ts", [
   "template === undefined",
 ]);
 mutate(
-  "snapshot/read/users.ts",
+  "snapshot/read/queries.ts",
   "http/api.test.ts",
   ["a private profile is a 403", 'isPrivate ? "profile_private"', 'false ? "profile_private"'],
   ["roles are in the order of their hierarchy", ".sort(compareRoles)", ""],

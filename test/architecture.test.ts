@@ -201,9 +201,8 @@ describe("invariants", () => {
     const routes = ["users", "health"];
     const synchronous = [
       ...routes.map((name) => `http/${name}.ts`),
-      "snapshot/read/companies.ts",
+      "snapshot/read/queries.ts",
       "snapshot/read/results.ts",
-      "snapshot/read/users.ts",
       "search/find.ts",
     ];
     expect(files).toEqual(expect.arrayContaining(synchronous));

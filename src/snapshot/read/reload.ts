@@ -5,9 +5,8 @@ import { codeOf } from "../../files/errors.ts";
 import { SnapshotError, toSnapshotError } from "../format/layout.ts";
 import { type Meta, readMeta } from "../format/meta.ts";
 import { openPrivate, type VerifiedDatabase } from "../format/open.ts";
-import { companyQueries } from "./companies.ts";
+import { companyQueries, userQueries } from "./queries.ts";
 import { searchQueries } from "./results.ts";
-import { userQueries } from "./users.ts";
 
 export type Snapshot = Awaited<ReturnType<typeof openSnapshot>>;
 
