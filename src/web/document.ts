@@ -4,7 +4,8 @@ import { MAX_NAME } from "../domain/model.ts";
 import { type Formats, formatsIn } from "./formats.ts";
 import { Html, html } from "./html.ts";
 import { DOCS_PATH, FAVICON_PATH, type View } from "./page.ts";
-import { type PageContext, type Rendered, renderCards, renderView } from "./render.ts";
+import { type PageContext, renderCards } from "./parts.ts";
+import { type Rendered, renderView } from "./render.ts";
 import { callPeople } from "./texts.ts";
 
 interface DocumentOptions extends Omit<PageContext, "texts" | keyof Formats> {

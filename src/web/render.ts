@@ -1,19 +1,10 @@
-/** Renders views as HTML. All functions are pure. */
-import type { Forms, Texts } from "../domain/languages.ts";
-import {
-  type AchievementEntry,
-  type CompanySearchResult,
-  completeAvatar,
-  MAX_RESULTS,
-  type Stored,
-  type User,
-} from "../domain/model.ts";
+/** Renders the views of pages as HTML. All functions are pure. */
+import type { Forms } from "../domain/languages.ts";
+import { type AchievementEntry, MAX_RESULTS } from "../domain/model.ts";
 import { fold } from "../search/fold.ts";
-import type { Meta } from "../snapshot/format/meta.ts";
-import { type Brand, DEFAULT_TITLE } from "./brand.ts";
-import { drawAvatar, drawBadge } from "./drawings.ts";
-import type { Formats } from "./formats.ts";
-import { Html, html } from "./html.ts";
+import { DEFAULT_TITLE } from "./brand.ts";
+import { drawBadge } from "./drawings.ts";
+import { type Html, html } from "./html.ts";
 import { markMatches } from "./mark.ts";
 import {
   type CompanyView,
@@ -27,20 +18,22 @@ import {
   type StartView,
   type View,
 } from "./page.ts";
+import {
+  describeMembers,
+  linkTo,
+  type PageContext,
+  pictureOf,
+  renderAvatar,
+  renderButton,
+  renderCard,
+  renderCards,
+  renderCompanyRow,
+  renderHeading,
+  renderPicture,
+  renderRow,
+  tellApart,
+} from "./parts.ts";
 import { clockOf, fill } from "./texts.ts";
-
-export interface PageContext extends Formats {
-  texts: Texts;
-  brand: Brand;
-  baseUrl: string;
-  /** In front of the path of every link. Without a trailing slash; empty for the root. */
-  basePath: string;
-  meta: Pick<Meta, "counts">;
-  /** On a kiosk, the query of the search that led to this page. */
-  search: string;
-  /** The drivers below a view of a few rows. */
-  others: readonly Stored<User>[];
-}
 
 /** The main part of a page, and what its head and link previews say about it. */
 export interface Rendered {
@@ -139,11 +132,11 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
 }
 
 function renderFound({ drivers, companies }: Found, spellings: string[], context: PageContext) {
-  const details = tellApart(drivers, (driver) => driver.company ?? undefined, context);
+  const detailOf = tellApart(drivers, ({ company }) => company, context);
   return {
-    drivers: drivers.map((driver, at) => {
+    drivers: drivers.map((driver) => {
       const name = markMatches(driver.name, spellings);
-      const row = renderRow(driverPath(driver.id), name, details[at], context);
+      const row = renderRow(driverPath(driver.id), name, detailOf(driver), context);
       return html`${renderAvatar(driver, context)}${row}`;
     }),
     companies: companies.map((company) =>
@@ -159,77 +152,10 @@ function featuredHeading({ texts, brand, meta }: PageContext): string {
   return standOut ? texts.featured : texts.drivers;
 }
 
-export function renderCards(
-  heading: string,
-  drivers: readonly Stored<User>[],
-  context: PageContext,
-): Html | undefined {
-  if (drivers.length === 0) return undefined;
-  const details = tellApart(drivers, (user) => user.company?.name, context);
-  const cards = drivers.map((user, at) => renderCard(user, details[at], context));
-  return html`<h2>${heading}</h2><ul class="cards">${cards}</ul>`;
-}
-
 function renderBoard(heading: string, rows: Html[], note?: string | false): Html {
   return html`<section><h2>${heading}</h2>
       <ul class="board">${rows.map((row) => html`<li>${row}</li>`)}</ul>
       ${note && html`<p class="hint">${note}</p>`}</section>`;
-}
-
-function renderRow(
-  path: string,
-  name: Html | string,
-  detail: string | undefined,
-  context: PageContext,
-): Html {
-  return html`<p><a href="${linkTo(path, context)}">${name}</a> <span>${detail}</span></p>`;
-}
-
-/**
- * The target of a link to a driver or company. Browsers have a button that leads back to the results.
- * A kiosk's page has a link for that, so its targets keep the search.
- */
-function linkTo(path: string, { basePath, search }: PageContext): string {
-  const url = basePath + path;
-  if (!search) return url;
-  return `${url}${path.includes("?") ? "&" : "?"}${new URLSearchParams({ q: search })}`;
-}
-
-function renderCompanyRow(
-  company: CompanySearchResult,
-  name: Html | string,
-  publicMembers: number | undefined,
-  context: PageContext,
-): Html {
-  const members = describeMembers(company, publicMembers, context);
-  return renderRow(companyPath(company.id), name, members, context);
-}
-
-/** The number of members is the platform's own, and may be lower than that of public ones. */
-function describeMembers(
-  { member_count }: CompanySearchResult,
-  publicMembers: number | undefined,
-  { texts, formatPlural, formatNumber }: PageContext,
-): string {
-  const members = formatPlural(member_count, texts.members);
-  if (publicMembers === undefined || publicMembers >= member_count) return members;
-  return fill(texts.publicMembers, { members, count: formatNumber(publicMembers) });
-}
-
-/** Describes each driver by the company, or else the year of joining; those who look alike by both. */
-function tellApart<Driver extends Pick<User, "name" | "created_at">>(
-  drivers: readonly Driver[],
-  companyOf: (driver: Driver) => string | undefined,
-  { texts }: PageContext,
-): string[] {
-  const looks = drivers.map((driver) => JSON.stringify([driver.name, companyOf(driver)]));
-  return drivers.map((driver, at) => {
-    const company = companyOf(driver);
-    const since = fill(texts.since, { year: driver.created_at.slice(0, 4) });
-    const isAlone = looks.indexOf(looks[at] ?? "") === looks.lastIndexOf(looks[at] ?? "");
-    if (company === undefined) return since;
-    return isAlone ? company : `${company} · ${since}`;
-  });
 }
 
 function renderDriver(view: DriverView, context: PageContext): Rendered {
@@ -355,16 +281,6 @@ function renderWayOut({ texts, others, basePath }: PageContext): Html | undefine
   return others.length === 0 ? renderButton(`${basePath}/`, texts.backToStart) : undefined;
 }
 
-/** At its normal size, a long name would fill a small screen. */
-function renderHeading(text: string): Html {
-  const isLong = text.length > 48 || /\S{24}/.test(text);
-  return html`<h1${isLong && new Html(' class="long"')}>${text}</h1>`;
-}
-
-function renderButton(url: string, text: string): Html {
-  return html`<p class="button"><a href="${url}">${text}</a></p>`;
-}
-
 /** A link to the community's own page, which no kiosk has. */
 function renderOwnPage(template: string | undefined, id: number, context: PageContext) {
   const { brand, baseUrl, texts } = context;
@@ -373,30 +289,7 @@ function renderOwnPage(template: string | undefined, id: number, context: PageCo
   return renderButton(href, texts.fullProfile);
 }
 
-function renderCard(user: Face, detail: string | undefined, context: PageContext): Html {
-  const row = renderRow(driverPath(user.id), user.name, detail, context);
-  return html`<li class="card">${renderAvatar(user, context)}
-      ${row}</li>`;
-}
-
-function renderAvatar(user: Face, { baseUrl }: PageContext): Html {
-  return renderPicture("avatar", drawAvatar(user.id, user.name), pictureOf(user, baseUrl));
-}
-
 /** Leaves out a path, which may be that of a drawing. Few programs preview an SVG. */
 function previewedAvatar(user: Face, { baseUrl }: PageContext): string | undefined {
   return user.avatar_url?.startsWith("/") ? undefined : pictureOf(user, baseUrl);
-}
-
-/** The URL of a user's own picture. A dataset may also name the drawing, which is none. */
-function pictureOf({ id, avatar_url }: Face, baseUrl: string): string | undefined {
-  const url = completeAvatar(id, avatar_url, baseUrl);
-  return url === completeAvatar(id, null, baseUrl) ? undefined : url;
-}
-
-/** Until the picture at `url` has loaded, the drawing is visible, because `alt` is empty. */
-function renderPicture(kind: "avatar" | "badge", drawing: string, url: string | undefined): Html {
-  return html`<span class="${kind}" aria-hidden="true">${new Html(drawing)}${
-    url && html`<img src="${url}" alt="" decoding="async">`
-  }</span>`;
 }
