@@ -1,6 +1,7 @@
 /** Runs the command line. Exits with 0 on success, 1 on failure and 2 on incorrect usage. */
 import { runCommandLine } from "./commands/command-line.ts";
 import { tooOld } from "./server/runtime-version.ts";
+import { exitCodeOf } from "./settings/setting.ts";
 
 async function main(): Promise<number> {
   // Before anything is loaded that an older runtime could not load.
@@ -13,7 +14,6 @@ async function main(): Promise<number> {
     await runCommandLine(process.argv.slice(2));
     return Number(process.exitCode ?? 0);
   } catch (error) {
-    const { exitCodeOf } = await import("./settings/setting.ts");
     const code = exitCodeOf(error);
     const message = error instanceof Error ? error.message : String(error);
     // Keeps a usage error on one line, even if it repeats input that contains control characters.

@@ -6,7 +6,7 @@ import * as kinds from "../settings/kinds.ts";
 import { declare, UsageError } from "../settings/setting.ts";
 import { command } from "./command.ts";
 import { describeWritten, listDetails, toOutcome } from "./report.ts";
-import { finish, readingFlags, write, writingFlags } from "./writing.ts";
+import { readingFlags, startWriting, writingFlags } from "./writing.ts";
 
 export const applyCommand = command({
   settings: declare("Flags", {
@@ -31,11 +31,11 @@ export const applyCommand = command({
     "apply - --to community.snapshot < changes.ndjson",
   ],
   async run({ changes, to, ...options }) {
-    const applied = await write("changes", (hooks) =>
-      applyChanges(changes, to, { ...options, ...hooks }),
-    );
+    using writing = startWriting("changes", to, options);
+    const applying = applyChanges(changes, to, { ...options, ...writing.hooks });
+    const applied = await applying.catch(writing.fail);
     const summary = `applied ${changes}: ${to} now has ${describeWritten(applied)}`;
-    await finish(to, options, [summary, ...listDetails(applied)], toOutcome(applied));
+    await writing.finish([summary, ...listDetails(applied)], toOutcome(applied));
   },
 });
 
@@ -58,9 +58,9 @@ export const hideCommand = command({
   examples: ["hide 42 --to community.snapshot", "hide 42 44 --to community.snapshot --json"],
   async run({ ids, to, ...options }) {
     const given = options.idMap === undefined ? ids.map(parseUserId) : ids;
-    const { found, sha256, counts } = await write("changes", (hooks) =>
-      hideUsers(given, to, { ...options, ...hooks }),
-    );
+    using writing = startWriting("changes", to, options);
+    const hiding = hideUsers(given, to, { ...options, ...writing.hooks });
+    const { found, sha256, counts } = await hiding.catch(writing.fail);
 
     const lines = found.map(({ given, wasPublic }) => {
       return `${to}: user ${given} ${wasPublic ? "is now private" : "was private already"}`;
@@ -71,7 +71,7 @@ export const hideCommand = command({
     const idsOf = (wasPublic: boolean) =>
       found.filter((user) => user.wasPublic === wasPublic).map(({ given }) => given);
     const hidden = { made_private: idsOf(true), already_private: idsOf(false) };
-    await finish(to, options, lines, { sha256, ...hidden, counts });
+    await writing.finish(lines, { sha256, ...hidden, counts });
   },
 });
 

@@ -1,6 +1,20 @@
-/** Lists the commands. Runs the one that a command line names, or prints the version or the help. */
+/**
+ * Lists the commands, and runs the one that a command line names: reads its arguments, flags and
+ * variables, or prints its help or the version.
+ */
+import { suggest } from "../domain/invalid-value.ts";
 import { version } from "../domain/version.ts";
-import type { Commands, LoadedCommand } from "./command.ts";
+import { parseBoolean } from "../settings/kinds.ts";
+import {
+  exitCodeOf,
+  isFlag,
+  readValue,
+  type Settings,
+  UsageError,
+  usageOf,
+  variableOf,
+} from "../settings/setting.ts";
+import type { Command, Commands, LoadedCommand } from "./command.ts";
 
 /** The file of a command is loaded only if it is needed, so that `--version` and `health` start fast. */
 const commands: Commands = {
@@ -85,7 +99,126 @@ async function isPath(word: string): Promise<boolean> {
   return /[./\\]/.test(word) || existsSync(word);
 }
 
+/** Runs a command, or prints its help. */
 async function run(name: string, args: string[]): Promise<void> {
-  const { runCommand } = await import("./run-command.ts");
-  await runCommand(name, args, commands);
+  const entry = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (!entry) {
+    const advice = suggest(name, Object.keys(commands), "; see roadbook --help");
+    throw new UsageError(`unknown command "${name}"${advice}`);
+  }
+
+  const command = await entry.load();
+  const words = splitWords(command.settings, args);
+  if (hasSwitch(words, "-h", "--help") || (args.length === 1 && args[0] === "help")) {
+    const { formatCommandHelp } = await import("./help.ts");
+    return console.log(formatCommandHelp(name, { summary: entry.summary, ...command }));
+  }
+
+  try {
+    await command.run(readValues(name, command, words), commands);
+  } catch (error) {
+    if (!wantsJson(command, words)) throw error;
+    console.log(JSON.stringify({ error: error instanceof Error ? error.message : String(error) }));
+    process.exitCode = exitCodeOf(error);
+  }
+}
+
+/** A flag with its value, if it has one, or an argument. */
+interface Word {
+  flag: string | undefined;
+  text: string | undefined;
+}
+
+/** Finds the flags, even if some words are wrong, because then `--help` and `--json` work, too. */
+function splitWords(settings: Settings, args: string[]): Word[] {
+  const valued = Object.values(settings).filter((setting) => !setting.kind.isSwitch);
+  const names = new Set(valued.map(({ name }) => name));
+  const words: Word[] = [];
+  let hasEnded = false;
+  for (let at = 0; at < args.length; at++) {
+    const word = args[at] ?? "";
+    if (word === "--" && !hasEnded) {
+      hasEnded = true;
+      continue;
+    }
+
+    const [, flag, rest = ""] = /^(-[^-]|--[^=]*)(.*)/s.exec(hasEnded ? "" : word) ?? [];
+    const inline = rest === "" ? undefined : rest.replace(/^=/, "");
+    // The next flag was most likely not meant as the value.
+    const isFollowed = flag !== undefined && names.has(flag) && !args[at + 1]?.startsWith("--");
+    if (flag === undefined) words.push({ flag, text: word });
+    else if (inline === undefined && isFollowed) words.push({ flag, text: args[++at] });
+    else words.push({ flag, text: inline });
+  }
+  return words;
+}
+
+/** Whether one of these flags is given, and without a value. */
+function hasSwitch(words: Word[], ...flags: string[]): boolean {
+  return words.some(({ flag = "", text }) => flags.includes(flag) && text === undefined);
+}
+
+/** Whether errors must be in JSON. */
+function wantsJson({ settings: { json } }: Command, words: Word[]): boolean {
+  if (!json) return false;
+  const variable = process.env[variableOf(json) ?? ""] ?? "";
+  return hasSwitch(words, json.name) || parseBoolean(variable) === true;
+}
+
+function readValues(name: string, { settings }: Command, words: Word[]) {
+  const usage = `usage: roadbook ${usageOf(name, settings)}`;
+  const texts = readArguments(name, settings, words, usage);
+
+  const values: Record<string, unknown> = {};
+  for (const [key, setting] of Object.entries(settings)) {
+    values[key] = readValue(setting, texts.get(setting.name), process.env);
+  }
+
+  for (const [key, setting] of Object.entries(settings)) {
+    const isWaived = setting.waivedBy !== undefined && values[setting.waivedBy] === true;
+    if (!setting.required || isWaived || values[key] !== undefined) continue;
+    throw new UsageError(`${setting.name} is missing; ${usage}`);
+  }
+  return values;
+}
+
+/**
+ * Returns the texts given for each flag and argument. No error repeats the value of an unknown flag,
+ * which may be a secret. Node's `parseArgs` would take 2 ms of the start.
+ */
+function readArguments(name: string, settings: Settings, words: Word[], usage: string) {
+  const all = Object.values(settings);
+  const expected = all.filter((setting) => !isFlag(setting));
+  const flags = new Map(all.filter(isFlag).map((flag) => [flag.name, flag]));
+  const texts = new Map<string, string[]>();
+  const add = (name: string, text: string) => {
+    const given = texts.get(name);
+    if (given) given.push(text);
+    else texts.set(name, [text]);
+  };
+
+  for (const { flag, text } of words) {
+    if (flag === undefined) {
+      const argument = expected[0]?.list ? expected[0] : expected.shift();
+      if (!argument) throw new UsageError(`too many arguments; ${usage}`);
+      add(argument.name, text ?? "");
+      continue;
+    }
+
+    const setting = flags.get(flag);
+    if (!setting) {
+      const advice = suggest(flag, [...flags.keys(), "--help"], `; see roadbook ${name} --help`);
+      throw new UsageError(`unknown flag ${flag}${advice}`);
+    }
+
+    if (setting.kind.isSwitch) {
+      if (text !== undefined) throw new UsageError(`${flag} takes no value`);
+      add(flag, "1");
+    } else if (text === undefined) {
+      throw new UsageError(`${flag} needs a value; see roadbook ${name} --help`);
+    } else {
+      add(flag, text);
+    }
+  }
+  return texts;
 }

@@ -16,8 +16,7 @@ import { exportDataset } from "../snapshot/format/records.ts";
 import { tableNames } from "../tables/columns.ts";
 import { toCsv } from "../tables/write-csv.ts";
 import { command, snapshotFile } from "./command.ts";
-import { endOnSignal } from "./signals.ts";
-import { writeStdout } from "./terminal.ts";
+import { endOnSignal, writeStdout } from "./terminal.ts";
 
 const USERS_PER_COMPANY = 25;
 
@@ -76,7 +75,8 @@ async function writeLines(lines: Iterable<string>, to = STANDARD, force: boolean
     if (!force && existsSync(paths.old)) await refuseForeign(paths.old, to);
     await writeChunks(paths, lines);
   };
-  await endOnSignal((onCommit) => replaceFile(to, write, { onCommit }));
+  using ending = endOnSignal();
+  await replaceFile(to, write, ending);
 }
 
 /** Generates the community again for each table, so that memory does not grow with its size. */
@@ -90,12 +90,10 @@ async function writeTables(folder: string, force: boolean, options: CommunityOpt
   if (taken && !force) {
     throw new Error(`${taken.path} exists; choose another folder, or overwrite it with --force`);
   }
-  const writeAll = async () => {
-    for (const { table, path } of files) {
-      await replaceFile(path, (paths) => writeChunks(paths, toCsv(table, seedDataset(options))));
-    }
-  };
-  await endOnSignal(writeAll, { left: `${folder} is incomplete` });
+  using _ending = endOnSignal({ left: `${folder} is incomplete` });
+  for (const { table, path } of files) {
+    await replaceFile(path, (paths) => writeChunks(paths, toCsv(table, seedDataset(options))));
+  }
 }
 
 async function writeChunks({ next }: Paths, lines: Iterable<string>): Promise<void> {

@@ -13,7 +13,7 @@ import { dateOrders } from "../tables/times.ts";
 import { command } from "./command.ts";
 import { describeWritten, listDetails, toOutcome } from "./report.ts";
 import { type Progress, suggestNext } from "./terminal.ts";
-import { finish, readingFlags, write, writingFlags } from "./writing.ts";
+import { readingFlags, startWriting, writingFlags } from "./writing.ts";
 
 const settings = declare("Flags", {
   source: {
@@ -85,14 +85,15 @@ export const importCommand = command({
     });
     refuseFlags(source.kind, options);
 
-    const imported = await write("dataset", (hooks, progress) =>
-      importSource(source, to, { ...options, ...showImport(progress), ...hooks }),
-    );
+    using writing = startWriting("dataset", to, options);
+    const { progress, hooks } = writing;
+    const importing = importSource(source, to, { ...options, ...showImport(progress), ...hooks });
+    const imported = await importing.catch(writing.fail);
     const { skipped } = imported;
-    if (skipped.count > 0 && !options.json) console.error(skipped.format());
+    if (skipped.count > 0 && !options.json) progress.print(skipped.format());
 
     const lines = [describeImport(imported, to, options.dryRun), ...listDetails(imported)];
-    await finish(to, options, lines, { dry_run: options.dryRun, ...toOutcome(imported) });
+    await writing.finish(lines, { dry_run: options.dryRun, ...toOutcome(imported) });
     if (to !== undefined && !options.dryRun && !options.json) suggestNext(["--snapshot", to]);
   },
 });
@@ -133,7 +134,8 @@ function showImport(progress: Progress) {
       progress.show(`reading ${file}: ${groupDigits(rows)} rows`);
     },
     onSlow(file: string) {
-      progress.warn(`a page of ${file} took over half a second; run ANALYZE on its tables`);
+      const advice = "run ANALYZE on its tables";
+      progress.print(`roadbook: a page of ${file} took over half a second; ${advice}`);
     },
     onIndexed: (share: number) => progress.show(`indexing: ${Math.floor(100 * share)} %`),
   };

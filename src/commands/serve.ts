@@ -26,8 +26,7 @@ import { demoSnapshot } from "../web/assets.ts";
 import { DOCS_PATH } from "../web/page.ts";
 import { type Commands, command } from "./command.ts";
 import type { ImportedData } from "./serve-data.ts";
-import { endOnSignal, nextSignal, STOPPING } from "./signals.ts";
-import { writeStdout } from "./terminal.ts";
+import { endOnSignal, nextSignal, STOPPING, writeStdout } from "./terminal.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -213,12 +212,14 @@ async function openRemote(
     onDown: (detail: string) => log.error(`${location.name} ${detail}; serving the old snapshot`),
     onUp: () => log.info(`${location.name} has recovered`),
   };
-  return endOnSignal(() => openRemoteSnapshot(options), { signals: STOPPING });
+  using _ending = endOnSignal({ signals: STOPPING });
+  return await openRemoteSnapshot(options);
 }
 
 async function openImported(data: string, log: Logger): Promise<ImportedData> {
   const { openData } = await import("./serve-data.ts");
-  return endOnSignal(() => openData(data, log), { signals: STOPPING });
+  using _ending = endOnSignal({ signals: STOPPING });
+  return await openData(data, log);
 }
 
 function storeOf(url: ServeValues["rateLimitStore"], log: Logger): StoreOptions | undefined {

@@ -4,14 +4,12 @@ import { plural } from "../domain/text.ts";
 import { formatDuration } from "../domain/time.ts";
 import { reasonOf } from "../files/errors.ts";
 import { BusyError, WAIT_MS } from "../files/lock.ts";
-import type { ReplaceOptions } from "../files/replace.ts";
 import { ERRORS_PER_KIND } from "../import/options.ts";
 import { DatasetError } from "../import/read-dataset.ts";
 import * as kinds from "../settings/kinds.ts";
 import { readChecksum } from "../snapshot/format/layout.ts";
 import { json } from "./command.ts";
-import { ENDING, endOnSignal } from "./signals.ts";
-import { type Progress, startProgress, writeSummary } from "./terminal.ts";
+import { ENDING, endOnSignal, startProgress, writeSummary } from "./terminal.ts";
 
 /** The last request of `--confirm` has this time for a response, which says why. */
 const LAST_REQUEST_MS = 1000;
@@ -39,44 +37,52 @@ export const writingFlags = {
   json,
 };
 
-/** Completes errors: counts the problems in `input`, or names the flag for how long to wait. */
-export async function write<T>(
-  input: string,
-  run: (hooks: ReplaceOptions, progress: Progress) => Promise<T>,
-): Promise<T> {
-  const progress = startProgress();
-  const onWait = () => progress.show("waiting for another command to finish writing");
-  try {
-    return await endOnSignal((onCommit) => run({ onCommit, onWait }, progress));
-  } catch (error) {
-    if (error instanceof BusyError) throw new Error(`${error.message}; --wait sets this time`);
-    if (!(error instanceof DatasetError)) throw error;
-    const count = plural(error.count, "error");
-    throw new Error(`${count} in the ${input}; nothing was written\n${error.message}`);
-  } finally {
-    progress.end();
-  }
-}
-
-interface FinishOptions {
+interface WritingOptions {
   json: boolean;
   /** The URL of a server that must serve the new snapshot. */
   confirm: string | undefined;
   waitMs: number;
 }
 
-/** Says what was done, and waits for the server. With --json, a failure to wait is all it says. */
-export async function finish(
+/** Shows the progress of a command that writes the snapshot `to` from `input`, and reports on it. */
+export function startWriting(
+  input: string,
   to: string | undefined,
-  { json, confirm, waitMs }: FinishOptions,
-  lines: readonly string[],
-  outcome: object,
-): Promise<void> {
-  if (!json) writeSummary(`${lines.join("\n")}\n`);
-  if (confirm && to !== undefined) await confirmServed(to, confirm, waitMs);
-  if (!json) return;
-  const seconds = Number((performance.now() / 1000).toFixed(3));
-  writeSummary(`${JSON.stringify({ snapshot: to ?? null, ...outcome, seconds })}\n`);
+  { json, confirm, waitMs }: WritingOptions,
+) {
+  const progress = startProgress();
+  const ending = endOnSignal();
+  return {
+    progress,
+    /** For the function that writes. */
+    hooks: {
+      onWait: () => progress.show("waiting for another command to finish writing"),
+      onCommit: ending.onCommit,
+    },
+
+    /** Completes an error of that function: counts problems, or names the flag for how long to wait. */
+    fail(error: unknown): never {
+      if (error instanceof BusyError) throw new Error(`${error.message}; --wait sets this time`);
+      if (!(error instanceof DatasetError)) throw error;
+      const count = plural(error.count, "error");
+      throw new Error(`${count} in the ${input}; nothing was written\n${error.message}`);
+    },
+
+    /** Says what was done, and waits for the server. With --json, a failure to wait is all it says. */
+    async finish(lines: readonly string[], outcome: object): Promise<void> {
+      progress[Symbol.dispose]();
+      if (!json) writeSummary(`${lines.join("\n")}\n`);
+      if (confirm && to !== undefined) await confirmServed(to, confirm, waitMs);
+      if (!json) return;
+      const seconds = Number((performance.now() / 1000).toFixed(3));
+      writeSummary(`${JSON.stringify({ snapshot: to ?? null, ...outcome, seconds })}\n`);
+    },
+
+    [Symbol.dispose](): void {
+      progress[Symbol.dispose]();
+      ending[Symbol.dispose]();
+    },
+  };
 }
 
 /** Waits until the server at `url` serves the file at `path`. Throws after `waitMs` or a signal. */
