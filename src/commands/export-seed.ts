@@ -9,7 +9,7 @@ import { STANDARD } from "../domain/text.ts";
 import { naming } from "../files/errors.ts";
 import { readFileBytes, readLines } from "../files/input.ts";
 import { type Paths, replaceFile } from "../files/replace.ts";
-import { notOverwritten } from "../import/snapshot-writer.ts";
+import { notOverwritten } from "../import/target.ts";
 import * as kinds from "../settings/kinds.ts";
 import { declare, UsageError } from "../settings/setting.ts";
 import { exportDataset } from "../snapshot/format/records.ts";

@@ -4,9 +4,9 @@
  */
 import { chmodSync, lstatSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { sqlite } from "#sqlite";
 import { isDamagedDatabase, isLocked } from "./errors.ts";
-import { retryWhile } from "./waiting.ts";
 
 export interface LockOptions {
   /** How long to wait for another writer. Defaults to {@link WAIT_MS}. */
@@ -15,6 +15,7 @@ export interface LockOptions {
 }
 
 export const WAIT_MS = 60_000;
+const RETRY_MS = 50;
 
 /** Thrown after `waitMs`. Names no flag for that time, because not all callers have one. */
 export class BusyError extends Error {
@@ -58,5 +59,24 @@ export async function waitForLock<Taken>(
   } catch (error) {
     if (!isLocked(error)) throw error;
     throw new BusyError(`another command is still writing ${target} after ${waitMs / 1000} s`);
+  }
+}
+
+/** Calls `work` again while its error says that something is busy, for up to `waitMs`. */
+export async function retryWhile<T>(
+  isBusy: (error: unknown) => boolean,
+  work: () => T,
+  waitMs: number,
+  onWait?: () => void,
+): Promise<Awaited<T>> {
+  const endMs = performance.now() + waitMs;
+  for (let times = 0; ; times++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= endMs) throw error;
+    }
+    if (times === 0) onWait?.();
+    await sleep(RETRY_MS);
   }
 }

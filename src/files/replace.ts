@@ -8,9 +8,8 @@ import { open, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { codeOf, naming } from "./errors.ts";
 import { asFile } from "./input.ts";
-import { type LockOptions, lock, waitForLock } from "./lock.ts";
+import { type LockOptions, lock, retryWhile, waitForLock } from "./lock.ts";
 import { cleanAndMakeFolder, makeLockedFolder } from "./temporary-folder.ts";
-import { retryWhile } from "./waiting.ts";
 
 export interface Paths {
   /** Where to write the new file, in an empty folder for it and others, which only this user can open. */
@@ -20,6 +19,9 @@ export interface Paths {
 }
 
 type Write<T> = (paths: Paths) => Promise<T>;
+
+/** The name of the new file in its folder. */
+const NEW = "new";
 
 /** How long to wait for other programs to close a file. */
 const BUSY_MS = 5000;
@@ -48,39 +50,53 @@ export function replaceFile<T>(
   return naming(target, "write", async () => {
     const old = findReplaceable(target);
     using temporary = await cleanAndMakeFolder(dirname(old));
-    return await replaceIn(temporary.folder, old, write, options);
+    const paths = { old, next: join(temporary.folder, NEW) };
+    const result = await write(paths);
+    await commit(paths, options);
+    return result;
   });
 }
 
-/** For one writer at a time, which has the lock until the file is replaced. */
+/** Like {@link replaceFile}, for one writer at a time, which has the lock until the file is replaced. */
 export function replaceLocked<T>(
   target: string,
   write: Write<T>,
   options: ReplaceOptions = {},
 ): Promise<T> {
   return naming(target, "write", async () => {
-    const old = findReplaceable(target);
-    using _lock = await waitForLock(target, () => lock(hiddenBeside(old, "lock")), options);
-    // Each user has their own, because nobody can empty the folder of another user.
-    using temporary = makeLockedFolder(hiddenBeside(old, `new-${process.getuid?.() ?? ""}`));
-    return await replaceIn(temporary.folder, old, write, options);
+    using replacement = await beginReplacing(target, options);
+    const result = await write(replacement);
+    await replacement.commit();
+    return result;
   });
 }
 
-async function replaceIn<T>(
-  folder: string,
-  old: string,
-  write: Write<T>,
-  { mode, onCommit }: CommitOptions,
-): Promise<T> {
-  const next = join(folder, "new");
-  const result = await write({ next, old });
+/** A file that will be replaced. Until it is disposed of, no other writer can have it. */
+export interface Replacement extends Paths, Disposable {
+  /** Moves the new file, which is complete, to the place of the old one. */
+  commit(): Promise<void>;
+}
+
+/** Takes the lock. The caller must name the target in errors, as {@link replaceLocked} does. */
+export async function beginReplacing(
+  target: string,
+  options: ReplaceOptions,
+): Promise<Replacement> {
+  const old = findReplaceable(target);
+  const held = await waitForLock(target, () => lock(hiddenBeside(old, "lock")), options);
+  // Each user has their own, because nobody can empty the folder of another user.
+  const user = process.getuid?.() ?? "";
+  const { folder, ...removal } = makeLockedFolder(hiddenBeside(old, `new-${user}`), held);
+  const paths = { old, next: join(folder, NEW) };
+  return { ...paths, ...removal, commit: () => commit(paths, options) };
+}
+
+async function commit({ next, old }: Paths, { mode, onCommit }: CommitOptions): Promise<void> {
   await finishFile(next, old, mode);
   onCommit?.();
   // Asynchronous, because renaming also deletes the old file, which takes 0.2 s for a gigabyte.
   await renameWhenFree(next, old);
   flushFolder(dirname(old));
-  return result;
 }
 
 /** Whether a writer may have the lock of this file, which need not exist yet. */

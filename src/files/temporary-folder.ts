@@ -44,27 +44,29 @@ function makeFolder(parent: string): TemporaryFolder {
   mkdirSync(parent, { recursive: true, mode: 0o700 });
   const outer = mkdtempSync(join(parent, "roadbook-"));
   const folder = join(outer, FILES);
-  const held = lockIfPossible(join(outer, LOCK));
+  return makeInside(folder, [folder, outer], lockIfPossible(join(outer, LOCK)));
+}
 
-  const removal = removeAtExit([folder, outer], held);
+/**
+ * Makes the folder `path`, which only this user can open, and removes what a killed process left there.
+ * The lock `held`, because of which no other process uses the folder, is released with it.
+ */
+export function makeLockedFolder(path: string, held: Disposable): TemporaryFolder {
+  return makeInside(path, [path], held);
+}
+
+/** Makes `folder`, one of the folders that {@link removeAtExit} removes. */
+function makeInside(folder: string, all: string[], held?: Disposable): TemporaryFolder {
+  const removal = removeAtExit(all, held);
   try {
-    mkdirSync(folder);
+    removeAll(folder);
+    mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
     // On a disk that is full, an empty folder would take what others free.
     removal[Symbol.dispose]();
     throw error;
   }
   return { folder, ...removal };
-}
-
-/**
- * Makes the folder `path`, which only this user can open, and removes what a killed process left there.
- * The caller must have a lock, so that no other process uses the folder.
- */
-export function makeLockedFolder(path: string): TemporaryFolder {
-  removeAll(path);
-  mkdirSync(path, { mode: 0o700 });
-  return { folder: path, ...removeAtExit([path]) };
 }
 
 /** Removes these folders in this order at exit, if not before. Then releases the lock. */

@@ -1,26 +1,4 @@
-/** Waits: until something can be done, or only so long. */
-import { setTimeout as sleep } from "node:timers/promises";
-
-const RETRY_MS = 50;
-
-/** Calls `work` again while its error says that something is busy, for up to `waitMs`. */
-export async function retryWhile<T>(
-  isBusy: (error: unknown) => boolean,
-  work: () => T,
-  waitMs: number,
-  onWait?: () => void,
-): Promise<Awaited<T>> {
-  const endMs = performance.now() + waitMs;
-  for (let times = 0; ; times++) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isBusy(error) || performance.now() >= endMs) throw error;
-    }
-    if (times === 0) onWait?.();
-    await sleep(RETRY_MS);
-  }
-}
+/** Waits only so long. */
 
 /** The time in which the process lags counts as one step of a wait at most. */
 const STEPS = 10;

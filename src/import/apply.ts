@@ -13,23 +13,20 @@ import type {
   RecordType,
 } from "../domain/dataset.ts";
 import { validateChange } from "../domain/validate-record.ts";
+import { naming } from "../files/errors.ts";
 import { NameChanges } from "../search/name-index.ts";
 import { parseHeader } from "../snapshot/format/layout.ts";
-import { type Summary, summarizeChanges } from "../snapshot/format/meta.ts";
+import { readMeta, type Summary, summarizeChanges, writeMeta } from "../snapshot/format/meta.ts";
+import { finishBytes, finishCopy } from "../snapshot/format/seal.ts";
+import type { Database } from "../sqlite/driver.ts";
 import { type Deletion, nameCompanies } from "./finish-rows.ts";
 import { guard, type WriteReport } from "./guard.ts";
 import { type Ids, openIds } from "./ids.ts";
 import { type LineSource, openLines } from "./line-reader.ts";
 import type { ApplyOptions } from "./options.ts";
 import { type ReportError, readDataset } from "./read-dataset.ts";
-import {
-  createSnapshotWriter,
-  describeSnapshot,
-  type OldSnapshot,
-  replaceByCopy,
-  type SnapshotWriter,
-} from "./snapshot-writer.ts";
-import { dateTakedowns } from "./takedowns.ts";
+import { dateTakedowns, hasTakedowns } from "./takedowns.ts";
+import { beginWriting, type OldSnapshot, openCopy } from "./target.ts";
 import { createRows, duplicateId } from "./write-rows.ts";
 
 /**
@@ -41,18 +38,23 @@ export function applyChanges(
   target: string,
   options: ApplyOptions = {},
 ): Promise<WriteReport> {
-  return replaceByCopy(target, options, async (writer, old, next) => {
+  const { builtAtMs = Date.now() } = options;
+  return naming(target, "write", async () => {
+    using copy = await openCopy(target, options);
+    const { db } = copy;
+    const old = { ...copy.old, hasTakedowns: hasTakedowns(db, { nowMs: builtAtMs }) };
     await using reader = await openLines(changes, options);
     using ids = await openIds(reader.ids, old, options);
 
-    const { read, handler, contents } = await applyTo(writer, reader, ids, old, options);
+    const { read, handler, contents } = await applyTo(db, reader, ids, old, builtAtMs, options);
     const changed = { users: handler.changed("user"), companies: handler.changed("company") };
     // The lines name those whom they rename or make public.
     const allowed = { ...options, allowReveal: true, allowRenames: true };
-    const differences = guard(writer.db, old, contents, allowed, changed);
+    const differences = guard(db, old, contents, allowed, changed);
 
-    const sha256 = await writer.toFile(next, contents);
+    const sha256 = await finishCopy(db, copy.next);
     await ids.commit();
+    await copy.commit();
     const { counts, unlocked } = contents;
     const { notFound } = handler;
     return { ...read, counts, unlocked, differences, held: 0, notFound, sha256 };
@@ -65,31 +67,33 @@ export async function changeSnapshot(
   changes: LineSource,
 ): Promise<Uint8Array> {
   const { databaseBytes } = parseHeader(snapshot);
-  const copy = sqlite.openMemory(snapshot.subarray(0, databaseBytes));
-  using writer = createSnapshotWriter(copy, { builtAtMs: Date.now(), isNew: false });
+  const db = sqlite.openMemory(snapshot.subarray(0, databaseBytes));
+  using _open = beginWriting(db);
+  const old = { ...readMeta(db), name: "the snapshot" };
   await using reader = await openLines(changes, {});
-  const old = describeSnapshot(writer.db, "the snapshot", writer.builtAtMs);
   using ids = await openIds(reader.ids, old, {});
-  const { contents } = await applyTo(writer, reader, ids, old, {});
-  return writer.toBytes(contents);
+  await applyTo(db, reader, ids, old, Date.now(), {});
+  return finishBytes(db);
 }
 
-/** Applies changes to the old snapshot, or a copy of it, which has been opened for writing. */
+/** Applies changes to a copy of the old snapshot, up to its metadata. */
 async function applyTo(
-  writer: SnapshotWriter,
+  db: Database,
   reader: RecordReader,
   ids: Ids,
   old: OldSnapshot,
+  builtAtMs: number,
   options: ApplyOptions,
 ) {
-  const handler = createChangeHandler(writer, ids);
-  const read = await readDataset(reader, handler, ids, writer.builtAtMs, options);
+  const handler = createChangeHandler(db, ids, builtAtMs);
+  const read = await readDataset(reader, handler, ids, builtAtMs, options);
   const contents = { ...handler.summarize(old), id_map: ids.addMark() };
+  writeMeta(db, contents, builtAtMs);
   return { read, handler, contents };
 }
 
 /** Makes the changes of a change file to the rows of a database. */
-function createChangeHandler({ db, builtAtMs }: SnapshotWriter, ids: Ids) {
+function createChangeHandler(db: Database, ids: Ids, builtAtMs: number) {
   const rows = createRows(db, ids);
   const names = new NameChanges(db.$client);
   /** The changed records and the positions of their changes, by type and id. */

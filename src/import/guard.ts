@@ -12,8 +12,8 @@ import type { Summary, Totals } from "../snapshot/format/meta.ts";
 import type { Database } from "../sqlite/driver.ts";
 import type { ImportOptions } from "./options.ts";
 import type { ReadReport } from "./read-dataset.ts";
-import type { OldSnapshot } from "./snapshot-writer.ts";
 import { HIDE_ELSEWHERE } from "./takedowns.ts";
+import type { ComparedSnapshot } from "./target.ts";
 
 /** How a new snapshot differs from the old one. */
 export interface Differences {
@@ -62,7 +62,7 @@ const MAX_PRIVATE = 2;
 /** Returns how a new snapshot differs from the old one. Throws if it looks like an accident. */
 export function guard(
   db: Database,
-  old: OldSnapshot,
+  old: ComparedSnapshot,
   after: Summary,
   { allowShrink, allowReveal, allowRenames }: ImportOptions,
   changed?: ChangedIds,
@@ -82,7 +82,7 @@ export function guard(
 export function refuseEmpty(
   { counts }: Summary,
   { madePrivate, leftOut }: ReadReport,
-  old: OldSnapshot | undefined,
+  old: ComparedSnapshot | undefined,
   { allowShrink }: ImportOptions,
 ): void {
   if (counts.users === 0 && counts.companies === 0) {
@@ -100,7 +100,7 @@ export function refuseEmpty(
 }
 
 /** While takedowns are held, a file in which others have their ids would publish these people. */
-function limitOf(old: OldSnapshot | undefined): number {
+function limitOf(old: ComparedSnapshot | undefined): number {
   return old?.hasTakedowns ? MAX_PRIVATE : MAX_UNGUARDED;
 }
 
@@ -132,7 +132,7 @@ function findRenames({ names, stay }: Comparison): string | undefined {
 
 function findLoss(
   db: Database,
-  old: OldSnapshot,
+  old: ComparedSnapshot,
   after: Summary,
   found: Comparison,
 ): string | undefined {
@@ -170,7 +170,7 @@ function findLoss(
 }
 
 /** Private users who are absent are probably there under another id, and public. */
-function findReveal({ counts }: OldSnapshot, found: Comparison): string | undefined {
+function findReveal({ counts }: ComparedSnapshot, found: Comparison): string | undefined {
   const hidden = counts.users - counts.public_users;
   const revealed = found.made_public + found.removed_private;
   const verb = found.removed_private > 0 ? "publish or lose" : "publish";

@@ -8,7 +8,7 @@
  * | file | what happens there |
  * |---|---|
  * | files/replace.ts | the lock is taken |
- * | snapshot-writer.ts | the snapshot is copied, and the copy verified and opened |
+ * | target.ts | the snapshot is copied, and the copy verified and opened |
  * | ids.ts | a key becomes a number, if the snapshot was made with an id map |
  * | hide.ts | the row of the user is deleted, and the id added to `private_user` |
  * | search/name-index.ts | the name is removed from the index |
@@ -19,14 +19,16 @@
  */
 import { eq } from "drizzle-orm";
 import { OWN_IDS } from "../domain/dataset.ts";
+import { naming } from "../files/errors.ts";
 import { NameChanges } from "../search/name-index.ts";
-import { type Counts, summarizeChanges } from "../snapshot/format/meta.ts";
+import { type Counts, summarizeChanges, writeMeta } from "../snapshot/format/meta.ts";
 import { privateUser, user } from "../snapshot/format/schema.ts";
+import { finishCopy } from "../snapshot/format/seal.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { type Ids, openIds } from "./ids.ts";
 import type { HideOptions } from "./options.ts";
-import { replaceByCopy } from "./snapshot-writer.ts";
 import { dateTakedowns } from "./takedowns.ts";
+import { openCopy } from "./target.ts";
 
 /** A user whom `hideUsers` made private or found private. */
 interface HiddenUser {
@@ -53,8 +55,10 @@ export function hideUsers(
   target: string,
   options: HideOptions = {},
 ): Promise<HideReport> {
-  return replaceByCopy(target, options, async (writer, old, next) => {
-    const { db, builtAtMs } = writer;
+  const { builtAtMs = Date.now() } = options;
+  return naming(target, "write", async () => {
+    using copy = await openCopy(target, options);
+    const { db, old } = copy;
     using ids = await openIds(OWN_IDS, old, { ...options, readsOnly: true });
     const found = findUsers(db, given, ids, target);
 
@@ -72,7 +76,9 @@ export function hideUsers(
 
     const changes = { users, hasAchievement: false, unlocked };
     const summary = summarizeChanges(db, old, changes);
-    const sha256 = await writer.toFile(next, { ...summary, id_map: old.id_map });
+    writeMeta(db, { ...summary, id_map: old.id_map }, builtAtMs);
+    const sha256 = await finishCopy(db, copy.next);
+    await copy.commit();
     return { sha256, counts: summary.counts, found };
   });
 }

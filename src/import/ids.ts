@@ -11,8 +11,8 @@
 import type { RawRecord, RecordKey, RecordType, SourceIds } from "../domain/dataset.ts";
 import { type IdMap, type MapOptions, openIdMap } from "./id-map.ts";
 import type { ImportOptions } from "./options.ts";
-import type { OldSnapshot } from "./snapshot-writer.ts";
 import { HIDE_ELSEWHERE } from "./takedowns.ts";
+import type { OldSnapshot } from "./target.ts";
 
 export type Ids = Awaited<ReturnType<typeof openIds>>;
 

@@ -19,7 +19,7 @@
  * | takedowns.ts | not hidden by `hide` or `apply` in the last hour |
  * | guard.ts | most of those who were public still are, under their names |
  * | search/name-index.ts | found by n-grams of the name |
- * | snapshot-writer.ts | in a file that is complete |
+ * | snapshot/format/seal.ts | in a file that is complete |
  * | files/replace.ts | in the snapshot that servers read |
  */
 import { setImmediate } from "node:timers/promises";
@@ -29,8 +29,9 @@ import { nameKinds } from "../domain/model.ts";
 import { naming, TEMPORARY_DATABASE } from "../files/errors.ts";
 import { replaceLocked } from "../files/replace.ts";
 import { buildNameIndex } from "../search/name-index.ts";
-import { summarize } from "../snapshot/format/meta.ts";
-import { createIndexes } from "../snapshot/format/schema.ts";
+import { summarize, writeMeta } from "../snapshot/format/meta.ts";
+import { createIndexes, createSchema } from "../snapshot/format/schema.ts";
+import { finishBytes, finishNew } from "../snapshot/format/seal.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { guard, refuseEmpty, type WriteReport } from "./guard.ts";
 import { openIds } from "./ids.ts";
@@ -38,9 +39,9 @@ import type { LineSource } from "./line-reader.ts";
 import type { ImportOptions } from "./options.ts";
 import { readDataset } from "./read-dataset.ts";
 import { createSkippingHandler } from "./skip-invalid.ts";
-import { createSnapshotWriter, readOldSnapshot } from "./snapshot-writer.ts";
 import { findSource, openReader, type Source } from "./source.ts";
 import { holdTakedowns } from "./takedowns.ts";
+import { beginWriting, readOldSnapshot } from "./target.ts";
 import { createRows } from "./write-rows.ts";
 
 /**
@@ -96,10 +97,9 @@ async function importInto(
 
   await using reader = await openReader(source, options);
   using ids = await openIds(reader.ids, old, options);
-  const empty = next ? sqlite.openWritable(`${next}.draft`) : sqlite.openTemporary();
-  using writer = createSnapshotWriter(empty, { builtAtMs, isNew: true, old: old?.path });
-
-  const { db } = writer;
+  const db = next ? sqlite.openWritable(`${next}.draft`) : sqlite.openTemporary();
+  using _open = beginWriting(db, old?.path);
+  createSchema(db.$client);
   const handler = options.skipInvalid ? createSkippingHandler(db, ids) : createRows(db, ids);
   const reading = { ...options, refusesRounded: !options.force };
   const read = await readDataset(reader, handler, ids, builtAtMs, reading);
@@ -115,7 +115,8 @@ async function importInto(
   // Before the indexes, which take long, because the id map may be on a full disk.
   const id_map = ids.addMark();
   await buildIndexes(db, (users) => options.onIndexed?.(users / counts.public_users));
-  const sha256 = await writer.toFile(next, { ...summary, id_map });
+  writeMeta(db, { ...summary, id_map }, builtAtMs);
+  const sha256 = await finishNew(db, next);
   await ids.commit();
   return { ...report, sha256 };
 }
@@ -127,12 +128,13 @@ export async function buildSnapshot(
 ): Promise<Uint8Array> {
   await using reader = await openReader(findNamed(dataset), {});
   using ids = await openIds(reader.ids, undefined, {});
-  using writer = createSnapshotWriter(sqlite.openMemory(), { builtAtMs, isNew: true });
-
-  const { db } = writer;
+  const db = sqlite.openMemory();
+  using _open = beginWriting(db);
+  createSchema(db.$client);
   await readDataset(reader, createRows(db, ids), ids, builtAtMs, { refusesRounded: true });
   await buildIndexes(db);
-  return writer.toBytes({ ...summarize(db), id_map: ids.addMark() });
+  writeMeta(db, { ...summarize(db), id_map: ids.addMark() }, builtAtMs);
+  return finishBytes(db);
 }
 
 /** Calls `onUsers` repeatedly with the number of users in the index of names. */

@@ -44,7 +44,7 @@ export function createRows(db: Database, ids: Ids) {
   const inserts = prepareInserts(db);
   const removals = prepareDeletions(db);
   // The users who refer to something that has not been read yet. These may be all users, so an import
-  // has them on disk, unlike a TEMP table (see temp_store in snapshot-writer.ts).
+  // has them on disk, unlike a TEMP table (see temp_store in target.ts).
   db.$client.exec("CREATE TABLE pending (id INTEGER PRIMARY KEY, at INTEGER)");
   const addPending = db.$client.prepare("INSERT INTO pending VALUES (?, ?)");
   /** The ids of the roles and achievements read so far. */

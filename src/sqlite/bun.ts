@@ -30,6 +30,11 @@ function closingAtOnce(client: Client): Client {
 
 /** Its statements have the method `values` of bun:sqlite, through which drizzle reads rows. */
 class WritableClient extends DatabaseSync {
+  /** Unlike the other clients, node:sqlite throws if it has been closed. */
+  override close(): void {
+    if (this.isOpen) super.close();
+  }
+
   override prepare(query: string) {
     const statement = super.prepare(query);
     const values = (...given: Parameters<typeof statement.all>) => {

@@ -3,6 +3,8 @@
  */
 import { count, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
+import { formatTime } from "../../domain/time.ts";
+import { version } from "../../domain/version.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { SnapshotError } from "./layout.ts";
 import { achievement, company, meta, privateUser, role, type Unlock, user } from "./schema.ts";
@@ -26,8 +28,12 @@ export interface Meta extends Totals {
   id_map?: string | undefined;
 }
 
-export function writeMeta(db: Database, facts: Meta): void {
-  const rows = Object.entries(facts)
+/** What the writer of a snapshot finds out, and not when and by which version it is written. */
+export type Contents = Omit<Meta, "built_at" | "roadbook_version">;
+
+export function writeMeta(db: Database, contents: Contents, builtAtMs: number): void {
+  const built_at = formatTime(Math.floor(builtAtMs / 1000));
+  const rows = Object.entries({ built_at, roadbook_version: version, ...contents })
     .filter(([, fact]) => fact !== undefined)
     .map(([key, fact]) => ({
       key,

@@ -1,14 +1,16 @@
 /**
- * Makes a database a snapshot, when its rows and name indexes are complete: forgets what a change
- * has removed, and adds the trailer of layout.ts.
+ * Makes a database a snapshot, when its rows, name indexes and metadata are complete: commits them,
+ * forgets what a change has removed, and adds the trailer of layout.ts.
  *
- * SQLite and FTS5 overwrite deleted data with zeros (`secure_delete` in src/import/snapshot-writer.ts
+ * SQLite and FTS5 overwrite deleted data with zeros (`secure_delete` in src/import/target.ts
  * and search/name-index.ts), but SQLite leaves copies of moved rows in the unused space of a page.
  * FTS5 may keep up to three letters as the border between two pages of an index. The id and the time
  * of a takedown stay for an hour (src/import/takedowns.ts).
  */
-import { open } from "node:fs/promises";
+import { copyFile, open } from "node:fs/promises";
+import { sql } from "drizzle-orm";
 import { crc32, createHash, readChunks, writeAll } from "../../files/bytes.ts";
+import type { Database } from "../../sqlite/driver.ts";
 import {
   BLOCK_BYTES,
   checksumLine,
@@ -17,6 +19,50 @@ import {
   parseHeader,
   readHeader,
 } from "./layout.ts";
+import { checkSnapshot, verifyFile } from "./open.ts";
+
+/** If fewer pages are free, a change leaves the other blocks as they are. */
+const MAX_FREE_SHARE = 1 / 8;
+
+/** Makes a new database the snapshot `next`, and closes it. Returns the checksum. */
+export async function finishNew(db: Database, next: string): Promise<string> {
+  db.$client.exec("COMMIT");
+  // Copies rows, not pages, so free pages are left behind.
+  db.run(sql`VACUUM INTO ${next}`);
+  db.$client.close();
+  const sha256 = await sealFile(next);
+  // Detects bugs in how a snapshot is built.
+  await checkSnapshot(next);
+  return sha256;
+}
+
+/** Makes the changed copy of a snapshot in the file `next` a snapshot, and closes it. */
+export async function finishCopy(db: Database, next: string): Promise<string> {
+  db.$client.exec("COMMIT");
+  const compact = hasManyFreePages(db) ? `${next}.compact` : undefined;
+  if (compact !== undefined) db.run(sql`VACUUM INTO ${compact}`);
+  db.$client.close();
+  if (compact !== undefined) await copyFile(compact, next);
+  const sha256 = await sealFile(next);
+  // A takedown does not wait for SQLite's own checks.
+  await verifyFile(next);
+  return sha256;
+}
+
+/** Returns a database in memory as a snapshot. */
+export function finishBytes(db: Database): Uint8Array {
+  db.$client.exec("COMMIT");
+  if (hasManyFreePages(db)) db.$client.exec("VACUUM");
+  return sealBytes(db.$client.serialize());
+}
+
+function hasManyFreePages(db: Database): boolean {
+  const [row] = db.values<[isMany: number]>(
+    `SELECT freelist_count > page_count * ${MAX_FREE_SHARE}
+      FROM pragma_freelist_count, pragma_page_count`,
+  );
+  return row?.[0] === 1;
+}
 
 /** Replaces the trailer of a file that nothing else has open, if it has one. Returns the checksum. */
 export async function sealFile(path: string): Promise<string> {
@@ -36,7 +82,7 @@ export async function sealFile(path: string): Promise<string> {
 }
 
 /** Changes the bytes of a database, and returns a copy with its trailer. */
-export function sealBytes(database: Uint8Array): Uint8Array {
+function sealBytes(database: Uint8Array): Uint8Array {
   const sealer = createSealer();
   sealer.add(database);
   return Buffer.concat([database, sealer.finish().trailer]);

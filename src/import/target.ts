@@ -1,0 +1,129 @@
+/**
+ * Opens the snapshot that a command replaces, or a copy of it to change, and begins to write a database.
+ * Nothing needs to be durable before the new snapshot is complete, because the database is discarded
+ * after a crash.
+ */
+import { existsSync } from "node:fs";
+import { access, chmod, constants, stat } from "node:fs/promises";
+import { sql } from "drizzle-orm";
+import { copyIfSpace } from "../files/bytes.ts";
+import {
+  beginReplacing,
+  findFile,
+  hasLockFile,
+  type Replacement,
+  type ReplaceOptions,
+} from "../files/replace.ts";
+import { isSnapshot, SnapshotError, toSnapshotError } from "../snapshot/format/layout.ts";
+import { type Meta, readMeta } from "../snapshot/format/meta.ts";
+import { openInPlace, openWritable } from "../snapshot/format/open.ts";
+import { SQLITE_PAGE_BYTES } from "../snapshot/format/seal.ts";
+import type { Database } from "../sqlite/driver.ts";
+import type { ImportOptions } from "./options.ts";
+import { hasTakedowns } from "./takedowns.ts";
+
+/** The snapshot that will be replaced. */
+export interface OldSnapshot extends Meta {
+  /** The path as the command was given it, for messages. */
+  name: string;
+  /** Whether the takedowns in it are held. Undefined if the new snapshot is not compared with it. */
+  hasTakedowns?: boolean;
+}
+
+export type ComparedSnapshot = OldSnapshot & { hasTakedowns: boolean };
+
+/** A copy of the snapshot that it will replace, which is attached to it as `old`. */
+interface Copy extends Pick<Replacement, "next" | "commit">, Disposable {
+  db: Database;
+  old: OldSnapshot;
+}
+
+/**
+ * Takes the lock of the snapshot file `target`, and opens a copy. The caller must name the target in
+ * errors. An intact snapshot that cannot be copied is an error of the new file.
+ */
+export async function openCopy(target: string, options: ReplaceOptions): Promise<Copy> {
+  const fail = (error: unknown) => {
+    throw toSnapshotError(target, error);
+  };
+  // The lock file beside a name that was mistyped would stay. A first import may have one, too.
+  await access(target).catch((error) => hasLockFile(target) || fail(error));
+
+  const { old, next, commit, ...lock } = await beginReplacing(target, options);
+  try {
+    await access(old, constants.R_OK).catch(fail);
+    await copyIfSpace(old, next, (await stat(old)).size);
+    // The copy has the mode of the original, which may forbid writing.
+    await chmod(next, 0o600);
+    // Verifies the copy rather than the original, which may have changed since it was copied.
+    const db = await openWritable(next).catch(fail);
+    const writing = beginWriting(db, old);
+    return {
+      db,
+      old: { ...readMeta(db), name: target },
+      next,
+      commit,
+      [Symbol.dispose](): void {
+        writing[Symbol.dispose]();
+        lock[Symbol.dispose]();
+      },
+    };
+  } catch (error) {
+    lock[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/**
+ * Begins the only transaction of a database, which seal.ts commits. The snapshot at the path `old` is
+ * attached as `old`. The database is closed when the result is disposed of, if not before.
+ */
+export function beginWriting(db: Database, old?: string): Disposable {
+  const { $client } = db;
+  // A killed process must not leave a journal file, which SQLite would later apply to another
+  // database. Without any journal, a statement that fails would leave its first changes.
+  $client.exec(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;
+    PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768; PRAGMA page_size = ${SQLITE_PAGE_BYTES}`);
+  // Overwrites with zeros whatever is deleted; see seal.ts.
+  $client.exec("PRAGMA secure_delete = ON");
+  if (old !== undefined) db.run(sql`ATTACH ${old} AS old`);
+  $client.exec("BEGIN");
+  return { [Symbol.dispose]: () => $client.close() };
+}
+
+/**
+ * Reads the snapshot at `name`, if there is one. Throws if the file is something else or is damaged,
+ * because an import could then undo takedowns. With `force`, such a file is treated as missing.
+ */
+export async function readOldSnapshot(
+  name: string,
+  nowMs: number,
+  { force, holdMs }: ImportOptions,
+): Promise<(ComparedSnapshot & { path: string }) | undefined> {
+  const path = findFile(name);
+  if (!existsSync(path)) return undefined;
+  if (!isSnapshot(path)) {
+    if (force) return undefined;
+    throw new Error(notOverwritten(name, "a Roadbook snapshot"));
+  }
+
+  try {
+    const { db } = await openInPlace(path);
+    try {
+      return { ...readMeta(db), name, hasTakedowns: hasTakedowns(db, { nowMs, holdMs }), path };
+    } finally {
+      db.$client.close();
+    }
+  } catch (error) {
+    const named = toSnapshotError(name, error);
+    if (!(named instanceof SnapshotError)) throw named;
+    if (force) return undefined;
+    const advice = "restore it, or import with --force, which forgets its takedowns";
+    throw new Error(`${named.message}; ${advice}`);
+  }
+}
+
+/** `what` is the kind of file that the command writes, such as "a Roadbook snapshot". */
+export function notOverwritten(target: string, what: string): string {
+  return `${target} exists and is not ${what}; choose another --to, or overwrite it with --force`;
+}
