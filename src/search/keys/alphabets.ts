@@ -15,15 +15,21 @@ export function replaceBy(...tables: string[]): (text: string) => string {
 }
 
 function readTables(tables: string[]) {
-  const words = tables.join(" ").trim().split(/\s+/);
-  const spellings = new Map<string, string>();
-  for (let at = 0; at < words.length; at += 2) {
-    spellings.set(words[at] ?? "", (words[at + 1] ?? "").replace(NONE, ""));
-  }
+  const spellings = readPairs(tables.join(" "));
   const letters = [...spellings.keys()];
   const groups = letters.filter(({ length }) => length > 1).sort((a, b) => b.length - a.length);
   const single = letters.filter(({ length }) => length === 1).join("");
   return { spellings, pattern: new RegExp([...groups, `[${single}]`].join("|"), "g") };
+}
+
+/** Reads a table. Of two spellings for the same letters, the second counts. */
+export function readPairs(table: string): Map<string, string> {
+  const words = table.trim().split(/\s+/);
+  const pairs = new Map<string, string>();
+  for (let at = 0; at < words.length; at += 2) {
+    pairs.set(words[at] ?? "", (words[at + 1] ?? "").replace(NONE, ""));
+  }
+  return pairs;
 }
 
 /** Stands for no letter in a table. */

@@ -1,5 +1,6 @@
 /** Names in Chinese characters, by Hanyu pinyin (ISO 7098), with the family name first or last. */
 import anyAscii from "any-ascii";
+import { readPairs } from "./alphabets.ts";
 
 /** Family names of two characters. */
 const LONG_FAMILY =
@@ -7,24 +8,9 @@ const LONG_FAMILY =
 const NAME = /^\p{Script=Han}{2,4}$/u;
 
 /** Family names that are read or spelled in another way than their characters. */
-const families: Record<string, string> = {
-  曾: "zeng",
-  单: "shan",
-  解: "xie",
-  仇: "qiu",
-  任: "ren",
-  朴: "piao",
-  查: "zha",
-  盖: "ge",
-  区: "ou",
-  翟: "zhai",
-  覃: "qin",
-  尉: "wei",
-  尉迟: "yuchi",
-  尉遲: "yuchi",
-  吕: "lu,lv",
-  呂: "lu,lv",
-};
+const families = readPairs(
+  `曾 zeng 单 shan 解 xie 仇 qiu 任 ren 朴 piao 查 zha 盖 ge 区 ou 翟 zhai 覃 qin 尉 wei 尉迟 yuchi 尉遲 yuchi 吕 lu,lv 呂 lu,lv`,
+);
 
 /** Returns the Latin spellings of a text. */
 export function spellChinese(text: string): string[] {
@@ -32,7 +18,7 @@ export function spellChinese(text: string): string[] {
   const [long = ""] = LONG_FAMILY.exec(text) ?? [];
   const family = long || [...text][0] || "";
   const given = spellHan(text.slice(family.length));
-  const spellings = families[family]?.split(",") ?? [spellHan(family)];
+  const spellings = families.get(family)?.split(",") ?? [spellHan(family)];
   return spellings.flatMap((spelling) => [`${spelling} ${given}`, `${given} ${spelling}`]);
 }
 

@@ -2,6 +2,7 @@
  * Names in Hangul, by the Revised Romanisation of 2000 with its changes of sounds between syllables.
  * Family names are also spelled as their owners do.
  */
+import { readPairs } from "./alphabets.ts";
 
 const initials = "g kk n d tt r m b pp s ss - j jj ch k t p h".split(" ");
 const vowels = "a ae ya yae eo e yeo ye o wa wae oe yo u wo we wi yu eu ui i".split(" ");
@@ -22,77 +23,14 @@ const changes: [RegExp, string][] = [
 ];
 
 /** Family names, and how they are mostly spelled besides the Revised Romanisation. */
-const families: Record<string, string> = {
-  김: "kim",
-  이: "lee,yi,rhee",
-  박: "park,pak",
-  최: "choi",
-  정: "jung,chung",
-  강: "kang",
-  조: "cho",
-  윤: "yoon",
-  장: "chang",
-  임: "lim,rim",
-  오: "oh",
-  서: "suh",
-  신: "shin",
-  권: "kwon",
-  황: "whang",
-  안: "ahn",
-  송: "soong",
-  류: "yoo,ryoo",
-  유: "yoo,you",
-  홍: "hung",
-  전: "jun,chun",
-  고: "ko,koh",
-  문: "moon",
-  손: "sohn",
-  배: "pae",
-  백: "paik,back",
-  허: "hur,huh",
-  남: "nahm",
-  심: "shim",
-  노: "roh,no",
-  곽: "kwak",
-  성: "sung",
-  차: "tcha",
-  주: "joo,choo",
-  우: "woo",
-  구: "koo,ku",
-  나: "ra,rah",
-  민: "minn",
-  진: "chin",
-  지: "chi,jee",
-  엄: "um,uhm",
-  채: "chae",
-  원: "weon",
-  천: "chun",
-  방: "bang,pang",
-  공: "kong",
-  변: "byun,pyun",
-  여: "yuh",
-  염: "yum,youm",
-  석: "suk",
-  선: "sun",
-  설: "sul",
-  길: "kil",
-  연: "yun",
-  표: "pyo",
-  명: "myung",
-  기: "ki",
-  국: "kook",
-  도: "doh",
-  소: "soh",
-  피: "pee",
-  현: "hyun",
-  함: "hahm",
-  추: "choo",
-  탁: "tak",
-  편: "pyun",
-  제: "je",
-  금: "keum",
-  경: "kyung",
-};
+const families =
+  readPairs(`김 kim 이 lee,yi,rhee 박 park,pak 최 choi 정 jung,chung 강 kang 조 cho 윤 yoon 장 chang
+  임 lim,rim 오 oh 서 suh 신 shin 권 kwon 황 whang 안 ahn 송 soong 류 yoo,ryoo 유 yoo,you 홍 hung
+  전 jun,chun 고 ko,koh 문 moon 손 sohn 배 pae 백 paik,back 허 hur,huh 남 nahm 심 shim 노 roh,no
+  곽 kwak 성 sung 차 tcha 주 joo,choo 우 woo 구 koo,ku 나 ra,rah 민 minn 진 chin 지 chi,jee
+  엄 um,uhm 채 chae 원 weon 천 chun 방 bang,pang 공 kong 변 byun,pyun 여 yuh 염 yum,youm 석 suk
+  선 sun 설 sul 길 kil 연 yun 표 pyo 명 myung 기 ki 국 kook 도 doh 소 soh 피 pee 현 hyun 함 hahm
+  추 choo 탁 tak 편 pyun 제 je 금 keum 경 kyung`);
 
 const SYLLABLES = /[가-힣]+/g;
 
@@ -103,7 +41,7 @@ export function spellKorean(text: string): string[] {
   if (given === "") return [whole];
   // In names of people, the sounds of syllables are not changed.
   const rest = romanize(given.trim(), []);
-  const owners = families[family]?.split(",") ?? [];
+  const owners = families.get(family)?.split(",") ?? [];
   return [whole, ...[romanize(family, []), ...owners].map((name) => `${name} ${rest}`)];
 }
 

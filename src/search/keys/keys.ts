@@ -4,7 +4,7 @@
  */
 import { fold, TRANSLITERATED } from "../fold.ts";
 import { wordsIn } from "../words.ts";
-import { spellArmenian, spellGeorgian } from "./alphabets.ts";
+import { replaceBy, spellArmenian, spellGeorgian } from "./alphabets.ts";
 import { spellCyrillic, spellCyrillicInUse } from "./cyrillic.ts";
 import { spellGreek, spellGreekInUse } from "./greek.ts";
 import { spellChinese } from "./han.ts";
@@ -29,26 +29,10 @@ const HAS_KEYS = new RegExp(`[${TRANSLITERATED.source}\\p{Script=Han}ə]`, "iv")
 /** How many distinct spellings of a name have keys. */
 const MAX_SPELLINGS = 4;
 
-/** Letters that spell one consonant. */
-const consonants: Record<string, string> = {
-  sh: "s",
-  sz: "s",
-  tch: "c",
-  ch: "c",
-  ts: "c",
-  tz: "c",
-  cz: "c",
-  tc: "c",
-  zh: "z",
-  kh: "h",
-  gh: "g",
-  ph: "f",
-  th: "t",
-  x: "ks",
-  w: "v",
-  q: "k",
-};
-const CONSONANTS = new RegExp(Object.keys(consonants).join("|"), "g");
+/** Replaces letters that spell one consonant. */
+const simplifyConsonants = replaceBy(
+  "sh s sz s tch c ch c ts c tz c cz c tc c zh z kh h gh g ph f th t x ks w v q k",
+);
 const DOUBLED = /(.)\1+/gu;
 
 /**
@@ -103,9 +87,7 @@ export function keysOfQuery(folded: string): string[] {
 
 /** A hard j is a consonant, as in Japanese, and a soft one is like y, as in Serbian. */
 function keyOf(joined: string, isHard: boolean): string {
-  const single = joined
-    .replace(CONSONANTS, (letters) => consonants[letters] ?? letters)
-    .replace(/m(?=[bp])/g, "n");
+  const single = simplifyConsonants(joined).replace(/m(?=[bp])/g, "n");
   return (isHard ? single : soften(single))
     .replace(/[iy]+e/g, "e")
     .replace(/[iy]+/g, "i")
