@@ -1,11 +1,17 @@
 /** The options of `import`, `apply` and `hide`, which are flags of these commands. */
-import type { TableOptions } from "../tables/table-reader.ts";
+import type { CsvOptions } from "../tables/csv-source.ts";
+import type { ReadHooks } from "../tables/table.ts";
 
 export const ERRORS_PER_KIND = 5;
 
-export interface ImportOptions extends TableOptions {
+export interface ImportOptions extends ReadHooks, CsvOptions {
   /** The folder with a SELECT for each table, if the source is a database. */
   queries?: string | undefined;
+  /**
+   * How long to wait for a connection to a database, for a program that writes to a SQLite file, and
+   * for each page of rows from a server. Defaults to two minutes.
+   */
+  timeoutMs?: number | undefined;
   /** Whether a missing end line is an error, because the dataset may be incomplete. */
   expectEnd?: boolean | undefined;
   /** The file that maps ids of any kind to integers. Without it, ids must be integers. */

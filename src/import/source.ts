@@ -1,17 +1,22 @@
 /** Finds out what a source is, or why it can be none, and opens the reader that fits. */
+import { readdirSync } from "node:fs";
+import { basename, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Item, RecordReader } from "../domain/dataset.ts";
 import { InvalidValue } from "../domain/invalid-value.ts";
 import { isUrl, STANDARD } from "../domain/text.ts";
-import { isFolder } from "../files/input.ts";
+import { naming } from "../files/errors.ts";
+import { asFile, isFolder } from "../files/input.ts";
 import { isSnapshot } from "../snapshot/format/layout.ts";
 import { readMeta } from "../snapshot/format/meta.ts";
 import { openPrivate } from "../snapshot/format/open.ts";
 import { listRecords } from "../snapshot/format/records.ts";
 import type { Database } from "../sqlite/driver.ts";
-import { idFormats } from "../tables/cells.ts";
-import { DATABASE_URLS, type Dialect, dialects, findDialect } from "../tables/dialects.ts";
-import { openCsv, openQueries, type Queries } from "../tables/table-reader.ts";
+import { idFormats, type TableName, tableNames } from "../tables/columns.ts";
+import { openCsvSource } from "../tables/csv-source.ts";
+import { DATABASE_TIMEOUT_MS, openDatabase } from "../tables/database-source.ts";
+import { type Dialect, dialects } from "../tables/table.ts";
+import { createReader } from "../tables/table-reader.ts";
 import { type LineSource, openLines } from "./line-reader.ts";
 import type { ImportOptions } from "./options.ts";
 
@@ -22,7 +27,8 @@ const BATCH = 500;
 export type Source =
   | { kind: "lines"; lines: LineSource }
   | { kind: "csv" | "snapshot"; path: string }
-  | ({ kind: "database" } & Queries);
+  /** A database, and the folder with a SELECT for each table. */
+  | { kind: "database"; url: string; dialect: Dialect; folder: string };
 
 /**
  * Finds out what lines, a path or a URL are. Throws an {@link InvalidValue} if nothing can be at a
@@ -43,6 +49,13 @@ export function findSource(given: LineSource, queries?: string): Source {
   if (isFolder(given) || /\.[ct]sv$/i.test(given)) return { kind: "csv", path: given };
   if (isSnapshot(given)) return { kind: "snapshot", path: given };
   return { kind: "lines", lines: given };
+}
+
+const DATABASE_URLS = "a postgres://, mysql://, mariadb:// or sqlite: URL";
+
+/** Returns undefined unless a database can be at the URL. */
+function findDialect(url: string): Dialect | undefined {
+  return Object.values<Dialect>(dialects).find(({ scheme }) => scheme.test(url));
 }
 
 /** Returns the dialect of the database at a URL. Throws if the URL is not complete. */
@@ -71,13 +84,76 @@ export async function openReader(source: Source, options: ImportOptions): Promis
   switch (source.kind) {
     case "lines":
       return openLines(source.lines, options);
-    case "csv":
-      return openCsv(source.path, ids, options);
-    case "database":
-      return openQueries(source, ids, options);
+    case "csv": {
+      const { path } = source;
+      const files = isFolder(path)
+        ? findTables(path, "csv")
+        : new Map([["users", asFile(path)] as const]);
+      return createReader(openCsvSource(ids, options), files, { onRead: options.onRead });
+    }
+    case "database": {
+      const { folder, url, dialect } = source;
+      const files = findTables(folder, "sql");
+      const { timeoutMs = DATABASE_TIMEOUT_MS } = options;
+      return createReader(await openDatabase({ url, dialect, timeoutMs }, ids), files, options);
+    }
     case "snapshot":
       return openSnapshotReader(source.path);
   }
+}
+
+/** The paths of the files of tables. */
+type TableFiles = ReadonlyMap<TableName, string>;
+
+/** Returns the paths of a folder's files, which are named after their tables. */
+function findTables(folder: string, ending: "csv" | "sql"): TableFiles {
+  if (!isFolder(folder)) throw new Error(`${folder} is not a folder`);
+  const advice = `the files can be ${tableNames.map((name) => `${name}.${ending}`).join(", ")}`;
+  const found = new Map<TableName, string>();
+  const files = naming(folder, "read", () => readdirSync(folder)).sort();
+  for (const file of files) {
+    const plain = file.replace(/\s/g, "").toLowerCase();
+    if (!/^[^.].*\.(?:csv|sql)$/.test(plain)) continue;
+
+    const table = tableNames.find((name) => `${name}.${ending}` === plain);
+    if (!table) {
+      const hasUsers = files.some((name) => /^users\./i.test(name));
+      const mayBeUsers = ending === "csv" && plain.endsWith("csv") && !hasUsers;
+      const rename = mayBeUsers ? "; rename it to users.csv if it has the users" : "";
+      throw new Error(`${folder} has the unknown file ${file}${rename}; ${advice}`);
+    }
+    const other = found.get(table);
+    if (other !== undefined) throw new Error(`${folder} has both ${basename(other)} and ${file}`);
+
+    found.set(table, asFile(join(folder, file)));
+  }
+
+  for (const file of files) refuseRenamed(folder, file, ending, found);
+  if (found.has("users") || found.has("companies")) return found;
+  const sheet = ending === "csv" ? files.find((file) => SHEET.test(file)) : undefined;
+  const cure = sheet === undefined ? "" : `; save ${sheet} as CSV UTF-8 in users.csv`;
+  throw new Error(
+    `${folder} has neither users.${ending} nor companies.${ending}${cure}; ${advice}`,
+  );
+}
+
+/** The files of spreadsheets. */
+const SHEET = /^[^.~].*\.(?:xlsx?|ods|numbers)$/i;
+
+/** Throws if a file has the name of a table that was not found, but another format. */
+function refuseRenamed(
+  folder: string,
+  file: string,
+  ending: "csv" | "sql",
+  found: TableFiles,
+): void {
+  const [name, ...formats] = file.toLowerCase().split(".");
+  const table = tableNames.find((each) => each === name);
+  const isText = /^(?:txt|tsv|tab)$/.test(formats.at(-1) ?? "");
+  if (!table || formats.length === 0 || found.has(table) || (ending === "sql" && !isText)) return;
+
+  const advice = isText ? "rename it to" : "save it as CSV UTF-8 in";
+  throw new Error(`${folder} has ${file}; ${advice} ${table}.${ending}`);
 }
 
 async function openSnapshotReader(path: string): Promise<RecordReader> {

@@ -1,6 +1,6 @@
 /**
  * Reads the records of a CSV file. Programs disagree about quotes and backslashes, so a file is read in
- * one of four forms, which csv-file.ts finds out.
+ * one of four forms, which csv-source.ts finds out.
  */
 import { groupDigits, isNoValue } from "../domain/text.ts";
 import { findForeign, readFileBytes } from "../files/input.ts";

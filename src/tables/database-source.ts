@@ -13,11 +13,12 @@ import { codeOf, networkReasonOf, reasonOf } from "../files/errors.ts";
 import { readFileBytes } from "../files/input.ts";
 import { BusyError, waitForLock } from "../files/lock.ts";
 import { within } from "../files/waiting.ts";
-import type { IdFormat } from "./cells.ts";
-import type { TableName } from "./columns.ts";
-import { type Dialect, dialects } from "./dialects.ts";
+import type { IdFormat, TableName } from "./columns.ts";
 import { findColumns } from "./header.ts";
 import type { Row, TableSource } from "./table.ts";
+import { type Dialect, dialects } from "./table.ts";
+
+export const DATABASE_TIMEOUT_MS = 120_000;
 
 interface Connection extends AsyncDisposable {
   run(sql: string): Promise<QueryReply>;

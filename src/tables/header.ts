@@ -9,8 +9,7 @@ import { findSimilar } from "../domain/invalid-value.ts";
 import { lazy } from "../domain/once.ts";
 import { printable } from "../domain/text.ts";
 import { fold } from "../search/fold.ts";
-import { toPublic } from "./cells.ts";
-import { type ColumnName, columnsOf, type TableName, tables } from "./columns.ts";
+import { type ColumnName, columnsOf, type TableName, tables, toPublic } from "./columns.ts";
 
 export interface Header {
   /** The index of each known column. */

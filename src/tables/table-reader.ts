@@ -1,75 +1,59 @@
 /**
- * Reads the records in the tables of a folder of CSV files, or of a database that SELECTs are run in.
- * They are validated later, like the lines of a dataset. Reports rows without a record.
+ * Reads the records in tables: those of a folder of CSV files, or of a database that SELECTs are run
+ * in. They are validated later, like the lines of a dataset. Reports rows without a record, and rows
+ * of what users have that belong to nobody or are invalid themselves.
  *
  * A source (csv-source.ts, database-source.ts) finds the columns of a file in its header (header.ts),
- * and a table (table.ts) reads its rows in pages. The cells of a row are converted as columns.ts says,
- * and become a record in rows.ts. Users get what other tables have in user-reader.ts.
+ * and a table (table.ts) reads its rows in pages. The cells of a row are converted as columns.ts says.
  */
-import { readdirSync } from "node:fs";
-import { basename, join } from "node:path";
-import { type Item, OWN_IDS, type RecordReader, type UnknownColumn } from "../domain/dataset.ts";
-import { mustBeId } from "../domain/validation-errors.ts";
-import { naming } from "../files/errors.ts";
-import { asFile, isFolder } from "../files/input.ts";
-import type { IdFormat } from "./cells.ts";
-import { idColumnOf, type TableName, tableNames, tableOf } from "./columns.ts";
-import { readCompanies } from "./companies.ts";
-import { type CsvOptions, openCsvSource } from "./csv-source.ts";
-import { openDatabase } from "./database-source.ts";
-import type { Dialect } from "./dialects.ts";
-import { locate, toItems, toProblem } from "./rows.ts";
-import { openTable, type ReadHooks, type Table, type TableSource } from "./table.ts";
-import { readUsers } from "./user-reader.ts";
+import { setImmediate } from "node:timers/promises";
+import { Type } from "@sinclair/typebox";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import {
+  type FoundError,
+  type Item,
+  type Location,
+  OWN_IDS,
+  type RawRecord,
+  type RecordReader,
+  type RecordType,
+  type UnknownColumn,
+} from "../domain/dataset.ts";
+import { toKey } from "../domain/keys.ts";
+import { UnlockedAchievement } from "../domain/model.ts";
+import { parseTime } from "../domain/time.ts";
+import { InvalidCell, listErrors, mustBeId, mustExist } from "../domain/validation-errors.ts";
+import {
+  findColumn,
+  idColumnOf,
+  ownedTables,
+  type TableName,
+  tableOf,
+  toCells,
+} from "./columns.ts";
+import { type Companies, readCompanies } from "./companies.ts";
+import {
+  openTable,
+  type ReadHooks,
+  type Row,
+  type Table,
+  type TableSource,
+  type Tables,
+} from "./table.ts";
 
-export const DATABASE_TIMEOUT_MS = 120_000;
-
-export interface TableOptions extends ReadHooks, CsvOptions {
-  /**
-   * How long to wait for a connection to a database, for a program that writes to a SQLite file, and
-   * for each page of rows from a server. Defaults to two minutes.
-   */
-  timeoutMs?: number | undefined;
-}
-
-/** Opens a folder of CSV files, or a single one, which has the users. */
-export function openCsv(
-  path: string,
-  ids: IdFormat,
-  { onRead, ...options }: TableOptions,
+/** Reads the tables in `files`, which are paths of a folder or a single one, from a source. */
+export function createReader(
+  source: TableSource,
+  files: ReadonlyMap<TableName, string>,
+  hooks: ReadHooks,
 ): RecordReader {
-  const files: TableFiles = isFolder(path)
-    ? findTables(path, "csv")
-    : new Map([["users", asFile(path)]]);
-  return createReader(openCsvSource(ids, options), files, { onRead });
-}
-
-/** A database, and the folder with a SELECT for each table. */
-export interface Queries {
-  url: string;
-  dialect: Dialect;
-  folder: string;
-}
-
-/** Connects to a database, which may mean to wait until another program has written to it. */
-export async function openQueries(
-  { folder, ...database }: Queries,
-  ids: IdFormat,
-  { timeoutMs = DATABASE_TIMEOUT_MS, onRead, onSlow }: TableOptions,
-): Promise<RecordReader> {
-  if (!isFolder(folder)) throw new Error(`${folder} is not a folder`);
-  const files = findTables(folder, "sql");
-  const source = await openDatabase({ ...database, timeoutMs }, ids);
-  return createReader(source, files, { onRead, onSlow });
-}
-
-function createReader(source: TableSource, files: TableFiles, hooks: ReadHooks): RecordReader {
   const tables = new Map<TableName, Table>();
   const unknownColumns: UnknownColumn[] = [];
   const notes: string[] = [];
 
-  /** Opens all files, so that a wrong header is an error before anything is counted. */
-  async function openTables(): Promise<void> {
+  /** Yields all records, and the errors in all other rows. */
+  async function* read(): AsyncGenerator<readonly Item[]> {
+    // A wrong header is an error before anything is counted.
     for (const [name, path] of files) {
       const table = await openTable(source, name, path, hooks);
       tables.set(name, table);
@@ -77,11 +61,7 @@ function createReader(source: TableSource, files: TableFiles, hooks: ReadHooks):
       notes.push(...table.header.notes);
     }
     for (const table of tables.values()) await table.count();
-  }
 
-  /** Yields all records, and the errors in all other rows. */
-  async function* read(): AsyncGenerator<readonly Item[]> {
-    await openTables();
     for (const table of tables.values()) {
       const error = mustBeId(idColumnOf(table.name), undefined);
       const rows = await table.listWithoutId();
@@ -124,55 +104,273 @@ function createReader(source: TableSource, files: TableFiles, hooks: ReadHooks):
   };
 }
 
-/** The paths of files. */
-type TableFiles = ReadonlyMap<TableName, string>;
+/** Returns the records in rows, which are in the order of their ids. Users may name `companies`. */
+function toItems(
+  table: Table,
+  type: RecordType,
+  rows: readonly Row[],
+  companies?: Companies,
+): Item[] {
+  const { source } = table;
+  let first: Row | undefined;
+  return rows.map((row): Item => {
+    const cells = toCells(row, source);
+    if (!source.ids.isId(cells.id)) return toProblem(table, row, mustBeId("id", cells.id));
 
-/** Returns the paths of a folder's files, which are named after their tables. */
-function findTables(folder: string, ending: "csv" | "sql"): TableFiles {
-  const advice = `the files can be ${tableNames.map((name) => `${name}.${ending}`).join(", ")}`;
-  const found = new Map<TableName, string>();
-  const files = naming(folder, "read", () => readdirSync(folder)).sort();
-  for (const file of files) {
-    const plain = file.replace(/\s/g, "").toLowerCase();
-    if (!/^[^.].*\.(?:csv|sql)$/.test(plain)) continue;
-
-    const table = tableNames.find((name) => `${name}.${ending}` === plain);
-    if (!table) {
-      const hasUsers = files.some((name) => /^users\./i.test(name));
-      const mayBeUsers = ending === "csv" && plain.endsWith("csv") && !hasUsers;
-      const rename = mayBeUsers ? "; rename it to users.csv if it has the users" : "";
-      throw new Error(`${folder} has the unknown file ${file}${rename}; ${advice}`);
-    }
-    const other = found.get(table);
-    if (other !== undefined) throw new Error(`${folder} has both ${basename(other)} and ${file}`);
-
-    found.set(table, asFile(join(folder, file)));
-  }
-
-  for (const file of files) refuseRenamed(folder, file, ending, found);
-  if (found.has("users") || found.has("companies")) return found;
-  const sheet = ending === "csv" ? files.find((file) => SHEET.test(file)) : undefined;
-  const cure = sheet === undefined ? "" : `; save ${sheet} as CSV UTF-8 in users.csv`;
-  throw new Error(
-    `${folder} has neither users.${ending} nor companies.${ending}${cure}; ${advice}`,
-  );
+    if (row.id !== first?.id) first = row;
+    return {
+      record: toRecord(type, cells, companies),
+      at: row.line ?? NO_LINE,
+      first: row === first ? undefined : first?.line,
+    };
+  });
 }
 
-/** The files of spreadsheets. */
-const SHEET = /^[^.~].*\.(?:xlsx?|ods|numbers)$/i;
+/** The position of all records of a database, which are found by their ids. */
+const NO_LINE = 0;
 
-/** Throws if a file has the name of a table that was not found, but another format. */
-function refuseRenamed(
-  folder: string,
-  file: string,
-  ending: "csv" | "sql",
-  found: TableFiles,
-): void {
-  const [name, ...formats] = file.toLowerCase().split(".");
-  const table = tableNames.find((each) => each === name);
-  const isText = /^(?:txt|tsv|tab)$/.test(formats.at(-1) ?? "");
-  if (!table || formats.length === 0 || found.has(table) || (ending === "sql" && !isText)) return;
+function toRecord(type: RecordType, cells: RawRecord, companies?: Companies): RawRecord {
+  const { company_id, company, company_role = "Member", ...fields } = cells;
+  // For a private user, the id is enough.
+  if (fields.public === false) return { type, id: fields.id, public: false };
 
-  const advice = isText ? "rename it to" : "save it as CSV UTF-8 in";
-  throw new Error(`${folder} has ${file}; ${advice} ${table}.${ending}`);
+  const id = company === undefined ? company_id : companies?.find(company);
+  // An invalid name takes the place of the company, so that validation quotes it.
+  if (id instanceof InvalidCell) fields.company = id;
+  else if (id !== undefined) fields.company = { id, role: company_role };
+  return { type, ...fields };
+}
+
+/** The ids of the roles and achievements. */
+type KnownIds = Record<"role" | "achievement", ReadonlySet<unknown>>;
+
+/** How many rows of these tables to add at a time, which takes about a millisecond. */
+const ROWS_AT_A_TIME = 500;
+/** How many pages to request before the one that is used. */
+const AHEAD = 2;
+/** So many ids in a table are enough to show why users are missing. */
+const MAX_MISSING = 100;
+
+/** A user of a page, who gets what other tables have. */
+interface Owner {
+  user: RawRecord;
+  /** Whether several rows have the id. The record then also gets what is wrong in other tables. */
+  isRepeated: boolean;
+  roles: Set<unknown>;
+  /** By the id of the achievement, or for an invalid one, by itself. Most users have none. */
+  unlocks?: Map<unknown, RawRecord>;
+}
+
+/** The users of a page by their ids. */
+type Owners = ReadonlyMap<unknown, Owner>;
+
+/** Yields each page of users when all that they have has been added. */
+async function* readUsers(
+  tables: Tables,
+  known: KnownIds,
+  companies: Companies,
+): AsyncGenerator<readonly Item[]> {
+  /** Some ids in each table that no user has. */
+  const missing = new Map<Table, (number | string)[]>();
+  let users: readonly Item[] = [];
+  let owners: Owners = new Map();
+
+  for await (const { table, rows } of readAhead(listPages(tables), AHEAD)) {
+    if (table.name === "users") {
+      finishUsers(owners);
+      yield users;
+      users = toItems(table, "user", rows, companies);
+      owners = listOwners(users);
+      continue;
+    }
+
+    const ids = missing.get(table) ?? [];
+    missing.set(table, ids);
+    for (let at = 0; at < rows.length; at += ROWS_AT_A_TIME) {
+      // Lets the database's client receive a reply and send the next query.
+      await setImmediate();
+      yield rows.slice(at, at + ROWS_AT_A_TIME).flatMap((row) => {
+        const errors = addRow(owners, known, table, row);
+        for (const { missing } of errors) {
+          if (missing?.type === "user" && ids.length < MAX_MISSING) ids.push(missing.id);
+        }
+        return errors.map((error) => toProblem(table, row, error));
+      });
+    }
+  }
+
+  for (const [table, ids] of missing) {
+    if (ids.length > 0 && (await tables.get("users")?.hasAny(ids))) throw table.misordered();
+  }
+}
+
+/** A page of users, or of what the users in the page before have. */
+interface Page {
+  table: Table;
+  rows: readonly Row[];
+}
+
+async function* listPages(tables: Tables): AsyncGenerator<Page> {
+  const users = tables.get("users");
+  let last: unknown;
+  if (users) {
+    for await (const rows of users.pages()) {
+      yield { table: users, rows };
+      const upTo = rows.at(-1)?.id;
+      yield* listOwned(tables, last, upTo);
+      last = upTo;
+    }
+    // Whatever follows belongs to nobody.
+    yield { table: users, rows: [] };
+  }
+  yield* listOwned(tables, last);
+}
+
+/** Lists the rows of the users after one id and up to another. */
+async function* listOwned(tables: Tables, after: unknown, upTo?: unknown): AsyncGenerator<Page> {
+  for (const name of ownedTables) {
+    const table = tables.get(name);
+    if (!table) continue;
+    for await (const rows of table.pages(after, upTo)) yield { table, rows };
+  }
+}
+
+function listOwners(items: readonly Item[]): Owners {
+  const owners = new Map<unknown, Owner>();
+  for (const item of items) {
+    if (!("record" in item)) continue;
+    const { record } = item;
+    // If an id is repeated, the first row counts.
+    const first = owners.get(record.id);
+    if (first) first.isRepeated = true;
+    else owners.set(record.id, { user: record, isRepeated: false, roles: new Set() });
+  }
+  return owners;
+}
+
+/** Adds a row to its user. Returns what is wrong with the row. */
+function addRow(owners: Owners, known: KnownIds, table: Table, row: Row): readonly FoundError[] {
+  const { user_id, role_id, achievement_id, ...reached } = toCells(row, table.source);
+  const owner = owners.get(user_id);
+  if (!owner) return [explainMissing(table, "user", user_id)];
+  // Nothing about a private user is checked.
+  if (owner.user.public !== true) return [];
+
+  const isRole = table.name === "user_roles";
+  const type = isRole ? "role" : "achievement";
+  const id = isRole ? role_id : achievement_id;
+  const unlock = { id, ...reached };
+  const errors: FoundError[] = [];
+  if (!known[type].has(id)) errors.push(explainMissing(table, type, id));
+  else if (!isRole && !unlockShape.Check(unlock)) {
+    errors.push(...listErrors(unlockShape.Errors(unlock), false));
+  }
+  if (errors.length > 0 && !owner.isRepeated) return errors;
+
+  if (isRole) owner.roles.add(id);
+  else addUnlock(owner, unlock, errors.length === 0);
+  return [];
+}
+
+/** Returns the error for a reference to a record that does not exist. */
+function explainMissing({ source }: Table, type: RecordType, id: unknown): FoundError {
+  const field = `${type}_id`;
+  if (!source.ids.isId(id)) return mustBeId(field, id);
+  return { ...mustExist(field, type, id), missing: { type, id } };
+}
+
+/** The id may be a key, and is checked with the achievements. */
+const unlockShape = TypeCompiler.Compile(
+  Type.Object({ ...UnlockedAchievement.properties, id: Type.Unknown() }),
+);
+
+/** The highest tier of an achievement counts, then the earliest time. */
+function addUnlock(owner: Owner, unlock: RawRecord, isValid: boolean): void {
+  owner.unlocks ??= new Map();
+  const key = isValid ? unlock.id : unlock;
+  const other = owner.unlocks.get(key);
+  if (!other || isBetter(unlock, other)) owner.unlocks.set(key, unlock);
+}
+
+function isBetter(unlock: RawRecord, other: RawRecord): boolean {
+  const lead = Number(unlock.tier) - Number(other.tier);
+  return lead > 0 || (lead === 0 && secondsOf(unlock) < secondsOf(other));
+}
+
+function secondsOf({ unlocked_at }: RawRecord): number {
+  return parseTime(String(unlocked_at)) ?? 0;
+}
+
+/** Writes what the users of a page have into their records. */
+function finishUsers(owners: Owners): void {
+  for (const { user, roles, unlocks } of owners.values()) {
+    if (roles.size > 0) user.roles = [...roles];
+    if (unlocks) user.achievements = [...unlocks.values()];
+  }
+}
+
+/** Returns the item for a row that is no record. Such a row of `users` is a lost user. */
+function toProblem({ source, name }: Table, row: Row, problem: FoundError): Item {
+  const cell = row[idColumnOf(name)];
+  const id = toKey(cell) ?? cell ?? "NULL";
+  const location = locateRow(source, name, problem, row.line, id);
+  return { problem, location, isFatal: false, losesUser: name === "users" };
+}
+
+/** Names the row and the column of an error in a record. */
+function locate(error: FoundError, source: TableSource, tables: Tables): Location {
+  const { at, type, id } = error;
+  if (type === undefined || at === undefined) return {};
+
+  const hasNames = tables.get("users")?.header.columns.has("company");
+  const isName = hasNames && error.field === "company.id";
+  const field = isName ? "company" : error.field.replace(/^company\./, "company_");
+  return locateRow(source, tableOf(type), { ...error, field }, at, id);
+}
+
+/** Names a row as `users.csv, line 12`, or `users.sql, id 42`. */
+function locateRow(
+  { isSpreadsheet, fileOf }: TableSource,
+  table: TableName,
+  { field, reason }: FoundError,
+  line: number | undefined,
+  id: unknown,
+): Location {
+  const place = isSpreadsheet ? `line ${line}` : `${idColumnOf(table)} ${id}`;
+  const cure = isSpreadsheet && reason === "is missing" ? findColumn(field)?.ifMissing : undefined;
+  return {
+    field,
+    reason: cure === undefined ? reason : `${reason}; ${cure}`,
+    place: `${fileOf(table)}, ${place}`,
+    placeHasId: !isSpreadsheet,
+  };
+}
+
+/**
+ * Requests a number of items before the one that is used, so that a database works on them
+ * meanwhile.
+ *
+ * At the end, also after an error, `items` is closed once it has settled what was requested. That is
+ * not awaited, because a database may be silent. Closing its connection settles its replies.
+ */
+export async function* readAhead<T>(items: AsyncGenerator<T>, ahead: number): AsyncGenerator<T> {
+  const requested: Promise<IteratorResult<T>>[] = [];
+  const request = () => {
+    const next = items.next();
+    // An error is thrown where the item is awaited. After the end, it matters to nobody.
+    next.catch(() => {});
+    requested.push(next);
+  };
+
+  try {
+    while (requested.length < ahead) request();
+    for (;;) {
+      const result = await requested.shift();
+      if (!result || result.done) return;
+      request();
+      yield result.value;
+    }
+  } finally {
+    items.return(undefined).catch(() => {});
+  }
 }

@@ -1,10 +1,10 @@
 /**
- * The SQL around an operator's SELECT: reads the rows of a table in pages, by their id or by the id
- * of their user. The rows of CSV files are in a database, too.
+ * The SQL around an operator's SELECT, in the dialects of the databases that operators have: reads the
+ * rows of a table in pages, by their id or by the id of their user. The rows of CSV files are in a
+ * database, too.
  */
 import { setImmediate } from "node:timers/promises";
 import { type CellFormat, idColumnOf, type TableName } from "./columns.ts";
-import { type Dialect, literalOf } from "./dialects.ts";
 import type { Header } from "./header.ts";
 
 /** Where the rows of tables are: CSV files, or a database. All queries see the same data. */
@@ -69,25 +69,12 @@ export async function openTable(
   let total = 0;
   let read = 0;
   let isSlow = false;
+  const misordered = () => explainOrder(source, name);
 
   async function query(rest: string, selected = "*"): Promise<Row[]> {
     // Handles signals, because SQLite's queries are synchronous.
     await setImmediate();
     return source.run(name, `SELECT ${selected} FROM ${from} AS q ${rest}`);
-  }
-
-  /** Returns the first rows that match, and one more if there are more. */
-  async function readPage(condition: string): Promise<Row[]> {
-    const began = performance.now();
-    // The ids are in the text, because with parameters, MariaDB reads whole tables.
-    const rows = await query(`${condition} ORDER BY ${id} LIMIT ${size + 1}`).catch((error) => {
-      throw !isById && INCOMPARABLE.test(error.message) ? misordered(source, name) : error;
-    });
-
-    const wasSlow = isSlow;
-    isSlow ||= performance.now() - began > SLOW_MS;
-    if (isSlow && !wasSlow) onSlow?.(file);
-    return rows;
   }
 
   /**
@@ -103,15 +90,47 @@ export async function openTable(
       const start = last === undefined ? "IS NOT NULL" : `> ${literalOf(dialect, last)}`;
       const rows = await readPage(`WHERE ${id} ${start}${end}`);
       isFull = rows.length > size;
-      const page = isFull ? await withTies(rows, column, dialect, query) : rows;
+      const page = isFull ? await withTies(rows) : rows;
 
       read += page.length;
-      if (read > total) throw misordered(source, name);
+      if (read > total) throw misordered();
       if (page.length > 0) yield page;
       last = page.at(-1)?.[column];
     } while (isFull);
 
     if (isById) onRead?.(file, read);
+  }
+
+  /** Returns the first rows that match, and one more if there are more. */
+  async function readPage(condition: string): Promise<Row[]> {
+    const began = performance.now();
+    // The ids are in the text, because with parameters, MariaDB reads whole tables.
+    const rows = await query(`${condition} ORDER BY ${id} LIMIT ${size + 1}`).catch((error) => {
+      throw !isById && INCOMPARABLE.test(error.message) ? misordered() : error;
+    });
+
+    const wasSlow = isSlow;
+    isSlow ||= performance.now() - began > SLOW_MS;
+    if (isSlow && !wasSlow) onSlow?.(file);
+    return rows;
+  }
+
+  /**
+   * Replaces the last row, which begins the next page, and those equal to the one before it by all
+   * rows that are equal. A collation can equate ids that differ, such as a and A, so only the database
+   * can tell.
+   */
+  async function withTies(rows: readonly Row[]): Promise<Row[]> {
+    const literal = (row: Row | undefined) => literalOf(dialect, row?.[column]);
+    const next = rows.at(-1);
+    const page = rows.slice(0, -1);
+    const last = literal(page.at(-1));
+    if (typeof next?.[column] !== "string" && literal(next) !== last) return page;
+
+    const ties = await query(`WHERE ${id} = ${last}`);
+    const tied = new Set(ties.map(literal));
+    const untied = page.findLastIndex((row) => !tied.has(literal(row))) + 1;
+    return [...page.slice(0, untied), ...ties];
   }
 
   return {
@@ -138,40 +157,14 @@ export async function openTable(
     },
     /** Throws if the pages did not have all rows. */
     finish(): void {
-      if (read < total) throw misordered(source, name);
+      if (read < total) throw misordered();
     },
-    misordered: () => misordered(source, name),
+    misordered,
   };
 }
 
-/**
- * Replaces the last row, which begins the next page, and those equal to the one before it by all rows
- * that are equal. A collation can equate ids that differ, such as a and A, so only the database can
- * tell.
- */
-async function withTies(
-  rows: readonly Row[],
-  column: string,
-  dialect: Dialect,
-  query: (rest: string) => Promise<Row[]>,
-): Promise<Row[]> {
-  const literal = (row: Row | undefined) => literalOf(dialect, row?.[column]);
-  const next = rows.at(-1);
-  const page = rows.slice(0, -1);
-  const last = literal(page.at(-1));
-  if (typeof next?.[column] !== "string" && literal(next) !== last) return page;
-
-  const ties = await query(`WHERE q.${column} = ${last}`);
-  const tied = new Set(ties.map(literal));
-  const untied = page.findLastIndex((row) => !tied.has(literal(row))) + 1;
-  return [...page.slice(0, untied), ...ties];
-}
-
-/** The errors of PostgreSQL and MySQL for types and collations that they do not compare. */
-const INCOMPARABLE = /operator does not exist|illegal mix of collations/i;
-
 /** The error for ids that the database sorts or compares in two ways. */
-function misordered({ dialect, fileOf }: TableSource, name: TableName): Error {
+function explainOrder({ dialect, fileOf }: TableSource, name: TableName): Error {
   const id = dialect.cast("id");
   const file = fileOf(name);
   if (idColumnOf(name) === "id") {
@@ -181,3 +174,98 @@ function misordered({ dialect, fileOf }: TableSource, name: TableName): Error {
   const advice = `write ${dialect.cast("user_id")} here and ${id} there`;
   return new Error(`${file}: ${problem}; ${advice}`);
 }
+
+/** The errors of PostgreSQL and MySQL for types and collations that they do not compare. */
+const INCOMPARABLE = /operator does not exist|illegal mix of collations/i;
+
+/**
+ * Writes an id, as the database returned it, into the text of a query. The database compares this
+ * literal with a column as it compares the column's own values: by its type and its collation.
+ */
+export function literalOf(dialect: Dialect, id: unknown): string {
+  if (typeof id === "number" || typeof id === "bigint") return String(id);
+  if (id instanceof Uint8Array) return dialect.formatBytes(Buffer.from(id).toString("hex"));
+  return dialect.formatText(String(id));
+}
+
+/** How SQLite, PostgreSQL, and MySQL or MariaDB differ in their SQL. */
+export interface Dialect {
+  /** How its URLs begin. */
+  readonly scheme: RegExp;
+  /** Whether its URLs must name the database, because its servers have no default. */
+  readonly needsName: boolean;
+  /** Statements that begin a read-only transaction in UTC, in which all queries see one moment. */
+  readonly begin: readonly string[];
+  /** Where its servers listen unless the URL says otherwise; undefined without a server. */
+  readonly port?: number;
+  /** Whether it has columns of bits, which it returns as bytes. */
+  readonly hasBits: boolean;
+  /** Whether the server would keep the queries of all pages in memory if they were prepared. */
+  readonly keepsPrepared: boolean;
+  /** The quotes around the name of a column. */
+  readonly quote: '"' | "`";
+  /** Makes a column text that is compared by its bytes. */
+  cast(column: string): string;
+  /** Writes text so that it is compared with a column as the column's own values are. */
+  formatText(text: string): string;
+  /** Writes bytes, which are given in hexadecimal digits. */
+  formatBytes(hex: string): string;
+  /**
+   * The parts of a query: what can be left out after its end (comments, semicolons and white space,
+   * in group 1), and what cannot. In quotes, a semicolon or a comment means nothing.
+   */
+  readonly parts: RegExp;
+}
+
+const toHex = (text: string) => Buffer.from(text).toString("hex");
+
+export const dialects = {
+  sqlite: {
+    scheme: /^sqlite:/i,
+    needsName: false,
+    // The connection is read-only, and SQLite has no time zones.
+    begin: ["BEGIN"],
+    hasBits: false,
+    keepsPrepared: false,
+    quote: '"',
+    cast: (column) => `CAST(${column} AS TEXT) COLLATE BINARY`,
+    // The plus removes the affinity of the cast, which could convert the column.
+    formatText: (text) => `+CAST(X'${toHex(text)}' AS TEXT)`,
+    formatBytes: (hex) => `X'${hex}'`,
+    parts: /(--[^\n]*|\/\*.*?(?:\*\/|$)|[\s;])|'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|./gs,
+  },
+  postgres: {
+    scheme: /^postgres(?:ql)?:/i,
+    needsName: false,
+    begin: ["SET TIME ZONE 'UTC'", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"],
+    port: 5432,
+    hasBits: false,
+    keepsPrepared: true,
+    quote: '"',
+    cast: (column) => `CAST(${column} AS text) COLLATE "C"`,
+    // A literal without a type gets the column's, such as uuid.
+    formatText: (text) => `E'${text.replaceAll(/['\\]/g, "\\$&")}'`,
+    formatBytes: (hex) => `E'\\\\x${hex}'`,
+    parts:
+      /(--[^\n]*|\/\*.*?\*\/|[\s;])|\bE'(?:[^'\\]|\\.|'')*'|'[^']*'|"[^"]*"|\$(\w*)\$.*?\$\2\$|./gis,
+  },
+  mysql: {
+    scheme: /^(?:mysql|mariadb):/i,
+    needsName: true,
+    begin: [
+      "SET SESSION time_zone = '+00:00'",
+      "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+      "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
+    ],
+    port: 3306,
+    hasBits: true,
+    keepsPrepared: false,
+    quote: "`",
+    cast: (column) => `CAST(${column} AS CHAR) COLLATE utf8mb4_bin`,
+    // Without quotes, the text cannot end the literal, whatever the server's SQL mode.
+    formatText: (text) => `_utf8mb4 X'${toHex(text)}'`,
+    formatBytes: (hex) => `X'${hex}'`,
+    parts:
+      /(--(?=\s|$)[^\n]*|#[^\n]*|\/\*.*?\*\/|[\s;])|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|./gs,
+  },
+} satisfies Record<string, Dialect>;

@@ -6,7 +6,6 @@
 import { isPlaceholder, isUncomputed } from "../domain/text.ts";
 import { formatTime, parseTime } from "../domain/time.ts";
 import { FORMULA_ADVICE, InvalidCell } from "../domain/validation-errors.ts";
-import { asText, trimmed } from "./cells.ts";
 
 export const dateOrders = ["dmy", "mdy"] as const;
 export type DateOrder = (typeof dateOrders)[number];
@@ -101,12 +100,11 @@ const two = (digits: string) => digits.padStart(2, "0");
  * Reads dates such as 31.5.2021, with or without a time of day and a zone, Unix seconds, and times
  * of 14 digits. Dates such as 5/31/2021 need the order of day and month.
  */
-export function toTime(cell: unknown, orders = USUAL): unknown {
-  const value = trimmed(cell);
+export function toTime(value: unknown, orders = USUAL): unknown {
   if (value === undefined || value === "") return undefined;
   if (value instanceof Date) return fromDate(value);
 
-  const text = asText(value);
+  const text = typeof value === "object" ? "" : String(value);
   const time = SECONDS.test(text) ? fromNumber(text) : completed(ordered(text, orders));
   return time ?? new InvalidCell(value, adviseOnTime(text), A_TIME);
 }

@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { languages } from "../../src/domain/languages.ts";
 import { fold } from "../../src/search/fold.ts";
-import { toPublic } from "../../src/tables/cells.ts";
+import { toPublic } from "../../src/tables/columns.ts";
 import { root } from "../support.ts";
 
 test("src/domain/languages.ts lists every file of data/languages", () => {

@@ -6,9 +6,8 @@ import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { idFormats } from "../../src/tables/cells.ts";
-import type { QuoteRule } from "../../src/tables/csv-file.ts";
-import { openCsv } from "../../src/tables/table-reader.ts";
+import { openReader } from "../../src/import/source.ts";
+import type { QuoteRule } from "../../src/tables/csv-source.ts";
 import { runs } from "../runs.ts";
 import { temporaryFolder } from "../support.ts";
 
@@ -120,7 +119,7 @@ const clean = (text: unknown) => String(text).replaceAll(/\s+/g, " ").trim();
 
 /** Reads people as a list of ids, flags, and names of the public ones. Undefined if there is an error. */
 async function read(file: string, quotes: QuoteRule | undefined, withNames: boolean) {
-  await using reader = openCsv(file, idFormats.integers, { quotes });
+  await using reader = await openReader({ kind: "csv", path: file }, { quotes });
   const found: unknown[] = [];
   for await (const items of reader.read()) {
     for (const item of items) {

@@ -4,10 +4,9 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { importDataset } from "../../src/import/import.ts";
-import { idFormats } from "../../src/tables/cells.ts";
+import { idFormats } from "../../src/tables/columns.ts";
 import { openDatabase } from "../../src/tables/database-source.ts";
-import { dialects } from "../../src/tables/dialects.ts";
-import { openTable } from "../../src/tables/table.ts";
+import { dialects, openTable } from "../../src/tables/table.ts";
 import { exported } from "../datasets.ts";
 import { temporaryFolder } from "../support.ts";
 
