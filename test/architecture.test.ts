@@ -183,8 +183,7 @@ describe("invariants", () => {
     // FTS5 and its tables, bulk inserts, working tables and id maps. The files in src/tables read others' tables.
     expectOnlyIn(
       [
-        "import/finish-rows.ts",
-        "import/id-map.ts",
+        "import/ids.ts",
         "import/skip-invalid.ts",
         "import/write-rows.ts",
         "search/find.ts",

@@ -19,7 +19,6 @@ import { parseHeader } from "../snapshot/format/layout.ts";
 import { readMeta, type Summary, summarizeChanges, writeMeta } from "../snapshot/format/meta.ts";
 import { finishBytes, finishCopy } from "../snapshot/format/seal.ts";
 import type { Database } from "../sqlite/driver.ts";
-import { type Deletion, nameCompanies } from "./finish-rows.ts";
 import { guard, type WriteReport } from "./guard.ts";
 import { type Ids, openIds } from "./ids.ts";
 import { type LineSource, openLines } from "./line-reader.ts";
@@ -27,7 +26,7 @@ import type { ApplyOptions } from "./options.ts";
 import { type ReportError, readDataset } from "./read-dataset.ts";
 import { dateTakedowns, hasTakedowns } from "./takedowns.ts";
 import { beginWriting, type OldSnapshot, openCopy } from "./target.ts";
-import { createRows, duplicateId } from "./write-rows.ts";
+import { createRows, type Deletion, duplicateId, nameCompanies } from "./write-rows.ts";
 
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`

@@ -55,21 +55,13 @@ export async function createCleaner(nowMs: number, { avatarBase, decodeHtml }: I
 
   /** Cleans a record in place. Returns what was odd in it, unless it is a private user's. */
   function clean(record: RawRecord): OddText[] {
+    const { company, description, avatar_url, created_at, achievements } = record;
     const found: OddText[] = [];
-    for (const { owner, field } of listNames(record)) {
-      const given = owner[field];
-      if (typeof given !== "string") continue;
-
-      const decoded = given.includes("&") ? decodeHTMLStrict(given) : given;
-      if (!decodeHtml && decoded !== given) found.push({ way: "entities", text: given });
-      const name = decodeHtml ? decoded : given;
-      for (const way of listWays(name)) found.push({ way, text: name });
-      const cleaned = cleanName(name);
-      if (cleaned !== name) found.push({ way: "cleaned", text: given });
-      owner[field] = cleaned;
+    cleanField(record, "name", found);
+    if (typeof company === "object" && company !== null) {
+      cleanField(company as RawRecord, "role", found);
     }
 
-    const { description, avatar_url, created_at, achievements } = record;
     if (decodeHtml && typeof description === "string") {
       record.description = decodeHTMLStrict(description);
     }
@@ -84,6 +76,20 @@ export async function createCleaner(nowMs: number, { avatarBase, decodeHtml }: I
     return mayBePrivate(record) ? [] : found;
   }
 
+  /** Cleans a name in place, and adds what was odd in it to `found`. */
+  function cleanField(owner: RawRecord, field: "name" | "role", found: OddText[]): void {
+    const given = owner[field];
+    if (typeof given !== "string") return;
+
+    const decoded = given.includes("&") ? decodeHTMLStrict(given) : given;
+    if (!decodeHtml && decoded !== given) found.push({ way: "entities", text: given });
+    const name = decodeHtml ? decoded : given;
+    for (const way of listWays(name)) found.push({ way, text: name });
+    const cleaned = cleanName(name);
+    if (cleaned !== name) found.push({ way: "cleaned", text: given });
+    owner[field] = cleaned;
+  }
+
   /** Counts what was found in a valid record. */
   function count(found: readonly OddText[]): void {
     for (const { way, text } of found) {
@@ -93,22 +99,6 @@ export async function createCleaner(nowMs: number, { avatarBase, decodeHtml }: I
   }
 
   return { odd, clean, count };
-}
-
-/** A field that has a name, and the object with that field. */
-interface NameField {
-  owner: RawRecord;
-  field: "name" | "role";
-}
-
-/** Lists the names of a record: its own, and that of a user's role in a company. */
-function listNames(record: RawRecord): NameField[] {
-  const names: NameField[] = [{ owner: record, field: "name" }];
-  const { company } = record;
-  if (typeof company === "object" && company !== null) {
-    names.push({ owner: company as RawRecord, field: "role" });
-  }
-  return names;
 }
 
 const noneYet = (): OddCount => ({ count: 0 });

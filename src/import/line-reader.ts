@@ -28,40 +28,20 @@ export async function openLines(
   { expectEnd, onBytes }: ImportOptions,
 ): Promise<RecordReader> {
   const batches = readLines(decompress(counting(bytesOf(source), onBytes)));
-  const parser = createParser();
-  const { value: lines = [] } = await batches.next();
-  const first = [...parser.parse(lines.slice(0, 1))];
-
-  async function* read(): AsyncGenerator<Iterable<Item>> {
-    yield first;
-    yield parser.parse(lines.slice(1));
-    for await (const others of batches) yield parser.parse(others);
-
-    if (!expectEnd || parser.hasEnd()) return;
-    const reason = "the end line is missing, so the dataset may be incomplete";
-    yield listProblems([{ field: "", reason }]);
-  }
-
-  return {
-    ids: parser.ids(),
-    unknownColumns: [],
-    notes: [],
-    read,
-    // A position is the number of a line.
-    locate: ({ at }) => ({ line: at }),
-    async [Symbol.asyncDispose]() {
-      await batches.return(undefined);
-    },
-  };
-}
-
-/** Finds out whose ids the records have, and whether the last line is an end line. */
-function createParser() {
   let ids: SourceIds = OWN_IDS;
   /** The number of the end line. */
   let end: number | undefined;
-  /** How many lines have been read. */
+  /** How many lines have been parsed. */
   let count = 0;
+
+  function* parse(lines: TextLine[]): Generator<Item> {
+    for (const line of lines) {
+      const record = parseLine(line);
+      count++;
+      if (record instanceof InvalidRecord) yield* listProblems(record.errors, line.number);
+      else if (record) yield { record, at: line.number };
+    }
+  }
 
   /** Returns undefined for a line about the whole dataset. */
   function parseLine({ number, text, problem }: TextLine): RawRecord | InvalidRecord | undefined {
@@ -87,16 +67,28 @@ function createParser() {
     return invalid(`${expected}, got ${marker.lines}`, "lines");
   }
 
+  const { value: lines = [] } = await batches.next();
+  const first = [...parse(lines.slice(0, 1))];
+
+  async function* read(): AsyncGenerator<Iterable<Item>> {
+    yield first;
+    yield parse(lines.slice(1));
+    for await (const others of batches) yield parse(others);
+
+    if (!expectEnd || end !== undefined) return;
+    const reason = "the end line is missing, so the dataset may be incomplete";
+    yield listProblems([{ field: "", reason }]);
+  }
+
   return {
-    ids: () => ids,
-    hasEnd: () => end !== undefined,
-    *parse(lines: TextLine[]): Generator<Item> {
-      for (const line of lines) {
-        const record = parseLine(line);
-        count++;
-        if (record instanceof InvalidRecord) yield* listProblems(record.errors, line.number);
-        else if (record) yield { record, at: line.number };
-      }
+    ids,
+    unknownColumns: [],
+    notes: [],
+    read,
+    // A position is the number of a line.
+    locate: ({ at }) => ({ line: at }),
+    async [Symbol.asyncDispose]() {
+      await batches.return(undefined);
     },
   };
 }

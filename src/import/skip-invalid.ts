@@ -24,10 +24,9 @@ import {
 } from "../domain/dataset.ts";
 import { InvalidRecord, salvageUser, validateRecord } from "../domain/validate-record.ts";
 import type { Database } from "../sqlite/driver.ts";
-import { listLongUsers, missingOf, type UserUnlocks } from "./finish-rows.ts";
 import type { Ids } from "./ids.ts";
 import type { ReportError } from "./read-dataset.ts";
-import { createRows } from "./write-rows.ts";
+import { createRows, listLongUsers, missingOf, type UserUnlocks } from "./write-rows.ts";
 
 export function createSkippingHandler(db: Database, ids: Ids) {
   const rows = createRows(db, ids);

@@ -67,8 +67,9 @@ function dialectOf(url: string): Dialect {
     throw new InvalidValue(`must be ${DATABASE_URLS}; ${advice}`);
   }
 
-  const isNameless = /^\/?$/.test(URL.parse(url)?.pathname ?? "");
-  if (!dialect.needsName || !isNameless) return dialect;
+  // Only these servers have no default.
+  const isNameless = dialect === dialects.mysql && /^\/?$/.test(URL.parse(url)?.pathname ?? "");
+  if (!isNameless) return dialect;
   throw new InvalidValue("must name the database, as in mysql://reader@127.0.0.1/platform");
 }
 

@@ -194,7 +194,8 @@ async function connectToServer({ url, dialect, timeoutMs }: Address): Promise<Co
     database: decodeURIComponent(URL.parse(url)?.pathname.slice(1) ?? "") || undefined,
     max: 1,
     connectionTimeout: 0,
-    prepare: !dialect.keepsPrepared,
+    // PostgreSQL would keep the queries of all pages in memory.
+    prepare: dialect !== dialects.postgres,
     bigint: true,
   });
   // Bun's own timeouts end with the handshake.

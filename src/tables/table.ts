@@ -192,16 +192,12 @@ export function literalOf(dialect: Dialect, id: unknown): string {
 export interface Dialect {
   /** How its URLs begin. */
   readonly scheme: RegExp;
-  /** Whether its URLs must name the database, because its servers have no default. */
-  readonly needsName: boolean;
   /** Statements that begin a read-only transaction in UTC, in which all queries see one moment. */
   readonly begin: readonly string[];
   /** Where its servers listen unless the URL says otherwise; undefined without a server. */
   readonly port?: number;
   /** Whether it has columns of bits, which it returns as bytes. */
   readonly hasBits: boolean;
-  /** Whether the server would keep the queries of all pages in memory if they were prepared. */
-  readonly keepsPrepared: boolean;
   /** The quotes around the name of a column. */
   readonly quote: '"' | "`";
   /** Makes a column text that is compared by its bytes. */
@@ -222,11 +218,9 @@ const toHex = (text: string) => Buffer.from(text).toString("hex");
 export const dialects = {
   sqlite: {
     scheme: /^sqlite:/i,
-    needsName: false,
     // The connection is read-only, and SQLite has no time zones.
     begin: ["BEGIN"],
     hasBits: false,
-    keepsPrepared: false,
     quote: '"',
     cast: (column) => `CAST(${column} AS TEXT) COLLATE BINARY`,
     // The plus removes the affinity of the cast, which could convert the column.
@@ -236,11 +230,9 @@ export const dialects = {
   },
   postgres: {
     scheme: /^postgres(?:ql)?:/i,
-    needsName: false,
     begin: ["SET TIME ZONE 'UTC'", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"],
     port: 5432,
     hasBits: false,
-    keepsPrepared: true,
     quote: '"',
     cast: (column) => `CAST(${column} AS text) COLLATE "C"`,
     // A literal without a type gets the column's, such as uuid.
@@ -251,7 +243,6 @@ export const dialects = {
   },
   mysql: {
     scheme: /^(?:mysql|mariadb):/i,
-    needsName: true,
     begin: [
       "SET SESSION time_zone = '+00:00'",
       "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
@@ -259,7 +250,6 @@ export const dialects = {
     ],
     port: 3306,
     hasBits: true,
-    keepsPrepared: false,
     quote: "`",
     cast: (column) => `CAST(${column} AS CHAR) COLLATE utf8mb4_bin`,
     // Without quotes, the text cannot end the literal, whatever the server's SQL mode.

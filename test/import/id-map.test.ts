@@ -3,10 +3,11 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { OWN_IDS } from "../../src/domain/dataset.ts";
 import { Random } from "../../src/domain/random.ts";
 import { applyChanges } from "../../src/import/apply.ts";
 import { hideUsers } from "../../src/import/hide.ts";
-import { openIdMap } from "../../src/import/id-map.ts";
+import { openIds } from "../../src/import/ids.ts";
 import { importDataset } from "../../src/import/import.ts";
 import type { ImportOptions } from "../../src/import/options.ts";
 import { exported, makeFile, makeSnapshot, textOf } from "../datasets.ts";
@@ -155,7 +156,7 @@ test("keys are text without the space around them, and 5 is the same key as text
   ]);
   const hiding = hideUsers(["AB", "ac", 60], target, { idMap });
   await expect(hiding).rejects.toThrow("user ac, user 60; nothing was written");
-  using map = await openIdMap(idMap, { readsOnly: true });
+  using map = await openIds(OWN_IDS, undefined, { idMap, readsOnly: true });
   expect([5, "5 ", "6"].map((id) => map.find("user", id))).toEqual([1, 1, undefined]);
 });
 
