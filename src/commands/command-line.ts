@@ -171,7 +171,8 @@ function readValues(name: string, { settings }: Command, words: Word[]) {
 
   const values: Record<string, unknown> = {};
   for (const [key, setting] of Object.entries(settings)) {
-    values[key] = readValue(setting, texts.get(setting.name), process.env);
+    const given = texts.get(setting.name)?.map(({ text }) => text);
+    values[key] = readValue(setting, given, process.env);
   }
 
   for (const [key, setting] of Object.entries(settings)) {
@@ -190,19 +191,11 @@ function readArguments(name: string, settings: Settings, words: Word[], usage: s
   const all = Object.values(settings);
   const expected = all.filter((setting) => !isFlag(setting));
   const flags = new Map(all.filter(isFlag).map((flag) => [flag.name, flag]));
-  const texts = new Map<string, string[]>();
-  const add = (name: string, text: string) => {
-    const given = texts.get(name);
-    if (given) given.push(text);
-    else texts.set(name, [text]);
-  };
-
-  for (const { flag, text } of words) {
+  const given = words.map(({ flag, text }) => {
     if (flag === undefined) {
       const argument = expected[0]?.list ? expected[0] : expected.shift();
       if (!argument) throw new UsageError(`too many arguments; ${usage}`);
-      add(argument.name, text ?? "");
-      continue;
+      return { name: argument.name, text: text ?? "" };
     }
 
     const setting = flags.get(flag);
@@ -213,12 +206,10 @@ function readArguments(name: string, settings: Settings, words: Word[], usage: s
 
     if (setting.kind.isSwitch) {
       if (text !== undefined) throw new UsageError(`${flag} takes no value`);
-      add(flag, "1");
-    } else if (text === undefined) {
-      throw new UsageError(`${flag} needs a value; see roadbook ${name} --help`);
-    } else {
-      add(flag, text);
+      return { name: flag, text: "1" };
     }
-  }
-  return texts;
+    if (text !== undefined) return { name: flag, text };
+    throw new UsageError(`${flag} needs a value; see roadbook ${name} --help`);
+  });
+  return Map.groupBy(given, ({ name }) => name);
 }

@@ -79,10 +79,8 @@ export const importCommand = command({
     "import sqlite:platform.db --queries my-queries --dry-run",
   ],
   async run({ source: given, to, ...options }) {
-    // A URL may have a password.
-    const source = parseNamed("SOURCE", { isSecret: true }, given, () => {
-      return findSource(given, options.queries);
-    });
+    const parse = (given: string) => findSource(given, options.queries);
+    const source = parseNamed("SOURCE", { parse, ...kinds.SECRET }, given);
     refuseFlags(source.kind, options);
 
     using writing = startWriting("dataset", to, options);

@@ -9,23 +9,14 @@ export function lazy<Made extends object>(make: () => Made): () => Made {
   };
 }
 
-/** After a failure, the next call tries again. */
-export class Once<Made> {
-  readonly #make: () => Promise<Made>;
-  #made: Promise<Made> | undefined;
-
-  constructor(make: () => Promise<Made>) {
-    this.#make = make;
-  }
-
-  get(): Promise<Made> {
-    if (this.#made) return this.#made;
-
-    const made = this.#make();
-    this.#made = made;
-    made.catch(() => {
-      this.#made = undefined;
+/** For what is made asynchronously. After a failure, the next call tries again. */
+export function once<Made>(make: () => Promise<Made>): () => Promise<Made> {
+  let made: Promise<Made> | undefined;
+  return () => {
+    made ??= make().catch((error) => {
+      made = undefined;
+      throw error;
     });
     return made;
-  }
+  };
 }

@@ -22,7 +22,7 @@ import {
 } from "./dataset.ts";
 import { Id, MAX_ROLES, PublicUserLine, UnlockedAchievement } from "./model.ts";
 import { lazy } from "./once.ts";
-import { listErrors, mustBe, notAnObject } from "./validation-errors.ts";
+import { listErrors, mustBe } from "./validation-errors.ts";
 
 /** The check of a value, and the errors in it. */
 interface Shape<Value> {
@@ -78,7 +78,10 @@ export function parseObject(text: string): RawRecord | InvalidRecord {
     value = HAS_LONG_NUMBER.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
   } catch {}
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isObject ? (value as RawRecord) : new InvalidRecord([notAnObject(text)]);
+  if (isObject) return value as RawRecord;
+  // It may be a private user's line, so it is not quoted.
+  const got = /[[{"]/.test(text) ? "" : ", got plain text";
+  return new InvalidRecord([{ field: "", reason: `must be a valid JSON object${got}` }]);
 }
 
 export function validateRecord(record: RawRecord): DatasetLine | InvalidRecord {

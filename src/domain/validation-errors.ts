@@ -26,12 +26,6 @@ const MAX_VALUE_LENGTH = 60;
 
 type AdvisedSchema = Pick<TSchema, "description"> & { [ADVICE]?: Advice };
 
-/** The error for a line that is not an object. It may be a private user's, so it is not quoted. */
-export function notAnObject(text: string): ValidationError {
-  const reason = "must be a valid JSON object";
-  return { field: "", reason: /[[{"]/.test(text) ? reason : `${reason}, got plain text` };
-}
-
 /**
  * The error for a field with an invalid `value`, which is not quoted if it is undefined. `expected`
  * is a schema, or what completes the sentence "must be …".

@@ -97,8 +97,8 @@ type Algorithm = "SHA1" | "SHA256";
 type Encoding = "hex" | "base64" | "base64url";
 
 interface Hash {
-  update(data: string | Uint8Array): Hash;
-  digest(encoding: Encoding): string;
+  update(data: Uint8Array): Hash;
+  digest(encoding: "hex"): string;
 }
 
 // On Bun, its own functions compute hashes, because `node:crypto` and `node:zlib` load Node's streams,
@@ -115,7 +115,7 @@ export function hash(algorithm: Algorithm, data: string | Uint8Array, encoding: 
   return node?.hash(algorithm, data, encoding) ?? Bun[algorithm].hash(data, encoding);
 }
 
-/** For data that comes in parts. */
-export function createHash(algorithm: Algorithm): Hash {
-  return node?.createHash(algorithm) ?? new Bun[algorithm]();
+/** Hashes data that comes in parts. */
+export function createSha256(): Hash {
+  return node?.createHash("SHA256") ?? new Bun.SHA256();
 }

@@ -1,6 +1,6 @@
 /** The API reference: a page that works offline, and its script. */
 import { type AnyElysia, Elysia } from "elysia";
-import { Once } from "../domain/once.ts";
+import { once } from "../domain/once.ts";
 import { docsScript } from "../web/assets.ts";
 import { DEFAULT_TITLE } from "../web/brand.ts";
 import { html } from "../web/html.ts";
@@ -27,8 +27,8 @@ export function docs(service: Service, documented: AnyElysia) {
   const page = new Content("text/html; charset=utf-8", text, { ...shared, headers });
 
   // Made once, when they are first needed, because most servers never serve the reference.
-  const document = new Once(() => describeApi(name, documented));
-  const script = new Once(async () => {
+  const document = once(() => describeApi(name, documented));
+  const script = once(async () => {
     const options = { ...shared, coding: "gzip" } as const;
     return new Content("text/javascript; charset=utf-8", await docsScript(), options);
   });
@@ -36,10 +36,10 @@ export function docs(service: Service, documented: AnyElysia) {
   return new Elysia({ strictPath: true })
     .get(DOCS_PATH, () => page)
     .get(DOCUMENT_PATH, async ({ request }) => {
-      const text = documentAt(baseUrl(request), await document.get());
+      const text = documentAt(baseUrl(request), await document());
       return new Content(JSON_TYPE, text, { cache: "public" });
     })
-    .get(DOCS_SCRIPT_PATH, async () => script.get());
+    .get(DOCS_SCRIPT_PATH, async () => script());
 }
 
 /** Returns the OpenAPI document as JSON, in which {@link ORIGIN} stands for the base URL. */

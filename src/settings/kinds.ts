@@ -11,7 +11,7 @@ export type Environment = Record<string, string | undefined>;
  * uses.
  */
 export interface Kind<Inside, Given = string> {
-  /** The name of the value in the help. A switch has none. */
+  /** The name of the value in the help. Empty for a switch. */
   value?: string;
   /** Whether the flag takes no value: it sets true, and without it, the setting is false. */
   isSwitch?: true;
@@ -49,10 +49,12 @@ export function kind<Inside, Given = string>(
   value: string,
   wanted: string,
   parse: (text: string, env: Environment) => Inside | undefined,
+  more: Partial<Pick<Kind<Inside>, "takes" | "isSecret" | "choices">> = {},
 ): Kind<Inside, Given> {
   return {
     value,
     takes: ["string"],
+    ...more,
     parse(text, env = {}) {
       const parsed = parse(text, env);
       if (parsed === undefined) throw new InvalidValue(`must be ${wanted}`);
@@ -61,21 +63,16 @@ export function kind<Inside, Given = string>(
   };
 }
 
-/** Like {@link kind}, for values that may contain a password. */
-export function secretKind<Inside>(...declared: Parameters<typeof kind<Inside>>): Kind<Inside> {
-  return { ...kind(...declared), isSecret: true };
-}
+/** For {@link kind}: the value may contain a password. */
+export const SECRET = { isSecret: true };
 
 export const text = (value: string) => parsedBy(value, (text) => text);
 
-export const boolean: Kind<boolean, boolean> & { isSwitch: true } = {
-  isSwitch: true,
-  takes: ["boolean"],
-  parse(text) {
-    const value = parseBoolean(text);
-    if (value !== undefined) return value;
-    throw new InvalidValue("must be 1 or 0, true or false, yes or no, on or off");
-  },
+export const boolean = {
+  ...kind<boolean, boolean>("", "1 or 0, true or false, yes or no, on or off", parseBoolean, {
+    takes: ["boolean"],
+  }),
+  isSwitch: true as const,
 };
 
 /** Returns undefined for any other text. */
@@ -85,11 +82,11 @@ export function parseBoolean(text: string): boolean | undefined {
 }
 
 export function integer(min: number, max: number): Kind<number, number> {
-  const fromText = kind<number, number>("N", `a whole number from ${min} to ${max}`, (text) => {
+  const parse = (text: string) => {
     const number = /^(?:0|[1-9]\d*)$/.test(text) ? Number(text) : Number.NaN;
     return number >= min && number <= max ? number : undefined;
-  });
-  return { ...fromText, takes: ["number"] };
+  };
+  return kind("N", `a whole number from ${min} to ${max}`, parse, { takes: ["number"] });
 }
 
 export const port = integer(0, 65_535);
@@ -108,7 +105,7 @@ export function oneOf<const Choice extends string>(
   choices: readonly Choice[],
 ): Kind<Choice, Choice> {
   const parse = (text: string) => choices.find((choice) => choice === text);
-  return { ...kind<Choice, Choice>(value, `one of ${choices.join(", ")}`, parse), choices };
+  return kind(value, `one of ${choices.join(", ")}`, parse, { choices });
 }
 
 /** A duration in milliseconds. */
@@ -149,24 +146,27 @@ function baseOf(url: URL | undefined, text: string): string | undefined {
 }
 
 /** An absolute URL to which paths can be appended. Drops a trailing slash. May have a password. */
-export const baseUrl = secretKind(
+export const baseUrl = kind(
   "URL",
   "an http or https URL without a query, such as https://example.org",
   (text) => baseOf(parseWebUrl(text), text),
+  SECRET,
 );
 
 /** Like {@link baseUrl}, but the responses contain it. */
-export const publicBaseUrl = secretKind(
+export const publicBaseUrl = kind(
   "URL",
   "an http or https URL without a query, user name or password, such as https://example.org",
   (text) => baseOf(parsePublicUrl(text), text),
+  SECRET,
 );
 
 /** An absolute URL that other URLs are resolved against, so a trailing slash matters. */
-export const publicUrl = secretKind(
+export const publicUrl = kind(
   "URL",
   "an http or https URL without a user name or password, such as https://example.org/",
   (text) => parsePublicUrl(text)?.href,
+  SECRET,
 );
 
 /** The URL or path of a page about one thing, with `{id}` in place of its id. */
@@ -203,17 +203,19 @@ export const pathOrBytes: Kind<string | Uint8Array, string | Uint8Array> = {
 };
 
 /** The path of a snapshot to write. A URL may contain a password. */
-export const target = secretKind(
+export const target = kind(
   "FILE",
   "a file, not a URL or standard output; write a file and upload it, for example with aws s3 cp",
   (text) => (isUrl(text) || text === STANDARD ? undefined : requireUtf8(text)),
+  SECRET,
 );
 
 /** The path of a dataset to write, or {@link STANDARD} for standard output. */
-export const output = secretKind(
+export const output = kind(
   "OUT",
   "a file, not a URL; write a file and upload it, for example with aws s3 cp",
   (text) => (isUrl(text) ? undefined : requireUtf8(text)),
+  SECRET,
 );
 
 /** JavaScript replaces other bytes in a path, so the file would be written under another name. */
@@ -223,11 +225,16 @@ function requireUtf8(path: string): string {
 }
 
 /** The URL of a Redis or Valkey server, which may contain a password. */
-export const storeUrl = secretKind("URL", "a redis://, rediss:// or valkey:// URL", (text) => {
-  requireBun();
-  const isStore = /^(?:rediss?|valkey):\/\/[^/?#]+(?:\/\d{0,4})?$/.test(text);
-  return isStore && URL.canParse(text) ? text : undefined;
-});
+export const storeUrl = kind(
+  "URL",
+  "a redis://, rediss:// or valkey:// URL",
+  (text) => {
+    requireBun();
+    const isStore = /^(?:rediss?|valkey):\/\/[^/?#]+(?:\/\d{0,4})?$/.test(text);
+    return isStore && URL.canParse(text) ? text : undefined;
+  },
+  SECRET,
+);
 
 /** Throws an {@link InvalidValue} under Node.js, where the package cannot support some settings. */
 export function requireBun(use = ""): void {

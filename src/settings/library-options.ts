@@ -1,6 +1,6 @@
 /** The options of the library: most flags of `serve`, and those that only a program can set. */
 import type { DatasetLine, EndLine, IdsLine } from "../domain/dataset.ts";
-import { InvalidValue, suggest } from "../domain/invalid-value.ts";
+import { suggest } from "../domain/invalid-value.ts";
 import { paragraph } from "../domain/text.ts";
 import type { ResponseFacts } from "../http/app-options.ts";
 import type { LineSource } from "../import/line-reader.ts";
@@ -17,13 +17,8 @@ const lines: kinds.Kind<Lines, Lines> = {
 
 /** Declares a function of the program. There is no text of one. */
 function hook<Given>(help: string) {
-  const kind: kinds.Kind<Given, Given> = {
-    takes: ["function"],
-    parse() {
-      throw new InvalidValue("must be a function");
-    },
-  };
-  return { kind, help };
+  const none = () => undefined;
+  return { kind: kinds.kind<Given, Given>("", "a function", none, { takes: ["function"] }), help };
 }
 
 export const libraryOptions = {
@@ -107,7 +102,7 @@ export function readOption(name: string, { kind, list }: Option, given: unknown)
   const read = (value: unknown) => {
     requireType(name, kind.takes, value);
     if (typeof value === "object" || typeof value === "function") return value;
-    return parseNamed(name, kind, value, () => kind.parse(String(value)));
+    return parseNamed(name, kind, value);
   };
   if (!list) return read(given);
 

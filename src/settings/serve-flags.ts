@@ -12,7 +12,7 @@ import * as kinds from "./kinds.ts";
 import { declare, type Values } from "./setting.ts";
 
 /** The path of a snapshot, or its location on another machine, which may contain a password. */
-export const snapshotLocation = kinds.secretKind(
+export const snapshotLocation = kinds.kind(
   "FILE",
   "a file or an https://, http:// or s3://bucket/key URL",
   (text, env) => {
@@ -22,6 +22,7 @@ export const snapshotLocation = kinds.secretKind(
     if (env.AWS_ACCESS_KEY_ID && env.AWS_SECRET_ACCESS_KEY) return parseS3Location(text, env);
     throw new InvalidValue("with s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
   },
+  kinds.SECRET,
 );
 
 const cidr = kinds.kind("CIDR", "an IP address or CIDR, such as 10.0.0.0/8 or fd00::/8", parseCidr);

@@ -102,7 +102,7 @@ export function readValue(setting: Setting, texts: string[] | undefined, env: ki
   const parse = (text: string) => {
     // An empty value is an error, because an empty host would listen on every address.
     if (text === "") throw new UsageError(`${name} must not be empty`);
-    return parseNamed(name, kind, text, () => kind.parse(text, env));
+    return parseNamed(name, kind, text, env);
   };
 
   const last = given.at(-1);
@@ -118,15 +118,15 @@ export function defaultOf({ kind, default: text }: Pick<Setting, "kind" | "defau
   return kind.isSwitch ? false : undefined;
 }
 
-/** Makes a parser's error, such as "must be 1 or 0", name the setting and end with the value. */
+/** Parses a value. An error, such as "must be 1 or 0", then names the setting and ends with the value. */
 export function parseNamed<Inside>(
   name: string,
-  { isSecret }: Pick<Setting["kind"], "isSecret">,
+  { parse, isSecret }: Pick<kinds.Kind<Inside>, "parse" | "isSecret">,
   value: unknown,
-  parse: () => Inside,
+  env?: kinds.Environment,
 ): Inside {
   try {
-    return parse();
+    return parse(String(value), env);
   } catch (error) {
     if (!(error instanceof InvalidValue)) throw error;
     const got = isSecret ? "" : `, got ${JSON.stringify(value)}`;

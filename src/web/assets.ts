@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Once } from "../domain/once.ts";
+import { once } from "../domain/once.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -19,10 +19,8 @@ const makers = {
 };
 type AssetName = keyof typeof makers;
 
-const demo = new Once(async () => findReady(DEMO_SNAPSHOT) ?? buildDemo());
-
 /** Made once, because a test rig opens it for each test. */
-export const demoSnapshot = (): Promise<Uint8Array> => demo.get();
+export const demoSnapshot = once<Uint8Array>(async () => findReady(DEMO_SNAPSHOT) ?? buildDemo());
 
 async function buildDemo(): Promise<Uint8Array> {
   const { demoDataset } = await import("../community/community.ts");
@@ -64,13 +62,13 @@ async function readText(name: AssetName): Promise<string> {
   return new TextDecoder().decode(await readAsset(name));
 }
 
-const assets = new Map<AssetName, Once<Bytes>>();
+const assets = new Map<AssetName, () => Promise<Bytes>>();
 
 /** Only the first call for a name reads or makes the file. */
 function readAsset(name: AssetName): Promise<Bytes> {
-  const asset = assets.get(name) ?? new Once(async () => findReady(name) ?? makers[name]());
+  const asset = assets.get(name) ?? once(async () => findReady(name) ?? makers[name]());
   assets.set(name, asset);
-  return asset.get();
+  return asset();
 }
 
 /** Served by the script's plugin for Fastify. @scalar/api-reference would install 270 MB more. */

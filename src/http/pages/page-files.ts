@@ -1,7 +1,7 @@
 /** Files that pages refer to: scripts, styles, the logo, drawings, and what search engines read. */
 import { setImmediate as nextTick } from "node:timers/promises";
 import { Elysia, NotFoundError } from "elysia";
-import { Once } from "../../domain/once.ts";
+import { once } from "../../domain/once.ts";
 import type { Snapshot } from "../../snapshot/read/reload.ts";
 import { DEFAULT_ACCENT, styleOf } from "../../web/brand.ts";
 import { drawAvatar, drawBadge, drawFavicon } from "../../web/drawings.ts";
@@ -71,7 +71,7 @@ const svg = (text: string) =>
 function sitemap({ currentSnapshot, baseUrl }: Service) {
   let snapshot: Snapshot | undefined;
   let origin: string;
-  let content: Once<Content>;
+  let content: () => Promise<Content>;
 
   return new Elysia({ strictPath: true }).get(SITEMAP_PATH, async ({ request }) => {
     // Made once, because that takes 20 ms, and all that wait for it would go on in the same tick.
@@ -79,9 +79,9 @@ function sitemap({ currentSnapshot, baseUrl }: Service) {
       snapshot = currentSnapshot();
       origin = baseUrl(request);
       const start = html`\n<url><loc>${origin}`.text;
-      content = new Once(async () => makeSitemap(start, await listPaths(currentSnapshot)));
+      content = once(async () => makeSitemap(start, await listPaths(currentSnapshot)));
     }
-    return await content.get();
+    return await content();
   });
 }
 

@@ -5,7 +5,7 @@
  */
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { createHash, readChunks } from "../../files/bytes.ts";
+import { createSha256, readChunks } from "../../files/bytes.ts";
 import { isDamagedDatabase, isFileSystemError, naming, reasonOf } from "../../files/errors.ts";
 import { findForeign, isGzip, SNAPSHOT_MARK } from "../../files/input.ts";
 
@@ -102,7 +102,7 @@ export async function verifyChecksum(
   source: FileHandle | Uint8Array,
   size: number,
 ): Promise<string> {
-  const hash = createHash("SHA256");
+  const hash = createSha256();
   for await (const chunk of readChunks(source, 0, size - CHECKSUM_BYTES)) hash.update(chunk);
   const sha256 = hash.digest("hex");
   for await (const chunk of readChunks(source, size - CHECKSUM_BYTES, size)) {

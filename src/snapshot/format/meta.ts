@@ -29,7 +29,7 @@ export interface Meta extends Totals {
 }
 
 /** What the writer of a snapshot finds out, and not when and by which version it is written. */
-export type Contents = Omit<Meta, "built_at" | "roadbook_version">;
+type Contents = Omit<Meta, "built_at" | "roadbook_version">;
 
 export function writeMeta(db: Database, contents: Contents, builtAtMs: number): void {
   const built_at = formatTime(Math.floor(builtAtMs / 1000));

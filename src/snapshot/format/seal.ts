@@ -9,7 +9,7 @@
  */
 import { copyFile, open } from "node:fs/promises";
 import { sql } from "drizzle-orm";
-import { crc32, createHash, readChunks, writeAll } from "../../files/bytes.ts";
+import { crc32, createSha256, readChunks, writeAll } from "../../files/bytes.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import {
   BLOCK_BYTES,
@@ -90,7 +90,7 @@ function sealBytes(database: Uint8Array): Uint8Array {
 
 /** Takes a database in chunks of whole blocks. */
 function createSealer() {
-  const hash = createHash("SHA256");
+  const hash = createSha256();
   const blocks: Buffer[] = [];
   return {
     /** Clears the unused space of the next chunk. Returns whether this has changed it. */
