@@ -1,7 +1,7 @@
 /** `roadbook apply` changes a snapshot by a change file, and `roadbook hide` makes users private. */
 import { paragraph } from "../domain/text.ts";
 import { applyChanges } from "../import/apply.ts";
-import { hideUsers } from "../import/hide.ts";
+import { hideUsers } from "../import/takedowns.ts";
 import * as kinds from "../settings/kinds.ts";
 import { declare, UsageError } from "../settings/setting.ts";
 import { command } from "./command.ts";

@@ -41,7 +41,8 @@ export function applyChanges(
   return naming(target, "write", async () => {
     using copy = await openCopy(target, options);
     const { db } = copy;
-    const old = { ...copy.old, hasTakedowns: hasTakedowns(db, { nowMs: builtAtMs }) };
+    const isHeld = hasTakedowns(db, { nowMs: builtAtMs });
+    const old = { ...readMeta(db), name: target, hasTakedowns: isHeld };
     await using reader = await openLines(changes, options);
     using ids = await openIds(reader.ids, old, options);
 

@@ -10,9 +10,9 @@ import type { RecordType } from "../domain/dataset.ts";
 import { groupDigits } from "../domain/text.ts";
 import type { Summary, Totals } from "../snapshot/format/meta.ts";
 import type { Database } from "../sqlite/driver.ts";
+import { HIDE_ELSEWHERE } from "./ids.ts";
 import type { ImportOptions } from "./options.ts";
 import type { ReadReport } from "./read-dataset.ts";
-import { HIDE_ELSEWHERE } from "./takedowns.ts";
 import type { ComparedSnapshot } from "./target.ts";
 
 /** How a new snapshot differs from the old one. */

@@ -25,8 +25,11 @@ import { type LockOptions, waitForLock } from "../files/lock.ts";
 import { type Paths, replaceFile } from "../files/replace.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import type { ImportOptions } from "./options.ts";
-import { HIDE_ELSEWHERE } from "./takedowns.ts";
 import type { OldSnapshot } from "./target.ts";
+
+/** How ids can come to mean others while takedowns are held, and nobody hidden is served meanwhile. */
+export const HIDE_ELSEWHERE =
+  "import into another --to, hide the users of the last hour there, and move it here";
 
 export type Ids = Awaited<ReturnType<typeof openIds>>;
 

@@ -21,14 +21,17 @@
  * | snapshot/format/seal.ts | in a file that is complete |
  * | files/replace.ts | in the snapshot that servers read |
  */
+import { existsSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { sqlite } from "#sqlite";
 import { InvalidValue } from "../domain/invalid-value.ts";
 import { nameKinds } from "../domain/model.ts";
 import { naming, TEMPORARY_DATABASE } from "../files/errors.ts";
-import { replaceLocked } from "../files/replace.ts";
+import { findFile, replaceLocked } from "../files/replace.ts";
 import { buildNameIndex } from "../search/name-index.ts";
-import { summarize, writeMeta } from "../snapshot/format/meta.ts";
+import { isSnapshot, SnapshotError, toSnapshotError } from "../snapshot/format/layout.ts";
+import { readMeta, summarize, writeMeta } from "../snapshot/format/meta.ts";
+import { openInPlace } from "../snapshot/format/open.ts";
 import { createIndexes, createSchema } from "../snapshot/format/schema.ts";
 import { finishBytes, finishNew } from "../snapshot/format/seal.ts";
 import type { Database } from "../sqlite/driver.ts";
@@ -39,8 +42,8 @@ import type { ImportOptions } from "./options.ts";
 import { readDataset } from "./read-dataset.ts";
 import { createSkippingHandler } from "./skip-invalid.ts";
 import { findSource, openReader, type Source } from "./source.ts";
-import { holdTakedowns } from "./takedowns.ts";
-import { beginWriting, readOldSnapshot } from "./target.ts";
+import { hasTakedowns, holdTakedowns } from "./takedowns.ts";
+import { beginWriting, type ComparedSnapshot, notOverwritten } from "./target.ts";
 import { createRows } from "./write-rows.ts";
 
 /**
@@ -118,6 +121,38 @@ async function importInto(
   const sha256 = await finishNew(db, next);
   await ids.commit();
   return { ...report, sha256 };
+}
+
+/**
+ * Reads the snapshot at `name`, if there is one. Throws if the file is something else or is damaged,
+ * because an import could then undo takedowns. With `force`, such a file is treated as missing.
+ */
+async function readOldSnapshot(
+  name: string,
+  nowMs: number,
+  { force, holdMs }: ImportOptions,
+): Promise<(ComparedSnapshot & { path: string }) | undefined> {
+  const path = findFile(name);
+  if (!existsSync(path)) return undefined;
+  if (!isSnapshot(path)) {
+    if (force) return undefined;
+    throw new Error(notOverwritten(name, "a Roadbook snapshot"));
+  }
+
+  try {
+    const { db } = await openInPlace(path);
+    try {
+      return { ...readMeta(db), name, hasTakedowns: hasTakedowns(db, { nowMs, holdMs }), path };
+    } finally {
+      db.$client.close();
+    }
+  } catch (error) {
+    const named = toSnapshotError(name, error);
+    if (!(named instanceof SnapshotError)) throw named;
+    if (force) return undefined;
+    const advice = "restore it, or import with --force, which forgets its takedowns";
+    throw new Error(`${named.message}; ${advice}`);
+  }
 }
 
 /** Builds a snapshot in memory from a dataset, which may be empty. */

@@ -1,26 +1,22 @@
 /**
- * Opens the snapshot that a command replaces, or a copy of it to change, and begins to write a database.
- * Nothing needs to be durable before the new snapshot is complete, because the database is discarded
- * after a crash.
+ * Opens a copy of the snapshot file that a command changes, and begins to write a database. Nothing needs
+ * to be durable before the new snapshot is complete, because the database is discarded after a crash.
  */
-import { existsSync } from "node:fs";
 import { access, chmod, constants, stat } from "node:fs/promises";
 import { sql } from "drizzle-orm";
+import { sqlite } from "#sqlite";
 import { copyIfSpace } from "../files/bytes.ts";
 import {
   beginReplacing,
-  findFile,
   hasLockFile,
   type Replacement,
   type ReplaceOptions,
 } from "../files/replace.ts";
-import { isSnapshot, SnapshotError, toSnapshotError } from "../snapshot/format/layout.ts";
-import { type Meta, readMeta } from "../snapshot/format/meta.ts";
-import { openInPlace, openWritable } from "../snapshot/format/open.ts";
+import { toSnapshotError } from "../snapshot/format/layout.ts";
+import type { Meta } from "../snapshot/format/meta.ts";
+import { verifyFile } from "../snapshot/format/open.ts";
 import { SQLITE_PAGE_BYTES } from "../snapshot/format/seal.ts";
 import type { Database } from "../sqlite/driver.ts";
-import type { ImportOptions } from "./options.ts";
-import { hasTakedowns } from "./takedowns.ts";
 
 /** The snapshot that will be replaced. */
 export interface OldSnapshot extends Meta {
@@ -30,12 +26,12 @@ export interface OldSnapshot extends Meta {
   hasTakedowns?: boolean;
 }
 
+/** The snapshot with which the new one is compared. */
 export type ComparedSnapshot = OldSnapshot & { hasTakedowns: boolean };
 
 /** A copy of the snapshot that it will replace, which is attached to it as `old`. */
 interface Copy extends Pick<Replacement, "next" | "commit">, Disposable {
   db: Database;
-  old: OldSnapshot;
 }
 
 /**
@@ -56,11 +52,11 @@ export async function openCopy(target: string, options: ReplaceOptions): Promise
     // The copy has the mode of the original, which may forbid writing.
     await chmod(next, 0o600);
     // Verifies the copy rather than the original, which may have changed since it was copied.
-    const db = await openWritable(next).catch(fail);
+    await verifyFile(next).catch(fail);
+    const db = sqlite.openWritable(next);
     const writing = beginWriting(db, old);
     return {
       db,
-      old: { ...readMeta(db), name: target },
       next,
       commit,
       [Symbol.dispose](): void {
@@ -89,38 +85,6 @@ export function beginWriting(db: Database, old?: string): Disposable {
   if (old !== undefined) db.run(sql`ATTACH ${old} AS old`);
   $client.exec("BEGIN");
   return { [Symbol.dispose]: () => $client.close() };
-}
-
-/**
- * Reads the snapshot at `name`, if there is one. Throws if the file is something else or is damaged,
- * because an import could then undo takedowns. With `force`, such a file is treated as missing.
- */
-export async function readOldSnapshot(
-  name: string,
-  nowMs: number,
-  { force, holdMs }: ImportOptions,
-): Promise<(ComparedSnapshot & { path: string }) | undefined> {
-  const path = findFile(name);
-  if (!existsSync(path)) return undefined;
-  if (!isSnapshot(path)) {
-    if (force) return undefined;
-    throw new Error(notOverwritten(name, "a Roadbook snapshot"));
-  }
-
-  try {
-    const { db } = await openInPlace(path);
-    try {
-      return { ...readMeta(db), name, hasTakedowns: hasTakedowns(db, { nowMs, holdMs }), path };
-    } finally {
-      db.$client.close();
-    }
-  } catch (error) {
-    const named = toSnapshotError(name, error);
-    if (!(named instanceof SnapshotError)) throw named;
-    if (force) return undefined;
-    const advice = "restore it, or import with --force, which forgets its takedowns";
-    throw new Error(`${named.message}; ${advice}`);
-  }
 }
 
 /** `what` is the kind of file that the command writes, such as "a Roadbook snapshot". */

@@ -6,10 +6,10 @@ import { dirname, join } from "node:path";
 import { OWN_IDS } from "../../src/domain/dataset.ts";
 import { Random } from "../../src/domain/random.ts";
 import { applyChanges } from "../../src/import/apply.ts";
-import { hideUsers } from "../../src/import/hide.ts";
 import { openIds } from "../../src/import/ids.ts";
 import { importDataset } from "../../src/import/import.ts";
 import type { ImportOptions } from "../../src/import/options.ts";
+import { hideUsers } from "../../src/import/takedowns.ts";
 import { exported, makeFile, makeSnapshot, textOf } from "../datasets.ts";
 import { temporaryFolder } from "../support.ts";
 

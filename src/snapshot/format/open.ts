@@ -47,13 +47,6 @@ export async function checkSnapshot(path: string): Promise<Meta & { sha256: stri
   }
 }
 
-/** Opens a file to change it. No other process may use it meanwhile. */
-export async function openWritable(path: string): Promise<Database> {
-  await using file = await openFile(path);
-  const { db } = await openVerified(file, () => sqlite.openWritable(path));
-  return db;
-}
-
 /** Opens the file itself, which must not change while it is open. */
 export async function openInPlace(path: string, isMapped = false): Promise<VerifiedDatabase> {
   await using file = await openFile(path);
