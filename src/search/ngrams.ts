@@ -37,17 +37,17 @@ export const SEPARATOR = "\n";
 
 /** Returns the n-grams of all spellings of a name (`folded`), as the text that FTS5 indexes. */
 export function ngramsOf({ folded, name }: { folded: string; name: string }): string {
-  const ngrams = new NgramText();
+  const terms = new Terms();
   const spellings = folded.split(SPELLING_END);
   for (const spelling of spellings) {
-    if (spelling !== "") addSpelling(ngrams, spelling);
+    if (spelling !== "") addSpelling(terms, spelling);
   }
-  addLoose(ngrams, folded, name);
+  addLoose(terms, folded, name);
   if (folded.search(TRANSLITERATED) >= 0) {
-    ngrams.add("", OTHER_SCRIPT);
-    if (spellings.some(isMixed)) ngrams.add("", MIXED_SCRIPTS);
+    terms.addText(OTHER_SCRIPT);
+    if (spellings.some(isMixed)) terms.addText(MIXED_SCRIPTS);
   }
-  return ngrams.toString();
+  return terms.toString();
 }
 
 /** Whether the Latin spelling of a text also has letters that the text has itself. */
@@ -71,34 +71,86 @@ export const ngramOfTerm = (term: string) => [...term].filter((_, at) => at % 2 
 const GAP_UNIT = GAP.charCodeAt(0);
 const SEPARATOR_UNIT = SEPARATOR.charCodeAt(0);
 
-/** The text that grows, which is one at a time, and its code units. */
-let bytes = Buffer.alloc(2 ** 15);
-let units = new Uint16Array(bytes.buffer);
+/** More code units than the terms of a text take for each unit of the text, and besides. */
+const UNITS_PER_UNIT = 40;
+const MORE_UNITS = 80;
 
-/** The terms of n-grams as one text. Joining strings instead takes twice as long. */
-class NgramText {
+/** The terms of one name at a time. */
+let bytes = Buffer.alloc(2 ** 16);
+let units = new Uint16Array(bytes.buffer);
+/** The text of which terms are added, with a gap after each code point, and where these begin. */
+const gapped = [0];
+const starts = [0];
+
+/**
+ * The terms of a name as one text. A name has some thirty, so each is a copy of a part of a text that
+ * has the gaps already. Joining strings instead takes three times as long.
+ */
+class Terms {
+  #text = "";
+  /** The number of code points in the text. */
+  #points = 0;
+  /** The number of code units of the terms. */
   #length = 0;
 
-  /** Adds a part of a text as an n-gram, after a mark unless that is empty. */
-  add(mark: string, text: string, from = 0, to = text.length): void {
-    let length = this.#length;
-    makeRoom(length + 2 * (to - from) + 3);
-    if (mark !== "") {
-      units[length++] = mark.charCodeAt(0);
-      units[length++] = GAP_UNIT;
-    }
-    for (let at = from; at < to; at++) {
+  /** Takes the text of which terms are added next. Returns the number of its code points. */
+  open(text: string): number {
+    makeRoom(this.#length + UNITS_PER_UNIT * text.length + MORE_UNITS);
+    let points = 0;
+    let end = 0;
+    for (let at = 0; at < text.length; at++) {
       const unit = text.charCodeAt(at);
       const isSecondHalf = (unit & 0xfc00) === 0xdc00;
-      if (at > from && !isSecondHalf) units[length++] = GAP_UNIT;
-      units[length++] = unit;
+      if (isSecondHalf) end--;
+      else starts[points++] = end;
+      gapped[end++] = unit;
+      gapped[end++] = GAP_UNIT;
     }
-    units[length++] = SEPARATOR_UNIT;
-    this.#length = length;
+    starts[points] = end;
+    this.#text = text;
+    this.#points = points;
+    return points;
+  }
+
+  /** Adds the code points from one on to another, or to the end of the text, after a mark if given. */
+  add(from: number, to: number, mark?: string): void {
+    if (mark !== undefined) this.#addMark(mark);
+    this.#addPoints(from, Math.min(to, this.#points));
+    units[this.#length - 1] = SEPARATOR_UNIT;
+  }
+
+  /** Adds the last code point and then the one before it. */
+  addEnd(mark: string): void {
+    this.#addMark(mark);
+    this.#addPoints(this.#points - 1, this.#points);
+    this.#addPoints(Math.max(0, this.#points - 2), this.#points - 1);
+    units[this.#length - 1] = SEPARATOR_UNIT;
+  }
+
+  addText(text: string): void {
+    this.add(0, this.open(text));
+  }
+
+  /** Returns how many code points there are before a code unit. */
+  pointAt(at: number): number {
+    const hasPairs = this.#points < this.#text.length;
+    return hasPairs ? [...this.#text.slice(0, at)].length : at;
   }
 
   toString(): string {
     return bytes.toString("utf16le", 0, 2 * this.#length);
+  }
+
+  #addMark(mark: string): void {
+    units[this.#length++] = mark.charCodeAt(0);
+    units[this.#length++] = GAP_UNIT;
+  }
+
+  #addPoints(from: number, to: number): void {
+    let length = this.#length;
+    const end = starts[to] ?? 0;
+    for (let at = starts[from] ?? 0; at < end; at++) units[length++] = gapped[at] ?? 0;
+    this.#length = length;
   }
 }
 
@@ -110,73 +162,57 @@ function makeRoom(length: number): void {
   units = new Uint16Array(bytes.buffer);
 }
 
-/** Returns where the code point ends that begins here. At the end of the text, there is none. */
-function endOfPoint(text: string, at: number): number {
-  if (at >= text.length) return at;
-  const isFirstHalf = (text.charCodeAt(at) & 0xfc00) === 0xd800;
-  return isFirstHalf ? at + 2 : at + 1;
-}
-
-function addSpelling(ngrams: NgramText, spelling: string): void {
-  let previous = 0;
-  let last = 0;
-  for (let at = 0; at < spelling.length; ) {
-    const end = endOfPoint(spelling, at);
-    if (last < at) ngrams.add("", spelling, last, end);
-    if (previous < last) ngrams.add("", spelling, previous, end);
-    previous = last;
-    last = at;
-    at = end;
+function addSpelling(terms: Terms, spelling: string): void {
+  const points = terms.open(spelling);
+  for (let end = 2; end <= points; end++) {
+    terms.add(end - 2, end);
+    if (end > 2) terms.add(end - 3, end);
   }
-  for (const start of wordStartsOf(spelling)) {
-    if (start > 0) addBeginnings(ngrams, WORD, spelling, start);
+  for (const at of wordStartsOf(spelling)) {
+    if (at > 0) addBeginnings(terms, WORD, terms.pointAt(at));
   }
-  if (isNgram(spelling)) ngrams.add(START, spelling + END);
-  addBeginnings(ngrams, START, spelling, 0);
-  ngrams.add(END, spelling.slice(last) + spelling.slice(previous, last));
-  for (const ngram of listRepeated(spelling)) ngrams.add("", ngram);
+  addBeginnings(terms, START, 0);
+  terms.addEnd(END);
+  for (const ngram of listRepeated(spelling)) terms.addText(ngram);
+  if (isNgram(spelling)) terms.addText(START + spelling + END);
 }
 
 /** Adds the n-grams that only loose spellings have. */
-function addLoose(ngrams: NgramText, folded: string, name: string): void {
+function addLoose(terms: Terms, folded: string, name: string): void {
   for (const spelling of dividedSpellings(folded)) {
-    if (DIVIDER.test(spelling)) addDivided(ngrams, wordsIn(spelling));
+    if (DIVIDER.test(spelling)) addDivided(terms, wordsIn(spelling));
   }
   const keys = keysOfName(name);
   for (const key of keys) {
     // Most keys of a name end with that of the last word.
     const isPart = keys.some((other) => other.length > key.length && other.endsWith(key));
-    addKey(ngrams, key, isPart);
+    addKey(terms, key, isPart);
   }
 }
 
 /** Adds the n-grams of joined words that no word has itself. */
-function addDivided(ngrams: NgramText, words: string[]): void {
-  const joined = words.join("");
+function addDivided(terms: Terms, words: string[]): void {
+  const points = terms.open(words.join(""));
   let start = 0;
+  let at = 0;
   for (const word of words) {
-    const next = start + word.length;
-    for (let at = start; at < next; at = endOfPoint(joined, at)) {
-      const third = endOfPoint(joined, endOfPoint(joined, at));
-      if (third < next || third === joined.length) continue;
-      const end = endOfPoint(joined, third);
-      ngrams.add(DIVIDED, joined, at, end);
-      if (at === start) ngrams.add(DIVIDED_START, joined, at, end);
+    at += word.length;
+    const next = terms.pointAt(at);
+    for (let from = Math.max(start, next - 2); from < next && from + 3 <= points; from++) {
+      terms.add(from, from + 3, DIVIDED);
+      if (from === start) terms.add(from, from + 3, DIVIDED_START);
     }
     start = next;
   }
 }
 
 /** Adds the n-grams of a key, or only the first one. No query has a key that is shorter. */
-function addKey(ngrams: NgramText, key: string, isPart: boolean): void {
-  for (let at = 0; at < key.length; at = endOfPoint(key, at)) {
-    const third = endOfPoint(key, endOfPoint(key, at));
-    if (third === key.length) return;
-    const end = endOfPoint(key, third);
-    if (at === 0) ngrams.add(KEY_START, key, at, end);
-    if (isPart) return;
-    ngrams.add(KEY, key, at, end);
-  }
+function addKey(terms: Terms, key: string, isPart: boolean): void {
+  const points = terms.open(key);
+  if (points < 3) return;
+  terms.add(0, 3, KEY_START);
+  if (isPart) return;
+  for (let end = 3; end <= points; end++) terms.add(end - 3, end, KEY);
 }
 
 /** Finds two or three code points that occur twice in a row, as in "kiki" and "sansan". */
@@ -188,10 +224,9 @@ export function listRepeated(text: string): string[] {
   return Array.from(text.matchAll(REPEATS), ([, part]) => REPEATED + part);
 }
 
-function addBeginnings(ngrams: NgramText, mark: string, text: string, start: number): void {
-  const end = endOfPoint(text, endOfPoint(text, start));
-  ngrams.add(mark, text, start, end);
-  ngrams.add(mark, text, start, endOfPoint(text, end));
+function addBeginnings(terms: Terms, mark: string, start: number): void {
+  terms.add(start, start + 2, mark);
+  terms.add(start, start + 3, mark);
 }
 
 /** Whether a query of this length is looked up as it is, so that all names found match it. */
