@@ -47,8 +47,8 @@ export function createApp(options: AppOptions) {
     end,
   };
 
-  const api = new Elysia({ strictPath: true }).use(users(service)).use(search(service));
-  const documented = new Elysia({ strictPath: true }).use(api).use(health(service));
+  const api = new Elysia().use(users(service)).use(search(service));
+  const documented = new Elysia().use(api).use(health(service));
   const { routes: pages, notFound } = createPages(service);
   const untyped = [docs(service, documented), pageFiles(service), pages];
 

@@ -33,7 +33,7 @@ export function docs(service: Service, documented: AnyElysia) {
     return new Content("text/javascript; charset=utf-8", await docsScript(), options);
   });
 
-  return new Elysia({ strictPath: true })
+  return new Elysia()
     .get(DOCS_PATH, () => page)
     .get(DOCUMENT_PATH, async ({ request }) => {
       const text = documentAt(baseUrl(request), await document());

@@ -10,7 +10,7 @@ import { errorTypes } from "./errors.ts";
 import { describeOperation } from "./openapi.ts";
 
 export const health = (service: Service) =>
-  new Elysia({ strictPath: true }).get(
+  new Elysia().get(
     endpoints.getHealth.path,
     () => {
       const { sha256, meta } = service.currentSnapshot();

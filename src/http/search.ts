@@ -19,7 +19,7 @@ import { limitHooks } from "./rate-limit.ts";
 const Query = Type.Object({ q: Type.RegExp(SEARCHABLE, { error: "invalid_query" }) });
 
 export const search = (service: Service) =>
-  new Elysia({ strictPath: true })
+  new Elysia()
     .guard({
       ...errorTypes.Search,
       query: Query,

@@ -12,7 +12,7 @@ type Achievements = { success: true; achievements: AchievementEntry[] };
 const UserId = Type.String({ pattern: ID, error: "invalid_user_id" });
 
 export const users = (service: Service) =>
-  new Elysia({ strictPath: true })
+  new Elysia()
     .guard({
       ...errorTypes.Users,
       params: Type.Object({ userId: UserId }),

@@ -32,7 +32,7 @@ const IDS_PER_TICK = 1000;
 
 export function pageFiles(service: Service) {
   const { pages, currentSnapshot, baseUrl } = service;
-  const routes = new Elysia({ strictPath: true })
+  const routes = new Elysia()
     // A private user has no avatar, because the initials would hint at the name.
     .get("/avatars/:file", ({ params }) => {
       // An `avatar_url` may be /avatars/ann.png. Here, that is an unknown path, not an invalid id.
@@ -73,7 +73,7 @@ function sitemap({ currentSnapshot, baseUrl }: Service) {
   let origin: string;
   let content: () => Promise<Content>;
 
-  return new Elysia({ strictPath: true }).get(SITEMAP_PATH, async ({ request }) => {
+  return new Elysia().get(SITEMAP_PATH, async ({ request }) => {
     // Made once, because that takes 20 ms, and all that wait for it would go on in the same tick.
     if (snapshot !== currentSnapshot() || origin !== baseUrl(request)) {
       snapshot = currentSnapshot();

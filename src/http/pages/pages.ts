@@ -42,12 +42,12 @@ export function createPages(service: Service) {
   if (!pages) {
     const headers = { location: basePath + DOCS_PATH };
     const toDocs = new Content("", null, { status: 302, headers });
-    const routes = new Elysia({ strictPath: true }).get("/", () => toDocs);
+    const routes = new Elysia().get("/", () => toDocs);
     return { routes, notFound: () => fail("route_not_found") };
   }
 
   const { assets, show, respond } = createRenderer(pages, service);
-  const routes = new Elysia({ strictPath: true })
+  const routes = new Elysia()
     .get("/", async ({ request }) => {
       const query = queryOf(request);
       const isSearch = SEARCHABLE.test(query);
