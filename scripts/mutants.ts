@@ -109,11 +109,11 @@ mutate(
   ["the rightmost untrusted address counts", "entries.pop()", "entries.shift()"],
   [
     "nobody behind a stranger's proxy is unlimited",
-    "!isUnlimited || (forwardedFor !== null && !this.trusts(peer))",
+    "!isUnlimited || (forwardedFor !== null && !trusts(peer))",
     "!isUnlimited",
   ],
   ["IPv4 in IPv6 is the same client", "ipaddr.process(bare)", "ipaddr.parse(bare)"],
-  ["a /64 is one client", "networkOf(address, this.#ipv6Prefix)", "networkOf(address, 128)"],
+  ["a /64 is one client", "networkOf(address, ipv6Prefix)", "networkOf(address, 128)"],
 );
 
 mutate(

@@ -10,7 +10,7 @@ import { createInjector, rejectDropped } from "./http/fault-injection.ts";
 import type { GivenFault } from "./http/parse-fault.ts";
 import type { FetchHandler } from "./http/request.ts";
 import type { LineSource } from "./import/line-reader.ts";
-import { Clients, loopback } from "./limit/client-address.ts";
+import { type Clients, createClients, loopback } from "./limit/client-address.ts";
 import {
   createMemoryLimiter,
   type Limiter,
@@ -250,7 +250,7 @@ function requireOpen(closed: AbortSignal): void {
 function clientsOf(values: RoadbookSettings): Clients {
   const { trustedProxies: trusted, unlimited = [], kiosk, ipv6Prefix } = values;
   const all = kiosk ? [...unlimited, ...loopback] : unlimited;
-  return new Clients({ trusted, unlimited: all, ipv6Prefix });
+  return createClients({ trusted, unlimited: all, ipv6Prefix });
 }
 
 /** Whatever the program's `onBug` throws, the client must still get a response. */

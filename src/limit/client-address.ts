@@ -39,58 +39,18 @@ const CUSTOMER_BITS = 48;
 /** Stands for all clients without an address. */
 const UNKNOWN: Client = { key: "unknown", network: "unknown", isLimited: true };
 
+export type Clients = ReturnType<typeof createClients>;
+
 /**
- * In its methods, `peer` is the address at the other end of the connection, if it is known, and
- * `forwardedFor` is the X-Forwarded-For header, with multiple lines joined by commas.
+ * Below, `peer` is the address at the other end of the connection, if it is known, and `forwardedFor` is
+ * the X-Forwarded-For header, with multiple lines joined by commas.
  */
-export class Clients {
-  readonly trustsAny: boolean;
-  readonly #trusted: Cidr[];
-  readonly #unlimited: Cidr[];
-  readonly #ipv6Prefix: number;
+export function createClients({ trusted = [], unlimited = [], ipv6Prefix }: ClientsOptions) {
   /** Kept, because reading an IPv6 address takes 10 µs. False for a text that is not an address. */
-  readonly #hops: LRUCache<string, Hop | false>;
-
-  constructor({ trusted = [], unlimited = [], ipv6Prefix }: ClientsOptions) {
-    this.trustsAny = trusted.length > 0;
-    this.#trusted = trusted;
-    this.#unlimited = unlimited;
-    this.#ipv6Prefix = ipv6Prefix;
-    this.#hops = new LRUCache({ max: 4096, memoMethod: (text: string) => this.#readHop(text) });
-  }
-
-  clientOf(peer: string | undefined, forwardedFor: string | null): Client {
-    const hop = this.#findClient(peer, forwardedFor);
-    if (!hop) return UNKNOWN;
-
-    const { key, network, isUnlimited } = hop;
-    // All clients of an untrusted proxy have its address, which can be one of this machine.
-    const isLimited = !isUnlimited || (forwardedFor !== null && !this.trusts(peer));
-    return { key, network, isLimited };
-  }
-
-  trusts(peer: string | undefined): boolean {
-    return this.#findHop(peer)?.isTrusted === true;
-  }
-
-  #findClient(peer: string | undefined, forwardedFor: string | null): Hop | undefined {
-    let hop = this.#findHop(peer);
-    const entries = hop?.isTrusted ? (forwardedFor ?? "").split(/[\s,]+/).filter(Boolean) : [];
-    while (hop?.isTrusted) {
-      const previous = this.#findHop(entries.pop());
-      if (previous === undefined) break;
-      hop = previous;
-    }
-    return hop;
-  }
-
-  /** Returns undefined if `text` is not an address. */
-  #findHop(text = ""): Hop | undefined {
-    return this.#hops.memo(text) || undefined;
-  }
+  const hops = new LRUCache<string, Hop | false>({ max: 4096, memoMethod: readHop });
 
   /** Reads an address as proxies write it: `1.2.3.4:567`, `[::1]:80`, `fe80::1%eth0`. */
-  #readHop(text: string): Hop | false {
+  function readHop(text: string): Hop | false {
     const [, host = text] = /^\[(.*)\](?::\d+)?$/.exec(text) ?? /^([\d.]+):\d+$/.exec(text) ?? [];
     const bare = host.replace(/%.*/, "");
     if (!isAddress(bare)) return false;
@@ -98,13 +58,42 @@ export class Clients {
     // Unwraps IPv4-mapped IPv6.
     const address = ipaddr.process(bare);
     return {
-      key: networkOf(address, this.#ipv6Prefix),
+      key: networkOf(address, ipv6Prefix),
       // No client may belong to several networks.
-      network: networkOf(address, Math.min(CUSTOMER_BITS, this.#ipv6Prefix)),
-      isTrusted: isIn(address, this.#trusted),
-      isUnlimited: isIn(address, this.#unlimited),
+      network: networkOf(address, Math.min(CUSTOMER_BITS, ipv6Prefix)),
+      isTrusted: isIn(address, trusted),
+      isUnlimited: isIn(address, unlimited),
     };
   }
+
+  /** Returns undefined if `text` is not an address. */
+  const findHop = (text = "") => hops.memo(text) || undefined;
+  const trusts = (peer: string | undefined): boolean => findHop(peer)?.isTrusted === true;
+
+  function findClient(peer: string | undefined, forwardedFor: string | null): Hop | undefined {
+    let hop = findHop(peer);
+    const entries = hop?.isTrusted ? (forwardedFor ?? "").split(/[\s,]+/).filter(Boolean) : [];
+    while (hop?.isTrusted) {
+      const previous = findHop(entries.pop());
+      if (previous === undefined) break;
+      hop = previous;
+    }
+    return hop;
+  }
+
+  return {
+    trustsAny: trusted.length > 0,
+    trusts,
+    clientOf(peer: string | undefined, forwardedFor: string | null): Client {
+      const hop = findClient(peer, forwardedFor);
+      if (!hop) return UNKNOWN;
+
+      const { key, network, isUnlimited } = hop;
+      // All clients of an untrusted proxy have its address, which can be one of this machine.
+      const isLimited = !isUnlimited || (forwardedFor !== null && !trusts(peer));
+      return { key, network, isLimited };
+    },
+  };
 }
 
 /** Unlike ipaddr.js, takes neither `1` nor `0x7f.1` for an address. */

@@ -11,7 +11,7 @@ import type { FetchHandler } from "../http/request.ts";
 import { toUrlHost } from "./address.ts";
 import type { Certificate } from "./certificate.ts";
 import { createNodeListener } from "./node-listener.ts";
-import { LOOPBACK, Relay } from "./relay.ts";
+import { createRelay, LOOPBACK, type Relay } from "./relay.ts";
 
 interface OpenPort {
   origin: string;
@@ -22,8 +22,6 @@ interface OpenPort {
   /** Uses another certificate for new connections. Undefined without TLS. */
   renew?(tls: Certificate): void;
 }
-
-interface Listener extends OpenPort, AsyncDisposable {}
 
 interface ListenAddress {
   host: string;
@@ -58,16 +56,17 @@ export async function openListener(
   address: ListenAddress,
   respond: FetchHandler,
   tls?: Certificate,
-): Promise<Listener> {
+): Promise<OpenPort & AsyncDisposable> {
   const listen = process.versions.bun ? listenOnBun : listenOnNode;
   const draining = new AbortController();
   const finish = addHeaders(respond, draining.signal);
   const open = await listen(address, finish, tls).catch((error) => {
     throw listenError(error, address);
   });
-  const drain = () => {
+  const drain = async () => {
     draining.abort();
-    return open.drain();
+    await readArrived();
+    await open.drain();
   };
   return { ...open, drain, [Symbol.asyncDispose]: open.close };
 }
@@ -102,7 +101,6 @@ const listenOnBun: Listen = async (address, respond, tls) => {
   return {
     origin: server.url.origin,
     async drain() {
-      await readArrived();
       // `stop` also closes idle connections. Its promise is ignored, because it waits for
       // incomplete heads. A request is pending until its client has read the response.
       void server.stop();
@@ -118,12 +116,11 @@ async function listenWithTls(address: ListenAddress, respond: FetchHandler, tls:
   const inner = { ...address, host: LOOPBACK, port: 0, reusePort: false };
   const serve = (certificate: Certificate) =>
     serveOnBun(inner, respond, (from) => relay.addressOf(from?.port), certificate);
-  const relay: Relay = new Relay(address, serve(tls));
+  const relay: Relay = createRelay(address, serve(tls));
   return {
     origin: originOf("https", address.host, relay.port),
     renew: (certificate: Certificate) => relay.replace(serve(certificate)),
     async drain() {
-      await readArrived();
       void relay.stop(false);
       // A response that a server has just sent reaches the relay in the next tick.
       let idleTicks = 0;
@@ -172,7 +169,6 @@ const listenOnNode: Listen = async (address, respond, tls) => {
     origin: originOf(tls ? "https" : "http", host, actualPort),
     renew: (certificate) => secure?.setSecureContext({ ...certificate, ciphers: CIPHERS }),
     async drain() {
-      await readArrived();
       server.close();
       // A connection becomes idle after its response.
       const timer = setInterval(() => server.closeIdleConnections(), DRAIN_TICK_MS);

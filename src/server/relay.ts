@@ -24,56 +24,28 @@ interface RelayAddress {
   reusePort?: boolean;
 }
 
-export class Relay {
-  readonly port: number;
-  readonly #listener: Bun.TCPSocketListener<Half>;
+export type Relay = ReturnType<typeof createRelay>;
+
+export function createRelay({ host, port, reusePort = false }: RelayAddress, server: InnerServer) {
   /** New connections go to the last one. The others end with the process. */
-  readonly #servers: InnerServer[];
+  const servers = [server];
   /** By the port from which a connection is passed on, which is all that its server sees. */
-  readonly #clients = new Map<number, Socket>();
+  const clients = new Map<number, Socket>();
+  const open = (client: Socket) => void passOn(client);
+  const options = { hostname: host, port, reusePort, socket: { ...half, open } };
+  const listener = Bun.listen<Half>(options);
 
-  constructor({ host, port, reusePort = false }: RelayAddress, server: InnerServer) {
-    this.#servers = [server];
-    const open = (client: Socket) => void this.#passOn(client);
-    const options = { hostname: host, port, reusePort, socket: { ...half, open } };
-    this.#listener = Bun.listen<Half>(options);
-    this.port = this.#listener.port;
-  }
-
-  addressOf(port = 0): string | undefined {
-    return this.#clients.get(port)?.remoteAddress;
-  }
-
-  /** From now on, passes new connections on to another server. */
-  replace(server: InnerServer): void {
-    this.#servers.push(server);
-  }
-
-  /** Stops listening, and closes each connection after its response, or immediately. */
-  async stop(closesAll: boolean): Promise<void> {
-    this.#listener.stop(closesAll);
-    await Promise.all(this.#servers.map((server) => server.stop(closesAll)));
-  }
-
-  /** Whether a response is not complete yet, or not sent. */
-  isBusy(): boolean {
-    return (
-      this.#servers.some(({ pendingRequests }) => pendingRequests > 0) ||
-      this.#clients.values().some(({ data }) => data.unsent.length > 0)
-    );
-  }
-
-  async #passOn(client: Socket): Promise<void> {
+  async function passOn(client: Socket): Promise<void> {
     client.data = { other: undefined, unsent: NOTHING, onClose() {} };
     client.pause();
     let port = 0;
-    const onClose = () => this.#clients.delete(port);
+    const onClose = () => clients.delete(port);
     const data = { other: client, unsent: NOTHING, onClose };
-    const address = { hostname: LOOPBACK, port: Number(this.#servers.at(-1)?.port) };
+    const address = { hostname: LOOPBACK, port: Number(servers.at(-1)?.port) };
     try {
       const upstream = await Bun.connect<Half>({ ...address, data, socket: half });
       port = upstream.localPort;
-      this.#clients.set(port, client);
+      clients.set(port, client);
       client.data.other = upstream;
       if (client.readyState > 0) client.resume();
       else upstream.end();
@@ -81,6 +53,22 @@ export class Relay {
       client.end();
     }
   }
+
+  return {
+    port: listener.port,
+    addressOf: (port = 0) => clients.get(port)?.remoteAddress,
+    /** From now on, passes new connections on to another server. */
+    replace: (next: InnerServer) => void servers.push(next),
+    /** Stops listening, and closes each connection after its response, or immediately. */
+    async stop(closesAll: boolean): Promise<void> {
+      listener.stop(closesAll);
+      await Promise.all(servers.map((each) => each.stop(closesAll)));
+    },
+    /** Whether a response is not complete yet, or not sent. */
+    isBusy: (): boolean =>
+      servers.some(({ pendingRequests }) => pendingRequests > 0) ||
+      clients.values().some(({ data }) => data.unsent.length > 0),
+  };
 }
 
 const NOTHING = new Uint8Array();

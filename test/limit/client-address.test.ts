@@ -1,14 +1,14 @@
 /** A client is identified by its peer address and X-Forwarded-For, as src/limit/README.md says. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Cidr, Clients, parseCidr } from "../../src/limit/client-address.ts";
+import { type Cidr, createClients, parseCidr } from "../../src/limit/client-address.ts";
 import { runs } from "../runs.ts";
 
 type Ends = [peer: string | undefined, forwardedFor: string | null];
 
-const withoutProxies = new Clients({ ipv6Prefix: 64 });
+const withoutProxies = createClients({ ipv6Prefix: 64 });
 const direct = (...ends: Ends) => withoutProxies.clientOf(...ends).key;
-const withProxies = new Clients({
+const withProxies = createClients({
   trusted: networks("10.0.0.0/8", "fd00::/8", "::1"),
   ipv6Prefix: 64,
 });
@@ -35,7 +35,7 @@ describe("without trusted proxies", () => {
     [64, "2001:db8:3:47::/64"],
     [128, "2001:db8:3:47::5/128"],
   ])("with an IPv6 prefix of %p bits, the peer is counted as %p", (ipv6Prefix, key) => {
-    const clients = new Clients({ ipv6Prefix });
+    const clients = createClients({ ipv6Prefix });
     expect(clients.clientOf("2001:db8:3:47::5", null).key).toBe(key);
     expect(clients.clientOf("203.0.113.7", null).key).toBe("203.0.113.7");
   });
@@ -49,8 +49,8 @@ describe("without trusted proxies", () => {
     [64, "::ffff:203.0.113.7", "203.0.113.7"],
     [64, undefined, "unknown"],
   ])("with an IPv6 prefix of %p bits, the peer %p is in the network %p", (bits, peer, network) => {
-    expect(new Clients({ ipv6Prefix: bits }).clientOf(peer, null).network).toBe(network);
-    const proxied = new Clients({ ipv6Prefix: bits, trusted: networks("10.0.0.0/8") });
+    expect(createClients({ ipv6Prefix: bits }).clientOf(peer, null).network).toBe(network);
+    const proxied = createClients({ ipv6Prefix: bits, trusted: networks("10.0.0.0/8") });
     const client = proxied.clientOf("10.0.0.1", peer ?? "");
     expect(client.network).toBe(peer ? network : "10.0.0.1");
   });
@@ -142,7 +142,7 @@ describe("a CIDR", () => {
     ["10.200.3.4/9", "10.127.0.1", false],
     ["0.0.0.0/0", "2001:db8::1", false],
   ])("%p covers %p: %p", (network, address, isCovered) => {
-    const clients = new Clients({ trusted: networks(network), ipv6Prefix: 64 });
+    const clients = createClients({ trusted: networks(network), ipv6Prefix: 64 });
     expect(clients.trusts(address)).toBe(isCovered);
   });
 });
