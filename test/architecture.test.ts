@@ -201,7 +201,6 @@ describe("invariants", () => {
     const synchronous = [
       ...routes.map((name) => `http/${name}.ts`),
       "snapshot/read/queries.ts",
-      "snapshot/read/results.ts",
       "search/find.ts",
     ];
     expect(files).toEqual(expect.arrayContaining(synchronous));

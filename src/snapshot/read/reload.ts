@@ -5,8 +5,7 @@ import { codeOf } from "../../files/errors.ts";
 import { SnapshotError, toSnapshotError } from "../format/layout.ts";
 import { type Meta, readMeta } from "../format/meta.ts";
 import { openPrivate, type VerifiedDatabase } from "../format/open.ts";
-import { companyQueries, userQueries } from "./queries.ts";
-import { searchQueries } from "./results.ts";
+import { companyQueries, searchQueries, userQueries } from "./queries.ts";
 
 export type Snapshot = Awaited<ReturnType<typeof openSnapshot>>;
 
