@@ -3,9 +3,9 @@
  * share of the places at most, and nobody inherits the searches of another network's client, so no
  * stranger uses up a newcomer's searches. All operations take constant time.
  *
- *     #bySize[1]  198.51.100.7, 192.0.2.1      networks with one client, the last changed at the end
- *     #bySize[2]  2001:db8:5::/48              networks with two
- *       bySeen      2001:db8:5:1::/64, 2001:db8:5:9::/64      its clients, the last seen at the end
+ *     bySize[1]  198.51.100.7, 192.0.2.1      networks with one client, the last changed at the end
+ *     bySize[2]  2001:db8:5::/48              networks with two
+ *       bySeen     2001:db8:5:1::/64, 2001:db8:5:9::/64      its clients, the last seen at the end
  *
  * If all places are taken, a newcomer gets that of 2001:db8:5:1::/64: the first client of the first
  * network in the last list. If 2001:db8:5::/48 had its whole share, a newcomer from there would get the
@@ -21,98 +21,92 @@ const SHARE = 16;
 /** How often a decision looks for an expired client: dropping one takes two looks. */
 const LOOKS = 4;
 
-export class ClientTable {
-  readonly #networks = new Map<string, Network>();
+export function createClientTable(maxClients: number) {
+  const networks = new Map<string, Network>();
   /**
    * The networks by their number of clients, in each list the one that has changed last at the end. The
    * last list is not empty.
    */
-  readonly #bySize: List<Network>[] = [];
-  readonly #maxClients: number;
-  #size = 0;
+  const bySize: List<Network>[] = [];
+  let size = 0;
   /** Passes from network to network in search of expired clients. */
-  #sweep = this.#networks.values();
-  #swept: Network | undefined;
+  let sweep = networks.values();
+  let swept: Network | undefined;
 
-  constructor(maxClients: number) {
-    this.#maxClients = maxClients;
-  }
-
-  get size(): number {
-    return this.#size;
-  }
-
-  /** Returns the times of a client, to be changed in place, and marks the client as just seen. */
-  see({ key, network: name }: LimitedClient): number[] {
-    const known = this.#networks.get(name)?.find(key);
-    const client = known ?? new Tracked(key, this.#makeRoom(name));
-    const network = this.#networks.get(name) ?? new Network(name, key !== name);
-    this.#networks.set(name, network);
-    network.clients?.set(key, client);
-    network.bySeen.add(client);
-    this.#resize(network, known ? 0 : 1);
-    return client.times;
-  }
-
-  /** Looks for a few clients whose times have all expired, and drops them. */
-  dropExpired(isExpired: (time: number) => boolean): void {
-    for (let look = 0; look < LOOKS; look++) {
-      const times = this.#swept?.bySeen.first?.times;
-      // A client that was only peeked at has no times, and is dropped as well.
-      if (this.#swept && times?.slice(-1).every(isExpired)) this.#forgetFirst(this.#swept);
-      else this.#swept = this.#nextNetwork();
-    }
-  }
-
-  clear(): void {
-    this.#networks.clear();
-    this.#bySize.length = 0;
-    this.#size = 0;
-    this.#swept = undefined;
-  }
-
-  #nextNetwork(): Network | undefined {
-    const { value, done } = this.#sweep.next();
-    if (done) this.#sweep = this.#networks.values();
+  function nextNetwork(): Network | undefined {
+    const { value, done } = sweep.next();
+    if (done) sweep = networks.values();
     return value;
   }
 
   /** Makes room for a new client of a network. Returns the times that it inherits. */
-  #makeRoom(name: string): number[] | undefined {
-    const own = this.#networks.get(name);
-    const share = Math.max(1, Math.floor(this.#maxClients / SHARE));
+  function makeRoom(name: string): number[] | undefined {
+    const own = networks.get(name);
+    const share = Math.max(1, Math.floor(maxClients / SHARE));
     const isFull = own?.size === share;
-    if (!isFull && this.#size < this.#maxClients) return undefined;
+    if (!isFull && size < maxClients) return undefined;
 
-    const loser = isFull ? own : this.#bySize.at(-1)?.first;
-    const times = loser && this.#forgetFirst(loser);
+    const loser = isFull ? own : bySize.at(-1)?.first;
+    const times = loser && forgetFirst(loser);
     return loser === own ? times : undefined;
   }
 
-  #forgetFirst(network: Network): number[] | undefined {
+  function forgetFirst(network: Network): number[] | undefined {
     const { first } = network.bySeen;
     if (!first) return undefined;
     first.leave();
     network.clients?.delete(first.key);
-    this.#resize(network, -1);
+    resize(network, -1);
     return first.times;
   }
 
   /** Moves a network to the networks of its new size. */
-  #resize(network: Network, more: number): void {
+  function resize(network: Network, more: number): void {
     network.size += more;
-    this.#size += more;
+    size += more;
 
-    const { name, size } = network;
     network.leave();
-    if (size === 0) this.#networks.delete(name);
+    if (network.size === 0) networks.delete(network.name);
     else {
-      const others = this.#bySize[size] ?? new List<Network>();
+      const others = bySize[network.size] ?? new List<Network>();
       others.add(network);
-      this.#bySize[size] = others;
+      bySize[network.size] = others;
     }
-    while (this.#bySize.length > 0 && !this.#bySize.at(-1)?.first) this.#bySize.pop();
+    while (bySize.length > 0 && !bySize.at(-1)?.first) bySize.pop();
   }
+
+  return {
+    size: () => size,
+
+    /** Returns the times of a client, to be changed in place, and marks the client as just seen. */
+    see({ key, network: name }: LimitedClient): number[] {
+      const known = networks.get(name)?.find(key);
+      const client = known ?? new Tracked(key, makeRoom(name));
+      const network = networks.get(name) ?? new Network(name, key !== name);
+      networks.set(name, network);
+      network.clients?.set(key, client);
+      network.bySeen.add(client);
+      resize(network, known ? 0 : 1);
+      return client.times;
+    },
+
+    /** Looks for a few clients whose times have all expired, and drops them. */
+    dropExpired(isExpired: (time: number) => boolean): void {
+      for (let look = 0; look < LOOKS; look++) {
+        const times = swept?.bySeen.first?.times;
+        // A client that was only peeked at has no times, and is dropped as well.
+        if (swept && times?.slice(-1).every(isExpired)) forgetFirst(swept);
+        else swept = nextNetwork();
+      }
+    },
+
+    clear(): void {
+      networks.clear();
+      bySize.length = 0;
+      size = 0;
+      swept = undefined;
+    },
+  };
 }
 
 /**

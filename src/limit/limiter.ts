@@ -2,7 +2,7 @@
  * The search limit: a sliding window per client, kept in memory and exact to the millisecond.
  * shared-limiter.ts shares the limit between processes. README.md has the rules for both.
  */
-import { ClientTable, type LimitedClient } from "./client-table.ts";
+import { createClientTable, type LimitedClient } from "./client-table.ts";
 
 export interface Decision {
   allowed: boolean;
@@ -72,15 +72,14 @@ export function createMemoryLimiter({
       companyPages.clients.clear();
     },
     status(): LimiterStatus {
-      const { size: clients } = searches.clients;
-      return { store: "memory", up: true, clients, maxClients };
+      return { store: "memory", up: true, clients: searches.clients.size(), maxClients };
     },
     [Symbol.dispose](): void {},
   };
 }
 
 function createWindow({ limit, windowMs }: LimitPolicy, maxClients: number, clock: () => number) {
-  const clients = new ClientTable(maxClients);
+  const clients = createClientTable(maxClients);
   /** Stands still while the clock is behind, so setting the clock back frees nothing. */
   let now = Number.NEGATIVE_INFINITY;
   const isExpired = (time: number) => now - time >= windowMs;
