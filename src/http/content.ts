@@ -35,15 +35,6 @@ interface ContentOptions {
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 
-/** A content as a client gets it. */
-interface Encoded {
-  coding: Coding;
-  /** Null also if the client has it already. */
-  body: Body | Blob | null;
-  etag?: string;
-  isKnown?: boolean;
-}
-
 export class Content {
   readonly type: string;
   readonly body: Body | null;
@@ -61,11 +52,11 @@ export class Content {
     this.storage = status < 400 && body !== null ? cache : "none";
   }
 
-  /** Encodes the body as the client prefers, unless it has that already. */
-  encodeFor(headers: Headers, mayCompress: boolean): Encoded {
+  /** Encodes the body as the client prefers. Returns null instead if the client has it already. */
+  encodeFor(headers: Headers, mayCompress: boolean) {
     if (this.storage === "none") return { coding: "identity", body: this.#encode("identity") };
 
-    const coding = mayCompress && this.#prefersGzip(headers) ? "gzip" : "identity";
+    const coding: Coding = mayCompress && this.#prefersGzip(headers) ? "gzip" : "identity";
     this.#hash ??= hash("SHA1", this.body ?? "", "base64url");
     const etag = `"${this.#hash}-${coding}"`;
     const isKnown = isNoneMatch(headers.get("if-none-match"), etag);

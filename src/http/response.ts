@@ -42,7 +42,7 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
   function respond(handled: Handled & { responseValue: object }): Response;
   function respond(handled: Handled): Response | undefined;
   function respond({ request, responseValue, route }: Handled) {
-    // Another handler responds. Or, in a host app, this is the result of the host's own `onError`.
+    // In a host app, this may be the result of the host's own `onError`.
     if (responseValue === undefined) return undefined;
 
     const context = contexts.of(request);
