@@ -99,7 +99,7 @@ export async function openReader(source: Source, options: ImportOptions): Promis
       return createReader(await openDatabase({ url, dialect, timeoutMs }, ids), files, options);
     }
     case "snapshot":
-      return openSnapshotReader(source.path);
+      return openSnapshot(source.path);
   }
 }
 
@@ -157,7 +157,7 @@ function refuseRenamed(
   throw new Error(`${folder} has ${file}; ${advice} ${table}.${ending}`);
 }
 
-async function openSnapshotReader(path: string): Promise<RecordReader> {
+async function openSnapshot(path: string): Promise<RecordReader> {
   const { db } = await openPrivate(path);
   return {
     ids: { kind: "snapshot", mark: readMeta(db).id_map },

@@ -28,16 +28,9 @@ import type { Ids } from "./ids.ts";
 import type { ReportError } from "./read-dataset.ts";
 
 /** Definitions are limited because a server may hold all of them in memory. */
-const MAX_ROLE_DEFINITIONS = 10_000;
-const MAX_ACHIEVEMENT_DEFINITIONS = 100_000;
-
 const limits = {
-  role: { table: role, max: MAX_ROLE_DEFINITIONS, name: "roles" },
-  achievement: {
-    table: achievement,
-    max: MAX_ACHIEVEMENT_DEFINITIONS,
-    name: "achievement definitions",
-  },
+  role: { table: role, max: 10_000, name: "roles" },
+  achievement: { table: achievement, max: 100_000, name: "achievement definitions" },
 };
 
 const id = sql.placeholder("id");

@@ -237,13 +237,12 @@ function isRow(cells: readonly string[], { titled, all }: Widths): boolean {
 
 /** Returns what matches a field without quotes, and the inside of one with quotes. */
 function patternsOf({ delimiter, hasEscapes }: CsvForm) {
-  if (!hasEscapes)
-    return { plain: new RegExp(`[^${delimiter}]*`, "y"), quoted: /[^"]*(?:""[^"]*)*/y };
-  const other = `[^${delimiter}\\\\]*`;
-  return {
-    plain: new RegExp(`${other}(?:\\\\.${other})*`, "ys"),
-    quoted: /[^"\\]*(?:\\.[^"\\]*)*/sy,
-  };
+  return hasEscapes
+    ? {
+        plain: new RegExp(`(?:[^${delimiter}\\\\]+|\\\\.)*`, "sy"),
+        quoted: /(?:[^"\\]+|\\.)*/sy,
+      }
+    : { plain: new RegExp(`[^${delimiter}]*`, "y"), quoted: /(?:[^"]+|"")*/y };
 }
 
 function matchAt(pattern: RegExp, text: string, at: number): string {

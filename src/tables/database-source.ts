@@ -58,8 +58,10 @@ export async function openDatabase(address: Address, ids: IdFormat): Promise<Tab
       const { columns } = await run(table, `SELECT * FROM ${from} AS q WHERE 1 = 0`);
       const header = findColumns(file, table, columns);
       // With the names of columns as they are known here.
+      const { quote } = dialect;
       const known = Array.from(header.columns, ([column, at]) => {
-        return `${quoteName(dialect, columns[at] ?? "")} AS ${column}`;
+        const name = (columns[at] ?? "").replaceAll(quote, quote + quote);
+        return `${quote}${name}${quote} AS ${column}`;
       });
       return { ...header, from: `(SELECT ${known} FROM ${from} AS written)` };
     },
@@ -76,10 +78,6 @@ function trimQuery({ parts }: Dialect, text: string): string {
     if (omitted === undefined) end = index + part.length;
   }
   return text.slice(0, end);
-}
-
-function quoteName({ quote }: Dialect, name: string): string {
-  return quote + name.replaceAll(quote, quote + quote) + quote;
 }
 
 /** Where a database is, and how long a reply may take. */

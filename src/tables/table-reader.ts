@@ -20,7 +20,7 @@ import {
   type UnknownColumn,
 } from "../domain/dataset.ts";
 import { toKey } from "../domain/keys.ts";
-import { UnlockedAchievement } from "../domain/model.ts";
+import { Count } from "../domain/model.ts";
 import { parseTime } from "../domain/time.ts";
 import { InvalidCell, listErrors, mustBeId, mustExist } from "../domain/validation-errors.ts";
 import {
@@ -33,7 +33,7 @@ import {
 } from "./columns.ts";
 import { type Companies, readCompanies } from "./companies.ts";
 import {
-  openTable,
+  createTable,
   type ReadHooks,
   type Row,
   type Table,
@@ -55,7 +55,7 @@ export function createReader(
   async function* read(): AsyncGenerator<readonly Item[]> {
     // A wrong header is an error before anything is counted.
     for (const [name, path] of files) {
-      const table = await openTable(source, name, path, hooks);
+      const table = createTable(source, name, await source.open(name, path), hooks);
       tables.set(name, table);
       unknownColumns.push(...table.header.unknown);
       notes.push(...table.header.notes);
@@ -120,14 +120,12 @@ function toItems(
     if (row.id !== first?.id) first = row;
     return {
       record: toRecord(type, cells, companies),
-      at: row.line ?? NO_LINE,
+      // The records of a database are found by their ids.
+      at: row.line ?? 0,
       first: row === first ? undefined : first?.line,
     };
   });
 }
-
-/** The position of all records of a database, which are found by their ids. */
-const NO_LINE = 0;
 
 function toRecord(type: RecordType, cells: RawRecord, companies?: Companies): RawRecord {
   const { company_id, company, company_role = "Member", ...fields } = cells;
@@ -177,7 +175,10 @@ async function* readUsers(
 
   for await (const { table, rows } of readAhead(listPages(tables), AHEAD)) {
     if (table.name === "users") {
-      finishUsers(owners);
+      for (const { user, roles, unlocks } of owners.values()) {
+        if (roles.size > 0) user.roles = [...roles];
+        if (unlocks) user.achievements = [...unlocks.values()];
+      }
       yield users;
       users = toItems(table, "user", rows, companies);
       owners = listOwners(users);
@@ -279,10 +280,8 @@ function explainMissing({ source }: Table, type: RecordType, id: unknown): Found
   return { ...mustExist(field, type, id), missing: { type, id } };
 }
 
-/** The id may be a key, and is checked with the achievements. */
-const unlockShape = TypeCompiler.Compile(
-  Type.Object({ ...UnlockedAchievement.properties, id: Type.Unknown() }),
-);
+/** The id has been checked with the achievements, and whatever became text is a time. */
+const unlockShape = TypeCompiler.Compile(Type.Object({ tier: Count, unlocked_at: Type.String() }));
 
 /** The highest tier of an achievement counts, then the earliest time. */
 function addUnlock(owner: Owner, unlock: RawRecord, isValid: boolean): void {
@@ -299,14 +298,6 @@ function isBetter(unlock: RawRecord, other: RawRecord): boolean {
 
 function secondsOf({ unlocked_at }: RawRecord): number {
   return parseTime(String(unlocked_at)) ?? 0;
-}
-
-/** Writes what the users of a page have into their records. */
-function finishUsers(owners: Owners): void {
-  for (const { user, roles, unlocks } of owners.values()) {
-    if (roles.size > 0) user.roles = [...roles];
-    if (unlocks) user.achievements = [...unlocks.values()];
-  }
 }
 
 /** Returns the item for a row that is no record. Such a row of `users` is a lost user. */

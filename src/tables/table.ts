@@ -43,22 +43,21 @@ const ROWS_PER_PAGE = 20_000;
 /** A page of a query that uses an index takes a few milliseconds. */
 const SLOW_MS = 500;
 
-export type Table = Awaited<ReturnType<typeof openTable>>;
+export type Table = ReturnType<typeof createTable>;
 
 /** The tables that an operator provides. */
 export type Tables = ReadonlyMap<TableName, Table>;
 
 /**
- * Opens the file of a table. Its rows must be counted before they are read, because the pages have
- * each of them once only if the database sorts ids as it compares them.
+ * Reads a table that its source has opened. The rows must be counted before they are read, because the
+ * pages have each of them once only if the database sorts ids as it compares them.
  */
-export async function openTable(
+export function createTable(
   source: TableSource,
   name: TableName,
-  path: string,
+  { from, ...header }: Selected,
   { onRead, onSlow }: ReadHooks,
 ) {
-  const { from, ...header } = await source.open(name, path);
   const { dialect } = source;
   const file = source.fileOf(name);
   const column = idColumnOf(name);
