@@ -76,9 +76,11 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
     });
     const { headers } = response;
     if (etag !== undefined) headers.set("etag", etag);
-    if (body !== null) headers.set("content-type", content.type);
-    if (body !== null && coding !== "identity") headers.set("content-encoding", coding);
-    if (body !== null && isHead) headers.set("content-length", String(new Blob([body]).size));
+    if (body !== null) {
+      headers.set("content-type", content.type);
+      if (coding !== "identity") headers.set("content-encoding", coding);
+      if (isHead) headers.set("content-length", String(new Blob([body]).size));
+    }
     if (options.pages?.allowIndexing && etag && content.type.startsWith("text/html")) {
       headers.delete("x-robots-tag");
     }
