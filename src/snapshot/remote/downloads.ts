@@ -7,7 +7,6 @@ import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { copyIfSpace, openFile, requireSpace, writeAll } from "../../files/bytes.ts";
-
 import { type Paths, replaceLocked } from "../../files/replace.ts";
 import {
   BLOCK_BYTES,
