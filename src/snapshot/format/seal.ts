@@ -19,7 +19,7 @@ import {
   parseHeader,
   readHeader,
 } from "./layout.ts";
-import { checkSnapshot, verifyFile } from "./open.ts";
+import { verifyFile } from "./open.ts";
 
 /** If fewer pages are free, a change leaves the other blocks as they are. */
 const MAX_FREE_SHARE = 1 / 8;
@@ -30,10 +30,8 @@ export async function finishNew(db: Database, next: string): Promise<string> {
   // Copies rows, not pages, so free pages are left behind.
   db.run(sql`VACUUM INTO ${next}`);
   db.$client.close();
-  const sha256 = await sealFile(next);
-  // Detects bugs in how a snapshot is built.
-  await checkSnapshot(next);
-  return sha256;
+  await sealFile(next);
+  return await verifyFile(next);
 }
 
 /** Makes the changed copy of a snapshot in the file `next` a snapshot, and closes it. */
@@ -43,10 +41,8 @@ export async function finishCopy(db: Database, next: string): Promise<string> {
   if (compact !== undefined) db.run(sql`VACUUM INTO ${compact}`);
   db.$client.close();
   if (compact !== undefined) await copyFile(compact, next);
-  const sha256 = await sealFile(next);
-  // A takedown does not wait for SQLite's own checks.
-  await verifyFile(next);
-  return sha256;
+  await sealFile(next);
+  return await verifyFile(next);
 }
 
 /** Returns a database in memory as a snapshot. */
@@ -64,8 +60,8 @@ function hasManyFreePages(db: Database): boolean {
   return row?.[0] === 1;
 }
 
-/** Replaces the trailer of a file that nothing else has open, if it has one. Returns the checksum. */
-export async function sealFile(path: string): Promise<string> {
+/** Replaces the trailer of a file that nothing else has open, if it has one. */
+export async function sealFile(path: string): Promise<void> {
   await using file = await open(path, "r+");
   const { databaseBytes } = parseHeader(await readHeader(file));
   const sealer = createSealer();
@@ -75,17 +71,16 @@ export async function sealFile(path: string): Promise<string> {
     at += chunk.length;
   }
 
-  const { trailer, sha256 } = sealer.finish();
+  const trailer = sealer.finish();
   await writeAll(file, trailer, databaseBytes);
   await file.truncate(databaseBytes + trailer.length);
-  return sha256;
 }
 
 /** Changes the bytes of a database, and returns a copy with its trailer. */
 function sealBytes(database: Uint8Array): Uint8Array {
   const sealer = createSealer();
   sealer.add(database);
-  return Buffer.concat([database, sealer.finish().trailer]);
+  return Buffer.concat([database, sealer.finish()]);
 }
 
 /** Takes a database in chunks of whole blocks. */
@@ -100,10 +95,10 @@ function createSealer() {
       blocks.push(hashBlocks(chunk));
       return hasChanged;
     },
-    finish() {
+    /** Returns the trailer. */
+    finish(): Buffer {
       const hashes = Buffer.concat(blocks);
-      const sha256 = hash.update(hashes).digest("hex");
-      return { sha256, trailer: Buffer.concat([hashes, checksumLine(sha256)]) };
+      return Buffer.concat([hashes, checksumLine(hash.update(hashes).digest("hex"))]);
     },
   };
 }
