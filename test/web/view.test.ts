@@ -529,10 +529,11 @@ test("a page of results counts as one search, and says when the next one is allo
     expect(headers.get("x-ratelimit-remaining")).toBe(left);
     if (left) expect(headers.get("cache-control")).toBe("private, max-age=60");
   }
-  const refused = await target.fetch("/?q=nowak");
+  const refused = await target.fetch("/?q=nowak", { headers: { accept: "text/html" } });
   expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "3600"]);
   expect(refused.headers.get("cache-control")).toBe("no-store");
   expect(await refused.text()).toContain("Next search in 60:00.");
+  expect((await (await target.fetch("/?q=nowak")).json()).error.code).toBe("rate_limited");
   await target.close();
 });
 

@@ -59,7 +59,7 @@ export function createPages(service: Service) {
       if (!isSearch) {
         return show(request, snapshot, { kind: "problem", problem: "invalid_query", query });
       }
-      if (refused) return show(request, snapshot, { ...limited(refused), query });
+      if (refused) return respond(request, snapshot, { ...limited(refused), query });
       return searchSnapshot(function* (searched) {
         return show(request, searched, yield* readResults(searched, query));
       });
@@ -99,7 +99,7 @@ function createRenderer(pages: Pages, { basePath, baseUrl }: Service) {
   // A kiosk's visitor chooses a language, which a cookie holds.
   const vary = `accept, accept-encoding, accept-language${kiosk ? ", cookie" : ""}`;
 
-  /** The view was read from `data`. */
+  /** The view was read from this snapshot. */
   function show(request: Request, snapshot: Snapshot, view: View): Content {
     const language = pages.language ?? languageFor(request.headers, kiosk);
     const html = renderDocument({
