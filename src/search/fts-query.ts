@@ -16,10 +16,10 @@ import {
   MIXED_SCRIPTS,
   SLICE,
   START,
-  termOf,
   trigramsOf,
   WORD,
 } from "./ngrams.ts";
+import { termOf } from "./terms.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 /** How many n-grams are looked up. Names that have these hardly ever lack others of the query. */

@@ -5,8 +5,9 @@
  */
 import type { NameKind } from "../domain/model.ts";
 import type { Sqlite, Statement } from "../sqlite/driver.ts";
-import { GAP, ngramOfTerm, ngramsOf, SEPARATOR, termOf } from "./ngrams.ts";
+import { ngramsOf } from "./ngrams.ts";
 import type { Entry } from "./result-order.ts";
+import { GAP, ngramOf, SEPARATOR, termOf } from "./terms.ts";
 
 /** One of this many names is counted. */
 const SAMPLED = 64;
@@ -32,7 +33,7 @@ export class NgramSample {
       DELETE FROM ${kind}_common`);
     const insert = client.prepare(`INSERT INTO ${kind}_common (ngram, counted) VALUES (?, ?)`);
     for (const [term, count] of this.#counts) {
-      if (count >= MIN_COUNT) insert.run(ngramOfTerm(term), count);
+      if (count >= MIN_COUNT) insert.run(ngramOf(term), count);
     }
   }
 }
