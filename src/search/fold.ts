@@ -93,9 +93,6 @@ function toLatin(text: string): string {
 /** Each returns the text that folds to one of the spellings of a name. */
 const rewriters = [(name: string) => name, toDigraphs, toLatin];
 
-/** Each returns one of the spellings of a name, which may be empty or equal another. */
-export const spellers = rewriters.map((rewrite) => (name: string) => fold(rewrite(name)));
-
 /** Returns the distinct spellings of a name as one text, starting with the folded name itself. */
 export function spell(name: string): string {
   if (ASCII.test(name)) return fold(name);

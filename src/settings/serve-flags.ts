@@ -73,10 +73,6 @@ export const sharedSettings = {
         "twelve with the most points)",
       ),
     },
-    people: {
-      kind: kinds.text("WORD"),
-      help: "what the page calls drivers, such as Members (default: the word of its language)",
-    },
     title: { kind: kinds.text("NAME"), default: DEFAULT_TITLE, help: "the community's name" },
     accent: { kind: kinds.colour, help: "accent colour, such as '#0a7d4f' (default: yellow)" },
     logo: {

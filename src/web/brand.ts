@@ -15,7 +15,6 @@ export const DEFAULT_ACCENT = "#ffc61a";
 /** The help of the flags describes these. */
 export interface Brand {
   title: string;
-  people: string | undefined;
   /** The ids of the users on the start page. By default, the ones with the most points. */
   featured: readonly number[] | "all" | undefined;
   language: Language | undefined;
@@ -43,7 +42,7 @@ const PAPER = { light: "#ffffff", dark: "#101214" };
 const INK = { light: "#141414", dark: "#f4f4f2" };
 
 /**
- * Rules and marks in an accent of less contrast to the background would vanish. Yellow, which is 1.6
+ * Rules and cards in an accent of less contrast to the background would vanish. Yellow, which is 1.6
  * on white, stands out by its colour, as on road signs.
  */
 const MIN_CONTRAST = { light: 1.5, dark: 3 };
@@ -66,7 +65,7 @@ export function textColourOn(accent: string): string {
   return colours.find((colour) => contrastOf(accent, colour) >= TEXT_CONTRAST) ?? "#000000";
 }
 
-/** The colour of rules and marks in a mode: the accent if it is visible there, or else a shade. */
+/** The colour of rules and cards in a mode: the accent if it is visible there, or else a shade. */
 export function shadeAccent(accent: string, mode: Mode): string {
   if (contrastOf(accent, PAPER[mode]) >= MIN_CONTRAST[mode]) return accent;
 
@@ -103,8 +102,7 @@ function adaptTo(mode: Mode, accent: string, line: string): string {
   const rules: string[] = [];
   // In boxes of that colour, letters would look blacked out, and underlined ones like links.
   if (contrastOf(line, INK[mode]) < DISTINCT_CONTRAST) {
-    rules.push("mark,.card.lit{--line:#8884;color:inherit}");
-    rules.push("mark,.card.lit{outline:1px solid var(--edge)}mark{margin:0 1px}");
+    rules.push(".card.lit{--line:#8884;color:inherit;outline:1px solid var(--edge)}");
   }
   // The line inside the edge is all that shows, so it is where the edge would be.
   if (contrastOf(accent, PAPER[mode]) < DISTINCT_CONTRAST) {

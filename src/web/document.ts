@@ -4,9 +4,8 @@ import { MAX_NAME } from "../domain/model.ts";
 import { type Formats, formatsIn } from "./formats.ts";
 import { Html, html } from "./html.ts";
 import { DOCS_PATH, FAVICON_PATH, type View } from "./page.ts";
-import { type PageContext, renderCards } from "./parts.ts";
+import type { PageContext } from "./parts.ts";
 import { type Rendered, renderView } from "./render.ts";
-import { callPeople } from "./texts.ts";
 
 interface DocumentOptions extends Omit<PageContext, "texts" | keyof Formats> {
   view: View;
@@ -23,9 +22,9 @@ interface DocumentOptions extends Omit<PageContext, "texts" | keyof Formats> {
 type DocumentContext = DocumentOptions & PageContext;
 
 export function renderDocument(options: DocumentOptions): string {
-  const texts = callPeople(options.brand.people, languages[options.language]);
+  const texts = languages[options.language];
   const context = { ...options, ...formatsIn(options.locale), texts };
-  const { view, language, brand, basePath, logoPath, others } = context;
+  const { view, language, brand, basePath, logoPath } = context;
   const { title, kiosk } = brand;
 
   const rendered = renderView(view, context);
@@ -43,7 +42,7 @@ ${renderHead(rendered, context)}
   ${renderSearch(context)}
   ${kiosk && renderKeys(context)}
 </header>
-<main id="view"${kiosk && html` tabindex="0"`}>${rendered.main}${renderCards(texts.others, others, context)}</main>
+<main id="view"${kiosk && html` tabindex="0"`}>${rendered.main}</main>
 ${kiosk ? renderNotices(texts) : renderFooter(context)}
 </body>
 </html>

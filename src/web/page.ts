@@ -48,8 +48,6 @@ export type View = StartView | ResultsView | DriverView | CompanyView | ProblemV
 export interface StartView {
   kind: "start";
   drivers: Stored<User>[];
-  /** Shown if there are no drivers to show. */
-  companies: CompanySearchResult[];
   /** Whether to say that names in another script can be typed in Latin letters, as on a kiosk. */
   needsScriptHint: boolean;
   /** As on the page of a company, if everybody is shown. */
@@ -59,9 +57,8 @@ export interface StartView {
 
 export interface ResultsView extends Found {
   kind: "results";
-  /** The query with its white space collapsed, and its spellings. */
+  /** With its white space collapsed. */
   query: string;
-  spellings: string[];
   /** Given if nothing is found: those whose names the query misses by a slip or two. */
   similar?: Found;
 }

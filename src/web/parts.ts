@@ -1,17 +1,12 @@
 /** The parts that several pages have: cards, rows, links and pictures. */
 import type { Texts } from "../domain/languages.ts";
-import {
-  type CompanySearchResult,
-  completeAvatar,
-  type Stored,
-  type User,
-} from "../domain/model.ts";
+import { completeAvatar, type User } from "../domain/model.ts";
 import type { Meta } from "../snapshot/format/meta.ts";
 import type { Brand } from "./brand.ts";
 import { drawAvatar } from "./drawings.ts";
 import type { Formats } from "./formats.ts";
 import { Html, html } from "./html.ts";
-import { companyPath, driverPath, type Face } from "./page.ts";
+import { driverPath, type Face } from "./page.ts";
 import { fill } from "./texts.ts";
 
 export interface PageContext extends Formats {
@@ -23,19 +18,6 @@ export interface PageContext extends Formats {
   meta: Pick<Meta, "counts">;
   /** On a kiosk, the query of the search that led to this page. */
   search: string;
-  /** The drivers below a view of a few rows. */
-  others: readonly Stored<User>[];
-}
-
-export function renderCards(
-  heading: string,
-  drivers: readonly Stored<User>[],
-  context: PageContext,
-): Html | undefined {
-  if (drivers.length === 0) return undefined;
-  const detailOf = tellApart(drivers, ({ company }) => company?.name, context);
-  const cards = drivers.map((user) => renderCard(user, detailOf(user), context));
-  return html`<h2>${heading}</h2><ul class="cards">${cards}</ul>`;
 }
 
 export function renderCard(user: Face, detail: string, context: PageContext): Html {
@@ -44,22 +26,7 @@ export function renderCard(user: Face, detail: string, context: PageContext): Ht
       ${row}</li>`;
 }
 
-export function renderCompanyRow(
-  company: CompanySearchResult,
-  name: Html | string,
-  publicMembers: number | undefined,
-  context: PageContext,
-): Html {
-  const members = describeMembers(company, publicMembers, context);
-  return renderRow(companyPath(company.id), name, members, context);
-}
-
-export function renderRow(
-  path: string,
-  name: Html | string,
-  detail: string,
-  context: PageContext,
-): Html {
+export function renderRow(path: string, name: string, detail: string, context: PageContext): Html {
   return html`<p><a href="${linkTo(path, context)}">${name}</a> <span>${detail}</span></p>`;
 }
 
@@ -71,17 +38,6 @@ export function linkTo(path: string, { basePath, search }: PageContext): string 
   const url = basePath + path;
   if (!search) return url;
   return `${url}${path.includes("?") ? "&" : "?"}${new URLSearchParams({ q: search })}`;
-}
-
-/** The number of members is the platform's own, and may be lower than that of public ones. */
-export function describeMembers(
-  { member_count }: CompanySearchResult,
-  publicMembers: number | undefined,
-  { texts, formatPlural, formatNumber }: PageContext,
-): string {
-  const members = formatPlural(member_count, texts.members);
-  if (publicMembers === undefined || publicMembers >= member_count) return members;
-  return fill(texts.publicMembers, { members, count: formatNumber(publicMembers) });
 }
 
 /** Describes each driver by the company, or else the year of joining; those who look alike by both. */

@@ -5,7 +5,6 @@ import { fold } from "../search/fold.ts";
 import { DEFAULT_TITLE } from "./brand.ts";
 import { drawBadge } from "./drawings.ts";
 import { type Html, html } from "./html.ts";
-import { markMatches } from "./mark.ts";
 import {
   type CompanyView,
   companyPath,
@@ -19,15 +18,12 @@ import {
   type View,
 } from "./page.ts";
 import {
-  describeMembers,
   linkTo,
   type PageContext,
   pictureOf,
   renderAvatar,
   renderButton,
   renderCard,
-  renderCards,
-  renderCompanyRow,
   renderHeading,
   renderPicture,
   renderRow,
@@ -58,7 +54,7 @@ export function renderView(view: View, context: PageContext): Rendered {
 }
 
 function renderStart(view: StartView, context: PageContext): Rendered {
-  const { drivers, companies, after, next } = view;
+  const { drivers, after, next } = view;
   const { brand, texts, formatPlural, meta, basePath } = context;
   const hasDrivers = meta.counts.public_users > 0;
   const counts = [
@@ -66,10 +62,6 @@ function renderStart(view: StartView, context: PageContext): Rendered {
     meta.counts.companies > 0 && formatPlural(meta.counts.companies, texts.companyCount),
   ];
   const found = counts.filter(Boolean).join(", ");
-  const publicMembers = hasDrivers ? undefined : 0;
-  const rows = companies.map((company) => {
-    return renderCompanyRow(company, company.name, publicMembers, context);
-  });
   const heading =
     brand.title === DEFAULT_TITLE ? texts.title : fill(texts.driversOf, { title: brand.title });
 
@@ -79,11 +71,20 @@ function renderStart(view: StartView, context: PageContext): Rendered {
     path: after > 0 ? `/?after=${after}` : "/",
     main: html`<h1>${heading}</h1>
     <p class="counts">${hasDrivers ? found : texts.nobodyPublic}</p>
-    ${renderCards(featuredHeading(context), drivers, context)}
+    ${drivers.length > 0 && renderFeatured(drivers, context)}
     ${next && renderButton(`${basePath}/?after=${next}`, texts.more)}
-    ${view.needsScriptHint && html`<p class="hint">${texts.scriptHint}</p>`}
-    <div class="boards">${rows.length > 0 && renderBoard(texts.companies, rows)}</div>`,
+    ${view.needsScriptHint && html`<p class="hint">${texts.scriptHint}</p>`}`,
   };
+}
+
+function renderFeatured(drivers: StartView["drivers"], context: PageContext): Html {
+  const { texts, brand, meta } = context;
+  const { featured } = brand;
+  // Without achievements, nobody stands out unless the operator says so.
+  const standOut = featured === undefined ? meta.counts.achievements > 0 : featured !== "all";
+  const detailOf = tellApart(drivers, ({ company }) => company?.name, context);
+  const cards = drivers.map((user) => renderCard(user, detailOf(user), context));
+  return html`<h2>${standOut ? texts.featured : texts.drivers}</h2><ul class="cards">${cards}</ul>`;
 }
 
 /** Without achievements in the data, no page speaks of them. */
@@ -92,8 +93,8 @@ function describeSite({ texts, meta }: PageContext): string {
 }
 
 function renderResults(view: ResultsView, context: PageContext): Rendered {
-  const { query, spellings, drivers, companies } = view;
-  const { texts, formatPlural } = context;
+  const { query, drivers, companies } = view;
+  const { texts, formatPlural, basePath } = context;
   const countOf = ({ length }: object[], forms: Forms, most: string) => {
     if (length === 0) return [];
     return length < MAX_RESULTS ? formatPlural(length, forms) : fill(most, { count: MAX_RESULTS });
@@ -104,15 +105,15 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
   ];
   const found = counts.flat().join(", ");
 
-  const rows = renderFound(view, spellings, context);
-  const similar = view.similar && renderFound(view.similar, [], context);
+  const rows = renderFound(view, context);
+  const similar = view.similar && renderFound(view.similar, context);
   const boards = [
     { heading: texts.drivers, rows: rows.drivers },
     { heading: texts.companies, rows: rows.companies },
     { heading: texts.didYouMean, rows: similar ? [...similar.drivers, ...similar.companies] : [] },
   ].filter(({ rows }) => rows.length > 0);
   // On a phone, a company of exactly this name would otherwise be below ten drivers.
-  if (companies.some(({ name }) => fold(name) === spellings[0])) boards.reverse();
+  if (companies.some(({ name }) => fold(name) === fold(query))) boards.reverse();
 
   return {
     name: fill(texts.resultsFor, { query }),
@@ -124,32 +125,26 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
         ? html`<p class="counts">${found || texts.problems.nothing}</p>`
         : html`<div class="problem"><h2>${texts.problems.nothing}</h2><p>${texts.advice.nothing}</p></div>`
     }
-    <div class="boards">${boards.map(({ heading, rows }) =>
+    ${boards.map(({ heading, rows }) =>
       renderBoard(heading, rows, rows.length === MAX_RESULTS && texts.moreResults),
-    )}</div>
-    ${found === "" && renderWayOut(context)}`,
+    )}
+    ${found === "" && renderButton(`${basePath}/`, texts.backToStart)}`,
   };
 }
 
-function renderFound({ drivers, companies }: Found, spellings: string[], context: PageContext) {
+function renderFound({ drivers, companies }: Found, context: PageContext) {
+  const { texts, formatPlural } = context;
   const detailOf = tellApart(drivers, ({ company }) => company, context);
   return {
     drivers: drivers.map((driver) => {
-      const name = markMatches(driver.name, spellings);
-      const row = renderRow(driverPath(driver.id), name, detailOf(driver), context);
+      const row = renderRow(driverPath(driver.id), driver.name, detailOf(driver), context);
       return html`${renderAvatar(driver, context)}${row}`;
     }),
-    companies: companies.map((company) =>
-      renderCompanyRow(company, markMatches(company.name, spellings), undefined, context),
-    ),
+    companies: companies.map((company) => {
+      const members = formatPlural(company.member_count, texts.members);
+      return renderRow(companyPath(company.id), company.name, members, context);
+    }),
   };
-}
-
-/** Without achievements, nobody stands out unless the operator says so. */
-function featuredHeading({ texts, brand, meta }: PageContext): string {
-  const { featured } = brand;
-  const standOut = featured === undefined ? meta.counts.achievements > 0 : featured !== "all";
-  return standOut ? texts.featured : texts.drivers;
 }
 
 function renderBoard(heading: string, rows: Html[], note?: string | false): Html {
@@ -206,9 +201,9 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
 }
 
 function renderCompany(view: CompanyView, context: PageContext): Rendered {
-  const { company, drivers, publicMembers, after, next } = view;
+  const { company, drivers, after, next } = view;
   const { texts, brand } = context;
-  const members = describeMembers(company, publicMembers, context);
+  const members = describeMembers(view, context);
   const path = companyPath(company.id);
   const cards = drivers.map((driver) => renderCard(driver, driver.role ?? "", context));
 
@@ -223,6 +218,14 @@ function renderCompany(view: CompanyView, context: PageContext): Rendered {
     <ul class="cards">${cards}</ul>
     ${next && renderButton(linkTo(`${path}?after=${next}`, context), texts.more)}`,
   };
+}
+
+/** The number of members is the platform's own, and may be lower than that of public ones. */
+function describeMembers({ company, publicMembers }: CompanyView, context: PageContext): string {
+  const { texts, formatPlural, formatNumber } = context;
+  const members = formatPlural(company.member_count, texts.members);
+  if (publicMembers === undefined || publicMembers >= company.member_count) return members;
+  return fill(texts.publicMembers, { members, count: formatNumber(publicMembers) });
 }
 
 function renderAchievement(entry: AchievementEntry, context: PageContext): Html {
@@ -259,7 +262,7 @@ function renderDate(time: string, { formatDate }: PageContext): Html {
 }
 
 function renderProblem(view: ProblemView, context: PageContext): Rendered {
-  const { texts } = context;
+  const { texts, basePath } = context;
   const { problem, query, waitSeconds: seconds } = view;
   const isSearch = query !== undefined;
   const waitText = isSearch ? texts.wait : texts.companyWait;
@@ -273,12 +276,8 @@ function renderProblem(view: ProblemView, context: PageContext): Rendered {
     description: describeSite(context),
     main: html`<div class="problem"><h1>${texts.problems[problem]}</h1><p>${advice}</p></div>
     ${wait}
-    ${renderWayOut(context)}`,
+    ${renderButton(`${basePath}/`, texts.backToStart)}`,
   };
-}
-
-function renderWayOut({ texts, others, basePath }: PageContext): Html | undefined {
-  return others.length === 0 ? renderButton(`${basePath}/`, texts.backToStart) : undefined;
 }
 
 /** A link to the community's own page, which no kiosk has. */

@@ -22,7 +22,7 @@ import { fail } from "../errors.ts";
 import { toSeconds } from "../rate-limit.ts";
 import { isUnder, pathOf, pathStart, withoutBase } from "../url.ts";
 import { createAssets } from "./page-files.ts";
-import { readCompany, readDriver, readOthers, readResults, readStart } from "./read-views.ts";
+import { readCompany, readDriver, readResults, readStart } from "./read-views.ts";
 
 /** The page's script and style come from this server, but a dataset's avatars may be anywhere. */
 const PAGE_POLICY =
@@ -93,7 +93,7 @@ export function createPages(service: Service) {
 }
 
 function createRenderer(pages: Pages, { basePath, baseUrl }: Service) {
-  const { kiosk, featured } = pages;
+  const { kiosk } = pages;
   const assets = createAssets(pages);
   const policy = pagePolicy(pages);
   // A kiosk's visitor chooses a language, which a cookie holds.
@@ -111,7 +111,6 @@ function createRenderer(pages: Pages, { basePath, baseUrl }: Service) {
       basePath,
       baseUrl: baseUrl(request),
       search: kiosk ? queryOf(request) : "",
-      others: readOthers(view, snapshot, featured),
       rescue: pages.assets.rescue,
       ...assets.paths,
     });

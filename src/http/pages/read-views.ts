@@ -1,7 +1,6 @@
 /** Reads what a page shows from a snapshot. */
 import type { AchievementEntry, Stored, User } from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
-import { spellQuery } from "../../search/fold.ts";
 import type { Snapshot } from "../../snapshot/read/reload.ts";
 import type {
   CompanyView,
@@ -9,17 +8,12 @@ import type {
   ProblemView,
   ResultsView,
   StartView,
-  View,
 } from "../../web/page.ts";
 import type { Pages } from "../app-options.ts";
 
 const DRIVERS_PER_PAGE = 24;
 /** Counting more public members would delay other requests. */
 const MAX_COUNTED = 10_000;
-/** With more rows in columns, a screen is at least half full. */
-const FEW_ROWS = 10;
-
-type Featured = Pages["featured"];
 
 /** If everybody is shown, the page begins after the id `after`. */
 export function readStart(
@@ -27,27 +21,19 @@ export function readStart(
   { featured, kiosk }: Pages,
   after: number,
 ): StartView {
-  const { companies, search, users } = snapshot;
+  const { search, users, meta } = snapshot;
   // One more shows whether there is another page.
   const ids = featured === "all" ? users.listIds(after, DRIVERS_PER_PAGE + 1) : [];
-  const drivers =
-    featured === "all"
-      ? findUsers(snapshot, ids.slice(0, DRIVERS_PER_PAGE))
-      : findFeatured(snapshot, featured);
+  const shown = featured === "all" ? ids.slice(0, DRIVERS_PER_PAGE) : (featured ?? meta.featured);
+  const drivers = findUsers(snapshot, shown);
   return {
     kind: "start",
     drivers,
-    companies: drivers.length === 0 ? companies.listLargest() : [],
     // Only for a kiosk, because it reads many names.
     needsScriptHint: kiosk && search.hasOtherScripts(),
     after,
     next: ids.length > drivers.length ? drivers.at(-1)?.id : undefined,
   };
-}
-
-function findFeatured(snapshot: Snapshot, featured: Featured): Stored<User>[] {
-  const ids = featured === undefined || featured === "all" ? snapshot.meta.featured : featured;
-  return findUsers(snapshot, ids);
 }
 
 /** Leaves out users who have become private. */
@@ -58,33 +44,11 @@ function findUsers({ users }: Snapshot, ids: readonly number[]): Stored<User>[] 
   });
 }
 
-/** The featured users shown below a view of a few rows, so that no screen is empty. */
-export function readOthers(view: View, snapshot: Snapshot, featured: Featured): Stored<User>[] {
-  if (view.kind === "start" || countEntries(view) > FEW_ROWS) return [];
-  // The rest of a long list needs no others.
-  if (view.kind === "company" && view.after > 0) return [];
-  const shown = new Set(listDrivers(view).map(({ id }) => id));
-  return findFeatured(snapshot, featured).filter(({ id }) => !shown.has(id));
-}
-
-function countEntries(view: Exclude<View, StartView>): number {
-  if (view.kind === "results") return view.drivers.length + view.companies.length;
-  if (view.kind === "company") return view.drivers.length;
-  return view.kind === "driver" ? view.achievements.length : 0;
-}
-
-function listDrivers(view: View): readonly { id: number }[] {
-  if (view.kind === "results") return [...view.drivers, ...(view.similar?.drivers ?? [])];
-  if ("drivers" in view) return view.drivers;
-  return view.kind === "driver" ? [view.user] : [];
-}
-
 /** `query` is normalized. */
 export function* readResults({ search }: Snapshot, query: string): Generator<void, ResultsView> {
   const drivers = (yield* search.listUsers(query)).map(withTime);
   const companies = yield* search.listCompanies(query);
-  const spellings = spellQuery(query);
-  const view = { kind: "results", query, spellings, drivers, companies } as const;
+  const view = { kind: "results", query, drivers, companies } as const;
   if (drivers.length + companies.length > 0) return view;
 
   yield;

@@ -13,7 +13,7 @@ import { formatTime } from "../../domain/time.ts";
 import { MAX_SIMILAR, NameSearch } from "../../search/find.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";
 import { encodeUnlocks } from "../format/records.ts";
-import { achievement, company, companyRank, privateUser, role, user } from "../format/schema.ts";
+import { achievement, company, privateUser, role, user } from "../format/schema.ts";
 
 type Missing = { missing: "profile_private" | "user_not_found" };
 
@@ -109,14 +109,10 @@ function prepareForUsers(db: Database) {
   };
 }
 
-const LARGEST_COMPANIES = 12;
-
 export function companyQueries(db: Database) {
   const statements = lazy(() => prepareForCompanies(db));
   return {
     find: (id: number): CompanySearchResult | undefined => statements().company.get({ id }),
-    /** Lists the largest {@link LARGEST_COMPANIES}. */
-    listLargest: (): CompanySearchResult[] => statements().largest.all(),
     /** Lists up to `limit` ids above `after` of companies that have public users, in order. */
     listIds: (after: number, limit: number) =>
       statements()
@@ -153,13 +149,6 @@ function prepareForCompanies(db: Database) {
       .limit(limit)
       .prepare(),
     count: db.select({ count: count() }).from(counted.limit(limit).as("counted")).prepare(),
-    largest: db
-      .select(fields)
-      .from(companyRank)
-      .innerJoin(company, eq(company.id, companyRank.id))
-      .orderBy(companyRank.rank)
-      .limit(LARGEST_COMPANIES)
-      .prepare(),
   };
 }
 
