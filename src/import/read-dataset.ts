@@ -73,15 +73,39 @@ export async function readDataset<Parsed extends RecordKey>(
   nowMs: number,
   options: ReadOptions,
 ): Promise<ReadReport> {
-  const collector = createCollector(handler, reader, ids, options.maxErrors);
+  const errors = new RecordErrors(options.maxErrors);
+  const skipped = new RecordErrors(options.maxErrors);
+  /** Records that are invalid themselves. References to them are not reported as errors. */
+  const invalid = new Set<string>();
   const cleaner = await createCleaner(nowMs, options);
   const rounded = createRoundedIds();
   let leftOut = 0;
 
+  const report = (error: FoundError, isFinal = false, location?: Location): void => {
+    if (error.missing && invalid.has(nameOf(error.missing, ids))) return;
+    const named = { ...error, id: idInSource(error, ids) };
+    const all = isFinal || !handler.skip ? errors : skipped;
+    all.add(named, location ?? reader.locate(named));
+  };
+
+  /** Reports the errors in a record, and skips the record if possible. */
+  const reject = (parsed: Parsed | InvalidRecord, found: readonly FoundError[], at: Position) => {
+    const record = parsed instanceof InvalidRecord ? parsed.record : parsed;
+    const { type, id } = record ?? {};
+    const consequence = record && handler.skip?.(record, parsed, at);
+    const isFinal = consequence === undefined;
+    if (isFinal && record && type !== "user") invalid.add(nameOf(record, ids));
+
+    for (const error of found) {
+      const { reason, kind = reason } = error;
+      report({ ...error, type, id, at, reason: reason + (consequence ?? ""), kind }, isFinal);
+    }
+  };
+
   for await (const items of reader.read()) {
     for (const item of items) {
       if ("problem" in item) {
-        collector.add(item.problem, item.isFatal, item.location);
+        report(item.problem, item.isFatal, item.location);
         if (item.losesUser) leftOut++;
         continue;
       }
@@ -91,74 +115,33 @@ export async function readDataset<Parsed extends RecordKey>(
       ids.translate(record);
       const oddTexts = cleaner.clean(record);
       const parsed = handler.validate(record);
-      const errors =
+      const found =
         parsed instanceof InvalidRecord ? parsed.errors : handler.add(parsed, at, first);
-      if (errors.length > 0) collector.reject(parsed, errors, at);
+      if (found.length > 0) reject(parsed, found, at);
       else cleaner.count(oddTexts);
     }
   }
 
   const columns = options.refusesRounded ? rounded.list() : [];
-  for (const first of columns) collector.add({ field: "id", reason: ROUNDED, ...first }, true);
-  handler.finish((error) => collector.add(error, false));
-  if (collector.errors.count > 0) throw new DatasetError(collector.errors);
+  for (const first of columns) report({ field: "id", reason: ROUNDED, ...first }, true);
+  handler.finish(report);
+  if (errors.count > 0) throw new DatasetError(errors);
 
   const { cleaned, times, ...names } = cleaner.odd;
-  return {
-    cleaned: cleaned.count,
-    names,
-    times,
-    unknownColumns: reader.unknownColumns,
-    notes: reader.notes,
-    skipped: collector.skipped,
-    madePrivate: handler.madePrivate ?? 0,
-    leftOut,
-  };
+  const { unknownColumns, notes } = reader;
+  const { madePrivate = 0 } = handler;
+  const found = { cleaned: cleaned.count, names, times, unknownColumns, notes };
+  return { ...found, skipped, madePrivate, leftOut };
 }
 
-/** Collects errors, and has the reader say where they are. */
-function createCollector<Parsed extends RecordKey>(
-  handler: RecordHandler<Parsed>,
-  reader: RecordReader,
-  ids: Ids,
-  maxErrors: number | undefined,
-) {
-  const errors = new RecordErrors(maxErrors);
-  const skipped = new RecordErrors(maxErrors);
-  /** Records that are invalid themselves. References to them are not reported as errors. */
-  const invalid = new Set<string>();
+/** The id of a record as its source has it. A record whose id cannot be read has none. */
+function idInSource({ type, id }: Pick<FoundError, "type" | "id">, ids: Ids) {
+  return type && typeof id === "number" ? ids.inSource({ type, id }) : id;
+}
 
-  const idOf = ({ type, id }: Pick<FoundError, "type" | "id">) =>
-    type && typeof id === "number" ? ids.inSource({ type, id }) : id;
-  /** References in tables are found before ids are replaced, so records go by the source's ids. */
-  const nameOf = (record: Pick<FoundError, "type" | "id">) => `${record.type} ${idOf(record)}`;
-
-  function add(error: FoundError, isFinal: boolean, location?: Location): void {
-    if (error.missing && invalid.has(nameOf(error.missing))) return;
-    const named = { ...error, id: idOf(error) };
-    const all = isFinal || !handler.skip ? errors : skipped;
-    all.add(named, location ?? reader.locate(named));
-  }
-
-  /** Adds the errors in a record, and skips the record if possible. */
-  function reject(
-    parsed: Parsed | InvalidRecord,
-    found: readonly FoundError[],
-    at: Position,
-  ): void {
-    const record = parsed instanceof InvalidRecord ? parsed.record : parsed;
-    const { type, id } = record ?? {};
-    const consequence = record && handler.skip?.(record, parsed, at);
-    const isFinal = consequence === undefined;
-    if (isFinal && record && type !== "user") invalid.add(nameOf(record));
-
-    for (const error of found) {
-      const { reason, kind = reason } = error;
-      add({ ...error, type, id, at, reason: reason + (consequence ?? ""), kind }, isFinal);
-    }
-  }
-
-  return { errors, skipped, add, reject };
+/** References in tables are found before ids are replaced, so records go by the source's ids. */
+function nameOf(record: Pick<FoundError, "type" | "id">, ids: Ids): string {
+  return `${record.type} ${idInSource(record, ids)}`;
 }
 
 /** The number of kinds is limited because each unknown field name is a kind of its own. */
@@ -167,8 +150,9 @@ const MAX_KINDS = 100;
 /** The errors of one kind. */
 interface ErrorGroup {
   count: number;
-  /** The first errors, and what to print about them. */
-  first: { error: RecordError; message: string }[];
+  first: RecordError[];
+  /** What to print about each of the first errors. */
+  messages: string[];
 }
 
 /** Counts errors and keeps the first `shown` errors of each kind. */
@@ -186,47 +170,46 @@ export class RecordErrors {
     this.count++;
     const { field, reason, kind = reason } = found;
     const key = JSON.stringify([field.replace(/\[\d+\]/g, "[]"), kind]);
-    const known = this.#kinds.get(key) ?? { count: 0, first: [] };
-    if (known.count === 0 && this.#kinds.size === MAX_KINDS) return;
+    const group = this.#kinds.get(key) ?? { count: 0, first: [], messages: [] };
+    if (group.count === 0 && this.#kinds.size === MAX_KINDS) return;
 
-    this.#kinds.set(key, known);
-    known.count++;
-    if (known.first.length >= this.#shown) return;
+    this.#kinds.set(key, group);
+    group.count++;
+    if (group.first.length === this.#shown) return;
 
     const { type, id, isDuplicate = false } = found;
     const { placeHasId = false, ...where } = location;
     const error = { field, reason, type, id, ...where };
-    known.first.push({ error, message: format(error, placeHasId || isDuplicate) });
+    group.first.push(error);
+    group.messages.push(format(error, placeHasId || isDuplicate));
   }
 
   /** Returns the number of errors of each kind, and the first of them. */
   groups(): { count: number; first: RecordError[] }[] {
-    return this.#sorted().map(({ count, first }) => {
-      return { count, first: first.map(({ error }) => error) };
-    });
+    return this.#sorted().map(({ count, first }) => ({ count, first }));
   }
 
   /** Lists the first errors of each kind, and counts the rest. */
   format(): string {
-    const texts: string[] = [];
+    const lines: string[] = [];
     let rest = this.count;
 
-    for (const { count, first } of this.#sorted()) {
-      texts.push(...first.map(({ message }) => message));
+    for (const { count, messages } of this.#sorted()) {
+      lines.push(...messages);
       rest -= count;
 
-      const more = count - first.length;
+      const more = count - messages.length;
       const all = groupDigits(count);
       if (more === 0) continue;
-      texts.push(`  … and ${groupDigits(more)} more like this (${all} in all)`);
+      lines.push(`  … and ${groupDigits(more)} more like this (${all} in all)`);
     }
 
-    if (rest > 0) texts.push(`… and ${groupDigits(rest)} errors of other kinds`);
-    return texts.join("\n");
+    if (rest > 0) lines.push(`… and ${groupDigits(rest)} errors of other kinds`);
+    return lines.join("\n");
   }
 
   #sorted(): ErrorGroup[] {
-    const lineOf = ({ first }: ErrorGroup) => first[0]?.error.line ?? 0;
+    const lineOf = ({ first }: ErrorGroup) => first[0]?.line ?? 0;
     return [...this.#kinds.values()].sort((a, b) => lineOf(a) - lineOf(b));
   }
 }
