@@ -267,7 +267,7 @@ describe("invariants", () => {
       "renames a file",
       /\brename(?:Sync)?\(/,
       ["files/replace.ts"],
-      "call replaceLocked of src/files/replace.ts, which locks, flushes and cleans up",
+      "call replaceFile of src/files/replace.ts, which locks, flushes and cleans up",
     ],
     [
       "has an error's body",

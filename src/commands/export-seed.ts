@@ -76,7 +76,7 @@ async function writeLines(lines: Iterable<string>, to = STANDARD, force: boolean
     await writeChunks(paths, lines);
   };
   using ending = endOnSignal();
-  await replaceFile(to, write, ending);
+  await replaceFile(to, write, { isLocked: false, onCommit: ending.onCommit });
 }
 
 /** Generates the community again for each table, so that memory does not grow with its size. */
@@ -92,7 +92,8 @@ async function writeTables(folder: string, force: boolean, options: CommunityOpt
   }
   using _ending = endOnSignal({ left: `${folder} is incomplete` });
   for (const { table, path } of files) {
-    await replaceFile(path, (paths) => writeChunks(paths, toCsv(table, seedDataset(options))));
+    const write = (paths: Paths) => writeChunks(paths, toCsv(table, seedDataset(options)));
+    await replaceFile(path, write, { isLocked: false });
   }
 }
 

@@ -17,7 +17,8 @@ export type ImportedData = Awaited<ReturnType<typeof openData>>;
 
 /** Imports what is at `source`. The error is for the operator. */
 export async function openData(source: string, log: Logger) {
-  const path = join(makeTemporaryFolder().folder, "snapshot");
+  const { folder } = await makeTemporaryFolder();
+  const path = join(folder, "snapshot");
   // Facts about the files, at the last look and at the last import.
   let seen = "";
   let imported = await factsOf(source);

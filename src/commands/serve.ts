@@ -207,7 +207,7 @@ async function openRemote(
   const options = {
     location,
     // Removed only at exit, because a download may still be running when the server has stopped.
-    folder: cacheDir ?? makeTemporaryFolder().folder,
+    folder: cacheDir ?? (await makeTemporaryFolder()).folder,
     timeoutMs: fetchTimeout,
     onDown: (detail: string) => log.error(`${location.name} ${detail}; serving the old snapshot`),
     onUp: () => log.info(`${location.name} has recovered`),

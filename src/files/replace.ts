@@ -9,7 +9,7 @@ import { basename, dirname, join } from "node:path";
 import { codeOf, naming } from "./errors.ts";
 import { asFile } from "./input.ts";
 import { type LockOptions, lock, retryWhile, waitForLock } from "./lock.ts";
-import { cleanAndMakeFolder, makeLockedFolder } from "./temporary-folder.ts";
+import { makeLockedFolder, makeTemporaryFolder, type TemporaryFolder } from "./temporary-folder.ts";
 
 export interface Paths {
   /** Where to write the new file, in an empty folder for it and others, which only this user can open. */
@@ -17,8 +17,6 @@ export interface Paths {
   /** The file that will be replaced, which may be missing but is no symbolic link. */
   old: string;
 }
-
-type Write<T> = (paths: Paths) => Promise<T>;
 
 /** The name of the new file in its folder. */
 const NEW = "new";
@@ -33,23 +31,28 @@ interface CommitOptions {
   onCommit?: (() => void) | undefined;
 }
 
-export interface ReplaceOptions extends LockOptions, CommitOptions {}
+export interface ReplaceOptions extends LockOptions, CommitOptions {
+  /** Whether only one writer at a time may have the file. Its lock file stays. Defaults to true. */
+  isLocked?: boolean;
+}
 
 /**
  * Calls `write`, then moves the new file to `target` or, if that is a symbolic link, to the file it leads
  * to. The new file gets the mode of the old one and, if this process is root, its owner. If the process is
  * killed, the next call for a file in the same folder removes what is left.
  *
- * An error of the file system in `write` names the new file, so `write` must name all other files.
+ * An error of the file system in `write` names `target`, so `write` must name all other files.
  */
 export function replaceFile<T>(
   target: string,
-  write: Write<T>,
-  options: CommitOptions = {},
+  write: (paths: Paths) => Promise<T>,
+  { isLocked = true, ...options }: ReplaceOptions = {},
 ): Promise<T> {
   return naming(target, "write", async () => {
     const old = findReplaceable(target);
-    using temporary = await cleanAndMakeFolder(dirname(old));
+    using temporary = isLocked
+      ? await makeOnlyFolder(target, old, options)
+      : await makeTemporaryFolder(dirname(old));
     const paths = { old, next: join(temporary.folder, NEW) };
     const result = await write(paths);
     await commit(paths, options);
@@ -57,38 +60,15 @@ export function replaceFile<T>(
   });
 }
 
-/** Like {@link replaceFile}, for one writer at a time, which has the lock until the file is replaced. */
-export function replaceLocked<T>(
+/** Makes the folder of the only writer of a file, who has the lock until it is removed. */
+async function makeOnlyFolder(
   target: string,
-  write: Write<T>,
-  options: ReplaceOptions = {},
-): Promise<T> {
-  return naming(target, "write", async () => {
-    using replacement = await beginReplacing(target, options);
-    const result = await write(replacement);
-    await replacement.commit();
-    return result;
-  });
-}
-
-/** A file that will be replaced. Until it is disposed of, no other writer can have it. */
-export interface Replacement extends Paths, Disposable {
-  /** Moves the new file, which is complete, to the place of the old one. */
-  commit(): Promise<void>;
-}
-
-/** Takes the lock. The caller must name the target in errors, as {@link replaceLocked} does. */
-export async function beginReplacing(
-  target: string,
-  options: ReplaceOptions,
-): Promise<Replacement> {
-  const old = findReplaceable(target);
+  old: string,
+  options: LockOptions,
+): Promise<TemporaryFolder> {
   const held = await waitForLock(target, () => lock(hiddenBeside(old, "lock")), options);
   // Each user has their own, because nobody can empty the folder of another user.
-  const user = process.getuid?.() ?? "";
-  const { folder, ...removal } = makeLockedFolder(hiddenBeside(old, `new-${user}`), held);
-  const paths = { old, next: join(folder, NEW) };
-  return { ...paths, ...removal, commit: () => commit(paths, options) };
+  return makeLockedFolder(hiddenBeside(old, `new-${process.getuid?.() ?? ""}`), held);
 }
 
 async function commit({ next, old }: Paths, { mode, onCommit }: CommitOptions): Promise<void> {

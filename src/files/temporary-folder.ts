@@ -22,71 +22,55 @@ export const TEMPORARY = existsSync("/var/tmp") ? "/var/tmp" : tmpdir();
 const LOCK = "in-use-by-roadbook";
 const FILES = "files";
 
-interface TemporaryFolder extends Disposable {
+export interface TemporaryFolder extends Disposable {
   /** Where to write. */
   folder: string;
 }
 
-/** Makes a folder that only this user can open. It is removed at exit, if not before. */
-export function makeTemporaryFolder(parent = TEMPORARY): TemporaryFolder {
-  // Not awaited, because removing files must not delay a start.
-  void removeLeftovers(parent);
-  return makeFolder(parent);
-}
-
-/** Like {@link makeTemporaryFolder}, for a command that may end before leftovers are removed. */
-export async function cleanAndMakeFolder(parent: string): Promise<TemporaryFolder> {
+/** Makes a folder in `parent` that only this user can open. It is removed at exit, if not before. */
+export async function makeTemporaryFolder(parent = TEMPORARY): Promise<TemporaryFolder> {
   await removeLeftovers(parent);
-  return makeFolder(parent);
-}
-
-function makeFolder(parent: string): TemporaryFolder {
   mkdirSync(parent, { recursive: true, mode: 0o700 });
   const outer = mkdtempSync(join(parent, "roadbook-"));
-  const folder = join(outer, FILES);
-  return makeInside(folder, [folder, outer], lockIfPossible(join(outer, LOCK)));
+  const held = lockIfPossible(join(outer, LOCK));
+  return makeLockedFolder(join(outer, FILES), {
+    [Symbol.dispose]() {
+      // First, because Windows does not remove a file that is open.
+      held?.[Symbol.dispose]();
+      removeIfPossible(outer);
+    },
+  });
 }
 
 /**
  * Makes the folder `path`, which only this user can open, and removes what a killed process left there.
- * The lock `held`, because of which no other process uses the folder, is released with it.
+ * Because of `held`, no other process uses the folder. It is disposed of when the folder has been removed.
  */
 export function makeLockedFolder(path: string, held: Disposable): TemporaryFolder {
-  return makeInside(path, [path], held);
-}
-
-/** Makes `folder`, one of the folders that {@link removeAtExit} removes. */
-function makeInside(folder: string, all: string[], held?: Disposable): TemporaryFolder {
-  const removal = removeAtExit(all, held);
-  try {
-    removeAll(folder);
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    // On a disk that is full, an empty folder would take what others free.
-    removal[Symbol.dispose]();
-    throw error;
-  }
-  return { folder, ...removal };
-}
-
-/** Removes these folders in this order at exit, if not before. Then releases the lock. */
-function removeAtExit(folders: string[], held?: Disposable): Disposable {
   function remove(): void {
-    try {
-      for (const each of folders) removeAll(each);
-    } catch {
-      // The next start removes it.
-    }
+    process.off("exit", remove);
+    removeIfPossible(path);
+    held[Symbol.dispose]();
   }
 
   process.on("exit", remove);
-  return {
-    [Symbol.dispose]() {
-      process.off("exit", remove);
-      remove();
-      held?.[Symbol.dispose]();
-    },
-  };
+  try {
+    removeAll(path);
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // On a disk that is full, an empty folder would take what others free.
+    remove();
+    throw error;
+  }
+  return { folder: path, [Symbol.dispose]: remove };
+}
+
+function removeIfPossible(path: string): void {
+  try {
+    removeAll(path);
+  } catch {
+    // The next process that makes a folder there removes it.
+  }
 }
 
 /** Removes what is at a path. `rmSync` cannot remove a folder in Wine if it is `recursive`. */
@@ -130,7 +114,11 @@ async function removeUnused(folder: string): Promise<void> {
   if (!stats.isDirectory() || stats.uid !== (process.geteuid?.() ?? stats.uid)) return;
   // Without FILES, it has no data and may be one that is being made.
   if ((await readdir(folder)).sort().join() !== `${FILES},${LOCK}`) return;
-  using _unused = lock(join(folder, LOCK));
-  // In this order, so that a folder whose files are removed only in part is still recognized.
-  for (const each of [join(folder, FILES), folder]) await rm(each, { recursive: true });
+  {
+    using _unused = lock(join(folder, LOCK));
+    await rm(join(folder, FILES), { recursive: true });
+  }
+  // Last, so that a folder whose files are removed only in part is still recognized, and without the
+  // lock, because Windows does not remove a file that is open.
+  await rm(folder, { recursive: true });
 }

@@ -13,7 +13,6 @@ import type {
   RecordType,
 } from "../domain/dataset.ts";
 import { validateChange } from "../domain/validate-record.ts";
-import { naming } from "../files/errors.ts";
 import { NameChanges } from "../search/name-index.ts";
 import { parseHeader } from "../snapshot/format/layout.ts";
 import { readMeta, type Summary, summarizeChanges, writeMeta } from "../snapshot/format/meta.ts";
@@ -25,7 +24,7 @@ import { type LineSource, openLines } from "./line-reader.ts";
 import type { ApplyOptions } from "./options.ts";
 import { type ReportError, readDataset } from "./read-dataset.ts";
 import { dateTakedowns, hasTakedowns } from "./takedowns.ts";
-import { beginWriting, type OldSnapshot, openCopy } from "./target.ts";
+import { beginWriting, changeCopy, type OldSnapshot } from "./target.ts";
 import { createRows, type Deletion, duplicateId, nameCompanies } from "./write-rows.ts";
 
 /**
@@ -38,9 +37,7 @@ export function applyChanges(
   options: ApplyOptions = {},
 ): Promise<WriteReport> {
   const { builtAtMs = Date.now() } = options;
-  return naming(target, "write", async () => {
-    using copy = await openCopy(target, options);
-    const { db } = copy;
+  return changeCopy(target, options, async (db, next) => {
     const isHeld = hasTakedowns(db, { nowMs: builtAtMs });
     const old = { ...readMeta(db), name: target, hasTakedowns: isHeld };
     await using reader = await openLines(changes, options);
@@ -52,9 +49,8 @@ export function applyChanges(
     const allowed = { ...options, allowReveal: true, allowRenames: true };
     const differences = guard(db, old, contents, allowed, changed);
 
-    const sha256 = await finishCopy(db, copy.next);
+    const sha256 = await finishCopy(db, next);
     await ids.commit();
-    await copy.commit();
     const { counts, unlocked } = contents;
     const { notFound } = handler;
     return { ...read, counts, unlocked, differences, held: 0, notFound, sha256 };

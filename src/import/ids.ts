@@ -254,7 +254,7 @@ function writeNew(path: string, client: Sqlite): Promise<void> {
     client.prepare("VACUUM INTO ?").run(next);
     if (!hasNoKeys(old)) throw new Error(`another import has made ${path} meanwhile; try again`);
   };
-  return replaceFile(path, write, { mode: 0o600 });
+  return replaceFile(path, write, { mode: 0o600, isLocked: false });
 }
 
 function hasNoKeys(path: string): boolean {

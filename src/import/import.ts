@@ -27,7 +27,7 @@ import { sqlite } from "#sqlite";
 import { InvalidValue } from "../domain/invalid-value.ts";
 import { nameKinds } from "../domain/model.ts";
 import { naming, TEMPORARY_DATABASE } from "../files/errors.ts";
-import { findFile, replaceLocked } from "../files/replace.ts";
+import { findFile, replaceFile } from "../files/replace.ts";
 import { buildNameIndex } from "../search/name-index.ts";
 import { isSnapshot, SnapshotError, toSnapshotError } from "../snapshot/format/layout.ts";
 import { readMeta, summarize, writeMeta } from "../snapshot/format/meta.ts";
@@ -81,7 +81,7 @@ export async function importSource(
 
   if (target === undefined) throw new TypeError("only a dry run can have no target");
   // Changes that arrive during an import wait for the lock, so the import cannot undo them.
-  return replaceLocked(target, ({ next }) => importInto(source, target, next, options), options);
+  return replaceFile(target, ({ next }) => importInto(source, target, next, options), options);
 }
 
 /**

@@ -20,7 +20,6 @@
  */
 import { eq, type SQL, sql } from "drizzle-orm";
 import { OWN_IDS } from "../domain/dataset.ts";
-import { naming } from "../files/errors.ts";
 import { NameChanges } from "../search/name-index.ts";
 import { type Counts, readMeta, summarizeChanges, writeMeta } from "../snapshot/format/meta.ts";
 import { privateUser, takedown, user } from "../snapshot/format/schema.ts";
@@ -28,7 +27,7 @@ import { finishCopy } from "../snapshot/format/seal.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { type Ids, openIds } from "./ids.ts";
 import type { HideOptions } from "./options.ts";
-import { openCopy } from "./target.ts";
+import { changeCopy } from "./target.ts";
 
 /** A user whom `hideUsers` made private or found private. */
 interface HiddenUser {
@@ -56,9 +55,7 @@ export function hideUsers(
   options: HideOptions = {},
 ): Promise<HideReport> {
   const { builtAtMs = Date.now() } = options;
-  return naming(target, "write", async () => {
-    using copy = await openCopy(target, options);
-    const { db } = copy;
+  return changeCopy(target, options, async (db, next) => {
     const old = { ...readMeta(db), name: target };
     using ids = await openIds(OWN_IDS, old, { ...options, readsOnly: true });
     const found = findUsers(db, given, ids, target);
@@ -77,8 +74,7 @@ export function hideUsers(
 
     const summary = summarizeChanges(db, old, { users, hasAchievement: false, unlocked });
     writeMeta(db, { ...summary, id_map: old.id_map }, builtAtMs);
-    const sha256 = await finishCopy(db, copy.next);
-    await copy.commit();
+    const sha256 = await finishCopy(db, next);
     return { sha256, counts: summary.counts, found };
   });
 }

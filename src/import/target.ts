@@ -1,17 +1,12 @@
 /**
- * Opens a copy of the snapshot file that a command changes, and begins to write a database. Nothing needs
+ * Has a command change a copy of a snapshot file, and begins to write a database. Nothing needs
  * to be durable before the new snapshot is complete, because the database is discarded after a crash.
  */
 import { access, chmod, constants, stat } from "node:fs/promises";
 import { sql } from "drizzle-orm";
 import { sqlite } from "#sqlite";
 import { copyIfSpace } from "../files/bytes.ts";
-import {
-  beginReplacing,
-  hasLockFile,
-  type Replacement,
-  type ReplaceOptions,
-} from "../files/replace.ts";
+import { hasLockFile, type Paths, type ReplaceOptions, replaceFile } from "../files/replace.ts";
 import { toSnapshotError } from "../snapshot/format/layout.ts";
 import type { Meta } from "../snapshot/format/meta.ts";
 import { verifyFile } from "../snapshot/format/open.ts";
@@ -29,24 +24,23 @@ export interface OldSnapshot extends Meta {
 /** The snapshot with which the new one is compared. */
 export type ComparedSnapshot = OldSnapshot & { hasTakedowns: boolean };
 
-/** A copy of the snapshot that it will replace, which is attached to it as `old`. */
-interface Copy extends Pick<Replacement, "next" | "commit">, Disposable {
-  db: Database;
-}
-
 /**
- * Takes the lock of the snapshot file `target`, and opens a copy. The caller must name the target in
- * errors. An intact snapshot that cannot be copied is an error of the new file.
+ * Calls `change` with a copy of the snapshot file `target`, to which the old one is attached as `old`.
+ * Then the copy, which `change` must finish in the file `next`, replaces the snapshot. An intact snapshot
+ * that cannot be copied is an error of the new file.
  */
-export async function openCopy(target: string, options: ReplaceOptions): Promise<Copy> {
+export async function changeCopy<T>(
+  target: string,
+  options: ReplaceOptions,
+  change: (db: Database, next: string) => Promise<T>,
+): Promise<T> {
   const fail = (error: unknown) => {
     throw toSnapshotError(target, error);
   };
   // The lock file beside a name that was mistyped would stay. A first import may have one, too.
   await access(target).catch((error) => hasLockFile(target) || fail(error));
 
-  const { old, next, commit, ...lock } = await beginReplacing(target, options);
-  try {
+  const write = async ({ old, next }: Paths) => {
     await access(old, constants.R_OK).catch(fail);
     await copyIfSpace(old, next, (await stat(old)).size);
     // The copy has the mode of the original, which may forbid writing.
@@ -54,20 +48,10 @@ export async function openCopy(target: string, options: ReplaceOptions): Promise
     // Verifies the copy rather than the original, which may have changed since it was copied.
     await verifyFile(next).catch(fail);
     const db = sqlite.openWritable(next);
-    const writing = beginWriting(db, old);
-    return {
-      db,
-      next,
-      commit,
-      [Symbol.dispose](): void {
-        writing[Symbol.dispose]();
-        lock[Symbol.dispose]();
-      },
-    };
-  } catch (error) {
-    lock[Symbol.dispose]();
-    throw error;
-  }
+    using _open = beginWriting(db, old);
+    return await change(db, next);
+  };
+  return replaceFile(target, write, options);
 }
 
 /**

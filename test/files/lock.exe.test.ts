@@ -19,7 +19,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { lock } from "../../src/files/lock.ts";
 import { makeTemporaryFolder, removeLeftovers } from "../../src/files/temporary-folder.ts";
-import { root, temporaryFolder, until } from "../support.ts";
+import { root, temporaryFolder } from "../support.ts";
 
 /** Starts a program that can take the lock at `path`. */
 const start = (path: string, program: string) =>
@@ -96,7 +96,8 @@ test("a lock that is another program's file or a link is refused, and nothing is
 test("the temporary folder of a killed process is removed at the next start, and no other", async () => {
   const parent = temporaryFolder();
   const elsewhere = temporaryFolder();
-  const hold = "console.log(makeTemporaryFolder(path).folder); setInterval(() => {}, 1000);";
+  const hold =
+    "console.log((await makeTemporaryFolder(path)).folder); setInterval(() => {}, 1000);";
   await using running = start(parent, hold);
   await using killed = start(elsewhere, hold);
   const findFolder = async ({ stdout }: typeof killed) =>
@@ -125,7 +126,7 @@ test("the temporary folder of a killed process is removed at the next start, and
     // Only root can give a folder to another user.
     ...(process.getuid?.() === 0 && { "roadbook-gggggg": (folder) => chownSync(folder, 1, 1) }),
   };
-  // Changed before they are moved, because the running process may still be looking for leftovers.
+  // Changed before they are moved, so that each is complete when it is there.
   for (const [name, change] of Object.entries(copies)) {
     const folder = join(elsewhere, name);
     cpSync(join(elsewhere, left), folder, { recursive: true });
@@ -136,8 +137,8 @@ test("the temporary folder of a killed process is removed at the next start, and
 
   const dead = join(parent, left);
   renameSync(join(elsewhere, left), dead);
-  kept.push(basename(dirname(makeTemporaryFolder(parent).folder)));
-  await until(() => !existsSync(dead));
+  kept.push(basename(dirname((await makeTemporaryFolder(parent)).folder)));
+  expect(existsSync(dead)).toBe(false);
   // Several at once, and in this process, which must keep its own lock for others to see.
   await Promise.all([1, 2, 3].map(() => removeLeftovers(parent)));
   expect(await start(parent, "await removeLeftovers(path)").exited).toBe(0);

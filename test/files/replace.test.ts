@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { BusyError, lock } from "../../src/files/lock.ts";
-import { type Paths, replaceFile, replaceLocked } from "../../src/files/replace.ts";
+import { type Paths, replaceFile } from "../../src/files/replace.ts";
 import { temporaryFolder } from "../support.ts";
 
 const write =
@@ -25,21 +25,21 @@ const write =
 const listFiles = (folder: string) => readdirSync(folder).filter((name) => !name.endsWith(".lock"));
 
 const writers = [
-  ["replaceFile", replaceFile],
-  ["replaceLocked", replaceLocked],
+  ["a locked file", { isLocked: true }],
+  ["a file without a lock", { isLocked: false }],
 ] as const;
 
-test.each(writers)("%s replaces a file and keeps its mode", async (_, replace) => {
+test.each(writers)("%s is replaced and keeps its mode", async (_, options) => {
   const folder = temporaryFolder();
   const target = join(folder, "file");
   writeFileSync(target, "old");
   chmodSync(target, 0o640);
-  await replace(target, write("new"));
+  await replaceFile(target, write("new"), options);
   expect([readFileSync(target, "utf8"), statSync(target).mode & 0o777]).toEqual(["new", 0o640]);
   expect(listFiles(folder)).toEqual(["file"]);
 });
 
-test.each(writers)("%s leaves the file untouched if writing fails", async (_, replace) => {
+test.each(writers)("%s stays untouched if writing fails", async (_, options) => {
   const folder = temporaryFolder();
   const target = join(folder, "file");
   writeFileSync(target, "old");
@@ -47,17 +47,18 @@ test.each(writers)("%s leaves the file untouched if writing fails", async (_, re
     writeFileSync(next, "half");
     throw new Error("no more data");
   };
-  await expect(replace(target, failing)).rejects.toThrow("no more data");
+  await expect(replaceFile(target, failing, options)).rejects.toThrow("no more data");
   expect(readFileSync(target, "utf8")).toBe("old");
   expect(listFiles(folder)).toEqual(["file"]);
 });
 
 test("only the owner can read a file that is not complete yet", async () => {
   const target = join(temporaryFolder(), "file");
-  const mode = await replaceFile(target, async (file) => {
+  const writeAndStat = async (file: Paths) => {
     await write("new")(file);
     return statSync(join(file.next, "../..")).mode & 0o777;
-  });
+  };
+  const mode = await replaceFile(target, writeAndStat, { isLocked: false });
   expect(mode).toBe(0o700);
   expect(statSync(target).mode & 0o777).toBe(0o666 & ~process.umask());
 });
@@ -68,10 +69,10 @@ test("what a killed writer left is removed, and a link's target is untouched", a
   writeFileSync(join(elsewhere, "new"), "precious");
   const left = join(folder, `.file.new-${process.getuid?.() ?? ""}`);
   symlinkSync(elsewhere, left);
-  await replaceLocked(join(folder, "file"), write("new"));
+  await replaceFile(join(folder, "file"), write("new"));
   mkdirSync(left);
   writeFileSync(join(left, "new-journal"), "x");
-  await replaceLocked(join(folder, "file"), async (paths) => {
+  await replaceFile(join(folder, "file"), async (paths) => {
     expect(readdirSync(left)).toEqual([]);
     await write("newer")(paths);
   });
@@ -85,7 +86,7 @@ test("links are kept, and the file at their end is replaced", async () => {
   symlinkSync("further", join(folder, "link"));
   symlinkSync(real, join(folder, "further"));
   writeFileSync(real, "old");
-  await replaceLocked(join(folder, "link"), write("new"));
+  await replaceFile(join(folder, "link"), write("new"));
   expect(readFileSync(real, "utf8")).toBe("new");
   const ends = ["link", "further"].map((name) => readlinkSync(join(folder, name)));
   expect(ends).toEqual(["further", real]);
@@ -94,7 +95,7 @@ test("links are kept, and the file at their end is replaced", async () => {
 test("a writer that waits for too long names no flag, because serve has none for this", async () => {
   const target = join(temporaryFolder(), "file");
   using _lock = lock(join(target, "../.file.lock"));
-  const replacing = replaceLocked(target, write("new"), { waitMs: 20 });
+  const replacing = replaceFile(target, write("new"), { waitMs: 20 });
   await expect(replacing).rejects.toThrow(
     new BusyError(`another command is still writing ${target} after 0.02 s`),
   );
@@ -113,7 +114,7 @@ test.each([
   ["a link to a missing file", () => makeLink("nowhere"), /^cannot write \S+: no such/],
   ["a link to itself", () => makeLink("link"), /^cannot write \S+: too many symbolic links/],
 ])("a target that is %s is a one-line error", async (_, target, expected) => {
-  for (const [, replace] of writers) {
-    await expect(replace(target(), write("new"))).rejects.toThrow(expected);
+  for (const [, options] of writers) {
+    await expect(replaceFile(target(), write("new"), options)).rejects.toThrow(expected);
   }
 });

@@ -337,7 +337,7 @@ describe.skipIf(!trial)("on a disk that is", () => {
     // The disk itself takes one, the folder and its lock two.
     const disk = (await mount("size=1m,nr_inodes=3")) ?? "";
     disks.push(disk);
-    expect(() => makeTemporaryFolder(disk)).toThrow("no space left on device");
+    await expect(makeTemporaryFolder(disk)).rejects.toThrow("no space left on device");
     expect(readdirSync(disk)).toEqual([]);
   });
 

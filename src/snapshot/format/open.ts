@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { sqlite } from "#sqlite";
 import { copyIfSpace, openFile } from "../../files/bytes.ts";
 import { isFileSystemError, reasonOf } from "../../files/errors.ts";
-
 import { makeTemporaryFolder, TEMPORARY } from "../../files/temporary-folder.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import {
@@ -108,7 +107,7 @@ async function openCopy(
   { copyFolder = TEMPORARY, advice }: CopyOptions,
 ): Promise<VerifiedDatabase> {
   try {
-    using temporary = makeTemporaryFolder(copyFolder);
+    using temporary = await makeTemporaryFolder(copyFolder);
     const copy = join(temporary.folder, "copy");
     await copyIfSpace(path, copy, bytes);
     return await openInPlace(copy, true);

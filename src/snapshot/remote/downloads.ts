@@ -7,7 +7,7 @@ import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { copyIfSpace, openFile, requireSpace, writeAll } from "../../files/bytes.ts";
-import { type Paths, replaceLocked } from "../../files/replace.ts";
+import { type Paths, replaceFile } from "../../files/replace.ts";
 import {
   BLOCK_BYTES,
   BLOCK_HASH_BYTES,
@@ -69,7 +69,7 @@ async function downloadFile({ status, headers, body }: Reply, path: string): Pro
 async function replaceCopy(path: string, write: (paths: Paths) => Promise<void>): Promise<void> {
   // The folder may have been removed by a program that cleans up temporary files.
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  await replaceLocked(path, async (paths) => {
+  await replaceFile(path, async (paths) => {
     await write(paths);
     await verifyFile(paths.next);
   });
