@@ -7,7 +7,7 @@
  * FTS5 may keep up to three letters as the border between two pages of an index. The id and the time
  * of a takedown stay for an hour (src/import/takedowns.ts).
  */
-import { copyFile, open } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { sql } from "drizzle-orm";
 import { crc32, createSha256, readChunks, writeAll } from "../../files/bytes.ts";
 import type { Database } from "../../sqlite/driver.ts";
@@ -21,9 +21,6 @@ import {
 } from "./layout.ts";
 import { verifyFile } from "./open.ts";
 
-/** If fewer pages are free, a change leaves the other blocks as they are. */
-const MAX_FREE_SHARE = 1 / 8;
-
 /** Makes a new database the snapshot `next`, and closes it. Returns the checksum. */
 export async function finishNew(db: Database, next: string): Promise<string> {
   db.$client.exec("COMMIT");
@@ -34,13 +31,13 @@ export async function finishNew(db: Database, next: string): Promise<string> {
   return await verifyFile(next);
 }
 
-/** Makes the changed copy of a snapshot in the file `next` a snapshot, and closes it. */
+/**
+ * Makes the changed copy of a snapshot in the file `next` a snapshot, and closes it. Its free pages stay,
+ * so that replicas need only the blocks that have changed. The next import leaves them behind.
+ */
 export async function finishCopy(db: Database, next: string): Promise<string> {
   db.$client.exec("COMMIT");
-  const compact = hasManyFreePages(db) ? `${next}.compact` : undefined;
-  if (compact !== undefined) db.run(sql`VACUUM INTO ${compact}`);
   db.$client.close();
-  if (compact !== undefined) await copyFile(compact, next);
   await sealFile(next);
   return await verifyFile(next);
 }
@@ -48,16 +45,7 @@ export async function finishCopy(db: Database, next: string): Promise<string> {
 /** Returns a database in memory as a snapshot. */
 export function finishBytes(db: Database): Uint8Array {
   db.$client.exec("COMMIT");
-  if (hasManyFreePages(db)) db.$client.exec("VACUUM");
   return sealBytes(db.$client.serialize());
-}
-
-function hasManyFreePages(db: Database): boolean {
-  const [row] = db.values<[isMany: number]>(
-    `SELECT freelist_count > page_count * ${MAX_FREE_SHARE}
-      FROM pragma_freelist_count, pragma_page_count`,
-  );
-  return row?.[0] === 1;
 }
 
 /** Replaces the trailer of a file that nothing else has open, if it has one. */
