@@ -69,7 +69,8 @@ export const serveCommand = command({
     "serve --data members.csv --title Trucks",
     "serve --search-limit 0 --fault search:status=503 --admin-port 9090",
   ],
-  async run(values, commands) {
+  async run(given, commands) {
+    const values = resolveFile(given);
     if ((values.tlsCert === undefined) !== (values.tlsKey === undefined)) {
       throw new UsageError("--tls-cert and --tls-key must be given together");
     }
@@ -86,7 +87,7 @@ export const serveCommand = command({
     for (const variable of await listUnknownVariables(commands)) {
       log.warn({ variable }, "unknown environment variable, ignored");
     }
-    await serve(resolveFile(values), log);
+    await serve(values, log);
     log.info("stopped");
   },
 });

@@ -222,6 +222,12 @@ test("a store's URL can have a user, a password, a port, a database and an IPv6 
 
 const failsToServe = (args: string[]) => expect(runCommandLine(["--no-page", ...args])).rejects;
 
+test("the FILE of serve overrides variables that exclude each other", async () => {
+  Object.assign(process.env, { ROADBOOK_DATA: "a", ROADBOOK_SNAPSHOT: "b" });
+  const missing = join(temporaryFolder(), "none.csv");
+  await failsToServe([missing]).toThrow(`cannot read ${missing}`);
+});
+
 test("serve fails in one line for an unusable address", async () => {
   const snapshot = ["--snapshot", await makeSnapshot()];
   const hosts = [
