@@ -6,7 +6,7 @@ import ipaddr from "ipaddr.js";
 import { LRUCache } from "lru-cache";
 
 /** An address and the number of its leading bits that identify the network. */
-export type Cidr = [Address, number];
+type Cidr = [Address, number];
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /** The addresses of the server's own machine. */
@@ -36,6 +36,8 @@ interface Hop extends Pick<Client, "key" | "network"> {
 
 /** Providers give a customer an IPv6 network of at most this size, which has 65,536 of 64 bits. */
 const CUSTOMER_BITS = 48;
+/** Anybody behind a trusted proxy can send longer texts, of up to 16 KB. An IPv6 address has up to 45. */
+const MAX_KEPT_LENGTH = 64;
 /** Stands for all clients without an address. */
 const UNKNOWN: Client = { key: "unknown", network: "unknown", isLimited: true };
 
@@ -67,7 +69,8 @@ export function createClients({ trusted = [], unlimited = [], ipv6Prefix }: Clie
   }
 
   /** Returns undefined if `text` is not an address. */
-  const findHop = (text = "") => hops.memo(text) || undefined;
+  const findHop = (text = "") =>
+    (text.length > MAX_KEPT_LENGTH ? readHop(text) : hops.memo(text)) || undefined;
   const trusts = (peer: string | undefined): boolean => findHop(peer)?.isTrusted === true;
 
   function findClient(peer: string | undefined, forwardedFor: string | null): Hop | undefined {

@@ -1,7 +1,7 @@
 /** A client is identified by its peer address and X-Forwarded-For, as src/limit/README.md says. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Cidr, createClients, parseCidr } from "../../src/limit/client-address.ts";
+import { createClients, parseCidr } from "../../src/limit/client-address.ts";
 import { runs } from "../runs.ts";
 
 type Ends = [peer: string | undefined, forwardedFor: string | null];
@@ -73,6 +73,7 @@ describe("with the trusted proxies 10.0.0.0/8, fd00::/8 and ::1", () => {
     ["10.0.0.1", "2001:db8::1", "2001:db8::/64", "IPv6"],
     ["10.0.0.1", "[2001:db8::1]:443", "2001:db8::/64", "brackets and a port"],
     ["10.0.0.1", "[fe80::1%25eth0]:443", "fe80::/64", "a zone in brackets"],
+    ["10.0.0.1", `[fe80::1%${"z".repeat(100)}]`, "fe80::/64", "a zone that is too long to keep"],
     ["10.0.0.1", "::ffff:203.0.113.7", "203.0.113.7", "IPv4-mapped"],
     ["10.0.0.1", "unknown", "10.0.0.1", "an invalid entry, so the proxy"],
     ["10.0.0.1", "203.0.113.7, junk, 10.1.1.1", "10.1.1.1", "an invalid entry before a proxy"],
@@ -147,6 +148,6 @@ describe("a CIDR", () => {
   });
 });
 
-function networks(...texts: string[]): Cidr[] {
+function networks(...texts: string[]) {
   return texts.map((text) => parseCidr(text) ?? expect.unreachable());
 }
