@@ -118,7 +118,7 @@ function makeCompanies(names: ReadonlyMap<string, WrittenName>): RawRecord[] {
   const taken = new Set<number>();
   return [...names]
     .filter(([, { spellings }]) => spellings.size > 0)
-    .sort()
+    .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([folded, { spellings }]) => {
       let id = Number.parseInt(hash("SHA256", folded, "hex").slice(0, 8), 16) >>> 1;
       while (taken.has(id) || id === 0) id++;

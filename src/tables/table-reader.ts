@@ -86,7 +86,7 @@ export function createReader(
     }
     const named = companies.make();
     if (named) {
-      yield named.made.map((record, at) => ({ record, at: at + 1 }));
+      yield named.made.map((record) => ({ record, at: 0 }));
       notes.push(named.note);
     }
     yield* readUsers(tables, known, companies);
@@ -311,7 +311,8 @@ function toProblem({ source, name }: Table, row: Row, problem: FoundError): Item
 /** Names the row and the column of an error in a record. */
 function locate(error: FoundError, source: TableSource, tables: Tables): Location {
   const { at, type, id } = error;
-  if (type === undefined || at === undefined) return {};
+  // A company that was made from its name stands in no table.
+  if (type === undefined || at === undefined || !tables.has(tableOf(type))) return {};
 
   const hasNames = tables.get("users")?.header.columns.has("company");
   const isName = hasNames && error.field === "company.id";

@@ -6,6 +6,9 @@ import { importDataset } from "../../src/import/import.ts";
 import type { ImportOptions } from "../../src/import/options.ts";
 import { hideUsers } from "../../src/import/takedowns.ts";
 import { fold } from "../../src/search/fold.ts";
+import { idFormats } from "../../src/tables/columns.ts";
+import { openCsvSource } from "../../src/tables/csv-source.ts";
+import { createReader } from "../../src/tables/table-reader.ts";
 import { exported } from "../datasets.ts";
 import { temporaryFolder } from "../support.ts";
 import { type Files, makeFolder } from "./import-files.ts";
@@ -365,6 +368,17 @@ test("with --skip-invalid, a wrong company is left out, and a user without a day
   expect(records).toContainEqual({ type: "user", id: 5, public: false });
   expect(skipped).toContain("; the rest of the user is kept (user 3)");
   expect(skipped).toContain("created_at: is missing; the user becomes private (user 5)");
+});
+
+test("a company that was made from its name stands in no file", async () => {
+  const folder = makeFolder({ "users.csv": toText(sheet) });
+  const files = new Map([["users", join(folder, "users.csv")] as const]);
+  await using reader = createReader(openCsvSource(idFormats.integers, {}), files, {});
+  const items = (await Array.fromAsync(reader.read())).flatMap((batch) => [...batch]);
+  const companies = items.filter((item) => "record" in item && item.record.type === "company");
+  expect(companies.map((item) => "record" in item && item.at)).toEqual([0, 0, 0]);
+  const error = { type: "company", id: 1, at: 0, field: "name", reason: "is wrong" } as const;
+  expect(reader.locate(error)).toEqual({});
 });
 
 test("names of companies are looked up in companies.csv, and counted there", async () => {
