@@ -26,6 +26,7 @@ const settings = declare("Flags", {
   to: { kind: kinds.target, required: true, waivedBy: "dryRun", help: "the snapshot to write" },
   queries: { kind: kinds.text("FOLDER"), help: "folder of SELECTs for the database SOURCE" },
   timeoutMs: {
+    name: "--timeout",
     kind: kinds.time,
     default: formatDuration(DATABASE_TIMEOUT_MS),
     help: "how long a database server may take",
@@ -53,6 +54,7 @@ const settings = declare("Flags", {
   },
   allowRenames: { kind: kinds.boolean, help: "allow most users to have other names" },
   holdMs: {
+    name: "--hold",
     kind: kinds.timeOrZero,
     default: formatDuration(MAX_HOLD_MS),
     help: paragraph(

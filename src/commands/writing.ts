@@ -29,6 +29,7 @@ export const readingFlags = {
 export const writingFlags = {
   idMap: { kind: kinds.text("FILE"), help: "allow ids of any kind, kept as integers in this file" },
   waitMs: {
+    name: "--wait",
     kind: kinds.time,
     default: formatDuration(WAIT_MS),
     help: "how long to wait for writers, then --confirm",

@@ -24,16 +24,13 @@ const NEW = "new";
 /** How long to wait for other programs to close a file. */
 const BUSY_MS = 5000;
 
-interface CommitOptions {
+export interface ReplaceOptions extends LockOptions {
+  /** Whether only one writer at a time may have the file. Its lock file stays. Defaults to true. */
+  isLocked?: boolean;
   /** The mode of a file that did not exist. Defaults to what the umask allows. */
   mode?: number;
   /** Called just before the rename. From then on, a command must not end as if it had failed. */
   onCommit?: (() => void) | undefined;
-}
-
-export interface ReplaceOptions extends LockOptions, CommitOptions {
-  /** Whether only one writer at a time may have the file. Its lock file stays. Defaults to true. */
-  isLocked?: boolean;
 }
 
 /**
@@ -71,8 +68,8 @@ async function makeOnlyFolder(
   return makeLockedFolder(hiddenBeside(old, `new-${process.getuid?.() ?? ""}`), held);
 }
 
-async function commit({ next, old }: Paths, { mode, onCommit }: CommitOptions): Promise<void> {
-  await finishFile(next, old, mode);
+async function commit({ next, old }: Paths, { mode, onCommit }: ReplaceOptions): Promise<void> {
+  await copyModeAndFlush(next, old, mode);
   onCommit?.();
   // Asynchronous, because renaming also deletes the old file, which takes 0.2 s for a gigabyte.
   await renameWhenFree(next, old);
@@ -110,7 +107,7 @@ const hiddenBeside = (file: string, ending: string) =>
   join(dirname(file), `.${basename(file)}.${ending}`);
 
 /** Gives the new file the mode and, if this process is root, the owner of the old one. Flushes it. */
-async function finishFile(
+async function copyModeAndFlush(
   path: string,
   old: string,
   mode = 0o666 & ~process.umask(),

@@ -21,7 +21,7 @@ import {
 } from "../domain/dataset.ts";
 import { toKey } from "../domain/keys.ts";
 import { isDamagedDatabase, naming } from "../files/errors.ts";
-import { type LockOptions, waitForLock } from "../files/lock.ts";
+import { waitForLock } from "../files/lock.ts";
 import { type Paths, replaceFile } from "../files/replace.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import type { ImportOptions } from "./options.ts";
@@ -31,15 +31,17 @@ import type { OldSnapshot } from "./target.ts";
 export const HIDE_ELSEWHERE =
   "import into another --to, hide the users of the last hour there, and move it here";
 
+interface IdOptions extends Pick<ImportOptions, "idMap" | "force" | "waitMs" | "onWait"> {
+  /** Whether keys are only looked up, which another command that adds keys does not prevent. */
+  readsOnly?: boolean;
+}
+
 export type Ids = Awaited<ReturnType<typeof openIds>>;
 
 /** Throws if the ids of the source belong to others than those of the old snapshot. */
-export async function openIds(
-  source: SourceIds,
-  old: OldSnapshot | undefined,
-  { idMap, force, ...opening }: MapOptions & Pick<ImportOptions, "idMap" | "force">,
-) {
-  const map = idMap === undefined ? undefined : await openIdMap(idMap, opening);
+export async function openIds(source: SourceIds, old: OldSnapshot | undefined, options: IdOptions) {
+  const { idMap, force } = options;
+  const map = idMap === undefined ? undefined : await openIdMap(idMap, options);
   const close = () => map?.[Symbol.dispose]();
   try {
     refuseOthers(source, old, map, force);
@@ -121,17 +123,12 @@ function findMismatch(
   return `${problem}; give the file that ${name} was made with, and no older copy`;
 }
 
-interface MapOptions extends LockOptions {
-  /** Whether keys are only looked up, which another command that adds keys does not prevent. */
-  readsOnly?: boolean | undefined;
-}
-
 const MAX_REMEMBERED = 100_000;
 
 /** Opens and locks the file. A missing one is an empty map, which is written when it is committed. */
 async function openIdMap(
   path: string,
-  { readsOnly = false, ...waiting }: MapOptions,
+  { readsOnly = false, waitMs, onWait }: IdOptions,
 ): Promise<IdMap> {
   const isNew = hasNoKeys(path);
   const { $client: client } = isNew ? sqlite.openTemporary() : sqlite.openWritable(path);
@@ -142,7 +139,7 @@ async function openIdMap(
       );
       if (readsOnly) client.exec("BEGIN");
       const begin = readsOnly ? "SELECT 1 FROM sqlite_schema" : "BEGIN IMMEDIATE";
-      await waitForLock(path, () => client.exec(begin), waiting);
+      await waitForLock(path, () => client.exec(begin), { waitMs, onWait });
 
       // Somebody who looks up an id can delay the commit.
       client.exec("PRAGMA busy_timeout = 10000");
@@ -167,12 +164,12 @@ function createMap(path: string, client: Sqlite, isNew: boolean) {
   let hasNewKeys = false;
 
   /** Reading also writes new keys that no longer fit into SQLite's memory. */
-  const using = <Result>(use: () => Result): Result =>
+  const namingMap = <Result>(use: () => Result): Result =>
     naming(path, hasNewKeys ? "write" : "read", use);
 
   function addKey(type: RecordType, key: string): number | undefined {
     hasNewKeys = true;
-    return using(() => tables[type].add.get(key)?.id);
+    return namingMap(() => tables[type].add.get(key)?.id);
   }
 
   /** Returns anything but a key unchanged. */
@@ -183,7 +180,7 @@ function createMap(path: string, client: Sqlite, isNew: boolean) {
     const key = toKey(value);
     if (key === undefined) return value;
 
-    const id = using(() => find.get(key)?.id) ?? addKey(type, key);
+    const id = namingMap(() => find.get(key)?.id) ?? addKey(type, key);
     // Nothing refers to users.
     if (type !== "user" && id !== undefined) {
       if (remembered.size === MAX_REMEMBERED) remembered.clear();
@@ -201,9 +198,9 @@ function createMap(path: string, client: Sqlite, isNew: boolean) {
     path,
     find(type: RecordType, value: unknown): number | undefined {
       const key = toKey(value);
-      return key === undefined ? undefined : using(() => tables[type].find.get(key)?.id);
+      return key === undefined ? undefined : namingMap(() => tables[type].find.get(key)?.id);
     },
-    findKey: ({ type, id }: RecordKey) => using(() => tables[type].findKey.get(id)?.key),
+    findKey: ({ type, id }: RecordKey) => namingMap(() => tables[type].findKey.get(id)?.key),
 
     /** Replaces the keys in a record. Other values remain, and validation rejects them. */
     translate(record: RawRecord): void {
@@ -221,7 +218,7 @@ function createMap(path: string, client: Sqlite, isNew: boolean) {
 
     /** Adds a mark for the new keys, if any. Returns the last mark. Undefined if there are no keys. */
     addMark: () =>
-      using(() => {
+      namingMap(() => {
         if (hasNewKeys) {
           const mark = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString("hex");
           client.prepare("INSERT INTO mark (mark) VALUES (?)").run(mark);
@@ -232,13 +229,13 @@ function createMap(path: string, client: Sqlite, isNew: boolean) {
 
     hasMark(mark: string): boolean {
       const query = "SELECT 1 FROM mark WHERE mark = ?";
-      return Boolean(using(() => client.prepare(query).get(mark)));
+      return Boolean(namingMap(() => client.prepare(query).get(mark)));
     },
     /** Returns which of two marks came later. Undefined unless this map has the first one. */
     findLater(mark = "", other = ""): string | undefined {
       const query = `SELECT mark FROM mark WHERE mark IN (?, ?)
         AND EXISTS (SELECT 1 FROM mark WHERE mark = ?) ORDER BY id DESC`;
-      return using(() => client.prepare<{ mark: string }>(query).get(mark, other, mark)?.mark);
+      return namingMap(() => client.prepare<{ mark: string }>(query).get(mark, other, mark)?.mark);
     },
     async commit(): Promise<void> {
       naming(path, "write", () => client.exec("COMMIT"));

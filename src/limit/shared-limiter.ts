@@ -24,8 +24,6 @@ export interface StoreOptions {
   onUp: () => void;
 }
 
-export interface SharedLimiterOptions extends LimiterOptions, StoreOptions {}
-
 interface Timing {
   /** If the store takes longer than this to decide, memory decides. */
   deadlineMs: number;
@@ -53,7 +51,7 @@ type Dated = Decision & { atMs: number };
  * because a store on a busy machine may miss the usual deadline.
  */
 export async function openSharedLimiter(
-  options: SharedLimiterOptions,
+  options: LimiterOptions & StoreOptions,
   timing: Partial<Timing> = {},
 ): Promise<Limiter> {
   const timings = { ...TIMING, ...timing };

@@ -12,7 +12,7 @@ import * as kinds from "./kinds.ts";
 import { declare, type Values } from "./setting.ts";
 
 /** The path of a snapshot, or its location on another machine, which may contain a password. */
-export const snapshotLocation = kinds.kind(
+const snapshotLocation = kinds.kind(
   "FILE",
   "a file or an https://, http:// or s3://bucket/key URL",
   (text, env) => {

@@ -33,7 +33,7 @@ export type Settings = Record<string, Setting>;
 /** Declares flags and arguments. A flag's name follows from its property, unless the row has one. */
 export function declare<Rows extends Record<string, Declaration>>(heading: string, rows: Rows) {
   const settings = Object.entries(rows).map(([key, row]) => {
-    const words = key.replace(/Ms$/, "").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    const words = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     const { name = `--${words}` } = row;
     return [key, { ...row, name, group: isFlag({ name }) ? heading : "Arguments" }];
   });

@@ -5,7 +5,7 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Limiter } from "../../src/limit/limiter.ts";
-import { openSharedLimiter, type SharedLimiterOptions } from "../../src/limit/shared-limiter.ts";
+import { openSharedLimiter } from "../../src/limit/shared-limiter.ts";
 import {
   findFreePort,
   makeCertificate,
@@ -32,7 +32,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
   const events: string[] = [];
 
   async function open(
-    options: Partial<SharedLimiterOptions> = {},
+    options: Partial<Parameters<typeof openSharedLimiter>[0]> = {},
     timing: Partial<typeof TIMING> = {},
   ) {
     const defaults = {
