@@ -79,7 +79,7 @@ export interface DriverView {
 export interface CompanyView {
   kind: "company";
   company: CompanySearchResult;
-  drivers: (Face & { role: string | null })[];
+  drivers: (Face & { company_role: string | null })[];
   /** Undefined if there are too many to count. */
   publicMembers: number | undefined;
   /** Only drivers whose ids are above this are shown. */

@@ -205,7 +205,7 @@ function renderCompany(view: CompanyView, context: PageContext): Rendered {
   const { texts, brand } = context;
   const members = describeMembers(view, context);
   const path = companyPath(company.id);
-  const cards = drivers.map((driver) => renderCard(driver, driver.role ?? "", context));
+  const cards = drivers.map((driver) => renderCard(driver, driver.company_role ?? "", context));
 
   return {
     name: company.name,

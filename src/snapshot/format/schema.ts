@@ -40,7 +40,7 @@ export const company = sqliteTable("company", {
 });
 
 /** The ids of companies in the order of results, which the name index lists by rank. */
-export const companyRank = sqliteTable("company_rank", {
+const companyRank = sqliteTable("company_rank", {
   rank: integer().primaryKey(),
   id: integer().notNull(),
 });

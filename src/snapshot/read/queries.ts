@@ -73,10 +73,7 @@ export function userQueries(db: Database) {
     },
 
     /** Lists up to `limit` ids of public users above `after`, in order. */
-    listIds: (after: number, limit: number) =>
-      statements()
-        .ids.all({ after, limit })
-        .map(({ id }) => id),
+    listIds: (after: number, limit: number) => idsOf(statements().ids.all(after, limit)),
 
     /** If several achievements have this icon, returns the one with the lowest id. */
     findAchievementByIcon: (icon: string) => statements().byIcon.get(icon) ?? undefined,
@@ -92,15 +89,10 @@ function prepareForUsers(db: Database) {
   const definitions = db.select().from(achievement).where(eq(achievement.id, id));
   const hasIcon = eq(achievement.icon, sql.placeholder("icon"));
   const icons = db.select().from(achievement).where(hasIcon).orderBy(achievement.id);
+  const ids = db.select({ id: user.id }).from(user).where(gt(user.id, after));
   return {
     profile: prepareText(db, profiles),
-    ids: db
-      .select({ id: user.id })
-      .from(user)
-      .where(gt(user.id, after))
-      .orderBy(user.id)
-      .limit(limit)
-      .prepare(),
+    ids: prepareText(db, ids.orderBy(user.id).limit(limit)),
     unlocks: prepareText(db, unlocks),
     privateUser: prepareText(db, privateUsers),
     role: prepareText(db, roles),
@@ -112,45 +104,44 @@ function prepareForUsers(db: Database) {
 export function companyQueries(db: Database) {
   const statements = lazy(() => prepareForCompanies(db));
   return {
-    find: (id: number): CompanySearchResult | undefined => statements().company.get({ id }),
+    find: (id: number): CompanySearchResult | undefined =>
+      statements().company.get(id) ?? undefined,
     /** Lists up to `limit` ids above `after` of companies that have public users, in order. */
-    listIds: (after: number, limit: number) =>
-      statements()
-        .ids.all({ after, limit })
-        .map(({ id }) => id),
+    listIds: (after: number, limit: number) => idsOf(statements().ids.all(after, limit)),
     /** Counts the public users of a company, but at most up to `limit`. */
-    countUsers: (id: number, limit: number) => statements().count.get({ id, limit })?.count ?? 0,
+    countUsers: (id: number, limit: number) => statements().count.get(id, limit)?.count ?? 0,
     /** Lists up to `limit` public users of a company whose ids are above `after`, by id. */
     listUsers: (id: number, after: number, limit: number) =>
-      statements().users.all({ id, after, limit }),
+      statements().users.all(id, after, limit),
   };
 }
 
 function prepareForCompanies(db: Database) {
   const { folded, ...fields } = getTableColumns(company);
   const { name, avatar_url, company_role } = user;
-  const users = db.select().from(user).where(eq(user.company_id, company.id));
-  const counted = db.select({ id: user.id }).from(user).where(eq(user.company_id, id));
+  const companies = db.select(fields).from(company).where(eq(company.id, id));
+
+  const employed = db.select().from(user).where(eq(user.company_id, company.id));
+  const employing = and(gt(company.id, after), exists(employed));
+  const ids = db.select({ id: company.id }).from(company).where(employing);
+
+  const isMember = eq(user.company_id, id);
+  const counted = db.select({ id: user.id }).from(user).where(isMember).limit(limit).as("counted");
+  const counts = db.select({ count: count().as("count") }).from(counted);
+  const members = db
+    .select({ id: user.id, name, avatar_url, company_role })
+    .from(user)
+    .where(and(isMember, gt(user.id, after)));
 
   return {
-    company: db.select(fields).from(company).where(eq(company.id, id)).prepare(),
-    ids: db
-      .select({ id: company.id })
-      .from(company)
-      .where(and(gt(company.id, after), exists(users)))
-      .orderBy(company.id)
-      .limit(limit)
-      .prepare(),
-    users: db
-      .select({ id: user.id, name, avatar_url, role: company_role })
-      .from(user)
-      .where(and(eq(user.company_id, id), gt(user.id, after)))
-      .orderBy(user.id)
-      .limit(limit)
-      .prepare(),
-    count: db.select({ count: count() }).from(counted.limit(limit).as("counted")).prepare(),
+    company: prepareText(db, companies),
+    ids: prepareText(db, ids.orderBy(company.id).limit(limit)),
+    count: prepareText(db, counts),
+    users: prepareText(db, members.orderBy(user.id).limit(limit)),
   };
 }
+
+const idsOf = (rows: { id: number }[]) => rows.map(({ id }) => id);
 
 /** A JSON array of ids in the order of results: twice as fast as reading one record at a time. */
 const found = sql`json_each(${sql.placeholder("ids")}) AS found`;
@@ -160,16 +151,15 @@ const place = sql`found.key`;
 export function searchQueries(db: Database) {
   const companyNames = lazy(() => new NameSearch(db.$client, "company"));
   const userNames = lazy(() => new NameSearch(db.$client, "user"));
-  const companies = lazy(() => prepareCompanies(db));
-  const users = lazy(() => prepareUsers(db));
+  const statements = lazy(() => prepareForSearch(db));
   return {
     /** Pass this and `listUsers` to `search` of `reload.ts`. */
     *listCompanies(query: string): Generator<void, CompanySearchResult[]> {
-      return companies().all(JSON.stringify(yield* companyNames().find(query)));
+      return statements().companies.all(JSON.stringify(yield* companyNames().find(query)));
     },
     /** Times are in Unix seconds, because formatting them would delay the API, which has none. */
     *listUsers(query: string) {
-      return users().all(JSON.stringify(yield* userNames().find(query)));
+      return statements().users.all(JSON.stringify(yield* userNames().find(query)));
     },
     /** Returns up to three users and companies in all whose names a query misses by a slip or two. */
     listSimilar(query: string) {
@@ -178,11 +168,11 @@ export function searchQueries(db: Database) {
       const nearest = [...ofUsers, ...ofCompanies]
         .sort((a, b) => a.slips - b.slips)
         .slice(0, MAX_SIMILAR);
-      const idsOf = (names: typeof nearest) =>
-        JSON.stringify(names.filter((name) => nearest.includes(name)).map(({ id }) => id));
+      const textOf = (names: typeof nearest) =>
+        JSON.stringify(idsOf(names.filter((name) => nearest.includes(name))));
       return {
-        drivers: users().all(idsOf(ofUsers)),
-        companies: companies().all(idsOf(ofCompanies)),
+        drivers: statements().users.all(textOf(ofUsers)),
+        companies: statements().companies.all(textOf(ofCompanies)),
       };
     },
     /** Whether a user has a name in another script, which is also found in Latin letters. */
@@ -190,24 +180,20 @@ export function searchQueries(db: Database) {
   };
 }
 
-function prepareCompanies(db: Database) {
-  const companies = db
-    .select({ id: company.id, name: company.name, member_count: company.member_count })
-    .from(found)
-    .crossJoin(company)
-    .where(eq(company.id, foundId))
-    .orderBy(place);
-  return prepareText(db, companies);
-}
+function prepareForSearch(db: Database) {
+  const { folded, ...fields } = getTableColumns(company);
+  const companies = db.select(fields).from(found).crossJoin(company).where(eq(company.id, foundId));
 
-function prepareUsers(db: Database) {
   const { id, name, avatar_url, company_name, created_at } = user;
   const companyName = sql<string | null>`${company_name}`.as("company");
   const users = db
     .select({ id, name, avatar_url, company: companyName, created_at })
     .from(found)
     .crossJoin(user)
-    .where(eq(id, foundId))
-    .orderBy(place);
-  return prepareText(db, users);
+    .where(eq(id, foundId));
+
+  return {
+    companies: prepareText(db, companies.orderBy(place)),
+    users: prepareText(db, users.orderBy(place)),
+  };
 }
