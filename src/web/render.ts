@@ -201,7 +201,7 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
 }
 
 function renderCompany(view: CompanyView, context: PageContext): Rendered {
-  const { company, drivers, after, next } = view;
+  const { company, drivers, publicMembers, after, next } = view;
   const { texts, brand } = context;
   const members = describeMembers(view, context);
   const path = companyPath(company.id);
@@ -214,7 +214,7 @@ function renderCompany(view: CompanyView, context: PageContext): Rendered {
     main: html`<header class="sign"><div>${renderHeading(company.name)}<p>${members}</p></div></header>
     ${renderOwnPage(brand.companyLink, company.id, context)}
     <h2>${texts.drivers}</h2>
-    ${cards.length === 0 && html`<p>${texts.nobodyThere}</p>`}
+    ${publicMembers === 0 && html`<p>${texts.nobodyThere}</p>`}
     <ul class="cards">${cards}</ul>
     ${next && renderButton(linkTo(`${path}?after=${next}`, context), texts.more)}`,
   };

@@ -137,6 +137,14 @@ test.each([false, true])("--featured all shows everybody, in pages (kiosk: %p)",
   else expect(second).toContain('<link rel="canonical" href="http://roadbook.test/?after=48">');
 });
 
+test("without --featured all, the start page has one address", async () => {
+  for (const featured of [undefined, [42]]) {
+    const page = await load("/?after=41", { featured });
+    expect(page).toContain('<link rel="canonical" href="http://roadbook.test/">');
+    expect(page).toContain('href="/drivers/42"');
+  }
+});
+
 test("drivers are notable if they have achievements, or if the operator has chosen them", async () => {
   const dataset = [user(1, "Anna"), user(2, "Bo")];
   expect(await load("/")).toContain("<h2>Notable drivers</h2>");
@@ -309,7 +317,7 @@ test("on a kiosk, a company page that was refused links back to the results, too
   await target.close();
 });
 
-test("a company's page shows 24 public drivers by id, and and each of its pages may be cached", async () => {
+test("a company's page shows 24 public drivers by id, and each of its pages may be cached", async () => {
   const company = { id: 3, role: "Member" };
   const dataset = [
     { type: "company", id: 3, name: "Nord", member_count: 70 },
@@ -336,6 +344,9 @@ test("a company's page shows 24 public drivers by id, and and each of its pages 
     found.push(...[...body.matchAll(/href="\/drivers\/(\d+)"/g)].map(([, id = ""]) => id));
   }
   expect(found).toEqual(Array.from({ length: 30 }, (_, at) => String(2 * at + 1)));
+  // No page follows the last one, but somebody may have kept the address.
+  expect((await get("/companies/3?after=59")).body).not.toContain("Nobody there");
+  expect((await get("/companies/3")).body).toContain("<span>Member</span>");
   expect((await get("/companies/4?after=x")).body).toContain("Nobody there has a public profile");
   expect((await get("/companies/03")).facts).toEqual([404, "no-store"]);
   expect((await get("/companies/5", "*/*")).body).toContain('"code":"route_not_found"');

@@ -22,18 +22,18 @@ export function readStart(
   after: number,
 ): StartView {
   const { search, users, meta } = snapshot;
+  // Only for a kiosk, because it reads many names.
+  const needsScriptHint = kiosk && search.hasOtherScripts();
+  if (featured !== "all") {
+    const drivers = findUsers(snapshot, featured ?? meta.featured);
+    return { kind: "start", drivers, needsScriptHint, after: 0, next: undefined };
+  }
+
   // One more shows whether there is another page.
-  const ids = featured === "all" ? users.listIds(after, DRIVERS_PER_PAGE + 1) : [];
-  const shown = featured === "all" ? ids.slice(0, DRIVERS_PER_PAGE) : (featured ?? meta.featured);
-  const drivers = findUsers(snapshot, shown);
-  return {
-    kind: "start",
-    drivers,
-    // Only for a kiosk, because it reads many names.
-    needsScriptHint: kiosk && search.hasOtherScripts(),
-    after,
-    next: ids.length > drivers.length ? drivers.at(-1)?.id : undefined,
-  };
+  const ids = users.listIds(after, DRIVERS_PER_PAGE + 1);
+  const drivers = findUsers(snapshot, ids.slice(0, DRIVERS_PER_PAGE));
+  const next = ids.length > drivers.length ? drivers.at(-1)?.id : undefined;
+  return { kind: "start", drivers, needsScriptHint, after, next };
 }
 
 /** Leaves out users who have become private. */
