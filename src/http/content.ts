@@ -6,14 +6,11 @@ type Coding = "gzip" | "identity";
 type Body = string | Uint8Array<ArrayBuffer>;
 
 /**
- * With `--cache-max-age`, any cache may reuse `public`, and only the client's own `private`. That of
+ * How caches may store a response. With `--cache-max-age`, any cache may reuse `public`, and only the client's own `private`. That of
  * the client may always reuse `search` for a minute, because loading it again, as with Back, would
- * count as another search.
+ * count as another search. Nobody may store `none`.
  */
-type CachePolicy = "public" | "private" | "search" | "immutable";
-
-/** How caches may store a response. `none` is what nobody may store. */
-export type Storage = CachePolicy | "none";
+export type Cache = "public" | "private" | "search" | "immutable" | "none";
 
 /** Compression would save little of a shorter body. */
 const MIN_COMPRESSED_BYTES = 1024;
@@ -23,7 +20,7 @@ const MAX_COMPRESSED_LENGTH = 500_000;
 
 interface ContentOptions {
   status?: number;
-  cache?: CachePolicy | undefined;
+  cache?: Cache | undefined;
   headers?: Record<string, string>;
   /** The header `Retry-After`. */
   retryAfterSeconds?: number | undefined;
@@ -39,8 +36,8 @@ export class Content {
   readonly type: string;
   readonly body: Body | null;
   readonly options: ContentOptions;
-  /** How caches may store the content. An error, or a response without a body, may not be stored. */
-  readonly storage: Storage;
+  /** As in the options, but nobody may store an error, or a response without a body. */
+  readonly cache: Cache;
   #hash: string | undefined;
   #encoded: Partial<Record<Coding, Blob>> | undefined;
 
@@ -49,12 +46,12 @@ export class Content {
     this.body = body;
     this.options = options;
     const { status = 200, cache = "none" } = options;
-    this.storage = status < 400 && body !== null ? cache : "none";
+    this.cache = status < 400 && body !== null ? cache : "none";
   }
 
   /** Encodes the body as the client prefers. Returns null instead if the client has it already. */
   encodeFor(headers: Headers, mayCompress: boolean) {
-    if (this.storage === "none") return { coding: "identity", body: this.#encode("identity") };
+    if (this.cache === "none") return { coding: "identity", body: this.#encode("identity") };
 
     const coding: Coding = mayCompress && this.#prefersGzip(headers) ? "gzip" : "identity";
     this.#hash ??= hash("SHA1", this.body ?? "", "base64url");
@@ -107,9 +104,9 @@ function isNoneMatch(header: string | null, etag: string): boolean {
 }
 
 /** By default, caches revalidate every time, so that a newly private profile disappears at once. */
-export function cacheControlOf(storage: Storage, maxAgeSeconds: number): string {
-  if (storage === "none") return "no-store";
-  if (storage === "search") return "private, max-age=60";
-  if (storage === "immutable") return "public, max-age=31536000, immutable";
-  return maxAgeSeconds > 0 ? `${storage}, max-age=${maxAgeSeconds}` : "no-cache";
+export function cacheControlOf(cache: Cache, maxAgeSeconds: number): string {
+  if (cache === "none") return "no-store";
+  if (cache === "search") return "private, max-age=60";
+  if (cache === "immutable") return "public, max-age=31536000, immutable";
+  return maxAgeSeconds > 0 ? `${cache}, max-age=${maxAgeSeconds}` : "no-cache";
 }

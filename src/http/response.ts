@@ -5,7 +5,7 @@
 import { ElysiaCustomStatusResponse } from "elysia";
 import { apiVersion } from "../domain/version.ts";
 import type { AppOptions } from "./app-options.ts";
-import { Content, cacheControlOf, JSON_TYPE, type Storage } from "./content.ts";
+import { type Cache, Content, cacheControlOf, JSON_TYPE } from "./content.ts";
 import { type Endpoint, endpointOf } from "./endpoints.ts";
 import { allowHeaders, DroppedConnection, type ErrorBody, fail } from "./errors.ts";
 import { limitHeaders, limitHeadersOf } from "./rate-limit.ts";
@@ -31,7 +31,7 @@ interface Handled {
 
 export function createRespond(options: AppOptions, contexts: RequestContexts) {
   const { onResponse, onBug, basePath, limiter } = options;
-  const prepared: Record<Storage, Headers> = {
+  const prepared: Record<Cache, Headers> = {
     public: headersOf("public", options),
     private: headersOf("private", options),
     search: headersOf("search", options),
@@ -67,12 +67,12 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
     // A proxy may pass on a forged host, which must not be in links that others get.
     const mayBeForged =
       context.isTrusted && options.publicUrl === undefined && sent.has("x-forwarded-host");
-    const storage = content.storage === "public" && mayBeForged ? "private" : content.storage;
+    const cache = content.cache === "public" && mayBeForged ? "private" : content.cache;
     const { coding, body, etag, isKnown } = content.encodeFor(sent, options.compress);
 
     const response = new Response(isHead ? null : body, {
       status: isKnown ? 304 : status,
-      headers: prepared[storage],
+      headers: prepared[cache],
     });
     const { headers } = response;
     if (etag !== undefined) headers.set("etag", etag);
@@ -118,11 +118,11 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
   return respond;
 }
 
-/** The headers that all responses with the same storage have. */
-function headersOf(storage: Storage, { cacheMaxAgeSeconds, isHttpsOnly }: AppOptions): Headers {
-  const cacheControl = cacheControlOf(storage, cacheMaxAgeSeconds);
+/** The headers of all responses that may be stored in the same way. */
+function headersOf(cache: Cache, { cacheMaxAgeSeconds, isHttpsOnly }: AppOptions): Headers {
+  const cacheControl = cacheControlOf(cache, cacheMaxAgeSeconds);
   const headers = new Headers({ ...commonHeaders, "cache-control": cacheControl });
-  if (storage !== "none") headers.set("vary", "accept-encoding");
+  if (cache !== "none") headers.set("vary", "accept-encoding");
   if (isHttpsOnly) headers.set("strict-transport-security", "max-age=31536000");
   return headers;
 }
