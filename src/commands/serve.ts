@@ -123,8 +123,6 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
     cert && key
       ? (await import("../server/certificate.ts")).openCertificate({ cert, key }, log)
       : undefined;
-  const metrics =
-    adminPort === undefined ? undefined : (await import("../server/metrics.ts")).createMetrics();
 
   using remote = typeof snapshot === "object" ? await openRemote(snapshot, values, log) : undefined;
   const imported = data === undefined ? undefined : await openImported(data, log);
@@ -139,6 +137,7 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
     // Nobody shares a budget if nothing is counted.
     onSharedBudget: limiter && ((header: string) => warnAboutSharedBudget(header, log)),
     onBug: (error: unknown, requestId: string) => log.error({ err: error, requestId }, "bug"),
+    // No request comes before the listener is open, and then there are metrics.
     onResponse(facts: ResponseFacts) {
       metrics?.countResponse(facts);
       if (values.accessLog) logRequest(log, facts);
@@ -147,8 +146,11 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
   await using roadbook = await openRoadbook(options, { snapshot: file, remote: source, limiter });
   // What killed servers have left there.
   if (values.cacheDir !== undefined) void removeLeftovers(values.cacheDir);
-  metrics?.addGauges({ roadbook, remote, certificate });
 
+  const metrics =
+    adminPort === undefined
+      ? undefined
+      : (await import("../server/metrics.ts")).createMetrics({ roadbook, remote, certificate });
   const journal = metrics && faults && createJournal();
   let isStopping = false;
   const isReady = () => !isStopping;

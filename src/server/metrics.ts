@@ -34,8 +34,12 @@ const MEANINGLESS = /^(?:nodejs_(?:heap_space|active|version)|process_(?:heap|vi
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Metrics are global to the process, so this is called once. */
-export function createMetrics() {
+export function createMetrics({ roadbook, remote, certificate }: Gauged) {
   addDefaultMetrics();
+  addRoadbookGauges(roadbook);
+  if (remote) addRemoteGauges(remote);
+  if (certificate) addCertificateGauge(certificate);
+
   /** Durations that the histogram does not have yet. */
   const pending: { labels: { route: string; status: number }; seconds: number }[] = [];
   const durations = new Histogram({
@@ -66,16 +70,6 @@ export function createMetrics() {
   return {
     contentType: register.contentType,
     render: () => register.metrics(),
-    /** Called once, later, because counting starts before there is a roadbook. */
-    addGauges({ roadbook, remote, certificate }: Gauged): void {
-      addRoadbookGauges(roadbook);
-      if (certificate) {
-        addGauge("tls_certificate_expiry_timestamp_seconds", "When it expires", () => {
-          return certificate.expiry().getTime() / 1000;
-        });
-      }
-      if (remote) addRemoteGauges(remote);
-    },
     countResponse({ route = "unknown", status, durationMs, search }: ResponseFacts): void {
       if (search) decisions.inc({ decision: search });
       pending.push({ labels: { route, status }, seconds: durationMs / 1000 });
@@ -121,6 +115,12 @@ function addRemoteGauges(remote: NonNullable<Gauged["remote"]>): void {
   addGauge("snapshot_source_last_success_timestamp_seconds", "Last successful fetch", () =>
     unixSecondsOf(remote.status().last_success),
   );
+}
+
+function addCertificateGauge(certificate: NonNullable<Gauged["certificate"]>): void {
+  addGauge("tls_certificate_expiry_timestamp_seconds", "When it expires", () => {
+    return certificate.expiry().getTime() / 1000;
+  });
 }
 
 function addGauge(name: string, help: string, read: () => number | boolean, labels = {}): void {

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createRoadbook, type Roadbook } from "../../src/roadbook.ts";
 import { createAdminFetch } from "../../src/server/admin.ts";
-import { createMetrics } from "../../src/server/metrics.ts";
+import { createMetrics, type Metrics } from "../../src/server/metrics.ts";
 import { community } from "../datasets.ts";
 import { root } from "../support.ts";
 
 let roadbook: Roadbook;
-const metrics = createMetrics();
+let metrics: Metrics;
 let admin: (path: string, init?: RequestInit) => Promise<Response>;
 beforeAll(async () => {
   roadbook = await createRoadbook({
@@ -19,7 +19,7 @@ beforeAll(async () => {
     faults: [],
     onResponse: (facts) => metrics.countResponse(facts),
   });
-  metrics.addGauges({
+  metrics = createMetrics({
     roadbook: {
       meta: () => roadbook.meta(),
       limiterStatus: () => roadbook.limiterStatus(),
