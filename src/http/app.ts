@@ -1,7 +1,7 @@
 /**
  * Builds the Elysia app. A request such as `GET /api/users/public/42` passes from top to bottom:
  *
- * - `refuse` ends it if the Roadbook is closed, or has an unknown path;
+ * - `refuse` ends it if the Roadbook is closed, or if its path has an encoded slash;
  * - a search may be counted and refused;
  * - the route validates its input, reads the snapshot, and returns an object, a `Content` or an error;
  * - a fault may be injected instead;

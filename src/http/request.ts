@@ -16,7 +16,7 @@ export type FetchHandler = (request: Request, from?: unknown) => Response | Prom
 export interface RequestHandler {
   fetch: FetchHandler;
   /** Responds that too many requests of this client are waiting. */
-  refuse: FetchHandler;
+  respondBusy: FetchHandler;
   clientOf(request: Request, from: unknown): Client;
   /** Matches the URLs of the API. */
   apiUrl: RegExp;
@@ -48,7 +48,7 @@ export function createRequestHandler({ app, contexts, respond, basePath }: Route
       }
       return app.fetch(start(request, from));
     },
-    refuse: (request, from) => respond({ request: start(request, from), responseValue: busy }),
+    respondBusy: (request, from) => respond({ request: start(request, from), responseValue: busy }),
     clientOf: (request, from) => contexts.clientOf({ request, peer: peerOf(request, from) }),
     apiUrl: apiUrlPattern(basePath),
     isDropped: (request) => contexts.of(request).isDropped,
@@ -199,7 +199,7 @@ export function createContexts(options: AppOptions) {
   };
 }
 
-/** Requests whose peer is a function that finds no address all count as one client. */
+/** Returns undefined also if a function finds no address, or throws. */
 function addressOf(peer: Peer): string | undefined {
   try {
     const address: unknown = typeof peer === "function" ? peer() : peer;

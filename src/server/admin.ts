@@ -158,7 +158,7 @@ export function createJournal() {
           return response;
         };
       };
-      return { ...handler, fetch: keep(handler.fetch), refuse: keep(handler.refuse) };
+      return { ...handler, fetch: keep(handler.fetch), respondBusy: keep(handler.respondBusy) };
     },
     /** The oldest first. */
     list: (): readonly JournalEntry[] => entries,

@@ -15,7 +15,7 @@ const WAITING_BUDGET_MS = BUDGET_MS / 2;
 /** Further requests of the same client are refused. */
 const MAX_WAITING = 200;
 
-type TurnHandler = Pick<RequestHandler, "fetch" | "refuse" | "clientOf" | "apiUrl">;
+type TurnHandler = Pick<RequestHandler, "fetch" | "respondBusy" | "clientOf" | "apiUrl">;
 
 interface Waiting extends Pick<Client, "key" | "network"> {
   request: Request;
@@ -47,7 +47,7 @@ export function takeTurns(handler: TurnHandler): FetchHandler {
 
     const { key, network } = handler.clientOf(request, from);
     const isRefused = countOf(key) >= MAX_WAITING;
-    const respond = () => (isRefused ? handler.refuse : handler.fetch)(request, from);
+    const respond = () => (isRefused ? handler.respondBusy : handler.fetch)(request, from);
     const { promise, ...settle } = Promise.withResolvers<Response>();
     // Refusals wait in a line of their own, as if they were for another client.
     const waiting = {

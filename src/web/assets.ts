@@ -71,7 +71,7 @@ function readAsset(name: AssetName): Promise<Bytes> {
   return asset();
 }
 
-/** Served by the script's plugin for Fastify. @scalar/api-reference would install 270 MB more. */
+/** Scalar's plugin for Fastify serves the script. @scalar/api-reference would install 270 MB more. */
 async function packDocsScript(): Promise<Bytes> {
   const { fastify } = await import("fastify");
   const { default: reference } = await import("@scalar/fastify-api-reference");

@@ -66,7 +66,7 @@ export function textColourOn(accent: string): string {
 }
 
 /** The colour of rules and cards in a mode: the accent if it is visible there, or else a shade. */
-export function shadeAccent(accent: string, mode: Mode): string {
+function shadeAccent(accent: string, mode: Mode): string {
   if (contrastOf(accent, PAPER[mode]) >= MIN_CONTRAST[mode]) return accent;
 
   const { r, g, b } = colord(accent).toRgb();
@@ -139,8 +139,8 @@ export function parseLogo(bytes: Uint8Array): Logo {
   return logoOf(bytes, "svg", "image/svg+xml");
 }
 
-function logoOf(bytes: Uint8Array, kind: string, type: string): Logo {
-  const file = versioned("logo", bytes, kind);
+function logoOf(bytes: Uint8Array, ending: string, type: string): Logo {
+  const file = versioned("logo", bytes, ending);
   // Copies the bytes, because the caller might change them after clients have cached the file.
   return { file, type, bytes: bytes.slice() };
 }

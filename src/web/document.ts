@@ -1,13 +1,13 @@
 /** Renders the complete HTML document around a view: head, search form and footer. */
 import { type Language, languages, type Texts } from "../domain/languages.ts";
 import { MAX_NAME } from "../domain/model.ts";
-import { type Formats, formatsIn } from "./formats.ts";
+import { formatsIn } from "./formats.ts";
 import { Html, html } from "./html.ts";
 import { DOCS_PATH, FAVICON_PATH, type View } from "./page.ts";
-import type { PageContext } from "./parts.ts";
+import type { PageContext, PageOptions } from "./parts.ts";
 import { type Rendered, renderView } from "./render.ts";
 
-interface DocumentOptions extends Omit<PageContext, "texts" | keyof Formats> {
+interface DocumentOptions extends PageOptions {
   view: View;
   language: Language;
   /** The language, perhaps with the visitor's region. */
@@ -103,15 +103,15 @@ function renderSearch({ view, brand, basePath, texts }: DocumentContext): Html {
 }
 
 function renderKeys(context: DocumentContext): Html {
-  const { view, language, brand, basePath, search, texts } = context;
+  const { view, language, brand, basePath, lastQuery, texts } = context;
   const rowOf = (keys = "") =>
     [...keys].map(
       (key) => html`<button type="button" value="${key}">${key.toUpperCase()}</button>`,
     );
   const [top, home, bottom] = texts.keys.split(" ").map(rowOf);
   const start = `${basePath}/`;
-  const leadsBack = search !== "" && queryOf(view) === undefined;
-  const results = `${start}?${new URLSearchParams({ q: search })}`;
+  const leadsBack = lastQuery !== "" && queryOf(view) === undefined;
+  const results = `${start}?${new URLSearchParams({ q: lastQuery })}`;
   const buttons = Object.entries(languages).map(
     ([code, { languageName }]) =>
       html`<button type="button" lang="${code}" aria-pressed="${String(code === language)}">${languageName}</button>`,

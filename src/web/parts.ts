@@ -9,15 +9,19 @@ import { Html, html } from "./html.ts";
 import { driverPath, type Face } from "./page.ts";
 import { fill } from "./texts.ts";
 
-export interface PageContext extends Formats {
-  texts: Texts;
+/** The same for all pages of a request, whatever their view. */
+export interface PageOptions {
   brand: Brand;
   baseUrl: string;
   /** In front of the path of every link. Without a trailing slash; empty for the root. */
   basePath: string;
   meta: Pick<Meta, "counts">;
-  /** On a kiosk, the query of the search that led to this page. */
-  search: string;
+  /** On a kiosk, the query of the search that led to this page; empty if none did. */
+  lastQuery: string;
+}
+
+export interface PageContext extends PageOptions, Formats {
+  texts: Texts;
 }
 
 export function renderCard(user: Face, detail: string, context: PageContext): Html {
@@ -34,10 +38,10 @@ export function renderRow(path: string, name: string, detail: string, context: P
  * The target of a link to a driver or company. Browsers have a button that leads back to the results.
  * A kiosk's page has a link for that, so its targets keep the search.
  */
-export function linkTo(path: string, { basePath, search }: PageContext): string {
+export function linkTo(path: string, { basePath, lastQuery }: PageContext): string {
   const url = basePath + path;
-  if (!search) return url;
-  return `${url}${path.includes("?") ? "&" : "?"}${new URLSearchParams({ q: search })}`;
+  if (!lastQuery) return url;
+  return `${url}${path.includes("?") ? "&" : "?"}${new URLSearchParams({ q: lastQuery })}`;
 }
 
 /** Describes each driver by the company, or else the year of joining; those who look alike by both. */
@@ -81,11 +85,11 @@ export function pictureOf({ id, avatar_url }: Face, baseUrl: string): string | u
 
 /** Until the picture at `url` has loaded, the drawing is visible, because `alt` is empty. */
 export function renderPicture(
-  kind: "avatar" | "badge",
+  className: "avatar" | "badge",
   drawing: string,
   url: string | undefined,
 ): Html {
-  return html`<span class="${kind}" aria-hidden="true">${new Html(drawing)}${
+  return html`<span class="${className}" aria-hidden="true">${new Html(drawing)}${
     url && html`<img src="${url}" alt="" decoding="async">`
   }</span>`;
 }

@@ -17,7 +17,7 @@ interface Sent {
  */
 function open({ path = "/", handle = (_: string): unknown => undefined }) {
   const handled: string[] = [];
-  const refuse = () => new Response("refused");
+  const respondBusy = () => new Response("refused");
   const fetch = async (request: Request) => {
     const name = new URL(request.url).pathname.split("/").at(-1) ?? "";
     handled.push(name);
@@ -28,7 +28,7 @@ function open({ path = "/", handle = (_: string): unknown => undefined }) {
     const key = String(from);
     return { key, network: key.slice(0, 1), isLimited: true };
   };
-  const respond = takeTurns({ fetch, refuse, clientOf, apiUrl });
+  const respond = takeTurns({ fetch, respondBusy, clientOf, apiUrl });
   const send = async (client: string, name: string, { origin, signal }: Sent = {}) => {
     const url = `${origin ?? "http://roadbook.test"}${path}${name}`;
     return (await respond(new Request(url, { signal: signal ?? null }), client)).text();

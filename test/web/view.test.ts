@@ -46,7 +46,7 @@ function render(view: View, brand: Partial<Brand> = {}): string {
     stylePath: "/assets/page.css",
     logoPath: undefined,
     rescue: "",
-    search: "",
+    lastQuery: "",
     meta: {
       counts: { roles: 0, achievements: 1, companies: 1, users: 1, public_users: 1 },
     },

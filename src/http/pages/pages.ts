@@ -110,7 +110,7 @@ function createRenderer(pages: Pages, { basePath, baseUrl }: Service) {
       meta: snapshot.meta,
       basePath,
       baseUrl: baseUrl(request),
-      search: kiosk ? queryOf(request) : "",
+      lastQuery: kiosk ? queryOf(request) : "",
       rescue: pages.assets.rescue,
       ...assets.paths,
     });
