@@ -18,9 +18,11 @@ const RETRY_AFTER_MS = 1000;
 /** Looks like the page of a proxy, sent as JSON. */
 const GARBAGE = "<html><h1>502 Bad Gateway</h1></html>";
 
-interface InjectorOptions extends Pick<AppOptions, "unixClock" | "closed"> {
+interface InjectorOptions {
   /** The limit that the headers of an injected 429 show. */
   policy: LimitPolicy;
+  unixClock: AppOptions["unixClock"];
+  closed: AbortSignal;
 }
 
 /** Holds faults that can be replaced. Each has its own random sequence and count. */
@@ -28,7 +30,7 @@ export function createInjector({ policy, unixClock, closed }: InjectorOptions) {
   let drawn: { fault: Fault; random: Random; left: number }[] = [];
 
   /** Looks like the limit's own 429, also to a client whose searches are not counted. */
-  function refuse(): Content {
+  function makeLimited(): Content {
     const state = { remaining: 0, resetMs: RETRY_AFTER_MS };
     return new Content(JSON_TYPE, JSON.stringify(failLimited(state).response), {
       status: errors.rate_limited.status,
@@ -40,7 +42,7 @@ export function createInjector({ policy, unixClock, closed }: InjectorOptions) {
   function failWith(endpoint: Endpoint, status: number) {
     if (status === 503) return busy;
     const code = codeFor(endpoint, status) ?? "internal_error";
-    return code === "rate_limited" ? refuse() : respondWith(status, fail(code).response);
+    return code === "rate_limited" ? makeLimited() : respondWith(status, fail(code).response);
   }
 
   const inject: Hook = async ({ request, route, params, responseValue }) => {
