@@ -35,7 +35,7 @@ export const applyCommand = command({
     const applying = applyChanges(changes, to, { ...options, ...writing.hooks });
     const applied = await applying.catch(writing.fail);
     const summary = `applied ${changes}: ${to} now has ${describeWritten(applied)}`;
-    await writing.finish([summary, ...listDetails(applied)], toOutcome(applied));
+    await writing.reportAndConfirm([summary, ...listDetails(applied)], toOutcome(applied));
   },
 });
 
@@ -71,7 +71,7 @@ export const hideCommand = command({
     const idsOf = (wasPublic: boolean) =>
       found.filter((user) => user.wasPublic === wasPublic).map(({ given }) => given);
     const hidden = { made_private: idsOf(true), already_private: idsOf(false) };
-    await writing.finish(lines, { sha256, ...hidden, counts });
+    await writing.reportAndConfirm(lines, { sha256, ...hidden, counts });
   },
 });
 

@@ -93,7 +93,7 @@ export const importCommand = command({
     if (skipped.count > 0 && !options.json) progress.print(skipped.format());
 
     const lines = [describeImport(imported, to, options.dryRun), ...listDetails(imported)];
-    await writing.finish(lines, { dry_run: options.dryRun, ...toOutcome(imported) });
+    await writing.reportAndConfirm(lines, { dry_run: options.dryRun, ...toOutcome(imported) });
     if (to !== undefined && !options.dryRun && !options.json) suggestNext(["--snapshot", to]);
   },
 });

@@ -70,7 +70,7 @@ export function startWriting(
     },
 
     /** Says what was done, and waits for the server. With --json, a failure to wait is all it says. */
-    async finish(lines: readonly string[], outcome: object): Promise<void> {
+    async reportAndConfirm(lines: readonly string[], outcome: object): Promise<void> {
       progress[Symbol.dispose]();
       if (!json) writeSummary(`${lines.join("\n")}\n`);
       if (confirm && to !== undefined) await confirmServed(to, confirm, waitMs);

@@ -9,6 +9,7 @@ import type {
   ChangeLine,
   FoundError,
   Position,
+  RecordKey,
   RecordReader,
   RecordType,
 } from "../domain/dataset.ts";
@@ -16,7 +17,7 @@ import { validateChange } from "../domain/validate-record.ts";
 import { NameChanges } from "../search/name-index.ts";
 import { parseHeader } from "../snapshot/format/layout.ts";
 import { readMeta, type Summary, summarizeChanges, writeMeta } from "../snapshot/format/meta.ts";
-import { finishBytes, finishCopy } from "../snapshot/format/seal.ts";
+import { sealCopy, sealInMemory } from "../snapshot/format/seal.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { guard, type WriteReport } from "./guard.ts";
 import { type Ids, openIds } from "./ids.ts";
@@ -25,7 +26,7 @@ import type { ApplyOptions } from "./options.ts";
 import { type ReportError, readDataset } from "./read-dataset.ts";
 import { dateTakedowns, hasTakedowns } from "./takedowns.ts";
 import { beginWriting, changeCopy, type OldSnapshot } from "./target.ts";
-import { createRows, type Deletion, duplicateId, nameCompanies } from "./write-rows.ts";
+import { createRows, duplicateId, missingOf, nameCompanies, type Reference } from "./write-rows.ts";
 
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
@@ -49,7 +50,7 @@ export function applyChanges(
     const allowed = { ...options, allowReveal: true, allowRenames: true };
     const differences = guard(db, old, contents, allowed, changed);
 
-    const sha256 = await finishCopy(db, next);
+    const sha256 = await sealCopy(db, next);
     await ids.commit();
     const { counts, unlocked } = contents;
     const { notFound } = handler;
@@ -69,7 +70,7 @@ export async function changeSnapshot(
   await using reader = await openLines(changes, {});
   using ids = await openIds(reader.ids, old, {});
   await applyTo(db, reader, ids, old, Date.now(), {});
-  return finishBytes(db);
+  return sealInMemory(db);
 }
 
 /** Applies changes to a copy of the old snapshot, up to its metadata. */
@@ -88,13 +89,19 @@ async function applyTo(
   return { read, handler, contents };
 }
 
+/** A record that a line changes or deletes, and where that line is. */
+interface Change extends RecordKey {
+  at: Position;
+}
+
 /** Makes the changes of a change file to the rows of a database. */
 function createChangeHandler(db: Database, ids: Ids, builtAtMs: number) {
   const rows = createRows(db, ids);
   const names = new NameChanges(db.$client);
-  /** The changed records and the positions of their changes, by type and id. */
-  const changes = new Map<string, Deletion>();
-  const deletions: Deletion[] = [];
+  /** By type and id. */
+  const changes = new Map<string, Change>();
+  /** Those that delete a record to which users may still refer. */
+  const deletions: Change[] = [];
   /** The records that the file deletes and that do not exist. */
   const notFound: WriteReport["notFound"] = [];
 
@@ -123,8 +130,9 @@ function createChangeHandler(db: Database, ids: Ids, builtAtMs: number) {
     return [];
   }
 
-  function finish(report: ReportError): void {
-    rows.finish(report, deletions);
+  function complete(report: ReportError): void {
+    rows.complete(report);
+    if (deletions.length > 0) judgeDeletions(db, deletions, ids, report);
     const companies = JSON.stringify(changed("company"));
     nameCompanies(db, sql`company_id IN (SELECT value FROM json_each(${companies}))`);
   }
@@ -141,5 +149,29 @@ function createChangeHandler(db: Database, ids: Ids, builtAtMs: number) {
     });
   }
 
-  return { validate: validateChange, add, finish, changed, notFound, summarize };
+  return { validate: validateChange, add, complete, changed, notFound, summarize };
+}
+
+/** Reads all users, because any of them may refer to a record that has been deleted. */
+function judgeDeletions(
+  { $client }: Database,
+  deletions: readonly Change[],
+  ids: Ids,
+  report: ReportError,
+): void {
+  // If role 5 in the example of missingOf is missing because line 2 deletes it, this selects
+  // (role, 5, 9, 2). MATERIALIZED and CROSS have SQLite look each reference up in an index of the
+  // deletions.
+  const referenced = $client.prepare<Omit<Reference, "field">>(
+    `WITH deletion AS MATERIALIZED (SELECT
+        value ->> 'type' AS type, value ->> 'id' AS id, value ->> 'at' AS at
+        FROM json_each(?))
+      SELECT type, id, user, at FROM (${missingOf("user")}) CROSS JOIN deletion USING (type, id)
+      ORDER BY at, user`,
+  );
+  for (const { user, at, ...found } of referenced.iterate(JSON.stringify(deletions))) {
+    const kind = "is still referenced";
+    const reason = `${found.type} ${ids.inSource(found)} ${kind}`;
+    report({ field: "id", reason, kind, at, type: "user", id: user, missing: found });
+  }
 }

@@ -31,7 +31,7 @@ interface OddText {
 
 /** Times after `nowMs` are odd, unless that is so only in some time zones. */
 export async function createCleaner(nowMs: number, { avatarBase, decodeHtml }: ImportOptions) {
-  // Takes milliseconds to load, and `hide` cleans no record.
+  // Loaded here, because it takes milliseconds. The command `hide` loads this file, too, for nothing.
   const { decodeHTMLStrict } = await import("entities/decode");
   const odd = {
     /** Names with invisible characters or extra white space, which are removed. */

@@ -33,7 +33,7 @@ import { isSnapshot, SnapshotError, toSnapshotError } from "../snapshot/format/l
 import { readMeta, summarize, writeMeta } from "../snapshot/format/meta.ts";
 import { openInPlace } from "../snapshot/format/open.ts";
 import { createIndexes, createSchema } from "../snapshot/format/schema.ts";
-import { finishBytes, finishNew } from "../snapshot/format/seal.ts";
+import { sealInMemory, sealNew } from "../snapshot/format/seal.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { guard, refuseEmpty, type WriteReport } from "./guard.ts";
 import { openIds } from "./ids.ts";
@@ -118,7 +118,7 @@ async function importInto(
   const id_map = ids.addMark();
   await buildIndexes(db, (users) => options.onIndexed?.(users / counts.public_users));
   writeMeta(db, { ...summary, id_map }, builtAtMs);
-  const sha256 = await finishNew(db, next);
+  const sha256 = await sealNew(db, next);
   await ids.commit();
   return { ...report, sha256 };
 }
@@ -168,7 +168,7 @@ export async function buildSnapshot(
   await readDataset(reader, createRows(db, ids), ids, builtAtMs, { refusesRounded: true });
   await buildIndexes(db);
   writeMeta(db, { ...summarize(db), id_map: ids.addMark() }, builtAtMs);
-  return finishBytes(db);
+  return sealInMemory(db);
 }
 
 /** Calls `onUsers` repeatedly with the number of users in the index of names. */

@@ -13,8 +13,8 @@ import type { ImportOptions } from "./options.ts";
 
 /**
  * The origin of lines: the path of an NDJSON file (plain or gzip) or `-` for standard input, its
- * bytes, or the objects in its lines. For an import, the path may also be that of a snapshot or of
- * tables.
+ * bytes, also as a stream, or the objects in its lines. For an import, the path may also be that of a
+ * snapshot or of tables.
  */
 export type LineSource<Line extends object = object> =
   | string

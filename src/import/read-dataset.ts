@@ -30,10 +30,10 @@ interface RecordHandler<Parsed> {
    * message about it ends. Without this method, every error is final.
    */
   skip?(record: RecordKey, invalid: Parsed | InvalidRecord, at: Position): string;
-  /** How many users `skip` and `finish` have made private, because a record about them is invalid. */
+  /** How many users `skip` and `complete` have made private, because a record about them is invalid. */
   madePrivate?: number;
   /** Completes the rows, and reports the errors that can be detected only after the last record. */
-  finish(report: ReportError): void;
+  complete(report: ReportError): void;
 }
 
 export type ReportError = (error: FoundError) => void;
@@ -124,7 +124,7 @@ export async function readDataset<Parsed extends RecordKey>(
 
   const columns = options.refusesRounded ? rounded.list() : [];
   for (const first of columns) report({ field: "id", reason: ROUNDED, ...first }, true);
-  handler.finish(report);
+  handler.complete(report);
   if (errors.count > 0) throw new DatasetError(errors);
 
   const { cleaned, times, ...names } = cleaner.odd;

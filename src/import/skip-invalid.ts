@@ -121,8 +121,8 @@ export function createSkippingHandler(db: Database, ids: Ids) {
       WHERE id IN (SELECT id FROM trimmed)`);
   }
 
-  function finish(report: ReportError): void {
-    rows.finish((error) => {
+  function complete(report: ReportError): void {
+    rows.complete((error) => {
       if (error.type === "user") trim.run(Number(error.id));
       report(error);
     });
@@ -132,6 +132,6 @@ export function createSkippingHandler(db: Database, ids: Ids) {
     $client.exec("DROP TABLE trimmed; DROP TABLE repeated");
   }
 
-  const handler = { validate: validateRecord, add: rows.add, skip, finish, madePrivate: 0 };
+  const handler = { validate: validateRecord, add: rows.add, skip, complete, madePrivate: 0 };
   return handler;
 }

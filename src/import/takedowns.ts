@@ -23,7 +23,7 @@ import { OWN_IDS } from "../domain/dataset.ts";
 import { NameChanges } from "../search/name-index.ts";
 import { type Counts, readMeta, summarizeChanges, writeMeta } from "../snapshot/format/meta.ts";
 import { privateUser, takedown, user } from "../snapshot/format/schema.ts";
-import { finishCopy } from "../snapshot/format/seal.ts";
+import { sealCopy } from "../snapshot/format/seal.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { type Ids, openIds } from "./ids.ts";
 import type { HideOptions } from "./options.ts";
@@ -74,7 +74,7 @@ export function hideUsers(
 
     const summary = summarizeChanges(db, old, { users, hasAchievement: false, unlocked });
     writeMeta(db, { ...summary, id_map: old.id_map }, builtAtMs);
-    const sha256 = await finishCopy(db, next);
+    const sha256 = await sealCopy(db, next);
     return { sha256, counts: summary.counts, found };
   });
 }
@@ -82,13 +82,13 @@ export function hideUsers(
 /** Finds each user once. Throws unless all of them are in the snapshot. */
 function findUsers(
   db: Database,
-  names: readonly (number | string)[],
+  all: readonly (number | string)[],
   ids: Ids,
   target: string,
 ): HiddenUser[] {
   const found = new Map<number, HiddenUser>();
   const missing: string[] = [];
-  for (const given of names) {
+  for (const given of all) {
     const id = ids.find("user", given) ?? 0;
     const wasPublic = db.select({ id: user.id }).from(user).where(eq(user.id, id)).get();
     const exists = wasPublic ?? db.select().from(privateUser).where(eq(privateUser.id, id)).get();
@@ -100,7 +100,10 @@ function findUsers(
   throw new Error(`not found in ${target}: ${missing.join(", ")}; nothing was written`);
 }
 
-/** A page has the number in its address, but the id map finds a user by the key. */
+/**
+ * Names a user whom an id map does not know. If that is the number in the address of a page, gives the
+ * key, too. A key that is no number becomes NaN.
+ */
 function describeMissing(given: number | string, ids: Ids): string {
   const id = Number(given);
   const key = Number.isSafeInteger(id) ? ids.inSource({ type: "user", id }) : id;
@@ -131,11 +134,11 @@ interface Hold {
 
 /** Whether a snapshot has takedowns that are held. */
 export function hasTakedowns(db: Database, hold: Hold): boolean {
-  return db.select().from(takedown).where(isHeld(hold)).get() !== undefined;
+  return db.select().from(takedown).where(whereHeld(hold)).get() !== undefined;
 }
 
 /** The condition for a takedown. The clock may have been set back since. */
-function isHeld({ nowMs, holdMs = MAX_HOLD_MS }: Hold): SQL {
+function whereHeld({ nowMs, holdMs = MAX_HOLD_MS }: Hold): SQL {
   return sql`min(at, ${nowMs}) > ${nowMs - Math.min(holdMs, MAX_HOLD_MS)}`;
 }
 
@@ -145,7 +148,7 @@ function isHeld({ nowMs, holdMs = MAX_HOLD_MS }: Hold): SQL {
  */
 export function holdTakedowns(db: Database, hold: Hold): number {
   db.run(sql`INSERT INTO main.takedown (id, at)
-    SELECT id, min(at, ${hold.nowMs}) FROM old.takedown WHERE ${isHeld(hold)}`);
+    SELECT id, min(at, ${hold.nowMs}) FROM old.takedown WHERE ${whereHeld(hold)}`);
   const [row] = db.values<[held: number]>(sql`SELECT count(*) FROM main.takedown WHERE
     id IN (SELECT id FROM main.user)
     OR (id IN (SELECT id FROM main.private_user)) <> (id IN (SELECT id FROM old.private_user))`);

@@ -26,7 +26,7 @@ export type ComparedSnapshot = OldSnapshot & { hasTakedowns: boolean };
 
 /**
  * Calls `change` with a copy of the snapshot file `target`, to which the old one is attached as `old`.
- * Then the copy, which `change` must finish in the file `next`, replaces the snapshot. An intact snapshot
+ * Then the copy, which `change` must seal in the file `next`, replaces the snapshot. An intact snapshot
  * that cannot be copied is an error of the new file.
  */
 export async function changeCopy<T>(

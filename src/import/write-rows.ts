@@ -35,7 +35,7 @@ const limits = {
 
 const id = sql.placeholder("id");
 
-/** Handles records so that every error is final. */
+/** Handles records. Every error is final, unless a handler that skips uses this (skip-invalid.ts). */
 export function createRows(db: Database, ids: Ids) {
   const inserts = prepareInserts(db);
   const removals = prepareDeletions(db);
@@ -117,16 +117,15 @@ export function createRows(db: Database, ids: Ids) {
   }
 
   /** Completes the rows, and reports the errors that can be detected only after the last record. */
-  function finish(report: ReportError, deletions: readonly Deletion[] = []): void {
+  function complete(report: ReportError): void {
     nameCompanies(db, sql`id IN (SELECT id FROM pending)`);
     judgePending(db, ids, report);
-    if (deletions.length > 0) judgeDeletions(db, deletions, ids, report);
     db.$client.exec("DROP TABLE pending");
     reportLongUsers(db, totals.mostUnlocks, report);
     for (const error of listTooMany(db)) report(error);
   }
 
-  return { validate: validateRecord, totals, add, toRow, remove, hide, finish };
+  return { validate: validateRecord, totals, add, toRow, remove, hide, complete };
 }
 
 function toUserRow(
@@ -211,11 +210,6 @@ function tooMany(type: keyof typeof limits): FoundError {
   return { field: "", reason: `a dataset can have at most ${groupDigits(max)} ${name}` };
 }
 
-/** A record that a change deletes, and to which users may still refer. */
-export interface Deletion extends RecordKey {
-  at: Position;
-}
-
 /** Copies the companies' names into the rows of the users that match `which`. */
 export function nameCompanies(db: Database, which: SQL): void {
   const name = sql`SELECT name FROM company WHERE company.id = user.company_id`;
@@ -237,32 +231,8 @@ function judgePending({ $client }: Database, ids: Ids, report: ReportError): voi
   }
 }
 
-/** Reads all users, because any of them may refer to a record that has been deleted. */
-function judgeDeletions(
-  { $client }: Database,
-  deletions: readonly Deletion[],
-  ids: Ids,
-  report: ReportError,
-): void {
-  // If role 5 in the example of missingOf is missing because line 2 deletes it, this selects
-  // (role, 5, 9, 2). MATERIALIZED and CROSS have SQLite look each reference up in an index of the
-  // deletions.
-  const referenced = $client.prepare<Omit<Reference, "field">>(
-    `WITH deletion AS MATERIALIZED (SELECT
-        value ->> 'type' AS type, value ->> 'id' AS id, value ->> 'at' AS at
-        FROM json_each(?))
-      SELECT type, id, user, at FROM (${missingOf("user")}) CROSS JOIN deletion USING (type, id)
-      ORDER BY at, user`,
-  );
-  for (const { user, at, ...found } of referenced.iterate(JSON.stringify(deletions))) {
-    const kind = "is still referenced";
-    const reason = `${found.type} ${ids.inSource(found)} ${kind}`;
-    report({ field: "id", reason, kind, at, type: "user", id: user, missing: found });
-  }
-}
-
 /** A reference to a record that does not exist. */
-interface Reference extends RecordKey {
+export interface Reference extends RecordKey {
   field: string;
   user: number;
   /** Where the user stands, or where the record is deleted. */

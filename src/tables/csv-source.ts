@@ -48,6 +48,9 @@ export function openCsvSource(ids: IdFormat, { dates, quotes, key }: CsvOptions)
   const names = new Map<TableName, string>();
   const dateOrders = new Map<string, DateOrders>();
 
+  const run = (sql: string) =>
+    naming(TEMPORARY_DATABASE, "write", async () => client.prepare<Row>(sql).all());
+
   async function open(table: TableName, path: string) {
     const name = basename(path);
     names.set(table, name);
@@ -64,7 +67,7 @@ export function openCsvSource(ids: IdFormat, { dates, quotes, key }: CsvOptions)
       dateOrders.set(column, orders);
       header.notes.push(...notes);
     }
-    return { ...header, from: table };
+    return { ...header, from: table, run };
   }
 
   return {
@@ -74,8 +77,6 @@ export function openCsvSource(ids: IdFormat, { dates, quotes, key }: CsvOptions)
     dateOrders,
     fileOf: (table) => names.get(table) ?? `${table}.csv`,
     open: (table, path) => naming(TEMPORARY_DATABASE, "write", () => open(table, path)),
-    run: (_, sql) =>
-      naming(TEMPORARY_DATABASE, "write", async () => client.prepare<Row>(sql).all()),
     async [Symbol.asyncDispose]() {
       client.close();
     },

@@ -37,25 +37,23 @@ export async function openDatabase(address: Address, ids: IdFormat): Promise<Tab
   }
   const { dialect } = address;
   const connection = await connect(address);
-  const run = async (table: TableName, sql: string) => {
-    try {
-      return await connection.run(sql);
-    } catch (error) {
-      throw new Error(`${table}.sql: ${reasonOf(error)}`);
-    }
-  };
+  const fileOf = (table: TableName) => `${table}.sql`;
   return {
     ids,
     dialect,
     isSpreadsheet: false,
     async open(table, path) {
-      const file = `${table}.sql`;
+      const file = fileOf(table);
+      const run = (sql: string) =>
+        connection.run(sql).catch((error) => {
+          throw new Error(`${file}: ${reasonOf(error)}`);
+        });
       const bytes = Buffer.concat(await Array.fromAsync(readFileBytes(path)));
       if (!isUtf8(bytes)) throw new Error(`${file} is not valid UTF-8`);
 
       const query = trimQuery(dialect, new TextDecoder().decode(bytes));
       const from = `(${query})`;
-      const { columns } = await run(table, `SELECT * FROM ${from} AS q WHERE 1 = 0`);
+      const { columns } = await run(`SELECT * FROM ${from} AS q WHERE 1 = 0`);
       const header = findColumns(file, table, columns);
       // With the names of columns as they are known here.
       const { quote } = dialect;
@@ -63,10 +61,13 @@ export async function openDatabase(address: Address, ids: IdFormat): Promise<Tab
         const name = (columns[at] ?? "").replaceAll(quote, quote + quote);
         return `${quote}${name}${quote} AS ${column}`;
       });
-      return { ...header, from: `(SELECT ${known} FROM ${from} AS written)` };
+      return {
+        ...header,
+        from: `(SELECT ${known} FROM ${from} AS written)`,
+        run: async (sql) => (await run(sql)).rows,
+      };
     },
-    run: async (table, sql) => (await run(table, sql)).rows,
-    fileOf: (table) => `${table}.sql`,
+    fileOf,
     [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
   };
 }

@@ -91,7 +91,7 @@ export function createReader(
     }
     yield* readUsers(tables, known, companies);
 
-    for (const table of tables.values()) table.finish();
+    for (const table of tables.values()) table.checkComplete();
   }
 
   return {

@@ -13,14 +13,15 @@ export interface TableSource extends CellFormat, AsyncDisposable {
   /** The name of a table's file, for messages. */
   fileOf(table: TableName): string;
   /** Opens the file of a table, which has its rows or selects them. */
-  open(table: TableName, path: string): Promise<Selected>;
-  /** Runs a query on a table, whose file an error names. */
-  run(table: TableName, sql: string): Promise<Row[]>;
+  open(table: TableName, path: string): Promise<OpenedFile>;
 }
 
-/** The columns of a table, and what follows FROM in a query that selects its rows. */
-interface Selected extends Header {
+/** The columns of a file, and how its rows are selected. */
+interface OpenedFile extends Header {
+  /** What follows FROM in a query. */
   from: string;
+  /** Runs a query. An error names the file. */
+  run(sql: string): Promise<Row[]>;
 }
 
 /** The cells of a row by column. */
@@ -55,7 +56,7 @@ export type Tables = ReadonlyMap<TableName, Table>;
 export function createTable(
   source: TableSource,
   name: TableName,
-  { from, ...header }: Selected,
+  { from, run, ...header }: OpenedFile,
   { onRead, onSlow }: ReadHooks,
 ) {
   const { dialect } = source;
@@ -73,7 +74,7 @@ export function createTable(
   async function query(rest: string, selected = "*"): Promise<Row[]> {
     // Handles signals, because SQLite's queries are synchronous.
     await setImmediate();
-    return source.run(name, `SELECT ${selected} FROM ${from} AS q ${rest}`);
+    return run(`SELECT ${selected} FROM ${from} AS q ${rest}`);
   }
 
   /**
@@ -154,8 +155,8 @@ export function createTable(
       const rows = await query(`WHERE ${dialect.cast("q.id")} IN (${texts}) LIMIT 1`, "q.id");
       return rows.length > 0;
     },
-    /** Throws if the pages did not have all rows. */
-    finish(): void {
+    /** Throws unless the pages had all rows. */
+    checkComplete(): void {
       if (read < total) throw misordered();
     },
     misordered,

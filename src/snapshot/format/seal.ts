@@ -22,7 +22,7 @@ import {
 import { verifyFile } from "./open.ts";
 
 /** Makes a new database the snapshot `next`, and closes it. Returns the checksum. */
-export async function finishNew(db: Database, next: string): Promise<string> {
+export async function sealNew(db: Database, next: string): Promise<string> {
   db.$client.exec("COMMIT");
   // Copies rows, not pages, so free pages are left behind.
   db.run(sql`VACUUM INTO ${next}`);
@@ -35,7 +35,7 @@ export async function finishNew(db: Database, next: string): Promise<string> {
  * Makes the changed copy of a snapshot in the file `next` a snapshot, and closes it. Its free pages stay,
  * so that replicas need only the blocks that have changed. The next import leaves them behind.
  */
-export async function finishCopy(db: Database, next: string): Promise<string> {
+export async function sealCopy(db: Database, next: string): Promise<string> {
   db.$client.exec("COMMIT");
   db.$client.close();
   await sealFile(next);
@@ -43,9 +43,12 @@ export async function finishCopy(db: Database, next: string): Promise<string> {
 }
 
 /** Returns a database in memory as a snapshot. */
-export function finishBytes(db: Database): Uint8Array {
+export function sealInMemory(db: Database): Uint8Array {
   db.$client.exec("COMMIT");
-  return sealBytes(db.$client.serialize());
+  const database = db.$client.serialize();
+  const sealer = createSealer();
+  sealer.add(database);
+  return Buffer.concat([database, sealer.trailer()]);
 }
 
 /** Replaces the trailer of a file that nothing else has open, if it has one. */
@@ -59,16 +62,9 @@ export async function sealFile(path: string): Promise<void> {
     at += chunk.length;
   }
 
-  const trailer = sealer.finish();
+  const trailer = sealer.trailer();
   await writeAll(file, trailer, databaseBytes);
   await file.truncate(databaseBytes + trailer.length);
-}
-
-/** Changes the bytes of a database, and returns a copy with its trailer. */
-function sealBytes(database: Uint8Array): Uint8Array {
-  const sealer = createSealer();
-  sealer.add(database);
-  return Buffer.concat([database, sealer.finish()]);
 }
 
 /** Takes a database in chunks of whole blocks. */
@@ -83,8 +79,8 @@ function createSealer() {
       blocks.push(hashBlocks(chunk));
       return hasChanged;
     },
-    /** Returns the trailer. */
-    finish(): Buffer {
+    /** Returns the trailer, after the last chunk. */
+    trailer(): Buffer {
       const hashes = Buffer.concat(blocks);
       return Buffer.concat([hashes, checksumLine(hash.update(hashes).digest("hex"))]);
     },
