@@ -56,7 +56,7 @@ export class InvalidRecord {
   }
 
   /** Undefined unless the record has a valid `type` and `id`. */
-  get record(): RecordKey | undefined {
+  get recordKey(): RecordKey | undefined {
     const { type, id } = this.value;
     const known = recordTypes.find((name) => name === type);
     return known && Check(Id, id) ? { type: known, id } : undefined;

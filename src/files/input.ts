@@ -133,8 +133,8 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
     size += part.length;
   }
 
-  /** Returns the line, unless it is blank, in a list. */
-  function finish(): TextLine[] {
+  /** Returns the line, unless it is blank, in a list. The next line begins. */
+  function takeLine(): TextLine[] {
     // Joins the parts only once per line, because chunks may be as small as a single byte.
     const [only] = parts;
     const line = parts.length === 1 && only ? only : Buffer.concat(parts);
@@ -159,13 +159,13 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
     let from = 0;
     for (let to = chunk.indexOf(10); to >= 0; to = chunk.indexOf(10, from)) {
       keep(chunk.subarray(from, to));
-      lines.push(...finish());
+      lines.push(...takeLine());
       from = to + 1;
     }
     keep(chunk.subarray(from));
     if (lines.length > 0) yield lines;
   }
-  if (size > 0) yield finish();
+  if (size > 0) yield takeLine();
 }
 
 /** The application id that marks a SQLite file as a snapshot, in ASCII. */

@@ -32,12 +32,14 @@ export async function makeTemporaryFolder(parent = TEMPORARY): Promise<Temporary
   await removeLeftovers(parent);
   mkdirSync(parent, { recursive: true, mode: 0o700 });
   const outer = mkdtempSync(join(parent, "roadbook-"));
+  const files = join(outer, FILES);
   const held = lockIfPossible(join(outer, LOCK));
-  return makeLockedFolder(join(outer, FILES), {
+  return makeLockedFolder(files, {
     [Symbol.dispose]() {
       // First, because Windows does not remove a file that is open.
       held?.[Symbol.dispose]();
-      removeIfPossible(outer);
+      // A folder of which files are left is recognized only with its lock.
+      if (!existsSync(files)) removeIfPossible(outer);
     },
   });
 }

@@ -70,7 +70,7 @@ export function guard(
   const found = compareRows(db, changed);
   // A change file names users by ids that have not changed.
   const isHeld = changed === undefined && old.hasTakedowns;
-  refuse(old.name, isHeld, {
+  refuseAccidents(old.name, isHeld, {
     "--allow-renames": allowRenames ? undefined : findRenames(found),
     "--allow-shrink": allowShrink ? undefined : findLoss(db, old, after, found),
     "--allow-reveal": allowReveal ? undefined : findReveal(old, found),
@@ -108,7 +108,11 @@ function limitOf(old: ComparedSnapshot | undefined): number {
  * Throws if something would happen to the snapshot named `name`. The flags allow it, but with other
  * ids, they would publish those who are hidden.
  */
-function refuse(name: string, isHeld: boolean, found: Record<string, string | undefined>): void {
+function refuseAccidents(
+  name: string,
+  isHeld: boolean,
+  found: Record<string, string | undefined>,
+): void {
   const accidents = Object.entries(found).filter(([, what]) => what !== undefined);
   if (accidents.length === 0) return;
 

@@ -90,7 +90,7 @@ export async function readDataset<Parsed extends RecordKey>(
 
   /** Reports the errors in a record, and skips the record if possible. */
   const reject = (parsed: Parsed | InvalidRecord, found: readonly FoundError[], at: Position) => {
-    const record = parsed instanceof InvalidRecord ? parsed.record : parsed;
+    const record = parsed instanceof InvalidRecord ? parsed.recordKey : parsed;
     const { type, id } = record ?? {};
     const consequence = record && handler.skip?.(record, parsed, at);
     const isFinal = consequence === undefined;
