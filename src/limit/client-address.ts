@@ -5,8 +5,11 @@
 import ipaddr from "ipaddr.js";
 import { LRUCache } from "lru-cache";
 
-/** An address and the number of its leading bits that identify the network. */
-type Cidr = [Address, number];
+/**
+ * An address and the number of its leading bits that identify the network. Exported so that the package's
+ * declarations name it, instead of the types of ipaddr.js.
+ */
+export type Cidr = [Address, number];
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /** The addresses of the server's own machine. */
