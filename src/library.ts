@@ -54,7 +54,7 @@ export type {
 } from "./domain/model.ts";
 export { version } from "./domain/version.ts";
 export type { ResponseFacts } from "./http/app-options.ts";
-export type { ErrorCode } from "./http/endpoints.ts";
+export type { ErrorCode } from "./http/error-codes.ts";
 export type { ErrorBody } from "./http/errors.ts";
 export type { HealthBody } from "./http/health.ts";
 export type { FetchHandler, Peer } from "./http/request.ts";

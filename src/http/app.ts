@@ -22,7 +22,8 @@ import {
 import { iconPath } from "../web/page.ts";
 import type { AppOptions, Service } from "./app-options.ts";
 import { docs } from "./docs.ts";
-import { API_PREFIX, isErrorCode } from "./endpoints.ts";
+import { API_PREFIX } from "./endpoints.ts";
+import { isErrorCode } from "./error-codes.ts";
 import { fail, respondToMethod } from "./errors.ts";
 import { health } from "./health.ts";
 import { pageFiles } from "./pages/page-files.ts";

@@ -6,9 +6,9 @@ type Coding = "gzip" | "identity";
 type Body = string | Uint8Array<ArrayBuffer>;
 
 /**
- * How caches may store a response. With `--cache-max-age`, any cache may reuse `public`, and only the client's own `private`. That of
- * the client may always reuse `search` for a minute, because loading it again, as with Back, would
- * count as another search. Nobody may store `none`.
+ * How caches may store a response. With `--cache-max-age`, any cache may reuse `public`, and only the
+ * client's own `private`. That of the client may always reuse `search` for a minute, because loading it
+ * again, as with Back, would count as another search. Nobody may store `none`.
  */
 export type Cache = "public" | "private" | "search" | "immutable" | "none";
 

@@ -5,7 +5,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { status } from "elysia";
 import { Content, JSON_TYPE } from "./content.ts";
-import { type ErrorCode, errors, type errorsOf, type StatusOf } from "./endpoints.ts";
+import { type ErrorCode, errors, type errorsOf, type StatusOf } from "./error-codes.ts";
 
 type Details = { retry_after?: number };
 

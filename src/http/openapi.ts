@@ -12,7 +12,8 @@ import {
   UserSearchResult,
 } from "../domain/model.ts";
 import { apiVersion } from "../domain/version.ts";
-import { API_PREFIX, type ErrorCode, endpoints, errors, errorsOf } from "./endpoints.ts";
+import { API_PREFIX, endpoints } from "./endpoints.ts";
+import { type ErrorCode, errors, errorsOf } from "./error-codes.ts";
 import { allowHeaders, ErrorBody, fail } from "./errors.ts";
 import { limitHeaders } from "./rate-limit.ts";
 import { REQUEST_ID } from "./request.ts";

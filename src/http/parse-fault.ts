@@ -4,7 +4,8 @@
  */
 import { InvalidValue } from "../domain/invalid-value.ts";
 import { parseDuration } from "../domain/time.ts";
-import { type Endpoint, type ErrorCode, endpoints, errors, errorsOf } from "./endpoints.ts";
+import { type Endpoint, endpoints } from "./endpoints.ts";
+import { type ErrorCode, errors, errorsOf } from "./error-codes.ts";
 
 export interface Fault {
   /** As it was given. */

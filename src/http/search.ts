@@ -11,7 +11,8 @@ import {
 import { paragraph } from "../domain/text.ts";
 import { normalizeQuery, SEARCHABLE } from "../search/fold.ts";
 import type { Service } from "./app-options.ts";
-import { endpoints, errors } from "./endpoints.ts";
+import { endpoints } from "./endpoints.ts";
+import { errors } from "./error-codes.ts";
 import { errorBody, errorTypes } from "./errors.ts";
 import { describeOperation } from "./openapi.ts";
 import { limitHooks } from "./rate-limit.ts";

@@ -1,4 +1,7 @@
-/** The parts of a request's URL, each found in linear time and without an error, and the base URL of links. */
+/**
+ * The parts of a request's URL, each found in linear time and without an error, and the base URL of
+ * links.
+ */
 import { LRUCache } from "lru-cache";
 import type { AppOptions } from "./app-options.ts";
 

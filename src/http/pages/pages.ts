@@ -17,7 +17,8 @@ import {
 } from "../../web/page.ts";
 import type { Pages, Service } from "../app-options.ts";
 import { Content, preferencesIn } from "../content.ts";
-import { API_PREFIX, errors, parseId } from "../endpoints.ts";
+import { API_PREFIX, parseId } from "../endpoints.ts";
+import { errors } from "../error-codes.ts";
 import { fail } from "../errors.ts";
 import { toSeconds } from "../rate-limit.ts";
 import { isUnder, pathOf, pathStart, withoutBase } from "../url.ts";
