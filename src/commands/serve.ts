@@ -144,7 +144,7 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
     },
   };
   await using roadbook = await openRoadbook(options, { snapshot: file, remote: source, limiter });
-  // What killed servers have left there.
+  // Removes what killed servers have left there.
   if (values.cacheDir !== undefined) void removeLeftovers(values.cacheDir);
 
   const metrics =

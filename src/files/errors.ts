@@ -70,7 +70,7 @@ export function naming<T>(file: string, verb: "read" | "write", work: () => T): 
 /** Like {@link naming}, for an error that has been caught. */
 export function named(file: string, verb: "read" | "write", error: unknown): unknown {
   const code = codeOf(error);
-  // Whoever gives a name knows that SQLite's other errors, such as a damaged page, are of this file, too.
+  // SQLite's other errors, such as a damaged page, are of this file, too: the caller uses no other.
   const isOfFile = FILE_ERROR.test(code) || code.startsWith("SQLITE_");
   if (!isOfFile || error instanceof FileError) return error;
   return new FileError(`cannot ${verb} ${file}: ${reasonOf(error)}`, { cause: error });

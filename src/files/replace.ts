@@ -36,7 +36,7 @@ export interface ReplaceOptions extends LockOptions {
 /**
  * Calls `write`, then moves the new file to `target` or, if that is a symbolic link, to the file it leads
  * to. The new file gets the mode of the old one and, if this process is root, its owner. If the process is
- * killed, the next call for a file in the same folder removes what is left.
+ * killed, the next call for the same target removes what is left.
  *
  * An error of the file system in `write` names `target`, so `write` must name all other files.
  */

@@ -151,7 +151,7 @@ const MAX_KINDS = 100;
 interface ErrorGroup {
   count: number;
   first: RecordError[];
-  /** What to print about each of the first errors. */
+  /** The texts to print about the first errors. */
   messages: string[];
 }
 

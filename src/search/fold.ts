@@ -90,13 +90,10 @@ function toLatin(text: string): string {
   return text.normalize("NFKC").replace(GREEK_OU, "ou").replace(TRANSLITERATED, anyAscii);
 }
 
-/** Each returns the text that folds to one of the spellings of a name. */
-const rewriters = [(name: string) => name, toDigraphs, toLatin];
-
 /** Returns the distinct spellings of a name as one text, starting with the folded name itself. */
 export function spell(name: string): string {
   if (ASCII.test(name)) return fold(name);
-  return foldDistinct(rewriters.map((rewrite) => rewrite(name))).join(SPELLING_END);
+  return foldDistinct([name, toDigraphs(name), toLatin(name)]).join(SPELLING_END);
 }
 
 /** At least 2 code points. The flags make `.` match any code point. */

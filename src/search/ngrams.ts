@@ -99,7 +99,7 @@ function addDivided(words: string[]): void {
   }
 }
 
-/** Returns how many code points there are before a code unit of a text with so many in all. */
+/** Returns the number of code points before a code unit. The whole text has `points` of them. */
 function pointAt(text: string, at: number, points: number): number {
   return points === text.length ? at : [...text.slice(0, at)].length;
 }

@@ -7,7 +7,7 @@
 export const GAP = "-";
 const GAP_UNIT = GAP.charCodeAt(0);
 
-/** Where FTS5 divides a text into terms. No name has a line feed. */
+/** Where FTS5 divides a text into terms. No spelling has a line feed. */
 export const SEPARATOR = "\n";
 const SEPARATOR_UNIT = SEPARATOR.charCodeAt(0);
 

@@ -1,4 +1,4 @@
-/** Adapts a fetch handler to `node:http`, and to Express, which passes such a listener all paths. */
+/** Adapts a fetch handler to `node:http`. Express can use it, too, but never gets a request back. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FetchHandler } from "../http/request.ts";
 

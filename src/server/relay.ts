@@ -13,7 +13,7 @@ type Socket = Bun.Socket<Half>;
 interface Half {
   /** Undefined before it has opened, and after it has closed. */
   other: Socket | undefined;
-  /** What the socket has not taken yet. Meanwhile, the other one is not read. */
+  /** The bytes that the socket has not taken yet. Meanwhile, the other one is not read. */
   unsent: Uint8Array;
   onClose(): unknown;
 }

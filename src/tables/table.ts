@@ -18,7 +18,7 @@ export interface TableSource extends CellFormat, AsyncDisposable {
 
 /** The columns of a file, and how its rows are selected. */
 interface OpenedFile extends Header {
-  /** What follows FROM in a query. */
+  /** The operand of FROM in a query. */
   from: string;
   /** Runs a query. An error names the file. */
   run(sql: string): Promise<Row[]>;

@@ -22,7 +22,7 @@ function readTables(tables: string[]) {
   return { spellings, pattern: new RegExp([...groups, `[${single}]`].join("|"), "g") };
 }
 
-/** Reads a table. Of two spellings for the same letters, the second counts. */
+/** Reads a table. If it has two spellings of the same letters, the second counts. */
 export function readPairs(table: string): Map<string, string> {
   const words = table.trim().split(/\s+/);
   const pairs = new Map<string, string>();

@@ -8,9 +8,8 @@ const LONG_FAMILY =
 const NAME = /^\p{Script=Han}{2,4}$/u;
 
 /** Family names that are read or spelled in another way than their characters. */
-const families = readPairs(
-  `曾 zeng 单 shan 解 xie 仇 qiu 任 ren 朴 piao 查 zha 盖 ge 区 ou 翟 zhai 覃 qin 尉 wei 尉迟 yuchi 尉遲 yuchi 吕 lu,lv 呂 lu,lv`,
-);
+const families = readPairs(`曾 zeng 单 shan 解 xie 仇 qiu 任 ren 朴 piao 查 zha 盖 ge 区 ou 翟 zhai
+  覃 qin 尉 wei 尉迟 yuchi 尉遲 yuchi 吕 lu,lv 呂 lu,lv`);
 
 /** Returns the Latin spellings of a text. */
 export function spellChinese(text: string): string[] {

@@ -28,7 +28,7 @@ export interface Meta extends Totals {
   id_map?: string | undefined;
 }
 
-/** What the writer of a snapshot finds out, and not when and by which version it is written. */
+/** The metadata except for when, and by which version of Roadbook, a snapshot is written. */
 type Contents = Omit<Meta, "built_at" | "roadbook_version">;
 
 export function writeMeta(db: Database, contents: Contents, builtAtMs: number): void {
