@@ -129,7 +129,10 @@ interface Word {
   text: string | undefined;
 }
 
-/** Finds the flags, even if some words are wrong, because then `--help` and `--json` work, too. */
+/**
+ * Finds the flags, even if some words are wrong, because then `--help` and `--json` work, too. Node's
+ * `parseArgs` reads the next flag as a value, and `-hX` as `-h -X`: undoing both takes as much code.
+ */
 function splitWords(settings: Settings, args: string[]): Word[] {
   const valued = Object.values(settings).filter((setting) => !setting.kind.isSwitch);
   const names = new Set(valued.map(({ name }) => name));
@@ -185,7 +188,7 @@ function readValues(name: string, { settings }: Command, words: Word[]) {
 
 /**
  * Returns the texts given for each flag and argument. No error repeats the value of an unknown flag,
- * which may be a secret. Node's `parseArgs` would take 2 ms of the start.
+ * which may be a secret.
  */
 function readArguments(name: string, settings: Settings, words: Word[], usage: string) {
   const all = Object.values(settings);
