@@ -5,7 +5,7 @@
 import { Random } from "../../src/domain/random.ts";
 import { NameSearch } from "../../src/search/find.ts";
 import { fold, normalizeQuery } from "../../src/search/fold.ts";
-import { maxSlips } from "../../src/search/match.ts";
+import { maxSlipsFor } from "../../src/search/match.ts";
 import { openInPlace } from "../../src/snapshot/format/open.ts";
 import { finish } from "../../test/support.ts";
 import { cpuOf, format, type Options, quantile, tableOf } from "./measure.ts";
@@ -44,7 +44,7 @@ export async function benchSlips({ users, isQuick }: Options): Promise<void> {
       const points = [...name];
       const query = normalizeQuery(slip(points, random.below(points.length)).join(""));
       const isEmpty = searches.every((search) => finish(search.find(query)).length === 0);
-      if (!isEmpty || maxSlips([...query]) === 0) continue;
+      if (!isEmpty || maxSlipsFor([...query]) === 0) continue;
 
       counts.empty++;
       const ms = cpuOf(() => searches.map((search) => search.listSimilar(query)));

@@ -143,15 +143,17 @@ function findLoss(
   const limit = limitOf(old);
   const { users, public_users, companies } = old.counts;
   const gone = found.made_private + found.removed_public;
-  const most = (count: number, all: number, what: string) => shareIfMost(count, all, what, limit);
+  const lossOf = (count: number, all: number, what: string) => shareIfMost(count, all, what, limit);
   /** Reads all users, but only if `count` can matter. */
   const ofOwners = (count: number, had: SQL, what: string) =>
-    count > limit ? most(count, countSelected(db, sql`old.user o WHERE ${had}`), what) : undefined;
+    count > limit
+      ? lossOf(count, countSelected(db, sql`old.user o WHERE ${had}`), what)
+      : undefined;
 
   const lost =
-    most(found.removed_public + found.removed_private, users, "users") ??
-    most(gone, public_users, "public users") ??
-    most(found.removed_companies, companies, "companies") ??
+    lossOf(found.removed_public + found.removed_private, users, "users") ??
+    lossOf(gone, public_users, "public users") ??
+    lossOf(found.removed_companies, companies, "companies") ??
     ofOwners(found.lost_avatars, HAD_AVATAR, "avatars") ??
     ofOwners(found.lost_companies, HAD_COMPANY, "users' companies") ??
     ofOwners(found.lost_roles, HAD_ROLES, "users' roles");
@@ -165,7 +167,7 @@ function findLoss(
   if (!isMost(found.names, public_users, limit)) return undefined;
   // If Ann, Bob and Cem are now NULL, NULL and Dan, the most frequent of the new names has 2 users.
   const renamed = sql`old.user o JOIN main.user n ON n.id = o.id AND n.name <> o.name`;
-  const named = most(
+  const named = lossOf(
     countSelected(db, sql`${renamed} GROUP BY n.name ORDER BY 1 DESC LIMIT 1`),
     public_users,
     "public users",
@@ -178,8 +180,8 @@ function findReveal({ counts }: ComparedSnapshot, found: Comparison): string | u
   const hidden = counts.users - counts.public_users;
   const revealed = found.made_public + found.removed_private;
   const verb = found.removed_private > 0 ? "publish or lose" : "publish";
-  const most = shareIfMost(revealed, hidden, "private users", MAX_PRIVATE);
-  return most && `${verb} ${most}`;
+  const lost = shareIfMost(revealed, hidden, "private users", MAX_PRIVATE);
+  return lost && `${verb} ${lost}`;
 }
 
 function shareIfMost(count: number, all: number, what: string, limit: number): string | undefined {

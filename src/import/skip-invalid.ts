@@ -69,7 +69,7 @@ export function createSkippingHandler(db: Database, ids: Ids) {
   /** Keeps of the achievements of users those that fit into a response. */
   function shortenAchievements(): void {
     const shorten = $client.prepare("UPDATE user SET achievements = ? WHERE id = ?");
-    for (const { id, fitting } of listLongUsers(db, rows.totals.mostUnlocks)) {
+    for (const { id, fitting } of listLongUsers(db, rows.totals.maxUnlocks)) {
       shorten.run(JSON.stringify(fitting), id);
     }
   }
@@ -88,7 +88,7 @@ export function createSkippingHandler(db: Database, ids: Ids) {
     $client.exec(`INSERT OR IGNORE INTO trimmed
       SELECT user FROM (${missingOf("repeated AS user")})`);
     const repeated = $client.prepare<UserUnlocks>("SELECT id, name, achievements FROM repeated");
-    const long = listLongUsers(db, rows.totals.mostUnlocks, repeated.iterate());
+    const long = listLongUsers(db, rows.totals.maxUnlocks, repeated.iterate());
     for (const { id } of long) trim.run(id);
 
     const invalid = $client.prepare<{ id: number }>(`SELECT id FROM user

@@ -49,7 +49,7 @@ export function createRows(db: Database, ids: Ids) {
     /** How many achievements the users have unlocked whose rows were added, less those removed. */
     unlocked: 0,
     /** How many a user has at most. Infinite if earlier users may have become too long. */
-    mostUnlocks: 0,
+    maxUnlocks: 0,
   };
 
   /** `first` is the line of another record with the same id, if it is known. */
@@ -93,13 +93,13 @@ export function createRows(db: Database, ids: Ids) {
   /** The name of the company is null if the company has not been read yet. */
   function toRow(record: PublicUserLine): typeof user.$inferSelect {
     const { company, achievements = [] } = record;
-    totals.mostUnlocks = Math.max(totals.mostUnlocks, achievements.length);
+    totals.maxUnlocks = Math.max(totals.maxUnlocks, achievements.length);
     return toUserRow(record, company && inserts.findCompany.get(company.id)?.name);
   }
 
   /** Returns whether there was such a record. */
   function remove({ type, id }: RecordKey): boolean {
-    if (type === "achievement") totals.mostUnlocks = Number.POSITIVE_INFINITY;
+    if (type === "achievement") totals.maxUnlocks = Number.POSITIVE_INFINITY;
     if (type !== "user") return removals[type].run({ id }).changes > 0;
     return removePublic(id) || removals.privateUser.run({ id }).changes > 0;
   }
@@ -121,7 +121,7 @@ export function createRows(db: Database, ids: Ids) {
     nameCompanies(db, sql`id IN (SELECT id FROM pending)`);
     judgePending(db, ids, report);
     db.$client.exec("DROP TABLE pending");
-    reportLongUsers(db, totals.mostUnlocks, report);
+    reportLongUsers(db, totals.maxUnlocks, report);
     for (const error of listTooMany(db)) report(error);
   }
 
@@ -260,8 +260,8 @@ export function missingOf(users: string): string {
       WHERE value ->> 0 NOT IN (SELECT id FROM achievement)`;
 }
 
-function reportLongUsers(db: Database, most: number, report: ReportError): void {
-  for (const { id, name, bytes } of listLongUsers(db, most)) {
+function reportLongUsers(db: Database, maxUnlocks: number, report: ReportError): void {
+  for (const { id, name, bytes } of listLongUsers(db, maxUnlocks)) {
     const kind = `must take at most ${MAX_ACHIEVEMENTS_BYTES / 1024} KB in a response`;
     const reason = `${kind}, got ${Math.ceil(bytes / 1024)} KB for ${JSON.stringify(name)}`;
     report({ field: "achievements", reason, kind, type: "user", id });
@@ -274,19 +274,20 @@ const ENTRY_BYTES = 100;
 export type UserUnlocks = Pick<typeof user.$inferSelect, "id" | "name" | "achievements">;
 
 /**
- * Lists those of `users`, or of all, with the newest achievements that fit. Reads nobody if `most`
- * achievements would fit even if all definitions were as long as the longest.
+ * Yields each user whose achievements are too long for a response, with the newest of them that fit.
+ * Reads no users if `maxUnlocks` achievements would fit even if all definitions were as long as the
+ * longest.
  */
 export function* listLongUsers(
   db: Database,
-  most: number,
+  maxUnlocks: number,
   users: Iterable<UserUnlocks> = listUsers(db),
 ) {
   const rows = db.select().from(achievement).all();
   const definitions = new Map(rows.map((row) => [row.id, JSON.stringify(row)]));
   const sizes = definitions.values().map((json) => Buffer.byteLength(json));
   const longest = sizes.reduce((max, size) => Math.max(max, size), 0);
-  if (most * (longest + ENTRY_BYTES) <= MAX_ACHIEVEMENTS_BYTES) return;
+  if (maxUnlocks * (longest + ENTRY_BYTES) <= MAX_ACHIEVEMENTS_BYTES) return;
 
   for (const { id, name, achievements } of users) {
     const unlocks: Unlock[] = JSON.parse(achievements);

@@ -20,7 +20,7 @@ import {
   hasWords,
   type LooseQuery,
   matchesLoosely,
-  maxSlips,
+  maxSlipsFor,
   requiredWordsOf,
   spellLoosely,
   tierOf,
@@ -98,9 +98,9 @@ export class NameSearch {
 
     for (const spelling of spellQuery(query)) {
       const points = [...spelling];
-      const most = maxSlips(points);
-      if (most === 0) continue;
-      const lengths = [points.length - most, points.length + most + 1] as const;
+      const maxSlips = maxSlipsFor(points);
+      if (maxSlips === 0) continue;
+      const lengths = [points.length - maxSlips, points.length + maxSlips + 1] as const;
       for (const ftsQuery of this.#ftsQueries.forSlips(spelling)) {
         const names = this.#similar.all(ftsQuery, ...lengths, left);
         left -= names.length;
@@ -109,9 +109,9 @@ export class NameSearch {
           compared.add(folded);
           const counts = folded
             .split(SPELLING_END)
-            .map((name) => countSlips(points, [...name], most));
+            .map((name) => countSlips(points, [...name], maxSlips));
           const slips = Math.min(...counts);
-          if (slips <= most) similar.push({ id, slips });
+          if (slips <= maxSlips) similar.push({ id, slips });
         }
         if (similar.filter(({ slips }) => slips === 1).length >= MAX_SIMILAR) break;
       }
@@ -190,10 +190,10 @@ export class NameSearch {
     }
   }
 
-  /** Returns up to `most` slices of all rows, which are equally long unless many names have changed. */
-  #listSlices(most: number): Rows[] {
+  /** Returns up to `count` slices of all rows, which are equally long unless many names have changed. */
+  #listSlices(count: number): Rows[] {
     const starts = this.#sliceStarts.all(SLICE);
-    const step = Math.ceil(starts.length / most);
+    const step = Math.ceil(starts.length / count);
     const bounds = starts.filter((_, at) => at > 0 && at % step === 0).map(({ row }) => row);
     const [first, end] = ALL_ROWS;
     return [first, ...bounds].map((from, at) => [from, bounds[at] ?? end]);

@@ -102,14 +102,17 @@ export class FtsQueries {
   forSlips(text: string): string[] {
     const points = [...text];
     const { length } = points;
-    const start = (most: number) => START + points.slice(0, most).join("");
+    const start = (count: number) => START + points.slice(0, count).join("");
     const end = END + points.slice(-2).reverse().join("");
-    const beginning = (most: number) => {
-      const others = trigramsOf(points.slice(0, most).join("")).slice(1);
-      return this.#allOf([start(Math.min(3, most)), ...this.#pickRarest(others, MAX_BESIDE_MARKS)]);
+    const beginning = (count: number) => {
+      const others = trigramsOf(points.slice(0, count).join("")).slice(1);
+      return this.#allOf([
+        start(Math.min(3, count)),
+        ...this.#pickRarest(others, MAX_BESIDE_MARKS),
+      ]);
     };
-    const ending = (most: number) => {
-      const others = most > 2 ? trigramsOf(points.slice(-most).join("")) : [];
+    const ending = (count: number) => {
+      const others = count > 2 ? trigramsOf(points.slice(-count).join("")) : [];
       return this.#allOf([end, ...this.#pickRarest(others, MAX_BESIDE_MARKS)]);
     };
     const [first = "", second = "", third = "", last = ""] = points;
@@ -162,10 +165,10 @@ export class FtsQueries {
    * Returns the rarest n-gram of each part of a query. Neighbours are mostly rare together, so the
    * rarest of all would exclude fewer names.
    */
-  #pickRarest(ngrams: string[], most: number): string[] {
+  #pickRarest(ngrams: string[], max: number): string[] {
     const { length } = ngrams;
     const isCommon = ngrams.every((ngram) => this.#vocabulary.count(ngram) >= MANY_NAMES);
-    const parts = Math.min(most, isCommon ? length : Math.ceil((length + 1) / 2));
+    const parts = Math.min(max, isCommon ? length : Math.ceil((length + 1) / 2));
     return Array.from({ length: parts }, (_, part) => {
       const from = Math.floor((part * length) / parts);
       const to = Math.floor(((part + 1) * length) / parts);

@@ -124,8 +124,8 @@ function makeCompanies(names: ReadonlyMap<string, WrittenName>): RawRecord[] {
       while (taken.has(id) || id === 0) id++;
       taken.add(id);
 
-      const [[name = ""] = []] = [...spellings].sort(([a, most], [b, other]) => {
-        return other - most || (a < b ? -1 : 1);
+      const [[name = ""] = []] = [...spellings].sort(([a, countOfA], [b, countOfB]) => {
+        return countOfB - countOfA || (a < b ? -1 : 1);
       });
       return { type: "company", id, name };
     });

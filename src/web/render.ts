@@ -95,9 +95,9 @@ function describeSite({ texts, meta }: PageContext): string {
 function renderResults(view: ResultsView, context: PageContext): Rendered {
   const { query, drivers, companies } = view;
   const { texts, formatPlural, basePath } = context;
-  const countOf = ({ length }: object[], forms: Forms, most: string) => {
+  const countOf = ({ length }: object[], forms: Forms, first: string) => {
     if (length === 0) return [];
-    return length < MAX_RESULTS ? formatPlural(length, forms) : fill(most, { count: MAX_RESULTS });
+    return length < MAX_RESULTS ? formatPlural(length, forms) : fill(first, { count: MAX_RESULTS });
   };
   const counts = [
     countOf(drivers, texts.driverCount, texts.firstDrivers),
