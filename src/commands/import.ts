@@ -100,7 +100,7 @@ export const importCommand = command({
 
 /** Throws if flags exclude each other or do not fit the source. */
 function refuseFlags(
-  kind: Source["kind"],
+  sourceKind: Source["kind"],
   {
     expectEnd,
     dates,
@@ -112,10 +112,10 @@ function refuseFlags(
     confirm,
   }: Omit<Values<typeof settings>, "source" | "to">,
 ): void {
-  if (expectEnd && (kind === "database" || kind === "csv")) {
+  if (expectEnd && (sourceKind === "database" || sourceKind === "csv")) {
     throw new UsageError("--expect-end works only with NDJSON");
   }
-  if (kind !== "csv") {
+  if (sourceKind !== "csv") {
     if (dates) throw new UsageError("--dates works only with CSV files");
     if (quotes) throw new UsageError("--quotes works only with CSV files");
     if (key) throw new UsageError("--key works only with CSV files; in a query, write AS id");

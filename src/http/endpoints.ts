@@ -4,31 +4,32 @@
  */
 
 /**
- * The endpoints by operation id: their paths, the target under which faults reach them, their kind,
- * which decides their errors and headers, and who may store what they return. Only server/turns.ts
- * repeats a part of a path. Searches count against the limit. A service route has no prefix.
+ * The endpoints by operation id: their paths, the target under which faults reach them, their tag in
+ * the OpenAPI document, which also decides their errors and headers, and who may store what they
+ * return. Only server/turns.ts repeats a part of a path. Searches count against the limit. A service
+ * route has no prefix.
  */
 export const endpoints = {
   searchCompanies: {
     path: "/search/companies",
     target: "companies",
-    kind: "Search",
+    tag: "Search",
     cache: "private",
   },
-  searchUsers: { path: "/search/users", target: "users", kind: "Search", cache: "private" },
+  searchUsers: { path: "/search/users", target: "users", tag: "Search", cache: "private" },
   getPublicUser: {
     path: "/users/public/:userId",
     target: "profile",
-    kind: "Users",
+    tag: "Users",
     cache: "public",
   },
   listUserAchievements: {
     path: "/users/:userId/achievements",
     target: "achievements",
-    kind: "Users",
+    tag: "Users",
     cache: "public",
   },
-  getHealth: { path: "/health", target: "health", kind: "Service", cache: undefined },
+  getHealth: { path: "/health", target: "health", tag: "Service", cache: undefined },
 } as const;
 
 /** The users and search endpoints also exist under this path. */
@@ -49,8 +50,8 @@ export function endpointOf(route = ""): Endpoint | undefined {
  */
 export function apiUrlPattern(basePath: string): RegExp {
   const base = basePath.replace(/[^\w/]/g, "\\$&");
-  const paths = all.map(({ path, kind }) => {
-    const prefix = kind === "Service" ? "" : `(?:${API_PREFIX})?`;
+  const paths = all.map(({ path, tag }) => {
+    const prefix = tag === "Service" ? "" : `(?:${API_PREFIX})?`;
     return prefix + path.replace(/:\w+/, "[^/%?]+");
   });
   return new RegExp(`^(?:https?://[^/]*)?(?:${base})?(?:${paths.join("|")})(?:\\?|$)`);

@@ -44,4 +44,4 @@ export const errorsOf = {
   Users: ["invalid_user_id", "profile_private", "user_not_found", ...commonErrors],
   Search: ["invalid_query", "rate_limited", ...commonErrors],
   Service: commonErrors,
-} as const satisfies Record<Endpoint["kind"], readonly ErrorCode[]>;
+} as const satisfies Record<Endpoint["tag"], readonly ErrorCode[]>;

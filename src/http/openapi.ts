@@ -83,15 +83,15 @@ const headers = {
 
 export function describeOperation(operation: Operation): DocumentDecoration {
   const { operationId, summary, description, parameter } = operation;
-  const { kind } = endpoints[operationId];
+  const { tag } = endpoints[operationId];
 
   // The plugin's types describe OpenAPI 3.0, but the plugin copies the object unchanged.
   return {
     operationId,
     summary,
     description,
-    tags: [kind],
-    ...(kind === "Service" && { servers: [{ url: ORIGIN }] }),
+    tags: [tag],
+    ...(tag === "Service" && { servers: [{ url: ORIGIN }] }),
     ...(parameter && {
       parameters: [{ ...parameter, required: true, schema: toOpenApi(parameter.schema) }],
     }),
@@ -105,14 +105,13 @@ export function describeOperation(operation: Operation): DocumentDecoration {
  * optional in generated types. A client sees a 304 only if it sets If-None-Match itself.
  */
 function responsesOf({ operationId, success }: Operation) {
-  const { kind } = endpoints[operationId];
-  const common = kind === "Search" ? { ...headers.common, ...headers.limit } : headers.common;
-  const coded =
-    kind === "Service" ? common : { ...common, ...headers.validator, ...headers.coding };
+  const { tag } = endpoints[operationId];
+  const common = tag === "Search" ? { ...headers.common, ...headers.limit } : headers.common;
+  const coded = tag === "Service" ? common : { ...common, ...headers.validator, ...headers.coding };
   const body = Type.Object({ success: Type.Literal(true), ...success });
   const json = { schema: toOpenApi(body), example: examples[operationId] };
 
-  const codesOf = Map.groupBy<number, ErrorCode>(errorsOf[kind], (code) => errors[code].status);
+  const codesOf = Map.groupBy<number, ErrorCode>(errorsOf[tag], (code) => errors[code].status);
   const failures = [...codesOf].map(([status, codes]) => {
     return [status, failure(codes, headersOfFailure(status, common))];
   });

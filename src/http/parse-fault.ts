@@ -91,14 +91,14 @@ function wrongPart(part: string, problem: string): InvalidValue {
 }
 
 /** `*` omits /health, because programs wait for a healthy server before they start. */
-export function covers(target: string, { target: own, kind }: Endpoint): boolean {
-  if (target === "*") return kind !== "Service";
-  return target === own || (target === "search" && kind === "Search");
+export function covers(target: string, { target: own, tag }: Endpoint): boolean {
+  if (target === "*") return tag !== "Service";
+  return target === own || (target === "search" && tag === "Search");
 }
 
 /** The code of the error with which an endpoint returns a status. */
-export function codeFor({ kind }: Endpoint, status: number): ErrorCode | undefined {
-  const codes: readonly ErrorCode[] = errorsOf[kind];
+export function codeFor({ tag }: Endpoint, status: number): ErrorCode | undefined {
+  const codes: readonly ErrorCode[] = errorsOf[tag];
   return codes.find((code) => errors[code].status === status);
 }
 

@@ -21,7 +21,8 @@ export function* toCsv(table: TableName, records: Iterable<DatasetLine>): Genera
 
 /** Lists the rows of a table that a record of the dataset becomes. */
 function listRows(table: TableName, record: DatasetLine): CsvRow[] {
-  if (table === tableOf(record.type)) return [record.type === "user" ? toUserRow(record) : record];
+  if (table === tableOf(record.type))
+    return [record.type === "user" ? toUserFields(record) : record];
   if (!isPublicUser(record)) return [];
 
   const { id: user_id, roles = [], achievements = [] } = record;
@@ -32,7 +33,7 @@ function listRows(table: TableName, record: DatasetLine): CsvRow[] {
   });
 }
 
-function toUserRow(record: PublicUserLine | PrivateUserLine): CsvRow {
+function toUserFields(record: PublicUserLine | PrivateUserLine): CsvRow {
   if (!isPublicUser(record)) return { id: record.id, public: false };
   const { id, name, avatar_url, created_at, company } = record;
   const membership = company ? { company_id: company.id, company_role: company.role } : {};
