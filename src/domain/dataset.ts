@@ -90,14 +90,6 @@ export function* withEndLine(lines: Iterable<string>): Generator<string> {
   yield JSON.stringify({ type: "end", lines: count } satisfies EndLine);
 }
 
-/** An error in one field, or in the whole line if `field` is empty. */
-export interface ValidationError {
-  field: string;
-  reason: string;
-  /** Errors of the same kind in the same field are grouped. Defaults to `reason`. */
-  kind?: string;
-}
-
 export interface RecordReader extends AsyncDisposable {
   readonly ids: SourceIds;
   /** The columns of tables that were left out. */
@@ -106,8 +98,11 @@ export interface RecordReader extends AsyncDisposable {
   readonly notes: readonly string[];
   /** Yields everything in the source, in batches. */
   read(): AsyncIterable<Iterable<Item>>;
-  /** Says where an error is that was found in one of the records. */
-  locate(error: FoundError): Location;
+  /**
+   * Adds to an error that was found in one of the records where it is. May also write its field and
+   * reason as they fit the source.
+   */
+  locate(error: FoundError): FoundError;
 }
 
 /** Whose ids the records of a source have. */
@@ -141,16 +136,15 @@ interface RecordItem {
 
 /** An error in a part of the source that is no record. */
 interface ProblemItem {
+  /** Says where it is. */
   problem: FoundError;
-  location: Location;
-  /** Whether the error is final, even if others are skipped. */
-  isFatal: boolean;
   /** Whether a user is left out who cannot be made private, because nobody can read the id. */
   losesUser: boolean;
 }
 
 /** An error as users of the library and of `--json` see it. */
 export interface RecordError {
+  /** Empty for an error in the whole line. */
   field: string;
   reason: string;
   /** The type and id of the record, if they can be read. With an id map, the id in the source. */
@@ -162,22 +156,21 @@ export interface RecordError {
   place?: string | undefined;
 }
 
-/** An error of which the reader has not yet said where it is. */
-export interface FoundError extends ValidationError {
-  type?: RecordType | undefined;
-  id?: number | string | undefined;
-  /** Undefined if the error is not in a single record. */
+/**
+ * An error on its way to the report. A check says what is wrong, then the record is added, and last the
+ * reader says where it is.
+ */
+export interface FoundError extends RecordError {
+  /** Errors of the same kind in the same field are grouped. Defaults to `reason`. */
+  kind?: string;
+  /** Where the record stands. Undefined if the error is not in a single record. */
   at?: Position | undefined;
-  /** Whether the id of the record, which the reason then has, is taken. */
-  isDuplicate?: boolean;
+  /** Whether the reason or the place has the id of the record, which a message then does not repeat. */
+  hasId?: boolean;
+  /** Whether nothing can be skipped because of the error. */
+  isFinal?: boolean;
   /** For a reference to a record that does not exist, the type and id of that record. */
   missing?: { type: RecordType; id: number | string };
-}
-
-/** Where an error is. A reader may write the field and the reason as they fit its source. */
-export interface Location extends Partial<Omit<RecordError, "type" | "id">> {
-  /** Whether the place has the id, which a message then does not repeat. */
-  placeHasId?: boolean;
 }
 
 /** A column that is left out, and the column that was probably meant. */

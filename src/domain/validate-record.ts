@@ -11,6 +11,7 @@ import {
   type DatasetLine,
   DeletionLine,
   type EndLine,
+  type FoundError,
   type IdsLine,
   isPublicUser,
   lineSchemas,
@@ -18,7 +19,6 @@ import {
   type RawRecord,
   type RecordKey,
   recordTypes,
-  type ValidationError,
 } from "./dataset.ts";
 import { Id, MAX_ROLES, PublicUserLine, UnlockedAchievement } from "./model.ts";
 import { lazy } from "./once.ts";
@@ -46,11 +46,11 @@ const shapes = {
 };
 
 export class InvalidRecord {
-  readonly errors: ValidationError[];
+  readonly errors: FoundError[];
   /** The record as an object; empty if it is not an object. */
   readonly value: RawRecord;
 
-  constructor(errors: ValidationError[], value: RawRecord = {}) {
+  constructor(errors: FoundError[], value: RawRecord = {}) {
     this.errors = errors;
     this.value = value;
   }
@@ -101,9 +101,9 @@ export function validateMarker(record: RawRecord): IdsLine | EndLine | InvalidRe
 
 function validate<Valid extends ChangeLine | IdsLine | EndLine>(
   value: RawRecord,
-  shape: Shape<Valid> | ValidationError,
+  shape: Shape<Valid> | InvalidRecord,
 ): Valid | InvalidRecord {
-  if ("reason" in shape) return new InvalidRecord([shape], value);
+  if (shape instanceof InvalidRecord) return shape;
   if (!shape.Check(value)) {
     return new InvalidRecord(listErrors(shape.Errors(value), mayBePrivate(value)), value);
   }
@@ -111,19 +111,23 @@ function validate<Valid extends ChangeLine | IdsLine | EndLine>(
   return errors.length === 0 ? value : new InvalidRecord(errors, value);
 }
 
-/** Returns the shape required by a record's `type` and `public`, or the error in those fields. */
-function shapeOf(record: RawRecord): Shape<DatasetLine> | ValidationError {
+/** Returns the shape required by a record's `type` and `public`, unless those are invalid. */
+function shapeOf(record: RawRecord): Shape<DatasetLine> | InvalidRecord {
   const { type, public: isPublic } = record;
   if (type === "role" || type === "achievement" || type === "company") return shapes[type]();
   if (type !== "user") {
-    return mustBe("type", '"role", "achievement", "company", "user" or "end"', type);
+    const error = mustBe("type", '"role", "achievement", "company", "user" or "end"', type);
+    return new InvalidRecord([error], record);
   }
   if (typeof isPublic === "boolean") return isPublic ? shapes.publicUser() : shapes.privateUser();
-  if (isPublic === undefined) return { field: "public", reason: "is missing" };
-  return mustBe("public", "true or false", isPublic);
+  const isMissing = isPublic === undefined;
+  const error = isMissing
+    ? { field: "public", reason: "is missing" }
+    : mustBe("public", "true or false", isPublic);
+  return new InvalidRecord([error], record);
 }
 
-function listDuplicateIds(line: ChangeLine | IdsLine | EndLine): ValidationError[] {
+function listDuplicateIds(line: ChangeLine | IdsLine | EndLine): FoundError[] {
   if (!isPublicUser(line)) return [];
   const { roles = [], achievements = [] } = line;
   const unlocked = achievements.map(({ id }) => id);
@@ -133,7 +137,7 @@ function listDuplicateIds(line: ChangeLine | IdsLine | EndLine): ValidationError
   ];
 }
 
-function listDuplicates(ids: number[], fieldOf: (at: number) => string): ValidationError[] {
+function listDuplicates(ids: number[], fieldOf: (at: number) => string): FoundError[] {
   // Ids usually ascend. If so, there are no duplicates.
   if (ids.every((id, at) => id > (ids[at - 1] ?? 0))) return [];
   const seen = new Set<number>();

@@ -1,7 +1,7 @@
 /** The messages for invalid values in a dataset, which quote the value and say what to do about it. */
 import type { TSchema } from "@sinclair/typebox";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
-import type { RecordType, ValidationError } from "./dataset.ts";
+import type { FoundError, RecordType } from "./dataset.ts";
 import { isRounded, MAX_KEY_LENGTH, toKey } from "./keys.ts";
 import { ADVICE, type Advice, Id, isRelativeAvatar, PublicUserLine } from "./model.ts";
 import { isPlaceholder, isUncomputed, printable } from "./text.ts";
@@ -30,7 +30,7 @@ type AdvisedSchema = Pick<TSchema, "description"> & { [ADVICE]?: Advice };
  * The error for a field with an invalid `value`, which is not quoted if it is undefined. `expected`
  * is a schema, or what completes the sentence "must be …".
  */
-export function mustBe(field: string, expected: string | TSchema, value: unknown): ValidationError {
+export function mustBe(field: string, expected: string | TSchema, value: unknown): FoundError {
   const schema: AdvisedSchema = typeof expected === "string" ? { description: expected } : expected;
   const form = value instanceof InvalidCell ? value.expected : undefined;
   const kind = `must be ${form ?? schema.description ?? "of the right shape"}`;
@@ -42,13 +42,13 @@ export function mustBe(field: string, expected: string | TSchema, value: unknown
 }
 
 /** Like {@link mustBe}, but for an id. An undefined id is reported as missing. */
-export function mustBeId(field: string, value: unknown): ValidationError {
+export function mustBeId(field: string, value: unknown): FoundError {
   if (value === undefined) return { field, reason: "is missing" };
   return mustBe(field, Id, value instanceof Uint8Array ? toKey(value) : value);
 }
 
 /** The error for a field that refers to a record that does not exist. */
-export function mustExist(field: string, type: RecordType, id: number | string): ValidationError {
+export function mustExist(field: string, type: RecordType, id: number | string): FoundError {
   const kind = `there is no ${type}`;
   return { field, reason: `${kind} ${id}${adviseOn(id, undefined)}`, kind };
 }
@@ -127,12 +127,12 @@ function adviseOnKey(id: bigint | string): string {
 const MAX_ERRORS = 20;
 
 /** Returns the first error of each field. {@link explain} says what `isPrivate` does. */
-export function listErrors(found: Iterable<ValueError>, isPrivate: boolean): ValidationError[] {
+export function listErrors(found: Iterable<ValueError>, isPrivate: boolean): FoundError[] {
   const errors = Iterator.from(found)
     .flatMap((error) => explain(error, isPrivate))
     // A field may have two errors.
     .take(2 * MAX_ERRORS);
-  const first = new Map<string, ValidationError>();
+  const first = new Map<string, FoundError>();
   for (const error of errors) {
     const field = printable(error.field);
     if (!first.has(field)) first.set(field, { ...error, field });
@@ -145,7 +145,7 @@ export function listErrors(found: Iterable<ValueError>, isPrivate: boolean): Val
  * errors of the object branch. If `isPrivate` is set, only `id` and `deleted` are quoted, and the
  * names of unknown fields are left out.
  */
-function* explain(error: ValueError, isPrivate: boolean): Generator<ValidationError> {
+function* explain(error: ValueError, isPrivate: boolean): Generator<FoundError> {
   const { path, type, schema, value } = error;
   const field = nameField(path);
   const parent = nameField(path.slice(0, path.lastIndexOf("/")));

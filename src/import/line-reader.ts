@@ -1,11 +1,11 @@
 /** Reads records from lines: NDJSON, plain or gzip, from a file, a stream, bytes or objects. */
 import {
+  type FoundError,
   type Item,
   OWN_IDS,
   type RawRecord,
   type RecordReader,
   type SourceIds,
-  type ValidationError,
 } from "../domain/dataset.ts";
 import { InvalidRecord, parseObject, validateMarker } from "../domain/validate-record.ts";
 import { decompress, openInput, readLines, readStream, type TextLine } from "../files/input.ts";
@@ -86,7 +86,7 @@ export async function openLines(
     notes: [],
     read,
     // A position is the number of a line.
-    locate: ({ at }) => ({ line: at }),
+    locate: (error) => ({ ...error, line: error.at }),
     async [Symbol.asyncDispose]() {
       await batches.return(undefined);
     },
@@ -98,9 +98,9 @@ function invalid(reason: string, field = ""): InvalidRecord {
 }
 
 /** Nobody can say what such a line was meant to be, so it is never skipped. */
-function* listProblems(errors: ValidationError[], line?: number): Generator<Item> {
-  for (const problem of errors) {
-    yield { problem, location: { line }, isFatal: true, losesUser: false };
+function* listProblems(errors: FoundError[], line?: number): Generator<Item> {
+  for (const error of errors) {
+    yield { problem: { ...error, line, isFinal: true }, losesUser: false };
   }
 }
 

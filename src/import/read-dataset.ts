@@ -5,7 +5,6 @@
  */
 import type {
   FoundError,
-  Location,
   Position,
   RawRecord,
   RecordError,
@@ -81,12 +80,15 @@ export async function readDataset<Parsed extends RecordKey>(
   const rounded = createRoundedIds();
   let leftOut = 0;
 
-  const report = (error: FoundError, isFinal = false, location?: Location): void => {
+  /** Adds an error that says where it is. */
+  const add = (error: FoundError): void => {
     if (error.missing && invalid.has(nameOf(error.missing, ids))) return;
-    const named = { ...error, id: idInSource(error, ids) };
-    const all = isFinal || !handler.skip ? errors : skipped;
-    all.add(named, location ?? reader.locate(named));
+    const all = error.isFinal || !handler.skip ? errors : skipped;
+    all.add(error);
   };
+
+  const report = (error: FoundError): void =>
+    add(reader.locate({ ...error, id: idInSource(error, ids) }));
 
   /** Reports the errors in a record, and skips the record if possible. */
   const reject = (parsed: Parsed | InvalidRecord, found: readonly FoundError[], at: Position) => {
@@ -98,14 +100,14 @@ export async function readDataset<Parsed extends RecordKey>(
 
     for (const error of found) {
       const { reason, kind = reason } = error;
-      report({ ...error, type, id, at, reason: reason + (consequence ?? ""), kind }, isFinal);
+      report({ ...error, type, id, at, reason: reason + (consequence ?? ""), kind, isFinal });
     }
   };
 
   for await (const items of reader.read()) {
     for (const item of items) {
       if ("problem" in item) {
-        report(item.problem, item.isFatal, item.location);
+        add(item.problem);
         if (item.losesUser) leftOut++;
         continue;
       }
@@ -123,7 +125,7 @@ export async function readDataset<Parsed extends RecordKey>(
   }
 
   const columns = options.refusesRounded ? rounded.list() : [];
-  for (const first of columns) report({ field: "id", reason: ROUNDED, ...first }, true);
+  for (const first of columns) report({ field: "id", reason: ROUNDED, ...first, isFinal: true });
   handler.complete(report);
   if (errors.count > 0) throw new DatasetError(errors);
 
@@ -166,9 +168,9 @@ export class RecordErrors {
     this.#shown = shown;
   }
 
-  add(found: FoundError, location: Location): void {
+  add(error: FoundError): void {
     this.count++;
-    const { field, reason, kind = reason } = found;
+    const { field, reason, type, id, line, place, kind = reason } = error;
     const key = JSON.stringify([field.replace(/\[\d+\]/g, "[]"), kind]);
     const group = this.#kinds.get(key) ?? { count: 0, first: [], messages: [] };
     if (group.count === 0 && this.#kinds.size === MAX_KINDS) return;
@@ -177,11 +179,8 @@ export class RecordErrors {
     group.count++;
     if (group.first.length === this.#shown) return;
 
-    const { type, id, isDuplicate = false } = found;
-    const { placeHasId = false, ...where } = location;
-    const error = { field, reason, type, id, ...where };
-    group.first.push(error);
-    group.messages.push(format(error, placeHasId || isDuplicate));
+    group.first.push({ field, reason, type, id, line, place });
+    group.messages.push(format(error));
   }
 
   /** Returns the number of errors of each kind, and the first of them. */
@@ -228,9 +227,9 @@ export class DatasetError extends Error {
 }
 
 /** Names the record, unless the place or the reason does. */
-function format({ line, place, field, reason, type, id }: RecordError, isNamed: boolean): string {
+function format({ line, place, field, reason, type, id, hasId }: FoundError): string {
   const at = place ?? (line === undefined ? "" : `line ${line}`);
   const isUnknown = id === undefined || type === undefined;
-  const suffix = isUnknown || isNamed ? "" : ` (${type} ${id})`;
+  const suffix = isUnknown || hasId ? "" : ` (${type} ${id})`;
   return [at, field, reason + suffix].filter(Boolean).join(": ");
 }

@@ -165,7 +165,7 @@ async function openSnapshot(path: string): Promise<RecordReader> {
     notes: [],
     read: () => readSnapshot(db),
     // A snapshot has no lines, so only the file is named.
-    locate: () => ({ place: path }),
+    locate: (error) => ({ ...error, place: path }),
     [Symbol.asyncDispose]: async () => db.$client.close(),
   };
 }

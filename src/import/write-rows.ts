@@ -196,7 +196,7 @@ function prepareDeletions(db: Database) {
 export function duplicateId(record: RecordKey, ids: Ids, first?: number): FoundError {
   const reason = `duplicate ${record.type} id ${ids.inSource(record)}`;
   const place = first === undefined ? "" : ` (first on line ${first})`;
-  return { field: "id", reason: reason + place, kind: "duplicate id", isDuplicate: true };
+  return { field: "id", reason: reason + place, kind: "duplicate id", hasId: true };
 }
 
 /** When a change file is applied, the old and new rows together may exceed the limit. */

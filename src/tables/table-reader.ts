@@ -12,7 +12,6 @@ import { TypeCompiler } from "@sinclair/typebox/compiler";
 import {
   type FoundError,
   type Item,
-  type Location,
   OWN_IDS,
   type RawRecord,
   type RecordReader,
@@ -304,15 +303,15 @@ function secondsOf({ unlocked_at }: RawRecord): number {
 function toProblem({ source, name }: Table, row: Row, problem: FoundError): Item {
   const cell = row[idColumnOf(name)];
   const id = toKey(cell) ?? cell ?? "NULL";
-  const location = locateRow(source, name, problem, row.line, id);
-  return { problem, location, isFatal: false, losesUser: name === "users" };
+  const located = locateRow(source, name, problem, row.line, id);
+  return { problem: located, losesUser: name === "users" };
 }
 
 /** Names the row and the column of an error in a record. */
-function locate(error: FoundError, source: TableSource, tables: Tables): Location {
+function locate(error: FoundError, source: TableSource, tables: Tables): FoundError {
   const { at, type, id } = error;
   // A company that was made from its name stands in no table.
-  if (type === undefined || at === undefined || !tables.has(tableOf(type))) return {};
+  if (type === undefined || at === undefined || !tables.has(tableOf(type))) return error;
 
   const hasNames = tables.get("users")?.header.columns.has("company");
   const isName = hasNames && error.field === "company.id";
@@ -324,17 +323,19 @@ function locate(error: FoundError, source: TableSource, tables: Tables): Locatio
 function locateRow(
   { isSpreadsheet, fileOf }: TableSource,
   table: TableName,
-  { field, reason }: FoundError,
+  error: FoundError,
   line: number | undefined,
   id: unknown,
-): Location {
+): FoundError {
+  const { field, reason, kind = reason, hasId = false } = error;
   const place = isSpreadsheet ? `line ${line}` : `${idColumnOf(table)} ${id}`;
   const cure = isSpreadsheet && reason === "is missing" ? findColumn(field)?.ifMissing : undefined;
   return {
-    field,
+    ...error,
     reason: cure === undefined ? reason : `${reason}; ${cure}`,
+    kind,
     place: `${fileOf(table)}, ${place}`,
-    placeHasId: !isSpreadsheet,
+    hasId: hasId || !isSpreadsheet,
   };
 }
 
