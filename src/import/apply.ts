@@ -5,14 +5,7 @@
  */
 import { sql } from "drizzle-orm";
 import { sqlite } from "#sqlite";
-import type {
-  ChangeLine,
-  FoundError,
-  Position,
-  RecordKey,
-  RecordReader,
-  RecordType,
-} from "../domain/dataset.ts";
+import type { ChangeLine, FoundError, Position, RecordKey, RecordType } from "../domain/dataset.ts";
 import { validateChange } from "../domain/validate-record.ts";
 import { NameChanges } from "../search/name-index.ts";
 import { parseHeader } from "../snapshot/format/layout.ts";
@@ -25,7 +18,7 @@ import { type LineSource, openLines } from "./line-reader.ts";
 import type { ApplyOptions } from "./options.ts";
 import { type ReportError, readDataset } from "./read-dataset.ts";
 import { dateTakedowns, hasTakedowns } from "./takedowns.ts";
-import { beginWriting, changeCopy, type OldSnapshot } from "./target.ts";
+import { beginWriting, changeCopy } from "./target.ts";
 import { createRows, duplicateId, missingOf, nameCompanies, type Reference } from "./write-rows.ts";
 
 /**
@@ -44,15 +37,17 @@ export function applyChanges(
     await using reader = await openLines(changes, options);
     using ids = await openIds(reader.ids, old, options);
 
-    const { read, handler, contents } = await applyTo(db, reader, ids, old, builtAtMs, options);
+    const handler = createChangeHandler(db, ids, builtAtMs);
+    const read = await readDataset(reader, handler, ids, builtAtMs, options);
+    const summary = handler.summarize(old);
     const changed = { users: handler.changed("user"), companies: handler.changed("company") };
     // The lines name those whom they rename or make public.
     const allowed = { ...options, allowReveal: true, allowRenames: true };
-    const differences = guard(db, old, contents, allowed, changed);
+    const differences = guard(db, old, summary, allowed, changed);
 
+    writeMeta(db, { ...summary, id_map: await ids.commit() }, builtAtMs);
     const sha256 = await sealCopy(db, next);
-    await ids.commit();
-    const { counts, unlocked } = contents;
+    const { counts, unlocked } = summary;
     const { notFound } = handler;
     return { ...read, counts, unlocked, differences, held: 0, notFound, sha256 };
   });
@@ -69,24 +64,11 @@ export async function changeSnapshot(
   const old = { ...readMeta(db), name: "the snapshot" };
   await using reader = await openLines(changes, {});
   using ids = await openIds(reader.ids, old, {});
-  await applyTo(db, reader, ids, old, Date.now(), {});
-  return sealInMemory(db);
-}
-
-/** Applies changes to a copy of the old snapshot, up to its metadata. */
-async function applyTo(
-  db: Database,
-  reader: RecordReader,
-  ids: Ids,
-  old: OldSnapshot,
-  builtAtMs: number,
-  options: ApplyOptions,
-) {
+  const builtAtMs = Date.now();
   const handler = createChangeHandler(db, ids, builtAtMs);
-  const read = await readDataset(reader, handler, ids, builtAtMs, options);
-  const contents = { ...handler.summarize(old), id_map: ids.addMark() };
-  writeMeta(db, contents, builtAtMs);
-  return { read, handler, contents };
+  await readDataset(reader, handler, ids, builtAtMs, {});
+  writeMeta(db, { ...handler.summarize(old), id_map: await ids.commit() }, builtAtMs);
+  return sealInMemory(db);
 }
 
 /** A record that a line changes or deletes, and where that line is. */

@@ -59,8 +59,6 @@ export async function openIds(source: SourceIds, old: OldSnapshot | undefined, o
   const givenMark =
     source.kind === "own" ? undefined : (map?.findLater(source.mark, old?.id_map) ?? source.mark);
   return {
-    /** Adds a mark for new keys to the map. Returns the mark for the snapshot that is written. */
-    addMark: (): string | undefined => givenMark ?? translator?.addMark(),
     /** Returns the id in the snapshot of a record that an operator names, if it can have one. */
     find(type: RecordType, given: string | number): number | undefined {
       if (translator) return translator.find(type, given);
@@ -70,8 +68,15 @@ export async function openIds(source: SourceIds, old: OldSnapshot | undefined, o
     translate: (record: RawRecord): void => translator?.translate(record),
     /** Returns the id of a record as its source has it, for messages. */
     inSource: (record: RecordKey): string | number => translator?.findKey(record) ?? record.id,
-    /** Must come before the snapshot is replaced, so that no id that was served is lost. */
-    commit: async (): Promise<void> => map?.commit(),
+    /**
+     * Commits the map, with a mark for its new keys. Returns the mark for the metadata of the snapshot,
+     * which is therefore replaced later, so that no id that was served is lost.
+     */
+    async commit(): Promise<string | undefined> {
+      const mark = givenMark ?? translator?.addMark();
+      await map?.commit();
+      return mark;
+    },
     [Symbol.dispose]: close,
   };
 }

@@ -115,12 +115,10 @@ async function importInto(
   if (next === undefined) return report;
 
   // Before the indexes, which take long, because the id map may be on a full disk.
-  const id_map = ids.addMark();
+  const id_map = await ids.commit();
   await buildIndexes(db, (users) => options.onIndexed?.(users / counts.public_users));
   writeMeta(db, { ...summary, id_map }, builtAtMs);
-  const sha256 = await sealNew(db, next);
-  await ids.commit();
-  return { ...report, sha256 };
+  return { ...report, sha256: await sealNew(db, next) };
 }
 
 /**
@@ -167,7 +165,7 @@ export async function buildSnapshot(
   createSchema(db.$client);
   await readDataset(reader, createRows(db, ids), ids, builtAtMs, { refusesRounded: true });
   await buildIndexes(db);
-  writeMeta(db, { ...summarize(db), id_map: ids.addMark() }, builtAtMs);
+  writeMeta(db, { ...summarize(db), id_map: await ids.commit() }, builtAtMs);
   return sealInMemory(db);
 }
 
