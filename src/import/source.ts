@@ -46,7 +46,7 @@ export function findSource(given: LineSource, queries?: string): Source {
 
   // A folder or a snapshot of that name can be given as ./-.
   if (given === STANDARD) return { kind: "lines", lines: given };
-  if (isFolder(given) || /\.[ct]sv$/i.test(given)) return { kind: "csv", path: given };
+  if (isFolder(given) || /\.csv$/i.test(given)) return { kind: "csv", path: given };
   if (isSnapshot(given)) return { kind: "snapshot", path: given };
   return { kind: "lines", lines: given };
 }

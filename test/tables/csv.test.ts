@@ -389,6 +389,17 @@ test.each(["\n", "\r\n \n", ";;;\n", "sep=;\n", "\n\n\n\n"])(
   },
 );
 
+test("tables with tabs, too, are in files that end in .csv", async () => {
+  const text = `${users}1,1,Ann,2021-05-31\n`.replaceAll(",", "\t");
+  const folder = makeFolder({ "users.tsv": text });
+  const single = importDataset(join(folder, "users.tsv"), join(folder, "s"));
+  await expect(single).rejects.toThrow(
+    "the input is a CSV file; import its folder, or a name that",
+  );
+  const all = importDataset(folder, join(folder, "s"));
+  await expect(all).rejects.toThrow(" has users.tsv; rename it to users.csv");
+});
+
 test("a FIFO is an error, because reading it could take forever", async () => {
   const folder = temporaryFolder();
   await run(["mkfifo", join(folder, "users.csv")]);
