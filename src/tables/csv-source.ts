@@ -95,8 +95,9 @@ function createLoader(client: Sqlite, table: TableName, ids: IdFormat) {
   let names = 0;
   let questionMarks = 0;
 
-  client.exec(`CREATE TABLE ${table} (${columns}, line)`);
-  const insert = client.prepare(`INSERT INTO ${table} VALUES (${columns.map(() => "?")}, ?)`);
+  client.exec(`CREATE TABLE ${table} (${columns.join(", ")}, line)`);
+  const values = [...columns, "line"].map(() => "?").join(", ");
+  const insert = client.prepare(`INSERT INTO ${table} VALUES (${values})`);
 
   return {
     times,
@@ -120,8 +121,8 @@ function createLoader(client: Sqlite, table: TableName, ids: IdFormat) {
      * the order of their lines.
      */
     addIndex(): void {
-      const indexed = new Set([idColumn, "line", ...columns]);
-      client.exec(`CREATE INDEX ${table}_by_id ON ${table} (${[...indexed]})`);
+      const indexed = [...new Set([idColumn, "line", ...columns])].join(", ");
+      client.exec(`CREATE INDEX ${table}_by_id ON ${table} (${indexed})`);
     },
   };
 }

@@ -15,8 +15,7 @@ import { BusyError, waitForLock } from "../files/lock.ts";
 import { within } from "../files/waiting.ts";
 import type { IdFormat, TableName } from "./columns.ts";
 import { findColumns } from "./header.ts";
-import type { Row, TableSource } from "./table.ts";
-import { type Dialect, dialects } from "./table.ts";
+import { type Dialect, dialects, type Row, type TableSource } from "./table.ts";
 
 export const DATABASE_TIMEOUT_MS = 120_000;
 
@@ -57,13 +56,13 @@ export async function openDatabase(address: Address, ids: IdFormat): Promise<Tab
       const header = findColumns(file, table, columns);
       // With the names of columns as they are known here.
       const { quote } = dialect;
-      const known = Array.from(header.columns, ([column, at]) => {
+      const selected = Array.from(header.columns, ([column, at]) => {
         const name = (columns[at] ?? "").replaceAll(quote, quote + quote);
         return `${quote}${name}${quote} AS ${column}`;
       });
       return {
         ...header,
-        from: `(SELECT ${known} FROM ${from} AS written)`,
+        from: `(SELECT ${selected.join(", ")} FROM ${from} AS written)`,
         run: async (sql) => (await run(sql)).rows,
       };
     },
@@ -72,11 +71,12 @@ export async function openDatabase(address: Address, ids: IdFormat): Promise<Tab
   };
 }
 
-/** Removes what follows the query, because a semicolon is an error in a subquery. */
-function trimQuery({ parts }: Dialect, text: string): string {
+/** Removes the semicolons and comments after a query, which a subquery cannot have. */
+function trimQuery({ comment, quoted }: Dialect, text: string): string {
+  const parts = new RegExp(`(?<blank>${comment.source}|[\\s;])|${quoted.source}|.`, "gis");
   let end = 0;
-  for (const { 0: part, 1: omitted, index } of text.matchAll(parts)) {
-    if (omitted === undefined) end = index + part.length;
+  for (const { 0: part, groups, index } of text.matchAll(parts)) {
+    if (groups?.blank === undefined) end = index + part.length;
   }
   return text.slice(0, end);
 }

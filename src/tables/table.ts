@@ -17,7 +17,7 @@ export interface TableSource extends CellFormat, AsyncDisposable {
 }
 
 /** The columns of a file, and how its rows are selected. */
-interface OpenedFile extends Header {
+export interface OpenedFile extends Header {
   /** The operand of FROM in a query. */
   from: string;
   /** Runs a query. An error names the file. */
@@ -44,16 +44,16 @@ const ROWS_PER_PAGE = 20_000;
 /** A page of a query that uses an index takes a few milliseconds. */
 const SLOW_MS = 500;
 
-export type Table = ReturnType<typeof createTable>;
+export type Table = Awaited<ReturnType<typeof openTable>>;
 
 /** The tables that an operator provides. */
 export type Tables = ReadonlyMap<TableName, Table>;
 
 /**
- * Reads a table that its source has opened. The rows must be counted before they are read, because the
- * pages have each of them once only if the database sorts ids as it compares them.
+ * Opens a table whose file its source has opened, and counts its rows: the pages have each of them once
+ * only if the database sorts ids as it compares them.
  */
-export function createTable(
+export async function openTable(
   source: TableSource,
   name: TableName,
   { from, run, ...header }: OpenedFile,
@@ -65,8 +65,7 @@ export function createTable(
   const id = `q.${column}`;
   const isById = column === "id";
   const size = isById ? USERS_PER_PAGE : ROWS_PER_PAGE;
-  /** How many rows have an id, and how many of them the pages have had so far. */
-  let total = 0;
+  /** How many rows the pages have had so far. */
   let read = 0;
   let isSlow = false;
   const misordered = () => explainOrder(source, name);
@@ -76,6 +75,9 @@ export function createTable(
     await setImmediate();
     return run(`SELECT ${selected} FROM ${from} AS q ${rest}`);
   }
+
+  const [counted] = await query("", `COUNT(${id}) AS with_id`);
+  const total = Number(counted?.with_id);
 
   /**
    * Yields the rows whose id is above `after` and at most `upTo`, in the database's order of their
@@ -140,10 +142,6 @@ export function createTable(
     header,
     query,
     pages,
-    async count(): Promise<void> {
-      const [counted] = await query("", `COUNT(${id}) AS total`);
-      total = Number(counted?.total);
-    },
     /** Lists the rows without an id, which the pages leave out. */
     listWithoutId: () => query(`WHERE ${id} IS NULL`),
     /**
@@ -152,7 +150,10 @@ export function createTable(
      */
     async hasAny(ids: readonly (number | string)[]): Promise<boolean> {
       const texts = ids.map((id) => dialect.formatText(String(id)));
-      const rows = await query(`WHERE ${dialect.cast("q.id")} IN (${texts}) LIMIT 1`, "q.id");
+      const rows = await query(
+        `WHERE ${dialect.cast("q.id")} IN (${texts.join(", ")}) LIMIT 1`,
+        "q.id",
+      );
       return rows.length > 0;
     },
     /** Throws unless the pages had all rows. */
@@ -182,7 +183,7 @@ const INCOMPARABLE = /operator does not exist|illegal mix of collations/i;
  * Writes an id, as the database returned it, into the text of a query. The database compares this
  * literal with a column as it compares the column's own values: by its type and its collation.
  */
-export function literalOf(dialect: Dialect, id: unknown): string {
+function literalOf(dialect: Dialect, id: unknown): string {
   if (typeof id === "number" || typeof id === "bigint") return String(id);
   if (id instanceof Uint8Array) return dialect.formatBytes(Buffer.from(id).toString("hex"));
   return dialect.formatText(String(id));
@@ -206,11 +207,10 @@ export interface Dialect {
   formatText(text: string): string;
   /** Writes bytes, which are given in hexadecimal digits. */
   formatBytes(hex: string): string;
-  /**
-   * The parts of a query: what can be left out after its end (comments, semicolons and white space,
-   * in group 1), and what cannot. In quotes, a semicolon or a comment means nothing.
-   */
-  readonly parts: RegExp;
+  /** A comment in a query. */
+  readonly comment: RegExp;
+  /** A text or a name in quotes, in which a semicolon or a comment means nothing. */
+  readonly quoted: RegExp;
 }
 
 const toHex = (text: string) => Buffer.from(text).toString("hex");
@@ -226,7 +226,8 @@ export const dialects = {
     // The plus removes the affinity of the cast, which could convert the column.
     formatText: (text) => `+CAST(X'${toHex(text)}' AS TEXT)`,
     formatBytes: (hex) => `X'${hex}'`,
-    parts: /(--[^\n]*|\/\*.*?(?:\*\/|$)|[\s;])|'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|./gs,
+    comment: /--[^\n]*|\/\*.*?(?:\*\/|$)/,
+    quoted: /'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]/,
   },
   postgres: {
     scheme: /^postgres(?:ql)?:/i,
@@ -238,8 +239,8 @@ export const dialects = {
     // A literal without a type gets the column's, such as uuid.
     formatText: (text) => `E'${text.replaceAll(/['\\]/g, "\\$&")}'`,
     formatBytes: (hex) => `E'\\\\x${hex}'`,
-    parts:
-      /(--[^\n]*|\/\*.*?\*\/|[\s;])|\bE'(?:[^'\\]|\\.|'')*'|'[^']*'|"[^"]*"|\$(\w*)\$.*?\$\2\$|./gis,
+    comment: /--[^\n]*|\/\*.*?\*\//,
+    quoted: /\bE'(?:[^'\\]|\\.|'')*'|'[^']*'|"[^"]*"|\$(?<tag>\w*)\$.*?\$\k<tag>\$/,
   },
   mysql: {
     scheme: /^(?:mysql|mariadb):/i,
@@ -255,7 +256,7 @@ export const dialects = {
     // Without quotes, the text cannot end the literal, whatever the server's SQL mode.
     formatText: (text) => `_utf8mb4 X'${toHex(text)}'`,
     formatBytes: (hex) => `X'${hex}'`,
-    parts:
-      /(--(?=\s|$)[^\n]*|#[^\n]*|\/\*.*?\*\/|[\s;])|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|./gs,
+    comment: /--(?=\s|$)[^\n]*|#[^\n]*|\/\*.*?\*\//,
+    quoted: /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`/,
   },
 } satisfies Record<string, Dialect>;

@@ -1,0 +1,85 @@
+/**
+ * Makes an item of a row: the record in it, which is validated later like a line of a dataset, or what
+ * is wrong with it. Also says where an error is.
+ */
+import type { FoundError, Item, RawRecord, RecordType } from "../domain/dataset.ts";
+import { toKey } from "../domain/keys.ts";
+import { InvalidCell, mustBeId } from "../domain/validation-errors.ts";
+import { findColumn, idColumnOf, type TableName, tableOf, toCells } from "./columns.ts";
+import type { Companies } from "./companies.ts";
+import type { Row, Table, TableSource, Tables } from "./table.ts";
+
+/** Returns the records in rows, which are in the order of their ids. Users may name `companies`. */
+export function toItems(
+  table: Table,
+  type: RecordType,
+  rows: readonly Row[],
+  companies?: Companies,
+): Item[] {
+  const { source } = table;
+  let first: Row | undefined;
+  return rows.map((row): Item => {
+    const cells = toCells(row, source);
+    if (!source.ids.isId(cells.id)) return toProblem(table, row, mustBeId("id", cells.id));
+
+    if (row.id !== first?.id) first = row;
+    return {
+      record: toRecord(type, cells, companies),
+      // The records of a database are found by their ids.
+      at: row.line ?? 0,
+      first: row === first ? undefined : first?.line,
+    };
+  });
+}
+
+function toRecord(type: RecordType, cells: RawRecord, companies?: Companies): RawRecord {
+  const { company_id, company, company_role = "Member", ...fields } = cells;
+  // For a private user, the id is enough.
+  if (fields.public === false) return { type, id: fields.id, public: false };
+
+  const id = company === undefined ? company_id : companies?.find(company);
+  // An invalid name takes the place of the company, so that validation quotes it.
+  if (id instanceof InvalidCell) fields.company = id;
+  else if (id !== undefined) fields.company = { id, role: company_role };
+  return { type, ...fields };
+}
+
+/** Returns the item for a row that is no record. Such a row of `users` is a lost user. */
+export function toProblem({ source, name }: Table, row: Row, problem: FoundError): Item {
+  const cell = row[idColumnOf(name)];
+  const id = toKey(cell) ?? cell ?? "NULL";
+  const located = locateRow(source, name, problem, row.line, id);
+  return { problem: located, losesUser: name === "users" };
+}
+
+/** Names the row and the column of an error in a record. */
+export function locate(error: FoundError, source: TableSource, tables: Tables): FoundError {
+  const { at, type, id } = error;
+  // A company that was made from its name stands in no table.
+  if (type === undefined || at === undefined || !tables.has(tableOf(type))) return error;
+
+  const hasNames = tables.get("users")?.header.columns.has("company");
+  const isName = hasNames && error.field === "company.id";
+  const field = isName ? "company" : error.field.replace(/^company\./, "company_");
+  return locateRow(source, tableOf(type), { ...error, field }, at, id);
+}
+
+/** Names a row as `users.csv, line 12`, or `users.sql, id 42`. */
+function locateRow(
+  { isSpreadsheet, fileOf }: TableSource,
+  table: TableName,
+  error: FoundError,
+  line: number | undefined,
+  id: unknown,
+): FoundError {
+  const { field, reason, kind = reason, hasId = false } = error;
+  const place = isSpreadsheet ? `line ${line}` : `${idColumnOf(table)} ${id}`;
+  const cure = isSpreadsheet && reason === "is missing" ? findColumn(field)?.ifMissing : undefined;
+  return {
+    ...error,
+    reason: cure === undefined ? reason : `${reason}; ${cure}`,
+    kind,
+    place: `${fileOf(table)}, ${place}`,
+    hasId: hasId || !isSpreadsheet,
+  };
+}

@@ -1,0 +1,180 @@
+/**
+ * Reads users together with what the rows of other tables give them, their roles and achievements.
+ * Reports such rows that belong to nobody or are invalid themselves.
+ */
+import { setImmediate } from "node:timers/promises";
+import { Type } from "@sinclair/typebox";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import type { FoundError, Item, RawRecord, RecordType } from "../domain/dataset.ts";
+import { Count } from "../domain/model.ts";
+import { lazy } from "../domain/once.ts";
+import { parseTime } from "../domain/time.ts";
+import { listErrors, mustBeId, mustExist } from "../domain/validation-errors.ts";
+import { readAhead } from "../files/waiting.ts";
+import { ownedTables, toCells } from "./columns.ts";
+import type { Companies } from "./companies.ts";
+import { toItems, toProblem } from "./row-items.ts";
+import type { Row, Table, Tables } from "./table.ts";
+
+/** The ids of the roles and achievements. */
+type KnownIds = Record<"role" | "achievement", ReadonlySet<unknown>>;
+
+/** How many rows of these tables to add at a time, which takes about a millisecond. */
+const ROWS_AT_A_TIME = 500;
+/** How many pages to request before the one that is used. */
+const AHEAD = 2;
+/** So many ids in a table are enough to show why users are missing. */
+const MAX_MISSING = 100;
+
+/** A user of a page, who gets what other tables have. */
+interface Owner {
+  user: RawRecord;
+  /** Whether several rows have the id. The record then also gets what is wrong in other tables. */
+  isRepeated: boolean;
+  roles: Set<unknown>;
+  /** By the id of the achievement, or for an invalid one, by itself. Most users have none. */
+  unlocks?: Map<unknown, RawRecord>;
+}
+
+/** The users of a page by their ids. */
+type Owners = ReadonlyMap<unknown, Owner>;
+
+/** Yields each page of users when all that they have has been added. */
+export async function* readUsers(
+  tables: Tables,
+  known: KnownIds,
+  companies: Companies,
+): AsyncGenerator<readonly Item[]> {
+  /** Some ids in each table that no user has. */
+  const missing = new Map<Table, (number | string)[]>();
+  let users: readonly Item[] = [];
+  let owners: Owners = new Map();
+
+  for await (const { table, rows } of readAhead(listPages(tables), AHEAD)) {
+    if (table.name === "users") {
+      for (const { user, roles, unlocks } of owners.values()) {
+        if (roles.size > 0) user.roles = [...roles];
+        if (unlocks) user.achievements = [...unlocks.values()];
+      }
+      yield users;
+      users = toItems(table, "user", rows, companies);
+      owners = listOwners(users);
+      continue;
+    }
+
+    const ids = missing.get(table) ?? [];
+    missing.set(table, ids);
+    for (let at = 0; at < rows.length; at += ROWS_AT_A_TIME) {
+      // Lets the database's client receive a reply and send the next query.
+      await setImmediate();
+      yield rows.slice(at, at + ROWS_AT_A_TIME).flatMap((row) => {
+        const errors = addRow(owners, known, table, row);
+        for (const { missing } of errors) {
+          if (missing?.type === "user" && ids.length < MAX_MISSING) ids.push(missing.id);
+        }
+        return errors.map((error) => toProblem(table, row, error));
+      });
+    }
+  }
+
+  for (const [table, ids] of missing) {
+    if (ids.length > 0 && (await tables.get("users")?.hasAny(ids))) throw table.misordered();
+  }
+}
+
+/** A page of users, or of what the users in the page before have. */
+interface Page {
+  table: Table;
+  rows: readonly Row[];
+}
+
+async function* listPages(tables: Tables): AsyncGenerator<Page> {
+  const users = tables.get("users");
+  let last: unknown;
+  if (users) {
+    for await (const rows of users.pages()) {
+      yield { table: users, rows };
+      const upTo = rows.at(-1)?.id;
+      yield* listOwned(tables, last, upTo);
+      last = upTo;
+    }
+    // Whatever follows belongs to nobody.
+    yield { table: users, rows: [] };
+  }
+  yield* listOwned(tables, last);
+}
+
+/** Lists the rows of the users after one id and up to another. */
+async function* listOwned(tables: Tables, after: unknown, upTo?: unknown): AsyncGenerator<Page> {
+  for (const name of ownedTables) {
+    const table = tables.get(name);
+    if (!table) continue;
+    for await (const rows of table.pages(after, upTo)) yield { table, rows };
+  }
+}
+
+function listOwners(items: readonly Item[]): Owners {
+  const owners = new Map<unknown, Owner>();
+  for (const item of items) {
+    if (!("record" in item)) continue;
+    const { record } = item;
+    // If an id is repeated, the first row counts.
+    const first = owners.get(record.id);
+    if (first) first.isRepeated = true;
+    else owners.set(record.id, { user: record, isRepeated: false, roles: new Set() });
+  }
+  return owners;
+}
+
+/** Adds a row to its user. Returns what is wrong with the row. */
+function addRow(owners: Owners, known: KnownIds, table: Table, row: Row): readonly FoundError[] {
+  const { user_id, role_id, achievement_id, ...reached } = toCells(row, table.source);
+  const owner = owners.get(user_id);
+  if (!owner) return [explainMissing(table, "user", user_id)];
+  // Nothing about a private user is checked.
+  if (owner.user.public !== true) return [];
+
+  const isRole = table.name === "user_roles";
+  const type = isRole ? "role" : "achievement";
+  const id = isRole ? role_id : achievement_id;
+  const unlock = { id, ...reached };
+  const errors: FoundError[] = [];
+  if (!known[type].has(id)) errors.push(explainMissing(table, type, id));
+  else if (!isRole && !unlockShape().Check(unlock)) {
+    errors.push(...listErrors(unlockShape().Errors(unlock), false));
+  }
+  if (errors.length > 0 && !owner.isRepeated) return errors;
+
+  if (isRole) owner.roles.add(id);
+  else addUnlock(owner, unlock, errors.length === 0);
+  return [];
+}
+
+/** Returns the error for a reference to a record that does not exist. */
+function explainMissing({ source }: Table, type: RecordType, id: unknown): FoundError {
+  const field = `${type}_id`;
+  if (!source.ids.isId(id)) return mustBeId(field, id);
+  return { ...mustExist(field, type, id), missing: { type, id } };
+}
+
+/** The id has been checked with the achievements, and whatever became text is a time. */
+const unlockShape = lazy(() =>
+  TypeCompiler.Compile(Type.Object({ tier: Count, unlocked_at: Type.String() })),
+);
+
+/** The highest tier of an achievement counts, then the earliest time. */
+function addUnlock(owner: Owner, unlock: RawRecord, isValid: boolean): void {
+  owner.unlocks ??= new Map();
+  const key = isValid ? unlock.id : unlock;
+  const other = owner.unlocks.get(key);
+  if (!other || isBetter(unlock, other)) owner.unlocks.set(key, unlock);
+}
+
+function isBetter(unlock: RawRecord, other: RawRecord): boolean {
+  const lead = Number(unlock.tier) - Number(other.tier);
+  return lead > 0 || (lead === 0 && secondsOf(unlock) < secondsOf(other));
+}
+
+function secondsOf({ unlocked_at }: RawRecord): number {
+  return parseTime(String(unlocked_at)) ?? 0;
+}
