@@ -31,9 +31,13 @@ export function codeOf(error: unknown): string {
   return cause ? codeOf(cause) : "";
 }
 
-/** The error's message, without the code and the path that system errors include. */
+/**
+ * The error's message, without the code and the path that system errors include. That of {@link naming}
+ * still names the file.
+ */
 export function reasonOf(error: unknown): string {
   const { cause, message = error } = fieldsOf(error);
+  if (error instanceof FileError) return error.message;
   // Errors from Node's fetch give the reason only in their `cause`.
   if (cause) return reasonOf(cause);
   // Only errors of the operating system name a call.
@@ -43,6 +47,12 @@ export function reasonOf(error: unknown): string {
   return String(message)
     .replace(/^E[A-Z]+: /, "")
     .replace(/, \w+( '.*')?( -> '.*')?$/s, "");
+}
+
+/** The same, but never with a file that {@link naming} has added. */
+export function systemReasonOf(error: unknown): string {
+  const { cause } = fieldsOf(error);
+  return cause ? systemReasonOf(cause) : reasonOf(error);
 }
 
 /** How a message names a database that SQLite deletes when it is closed. */

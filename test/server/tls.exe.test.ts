@@ -1,7 +1,7 @@
 /** TLS: the certificate, its renewal, and the ciphers that are accepted. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
-import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:tls";
 import { lastRequest } from "../sockets.ts";
 import { makeCertificate, openLogged, run, until } from "../support.ts";
@@ -94,6 +94,9 @@ test("a renewed certificate is served to new connections, and no connection ends
   process.kill(server.pid, "SIGHUP");
   await until(() => countRefused() > refused);
   expect(await fingerprint()).toBe(after);
+
+  rmSync(files.key);
+  await until(() => server.log().includes(`cannot read ${files.key}: no such file or directory`));
 
   writeFileSync(files.key, original.key);
   await until(async () => (await fingerprint()) === before);

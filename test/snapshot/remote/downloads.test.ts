@@ -132,8 +132,10 @@ test("an error of the cache ends a download of blocks, without a request for the
   spoil = (right) => right;
   const folder = temporaryFolder();
   const location = parseWebLocation(web.url.href) ?? expect.unreachable();
-  const silent = { onDown() {}, onUp() {} };
-  using remote = await openRemoteSnapshot({ location, folder, timeoutMs: 20_000, ...silent });
+  const details: string[] = [];
+  const onDown = (detail: string) => void details.push(detail);
+  const options = { location, folder, timeoutMs: 20_000, onDown, onUp() {} };
+  using remote = await openRemoteSnapshot(options);
 
   await applyChanges(bytesOf([user(1, "Renamed")]), path);
   current = new Uint8Array(readFileSync(path));
@@ -143,6 +145,8 @@ test("an error of the cache ends a download of blocks, without a request for the
   sent = [];
   await remote.refresh();
   expect(remote.refused()).toStartWith("cannot be cached: ");
+  expect(remote.refused()).not.toContain(folder);
+  expect(details).toEqual([expect.stringContaining(remote.path)]);
   expect(sent).toHaveLength(1);
 
   rmSync(lock, { recursive: true });
