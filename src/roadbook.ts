@@ -176,7 +176,7 @@ export async function openRoadbook(
     compress: values.compress ?? true,
     pages,
     currentSnapshot: reloadable.current,
-    searchSnapshot: reloadable.search,
+    readWithPauses: reloadable.readWithPauses,
     refusedReplacement: refused,
     remoteStatus: () => remote?.status?.(),
     closed,

@@ -197,8 +197,8 @@ describe("invariants", () => {
     );
   });
 
-  test("reading a snapshot and responding from it are synchronous, but for pauses of searches", () => {
-    const routes = ["users", "health"];
+  test("reading a snapshot and responding from it are synchronous, but for pauses", () => {
+    const routes = ["users", "health", "pages/read-views"];
     const synchronous = [
       ...routes.map((name) => `http/${name}.ts`),
       "snapshot/read/queries.ts",
@@ -212,20 +212,26 @@ describe("invariants", () => {
       synchronous,
     );
     // In its argument, which is a generator, nothing can be awaited.
-    expect(findLine("http/search.ts", /await service\.searchSnapshot\(/)).toBeDefined();
+    expect(findLine("http/search.ts", /await service\.readWithPauses\(/)).toBeDefined();
     expectOnlyIn(
       [],
-      /\bcurrentSnapshot\b|\bawait (?!service\.searchSnapshot\()/,
-      "read in searchSnapshot, which begins again if the snapshot was replaced in a pause",
+      /\bcurrentSnapshot\b|\bawait (?!service\.readWithPauses\()/,
+      "read in readWithPauses, which begins again if the snapshot was replaced in a pause",
       ["http/search.ts"],
+    );
+    expectOnlyIn(
+      [],
+      /\bawait (?!readWithPauses\()/,
+      "read in readWithPauses, which begins again if the snapshot was replaced in a pause",
+      ["http/pages/page-files.ts"],
     );
   });
 
-  test("no code that reads, searches or renders data reads a clock", () => {
+  test("no code that reads, searches or renders a snapshot reads a clock", () => {
     const clock =
       /\b(?:Date\.now|performance\.now|new Date\(\)|nanoseconds|hrtime|Temporal\.Now|setTimeout|setInterval)\b/;
     expect("const now = Date.now();").toMatch(clock);
-    const timeless = /^(?:domain|search|sqlite|snapshot\/read|web)\//;
+    const timeless = /^(?:domain|community|sqlite|search|snapshot\/(?:format|read)|web)\//;
     expectOnlyIn(
       // The scripts of the page need a clock to wait and count down.
       ["web/browser.ts", "web/kiosk-rescue.ts", "web/kiosk.ts"],

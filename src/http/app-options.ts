@@ -13,8 +13,8 @@ export interface AppOptions {
    * closed meanwhile.
    */
   currentSnapshot: ReloadableSnapshot["current"];
-  /** For searches, which may pause. */
-  searchSnapshot: ReloadableSnapshot["search"];
+  /** For searches and the sitemap. */
+  readWithPauses: ReloadableSnapshot["readWithPauses"];
   /** Aborted when the snapshot is closed. From then on, every request gets a 503. */
   closed: AbortSignal;
   /** Why a newer snapshot is not served; undefined if there is none. */

@@ -29,7 +29,7 @@ export const search = (service: Service) =>
     .get(
       endpoints.searchCompanies.path,
       async ({ query }) => {
-        const companies = await service.searchSnapshot(({ search }) =>
+        const companies = await service.readWithPauses(({ search }) =>
           search.listCompanies(query.q),
         );
         return { success: true as const, companies };
@@ -39,7 +39,7 @@ export const search = (service: Service) =>
     .get(
       endpoints.searchUsers.path,
       async ({ request, query }) => {
-        const found = await service.searchSnapshot(({ search }) => search.listUsers(query.q));
+        const found = await service.readWithPauses(({ search }) => search.listUsers(query.q));
         return { success: true as const, users: toResults(found, service.baseUrl(request)) };
       },
       { detail: searchUsersOperation },

@@ -36,7 +36,8 @@ function copySnapshot(): string {
 }
 
 async function open(snapshot = copySnapshot()) {
-  const roadbook = await createRoadbook({ snapshot, searchLimit: 0, page: true });
+  const options = { searchLimit: 0, page: true, allowIndexing: true };
+  const roadbook = await createRoadbook({ ...options, snapshot });
   const ask = async (path: string) => {
     const response = await roadbook.fetch(new Request(`http://roadbook.test${path}`));
     return `${response.status} ${await response.text()}`;
@@ -96,13 +97,49 @@ test.each([SEARCH, "/?q=ru+to"])(
   },
 );
 
+test("if the snapshot is replaced in a pause, the sitemap lists the pages of the new one", async () => {
+  const snapshot = copySnapshot();
+  const { roadbook, ask } = await open(snapshot);
+  // The first and the last user, whom only the old snapshot has.
+  const hidden = [1, SLOW];
+  await applyChanges(
+    hidden.map((id) => ({ type: "user", id, public: false })),
+    snapshot,
+  );
+  const listed = (text: string) => hidden.filter((id) => text.includes(`/drivers/${id}<`));
+
+  // They pause as well, each in a tick of its own, so the sitemap takes longer than the replacement.
+  const searches = Array.from({ length: 100 }, () => ask(SEARCH));
+  const sitemap = ask("/sitemap.xml");
+  await roadbook.refresh();
+  expect(listed(await sitemap)).toEqual([]);
+  await Promise.all(searches);
+  await roadbook.close();
+});
+
+test("the pages of a snapshot are listed once for the sitemaps of all hosts", async () => {
+  const { roadbook } = await open();
+  const ask = (host: string) => roadbook.fetch(new Request(`http://${host}/sitemap.xml`));
+  for (const host of ["one.test", "two.test", "three.test"]) {
+    let ticks = 0;
+    let isDone = false;
+    const response = Promise.resolve(ask(host)).finally(() => {
+      isDone = true;
+    });
+    for (; !isDone; ticks++) await nextTick();
+    expect(ticks > LISTED / 1000).toBe(host === "one.test");
+    expect(await (await response).text()).toContain(`<loc>http://${host}/drivers/1<`);
+  }
+  await roadbook.close();
+});
+
 test("a search begins again only if the snapshot was replaced", async () => {
   const snapshot = copySnapshot();
   const reloadable = await openReloadable(snapshot);
   const hashes = [reloadable.current().sha256];
   const begun: string[] = [];
   let isReplaced = false;
-  const found = reloadable.search(function* ({ sha256, users }) {
+  const found = reloadable.readWithPauses(function* ({ sha256, users }) {
     begun.push(sha256);
     do yield;
     while (!isReplaced);

@@ -1,7 +1,6 @@
 /** Files that pages refer to: scripts, styles, the logo, drawings, and what search engines read. */
-import { setImmediate as nextTick } from "node:timers/promises";
 import { Elysia, NotFoundError } from "elysia";
-import { once } from "../../domain/once.ts";
+import { LRUCache } from "lru-cache";
 import type { Snapshot } from "../../snapshot/read/reload.ts";
 import { DEFAULT_ACCENT, styleOf } from "../../web/brand.ts";
 import { drawAvatar, drawBadge, drawFavicon } from "../../web/drawings.ts";
@@ -28,7 +27,10 @@ const PREVIEWS = "User-agent: Twitterbot\nUser-agent: facebookexternalhit";
 
 /** The most addresses that a sitemap may have (https://www.sitemaps.org/protocol.html). */
 const MAX_ADDRESSES = 50_000;
-const IDS_PER_TICK = 1000;
+/** Listing all of them takes 20 ms. */
+const IDS_PER_STEP = 1000;
+/** Nobody needs more, but a client can send any `Host`. */
+const MAX_ORIGINS = 4;
 
 export function pageFiles(service: Service) {
   const { pages, currentSnapshot, baseUrl } = service;
@@ -67,26 +69,54 @@ const file = (type: string, body: string, headers = {}) =>
 const svg = (text: string) =>
   file("image/svg+xml; charset=utf-8", text, { "content-security-policy": DRAWING_POLICY });
 
-/** The companies that have public drivers, and the public drivers. */
-function sitemap({ currentSnapshot, baseUrl }: Service) {
-  let snapshot: Snapshot | undefined;
-  let origin: string;
-  let content: () => Promise<Content>;
+function sitemap({ readWithPauses, baseUrl }: Service) {
+  let last: Sitemaps | undefined;
 
   return new Elysia().get(SITEMAP_PATH, async ({ request }) => {
-    // Made once, because that takes 20 ms, and all that wait for it would go on in the same tick.
-    if (snapshot !== currentSnapshot() || origin !== baseUrl(request)) {
-      snapshot = currentSnapshot();
-      origin = baseUrl(request);
-      const start = html`\n<url><loc>${origin}`.text;
-      content = once(async () => makeSitemap(start, await listPaths(currentSnapshot)));
-    }
-    return await content();
+    return await readWithPauses(function* (snapshot) {
+      const sitemaps = last?.snapshot === snapshot ? last : createSitemaps(snapshot);
+      last = sitemaps;
+      // Requests that arrive meanwhile list the rest together.
+      while (sitemaps.listMore()) yield;
+      return sitemaps.find(baseUrl(request));
+    });
   });
 }
 
+type Sitemaps = ReturnType<typeof createSitemaps>;
+
+/** The sitemaps of a snapshot, which differ only in the origin of their addresses. */
+function createSitemaps(snapshot: Snapshot) {
+  const { companies, users } = snapshot;
+  const paths: string[] = [];
+  const lists = [
+    { listIds: companies.listIds, pathOf: companyPath, after: 0 },
+    { listIds: users.listIds, pathOf: driverPath, after: 0 },
+  ];
+  const contents = new LRUCache<string, Content>({
+    max: MAX_ORIGINS,
+    memoMethod: (origin) => makeSitemap(origin, paths),
+  });
+
+  return {
+    snapshot,
+    /** Lists some more paths, the lowest ids first. Returns false once all are listed. */
+    listMore(): boolean {
+      const [list] = lists;
+      if (!list) return false;
+      const ids = list.listIds(list.after, Math.min(IDS_PER_STEP, MAX_ADDRESSES - paths.length));
+      paths.push(...ids.map(list.pathOf));
+      list.after = ids.at(-1) ?? 0;
+      if (ids.length === 0) lists.shift();
+      return true;
+    },
+    find: (origin: string): Content => contents.memo(origin),
+  };
+}
+
 /** The beginning of an address is escaped and joined once, because there are thousands. */
-function makeSitemap(start: string, paths: string[]): Content {
+function makeSitemap(origin: string, paths: string[]): Content {
+  const start = html`\n<url><loc>${origin}`.text;
   const end = "</loc></url>";
   const urls = paths.length > 0 ? start + paths.join(end + start) + end : "";
   const text = `<?xml version="1.0" encoding="UTF-8"?>
@@ -94,24 +124,6 @@ function makeSitemap(start: string, paths: string[]): Content {
 </urlset>
 `;
   return new Content("application/xml; charset=utf-8", text, { cache: "public", isShared: true });
-}
-
-/** Lists the paths of the pages, the lowest ids first. */
-async function listPaths(current: Service["currentSnapshot"]): Promise<string[]> {
-  const companies = await listIds((after, limit) => current().companies.listIds(after, limit));
-  const users = await listIds((after, limit) => current().users.listIds(after, limit));
-  return [...companies.map(companyPath), ...users.map(driverPath)].slice(0, MAX_ADDRESSES);
-}
-
-/** Reads some ids in each tick. If a newer snapshot comes meanwhile, it gets a list of its own. */
-async function listIds(read: (after: number, limit: number) => number[]): Promise<number[]> {
-  const ids: number[] = [];
-  for (;;) {
-    await nextTick();
-    const some = read(ids.at(-1) ?? 0, IDS_PER_TICK);
-    ids.push(...some);
-    if (some.length < IDS_PER_TICK || ids.length >= MAX_ADDRESSES) return ids;
-  }
 }
 
 /** An SVG opened directly is a document and could run scripts, but a logo may have styles and images. */

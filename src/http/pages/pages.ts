@@ -39,7 +39,7 @@ function pagePolicy({ kiosk, assets }: Pages): string {
 
 /** Returns the routes, and the response to a request for an unknown path. */
 export function createPages(service: Service) {
-  const { pages, basePath, counters, currentSnapshot, searchSnapshot } = service;
+  const { pages, basePath, counters, currentSnapshot, readWithPauses } = service;
   if (!pages) {
     const headers = { location: basePath + DOCS_PATH };
     const toDocs = new Content("", null, { status: 302, headers });
@@ -61,7 +61,7 @@ export function createPages(service: Service) {
         return show(request, snapshot, { kind: "problem", problem: "invalid_query", query });
       }
       if (refused) return respond(request, snapshot, { ...limited(refused), query });
-      return searchSnapshot(function* (searched) {
+      return readWithPauses(function* (searched) {
         return show(request, searched, yield* readResults(searched, query));
       });
     })

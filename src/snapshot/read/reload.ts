@@ -64,7 +64,7 @@ export async function openReloadable(given: string | Uint8Array, copyFolder?: st
       next.close();
       return undefined;
     }
-    // Reads are synchronous, and a search that pauses begins again.
+    // Reads are synchronous, and a read that pauses begins again.
     snapshot.close();
     snapshot = next;
     refused = undefined;
@@ -99,7 +99,7 @@ export async function openReloadable(given: string | Uint8Array, copyFolder?: st
      * Reads results from the current snapshot, and pauses at each `yield`, so that others can be served.
      * If the snapshot has been replaced in a pause, begins again. Rejects if it has been closed.
      */
-    async search<Results>(
+    async readWithPauses<Results>(
       read: (snapshot: Snapshot) => Generator<void, Results>,
     ): Promise<Results> {
       let seen = snapshot;
