@@ -27,7 +27,7 @@ import {
   type WholeTier,
 } from "./match.ts";
 import { isNgram, OTHER_SCRIPT, SLICE } from "./ngrams.ts";
-import { hasLength, idOfRow } from "./result-order.ts";
+import { ALL_ROWS, idOfRow, type Rows, rowsOfLengths } from "./result-order.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
 const wholeTiers: readonly WholeTier[] = [1, 2, 3, 4];
@@ -37,10 +37,6 @@ interface SimilarName {
   slips: number;
 }
 
-/** Row ids, as text because they are no safe integers, from one on and below another. */
-type Rows = readonly [string, string];
-const ALL_ROWS: Rows = ["0", String(2n ** 63n - 1n)];
-
 export class NameSearch {
   readonly #ids: Statement<{ id: number }>;
   readonly #containing: Statement<{ id: number; folded: string }>;
@@ -48,13 +44,13 @@ export class NameSearch {
   readonly #similar: Statement<{ id: number; folded: string }>;
   readonly #sliceStarts: Statement<{ row: string }>;
   readonly #ftsQueries: FtsQueries;
-  readonly #minSlices: number;
+  readonly #rowsOfLengths: (min: number, max: number) => Rows;
 
-  /** In tests, even a short search has slices. */
-  constructor(client: Sqlite, kind: NameKind, minSlices = 1) {
+  constructor(client: Sqlite, kind: NameKind) {
     const id = idOfRow[kind];
     const table = `${kind}_ngram`;
     const records = `${table} AS ngram CROSS JOIN ${kind} AS record ON record.id = ${id}`;
+    const inRows = "ngram.rowid >= CAST(? AS INTEGER) AND ngram.rowid < CAST(? AS INTEGER)";
     // Without the plus, SQLite would compile the statement again for each limit.
     const inOrder = "ORDER BY ngram.rowid LIMIT +?";
     this.#ids = client.prepare(`SELECT ${id} AS id
@@ -62,15 +58,15 @@ export class NameSearch {
     // Comparing a name takes SQLite half as long as reading it into JavaScript.
     this.#containing = client.prepare(`SELECT record.id, folded
       FROM ${records} WHERE ${table} MATCH ? AND (instr(folded, ?) OR instr(folded, ?))
-        AND ngram.rowid >= CAST(? AS INTEGER) AND ngram.rowid < CAST(? AS INTEGER) ${inOrder}`);
+        AND ${inRows} ${inOrder}`);
     this.#loose = client.prepare(`SELECT record.id, folded, name
       FROM ${records} WHERE ${table} MATCH ? ${inOrder}`);
     this.#similar = client.prepare(`SELECT record.id, folded
-      FROM ${records} WHERE ${table} MATCH ? AND ${hasLength[kind]} ${inOrder}`);
+      FROM ${records} WHERE ${table} MATCH ? AND ${inRows} ${inOrder}`);
     this.#sliceStarts = client.prepare(`SELECT CAST(rowid AS TEXT) AS row
       FROM ${table} WHERE ${table} MATCH ? ORDER BY rowid`);
     this.#ftsQueries = new FtsQueries(new Vocabulary(client, kind));
-    this.#minSlices = minSlices;
+    this.#rowsOfLengths = rowsOfLengths[kind];
   }
 
   /**
@@ -100,9 +96,9 @@ export class NameSearch {
       const points = [...spelling];
       const maxSlips = maxSlipsFor(points);
       if (maxSlips === 0) continue;
-      const lengths = [points.length - maxSlips, points.length + maxSlips + 1] as const;
+      const rows = this.#rowsOfLengths(points.length - maxSlips, points.length + maxSlips);
       for (const ftsQuery of this.#ftsQueries.forSlips(spelling)) {
-        const names = this.#similar.all(ftsQuery, ...lengths, left);
+        const names = this.#similar.all(ftsQuery, ...rows, left);
         left -= names.length;
         for (const { id, folded } of names) {
           if (compared.has(folded)) continue;
@@ -152,17 +148,21 @@ export class NameSearch {
     }
   }
 
-  /** Adds matches of tier 5. */
+  /**
+   * Adds matches of tier 5. Words that are common, but not together, make SQLite read every name that has
+   * one of them, which is split into slices so that others wait less than 20 ms even with five million
+   * users.
+   */
   *#addByWords(hits: Set<number>, spellings: string[]): Generator<void, void> {
     const wordLists = spellings.map(requiredWordsOf).filter(({ length }) => length > 0);
     if (wordLists.length === 0) return;
     const contained = pairOf(wordLists.map(longestOf));
     const matches = (folded: string) => wordLists.some((words) => hasWords(folded, words));
-    const { ftsQuery, slices } = this.#ftsQueries.forWords(wordLists, this.#minSlices);
-    for (const rows of slices > 1 ? this.#listSlices(slices) : [ALL_ROWS]) {
+    const { ftsQuery, slices } = this.#ftsQueries.forWords(wordLists);
+    for (const [at, rows] of this.#listSlices(slices).entries()) {
+      if (at > 0) yield;
       this.#addMatches(hits, ftsQuery, contained, matches, rows);
       if (areEnough(hits)) return;
-      if (slices > 1) yield;
     }
   }
 
@@ -192,6 +192,7 @@ export class NameSearch {
 
   /** Returns up to `count` slices of all rows, which are equally long unless many names have changed. */
   #listSlices(count: number): Rows[] {
+    if (count === 1) return [ALL_ROWS];
     const starts = this.#sliceStarts.all(SLICE);
     const step = Math.ceil(starts.length / count);
     const bounds = starts.filter((_, at) => at > 0 && at % step === 0).map(({ row }) => row);

@@ -1,6 +1,17 @@
 /**
  * Turns queries into FTS5 queries. Which n-grams these contain decides how long a search takes, but
- * never what it finds.
+ * never what it finds. For example, if `^` is START, `_` is WORD and `$` is END:
+ *
+ * | query | finds names | FTS5 query |
+ * |---|---|---|
+ * | `an` | in tier 3 | `_an`, which is one n-gram, so all these names match |
+ * | `annik` | in tier 1 | `^ann AND $ki AND nni AND nik`; the end is written backwards |
+ * | `annik` | in tier 2 | `^ann AND nni AND nik` |
+ * | `annik` | in tier 4 | `ann AND nni`: the rarest n-gram of each half of `ann nni nik` |
+ * | `nn han` | in tier 5 | `nn AND han` |
+ * | `annik` | with a slip | `^an`, and then `$ki` |
+ *
+ * `#allOf` says why each AND is written `("ann" NOT "") AND "nni"`.
  */
 import { hasCodePoints } from "../domain/text.ts";
 import type { LooseQuery, WholeTier } from "./match.ts";
@@ -66,24 +77,27 @@ export class FtsQueries {
    * many slices a search should read them. FTS5 looks for the first name before it heeds the limits of a
    * slice, and heeds them only where it finds one, so it also has to find the names of `SLICE`.
    */
-  forWords(wordLists: string[][], minSlices: number): { ftsQuery: string; slices: number } {
-    const ngramLists = wordLists.map((words) => {
-      const ngrams = words.flatMap((word) => [
-        ...this.#pickRarest(trigramsOf(word), MAX_LOOKUPS),
-        ...this.#pickRepeated(word),
-      ]);
-      const rarest = this.#byRarity([...new Set(ngrams)]).slice(0, MAX_WORDS);
-      return withScripts(words.join(" "), rarest);
+  forWords(wordLists: string[][]): { ftsQuery: string; slices: number } {
+    const ngramLists = wordLists.map((words) => this.#ngramsOfWords(words));
+    let reads = 0;
+    for (const ngrams of ngramLists) {
+      reads += Math.min(...ngrams.map((ngram) => this.#vocabulary.count(ngram)));
+    }
+    const slices = Math.max(1, Math.ceil(reads / SLICE_READS));
+
+    const ftsQueries = ngramLists.map((ngrams) => {
+      return this.#allOf(slices > 1 ? ngrams.map((ngram) => [ngram, SLICE]) : ngrams);
     });
-    const reads = ngramLists.map((ngrams) =>
-      Math.min(...ngrams.map((ngram) => this.#vocabulary.count(ngram))),
-    );
-    const slices = Math.max(minSlices, Math.ceil(reads.reduce((a, b) => a + b) / SLICE_READS));
-    const groupOf = (ngram: string) => (slices > 1 ? [ngram, SLICE] : ngram);
-    return {
-      ftsQuery: anyOf(ngramLists.map((ngrams) => this.#allOf(ngrams.map(groupOf)))),
-      slices,
-    };
+    return { ftsQuery: anyOf(ftsQueries), slices };
+  }
+
+  #ngramsOfWords(words: string[]): string[] {
+    const ngrams = words.flatMap((word) => [
+      ...this.#pickRarest(trigramsOf(word), MAX_LOOKUPS),
+      ...this.#pickRepeated(word),
+    ]);
+    const rarest = this.#byRarity([...new Set(ngrams)]).slice(0, MAX_WORDS);
+    return withScripts(words.join(" "), rarest);
   }
 
   /** Returns the FTS5 query for the names that match loosely, and some others. */
@@ -199,12 +213,9 @@ export class FtsQueries {
       })
       .sort((a, b) => a.count - b.count)
       .map(({ query }) => query)
-      .reduce((found, query) => `((${found}) NOT ${NOTHING}) AND (${query})`);
+      .reduce((found, query) => `((${found}) NOT "") AND (${query})`);
   }
 }
-
-/** An FTS5 query that finds no name. */
-const NOTHING = '""';
 
 const anyOf = (ftsQueries: string[]) => ftsQueries.map((each) => `(${each})`).join(" OR ");
 

@@ -34,14 +34,17 @@ export const idOfRow: Record<NameKind, string> = {
   company: "(SELECT id FROM company_rank WHERE rank = ngram.rowid)",
 };
 
-/**
- * Limits names to lengths from one parameter on and below another. Always true for companies, whose row
- * ids have no lengths.
- */
-export const hasLength: Record<NameKind, string> = {
-  user: `ngram.rowid BETWEEN (? << ${ID_BITS}) AND (? << ${ID_BITS}) - 1`,
-  company: "? < ?",
+/** Row ids from one on and below another, as text because they are no safe integers. */
+export type Rows = readonly [string, string];
+export const ALL_ROWS: Rows = ["0", String(2n ** 63n - 1n)];
+
+/** The rows of names whose length is in a range, and of all companies, whose row ids have no lengths. */
+export const rowsOfLengths: Record<NameKind, (min: number, max: number) => Rows> = {
+  user: (min, max) => [rowOfLength(min), rowOfLength(max + 1)],
+  company: () => ALL_ROWS,
 };
+
+const rowOfLength = (length: number) => String(BigInt(length) << BigInt(ID_BITS));
 
 /** A number of members and an id do not fit into one row id, so companies have ranks. */
 export const RANK_COMPANIES = `DELETE FROM company_rank;
