@@ -174,7 +174,7 @@ mutate("import/clean-record.ts", "domain/dataset.test.ts", [
   "mayBePrivate(record) ? [] : found",
   "found",
 ]);
-mutate("snapshot/format/seal.ts", "snapshot/privacy.test.ts", [
+mutate("import/target.ts", "snapshot/privacy.test.ts", [
   "unused space keeps nothing of private users",
   "unused.fill(0);",
   "",

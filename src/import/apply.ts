@@ -10,7 +10,6 @@ import { validateChange } from "../domain/validate-record.ts";
 import { NameChanges } from "../search/name-index.ts";
 import { parseHeader } from "../snapshot/format/layout.ts";
 import { readMeta, type Summary, summarizeChanges, writeMeta } from "../snapshot/format/meta.ts";
-import { sealCopy, sealInMemory } from "../snapshot/format/seal.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { guard, type WriteReport } from "./guard.ts";
 import { type Ids, openIds } from "./ids.ts";
@@ -18,7 +17,7 @@ import { type LineSource, openLines } from "./line-reader.ts";
 import type { ApplyOptions } from "./options.ts";
 import { type ReportError, readDataset } from "./read-dataset.ts";
 import { dateTakedowns, hasTakedowns } from "./takedowns.ts";
-import { beginWriting, changeCopy } from "./target.ts";
+import { beginWriting, changeCopy, sealInMemory } from "./target.ts";
 import { createRows, duplicateId, missingOf, nameCompanies, type Reference } from "./write-rows.ts";
 
 /**
@@ -31,7 +30,7 @@ export function applyChanges(
   options: ApplyOptions = {},
 ): Promise<WriteReport> {
   const { builtAtMs = Date.now() } = options;
-  return changeCopy(target, options, async (db, next) => {
+  return changeCopy(target, options, async (db) => {
     const isHeld = hasTakedowns(db, { nowMs: builtAtMs });
     const old = { ...readMeta(db), name: target, hasTakedowns: isHeld };
     await using reader = await openLines(changes, options);
@@ -46,10 +45,9 @@ export function applyChanges(
     const differences = guard(db, old, summary, allowed, changed);
 
     writeMeta(db, { ...summary, id_map: await ids.commit() }, builtAtMs);
-    const sha256 = await sealCopy(db, next);
     const { counts, unlocked } = summary;
     const { notFound } = handler;
-    return { ...read, counts, unlocked, differences, held: 0, notFound, sha256 };
+    return { ...read, counts, unlocked, differences, held: 0, notFound };
   });
 }
 

@@ -18,7 +18,7 @@
  * | takedowns.ts | not hidden by `hide` or `apply` in the last hour |
  * | guard.ts | most of those who were public still are, under their names |
  * | search/name-index.ts | found by n-grams of the name |
- * | snapshot/format/seal.ts | in a file that is complete |
+ * | target.ts | in a file that is complete |
  * | files/replace.ts | in the snapshot that servers read |
  */
 import { existsSync } from "node:fs";
@@ -33,7 +33,6 @@ import { isSnapshot, SnapshotError, toSnapshotError } from "../snapshot/format/l
 import { readMeta, summarize, writeMeta } from "../snapshot/format/meta.ts";
 import { openInPlace } from "../snapshot/format/open.ts";
 import { createIndexes, createSchema } from "../snapshot/format/schema.ts";
-import { sealInMemory, sealNew } from "../snapshot/format/seal.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { guard, refuseEmpty, type WriteReport } from "./guard.ts";
 import { openIds } from "./ids.ts";
@@ -43,7 +42,13 @@ import { readDataset } from "./read-dataset.ts";
 import { createSkippingHandler } from "./skip-invalid.ts";
 import { findSource, openReader, type Source } from "./source.ts";
 import { hasTakedowns, holdTakedowns } from "./takedowns.ts";
-import { beginWriting, type ComparedSnapshot, notOverwritten } from "./target.ts";
+import {
+  beginWriting,
+  type ComparedSnapshot,
+  notOverwritten,
+  sealInMemory,
+  sealNew,
+} from "./target.ts";
 import { createRows } from "./write-rows.ts";
 
 /**

@@ -9,13 +9,14 @@
  *
  * | file | what happens there |
  * |---|---|
- * | target.ts, files/replace.ts | the lock is taken, and the snapshot copied; the copy is verified and opened |
+ * | files/replace.ts | the lock is taken |
+ * | target.ts | the snapshot is copied, and the copy verified and opened |
  * | ids.ts | a key becomes a number, if the snapshot was made with an id map |
  * | takedowns.ts | the row of the user is deleted, and the id added to `private_user` |
  * | search/name-index.ts | the name is removed from the index |
  * | takedowns.ts | the time is noted, to which imports keep for an hour |
  * | snapshot/format/meta.ts | the users are counted again |
- * | snapshot/format/seal.ts | nothing of the user is left in unused bytes; the checksum is added |
+ * | target.ts | nothing of the user is left in unused bytes; the checksum is added |
  * | files/replace.ts | the copy is flushed, and replaces the snapshot |
  */
 import { eq, type SQL, sql } from "drizzle-orm";
@@ -23,7 +24,6 @@ import { OWN_IDS } from "../domain/dataset.ts";
 import { NameChanges } from "../search/name-index.ts";
 import { type Counts, readMeta, summarizeChanges, writeMeta } from "../snapshot/format/meta.ts";
 import { privateUser, takedown, user } from "../snapshot/format/schema.ts";
-import { sealCopy } from "../snapshot/format/seal.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { type Ids, openIds } from "./ids.ts";
 import type { HideOptions } from "./options.ts";
@@ -46,8 +46,8 @@ interface HideReport {
 }
 
 /**
- * Makes users private in the snapshot file `target`, and returns them as they were. Rejects if one
- * of them does not exist. An import keeps to this for an hour, even for those already private.
+ * Makes users private in the snapshot file `target`, and reports which were public before. Rejects if
+ * one of them does not exist. An import keeps to this for an hour, even for those already private.
  */
 export function hideUsers(
   given: readonly (number | string)[],
@@ -55,7 +55,7 @@ export function hideUsers(
   options: HideOptions = {},
 ): Promise<HideReport> {
   const { builtAtMs = Date.now() } = options;
-  return changeCopy(target, options, async (db, next) => {
+  return changeCopy(target, options, async (db) => {
     const old = { ...readMeta(db), name: target };
     using ids = await openIds(OWN_IDS, old, { ...options, readsOnly: true });
     const found = findUsers(db, given, ids, target);
@@ -74,8 +74,7 @@ export function hideUsers(
 
     const summary = summarizeChanges(db, old, { users, hasAchievement: false, unlocked });
     writeMeta(db, { ...summary, id_map: old.id_map }, builtAtMs);
-    const sha256 = await sealCopy(db, next);
-    return { sha256, counts: summary.counts, found };
+    return { counts: summary.counts, found };
   });
 }
 
