@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { plural } from "../domain/text.ts";
 import { reasonOf } from "../files/errors.ts";
-import { makeTemporaryFolder } from "../files/temporary-folder.ts";
+import { makeTemporaryFolder } from "../files/lock.ts";
 import { UnlikelyChange } from "../import/guard.ts";
 import { importDataset } from "../import/import.ts";
 import { DatasetError } from "../import/read-dataset.ts";

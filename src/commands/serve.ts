@@ -6,7 +6,7 @@ import { paragraph } from "../domain/text.ts";
 import { MAX_DURATION_DAYS } from "../domain/time.ts";
 import { version } from "../domain/version.ts";
 import { reasonOf } from "../files/errors.ts";
-import { makeTemporaryFolder, removeLeftovers } from "../files/temporary-folder.ts";
+import { makeTemporaryFolder, removeLeftovers } from "../files/lock.ts";
 import type { ResponseFacts } from "../http/app-options.ts";
 import { endpoints } from "../http/endpoints.ts";
 import type { StoreOptions } from "../limit/shared-limiter.ts";

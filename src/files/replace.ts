@@ -8,8 +8,15 @@ import { open, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { codeOf, naming } from "./errors.ts";
 import { asFile } from "./input.ts";
-import { type LockOptions, lock, retryWhile, waitForLock } from "./lock.ts";
-import { makeLockedFolder, makeTemporaryFolder, type TemporaryFolder } from "./temporary-folder.ts";
+import {
+  type LockedFolder,
+  type LockOptions,
+  lock,
+  makeLockedFolder,
+  makeTemporaryFolder,
+  retryWhile,
+  waitForLock,
+} from "./lock.ts";
 
 export interface Paths {
   /** Where to write the new file, in an empty folder for it and others, which only this user can open. */
@@ -62,7 +69,7 @@ async function makeOnlyFolder(
   target: string,
   old: string,
   options: LockOptions,
-): Promise<TemporaryFolder> {
+): Promise<LockedFolder> {
   const held = await waitForLock(target, () => lock(hiddenBeside(old, "lock")), options);
   // Each user has their own, because nobody can empty the folder of another user.
   return makeLockedFolder(hiddenBeside(old, `new-${process.getuid?.() ?? ""}`), held);

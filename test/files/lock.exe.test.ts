@@ -17,8 +17,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { lock } from "../../src/files/lock.ts";
-import { makeTemporaryFolder, removeLeftovers } from "../../src/files/temporary-folder.ts";
+import { lock, makeTemporaryFolder, removeLeftovers } from "../../src/files/lock.ts";
 import { root, temporaryFolder } from "../support.ts";
 
 /** Starts a program that can take the lock at `path`. */
@@ -27,8 +26,7 @@ const start = (path: string, program: string) =>
     [
       process.execPath,
       "-e",
-      `import { lock } from "${root}/src/files/lock.ts";
-       import { makeTemporaryFolder, removeLeftovers } from "${root}/src/files/temporary-folder.ts";
+      `import { lock, makeTemporaryFolder, removeLeftovers } from "${root}/src/files/lock.ts";
        const path = ${JSON.stringify(path)};
        ${program}`,
     ],

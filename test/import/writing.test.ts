@@ -16,8 +16,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { runCommandLine } from "../../src/commands/command-line.ts";
-import { lock } from "../../src/files/lock.ts";
-import { makeTemporaryFolder } from "../../src/files/temporary-folder.ts";
+import { lock, makeTemporaryFolder } from "../../src/files/lock.ts";
 import { applyChanges } from "../../src/import/apply.ts";
 import { importDataset } from "../../src/import/import.ts";
 import type { LineSource } from "../../src/import/line-reader.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { sqlite } from "#sqlite";
 import { copyIfSpace, openFile } from "../../files/bytes.ts";
 import { isFileSystemError, reasonOf } from "../../files/errors.ts";
-import { makeTemporaryFolder, TEMPORARY } from "../../files/temporary-folder.ts";
+import { makeTemporaryFolder, TEMPORARY } from "../../files/lock.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import {
   publicReasonOf,
