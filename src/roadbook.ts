@@ -132,8 +132,8 @@ interface RoadbookSettings extends Omit<RoadbookValues, "snapshot" | "dataset" |
 interface Opened {
   /** The path or bytes of the snapshot. */
   snapshot: string | Uint8Array;
-  /** Undefined for a file of the operator's. Only a snapshot from a URL has a status. */
-  remote?: (Pick<RemoteSnapshot, "refused"> & Partial<Pick<RemoteSnapshot, "status">>) | undefined;
+  /** What replaces the snapshot file, from a URL or from data. Only that from a URL has a status. */
+  source?: (Pick<RemoteSnapshot, "refused"> & Partial<Pick<RemoteSnapshot, "status">>) | undefined;
   /** Undefined if searches are not limited. */
   limiter: Limiter | undefined;
 }
@@ -150,7 +150,7 @@ const USUAL_POLICY: LimitPolicy = {
  */
 export async function openRoadbook(
   values: RoadbookSettings,
-  { snapshot, remote, limiter }: Opened,
+  { snapshot, source, limiter }: Opened,
 ) {
   const { publicUrl } = values;
   const pages = values.page ? await openPages(values) : undefined;
@@ -166,7 +166,7 @@ export async function openRoadbook(
   injector?.replace(values.faults ?? [], values.faultSeed);
 
   /** Why a newer snapshot is not served. Anyone can read this. */
-  const refused = (): string | undefined => reloadable.refused()?.reason ?? remote?.refused();
+  const refused = (): string | undefined => reloadable.refused()?.reason ?? source?.refused();
 
   const { createMountable, handler } = createApp({
     ...values,
@@ -178,7 +178,7 @@ export async function openRoadbook(
     currentSnapshot: reloadable.current,
     readWithPauses: reloadable.readWithPauses,
     refusedReplacement: refused,
-    remoteStatus: () => remote?.status?.(),
+    remoteStatus: () => source?.status?.(),
     closed,
     clients: clientsOf(values),
     limiter,

@@ -9,17 +9,19 @@ import { reasonOf } from "../files/errors.ts";
 import { makeTemporaryFolder, removeLeftovers } from "../files/lock.ts";
 import type { ResponseFacts } from "../http/app-options.ts";
 import { endpoints } from "../http/endpoints.ts";
+import type { Limiter } from "../limit/limiter.ts";
 import type { StoreOptions } from "../limit/shared-limiter.ts";
 import { openLimiter, openRoadbook } from "../roadbook.ts";
 import { createAdminFetch, createJournal, METRICS_PATH } from "../server/admin.ts";
+import type { OpenCertificate } from "../server/certificate.ts";
 import { IDLE_TIMEOUT_MS, openListener, PROXIED_IDLE_TIMEOUT_MS } from "../server/listen.ts";
 import { createLog, type Log, logRequest } from "../server/log.ts";
+import type { Metrics } from "../server/metrics.ts";
 import { takeTurns } from "../server/turns.ts";
 import { watchSnapshot } from "../server/watch-snapshot.ts";
 import { type ServeValues, serveSettings } from "../settings/serve-flags.ts";
 import { type Setting, UsageError, variableOf } from "../settings/setting.ts";
 import { isSnapshot } from "../snapshot/format/layout.ts";
-import type { Meta } from "../snapshot/format/meta.ts";
 import type { RemoteLocation } from "../snapshot/remote/location.ts";
 import type { RemoteSnapshot } from "../snapshot/remote/remote-snapshot.ts";
 import { demoSnapshot } from "../web/assets.ts";
@@ -115,55 +117,96 @@ async function listUnknownVariables(commands: Commands): Promise<string[]> {
 
 /** Serves until a signal. Then, or if a step fails, closes what it has opened, the last first. */
 async function serve(values: ServeValues, log: Log): Promise<void> {
-  // The URLs of a snapshot and of a store may have passwords, so only their clients get them.
-  const { snapshot, rateLimitStore, ...others } = values;
-  const { data, faults, adminPort, adminHost, tlsCert: cert, tlsKey: key } = values;
-  // Imported only if needed, because most servers do without, and each would slow down the start.
-  using certificate =
-    cert && key
-      ? (await import("../server/certificate.ts")).openCertificate({ cert, key }, log)
-      : undefined;
+  await using opened = new AsyncDisposableStack();
+  const certificate = opened.use(await openTls(values, log));
+  const source = await openSource(values, log);
+  opened.use(source.remote);
+  const server = await openServer(values, source, certificate, opened, log);
 
-  using remote = typeof snapshot === "object" ? await openRemote(snapshot, values, log) : undefined;
-  const imported = data === undefined ? undefined : await openImported(data, log);
-  const source = remote ?? imported;
-  const file = source?.path ?? (typeof snapshot === "string" ? snapshot : await demoSnapshot());
+  certificate?.watch(server.renew);
+  using watcher = watchSnapshot(server.watched, values.refresh, log);
+  process.on("SIGHUP", () => {
+    certificate?.reload();
+    void watcher.reload();
+  });
 
-  using limiter = await openLimiter(values, storeOf(rateLimitStore, log));
-  const options = {
-    ...others,
-    page: !values.noPage,
-    isHttpsOnly: cert !== undefined && /^https:/.test(values.publicUrl ?? ""),
-    // Nobody shares a budget if nothing is counted.
-    onSharedBudget: limiter && ((header: string) => warnAboutSharedBudget(header, log)),
-    onBug: (error: unknown, requestId: string) => log.error({ err: error, requestId }, "bug"),
-    // No request comes before the listener is open, and then there are metrics.
-    onResponse(facts: ResponseFacts) {
-      metrics?.countResponse(facts);
-      if (values.accessLog) logRequest(log, facts);
-    },
-  };
-  await using roadbook = await openRoadbook(options, { snapshot: file, remote: source, limiter });
+  // Called before the ready line, because programs may send a signal as soon as they read it.
+  const signalled = nextSignal();
+  warnAboutFlags(values, log);
+  announce(values, server, log);
+  // systemd sets it if it waits until the server is ready, which a unit with `Type=notify` asks for.
+  if (process.env.NOTIFY_SOCKET) void notifySystemd(log);
+
+  log.info({ signal: await signalled }, "stopping");
+  // A second signal or the timeout cuts off requests that are still in progress.
+  await Promise.race([server.drain(), nextSignal(), sleep(values.shutdownTimeout)]);
+}
+
+/** Undefined without TLS. Some modules are imported only if needed, because they slow down the start. */
+async function openTls({ tlsCert: cert, tlsKey: key }: ServeValues, log: Logger) {
+  if (cert === undefined || key === undefined) return undefined;
+  const { openCertificate } = await import("../server/certificate.ts");
+  return openCertificate({ cert, key }, log);
+}
+
+/** The file that is served. It may be the copy of one at a URL, or be imported from data. */
+interface Source {
+  snapshot: string | Uint8Array;
+  remote?: RemoteSnapshot;
+  imported?: ImportedData;
+}
+
+async function openSource(values: ServeValues, log: Logger): Promise<Source> {
+  const { snapshot, data } = values;
+  using _ending = endOnSignal({ signals: STOPPING });
+  if (typeof snapshot === "object") {
+    const remote = await openRemote(snapshot, values, log);
+    return { snapshot: remote.path, remote };
+  }
+  if (data !== undefined) {
+    const { openData } = await import("./serve-data.ts");
+    const imported = await openData(data, log);
+    return { snapshot: imported.path, imported };
+  }
+  return { snapshot: snapshot ?? (await demoSnapshot()) };
+}
+
+/** Opens what responds to requests, and then the ports. `opened` closes everything. */
+async function openServer(
+  values: ServeValues,
+  source: Source,
+  certificate: OpenCertificate | undefined,
+  opened: AsyncDisposableStack,
+  log: Log,
+) {
+  const { adminPort, adminHost, faults } = values;
+  const { snapshot, remote, imported } = source;
+  const metrics =
+    adminPort === undefined ? undefined : (await import("../server/metrics.ts")).createMetrics();
+
+  const limiter = opened.use(await openLimiter(values, storeOf(values.rateLimitStore, log)));
+  const options = optionsOf(values, limiter, metrics, log);
+  const given = { snapshot, source: remote ?? imported, limiter };
+  const roadbook = opened.use(await openRoadbook(options, given));
+  metrics?.addGauges({ roadbook, remote, certificate });
   // Removes what killed servers have left there.
   if (values.cacheDir !== undefined) void removeLeftovers(values.cacheDir);
 
-  const metrics =
-    adminPort === undefined
-      ? undefined
-      : (await import("../server/metrics.ts")).createMetrics({ roadbook, remote, certificate });
-  const journal = metrics && faults && createJournal();
   let isStopping = false;
   const isReady = () => !isStopping;
-  await using admin =
+  const rig = faults && roadbook;
+  const journal = metrics && faults && createJournal();
+  const admin =
     metrics &&
     (await openListener(
       { host: adminHost, port: adminPort ?? 0, flagPrefix: "--admin-" },
-      createAdminFetch({ host: adminHost, metrics, isReady, rig: faults && roadbook, journal }),
+      createAdminFetch({ host: adminHost, metrics, isReady, rig, journal }),
     ));
+  opened.use(admin);
 
   const { handler } = roadbook;
   const defaultIdleTimeoutMs = values.trustedProxies ? PROXIED_IDLE_TIMEOUT_MS : IDLE_TIMEOUT_MS;
-  await using listener = await openListener(
+  const listener = await openListener(
     {
       host: values.host,
       port: values.port,
@@ -174,55 +217,63 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
     takeTurns(journal?.observe(handler) ?? handler),
     certificate?.tls,
   );
-  certificate?.watch(listener.renew);
+  opened.use(listener);
 
   async function refresh(isForced: boolean) {
     await imported?.refresh();
     return roadbook.refresh(isForced);
   }
-  const watched = { roadbook: { refresh }, remote, metrics };
-  using snapshotWatcher = watchSnapshot(watched, values.refresh, log);
-  process.on("SIGHUP", () => {
-    certificate?.reload();
-    void snapshotWatcher.reload();
-  });
-
-  // Called before the ready line, because programs may send a signal as soon as they read it.
-  const signalled = nextSignal();
-  warnAboutFlags(values, log);
-  announce(values, roadbook.meta(), listener.origin, admin?.origin, log);
-  // systemd sets it if it waits until the server is ready, which a unit with `Type=notify` asks for.
-  if (process.env.NOTIFY_SOCKET) void notifySystemd(log);
-
-  log.info({ signal: await signalled }, "stopping");
-  isStopping = true;
-  // A second signal or the timeout cuts off requests that are still in progress.
-  await Promise.race([listener.drain(), nextSignal(), sleep(values.shutdownTimeout)]);
+  return {
+    url: listener.origin,
+    adminUrl: admin?.origin,
+    meta: roadbook.meta,
+    watched: { roadbook: { refresh }, remote, metrics },
+    renew: listener.renew,
+    /** Finishes what is under way. From now on, the admin port says that the server is not ready. */
+    drain() {
+      isStopping = true;
+      return listener.drain();
+    },
+  };
 }
 
-/** Opens the copy of a snapshot that is at a URL. */
+type Server = Awaited<ReturnType<typeof openServer>>;
+
+/** The URLs of a snapshot and of a store may have passwords, so only their clients get them. */
+function optionsOf(
+  { snapshot, rateLimitStore, ...values }: ServeValues,
+  limiter: Limiter | undefined,
+  metrics: Metrics | undefined,
+  log: Logger,
+) {
+  return {
+    ...values,
+    page: !values.noPage,
+    isHttpsOnly: values.tlsCert !== undefined && /^https:/.test(values.publicUrl ?? ""),
+    // Nobody shares a budget if nothing is counted.
+    onSharedBudget: limiter && ((header: string) => warnAboutSharedBudget(header, log)),
+    onBug: (error: unknown, requestId: string) => log.error({ err: error, requestId }, "bug"),
+    onResponse(facts: ResponseFacts) {
+      metrics?.countResponse(facts);
+      if (values.accessLog) logRequest(log, facts);
+    },
+  };
+}
+
 async function openRemote(
   location: RemoteLocation,
   { cacheDir, fetchTimeout }: ServeValues,
   log: Logger,
 ): Promise<RemoteSnapshot> {
   const { openRemoteSnapshot } = await import("../snapshot/remote/remote-snapshot.ts");
-  const options = {
+  return await openRemoteSnapshot({
     location,
     // Removed only at exit, because a download may still be running when the server has stopped.
     folder: cacheDir ?? (await makeTemporaryFolder()).folder,
     timeoutMs: fetchTimeout,
     onDown: (detail: string) => log.error(`${location.name} ${detail}; serving the old snapshot`),
     onUp: () => log.info(`${location.name} has recovered`),
-  };
-  using _ending = endOnSignal({ signals: STOPPING });
-  return await openRemoteSnapshot(options);
-}
-
-async function openImported(data: string, log: Logger): Promise<ImportedData> {
-  const { openData } = await import("./serve-data.ts");
-  using _ending = endOnSignal({ signals: STOPPING });
-  return await openData(data, log);
+  });
 }
 
 function storeOf(url: ServeValues["rateLimitStore"], log: Logger): StoreOptions | undefined {
@@ -269,13 +320,8 @@ function warnAboutSharedBudget(header: string, log: Logger): void {
 }
 
 /** Says what is served and where: to programs that wait for the server, and to people. */
-function announce(
-  values: ServeValues,
-  { built_at: builtAt, counts, featured }: Meta,
-  url: string,
-  adminUrl: string | undefined,
-  log: Log,
-): void {
+function announce(values: ServeValues, { url, adminUrl, meta }: Server, log: Log): void {
+  const { built_at: builtAt, counts, featured } = meta();
   const { data = "the bundled data", snapshot = data, searchLimit, searchWindow } = values;
   const name = typeof snapshot === "object" ? snapshot.name : snapshot;
 

@@ -19,7 +19,7 @@ export interface AppOptions {
   closed: AbortSignal;
   /** Why a newer snapshot is not served; undefined if there is none. */
   refusedReplacement(): string | undefined;
-  /** Undefined for a local file. */
+  /** Undefined unless the snapshot is from a URL. */
   remoteStatus(): RemoteStatus | undefined;
   publicUrl: string | undefined;
   /** Whether browsers must use https for this host from now on. */

@@ -34,11 +34,8 @@ const MEANINGLESS = /^(?:nodejs_(?:heap_space|active|version)|process_(?:heap|vi
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Metrics are global to the process, so this is called once. */
-export function createMetrics({ roadbook, remote, certificate }: Gauged) {
+export function createMetrics() {
   addDefaultMetrics();
-  addRoadbookGauges(roadbook);
-  if (remote) addRemoteGauges(remote);
-  if (certificate) addCertificateGauge(certificate);
 
   /** Durations that the histogram does not have yet. */
   const pending: { labels: { route: string; status: number }; seconds: number }[] = [];
@@ -77,6 +74,11 @@ export function createMetrics({ roadbook, remote, certificate }: Gauged) {
     },
     countReplacement(outcome: "swapped" | "refused"): void {
       replacements.inc({ outcome });
+    },
+    addGauges({ roadbook, remote, certificate }: Gauged): void {
+      addRoadbookGauges(roadbook);
+      if (remote) addRemoteGauges(remote);
+      if (certificate) addCertificateGauge(certificate);
     },
   };
 }

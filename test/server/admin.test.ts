@@ -11,15 +11,16 @@ let roadbook: Roadbook;
 let metrics: Metrics;
 let admin: (path: string, init?: RequestInit) => Promise<Response>;
 beforeAll(async () => {
+  metrics = createMetrics();
   roadbook = await createRoadbook({
     dataset: community,
     searchLimit: 2,
     maxClients: 4,
     page: true,
     faults: [],
-    onResponse: (facts) => metrics.countResponse(facts),
+    onResponse: metrics.countResponse,
   });
-  metrics = createMetrics({
+  metrics.addGauges({
     roadbook: {
       meta: () => roadbook.meta(),
       limiterStatus: () => roadbook.limiterStatus(),
