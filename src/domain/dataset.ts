@@ -92,10 +92,6 @@ export function* withEndLine(lines: Iterable<string>): Generator<string> {
 
 export interface RecordReader extends AsyncDisposable {
   readonly ids: SourceIds;
-  /** The columns of tables that were left out. */
-  readonly unknownColumns: readonly UnknownColumn[];
-  /** How files were read, where they could not show it at once. */
-  readonly notes: readonly string[];
   /** Yields everything in the source, in batches. */
   read(): AsyncIterable<Iterable<Item>>;
   /**
@@ -114,8 +110,8 @@ export type SourceIds =
 
 export const OWN_IDS: SourceIds = { kind: "own" };
 
-/** A record, or a part of the source that is none. */
-export type Item = RecordItem | ProblemItem;
+/** A record, a part of the source that is none, or what the report says about the source. */
+export type Item = RecordItem | ProblemItem | NoteItem | ColumnItem;
 
 /**
  * Where a record stands: the number of its line, or of a record of a snapshot. 0 for each row of a
@@ -123,7 +119,7 @@ export type Item = RecordItem | ProblemItem;
  */
 export type Position = number;
 
-interface RecordItem {
+export interface RecordItem {
   record: RawRecord;
   at: Position;
   /**
@@ -140,6 +136,16 @@ interface ProblemItem {
   problem: FoundError;
   /** Whether a user is left out who cannot be made private, because nobody can read the id. */
   losesUser: boolean;
+}
+
+/** How a file was read, where it could not show it at once. */
+interface NoteItem {
+  note: string;
+}
+
+/** A column of a table that is left out. */
+interface ColumnItem {
+  unknownColumn: UnknownColumn;
 }
 
 /** An error as users of the library and of `--json` see it. */

@@ -82,8 +82,6 @@ export async function openLines(
 
   return {
     ids,
-    unknownColumns: [],
-    notes: [],
     read,
     // A position is the number of a line.
     locate: (error) => ({ ...error, line: error.at }),

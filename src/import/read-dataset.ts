@@ -8,6 +8,7 @@ import type {
   Position,
   RawRecord,
   RecordError,
+  RecordItem,
   RecordKey,
   RecordReader,
   UnknownColumn,
@@ -78,6 +79,8 @@ export async function readDataset<Parsed extends RecordKey>(
   const invalid = new Set<string>();
   const cleaner = await createCleaner(nowMs, options);
   const rounded = createRoundedIds();
+  const unknownColumns: UnknownColumn[] = [];
+  const notes: string[] = [];
   let leftOut = 0;
 
   /** Adds an error that says where it is. */
@@ -104,23 +107,25 @@ export async function readDataset<Parsed extends RecordKey>(
     }
   };
 
+  const take = ({ record, at, first }: RecordItem): void => {
+    rounded.add(record, at);
+    ids.translate(record);
+    const oddTexts = cleaner.clean(record);
+    const parsed = handler.validate(record);
+    const found = parsed instanceof InvalidRecord ? parsed.errors : handler.add(parsed, at, first);
+    if (found.length > 0) reject(parsed, found, at);
+    else cleaner.count(oddTexts);
+  };
+
   for await (const items of reader.read()) {
     for (const item of items) {
-      if ("problem" in item) {
+      if ("record" in item) take(item);
+      else if ("note" in item) notes.push(item.note);
+      else if ("unknownColumn" in item) unknownColumns.push(item.unknownColumn);
+      else {
         add(item.problem);
         if (item.losesUser) leftOut++;
-        continue;
       }
-
-      const { record, at, first } = item;
-      rounded.add(record, at);
-      ids.translate(record);
-      const oddTexts = cleaner.clean(record);
-      const parsed = handler.validate(record);
-      const found =
-        parsed instanceof InvalidRecord ? parsed.errors : handler.add(parsed, at, first);
-      if (found.length > 0) reject(parsed, found, at);
-      else cleaner.count(oddTexts);
     }
   }
 
@@ -130,7 +135,6 @@ export async function readDataset<Parsed extends RecordKey>(
   if (errors.count > 0) throw new DatasetError(errors);
 
   const { cleaned, times, ...names } = cleaner.odd;
-  const { unknownColumns, notes } = reader;
   const { madePrivate = 0 } = handler;
   const found = { cleaned: cleaned.count, names, times, unknownColumns, notes };
   return { ...found, skipped, madePrivate, leftOut };

@@ -161,8 +161,6 @@ async function openSnapshot(path: string): Promise<RecordReader> {
   const { db } = await openPrivate(path);
   return {
     ids: { kind: "snapshot", mark: readMeta(db).id_map },
-    unknownColumns: [],
-    notes: [],
     read: () => readSnapshot(db),
     // A snapshot has no lines, so only the file is named.
     locate: (error) => ({ ...error, place: path }),

@@ -4,7 +4,7 @@
  * made from the names. Names that fold to the same text are one company.
  */
 import { Check } from "@sinclair/typebox/value";
-import type { RawRecord } from "../domain/dataset.ts";
+import type { Item, RawRecord } from "../domain/dataset.ts";
 import { findSimilar } from "../domain/invalid-value.ts";
 import { Name } from "../domain/model.ts";
 import { cleanName, printable } from "../domain/text.ts";
@@ -56,18 +56,16 @@ export async function readCompanies(tables: Tables) {
     add,
     find,
     /** Makes the companies that users name, unless there is a table of them. The note counts them. */
-    make(): { made: RawRecord[]; note: string } | undefined {
-      if (!users || !written || tables.has("companies")) return undefined;
+    make(): Item[] {
+      if (!users || !written || tables.has("companies")) return [];
       const made = makeCompanies(written);
       for (const company of made) add(company);
 
       const spellings = written.values().reduce((sum, { spellings }) => sum + spellings.size, 0);
       const others = spellings - made.length;
       const merged = others === 0 ? "" : ` (other spellings: ${others})`;
-      return {
-        made,
-        note: `${users.file}: made companies from their names: ${made.length}${merged}`,
-      };
+      const note = `${users.file}: made companies from their names: ${made.length}${merged}`;
+      return [...made.map((record) => ({ record, at: 0 })), { note }];
     },
   };
 }

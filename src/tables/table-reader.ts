@@ -6,7 +6,7 @@
  * and a table (table.ts) reads its rows in pages. The cells of a row are converted as columns.ts says,
  * and the rows become items (row-items.ts). Users get what other tables have (user-reader.ts).
  */
-import { type Item, OWN_IDS, type RecordReader, type UnknownColumn } from "../domain/dataset.ts";
+import { type Item, OWN_IDS, type RecordReader } from "../domain/dataset.ts";
 import { mustBeId } from "../domain/validation-errors.ts";
 import { idColumnOf, type TableName, tableOf } from "./columns.ts";
 import { readCompanies } from "./companies.ts";
@@ -27,17 +27,15 @@ export function createReader(
   hooks: ReadHooks,
 ): RecordReader {
   const tables = new Map<TableName, Table>();
-  const unknownColumns: UnknownColumn[] = [];
-  const notes: string[] = [];
 
-  /** Yields all records, and the errors in all other rows. */
+  /** Yields all records, the errors in all other rows, and how the files were read. */
   async function* read(): AsyncGenerator<readonly Item[]> {
     // A wrong header is an error before any rows are counted.
     const opened = new Map<TableName, OpenedFile>();
     for (const [name, path] of files) {
       const file = await source.open(name, path);
-      unknownColumns.push(...file.unknown);
-      notes.push(...file.notes);
+      yield file.unknown.map((unknownColumn) => ({ unknownColumn }));
+      yield file.notes.map((note) => ({ note }));
       opened.set(name, file);
     }
     for (const [name, file] of opened) {
@@ -66,11 +64,7 @@ export function createReader(
         yield items;
       }
     }
-    const named = companies.make();
-    if (named) {
-      yield named.made.map((record) => ({ record, at: 0 }));
-      notes.push(named.note);
-    }
+    yield companies.make();
     yield* readUsers(tables, known, companies);
 
     for (const table of tables.values()) table.checkComplete();
@@ -78,8 +72,6 @@ export function createReader(
 
   return {
     ids: OWN_IDS,
-    unknownColumns,
-    notes,
     read,
     locate: (error) => locate(error, source, tables),
     [Symbol.asyncDispose]: () => source[Symbol.asyncDispose](),

@@ -124,6 +124,7 @@ async function read(file: string, quotes: QuoteRule | undefined, withNames: bool
   for await (const items of reader.read()) {
     for (const item of items) {
       if ("problem" in item) return undefined;
+      if (!("record" in item)) continue;
       const { id, public: isPublic, name = "", created_at } = item.record;
       if (typeof isPublic !== "boolean") return undefined;
       if (isPublic && (clean(name) === "" || !`${created_at}`.startsWith("2021-")))
