@@ -27,13 +27,14 @@ interface RecordHandler<Parsed> {
   add(record: Parsed, at: Position, first?: number): FoundError[];
   /**
    * Leaves out the invalid part of a record that is invalid or was refused by `add`. Returns how a
-   * message about it ends. Without this method, every error is final.
+   * message about it ends. If this is undefined, every error is final.
    */
-  skip?(record: RecordKey, invalid: Parsed | InvalidRecord, at: Position): string;
-  /** How many users `skip` and `complete` have made private, because a record about them is invalid. */
-  madePrivate?: number;
-  /** Completes the rows, and reports the errors that can be detected only after the last record. */
-  complete(report: ReportError): void;
+  skip: ((record: RecordKey, invalid: Parsed | InvalidRecord, at: Position) => string) | undefined;
+  /**
+   * Completes the rows, and reports the errors that can be detected only after the last record. Returns
+   * how many users have become private because a record about them is invalid.
+   */
+  complete(report: ReportError): number;
 }
 
 export type ReportError = (error: FoundError) => void;
@@ -131,11 +132,10 @@ export async function readDataset<Parsed extends RecordKey>(
 
   const columns = options.refusesRounded ? rounded.list() : [];
   for (const first of columns) report({ field: "id", reason: ROUNDED, ...first, isFinal: true });
-  handler.complete(report);
+  const madePrivate = handler.complete(report);
   if (errors.count > 0) throw new DatasetError(errors);
 
   const { cleaned, times, ...names } = cleaner.odd;
-  const { madePrivate = 0 } = handler;
   const found = { cleaned: cleaned.count, names, times, unknownColumns, notes };
   return { ...found, skipped, madePrivate, leftOut };
 }

@@ -26,7 +26,7 @@ import { InvalidRecord, salvageUser, validateRecord } from "../domain/validate-r
 import type { Database } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
 import type { ReportError } from "./read-dataset.ts";
-import { createRows, listLongUsers, missingOf, type UserUnlocks } from "./write-rows.ts";
+import { createRows, listLongUsers, missingOf, toUserRow, type UserUnlocks } from "./write-rows.ts";
 
 export function createSkippingHandler(db: Database, ids: Ids) {
   const rows = createRows(db, ids);
@@ -39,8 +39,12 @@ export function createSkippingHandler(db: Database, ids: Ids) {
   const addRepeated = $client.prepare(`INSERT INTO repeated
     SELECT ?, ?, ?, ?, ? WHERE ? NOT IN (SELECT id FROM private_user)`);
 
+  /** How many achievements a record in `repeated` has at most. */
+  let maxRepeated = 0;
+  let madePrivate = 0;
+
   function hide(id: number): void {
-    if (rows.hide(id)) handler.madePrivate++;
+    if (rows.hide(id)) madePrivate++;
   }
 
   function skip(
@@ -58,7 +62,8 @@ export function createSkippingHandler(db: Database, ids: Ids) {
 
     const isPublic = !(invalid instanceof InvalidRecord) && isPublicUser(invalid);
     if (isPublic) {
-      const { name, company_id, roles, achievements } = rows.toRow(invalid);
+      const { name, company_id, roles, achievements } = toUserRow(invalid);
+      maxRepeated = Math.max(maxRepeated, invalid.achievements?.length ?? 0);
       const repeated = addRepeated.run(id, name, company_id, roles, achievements, id);
       if (repeated.changes > 0) return "";
     }
@@ -88,7 +93,7 @@ export function createSkippingHandler(db: Database, ids: Ids) {
     $client.exec(`INSERT OR IGNORE INTO trimmed
       SELECT user FROM (${missingOf("repeated AS user")})`);
     const repeated = $client.prepare<UserUnlocks>("SELECT id, name, achievements FROM repeated");
-    const long = listLongUsers(db, rows.totals.maxUnlocks, repeated.iterate());
+    const long = listLongUsers(db, maxRepeated, repeated.iterate());
     for (const { id } of long) trim.run(id);
 
     const invalid = $client.prepare<{ id: number }>(`SELECT id FROM user
@@ -121,7 +126,7 @@ export function createSkippingHandler(db: Database, ids: Ids) {
       WHERE id IN (SELECT id FROM trimmed)`);
   }
 
-  function complete(report: ReportError): void {
+  function complete(report: ReportError): number {
     rows.complete((error) => {
       if (error.type === "user") trim.run(Number(error.id));
       report(error);
@@ -130,8 +135,8 @@ export function createSkippingHandler(db: Database, ids: Ids) {
     hideRepeated(report);
     removeReferences();
     $client.exec("DROP TABLE trimmed; DROP TABLE repeated");
+    return madePrivate;
   }
 
-  const handler = { validate: validateRecord, add: rows.add, skip, complete, madePrivate: 0 };
-  return handler;
+  return { validate: validateRecord, add: rows.add, skip, complete };
 }

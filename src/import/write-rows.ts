@@ -78,23 +78,18 @@ export function createRows(db: Database, ids: Ids) {
 
   function insertPublic(record: PublicUserLine, at: Position): boolean {
     const { id, company, roles = [], achievements = [] } = record;
-    const row = toRow(record);
-    if (!inserts.user(row)) return false;
+    // Undefined if the company has not been read yet.
+    const companyName = company && inserts.findCompany.get(company.id)?.name;
+    if (!inserts.user(toUserRow(record, companyName))) return false;
 
     totals.unlocked += achievements.length;
+    totals.maxUnlocks = Math.max(totals.maxUnlocks, achievements.length);
     const isComplete =
-      (!company || row.company_name !== null) &&
+      (!company || companyName !== undefined) &&
       roles.every((role) => known.role.has(role)) &&
       achievements.every((unlock) => known.achievement.has(unlock.id));
     if (!isComplete) addPending.run(id, at);
     return true;
-  }
-
-  /** The name of the company is null if the company has not been read yet. */
-  function toRow(record: PublicUserLine): typeof user.$inferSelect {
-    const { company, achievements = [] } = record;
-    totals.maxUnlocks = Math.max(totals.maxUnlocks, achievements.length);
-    return toUserRow(record, company && inserts.findCompany.get(company.id)?.name);
   }
 
   /** Returns whether there was such a record. */
@@ -117,20 +112,21 @@ export function createRows(db: Database, ids: Ids) {
   }
 
   /** Completes the rows, and reports the errors that can be detected only after the last record. */
-  function complete(report: ReportError): void {
+  function complete(report: ReportError): number {
     nameCompanies(db, sql`id IN (SELECT id FROM pending)`);
     judgePending(db, ids, report);
     db.$client.exec("DROP TABLE pending");
     reportLongUsers(db, totals.maxUnlocks, report);
     for (const error of listTooMany(db)) report(error);
+    return 0;
   }
 
-  return { validate: validateRecord, totals, add, toRow, remove, hide, complete };
+  return { validate: validateRecord, skip: undefined, totals, add, remove, hide, complete };
 }
 
-function toUserRow(
+export function toUserRow(
   { id, name, avatar_url, created_at, company, roles = [], achievements = [] }: PublicUserLine,
-  companyName: string | null | undefined,
+  companyName?: string | null,
 ): typeof user.$inferSelect {
   const unlocks = achievements
     .map(({ id, tier, unlocked_at }): Unlock => [id, tier, parseTime(unlocked_at) ?? 0])

@@ -109,7 +109,7 @@ export function summarizeChanges(
   return { counts, unlocked: old.unlocked + unlocked, featured };
 }
 
-/** Reads only the users in `among`, if it is given. */
+/** Counts what the users in `among`, or all, have unlocked, and finds those whom the start page shows. */
 function rankUsers(db: Database, among?: readonly number[]): Omit<Summary, "counts"> {
   const { id, points } = achievement;
   const definitions = db.select({ id, points }).from(achievement).all();
