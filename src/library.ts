@@ -30,14 +30,7 @@ import type { ApplyOptions, ImportOptions } from "./import/options.ts";
 import { type Changes, createRoadbook as create, type Roadbook } from "./roadbook.ts";
 import type { RoadbookOptions } from "./settings/library-options.ts";
 
-export type {
-  ChangeLine,
-  DatasetLine,
-  DeletionLine,
-  EndLine,
-  IdsLine,
-  RecordError,
-} from "./domain/dataset.ts";
+export type { ChangeLine, DatasetLine, DeletionLine, EndLine, IdsLine } from "./domain/dataset.ts";
 export type {
   Achievement,
   AchievementEntry,
@@ -52,6 +45,7 @@ export type {
   User,
   UserSearchResult,
 } from "./domain/model.ts";
+export type { RecordError } from "./domain/record-reader.ts";
 export { version } from "./domain/version.ts";
 export type { ResponseFacts } from "./http/app-options.ts";
 export type { ErrorCode } from "./http/error-codes.ts";

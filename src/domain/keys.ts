@@ -2,7 +2,7 @@
  * Says what a key is: an id of any kind, such as a UUID, which an id map translates into an integer.
  * The id map, the tables and the messages about ids agree on this.
  */
-import { type RawRecord, type RecordType, recordTypes } from "./dataset.ts";
+import { type RawRecord, type RecordType, recordTypes } from "./record-reader.ts";
 import { isPlaceholder, isText, isUncomputed } from "./text.ts";
 
 export const MAX_KEY_LENGTH = 100;

@@ -11,17 +11,19 @@ import {
   type DatasetLine,
   DeletionLine,
   type EndLine,
-  type FoundError,
   type IdsLine,
   isPublicUser,
   lineSchemas,
+} from "./dataset.ts";
+import { Id, MAX_ROLES, PublicUserLine, UnlockedAchievement } from "./model.ts";
+import { lazy } from "./once.ts";
+import {
+  type FoundError,
   mayBePrivate,
   type RawRecord,
   type RecordKey,
   recordTypes,
-} from "./dataset.ts";
-import { Id, MAX_ROLES, PublicUserLine, UnlockedAchievement } from "./model.ts";
-import { lazy } from "./once.ts";
+} from "./record-reader.ts";
 import { listErrors, mustBe } from "./validation-errors.ts";
 
 /** The check of a value, and the errors in it. */

@@ -1,9 +1,9 @@
 /** The messages for invalid values in a dataset, which quote the value and say what to do about it. */
 import type { TSchema } from "@sinclair/typebox";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
-import type { FoundError, RecordType } from "./dataset.ts";
 import { isRounded, MAX_KEY_LENGTH, toKey } from "./keys.ts";
 import { ADVICE, type Advice, Id, isRelativeAvatar, PublicUserLine } from "./model.ts";
+import type { FoundError, RecordType } from "./record-reader.ts";
 import { isPlaceholder, isUncomputed, printable } from "./text.ts";
 
 /** Takes the place of a value that would be valid, or that needs advice of its own. */

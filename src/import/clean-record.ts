@@ -4,8 +4,8 @@
  * source, for a report to the operator.
  */
 import { isUtf8 } from "node:buffer";
-import { mayBePrivate, type RawRecord } from "../domain/dataset.ts";
 import { resolveAvatar } from "../domain/model.ts";
+import { mayBePrivate, type RawRecord } from "../domain/record-reader.ts";
 import { cleanName, isPlaceholder, isQuestionMarks, isUncomputed } from "../domain/text.ts";
 import { formatTime } from "../domain/time.ts";
 import type { ImportOptions } from "./options.ts";

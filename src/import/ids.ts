@@ -12,14 +12,14 @@
  */
 import { statSync } from "node:fs";
 import { sqlite } from "#sqlite";
+import { toKey } from "../domain/keys.ts";
 import {
   type RawRecord,
   type RecordKey,
   type RecordType,
   recordTypes,
   type SourceIds,
-} from "../domain/dataset.ts";
-import { toKey } from "../domain/keys.ts";
+} from "../domain/record-reader.ts";
 import { isDamagedDatabase, naming } from "../files/errors.ts";
 import { waitForLock } from "../files/lock.ts";
 import { type Paths, replaceFile } from "../files/replace.ts";

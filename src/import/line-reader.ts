@@ -6,7 +6,7 @@ import {
   type RawRecord,
   type RecordReader,
   type SourceIds,
-} from "../domain/dataset.ts";
+} from "../domain/record-reader.ts";
 import { InvalidRecord, parseObject, validateMarker } from "../domain/validate-record.ts";
 import { decompress, openInput, readLines, readStream, type TextLine } from "../files/input.ts";
 import type { ImportOptions } from "./options.ts";

@@ -3,6 +3,8 @@
  * cleaned, validated and given to a handler. An error is final unless the handler skips what is
  * invalid. Errors are grouped by kind, so that errors of one kind never hide another kind.
  */
+
+import { createRoundedIds } from "../domain/keys.ts";
 import type {
   FoundError,
   Position,
@@ -12,8 +14,7 @@ import type {
   RecordKey,
   RecordReader,
   UnknownColumn,
-} from "../domain/dataset.ts";
-import { createRoundedIds } from "../domain/keys.ts";
+} from "../domain/record-reader.ts";
 import { groupDigits } from "../domain/text.ts";
 import { InvalidRecord } from "../domain/validate-record.ts";
 import { createCleaner, type OddCount } from "./clean-record.ts";

@@ -16,12 +16,8 @@
  * | is in `repeated`, and one of the records is `trimmed` | private |
  * | is in `trimmed` | public, without references to records that do not exist |
  */
-import {
-  type DatasetLine,
-  isPublicUser,
-  type Position,
-  type RecordKey,
-} from "../domain/dataset.ts";
+import { type DatasetLine, isPublicUser } from "../domain/dataset.ts";
+import type { Position, RecordKey } from "../domain/record-reader.ts";
 import { InvalidRecord, salvageUser, validateRecord } from "../domain/validate-record.ts";
 import type { Database } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";

@@ -2,8 +2,8 @@
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import type { Item, RecordReader } from "../domain/dataset.ts";
 import { InvalidValue } from "../domain/invalid-value.ts";
+import type { Item, RecordReader } from "../domain/record-reader.ts";
 import { isUrl, STANDARD } from "../domain/text.ts";
 import { naming } from "../files/errors.ts";
 import { asFile, isFolder } from "../files/input.ts";

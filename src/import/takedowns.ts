@@ -20,7 +20,7 @@
  * | files/replace.ts | the copy is flushed, and replaces the snapshot |
  */
 import { eq, type SQL, sql } from "drizzle-orm";
-import { OWN_IDS } from "../domain/dataset.ts";
+import { OWN_IDS } from "../domain/record-reader.ts";
 import { NameChanges } from "../search/name-index.ts";
 import { type Counts, readMeta, summarizeChanges, writeMeta } from "../snapshot/format/meta.ts";
 import { privateUser, takedown, user } from "../snapshot/format/schema.ts";

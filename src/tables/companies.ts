@@ -4,9 +4,9 @@
  * made from the names. Names that fold to the same text are one company.
  */
 import { Check } from "@sinclair/typebox/value";
-import type { Item, RawRecord } from "../domain/dataset.ts";
 import { findSimilar } from "../domain/invalid-value.ts";
 import { Name } from "../domain/model.ts";
+import type { Item, RawRecord } from "../domain/record-reader.ts";
 import { cleanName, printable } from "../domain/text.ts";
 import { InvalidCell } from "../domain/validation-errors.ts";
 import { hash } from "../files/bytes.ts";

@@ -4,9 +4,9 @@
  * a column that is taken for `public` wrongly would publish people.
  */
 import titlesOfUsers from "../../data/columns.json" with { type: "json" };
-import type { UnknownColumn } from "../domain/dataset.ts";
 import { findSimilar } from "../domain/invalid-value.ts";
 import { lazy } from "../domain/once.ts";
+import type { UnknownColumn } from "../domain/record-reader.ts";
 import { printable } from "../domain/text.ts";
 import { fold } from "../search/fold.ts";
 import { type ColumnName, columnsOf, type TableName, tables, toPublic } from "./columns.ts";

@@ -2,8 +2,9 @@
  * Makes an item of a row: the record in it, which is validated later like a line of a dataset, or what
  * is wrong with it. Also says where an error is.
  */
-import type { FoundError, Item, RawRecord, RecordType } from "../domain/dataset.ts";
+
 import { toKey } from "../domain/keys.ts";
+import type { FoundError, Item, RawRecord, RecordType } from "../domain/record-reader.ts";
 import { InvalidCell, mustBeId } from "../domain/validation-errors.ts";
 import { findColumn, idColumnOf, type TableName, tableOf, toCells } from "./columns.ts";
 import type { Companies } from "./companies.ts";

@@ -6,7 +6,7 @@
  * and a table (table.ts) reads its rows in pages. The cells of a row are converted as columns.ts says,
  * and the rows become items (row-items.ts). Users get what other tables have (user-reader.ts).
  */
-import { type Item, OWN_IDS, type RecordReader } from "../domain/dataset.ts";
+import { type Item, OWN_IDS, type RecordReader } from "../domain/record-reader.ts";
 import { mustBeId } from "../domain/validation-errors.ts";
 import { idColumnOf, type TableName, tableOf } from "./columns.ts";
 import { readCompanies } from "./companies.ts";

@@ -5,9 +5,9 @@
 import { setImmediate } from "node:timers/promises";
 import { Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
-import type { FoundError, Item, RawRecord, RecordType } from "../domain/dataset.ts";
 import { Count } from "../domain/model.ts";
 import { lazy } from "../domain/once.ts";
+import type { FoundError, Item, RawRecord, RecordType } from "../domain/record-reader.ts";
 import { parseTime } from "../domain/time.ts";
 import { listErrors, mustBeId, mustExist } from "../domain/validation-errors.ts";
 import { readAhead } from "../files/waiting.ts";
