@@ -159,10 +159,10 @@ export class NameSearch {
     const contained = pairOf(wordLists.map(longestOf));
     const matches = (folded: string) => wordLists.some((words) => hasWords(folded, words));
     const { ftsQuery, slices } = this.#ftsQueries.forWords(wordLists);
-    for (const [at, rows] of this.#listSlices(slices).entries()) {
-      if (at > 0) yield;
+    for (const rows of this.#listSlices(slices)) {
       this.#addMatches(hits, ftsQuery, contained, matches, rows);
       if (areEnough(hits)) return;
+      if (slices > 1) yield;
     }
   }
 
