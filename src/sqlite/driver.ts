@@ -1,6 +1,14 @@
 /**
  * The interface between Roadbook and SQLite: drizzle on top of one of two drivers. The `#sqlite`
- * entry in package.json selects Bun's own SQLite under Bun and better-sqlite3 under Node.
+ * entry in package.json selects Bun's node:sqlite under Bun and better-sqlite3 under Node.
+ *
+ * | what | how |
+ * |---|---|
+ * | rows of the tables in `schema.ts` | drizzle's query builder |
+ * | the same, many times or one row after another | {@link prepareText} of such a query |
+ * | other SQL with values or common parts that runs once | drizzle's `sql` |
+ * | other SQL that runs many times or yields rows, such as bulk inserts and FTS5 queries | `$client` |
+ * | commands such as BEGIN and CREATE TABLE, and files without these tables, such as id maps | `$client` |
  */
 import { is, Placeholder } from "drizzle-orm";
 import type { BaseSQLiteDatabase } from "drizzle-orm/sqlite-core";
@@ -8,9 +16,8 @@ import type { BaseSQLiteDatabase } from "drizzle-orm/sqlite-core";
 type SqlValue = string | number | Uint8Array | null;
 type RunResult = { changes: number | bigint };
 
-/** For SQL that drizzle cannot express, such as FTS5 queries, and for bulk inserts. */
 export interface Statement<Row> {
-  get(...values: SqlValue[]): Row | null | undefined;
+  get(...values: SqlValue[]): Row | undefined;
   all(...values: SqlValue[]): Row[];
   iterate(...values: SqlValue[]): IterableIterator<Row>;
   run(...values: SqlValue[]): RunResult;
@@ -40,7 +47,7 @@ export function prepareText<Row>(
 }
 
 export interface SqliteDriver {
-  /** Bun's driver does not lock the file. Truncating it would end the process if it is mapped. */
+  /** Under Bun, this does not lock the file. Truncating it would end the process if it is mapped. */
   openImmutable(path: string): Database;
   openBytes(bytes: Uint8Array): Database;
   openWritable(path: string): Database;
