@@ -107,7 +107,7 @@ export class NameChanges {
   /** Must be called once per record, before it is added, changed or removed. */
   note(kind: NameKind, id: number): void {
     if (kind === "company") this.#hasCompany = true;
-    else this.#users.set(id, this.#findUser.get(id));
+    else this.#users.set(id, this.#findUser.get(id) ?? undefined);
   }
 
   /** Must be called after all records have changed. */
@@ -115,7 +115,7 @@ export class NameChanges {
     const removed: Entry[] = [];
     const added: Entry[] = [];
     for (const [id, before] of this.#users) {
-      const after = this.#findUser.get(id);
+      const after = this.#findUser.get(id) ?? undefined;
       if (before?.name === after?.name) continue;
       if (before) removed.push(before);
       if (after) added.push(after);

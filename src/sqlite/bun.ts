@@ -1,28 +1,35 @@
 /**
- * The SQLite driver for Bun and for the executable: node:sqlite, which is as fast as bun:sqlite, and
- * unlike it can write FTS5's internal tables.
+ * The SQLite driver for Bun and for the executable: bun:sqlite for reading, and node:sqlite for
+ * writing, because bun:sqlite makes FTS5's internal tables read-only.
  */
-import type { Database as BunClient } from "bun:sqlite";
+import { Database as Client, constants } from "bun:sqlite";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { Database, SqliteDriver } from "./driver.ts";
 
 export const sqlite: SqliteDriver = {
-  openImmutable: (path) =>
-    open(new Client(`${pathToFileURL(path)}?immutable=1`, { readOnly: true })),
-  openBytes: (bytes) => sqlite.openMemory(bytes),
-  openWritable: (path) => open(new Client(path, { defensive: false })),
+  openImmutable(path) {
+    const flags = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI;
+    return open(closingAtOnce(new Client(`${pathToFileURL(path)}?immutable=1`, flags)));
+  },
+  openBytes: (bytes) => open(closingAtOnce(Client.deserialize(bytes, { readonly: true }))),
+  openWritable: (path) => open(new WritableClient(path, { defensive: false })),
   openTemporary: () => sqlite.openWritable(""),
   openMemory(bytes) {
-    const client = new Client(":memory:", { defensive: false });
+    const client = new WritableClient(":memory:", { defensive: false });
     if (bytes) client.deserialize(bytes);
     return open(client);
   },
 };
 
-/** Has what drizzle needs of bun:sqlite: a method `values` of statements, through which it reads rows. */
-class Client extends DatabaseSync {
+/** Otherwise, Bun keeps a file open, and answers, until the statements are collected. */
+function closingAtOnce(client: Client): Client {
+  return Object.assign(client, { close: () => Client.prototype.close.call(client, true) });
+}
+
+/** Its statements have the method `values` of bun:sqlite, through which drizzle reads rows. */
+class WritableClient extends DatabaseSync {
   /** Unlike the other clients, node:sqlite throws if it has been closed. */
   override close(): void {
     if (this.isOpen) super.close();
@@ -43,6 +50,6 @@ class Client extends DatabaseSync {
 }
 
 /** drizzle's types know no client but bun:sqlite's, and not that `run` returns the changes. */
-function open(client: Client): Database {
-  return drizzle({ client: client as unknown as BunClient }) as unknown as Database;
+function open(client: Client | WritableClient): Database {
+  return drizzle({ client: client as Client }) as unknown as Database;
 }

@@ -1,6 +1,6 @@
 /**
  * The interface between Roadbook and SQLite: drizzle on top of one of two drivers. The `#sqlite`
- * entry in package.json selects Bun's node:sqlite under Bun and better-sqlite3 under Node.
+ * entry in package.json selects Bun's own SQLite under Bun and better-sqlite3 under Node.
  *
  * | what | how |
  * |---|---|
@@ -17,7 +17,7 @@ type SqlValue = string | number | Uint8Array | null;
 type RunResult = { changes: number | bigint };
 
 export interface Statement<Row> {
-  get(...values: SqlValue[]): Row | undefined;
+  get(...values: SqlValue[]): Row | null | undefined;
   all(...values: SqlValue[]): Row[];
   iterate(...values: SqlValue[]): IterableIterator<Row>;
   run(...values: SqlValue[]): RunResult;
@@ -47,7 +47,7 @@ export function prepareText<Row>(
 }
 
 export interface SqliteDriver {
-  /** Under Bun, this does not lock the file. Truncating it would end the process if it is mapped. */
+  /** Bun's driver does not lock the file. Truncating it would end the process if it is mapped. */
   openImmutable(path: string): Database;
   openBytes(bytes: Uint8Array): Database;
   openWritable(path: string): Database;

@@ -138,7 +138,7 @@ test("an export closes its snapshot when it is read, or disposed of", async () =
   for (const _ of left) break;
   const unread = await exportDataset(path);
   unread[Symbol.dispose]();
-  for (const lines of [read, left, unread]) expect(() => [...lines]).toThrow("not open");
+  for (const lines of [read, left, unread]) expect(() => [...lines]).toThrow("closed");
 });
 
 test("an export that cannot read all of its snapshot names it", async () => {

@@ -76,7 +76,7 @@ export function userQueries(db: Database) {
     listIds: (after: number, limit: number) => idsOf(statements().ids.all(after, limit)),
 
     /** If several achievements have this icon, returns the one with the lowest id. */
-    findAchievementByIcon: (icon: string) => statements().byIcon.get(icon),
+    findAchievementByIcon: (icon: string) => statements().byIcon.get(icon) ?? undefined,
   };
 }
 
@@ -104,7 +104,8 @@ function prepareForUsers(db: Database) {
 export function companyQueries(db: Database) {
   const statements = lazy(() => prepareForCompanies(db));
   return {
-    find: (id: number): CompanySearchResult | undefined => statements().company.get(id),
+    find: (id: number): CompanySearchResult | undefined =>
+      statements().company.get(id) ?? undefined,
     /** Lists up to `limit` ids above `after` of companies that have public users, in order. */
     listIds: (after: number, limit: number) => idsOf(statements().ids.all(after, limit)),
     /** Counts the public users of a company, but at most up to `limit`. */
