@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import type { ChangeLine, EndLine, IdsLine } from "./domain/dataset.ts";
 import { InvalidValue } from "./domain/invalid-value.ts";
-import { lazy } from "./domain/once.ts";
+import { lazy, once } from "./domain/once.ts";
 import { reasonOf } from "./files/errors.ts";
 import { type App, createApp } from "./http/app.ts";
 import type { AppOptions, Pages } from "./http/app-options.ts";
@@ -32,7 +32,7 @@ import { sharedSettings } from "./settings/serve-flags.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import { openReloadable, type Replacement } from "./snapshot/read/reload.ts";
 import type { RemoteSnapshot } from "./snapshot/remote/remote-snapshot.ts";
-import { demoSnapshot, pageAssets } from "./web/assets.ts";
+import { DEMO_SNAPSHOT, findBundled, pageAssets } from "./web/assets.ts";
 import { type Logo, parseLogo } from "./web/brand.ts";
 
 export interface ListenOptions {
@@ -106,6 +106,15 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
       : await (await import("./import/import.ts")).buildSnapshot(dataset);
   return openRoadbook(values, { snapshot: found, limiter: await openLimiter(values) });
 }
+
+/** The bundled data. Opened once, because a test rig opens it for each test. */
+export const demoSnapshot = once<Uint8Array>(async () => {
+  const bundled = findBundled(DEMO_SNAPSHOT);
+  if (bundled) return bundled;
+  const { demoDataset } = await import("./community/community.ts");
+  const { buildSnapshot } = await import("./import/import.ts");
+  return buildSnapshot(demoDataset());
+});
 
 type LimitValues = Pick<RoadbookValues, "searchLimit" | "searchWindow" | "maxClients" | "clock">;
 

@@ -35,7 +35,11 @@ export const licencesCommand = command({
   settings: {},
   examples: ["licences > LICENCES.txt", "licences | grep -i sqlite"],
   async run() {
-    const { licences } = await import("../web/assets.ts");
-    writeStdout(await licences());
+    const { findBundled, LICENCES } = await import("../web/assets.ts");
+    const text = findBundled(LICENCES);
+    if (!text) {
+      throw new Error("only the executable contains the licences; build it with `bun run build`");
+    }
+    writeStdout(new TextDecoder().decode(text));
   },
 });

@@ -2,8 +2,10 @@
  * Says what a key is: an id of any kind, such as a UUID, which an id map translates into an integer.
  * The id map, the tables and the messages about ids agree on this.
  */
+
+import { isPlaceholder, isUncomputed } from "./placeholders.ts";
 import { type RawRecord, type RecordType, recordTypes } from "./record-reader.ts";
-import { isPlaceholder, isText, isUncomputed } from "./text.ts";
+import { isText } from "./text.ts";
 
 export const MAX_KEY_LENGTH = 100;
 /** How spreadsheets write long numbers. Hexadecimal text such as 12e5 has no plus sign. */

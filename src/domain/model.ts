@@ -11,7 +11,8 @@ import {
   Type,
   TypeRegistry,
 } from "@sinclair/typebox";
-import { isPlaceholder, isText, isUncomputed } from "./text.ts";
+import { isPlaceholder, isUncomputed } from "./placeholders.ts";
+import { isText } from "./text.ts";
 import { parseTime, RFC3339 } from "./time.ts";
 
 /** In code points. */

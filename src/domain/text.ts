@@ -1,7 +1,4 @@
-/**
- * Cleans text and makes it safe to print, joins lines, and counts and cuts by code points. Knows the
- * texts that stand for no value: words that programs write instead, and errors of spreadsheets.
- */
+/** Cleans text, tells URLs from other text, counts code points, and makes text fit to print. */
 
 const INVISIBLE = /(?![\p{White_Space}\u200c\u200d])[\p{Cc}\p{Cf}]/gu;
 /** Matches control and format characters, and white space except single spaces between words. */
@@ -59,13 +56,6 @@ function codePointsOf(text: string): number {
   return count;
 }
 
-export function firstCodePoints(text: string, count: number): string {
-  if (text.length <= count) return text;
-  return Array.from(text.slice(0, 2 * count))
-    .slice(0, count)
-    .join("");
-}
-
 /** Rejects unpaired surrogates, which UTF-8 cannot encode. Long text is rejected at once. */
 export function isText(value: string, maxCodePoints: number): boolean {
   return !hasCodePoints(value, maxCodePoints + 1) && value.isWellFormed();
@@ -79,47 +69,4 @@ export function printable(text: string, maxLength = MAX_PRINTED): string {
   const short = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
   const toCode = (character: string) => `\\u{${character.codePointAt(0)?.toString(16)}}`;
   return short.toWellFormed().replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, toCode);
-}
-
-/** Whether most of a name is what a program writes for letters that its encoding lacks. */
-export function isQuestionMarks(name: string): boolean {
-  if (!name.includes("?")) return false;
-  const rest = name.replaceAll("?", "");
-  return name.length - rest.length > rest.replace(/\s/g, "").length;
-}
-
-/** How exporters of tables write null. */
-const NO_VALUE = /^\s*(?:NULL|\\N|NA|<NA>|NaN|None)\s*$/;
-/** How other programs do, and people. */
-const PLACEHOLDER = /^\s*(?:null|nan|none|NONE|undefined|\[object Object\]|[Nn]\/[Aa])\s*$/;
-
-export function isNoValue(text: string): boolean {
-  return NO_VALUE.test(text);
-}
-
-/** Whether a value is a text that stands for no value. Some people have such a name. */
-export function isPlaceholder(value: unknown): boolean {
-  return typeof value === "string" && (NO_VALUE.test(value) || PLACEHOLDER.test(value));
-}
-
-const ERROR_CODES = "N/A|N/D|NV|NENÍ_K_DISPOZICI";
-const ERROR_WORDS = [
-  "REF|BEZUG|ADR|ODKAZ",
-  "NAME|NOM|NOMBRE|NAZWA|NÁZEV",
-  "VALUE|WERT|VALEUR|VALOR|ARG|HODNOTA",
-  "DIV/0|DZIEL/0|DĚLENÍ_NULOU",
-  "NUM|ZAHL|NOMBRE|LICZBA|ČÍSLO",
-  "NULL|NUL|NULO|ZERO",
-  "SPILL|CALC|ERROR",
-].join("|");
-const UNCOMPUTED = new RegExp(
-  `^\\s*(?:#(?:${ERROR_CODES}|[¡¿]?(?:${ERROR_WORDS})\\s?[!?])|(?:Err|Fehler|Błąd|Chyba)\\s?:\\s?\\d{3})\\s*$`,
-);
-
-/**
- * Whether a value is what a spreadsheet shows where it cannot compute a formula, such as #REF!, in
- * one of the page's languages.
- */
-export function isUncomputed(value: unknown): boolean {
-  return typeof value === "string" && UNCOMPUTED.test(value);
 }

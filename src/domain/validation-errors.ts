@@ -3,8 +3,9 @@ import type { TSchema } from "@sinclair/typebox";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { isRounded, MAX_KEY_LENGTH, toKey } from "./keys.ts";
 import { ADVICE, type Advice, Id, isRelativeAvatar, PublicUserLine } from "./model.ts";
+import { isPlaceholder, isUncomputed } from "./placeholders.ts";
 import type { FoundError, RecordType } from "./record-reader.ts";
-import { isPlaceholder, isUncomputed, printable } from "./text.ts";
+import { printable } from "./text.ts";
 
 /** Takes the place of a value that would be valid, or that needs advice of its own. */
 export class InvalidCell {

@@ -4,7 +4,7 @@
  * version of any-ascii, requires a new schema version.
  */
 import anyAscii from "any-ascii";
-import { collapseSpaces, firstCodePoints, hasCodePoints, isClean } from "../domain/text.ts";
+import { collapseSpaces, hasCodePoints, isClean } from "../domain/text.ts";
 
 /** Separates the spellings of a name in a single text, such as the column `folded`. */
 export const SPELLING_END = "\n";
@@ -141,4 +141,11 @@ function foldDistinct(texts: string[]): string[] {
     if (at === 0 || (spelling !== "" && !spellings.includes(spelling))) spellings.push(spelling);
   });
   return spellings;
+}
+
+function firstCodePoints(text: string, count: number): string {
+  if (text.length <= count) return text;
+  return Array.from(text.slice(0, 2 * count))
+    .slice(0, count)
+    .join("");
 }

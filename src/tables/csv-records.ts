@@ -2,7 +2,8 @@
  * Reads the records of a CSV file. Programs disagree about quotes and backslashes, so a file is read in
  * one of four forms, which csv-source.ts finds out.
  */
-import { groupDigits, isNoValue } from "../domain/text.ts";
+import { isNoValue } from "../domain/placeholders.ts";
+import { groupDigits } from "../domain/text.ts";
 import { findForeign, readFileBytes } from "../files/input.ts";
 
 const MAX_RECORD_BYTES = 2 ** 20;

@@ -3,7 +3,7 @@
  * spreadsheets write in the order of their country. A CSV file does not name its country, so all values
  * of a column decide together. Never guesses, except that a column of dots alone has the day first.
  */
-import { isPlaceholder, isUncomputed } from "../domain/text.ts";
+import { isPlaceholder, isUncomputed } from "../domain/placeholders.ts";
 import { formatTime, parseTime } from "../domain/time.ts";
 import { FORMULA_ADVICE, InvalidCell } from "../domain/validation-errors.ts";
 

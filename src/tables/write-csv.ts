@@ -1,7 +1,7 @@
 /** Writes the records of a dataset as CSV files. Importing them gives the same snapshot. */
 import { type DatasetLine, isPublicUser } from "../domain/dataset.ts";
 import type { PrivateUserLine, PublicUserLine } from "../domain/model.ts";
-import { isNoValue } from "../domain/text.ts";
+import { isNoValue } from "../domain/placeholders.ts";
 import { columnsOf, type TableName, tableOf } from "./columns.ts";
 
 type Cell = string | number | boolean | null | undefined;

@@ -19,22 +19,6 @@ const makers = {
 };
 type AssetName = keyof typeof makers;
 
-/** Made once, because a test rig opens it for each test. */
-export const demoSnapshot = once<Uint8Array>(async () => findReady(DEMO_SNAPSHOT) ?? buildDemo());
-
-async function buildDemo(): Promise<Uint8Array> {
-  const { demoDataset } = await import("../community/community.ts");
-  const { buildSnapshot } = await import("../import/import.ts");
-  return buildSnapshot(demoDataset());
-}
-
-/** Only a build can list the licences of all parts. */
-export async function licences(): Promise<string> {
-  const text = findReady(LICENCES);
-  if (text) return new TextDecoder().decode(text);
-  throw new Error("only the executable contains the licences; build it with `bun run build`");
-}
-
 export async function makeAssets(): Promise<Record<string, Bytes>> {
   const made = Object.entries(makers).map(async ([name, make]) => [name, await make()]);
   return Object.fromEntries(await Promise.all(made));
@@ -66,7 +50,7 @@ const assets = new Map<AssetName, () => Promise<Bytes>>();
 
 /** Only the first call for a name reads or makes the file. */
 function readAsset(name: AssetName): Promise<Bytes> {
-  const asset = assets.get(name) ?? once(async () => findReady(name) ?? makers[name]());
+  const asset = assets.get(name) ?? once(async () => findBundled(name) ?? makers[name]());
   assets.set(name, asset);
   return asset();
 }
@@ -91,7 +75,7 @@ async function bundle(file: string): Promise<Bytes> {
  * Returns the file from the executable or the package; undefined if Roadbook runs from source. Looking
  * at `Bun.embeddedFiles` would start a garbage collection, which takes 2 ms of a start.
  */
-function findReady(name: string): Bytes | undefined {
+export function findBundled(name: string): Bytes | undefined {
   const file = new URL(`../assets/${name}`, import.meta.url);
   return existsSync(file) ? readFileSync(file) : undefined;
 }

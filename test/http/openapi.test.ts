@@ -6,8 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type RulesetDefinition, Spectral } from "@stoplight/spectral-core";
 import { oas } from "@stoplight/spectral-rulesets";
 import { ORIGIN } from "../../src/http/openapi.ts";
-import { createRoadbook } from "../../src/roadbook.ts";
-import { demoSnapshot } from "../../src/web/assets.ts";
+import { createRoadbook, demoSnapshot } from "../../src/roadbook.ts";
 import { checkResponse, type OpenApiDocument, readDocument } from "../openapi.ts";
 import { fixture, openInProcess, type Target } from "../support.ts";
 

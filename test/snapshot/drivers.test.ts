@@ -2,13 +2,13 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { eq, sql } from "drizzle-orm";
+import { demoSnapshot } from "../../src/roadbook.ts";
 import { parseHeader } from "../../src/snapshot/format/layout.ts";
 import { user } from "../../src/snapshot/format/schema.ts";
 import { snapshotOf } from "../../src/snapshot/read/reload.ts";
 import { sqlite as bunSqlite } from "../../src/sqlite/bun.ts";
 import { type Database, prepareText } from "../../src/sqlite/driver.ts";
 import { sqlite as nodeSqlite } from "../../src/sqlite/node.ts";
-import { demoSnapshot } from "../../src/web/assets.ts";
 import { responsesOf } from "../datasets.ts";
 import { temporaryFolder } from "../support.ts";
 
