@@ -107,7 +107,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
   return openRoadbook(values, { snapshot: found, limiter: await openLimiter(values) });
 }
 
-/** The bundled data. Opened once, because a test rig opens it for each test. */
+/** The bundled data. Kept, because test rigs serve it for each test. */
 export const demoSnapshot = once<Uint8Array>(async () => {
   const bundled = findBundled(DEMO_SNAPSHOT);
   if (bundled) return bundled;

@@ -64,7 +64,7 @@ export function listDetails(report: WriteReport): string[] {
 
 const DECODE = "; import --decode-html decodes them";
 
-/** Leaves out what has not changed, except the lines that everybody looks for. */
+/** Leaves out counts that have not changed, except the first lines, which always appear. */
 function describeDifferences(differences: Differences | undefined): string[] {
   const lines: string[] = [];
   for (const [what, numbers] of Object.entries(differences ?? {})) {

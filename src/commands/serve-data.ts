@@ -10,7 +10,7 @@ import { importDataset } from "../import/import.ts";
 import { DatasetError } from "../import/read-dataset.ts";
 import { listDetails } from "./report.ts";
 
-/** Data may shrink while somebody works on it, but a wrong column must not publish most people. */
+/** Allows data to shrink while it is edited, but not a wrong column that would publish most users. */
 const OPTIONS = { allowShrink: true, holdMs: 0 };
 
 export type ImportedData = Awaited<ReturnType<typeof openData>>;

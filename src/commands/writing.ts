@@ -106,7 +106,10 @@ async function confirmServed(path: string, url: string, waitMs: number): Promise
   }
 }
 
-/** Returns undefined if the server has the SHA-256 at the end of the file, whoever wrote it last. */
+/**
+ * Returns undefined if the server has the SHA-256 at the end of the file, even if another command has
+ * replaced the file since.
+ */
 async function findDifference(path: string, url: string, limitMs: number) {
   const { fetchHealth, NOT_SERVED, REQUEST_MS } = await import("./health.ts");
   const health = await fetchHealth(url, Math.min(limitMs, REQUEST_MS));

@@ -37,7 +37,7 @@ export function isRounded(text: string): boolean {
 }
 
 const LONG = /^\d{16,100}$/;
-/** A program may use the last digits of ids for something else than counting, and leave them zero. */
+/** Some programs use the last digits of ids for something other than counting, and leave them zero. */
 const LEAST_STEP = 1024n;
 
 /**

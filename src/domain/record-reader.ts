@@ -63,7 +63,7 @@ export interface RecordItem {
 interface ProblemItem {
   /** Says where it is. */
   problem: FoundError;
-  /** Whether a user is left out who cannot be made private, because nobody can read the id. */
+  /** Whether a user is left out because the id cannot be read, so the user cannot be made private. */
   losesUser: boolean;
 }
 

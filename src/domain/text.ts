@@ -49,7 +49,7 @@ export function hasCodePoints(text: string, count: number): boolean {
   return text.length >= 2 * count || codePointsOf(text) >= count;
 }
 
-/** Counts without an array of the code points, which would take 50 bytes for each. */
+/** Counts without an array of the code points. */
 function codePointsOf(text: string): number {
   let count = 0;
   for (const _ of text) count++;

@@ -102,7 +102,7 @@ interface Hash {
 }
 
 // On Bun, its own functions compute hashes, because `node:crypto` and `node:zlib` load Node's streams,
-// which would take a fifth of a server's start. For the same reason, `node:net` and `node:tty` are
+// which would slow down the start. For the same reason, `node:net` and `node:tty` are
 // loaded when they are needed, if at all.
 const isBun = process.versions.bun !== undefined;
 const node = isBun ? undefined : process.getBuiltinModule("node:crypto");

@@ -6,7 +6,7 @@ import { createReadStream, statSync } from "node:fs";
 import { STANDARD } from "../domain/text.ts";
 import { codeOf, named, naming, reasonOf } from "./errors.ts";
 
-/** With Node's default of 16 KiB, decompression takes three times as long. */
+/** Decompression is much slower with Node's default of 16 KiB. */
 const CHUNK_BYTES = 1 << 18;
 const HEAD_BYTES = 512;
 

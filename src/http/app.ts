@@ -9,7 +9,7 @@
  * - `respond` makes the `Response` and reports it.
  *
  * Elysia awaits all steps of a route if the source of one has a call right after `return` or an arrow, so
- * those of a profile have none, which saves a tenth of the time.
+ * those of a profile have none.
  */
 import {
   type Context,
@@ -72,7 +72,7 @@ export function createApp(options: AppOptions) {
     return app;
   }
 
-  /** Only this app names `server`, which Elysia then defines for each request to any of its routes. */
+  /** The only use of `server`. Elysia defines it for each request to an app of which a route names it. */
   function createMountable() {
     const root = new Elysia({ strictPath: true }).onTransform(({ request, server }) => {
       // Bun knows no address for a request of the host program itself or through a Unix socket. Without

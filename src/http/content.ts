@@ -36,7 +36,7 @@ export class Content {
   readonly type: string;
   readonly body: Body | null;
   readonly options: ContentOptions;
-  /** As in the options, but nobody may store an error, or a response without a body. */
+  /** As in the options, but no cache may store an error, or a response without a body. */
   readonly cache: Cache;
   #hash: string | undefined;
   #encoded: Partial<Record<Coding, Blob>> | undefined;

@@ -45,8 +45,8 @@ export function endpointOf(route = ""): Endpoint | undefined {
 }
 
 /**
- * Matches the URL of a request to the API, with or without the base path. Not that of an unknown
- * path, which may get a page. One pattern takes half as long as taking the URL apart first.
+ * Matches the URL of a request to the API, with or without the base path, but not that of an unknown
+ * path, which may get a page.
  */
 export function apiUrlPattern(basePath: string): RegExp {
   const base = basePath.replace(/[^\w/]/g, "\\$&");
@@ -58,8 +58,8 @@ export function apiUrlPattern(basePath: string): RegExp {
 }
 
 /**
- * The ids of users and companies: 1 to 16 digits without a leading zero. Ids end at 2^53−1, so nobody
- * has some of them.
+ * The ids of users and companies: 1 to 16 digits without a leading zero. Ids end at 2^53−1, so some of
+ * these numbers are no ids.
  */
 export const ID = "^[1-9]\\d{0,15}$";
 

@@ -8,7 +8,7 @@ import { type Endpoint, endpoints } from "./endpoints.ts";
 import { type ErrorCode, errors, errorsOf } from "./error-codes.ts";
 
 export interface Fault {
-  /** As it was given. */
+  /** The text that was parsed. */
   text: string;
   target: string;
   /** The only user in whose requests it is injected. */

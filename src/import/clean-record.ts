@@ -32,7 +32,7 @@ interface OddText {
 
 /** Times after `nowMs` are odd, unless that is so only in some time zones. */
 export async function createCleaner(nowMs: number, { avatarBase, decodeHtml }: ImportOptions) {
-  // Loaded here, because it takes milliseconds. The command `hide` loads this file, too, for nothing.
+  // Loaded here, because it takes milliseconds, and `hide` loads this file but cleans nothing.
   const { decodeHTMLStrict } = await import("entities/decode");
   const odd = {
     /** Names with invisible characters or extra white space, which are removed. */

@@ -54,7 +54,7 @@ interface ChangedIds {
   companies: readonly number[];
 }
 
-/** Anything may happen to this many, unless somebody has just been hidden. */
+/** Any change to at most this many users is allowed, unless takedowns are held. */
 const MAX_UNGUARDED = 10;
 /** A takedown concerns few people, and most communities are small. */
 const MAX_PRIVATE = 2;
@@ -78,7 +78,7 @@ export function guard(
   return toDifferences(old, after, found);
 }
 
-/** Throws if an import has left hardly anybody, also a first one. */
+/** Throws if a dataset is empty, or if most of its users are invalid. Also guards a first import. */
 export function refuseEmpty(
   { counts }: Summary,
   { madePrivate, leftOut }: ReadReport,
@@ -99,14 +99,14 @@ export function refuseEmpty(
   );
 }
 
-/** While takedowns are held, a file in which others have their ids would publish these people. */
+/** While takedowns are held, a file in which hidden users have other ids would publish them. */
 function limitOf(old: ComparedSnapshot | undefined): number {
   return old?.hasTakedowns ? MAX_PRIVATE : MAX_UNGUARDED;
 }
 
 /**
- * Throws if something would happen to the snapshot named `name`. The flags allow it, but with other
- * ids, they would publish those who are hidden.
+ * Throws if `found` says what would happen to the snapshot `name`. The message names the flags that allow
+ * it, unless takedowns are held: if ids have changed, these flags would publish hidden users.
  */
 function refuseAccidents(
   name: string,
@@ -127,7 +127,7 @@ function refuseAccidents(
   );
 }
 
-/** Compares only those who stay public, because the others could hide that everybody has moved. */
+/** Compares only users who stay public: counting others, too, could hide that rows were renumbered. */
 function findRenames({ names, stay }: Comparison): string | undefined {
   if (!isMost(names, stay, MAX_PRIVATE)) return undefined;
   const renamed = `rename ${groupDigits(names)} of the ${groupDigits(stay)} users who stay public`;
@@ -159,7 +159,7 @@ function findLoss(
     ofOwners(found.lost_roles, HAD_ROLES, "users' roles");
   if (lost !== undefined) return `lose ${lost}`;
 
-  // A few users who leave with their achievements are no accident.
+  // If few users leave, the achievements that they take with them do not count as lost.
   const unlocked = old.unlocked - (gone > limit ? 0 : found.unlocked_by_gone);
   const locked = unlocked - after.unlocked;
   if (locked > unlocked / 2) return `lose ${share(locked, unlocked, "unlocked achievements")}`;
@@ -175,7 +175,7 @@ function findLoss(
   return named && `give the same name to ${named}`;
 }
 
-/** Private users who are absent are probably there under another id, and public. */
+/** An absent private user is probably there under another id, and public. */
 function findReveal({ counts }: ComparedSnapshot, found: Comparison): string | undefined {
   const hidden = counts.users - counts.public_users;
   const revealed = found.made_public + found.removed_private;

@@ -27,12 +27,12 @@ import type { Sqlite } from "../sqlite/driver.ts";
 import type { ImportOptions } from "./options.ts";
 import type { OldSnapshot } from "./target.ts";
 
-/** How ids can come to mean others while takedowns are held, and nobody hidden is served meanwhile. */
+/** How to give ids another meaning while takedowns are held, without serving a hidden user. */
 export const HIDE_ELSEWHERE =
   "import into another --to, hide the users of the last hour there, and move it here";
 
 interface IdOptions extends Pick<ImportOptions, "idMap" | "force" | "waitMs" | "onWait"> {
-  /** Whether keys are only looked up, which another command that adds keys does not prevent. */
+  /** Whether keys are only looked up. Then, another command may add keys meanwhile. */
   readsOnly?: boolean;
 }
 
@@ -146,7 +146,7 @@ async function openIdMap(
       const begin = readsOnly ? "SELECT 1 FROM sqlite_schema" : "BEGIN IMMEDIATE";
       await waitForLock(path, () => client.exec(begin), { waitMs, onWait });
 
-      // Somebody who looks up an id can delay the commit.
+      // Another program that looks up an id can delay the commit.
       client.exec("PRAGMA busy_timeout = 10000");
       createTables(client, path);
       return createMap(path, client, isNew);

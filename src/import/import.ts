@@ -73,7 +73,7 @@ function findNamed(dataset: LineSource, queries?: string): Source {
   }
 }
 
-/** Like {@link importDataset}, if it is known what the dataset is. */
+/** Like {@link importDataset}, for a source that has been found. */
 export async function importSource(
   source: Source,
   target: string | undefined,

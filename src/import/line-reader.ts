@@ -95,7 +95,7 @@ function invalid(reason: string, field = ""): InvalidRecord {
   return new InvalidRecord([{ field, reason }]);
 }
 
-/** Nobody can say what such a line was meant to be, so it is never skipped. */
+/** Such a line could have been meant as anything, so it is never skipped. */
 function* listProblems(errors: FoundError[], line?: number): Generator<Item> {
   for (const error of errors) {
     yield { problem: { ...error, line, isFinal: true }, losesUser: false };

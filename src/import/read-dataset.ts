@@ -63,7 +63,7 @@ export interface ReadReport {
   skipped: RecordErrors;
   /** How many users became private because a record about them is invalid. */
   madePrivate: number;
-  /** How many users were left out because nobody can read who they are. */
+  /** How many users were left out because their ids cannot be read. */
   leftOut: number;
 }
 

@@ -67,7 +67,7 @@ export function createSkippingHandler(db: Database, ids: Ids) {
     return "; the user becomes private";
   }
 
-  /** Keeps of the achievements of users those that fit into a response. */
+  /** Shortens lists of achievements that are too long for a response to the newest ones that fit. */
   function shortenAchievements(): void {
     const shorten = $client.prepare("UPDATE user SET achievements = ? WHERE id = ?");
     for (const { id, fitting } of listLongUsers(db, rows.totals.maxUnlocks)) {

@@ -100,8 +100,8 @@ function findUsers(
 }
 
 /**
- * Names a user whom an id map does not know. If that is the number in the address of a page, gives the
- * key, too. A key that is no number becomes NaN.
+ * Names a user who is missing from the id map. If `given` is the number of a key there, as in the address
+ * of a page, adds that key. A key that is no number becomes NaN.
  */
 function describeMissing(given: number | string, ids: Ids): string {
   const id = Number(given);

@@ -25,7 +25,7 @@ interface ClientsOptions {
 export interface Client {
   /** An IPv4 address, an IPv6 network such as `2001:db8:1:2::/64`, or "unknown". */
   key: string;
-  /** All that one customer may own: an IPv4 address or an IPv6 /48. */
+  /** The largest network that one customer usually has: an IPv4 address or an IPv6 /48. */
   network: string;
   /** Whether its searches count. */
   isLimited: boolean;
@@ -51,7 +51,7 @@ export type Clients = ReturnType<typeof createClients>;
  * the X-Forwarded-For header, with multiple lines joined by commas.
  */
 export function createClients({ trusted = [], unlimited = [], ipv6Prefix }: ClientsOptions) {
-  /** Kept, because reading an IPv6 address takes 10 µs. False for a text that is not an address. */
+  /** Keeps addresses that were read. False stands for a text that is not an address. */
   const hops = new LRUCache<string, Hop | false>({ max: 4096, memoMethod: readHop });
 
   /** Reads an address as proxies write it: `1.2.3.4:567`, `[::1]:80`, `fe80::1%eth0`. */
@@ -110,7 +110,7 @@ export function isAddress(text: string): boolean {
 /** Returns an IPv4 address itself, or the network of `bits` bits of an IPv6 address. */
 function networkOf(address: Address, bits: number): string {
   if (address instanceof ipaddr.IPv4) return address.toString();
-  // ipaddr.js finds a network only by parsing text, which takes four times as long.
+  // ipaddr.js finds a network only by parsing text again.
   const parts = address.parts.map((part, at) => {
     const kept = Math.min(Math.max(bits - 16 * at, 0), 16);
     return part & (0xffff << (16 - kept));

@@ -55,7 +55,7 @@ export class NameSearch {
     const inOrder = "ORDER BY ngram.rowid LIMIT +?";
     this.#ids = client.prepare(`SELECT ${id} AS id
       FROM ${table} AS ngram WHERE ${table} MATCH ? ${inOrder}`);
-    // Comparing a name takes SQLite half as long as reading it into JavaScript.
+    // SQLite compares the names, because reading each into JavaScript takes longer.
     this.#containing = client.prepare(`SELECT record.id, folded
       FROM ${records} WHERE ${table} MATCH ? AND (instr(folded, ?) OR instr(folded, ?))
         AND ${inRows} ${inOrder}`);
@@ -86,7 +86,7 @@ export class NameSearch {
     return [...hits].slice(0, MAX_RESULTS);
   }
 
-  /** Returns up to three names that a query misses by a slip or two, the nearest first. */
+  /** Returns up to three names that differ from a query by a slip or two, the nearest first. */
   listSimilar(query: string): SimilarName[] {
     const similar: SimilarName[] = [];
     const compared = new Set<string>();
@@ -205,10 +205,10 @@ const NO_LIMIT = -1;
 
 export const MAX_SIMILAR = 3;
 
-/** For all FTS5 queries together. With as many, 19 of 20 names that are meant are found in 5 ms. */
+/** How many names all FTS5 queries for slips read together. This finds 19 of 20 names that are meant. */
 const MAX_SIMILAR_READ = 500;
 
-/** Hardly any name that FTS5 finds for a loose query fails to match it, and keys take long to make. */
+/** Few, because making keys takes long, and nearly all names that FTS5 finds for a loose query match. */
 const MAX_LOOSELY_COMPARED = 100;
 
 /** A name must contain one of these texts. A query has at most two spellings. */

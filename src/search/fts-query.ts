@@ -45,8 +45,8 @@ const MANY_NAMES = 4096;
 
 /**
  * About how many names of the shortest list a long search reads between two pauses. With five million
- * names, that takes up to 3 ms, and finding the beginning of a slice 0.15 ms. If nearly all of these names
- * have the other n-grams, too, but do not match, it takes up to 16 ms.
+ * names, that takes 3 ms, or up to 16 ms if nearly all of these names have the other n-grams, too, but do
+ * not match.
  */
 const SLICE_READS = 1 << 13;
 
@@ -200,9 +200,9 @@ export class FtsQueries {
   }
 
   /**
-   * Takes n-grams, and groups of them of which a name needs one. The rarest come first. `NOT ""`
-   * excludes nothing, but keeps FTS5 from merging the nested ANDs: it then reads a long list only near
-   * the names that all shorter lists have, which makes "an or tokami" nine times as fast.
+   * Finds the names that have an n-gram of each group. The rarest come first. `NOT ""` excludes nothing,
+   * but keeps FTS5 from merging the nested ANDs. FTS5 then reads a long list only near the names that all
+   * shorter lists have.
    */
   #allOf(groups: (string | string[])[]): string {
     return groups

@@ -48,8 +48,8 @@ function isOutside(folded: string, at: number): boolean {
 const MIN_LOOSE_CODE_POINTS = 3;
 
 /**
- * The texts by which a query finds names of tier 6, at the start of a word. There, words are not divided,
- * or a name is spelled in Latin letters as passports, laws or friends do.
+ * The texts by which a query finds names of tier 6, at the start of a word. In these texts, nothing
+ * divides words, or a name is in Latin letters as passports, laws or friends spell it.
  */
 export interface LooseQuery {
   /** Compared with the spellings of names. */

@@ -15,15 +15,14 @@ import { NgramSample } from "./vocabulary.ts";
 const PUNCTUATION = " !\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
 
 /**
- * How much FTS5 collects before it writes a segment. With 8 MB, indexing 100,000 names takes up to a
- * seventh longer, because the lists no longer fit into the processor's cache.
+ * How much FTS5 collects before it writes a segment. Longer lists would not fit into the processor's
+ * cache.
  */
 const HASH_BYTES = 3 * 2 ** 20;
 
 /**
- * How long a page of FTS5 is. A search decodes half a page to find a name in a long list, so that with
- * FTS5's own 4050 bytes, the median search for a whole name takes a third longer. Shorter pages make
- * the file larger.
+ * How long a page of FTS5 is. A search decodes half a page to find a name in a long list, so it takes
+ * longer with FTS5's default of 4050 bytes. Shorter pages make the file larger.
  */
 const PAGE_BYTES = 1000;
 

@@ -23,8 +23,8 @@ interface Gauged {
 const DURATIONS = [0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1];
 
 /**
- * The histogram gets this many durations at once. One after each request would take 7 % of the
- * request's processor time.
+ * The histogram gets this many durations at once, because one after each request would slow down
+ * requests.
  */
 const BATCH_SIZE = 256;
 

@@ -1,8 +1,9 @@
 /**
  * Lets clients take turns. The server reads the requests of many connections in one tick of the
  * event loop, while timers, signals and other clients wait. So once a tick has lasted some
- * milliseconds, further requests wait, and are served in turn: a network (all that one customer may
- * own) after another, and within each, a client after another.
+ * milliseconds, further requests wait, and are served in turn: one network after another and, within
+ * each, one client after another. A network is all that one customer may own.
+ *
  * Bun closes a connection, without a response, if it has pipelined a request behind a waiting one.
  */
 import { setImmediate as nextTick } from "node:timers/promises";

@@ -124,7 +124,7 @@ export function findColumn(name: string): Column | undefined {
   return (columns as Partial<Record<string, Column>>)[name];
 }
 
-/** Whether people may write anything in a column, such as quotes, or nobody knows what it is. */
+/** Whether a column may hold any text, such as quotes. An unknown column may, too. */
 export function hasFreeText(column: ColumnName | undefined): boolean {
   return column === undefined || ["name", "text", "title"].includes(columns[column].holds);
 }
@@ -213,13 +213,13 @@ function toOptionalText(cell: unknown): unknown {
   return trimmed(toText(cell)) || undefined;
 }
 
-/** Reads what somebody is, unlike a name: nobody is called so. */
+/** Reads a title, such as Owner. Unlike a name, it is never a word such as NULL. */
 function toTitle(cell: unknown): unknown {
   const title = toOptionalText(cell);
   return isPlaceholder(title) ? new InvalidCell(title, NO_VALUE_ADVICE) : withoutFormula(title);
 }
 
-/** In a database, this text can be somebody's name. */
+/** In a database, an error of a spreadsheet can be a name. */
 function withoutFormula(text: unknown): unknown {
   return isUncomputed(text) ? new InvalidCell(text, FORMULA_ADVICE) : text;
 }

@@ -109,8 +109,8 @@ async function readNames({ source, query }: Table): Promise<Map<string, WrittenN
 }
 
 /**
- * Makes a company of each name. Its id follows from the name, so that it stays the same whoever joins or
- * leaves.
+ * Makes a company of each name. Its id follows from the name, so that it stays the same when users join or
+ * leave.
  */
 function makeCompanies(names: ReadonlyMap<string, WrittenName>): RawRecord[] {
   const taken = new Set<number>();

@@ -281,7 +281,7 @@ async function readAs(
   throw new Error(`${name} is empty; its first line must name the columns`);
 }
 
-/** Throws if a quote begins a cell in which nobody writes one. */
+/** Throws if a cell of a column that never has quotes, such as an id, begins with one. */
 function refuseQuoted(name: string, { cells, line }: CsvRecord, { columns }: Header): void {
   for (const [column, at] of columns) {
     if (hasFreeText(column) || !cells[at]?.startsWith('"')) continue;

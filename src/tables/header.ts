@@ -35,7 +35,7 @@ const usersColumns = lazy(() => {
   );
 });
 
-/** Returns the column of a table that has a title, unless nobody knows it. */
+/** Returns the column of a table that a title stands for; undefined if the title is unknown. */
 export function findTitled(table: TableName, title: string): ColumnName | undefined {
   const name = simplify(title);
   const column = columnsOf(table).find((each) => simplify(each) === name);
@@ -65,7 +65,7 @@ export function findColumns(
     }
     columns.set(column, at);
   }
-  // A role without a company is nothing.
+  // A company_role means nothing without a company.
   if (!columns.has("company") && !columns.has("company_id")) columns.delete("company_role");
 
   const absent = columnsOf(table).filter((column) => !columns.has(column));
@@ -108,7 +108,7 @@ function findKey(file: string, table: TableName, titles: readonly string[], key:
 
 const quoted = (title = "") => `"${printable(title.trim())}"`;
 
-/** Guesses which of the columns that are absent somebody means by an unknown title. */
+/** Guesses which of the absent columns an unknown title stands for. */
 function guessColumn(title: string, absent: readonly ColumnName[]): ColumnName | undefined {
   const others = [...usersColumns()].filter(([, column]) => absent.includes(column));
   const names = absent.map((column) => [simplify(column), column] as const);
@@ -138,7 +138,7 @@ function refuseMissing(
   if (missing.length === 0) return;
 
   if (columns.size === 0 && titles.some(isCell)) {
-    // The first line may be somebody's row, so it is not quoted.
+    // The first line may be the row of a user, so it is not quoted.
     const possible = columnsOf(table).join(", ");
     throw new Error(
       `${file} does not begin with the names of columns; the columns can be ${possible}`,

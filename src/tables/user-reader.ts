@@ -23,7 +23,7 @@ type KnownIds = Record<"role" | "achievement", ReadonlySet<unknown>>;
 const ROWS_AT_A_TIME = 500;
 /** How many pages to request before the one that is used. */
 const AHEAD = 2;
-/** So many ids in a table are enough to show why users are missing. */
+/** How many ids a message names, which is enough to show why users are missing. */
 const MAX_MISSING = 100;
 
 /** A user of a page, who gets what other tables have. */
@@ -98,7 +98,7 @@ async function* listPages(tables: Tables): AsyncGenerator<Page> {
       yield* listOwned(tables, last, upTo);
       last = upTo;
     }
-    // Whatever follows belongs to nobody.
+    // The remaining rows belong to no user.
     yield { table: users, rows: [] };
   }
   yield* listOwned(tables, last);

@@ -73,7 +73,7 @@ async function bundle(file: string): Promise<Bytes> {
 
 /**
  * Returns the file from the executable or the package; undefined if Roadbook runs from source. Looking
- * at `Bun.embeddedFiles` would start a garbage collection, which takes 2 ms of a start.
+ * at `Bun.embeddedFiles` would start a garbage collection.
  */
 export function findBundled(name: string): Bytes | undefined {
   const file = new URL(`../assets/${name}`, import.meta.url);

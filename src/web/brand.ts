@@ -53,7 +53,7 @@ const MIN_CHROMA = 48;
 /** WCAG 2 requires this of parts of a page that are not text. */
 const SHADED_CONTRAST = 3;
 
-/** Colours of less contrast are hardly told apart. */
+/** People hardly tell colours of less contrast apart. */
 const DISTINCT_CONTRAST = 1.3;
 
 /** The contrast of text in WCAG 2, level AA. */

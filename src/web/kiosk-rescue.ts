@@ -1,6 +1,6 @@
 /**
- * The script in the head of a kiosk's page, for when the other one does not run. Until then, this one
- * reloads the page, but only once it would load. After the idle time, it removes what a visitor has seen.
+ * The script in the head of a kiosk's page. Until the page's own script runs, this one reloads the page,
+ * but only once the server responds with it. After the idle time, it removes what a visitor has seen.
  */
 /// <reference lib="dom" />
 import { fetchPage } from "./kiosk.ts";

@@ -7,13 +7,13 @@ const HIGHLIGHT_MS = 8000;
 const RETRY_MS = 10_000;
 /** After how long a visitor reads that a page is on its way. */
 const NOTICE_MS = 1000;
-/** How long a visitor pauses who waits for results. */
+/** After how long without typing a visitor most likely waits for results. */
 const TYPING_MS = 350;
-/** How long a visitor pauses who reads results. */
+/** After how long without typing a visitor most likely reads results. */
 const READING_MS = 4000;
 /** How long a visitor reads that the kiosk is about to start over. */
 const WARNING_MS = 10_000;
-/** After how long a mouse is hidden that nobody moves. */
+/** After how long without moving the mouse is hidden. */
 const POINTER_MS = 3000;
 
 type Key = HTMLButtonElement | HTMLAnchorElement;

@@ -59,7 +59,7 @@ export interface ResultsView extends Found {
   kind: "results";
   /** With its white space collapsed. */
   query: string;
-  /** Given if nothing is found: those whose names the query misses by a slip or two. */
+  /** Given if nothing is found: names that differ from the query by a slip or two. */
   similar?: Found;
 }
 

@@ -44,7 +44,10 @@ export function linkTo(path: string, { basePath, lastQuery }: PageContext): stri
   return `${url}${path.includes("?") ? "&" : "?"}${new URLSearchParams({ q: lastQuery })}`;
 }
 
-/** Describes each driver by the company, or else the year of joining; those who look alike by both. */
+/**
+ * Describes each driver by the company or, without one, by the year of joining. Drivers who then look
+ * alike get both.
+ */
 export function tellApart<Driver extends Pick<User, "name" | "created_at">>(
   drivers: readonly Driver[],
   companyOf: (driver: Driver) => string | null | undefined,
@@ -77,7 +80,7 @@ export function renderAvatar(user: Face, { baseUrl }: PageContext): Html {
   return renderPicture("avatar", drawAvatar(user.id, user.name), pictureOf(user, baseUrl));
 }
 
-/** The URL of a user's own picture. A dataset may also name the drawing, which is none. */
+/** The URL of a user's own picture; undefined if the dataset names the drawing. */
 export function pictureOf({ id, avatar_url }: Face, baseUrl: string): string | undefined {
   const url = completeAvatar(id, avatar_url, baseUrl);
   return url === completeAvatar(id, null, baseUrl) ? undefined : url;

@@ -80,7 +80,7 @@ function renderStart(view: StartView, context: PageContext): Rendered {
 function renderFeatured(drivers: StartView["drivers"], context: PageContext): Html {
   const { texts, brand, meta } = context;
   const { featured } = brand;
-  // Without achievements, nobody stands out unless the operator says so.
+  // Without achievements, no driver stands out unless the operator has chosen some.
   const standOut = featured === undefined ? meta.counts.achievements > 0 : featured !== "all";
   const detailOf = tellApart(drivers, ({ company }) => company?.name, context);
   const cards = drivers.map((user) => renderCard(user, detailOf(user), context));

@@ -76,7 +76,7 @@ export function keysOfQuery(folded: string): string[] {
   if (joined.includes("c")) spellings.push(joined.replaceAll("ch", "kh").replaceAll("c", "k"));
   // A long o may be written oh in Japanese.
   if (joined.includes("oh")) spellings.push(joined.replace(/oh(?![aiueoy])/g, "o"));
-  // Somebody who types y or k may not have come to the e or h that makes another sound of it.
+  // The y or k at the end of an unfinished name may be the beginning of ye or kh.
   if (joined.endsWith("y")) spellings.push(`${joined}e`);
   if (joined.endsWith("k")) spellings.push(`${joined}h`);
   const keys = spellings.flatMap((spelling) =>

@@ -26,7 +26,7 @@ const APPLICATION_ID_AT = 68;
 
 /** `head -c -81 FILE | sha256sum` computes the hash that `tail -c 81 FILE` shows. */
 const CHECKSUM_BYTES = 81;
-/** Half the size would save a replica 0.1 MB of blocks and add 0.1 MB to the hashes of 0.1 MB. */
+/** Smaller blocks would save a replica as many bytes as their further hashes add. */
 export const BLOCK_BYTES = 8192;
 /** CRC-32 takes no time next to SHA-256. A collision costs a download of the whole file. */
 export const BLOCK_HASH_BYTES = 4;

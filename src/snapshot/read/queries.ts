@@ -143,7 +143,7 @@ function prepareForCompanies(db: Database) {
 
 const idsOf = (rows: { id: number }[]) => rows.map(({ id }) => id);
 
-/** A JSON array of ids in the order of results: twice as fast as reading one record at a time. */
+/** A JSON array of ids in the order of results, so that one query reads all records. */
 const found = sql`json_each(${sql.placeholder("ids")}) AS found`;
 const foundId = sql<number>`found.value`;
 const place = sql`found.key`;
@@ -157,11 +157,11 @@ export function searchQueries(db: Database) {
     *listCompanies(query: string): Generator<void, CompanySearchResult[]> {
       return statements().companies.all(JSON.stringify(yield* companyNames().find(query)));
     },
-    /** Times are in Unix seconds, because formatting them would delay the API, which has none. */
+    /** Times are in Unix seconds, because the API has none, so that formatting them would be in vain. */
     *listUsers(query: string) {
       return statements().users.all(JSON.stringify(yield* userNames().find(query)));
     },
-    /** Returns up to three users and companies in all whose names a query misses by a slip or two. */
+    /** Returns up to three users and companies in all whose names differ from a query by a slip or two. */
     listSimilar(query: string) {
       const ofUsers = userNames().listSimilar(query);
       const ofCompanies = companyNames().listSimilar(query);

@@ -146,7 +146,7 @@ export async function openReloadable(given: string | Uint8Array, copyFolder?: st
 
 let lastPause = Promise.resolve();
 
-/** Ends in a later tick of the event loop, in which no other pause ends. */
+/** Ends in a later tick of the event loop. At most one pause ends in each tick. */
 function pause(): Promise<void> {
   lastPause = lastPause.then(() => nextTick());
   return lastPause;

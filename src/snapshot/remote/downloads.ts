@@ -98,7 +98,7 @@ async function* bound(body: AsyncIterable<Uint8Array>, folder: string): AsyncGen
 /** The source has replaced the snapshot during the download. */
 class ReplacedError extends RequestError {}
 
-/** The whole file is tried next, so nobody is told why. */
+/** The whole file is tried next, so this failure is not reported. */
 const unusable = () => new RequestError("sent unusable blocks");
 
 /** Bounds the memory for a response. A file that grows by more is downloaded as a whole. */
