@@ -172,7 +172,7 @@ function toCompanyId(cell: unknown, ids: IdFormat): unknown {
 const NAME_ADVICE = "; call the column company if it has names; such ids need --id-map FILE";
 
 /** Returns undefined for null and for empty text. An integer beyond 2^53 becomes a bigint. */
-export function toInteger(cell: unknown): unknown {
+function toInteger(cell: unknown): unknown {
   const value = trimmed(cell);
   const digits = digitsOf(asText(value));
   if (digits === undefined) return value === "" ? undefined : value;

@@ -5,7 +5,7 @@ import { formatTime, parseTime } from "../../src/domain/time.ts";
 import { importDataset } from "../../src/import/import.ts";
 import type { ImportOptions } from "../../src/import/options.ts";
 import { hideUsers } from "../../src/import/takedowns.ts";
-import { idFormats, toCells, toInteger, toPublic } from "../../src/tables/columns.ts";
+import { idFormats, toCells, toPublic } from "../../src/tables/columns.ts";
 import { dialects } from "../../src/tables/table.ts";
 import { toCsv } from "../../src/tables/write-csv.ts";
 import { exported } from "../datasets.ts";
@@ -707,6 +707,7 @@ test("an empty tier or time of an unlocked achievement is missing", async () => 
 });
 
 test("an integer may have decimals of zeros, but no separator of thousands", () => {
+  const toInteger = idFormats.integers.read;
   expect([12, "12", "12.0", "12,00", 12n].map(toInteger)).toEqual(Array(5).fill(12));
   expect(["1234.000", "1.000", "1,000"].map(toInteger)).toEqual([1234, "1.000", "1,000"]);
 });

@@ -5,6 +5,7 @@ import { pageAssets } from "../../src/web/assets.ts";
 import type { Brand } from "../../src/web/brand.ts";
 import { renderDocument } from "../../src/web/document.ts";
 import { drawBadge } from "../../src/web/drawings.ts";
+import { fetchPage } from "../../src/web/kiosk.ts";
 import type { DriverView, ResultsView, View } from "../../src/web/page.ts";
 import { user } from "../datasets.ts";
 import { fixture, openInProcess } from "../support.ts";
@@ -275,6 +276,22 @@ test("a kiosk has buttons for the languages unless one is fixed, and explains sc
       '<a id="back" role="link" aria-disabled="true"><span aria-hidden="true">←</span>Results</a></div>',
   );
   expect(await load("/", {}, cookie)).toContain(`<h1>${languages.en.title}</h1>`);
+});
+
+test("a kiosk's scripts know each of its pages, but neither half of one nor any other page", async () => {
+  let served = "";
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(served) });
+  const isKnown = async (page: string) => {
+    served = page;
+    return (await fetchPage(server.url.href, AbortSignal.timeout(5000))) !== undefined;
+  };
+  for (const path of ["/", "/?q=anna", "/drivers/42", "/drivers/1000", "/companies/3"]) {
+    const page = await load(path, { kiosk: true });
+    expect(await isKnown(page)).toBe(true);
+    expect(await isKnown(page.slice(0, -10))).toBe(false);
+    expect(await isKnown(await load(path))).toBe(false);
+  }
+  server.stop(true);
 });
 
 test("a kiosk, which shows no label, says in its field what can be found", async () => {
