@@ -96,8 +96,8 @@ export function createRows(db: Database, ids: Ids) {
   /** Returns whether there was such a record. */
   function remove({ type, id }: RecordKey): boolean {
     if (type === "achievement") totals.maxUnlocks = Number.POSITIVE_INFINITY;
-    if (type !== "user") return removals[type].run({ id }).changes > 0;
-    return removePublic(id) || removals.privateUser.run({ id }).changes > 0;
+    if (type !== "user") return removals[type].all({ id }).length > 0;
+    return removePublic(id) || removals.privateUser.all({ id }).length > 0;
   }
 
   function removePublic(id: number): boolean {
@@ -181,11 +181,11 @@ function prepareInsert<Table extends SQLiteTable>(
 function prepareDeletions(db: Database) {
   const unlocked = sql<number>`json_array_length(${user.achievements})`;
   return {
-    role: db.delete(role).where(eq(role.id, id)).prepare(),
-    achievement: db.delete(achievement).where(eq(achievement.id, id)).prepare(),
-    company: db.delete(company).where(eq(company.id, id)).prepare(),
+    role: db.delete(role).where(eq(role.id, id)).returning().prepare(),
+    achievement: db.delete(achievement).where(eq(achievement.id, id)).returning().prepare(),
+    company: db.delete(company).where(eq(company.id, id)).returning().prepare(),
     publicUser: db.delete(user).where(eq(user.id, id)).returning({ unlocked }).prepare(),
-    privateUser: db.delete(privateUser).where(eq(privateUser.id, id)).prepare(),
+    privateUser: db.delete(privateUser).where(eq(privateUser.id, id)).returning().prepare(),
   };
 }
 

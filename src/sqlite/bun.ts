@@ -50,7 +50,7 @@ class WritableClient extends DatabaseSync {
   }
 }
 
-/** drizzle's types know no client but bun:sqlite's, and not that `run` returns the changes. */
+/** drizzle's types know no client but bun:sqlite's. */
 function open(client: Client | WritableClient): Database {
-  return drizzle({ client: client as Client }) as unknown as Database;
+  return drizzle({ client: client as Client }) as Database;
 }

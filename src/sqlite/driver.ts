@@ -14,13 +14,12 @@ import { is, Placeholder } from "drizzle-orm";
 import type { BaseSQLiteDatabase } from "drizzle-orm/sqlite-core";
 
 type SqlValue = string | number | Uint8Array | null;
-type RunResult = { changes: number | bigint };
 
 export interface Statement<Row> {
   get(...values: SqlValue[]): Row | null | undefined;
   all(...values: SqlValue[]): Row[];
   iterate(...values: SqlValue[]): IterableIterator<Row>;
-  run(...values: SqlValue[]): RunResult;
+  run(...values: SqlValue[]): { changes: number | bigint };
 }
 
 export interface Sqlite {
@@ -30,7 +29,7 @@ export interface Sqlite {
   close(): void;
 }
 
-export type Database = BaseSQLiteDatabase<"sync", RunResult> & { $client: Sqlite };
+export type Database = BaseSQLiteDatabase<"sync", unknown> & { $client: Sqlite };
 
 /**
  * Prepares the text of a query without drizzle, which cannot yield rows one by one, and with which a
