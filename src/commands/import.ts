@@ -7,7 +7,7 @@ import { findSource, type Source } from "../import/source.ts";
 import { MAX_HOLD_MS } from "../import/takedowns.ts";
 import * as kinds from "../settings/kinds.ts";
 import { declare, parseNamed, UsageError, type Values } from "../settings/setting.ts";
-import { quoteRules } from "../tables/csv-source.ts";
+import { quoteRules } from "../tables/csv-records.ts";
 import { DATABASE_TIMEOUT_MS } from "../tables/database-source.ts";
 import { dateOrders } from "../tables/times.ts";
 import { command } from "./command.ts";

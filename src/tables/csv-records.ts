@@ -1,13 +1,27 @@
 /**
- * Reads the records of a CSV file. Programs disagree about quotes and backslashes, so a file is read in
- * one of four forms, which csv-source.ts finds out.
+ * Reads the records of a CSV file, the header and the rows, from its lines. Programs disagree about
+ * quotes and backslashes, so a file is read in one of four forms, which csv-form.ts finds out.
  */
 import { isNoValue } from "../domain/placeholders.ts";
 import { groupDigits } from "../domain/text.ts";
-import { findForeign, readFileBytes } from "../files/input.ts";
+import { columnsOf, hasFreeText, type TableName } from "./columns.ts";
+import { isSeparator, MAX_RECORD_BYTES } from "./csv-lines.ts";
+import { findColumns, type Header } from "./header.ts";
 
-const MAX_RECORD_BYTES = 2 ** 20;
-const MAX_FIELDS = 1000;
+/** The rules that an operator can give: quotes surround fields, or are characters like others. */
+export const quoteRules = ["csv", "none"] as const;
+export type QuoteRule = (typeof quoteRules)[number];
+
+/** The file of a table. */
+export interface CsvFile {
+  name: string;
+  path: string;
+  table: TableName;
+  /** The rule that its operator gives. */
+  quotes: QuoteRule | undefined;
+  /** The title of the column that is taken as the id. */
+  key: string | undefined;
+}
 
 export interface CsvForm {
   delimiter: string;
@@ -15,8 +29,6 @@ export interface CsvForm {
   hasQuotes: boolean;
   /** Whether a backslash escapes the next character, as MySQL and PostgreSQL write it. */
   hasEscapes: boolean;
-  /** Whether the operator has said whether there are quotes. */
-  isGiven: boolean;
 }
 
 /** The error for a file that can be read in two ways, which would give different people. */
@@ -31,249 +43,207 @@ export class AmbiguousFile extends Error {
   }
 }
 
-export interface CsvRecord {
+const MAX_FIELDS = 1000;
+
+interface CsvRow {
+  /** The cells of the table's columns, in their order. */
   cells: string[];
   /** The line on which it begins. */
   line: number;
 }
 
-/** Yields records, in batches that are read as needed. The first is the header, all others are rows. */
-export async function* readRecords(
-  name: string,
-  path: string,
-  form: CsvForm,
-): AsyncGenerator<Iterable<CsvRecord>> {
-  const splitter = createSplitter(name, form);
-  for await (const lines of readCsvLines(name, path)) {
-    const records = lines.values().map((line) => splitter.push(line));
-    yield records.filter((record) => record !== undefined);
-  }
-  splitter.end();
+/** A header whose columns have been found. */
+interface ReadHeader extends Header {
+  /** The index of each of the table's columns, or -1. */
+  indexes: number[];
+  /** How many columns it has, and how many without the blank ones at the end. */
+  width: number;
+  titledWidth: number;
 }
 
-/**
- * Yields the lines of a file in batches. If the first line ends with a CR alone, all lines do;
- * otherwise such a CR is a space. A line that is too long for any record is cut.
- */
-export async function* readCsvLines(name: string, path: string): AsyncGenerator<string[]> {
-  let rest = "";
-  let end: string | undefined;
-  const toLine = (text: string) =>
-    text.includes("\r") ? text.replace(/\r+$/, "").replaceAll("\r", " ") : text;
-  for await (const text of decode(name, readFileBytes(path))) {
-    rest += text;
-    // Whether a CR is alone shows only what follows it.
-    end ??= /\r*\n|\r(?=[^\r\n])/.exec(rest)?.[0].at(-1);
-    const lines = end === undefined ? [rest] : rest.split(end);
-    rest = lines.pop() ?? "";
-    if (rest.length > MAX_RECORD_BYTES) {
-      lines.push(rest);
-      rest = "";
-    }
-    yield lines.map(toLine);
-  }
-  if (rest !== "") yield [toLine(rest)];
+/** A record that may continue on the next line. */
+interface OpenRecord {
+  line: number;
+  bytes: number;
+  /** The lines that end in a backslash, which escapes the line end, and whose fields are not yet split. */
+  escaped: string;
+  /** The fields so far. */
+  cells: string[];
+  /** The last field, if it is in quotes that are still open. */
+  field?: OpenField | undefined;
 }
 
-/** Decodes UTF-8 and drops a BOM. */
-async function* decode(name: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const utf8 = new TextDecoder("utf-8", { fatal: true });
-  let head: Buffer | undefined;
-  try {
-    for await (const chunk of bytes) {
-      head ??= Buffer.from(chunk.subarray(0, 512));
-      yield utf8.decode(chunk, { stream: true });
-    }
-    yield utf8.decode();
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    // Text in Windows-1252 has no zeros.
-    const kind = head?.includes(0) ? findForeign(head.toString("latin1")) : undefined;
-    throw new Error(`${name} is ${kind ?? NOT_UTF8}`);
-  }
+/** A quoted field with a line end in it. It may be a name that begins with a quote. */
+interface OpenField {
+  line: number;
+  /** Whether its first line would be a row if quotes were characters. */
+  beginsRow: boolean;
+  /** Whether one of its lines would be a row, and has a tab in the field, which is rare in texts. */
+  hasRow: boolean;
 }
 
-function createSplitter(file: string, form: CsvForm) {
-  const { delimiter, hasQuotes, hasEscapes, isGiven } = form;
-  const patterns = patternsOf(form);
-  /** Undefined before the header. */
-  let widths: Widths | undefined;
-  /** How many lines there were so far. */
-  let lines = 0;
-  /** The last record: the line on which it began, its size so far in bytes, and its cells. */
-  let line = 0;
-  let bytes = 0;
-  let cells: string[] = [];
-  /** A line that ends in an escaped line end, and the beginning of a quoted field that goes on. */
-  let held = "";
-  let open: OpenField | undefined;
+export type RowReader = ReturnType<typeof createRowReader>;
 
-  const problem = (reason: string, at = line) => new Error(`${file}, line ${at}: ${reason}`);
+/** Reads a file in one form, line by line. Throws an error that names the line if the form is wrong. */
+export function createRowReader(file: CsvFile, form: CsvForm) {
+  const { delimiter } = form;
+  const split = createSplitter(form);
+  /** Undefined until it has been read. */
+  let header: ReadHeader | undefined;
+  /** The record that continues on the next line. */
+  let unfinished: OpenRecord | undefined;
 
-  /** Takes the next line. Returns the record that ends there, unless all its cells are blank. */
-  function push(next: string): CsvRecord | undefined {
-    lines++;
-    if (held === "" && open === undefined) {
-      line = lines;
-      cells = [];
-      bytes = 0;
+  /** Takes the next line. Returns the row that ends there, unless it is blank. */
+  function push(line: string, number: number): CsvRow | undefined {
+    const record: OpenRecord = unfinished ?? { line: number, bytes: 0, escaped: "", cells: [] };
+    unfinished = record;
+    record.bytes += Buffer.byteLength(line) + 1;
+    if (record.bytes > MAX_RECORD_BYTES) {
+      const { field } = record;
+      throw field ? problem(file, field.line, NEVER_CLOSED) : problem(file, record.line, TOO_LONG);
     }
-    bytes += Buffer.byteLength(next) + 1;
-    if (bytes > MAX_RECORD_BYTES) throw open ? problem(NEVER_CLOSED, open.line) : problem(TOO_LONG);
-    if (hasEscapes && ENDS_ESCAPED.test(next)) {
-      held += `${next}\n`;
+    if (form.hasEscapes && ENDS_ESCAPED.test(line)) {
+      record.escaped += `${line}\n`;
       return undefined;
     }
 
-    const text = held + next;
-    held = "";
-    const isSimple = !(hasEscapes && text.includes("\\")) && !(hasQuotes && text.includes('"'));
-    if (isSimple && open === undefined) cells = text.split(delimiter).map(toValue);
-    else if (!readFields(text)) return undefined;
+    const text = record.escaped + line;
+    record.escaped = "";
+    addFields(record, text, number);
+    if (record.field) return undefined;
 
-    if (cells.length > MAX_FIELDS) throw problem(TOO_MANY);
-    if (cells.every((cell) => cell.trim() === "")) return undefined;
-    if (widths) {
-      if (isRow(cells, widths)) return { cells, line };
-      throw problem(`has ${cells.length} fields, but the header has ${widths.titled}; ${FIELDS}`);
-    }
-
-    if (isSeparator(cells.join(""))) return undefined;
-    if (cells.length === 1 && text.includes("|")) throw problem(HAS_BARS);
-    widths = widthsOf(cells);
-    // Without blank titles at the end.
-    return { cells: cells.slice(0, widths.titled), line };
+    unfinished = undefined;
+    if (record.cells.length > MAX_FIELDS) throw problem(file, record.line, TOO_MANY);
+    if (record.cells.every((cell) => cell.trim() === "")) return undefined;
+    if (header) return toRow(file, form, header, record);
+    if (!isSeparator(record.cells.join(""))) header = readHeader(file, record);
+    return undefined;
   }
 
-  /** Reads the fields of a line. Returns false if a quoted field goes on after it. */
-  function readFields(text: string): boolean {
-    let at = 0;
-    for (;;) {
-      if (open || (hasQuotes && text[at] === '"')) {
-        const end = readQuoted(text, open ? 0 : at + 1);
-        if (end === undefined) return false;
-        at = end;
-      } else {
-        const raw = matchAt(patterns.plain, text, at);
-        // After a line end in quotes, one more quote is likely to be the end of another field.
-        if (hasQuotes && line < lines && raw.includes('"')) throw problem(MISPLACED, lines);
-        cells.push(unescaped(toValue(raw), form, problem));
-        at += raw.length;
-      }
+  /** Adds the fields of a text, which ends on line `number`. */
+  function addFields(record: OpenRecord, text: string, number: number): void {
+    const { line, field } = record;
+    const fail = (reason: string) => problem(file, number, reason);
+    // The rest of a quoted field is split like one that begins.
+    const { cells, isOpen } = split(field ? `"${text}` : text, line < number, fail);
+    const [first = "", ...others] = cells;
+    if (field) record.cells.push(`${record.cells.pop()}\n${first}`, ...others);
+    else record.cells = cells;
+    if (!field && !isOpen) return;
 
-      if (at === text.length) return true;
-      if (text[at] !== delimiter) throw problem(MISPLACED, lines);
-      at++;
+    const isRow = header !== undefined && isAsWide(text.split(delimiter), header);
+    if (field) {
+      field.hasRow ||= isRow && first.includes(delimiter);
+      if (isOpen && others.length === 0) return;
+      const isDoubtful = delimiter === "\t" ? field.hasRow : field.beginsRow && isRow;
+      if (isDoubtful && file.quotes === undefined) throw new AmbiguousFile(file.name, field.line);
     }
-  }
-
-  /** Returns where the field ends, or undefined if that is on a later line. */
-  function readQuoted(text: string, start: number): number | undefined {
-    const field = open ?? { raw: "", line: lines, beginsRow: false, hasRow: false };
-    const raw = matchAt(patterns.quoted, text, start);
-    const end = start + raw.length;
-    const isOpen = end === text.length;
-    if (open || isOpen) {
-      const isWhole = widths !== undefined && isRow(text.split(delimiter), widths);
-      field.hasRow ||= isWhole && raw.includes(delimiter);
-      const isDoubtful = delimiter === "\t" ? field.hasRow : field.beginsRow && isWhole;
-      if (isDoubtful && !isOpen && !isGiven) throw new AmbiguousFile(file, field.line);
-      if (!open) field.beginsRow = isWhole;
-    }
-
-    field.raw += isOpen ? `${raw}\n` : raw;
-    open = isOpen ? field : undefined;
-    if (isOpen) return undefined;
-    cells.push(hasEscapes ? unescaped(field.raw, form, problem) : field.raw.replaceAll('""', '"'));
-    return end + 1;
+    const hasRow = isRow && cells.at(-1)?.includes(delimiter) === true;
+    record.field = isOpen ? { line: number, beginsRow: isRow, hasRow } : undefined;
   }
 
   return {
     push,
-    /** Throws if the last record goes on. */
-    end(): void {
-      if (open) throw problem(NEVER_CLOSED, open.line);
-      if (held !== "") throw problem("the last character of the file is a backslash");
+    /** Whether the header has been read, and the next line begins a record. */
+    isBetween: () => header !== undefined && unfinished === undefined,
+    /** Returns the header. Throws if there is none, or if the last record is not complete. */
+    end(): Header {
+      if (unfinished?.field) throw problem(file, unfinished.field.line, NEVER_CLOSED);
+      if (unfinished) throw problem(file, unfinished.line, ENDS_IN_BACKSLASH);
+      if (header) return header;
+      throw new Error(`${file.name} is empty; its first line must name the columns`);
     },
   };
 }
 
-/** LibreOffice writes the characters of Windows without being asked. */
-export const SAVE_AS_UTF8 =
-  "save it as CSV UTF-8 (with soffice: --convert-to 'csv:Text - txt - csv (StarCalc):44,34,76')";
-const NOT_UTF8 = `not UTF-8, but probably Windows-1252; ${SAVE_AS_UTF8}`;
-
-/** Whether a line is one such as sep=; which shows Excel the separator. */
-export function isSeparator(line: string): boolean {
-  return /^sep=.?$/i.test(line);
+function problem({ name }: CsvFile, line: number, reason: string): Error {
+  return new Error(`${name}, line ${line}: ${reason}`);
 }
 
-const HAS_BARS =
-  "commas, semicolons or tabs must separate the columns, as sqlite3 -csv -header and psql --csv write them";
-const TOO_LONG = `the record is longer than ${MAX_RECORD_BYTES / 2 ** 20} MiB`;
-const TOO_MANY = `has more than ${groupDigits(MAX_FIELDS)} fields`;
-const FIELDS =
-  "a field with a separator or a line end must be in quotes, as sqlite3 -csv and psql --csv write it, and one without a value must not be left out";
-const NEVER_CLOSED =
-  'a quote opens a field that is never closed; write a quote inside a field as "", and quotes around the field';
-const MISPLACED =
-  'a quoted field goes on after its closing quote; write a quote inside it as "", as R\'s write.csv and PHP\'s fputcsv with escape: "" do';
-
-/** How many columns have a title, and how many the header has. */
-interface Widths {
-  titled: number;
-  all: number;
+function readHeader(file: CsvFile, { cells, line }: OpenRecord): ReadHeader {
+  if (cells.length === 1 && cells[0]?.includes("|")) throw problem(file, line, HAS_BARS);
+  const titledWidth = cells.findLastIndex((title) => title.trim() !== "") + 1;
+  const found = findColumns(file.name, file.table, cells.slice(0, titledWidth), file.key);
+  const indexes = columnsOf(file.table).map((column) => found.columns.get(column) ?? -1);
+  return { ...found, indexes, width: cells.length, titledWidth };
 }
 
-function widthsOf(titles: readonly string[]): Widths {
-  const titled = titles.findLastIndex((title) => title.trim() !== "") + 1;
-  return { titled, all: titles.length };
+function toRow(
+  file: CsvFile,
+  { hasQuotes }: CsvForm,
+  header: ReadHeader,
+  { cells, line }: OpenRecord,
+): CsvRow {
+  if (!isAsWide(cells, header)) {
+    const widths = `has ${cells.length} fields, but the header has ${header.titledWidth}`;
+    throw problem(file, line, `${widths}; ${FIELDS}`);
+  }
+  // A column such as an id never has quotes.
+  for (const [column, at] of hasQuotes ? [] : header.columns) {
+    if (hasFreeText(column) || !cells[at]?.startsWith('"')) continue;
+    throw problem(file, line, `${column} begins with a quote, so ${SURROUNDED}`);
+  }
+  return { cells: header.indexes.map((at) => cells[at] ?? ""), line };
 }
 
 /** Whether cells have the header's columns. Spreadsheets may leave out those without a title. */
-function isRow(cells: readonly string[], { titled, all }: Widths): boolean {
-  if (cells.length < titled || cells.length > all) return false;
-  return cells.slice(titled).every((cell) => cell === "");
+function isAsWide(cells: readonly string[], { width, titledWidth }: ReadHeader): boolean {
+  if (cells.length < titledWidth || cells.length > width) return false;
+  return cells.slice(titledWidth).every((cell) => cell === "");
 }
 
-/** Returns what matches a field without quotes, and the inside of one with quotes. */
-function patternsOf({ delimiter, hasEscapes }: CsvForm) {
-  return hasEscapes
-    ? {
-        plain: new RegExp(`(?:[^${delimiter}\\\\]+|\\\\.)*`, "sy"),
-        quoted: /(?:[^"\\]+|\\.)*/sy,
+/** The fields of a text. */
+interface Fields {
+  cells: string[];
+  /** Whether the last one is in quotes that are still open. */
+  isOpen: boolean;
+}
+
+/** Makes the error for a text. */
+type Fail = (reason: string) => Error;
+
+/** Returns a function that splits a text into fields. */
+function createSplitter({ delimiter, hasQuotes, hasEscapes }: CsvForm) {
+  const plain = hasEscapes
+    ? new RegExp(`(?:[^${delimiter}\\\\]+|\\\\.)*`, "sy")
+    : new RegExp(`[^${delimiter}]*`, "y");
+  const quoted = hasEscapes ? /(?:[^"\\]+|\\.)*/sy : /(?:[^"]+|"")*/y;
+  // Without quotes, a backslash can also stand before a separator or a letter.
+  const escapes = hasQuotes ? ESCAPES : { ...ESCAPES, ...LETTERS, [delimiter]: delimiter };
+
+  const unescaped = (raw: string, fail: Fail) =>
+    raw.replace(/\\(.)/gs, (_, escaped: string) => {
+      const character = escapes[escaped];
+      if (character !== undefined) return character;
+      throw fail(`a backslash stands before "${escaped}", which is not an escape`);
+    });
+
+  return (text: string, isLaterLine: boolean, fail: Fail): Fields => {
+    if (!/["\\]/.test(text)) return { cells: text.split(delimiter).map(toValue), isOpen: false };
+
+    const cells: string[] = [];
+    for (let at = 0; at <= text.length; at++) {
+      if (hasQuotes && text[at] === '"') {
+        const raw = matchAt(quoted, text, at + 1);
+        cells.push(hasEscapes ? unescaped(raw, fail) : raw.replaceAll('""', '"'));
+        at += raw.length + 2;
+        if (at > text.length) return { cells, isOpen: true };
+      } else {
+        const raw = matchAt(plain, text, at);
+        // After a line end in quotes, one more quote is likely to be the end of another field.
+        if (hasQuotes && isLaterLine && raw.includes('"')) throw fail(MISPLACED);
+        cells.push(hasEscapes ? unescaped(toValue(raw), fail) : toValue(raw));
+        at += raw.length;
       }
-    : { plain: new RegExp(`[^${delimiter}]*`, "y"), quoted: /(?:[^"]+|"")*/y };
+      if (at < text.length && text[at] !== delimiter) throw fail(MISPLACED);
+    }
+    return { cells, isOpen: false };
+  };
 }
 
 function matchAt(pattern: RegExp, text: string, at: number): string {
   pattern.lastIndex = at;
   return pattern.exec(text)?.[0] ?? "";
-}
-
-/** Without quotes around fields, a backslash can also stand before a separator or a letter. */
-function unescaped(
-  raw: string,
-  { delimiter, hasQuotes, hasEscapes }: CsvForm,
-  problem: (reason: string) => Error,
-): string {
-  if (!hasEscapes) return raw;
-  const known = hasQuotes ? ESCAPES : { ...ESCAPES, ...LETTERS, [delimiter]: delimiter };
-  return raw.replace(/\\(.)/gs, (_, escaped: string) => {
-    const character = known[escaped];
-    if (character !== undefined) return character;
-    throw problem(`a backslash stands before "${escaped}", which is not an escape`);
-  });
-}
-
-/** A quoted field after which the line goes on. It may be a name that begins with a quote. */
-interface OpenField {
-  raw: string;
-  line: number;
-  /** Whether its first line would be a row if quotes were characters. */
-  beginsRow: boolean;
-  /** Whether such a line has a tab in quotes, which is rare in texts. */
-  hasRow: boolean;
 }
 
 function toValue(raw: string): string {
@@ -287,3 +257,16 @@ type Escapes = Partial<Record<string, string>>;
 const ESCAPES: Escapes = { "\\": "\\", '"': '"', "\n": "\n", 0: "\0" };
 /** Where there are no quotes. */
 const LETTERS: Escapes = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" };
+
+const HAS_BARS =
+  "commas, semicolons or tabs must separate the columns, as sqlite3 -csv -header and psql --csv write them";
+const TOO_LONG = `the record is longer than ${MAX_RECORD_BYTES / 2 ** 20} MiB`;
+const TOO_MANY = `has more than ${groupDigits(MAX_FIELDS)} fields`;
+const FIELDS =
+  "a field with a separator or a line end must be in quotes, as sqlite3 -csv and psql --csv write it, and one without a value must not be left out";
+const NEVER_CLOSED =
+  'a quote opens a field that is never closed; write a quote inside a field as "", and quotes around the field';
+const MISPLACED =
+  'a quoted field goes on after its closing quote; write a quote inside it as "", as R\'s write.csv and PHP\'s fputcsv with escape: "" do';
+const SURROUNDED = "quotes surround fields; leave out --quotes none";
+const ENDS_IN_BACKSLASH = "the last character of the file is a backslash";

@@ -23,7 +23,7 @@ type KnownIds = Record<"role" | "achievement", ReadonlySet<unknown>>;
 const ROWS_AT_A_TIME = 500;
 /** How many pages to request before the one that is used. */
 const AHEAD = 2;
-/** How many ids a message names, which is enough to show why users are missing. */
+/** How many ids without a user to look for at the end, in case the pages had missed their users. */
 const MAX_MISSING = 100;
 
 /** A user of a page, who gets what other tables have. */

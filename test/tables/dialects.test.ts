@@ -7,7 +7,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { openReader } from "../../src/import/source.ts";
-import type { QuoteRule } from "../../src/tables/csv-source.ts";
+import type { QuoteRule } from "../../src/tables/csv-records.ts";
 import { runs } from "../runs.ts";
 import { temporaryFolder } from "../support.ts";
 

@@ -1,6 +1,6 @@
 /** The meaning of quotes and backslashes in CSV files, which programs disagree about. */
 import { expect, test } from "bun:test";
-import type { QuoteRule } from "../../src/tables/csv-source.ts";
+import type { QuoteRule } from "../../src/tables/csv-records.ts";
 import { importFiles } from "./import-files.ts";
 
 /** Imports rows of id, name, public, created_at and company_id. Returns the error, or people and notes. */

@@ -1,0 +1,157 @@
+/**
+ * Finds out how a CSV file is written: what separates its fields, and what quotes and backslashes mean.
+ * First looks at all lines. If they leave several forms open, reads the lines in all of these.
+ */
+import { type ColumnName, hasFreeText } from "./columns.ts";
+import { isSeparator, readCsvLines } from "./csv-lines.ts";
+import {
+  AmbiguousFile,
+  type CsvFile,
+  type CsvForm,
+  createRowReader,
+  type RowReader,
+} from "./csv-records.ts";
+import { findTitled } from "./header.ts";
+
+/** The facts that the lines of a file show by themselves. */
+interface Traits {
+  delimiter: string;
+  /** The first line with a field that begins with a quote. */
+  quoteLine?: number;
+  /** The first line with a backslash that may be an escape. */
+  backslashLine?: number;
+  /** Whether \N or \0 stands where people write nothing. Then backslashes are escapes. */
+  hasEscapes: boolean;
+}
+
+/**
+ * Returns the form of a file. A note says what quotes and backslashes mean, if only the rows could show
+ * it. Throws an {@link AmbiguousFile} if they do not. A file that fits no form has the likeliest one,
+ * and reading it says what is wrong.
+ */
+export async function findForm(file: CsvFile): Promise<{ form: CsvForm; notes: string[] }> {
+  const traits = await examine(file);
+  const forms = listForms(file, traits);
+  if (forms.length === 1) return { form: forms[0], notes: [] };
+
+  const fitting = await listFitting(file, forms);
+  const form = chooseForm(file, traits, fitting) ?? forms[0];
+  if (file.quotes !== undefined || traits.delimiter !== "\t") return { form, notes: [] };
+  const quotes = form.hasQuotes ? "quotes surround fields" : "quotes are characters";
+  const backslashes = `backslashes are ${form.hasEscapes ? "escapes" : "characters"}`;
+  return { form, notes: [`${file.name}: ${quotes}, and ${backslashes}`] };
+}
+
+/** Looks at all lines without knowing where a quoted field begins or ends. */
+async function examine({ name, path, table }: CsvFile): Promise<Traits> {
+  const traits: Traits = { delimiter: ",", hasEscapes: false };
+  let columns: (ColumnName | undefined)[] | undefined;
+  let number = 0;
+  for await (const lines of readCsvLines(name, path)) {
+    for (const line of lines) {
+      number++;
+      const isBlank = columns === undefined ? !/[^\s,;"]/.test(line) : !/["\\]/.test(line);
+      if (isBlank) continue;
+      if (columns === undefined) traits.delimiter = findDelimiter(line);
+      if (isSeparator(line)) continue;
+
+      const cells = line.split(traits.delimiter);
+      columns ??= cells.map((title) => findTitled(table, title.replaceAll('"', "")));
+      if (cells.some((cell) => cell.startsWith('"'))) traits.quoteLine ??= number;
+      for (const [at, cell] of cells.entries()) {
+        if (!cell.includes("\\")) continue;
+        if (cell !== "\\N") traits.backslashLine ??= number;
+        if (/^\\[N0]$/.test(cell) && !hasFreeText(columns[at])) traits.hasEscapes = true;
+      }
+    }
+  }
+  return traits;
+}
+
+/** Returns the most frequent separator. */
+function findDelimiter(line: string): string {
+  const count = (delimiter: string) => line.split(delimiter).length;
+  return [",", ";", "\t"].reduce((best, other) => (count(other) > count(best) ? other : best));
+}
+
+/** The forms that a file can have by its traits and its operator, the likelier ones first. */
+function listForms(
+  { quotes }: CsvFile,
+  { delimiter, quoteLine, backslashLine }: Traits,
+): [CsvForm, ...CsvForm[]] {
+  const hasBackslash = backslashLine !== undefined;
+  const hasQuotes = quotes !== "none";
+  // Programs that surround nothing with quotes escape what separates fields.
+  const form = { delimiter, hasQuotes, hasEscapes: hasBackslash && !hasQuotes };
+  const forms: [CsvForm, ...CsvForm[]] = [form];
+  if (hasBackslash) forms.push({ ...form, hasEscapes: !form.hasEscapes });
+  const isUnclear = quotes === undefined && (hasBackslash || quoteLine !== undefined);
+  if (isUnclear) forms.push(...forms.map((each) => ({ ...each, hasQuotes: false })));
+  return forms;
+}
+
+/** Reads the lines that can mean different things in all forms. Returns the forms that fit. */
+async function listFitting(file: CsvFile, forms: readonly CsvForm[]): Promise<readonly CsvForm[]> {
+  const trials = forms.map((form) => ({
+    form,
+    reader: createRowReader(file, form),
+    error: undefined as unknown,
+  }));
+  let fitting = trials;
+  const tryAll = (step: (reader: RowReader) => void) => {
+    fitting = fitting.filter((trial) => {
+      try {
+        step(trial.reader);
+        return true;
+      } catch (error) {
+        trial.error = error;
+        return false;
+      }
+    });
+  };
+
+  let number = 0;
+  for await (const lines of readCsvLines(file.name, file.path)) {
+    for (const line of lines) {
+      number++;
+      const isPlain = !/["\\]/.test(line) && fitting.every(({ reader }) => reader.isBetween());
+      if (!isPlain) tryAll((reader) => reader.push(line, number));
+    }
+    // Whatever is wrong with the likeliest form, reading the file in it will show.
+    if (fitting.length === 1 && fitting[0] === trials[0]) return forms.slice(0, 1);
+  }
+  tryAll((reader) => reader.end());
+
+  const likeliest = trials.find(
+    ({ error }) => error === undefined || error instanceof AmbiguousFile,
+  );
+  if (likeliest?.error !== undefined) throw likeliest.error;
+  return fitting.map(({ form }) => form);
+}
+
+/** Chooses one of the forms that fit. Those that are as likely must give the same people. */
+function chooseForm(
+  { name, quotes }: CsvFile,
+  { delimiter, quoteLine, backslashLine, hasEscapes }: Traits,
+  fitting: readonly CsvForm[],
+): CsvForm | undefined {
+  let possible = fitting;
+  if (quotes === undefined && delimiter !== "\t") {
+    // Only with tabs, many programs write no quotes around fields.
+    possible = fitting.filter((form) => form.hasQuotes);
+    const hasOthers = possible.length < fitting.length;
+    if (possible.length === 0 && hasOthers)
+      throw new AmbiguousFile(name, quoteLine ?? backslashLine);
+  }
+
+  const escaped = possible.filter((form) => hasEscapes && form.hasEscapes);
+  const likely = escaped.length > 0 ? escaped : possible;
+  const [form] = likely;
+  if (form === undefined || quotes !== undefined) return form;
+
+  const isOther = (trait: "hasQuotes" | "hasEscapes") =>
+    likely.some((other) => other[trait] !== form[trait]);
+  if (quoteLine !== undefined && isOther("hasQuotes")) throw new AmbiguousFile(name, quoteLine);
+  if (isOther("hasEscapes")) throw new AmbiguousFile(name, backslashLine);
+  return form;
+}
