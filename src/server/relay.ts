@@ -1,7 +1,7 @@
 /**
  * Passes connections on, byte by byte, to a server of this process. Bun cannot change the
- * certificate of a server, so after a renewal, new connections go to another one. It uses Bun's
- * sockets, because with streams, other clients would wait when many connect.
+ * certificate of a server, so after a renewal, new connections go to another one. The
+ * sockets are Bun's, because with streams, other clients would wait when many connect.
  */
 
 export const LOOPBACK = "127.0.0.1";

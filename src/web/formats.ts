@@ -16,7 +16,7 @@ const cachedFormats = lazy(() => new LRUCache({ max: 100, memoMethod: createForm
 export const formatsIn = (locale: string): Formats => cachedFormats().memo(locale);
 
 function createFormats(locale: string) {
-  // Making a format of dates takes up to 10 ms, which would delay other requests.
+  // Each is made when it is first needed, because a format of dates takes up to 10 ms.
   const plurals = lazy(() => new Intl.PluralRules(locale));
   const numbers = lazy(() => new Intl.NumberFormat(locale));
   const dates = lazy(() => {

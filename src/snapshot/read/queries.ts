@@ -157,7 +157,7 @@ export function searchQueries(db: Database) {
     *listCompanies(query: string): Generator<void, CompanySearchResult[]> {
       return statements().companies.all(JSON.stringify(yield* companyNames().find(query)));
     },
-    /** Times are in Unix seconds, because the API has none, so that formatting them would be in vain. */
+    /** Times are in Unix seconds. Only pages show and format them, because the API leaves them out. */
     *listUsers(query: string) {
       return statements().users.all(JSON.stringify(yield* userNames().find(query)));
     },
