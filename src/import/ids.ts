@@ -97,7 +97,25 @@ function refuseOthers(
   throw new Error(`${problem}; wait, or ${HIDE_ELSEWHERE}`);
 }
 
-/** Returns why the numbers of the source and the old snapshot are not the map's, and what to do. */
+/**
+ * Returns why the numbers of the source and the old snapshot are not the map's, and what to do. For
+ * example, with a map that has the marks a and b, but not z:
+ *
+ * | source | old snapshot | the map is | returns that |
+ * |---|---|---|---|
+ * | own ids | none | given or not | nothing is wrong |
+ * | own ids | mark a | given | nothing is wrong |
+ * | own ids | mark z | given | the old snapshot has another map |
+ * | own ids | mark a | not given | the old snapshot has a map |
+ * | own ids | no mark | given | the old snapshot has no map |
+ * | own ids | no mark | not given | nothing is wrong |
+ * | mark a | none, mark a or mark b | given | nothing is wrong |
+ * | mark z | any | given | the dataset has another map |
+ * | mark a | mark z | given | the old snapshot has another map |
+ * | no mark | none, or no mark | given or not | nothing is wrong |
+ * | any mark | none, or the same mark | not given | nothing is wrong |
+ * | any other pair | | given or not | the numbers may be others |
+ */
 function findConflict(
   source: SourceIds,
   old: OldSnapshot | undefined,
@@ -105,10 +123,13 @@ function findConflict(
 ): string | undefined {
   if (source.kind === "own") return old && findMismatch(old.name, old.id_map, map);
 
-  const hasMark = source.mark !== undefined;
-  const mismatch = hasMark && map ? findMismatch("the dataset", source.mark, map) : undefined;
-  if (mismatch !== undefined || !old || source.mark === old.id_map) return mismatch;
-  if (hasMark && old.id_map !== undefined && map) return findMismatch(old.name, old.id_map, map);
+  const { mark } = source;
+  if (map && mark !== undefined) {
+    const mismatch = findMismatch("the dataset", mark, map);
+    if (mismatch !== undefined) return mismatch;
+    if (old?.id_map !== undefined) return findMismatch(old.name, old.id_map, map);
+  }
+  if (!old || mark === old.id_map) return undefined;
 
   const cure = "choose another --to, or give the id map of both with --id-map";
   return `the numbers in the dataset are not those in ${old.name}; ${cure}`;
@@ -236,7 +257,10 @@ function createMap(path: string, client: Sqlite, isNew: boolean) {
       const query = "SELECT 1 FROM mark WHERE mark = ?";
       return Boolean(namingMap(() => client.prepare(query).get(mark)));
     },
-    /** Returns which of two marks came later. Undefined unless this map has the first one. */
+    /**
+     * Returns which of two marks came later. If this map got the mark a before b, and not z, that is b
+     * of a and b, and a of a and z. Undefined for z and a, because this map lacks the first one.
+     */
     findLater(mark = "", other = ""): string | undefined {
       const query = `SELECT mark FROM mark WHERE mark IN (?, ?)
         AND EXISTS (SELECT 1 FROM mark WHERE mark = ?) ORDER BY id DESC`;
