@@ -46,16 +46,14 @@ export async function findForm(file: CsvFile): Promise<{ form: CsvForm; notes: s
 async function examine({ name, path, table }: CsvFile): Promise<Traits> {
   const traits: Traits = { delimiter: ",", hasEscapes: false };
   let columns: (ColumnName | undefined)[] | undefined;
-  let number = 0;
   for await (const lines of readCsvLines(name, path)) {
-    for (const line of lines) {
-      number++;
-      const isBlank = columns === undefined ? !/[^\s,;"]/.test(line) : !/["\\]/.test(line);
+    for (const { number, text } of lines) {
+      const isBlank = columns === undefined ? !/[^\s,;"]/.test(text) : !/["\\]/.test(text);
       if (isBlank) continue;
-      if (columns === undefined) traits.delimiter = findDelimiter(line);
-      if (isSeparator(line)) continue;
+      if (columns === undefined) traits.delimiter = findDelimiter(text);
+      if (isSeparator(text)) continue;
 
-      const cells = line.split(traits.delimiter);
+      const cells = text.split(traits.delimiter);
       columns ??= cells.map((title) => findTitled(table, title.replaceAll('"', "")));
       if (cells.some((cell) => cell.startsWith('"'))) traits.quoteLine ??= number;
       for (const [at, cell] of cells.entries()) {
@@ -110,12 +108,10 @@ async function listFitting(file: CsvFile, forms: readonly CsvForm[]): Promise<re
     });
   };
 
-  let number = 0;
   for await (const lines of readCsvLines(file.name, file.path)) {
     for (const line of lines) {
-      number++;
-      const isPlain = !/["\\]/.test(line) && fitting.every(({ reader }) => reader.isBetween());
-      if (!isPlain) tryAll((reader) => reader.push(line, number));
+      const isPlain = !/["\\]/.test(line.text) && fitting.every(({ reader }) => reader.isBetween());
+      if (!isPlain) tryAll((reader) => reader.push(line));
     }
     // Whatever is wrong with the likeliest form, reading the file in it will show.
     if (fitting.length === 1 && fitting[0] === trials[0]) return forms.slice(0, 1);

@@ -1,5 +1,5 @@
 /** Reads the lines of a CSV file, which are not yet its records: a quoted field may go on after a line. */
-import { findForeign, readFileBytes } from "../files/input.ts";
+import { findForeign, readFileBytes, type TextLine } from "../files/input.ts";
 
 export const MAX_RECORD_BYTES = 2 ** 20;
 
@@ -7,11 +7,15 @@ export const MAX_RECORD_BYTES = 2 ** 20;
  * Yields the lines of a file in batches. If the first line ends with a CR alone, all lines do;
  * otherwise such a CR is a space. A line that is too long for any record is cut.
  */
-export async function* readCsvLines(name: string, path: string): AsyncGenerator<string[]> {
+export async function* readCsvLines(name: string, path: string): AsyncGenerator<TextLine[]> {
   let rest = "";
   let end: string | undefined;
-  const toLine = (text: string) =>
-    text.includes("\r") ? text.replace(/\r+$/, "").replaceAll("\r", " ") : text;
+  let number = 0;
+  const toLine = (text: string): TextLine => {
+    number++;
+    const hasReturn = text.includes("\r");
+    return { number, text: hasReturn ? text.replace(/\r+$/, "").replaceAll("\r", " ") : text };
+  };
   for await (const text of decode(name, readFileBytes(path))) {
     rest += text;
     // Whether a CR is alone shows only what follows it.

@@ -4,6 +4,7 @@
  */
 import { isNoValue } from "../domain/placeholders.ts";
 import { groupDigits } from "../domain/text.ts";
+import type { TextLine } from "../files/input.ts";
 import { columnsOf, hasFreeText, type TableName } from "./columns.ts";
 import { isSeparator, MAX_RECORD_BYTES } from "./csv-lines.ts";
 import { findColumns, type Header } from "./header.ts";
@@ -94,7 +95,7 @@ export function createRowReader(file: CsvFile, form: CsvForm) {
   let unfinished: OpenRecord | undefined;
 
   /** Takes the next line. Returns the row that ends there, unless it is blank. */
-  function push(line: string, number: number): CsvRow | undefined {
+  function push({ number, text: line }: TextLine): CsvRow | undefined {
     const record: OpenRecord = unfinished ?? { line: number, bytes: 0, escaped: "", cells: [] };
     unfinished = record;
     record.bytes += Buffer.byteLength(line) + 1;
@@ -126,18 +127,22 @@ export function createRowReader(file: CsvFile, form: CsvForm) {
     const fail = (reason: string) => problem(file, number, reason);
     // The rest of a quoted field is split like one that begins.
     const { cells, isOpen } = split(field ? `"${text}` : text, line < number, fail);
-    const [first = "", ...others] = cells;
-    if (field) record.cells.push(`${record.cells.pop()}\n${first}`, ...others);
-    else record.cells = cells;
-    if (!field && !isOpen) return;
+    if (!field && !isOpen) {
+      record.cells = cells;
+      return;
+    }
 
     const isRow = header !== undefined && isAsWide(text.split(delimiter), header);
     if (field) {
-      field.hasRow ||= isRow && first.includes(delimiter);
-      if (isOpen && others.length === 0) return;
+      const begun = record.cells.pop();
+      const rest = cells.shift() ?? "";
+      record.cells.push(`${begun}\n${rest}`);
+      field.hasRow ||= isRow && rest.includes(delimiter);
+      if (isOpen && cells.length === 0) return;
       const isDoubtful = delimiter === "\t" ? field.hasRow : field.beginsRow && isRow;
       if (isDoubtful && file.quotes === undefined) throw new AmbiguousFile(file.name, field.line);
     }
+    record.cells = record.cells.concat(cells);
     const hasRow = isRow && cells.at(-1)?.includes(delimiter) === true;
     record.field = isOpen ? { line: number, beginsRow: isRow, hasRow } : undefined;
   }

@@ -115,11 +115,9 @@ function createLoader(client: Sqlite, table: TableName, ids: IdFormat) {
 async function readCsv(file: CsvFile, loader: Loader): Promise<Header> {
   const { form, notes } = await findForm(file);
   const reader = createRowReader(file, form);
-  let number = 0;
   for await (const lines of readCsvLines(file.name, file.path)) {
     for (const line of lines) {
-      number++;
-      const row = reader.push(line, number);
+      const row = reader.push(line);
       if (row) loader.add(row.cells, row.line);
     }
   }

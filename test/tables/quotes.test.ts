@@ -114,6 +114,17 @@ test("with commas, MySQL's escapes in quotes are understood", async () => {
   expect(await read(literal, undefined, ",")).toEqual([["C:\\", 'C:\\new "x"']]);
 });
 
+test("with commas, an escaped quote that seems to begin a field is understood", async () => {
+  const rows = `1,"\\"",1,2021-05-31,3\n2,"O\\"Brien",1,2021-05-31,3\n`;
+  expect(await read(rows, undefined, ",")).toEqual([['"', 'O"Brien']]);
+});
+
+test("with commas, escapes without quotes need --quotes none", async () => {
+  const rows = `1,Nowak\\, Jan,1,2021-05-31,3\n2,Bob,1,2021-05-31,3\n`;
+  expect(await read(rows, undefined, ",")).toBe(twoWays(2));
+  expect(await read(rows, "none", ",")).toEqual([["Nowak, Jan", "Bob"]]);
+});
+
 test("--quotes none is refused where other columns are in quotes", async () => {
   expect(await read(`1\tAnn\t1\t"2021-05-31"\t\n`, "none")).toBe(
     "users.csv, line 2: created_at begins with a quote, so quotes surround fields; leave out --quotes none",
