@@ -1,11 +1,11 @@
 /**
  * The places of clients in memory, and which of them is given up for a newcomer. A network has a
  * share of the places at most, and nobody inherits the searches of another network's client, so no
- * stranger uses up a newcomer's searches. All operations take constant time.
+ * stranger uses up a newcomer's searches.
  *
  *     bySize[1]  198.51.100.7, 192.0.2.1      networks with one client, the last changed at the end
  *     bySize[2]  2001:db8:5::/48              networks with two
- *       bySeen     2001:db8:5:1::/64, 2001:db8:5:9::/64      its clients, the last seen at the end
+ *       clients    2001:db8:5:1::/64, 2001:db8:5:9::/64      of that network, the last seen at the end
  *
  * If all places are taken, a newcomer gets that of 2001:db8:5:1::/64: the first client of the first
  * network in the last list. If 2001:db8:5::/48 had its whole share, a newcomer from there would get the
@@ -27,7 +27,7 @@ export function createClientTable(maxClients: number) {
    * The networks by their number of clients, in each list the one that has changed last at the end. The
    * last list is not empty.
    */
-  const bySize: List<Network>[] = [];
+  const bySize: NetworkList[] = [];
   let size = 0;
   /** Passes from network to network in search of expired clients. */
   let sweep = networks.values();
@@ -43,7 +43,7 @@ export function createClientTable(maxClients: number) {
   function makeRoom(name: string): number[] | undefined {
     const own = networks.get(name);
     const share = Math.max(1, Math.floor(maxClients / SHARE));
-    const isFull = own?.size === share;
+    const isFull = own?.clients.size === share;
     if (!isFull && size < maxClients) return undefined;
 
     const loser = isFull ? own : bySize.at(-1)?.first;
@@ -52,25 +52,24 @@ export function createClientTable(maxClients: number) {
   }
 
   function forgetFirst(network: Network): number[] | undefined {
-    const { first } = network.bySeen;
+    const [first] = network.clients;
     if (!first) return undefined;
-    first.leave();
-    network.clients?.delete(first.key);
+    const [key, times] = first;
+    network.clients.delete(key);
     resize(network, -1);
-    return first.times;
+    return times;
   }
 
   /** Moves a network to the networks of its new size. */
   function resize(network: Network, more: number): void {
-    network.size += more;
     size += more;
-
     network.leave();
-    if (network.size === 0) networks.delete(network.name);
+    const count = network.clients.size;
+    if (count === 0) networks.delete(network.name);
     else {
-      const others = bySize[network.size] ?? new List<Network>();
+      const others = bySize[count] ?? new NetworkList();
       others.add(network);
-      bySize[network.size] = others;
+      bySize[count] = others;
     }
     while (bySize.length > 0 && !bySize.at(-1)?.first) bySize.pop();
   }
@@ -80,20 +79,21 @@ export function createClientTable(maxClients: number) {
 
     /** Returns the times of a client, to be changed in place, and marks the client as just seen. */
     see({ key, network: name }: LimitedClient): number[] {
-      const known = networks.get(name)?.find(key);
-      const client = known ?? new Tracked(key, makeRoom(name));
-      const network = networks.get(name) ?? new Network(name, key !== name);
+      const known = networks.get(name)?.clients.get(key);
+      // JavaScriptCore would allocate `[]` as large as earlier arrays: 200 bytes for one timestamp.
+      const times = known ?? makeRoom(name) ?? Array.of<number>();
+      const network = networks.get(name) ?? new Network(name);
       networks.set(name, network);
-      network.clients?.set(key, client);
-      network.bySeen.add(client);
+      network.clients.delete(key);
+      network.clients.set(key, times);
       resize(network, known ? 0 : 1);
-      return client.times;
+      return times;
     },
 
     /** Looks for a few clients whose times have all expired, and drops them. */
     dropExpired(isExpired: (time: number) => boolean): void {
       for (let look = 0; look < LOOKS; look++) {
-        const times = swept?.bySeen.first?.times;
+        const [times] = swept?.clients.values() ?? [];
         // A client that was only peeked at has no times, and is dropped as well.
         if (swept && times?.slice(-1).every(isExpired)) forgetFirst(swept);
         else swept = nextNetwork();
@@ -109,11 +109,7 @@ export function createClientTable(maxClients: number) {
   };
 }
 
-/**
- * An item of at most one list, in a circle with its neighbours. The order of a Map or a Set would do, but
- * in JavaScriptCore, deleting a key of a large one and adding it again takes up to 0.2 ms if that happens
- * often, as it does when one client sends many requests.
- */
+/** An item of at most one list, in a circle with its neighbours. */
 class Linked {
   before: Linked = this;
   after: Linked = this;
@@ -126,52 +122,37 @@ class Linked {
   }
 }
 
-class List<Listed extends Linked> {
-  /** Closes the circle of items. */
-  readonly #end = new Linked();
-
-  get first(): Listed | undefined {
-    return this.#end.after === this.#end ? undefined : (this.#end.after as Listed);
-  }
-
-  /** Adds an item at the end, also if it was in a list. */
-  add(item: Listed): void {
-    item.leave();
-    item.before = this.#end.before;
-    item.after = this.#end;
-    item.before.after = item;
-    this.#end.before = item;
-  }
-}
-
-class Tracked extends Linked {
-  readonly key: string;
-  /** The times of allowed requests, oldest first. */
-  readonly times: number[];
-
-  // JavaScriptCore would allocate `[]` as large as earlier arrays: 200 bytes for one timestamp.
-  constructor(key: string, times = Array.of<number>()) {
-    super();
-    this.key = key;
-    this.times = times;
-  }
-}
-
 class Network extends Linked {
   readonly name: string;
-  /** By key. Undefined for an address, which is its network's only client, to take less memory. */
-  readonly clients: Map<string, Tracked> | undefined;
-  /** The least recently seen client first. */
-  readonly bySeen = new List<Tracked>();
-  size = 0;
+  /** The times of allowed requests by client, oldest first. The least recently seen client is first. */
+  readonly clients = new Map<string, number[]>();
 
-  constructor(name: string, hasClients: boolean) {
+  constructor(name: string) {
     super();
     this.name = name;
-    this.clients = hasClients ? new Map() : undefined;
+  }
+}
+
+/**
+ * The order of a Map would do, as for the clients of a network. But there may be 100,000 networks of one
+ * client, and in so large a Map of JavaScriptCore, each time that the same key is deleted and added again
+ * makes the next time slower, up to some milliseconds.
+ */
+class NetworkList {
+  /** Closes the circle of networks. */
+  readonly #end = new Linked();
+
+  get first(): Network | undefined {
+    const { after } = this.#end;
+    return after instanceof Network ? after : undefined;
   }
 
-  find(key: string): Tracked | undefined {
-    return this.clients ? this.clients.get(key) : this.bySeen.first;
+  /** Adds a network at the end, also if it was in a list. */
+  add(network: Network): void {
+    network.leave();
+    network.before = this.#end.before;
+    network.after = this.#end;
+    network.before.after = network;
+    this.#end.before = network;
   }
 }
