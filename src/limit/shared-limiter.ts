@@ -57,7 +57,7 @@ export async function openSharedLimiter(
   const timings = { ...TIMING, ...timing };
   const memory = createMemoryLimiter(options);
   const store = await connectStore(options, timings);
-  /** The last decision about each of the clients that came last. */
+  /** The last decision about each of the clients that came last, which may not be made yet. */
   const last = new LRUCache<string, Promise<Dated>>({ max: 1000 });
   const now = () => Math.floor(performance.now());
 
@@ -71,13 +71,28 @@ export async function openSharedLimiter(
     }
   }
 
+  /**
+   * Decides about the requests of a client one after the other, and repeats a recent refusal, so that
+   * nobody's burst keeps the store from deciding in time. For example, with one search left:
+   *
+   *     at     0 ms   asks the store: allowed
+   *     at     1 ms   waits for that, then asks: refused, with 5,000 ms to wait
+   *     at    10 ms   refused without asking, with 4,991 ms to wait
+   *     at 1,001 ms   asks again
+   */
+  async function consumeShared(client: LimitedClient): Promise<Decision> {
+    const dated = decideAfter(last.get(client.key), client);
+    last.set(client.key, dated);
+    const { atMs, ...decision } = await dated;
+    return { ...decision, resetMs: Math.max(decision.resetMs - (now() - atMs), 1) };
+  }
+
   async function decideAfter(
     previous: Promise<Dated> | undefined,
     client: LimitedClient,
   ): Promise<Dated> {
     const before = await previous;
-    const age = now() - (before?.atMs ?? 0);
-    if (before?.allowed === false && age < Math.min(before.resetMs, REPEAT_MS)) return before;
+    if (before && mayRepeat(before)) return before;
 
     const decision = await consumeBoth(memory, client, async (isCounted) => {
       const current = store.client();
@@ -86,16 +101,8 @@ export async function openSharedLimiter(
     return { ...decision, atMs: now() };
   }
 
-  /**
-   * Asks the store about one request of a client at a time, and not after a refusal, so that nobody's
-   * burst keeps the store from deciding in time.
-   */
-  async function consumeShared(client: LimitedClient): Promise<Decision> {
-    const dated = decideAfter(last.get(client.key), client);
-    last.set(client.key, dated);
-    const { atMs, ...decision } = await dated;
-    return { ...decision, resetMs: Math.max(decision.resetMs - (now() - atMs), 1) };
-  }
+  const mayRepeat = ({ allowed, resetMs, atMs }: Dated): boolean =>
+    !allowed && now() - atMs < Math.min(resetMs, REPEAT_MS);
 
   return {
     ...memory,
