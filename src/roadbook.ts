@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import type { ChangeLine, EndLine, IdsLine } from "./domain/dataset.ts";
 import { InvalidValue } from "./domain/invalid-value.ts";
-import { lazy, once } from "./domain/once.ts";
+import { once } from "./domain/once.ts";
 import { reasonOf } from "./files/errors.ts";
 import { type App, createApp } from "./http/app.ts";
 import type { AppOptions, Pages } from "./http/app-options.ts";
@@ -161,7 +161,7 @@ export async function openRoadbook(
   values: RoadbookSettings,
   { snapshot, source, limiter }: Opened,
 ) {
-  const { publicUrl } = values;
+  const { publicUrl, defaultPeer, onSharedBudget, onResponse } = values;
   const pages = values.page ? await openPages(values) : undefined;
   const reloadable = await openReloadable(snapshot, values.cacheDir);
   const listening: Pick<Listening, "close">[] = [];
@@ -177,8 +177,8 @@ export async function openRoadbook(
   /** Why a newer snapshot is not served. Anyone can read this. */
   const refused = (): string | undefined => reloadable.refused()?.reason ?? source?.refused();
 
-  const { createMountable, handler } = createApp({
-    ...values,
+  const { mountable, handler } = createApp({
+    publicUrl,
     isHttpsOnly: values.isHttpsOnly ?? false,
     basePath: values.basePath ?? (publicUrl ? new URL(publicUrl).pathname.replace(/\/$/, "") : ""),
     cacheMaxAgeSeconds: Math.floor(values.cacheMaxAge / 1000),
@@ -190,12 +190,14 @@ export async function openRoadbook(
     remoteStatus: () => source?.status?.(),
     closed,
     clients: clientsOf(values),
+    defaultPeer,
     limiter,
     unixClock,
     faultHooks: injector ? [injector.inject] : [],
+    onSharedBudget,
+    onResponse,
     onBug: createReporter(values),
   });
-  const mountable = lazy(createMountable);
 
   async function listen({ port = 0, host = DEFAULT_HOST }: ListenOptions = {}): Promise<Listening> {
     requireOpen(closed);
@@ -229,7 +231,6 @@ export async function openRoadbook(
     handler,
     fetch: injector ? rejectDropped(handler) : handler.fetch,
     listener: createNodeListener(handler.fetch),
-    /** Made when it is first needed, because `serve` never needs it. */
     get app(): App {
       return mountable();
     },

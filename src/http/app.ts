@@ -19,6 +19,7 @@ import {
   NotFoundError,
   status,
 } from "elysia";
+import { lazy } from "../domain/once.ts";
 import { iconPath } from "../web/page.ts";
 import type { AppOptions, Service } from "./app-options.ts";
 import { docs } from "./docs.ts";
@@ -35,7 +36,7 @@ import { search } from "./search.ts";
 import { baseUrlOf } from "./url.ts";
 import { users } from "./users.ts";
 
-export type App = ReturnType<ReturnType<typeof createApp>["createMountable"]>;
+export type App = ReturnType<ReturnType<typeof createApp>["mountable"]>;
 
 export function createApp(options: AppOptions) {
   const { limiter, basePath, closed } = options;
@@ -112,5 +113,6 @@ export function createApp(options: AppOptions) {
   }
 
   const handler = createRequestHandler({ app: assemble(), contexts, respond, basePath });
-  return { createMountable, handler };
+  // Made when it is first needed, because `serve` never needs it.
+  return { mountable: lazy(createMountable), handler };
 }
