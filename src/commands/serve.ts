@@ -13,8 +13,12 @@ import type { Limiter } from "../limit/limiter.ts";
 import type { StoreOptions } from "../limit/shared-limiter.ts";
 import { demoSnapshot, openLimiter, openRoadbook } from "../roadbook.ts";
 import { createAdminFetch, createJournal, METRICS_PATH } from "../server/admin.ts";
-import type { OpenCertificate } from "../server/certificate.ts";
-import { IDLE_TIMEOUT_MS, openListener, PROXIED_IDLE_TIMEOUT_MS } from "../server/listen.ts";
+import {
+  IDLE_TIMEOUT_MS,
+  type ListenAddress,
+  openListener,
+  PROXIED_IDLE_TIMEOUT_MS,
+} from "../server/listen.ts";
 import { createLog, type Log, logRequest } from "../server/log.ts";
 import type { Metrics } from "../server/metrics.ts";
 import { takeTurns } from "../server/turns.ts";
@@ -22,6 +26,7 @@ import { watchSnapshot } from "../server/watch-snapshot.ts";
 import { type ServeValues, serveSettings } from "../settings/serve-flags.ts";
 import { type Setting, UsageError, variableOf } from "../settings/setting.ts";
 import { isSnapshot } from "../snapshot/format/layout.ts";
+import type { Meta } from "../snapshot/format/meta.ts";
 import type { RemoteLocation } from "../snapshot/remote/location.ts";
 import type { RemoteSnapshot } from "../snapshot/remote/remote-snapshot.ts";
 import { DOCS_PATH } from "../web/page.ts";
@@ -116,14 +121,42 @@ async function listUnknownVariables(commands: Commands): Promise<string[]> {
 
 /** Serves until a signal. Then, or if a step fails, closes what it has opened, the last first. */
 async function serve(values: ServeValues, log: Log): Promise<void> {
-  await using opened = new AsyncDisposableStack();
-  const certificate = opened.use(await openTls(values, log));
-  const source = await openSource(values, log);
-  opened.use(source.remote);
-  const server = await openServer(values, source, certificate, opened, log);
+  using certificate = await openTls(values, log);
+  const { snapshot, remote, imported } = await openSource(values, log);
+  using _remote = remote;
+  const metrics =
+    values.adminPort === undefined
+      ? undefined
+      : (await import("../server/metrics.ts")).createMetrics();
 
-  certificate?.watch(server.renew);
-  using watcher = watchSnapshot(server.watched, values.refresh, log);
+  using limiter = await openLimiter(values, storeOf(values.rateLimitStore, log));
+  const options = optionsOf(values, limiter, metrics, log);
+  const given = { snapshot, source: remote ?? imported, limiter };
+  await using roadbook = await openRoadbook(options, given);
+  metrics?.addGauges({ roadbook, remote, certificate });
+  // Removes what killed servers have left there.
+  if (values.cacheDir !== undefined) void removeLeftovers(values.cacheDir);
+
+  const { faults, adminHost: host, adminPort: port = 0 } = values;
+  const journal = metrics && faults && createJournal();
+  let isStopping = false;
+  const isReady = () => !isStopping;
+  await using admin =
+    metrics &&
+    (await openListener(
+      { host, port, flagPrefix: "--admin-" },
+      createAdminFetch({ host, metrics, isReady, rig: faults && roadbook, journal }),
+    ));
+  const handler = takeTurns(journal?.observe(roadbook.handler) ?? roadbook.handler);
+  await using listener = await openListener(addressOf(values), handler, certificate?.tls);
+  certificate?.watch(listener.renew);
+
+  async function refresh(isForced: boolean) {
+    await imported?.refresh();
+    return roadbook.refresh(isForced);
+  }
+  const watched = { roadbook: { refresh }, remote, metrics };
+  using watcher = watchSnapshot(watched, values.refresh, log);
   process.on("SIGHUP", () => {
     certificate?.reload();
     void watcher.reload();
@@ -132,13 +165,14 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
   // Called before the ready line, because programs may send a signal as soon as they read it.
   const signalled = nextSignal();
   warnAboutFlags(values, log);
-  announce(values, server, log);
+  announce(values, roadbook.meta(), listener.origin, admin?.origin, log);
   // systemd sets it if it waits until the server is ready, which a unit with `Type=notify` asks for.
   if (process.env.NOTIFY_SOCKET) void notifySystemd(log);
 
   log.info({ signal: await signalled }, "stopping");
+  isStopping = true;
   // A second signal or the timeout cuts off requests that are still in progress.
-  await Promise.race([server.drain(), nextSignal(), sleep(values.shutdownTimeout)]);
+  await Promise.race([listener.drain(), nextSignal(), sleep(values.shutdownTimeout)]);
 }
 
 /** Undefined without TLS. Some modules are imported only if needed, because they slow down the start. */
@@ -170,73 +204,13 @@ async function openSource(values: ServeValues, log: Logger): Promise<Source> {
   return { snapshot: snapshot ?? (await demoSnapshot()) };
 }
 
-/** Opens what responds to requests, and then the ports. `opened` closes everything. */
-async function openServer(
-  values: ServeValues,
-  source: Source,
-  certificate: OpenCertificate | undefined,
-  opened: AsyncDisposableStack,
-  log: Log,
-) {
-  const { adminPort, adminHost, faults } = values;
-  const { snapshot, remote, imported } = source;
-  const metrics =
-    adminPort === undefined ? undefined : (await import("../server/metrics.ts")).createMetrics();
-
-  const limiter = opened.use(await openLimiter(values, storeOf(values.rateLimitStore, log)));
-  const options = optionsOf(values, limiter, metrics, log);
-  const given = { snapshot, source: remote ?? imported, limiter };
-  const roadbook = opened.use(await openRoadbook(options, given));
-  metrics?.addGauges({ roadbook, remote, certificate });
-  // Removes what killed servers have left there.
-  if (values.cacheDir !== undefined) void removeLeftovers(values.cacheDir);
-
-  let isStopping = false;
-  const isReady = () => !isStopping;
-  const rig = faults && roadbook;
-  const journal = metrics && faults && createJournal();
-  const admin =
-    metrics &&
-    (await openListener(
-      { host: adminHost, port: adminPort ?? 0, flagPrefix: "--admin-" },
-      createAdminFetch({ host: adminHost, metrics, isReady, rig, journal }),
-    ));
-  opened.use(admin);
-
-  const { handler } = roadbook;
-  const defaultIdleTimeoutMs = values.trustedProxies ? PROXIED_IDLE_TIMEOUT_MS : IDLE_TIMEOUT_MS;
-  const listener = await openListener(
-    {
-      host: values.host,
-      port: values.port,
-      reusePort: values.reusePort,
-      idleTimeoutMs: values.idleTimeout ?? defaultIdleTimeoutMs,
-      flagPrefix: "--",
-    },
-    takeTurns(journal?.observe(handler) ?? handler),
-    certificate?.tls,
-  );
-  opened.use(listener);
-
-  async function refresh(isForced: boolean) {
-    await imported?.refresh();
-    return roadbook.refresh(isForced);
-  }
-  return {
-    url: listener.origin,
-    adminUrl: admin?.origin,
-    meta: roadbook.meta,
-    watched: { roadbook: { refresh }, remote, metrics },
-    renew: listener.renew,
-    /** Finishes what is under way. From now on, the admin port says that the server is not ready. */
-    drain() {
-      isStopping = true;
-      return listener.drain();
-    },
-  };
+/** The port for everybody. */
+function addressOf(values: ServeValues): ListenAddress {
+  const { host, port, reusePort, trustedProxies, idleTimeout } = values;
+  const defaultIdleTimeoutMs = trustedProxies ? PROXIED_IDLE_TIMEOUT_MS : IDLE_TIMEOUT_MS;
+  const idleTimeoutMs = idleTimeout ?? defaultIdleTimeoutMs;
+  return { host, port, reusePort, idleTimeoutMs, flagPrefix: "--" };
 }
-
-type Server = Awaited<ReturnType<typeof openServer>>;
 
 /** The URLs of a snapshot and of a store may have passwords, so only their clients get them. */
 function optionsOf(
@@ -319,8 +293,13 @@ function warnAboutSharedBudget(header: string, log: Logger): void {
 }
 
 /** Says what is served and where: to programs that wait for the server, and to people. */
-function announce(values: ServeValues, { url, adminUrl, meta }: Server, log: Log): void {
-  const { built_at: builtAt, counts, featured } = meta();
+function announce(
+  values: ServeValues,
+  { built_at: builtAt, counts, featured }: Meta,
+  url: string,
+  adminUrl: string | undefined,
+  log: Log,
+): void {
   const { data = "the bundled data", snapshot = data, searchLimit, searchWindow } = values;
   const name = typeof snapshot === "object" ? snapshot.name : snapshot;
 

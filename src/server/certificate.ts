@@ -31,8 +31,6 @@ function readTls(paths: TlsPaths): Certificate {
   throw new Error(`${paths.cert} and ${paths.key} are not ${wanted}`);
 }
 
-export type OpenCertificate = ReturnType<typeof openCertificate>;
-
 /**
  * The certificate of a server. The files are expected to change together. If they cannot be used,
  * throws an error whose message is for the operator.

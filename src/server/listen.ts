@@ -23,7 +23,7 @@ interface OpenPort {
   renew?(tls: Certificate): void;
 }
 
-interface ListenAddress {
+export interface ListenAddress {
   host: string;
   port: number;
   reusePort?: boolean;
