@@ -56,14 +56,12 @@ export function isMixed(text: string): boolean {
 
 function addSpelling(spelling: string): void {
   const points = terms.open(spelling);
-  for (let end = 2; end <= points; end++) {
-    terms.add(end - 2, end);
-    if (end > 2) terms.add(end - 3, end);
-  }
+  terms.addRuns(2);
+  terms.addRuns(3);
+  addBeginnings(START, 0);
   for (const at of wordStartsOf(spelling)) {
     if (at > 0) addBeginnings(WORD, pointAt(spelling, at, points));
   }
-  addBeginnings(START, 0);
   terms.addEnd(END);
   for (const ngram of listRepeated(spelling)) terms.addText(ngram);
   if (isNgram(spelling)) terms.addText(START + spelling + END);
@@ -109,8 +107,7 @@ function addKey(key: string, isPart: boolean): void {
   const points = terms.open(key);
   if (points < 3) return;
   terms.add(0, 3, KEY_START);
-  if (isPart) return;
-  for (let end = 3; end <= points; end++) terms.add(end - 3, end, KEY);
+  if (!isPart) terms.addRuns(3, KEY);
 }
 
 /** Finds two or three code points that occur twice in a row, as in "kiki" and "sansan". */

@@ -50,17 +50,31 @@ export class TermWriter {
 
   /** Adds the code points from one on to another, or to the end of the text, after a mark if given. */
   add(from: number, to: number, mark = ""): void {
-    if (mark !== "") this.#writeMark(mark);
-    this.#write(from, Math.min(to, this.#points));
-    this.#units[this.#length - 1] = SEPARATOR_UNIT;
+    const start = this.#starts[from] ?? 0;
+    const end = this.#starts[Math.min(to, this.#points)] ?? 0;
+    if (this.#length + end - start + 2 > this.#units.length) this.#makeRoom(end - start + 2);
+    const gapped = this.#gapped;
+    const units = this.#units;
+    let length = this.#length;
+    if (mark !== "") {
+      units[length++] = mark.charCodeAt(0);
+      units[length++] = GAP_UNIT;
+    }
+    for (let at = start; at < end; at++) units[length++] = gapped[at] ?? 0;
+    units[length - 1] = SEPARATOR_UNIT;
+    this.#length = length;
   }
 
-  /** Adds the last code point and then the one before it. */
+  /** Adds all runs of this many code points, each after a mark if given. */
+  addRuns(points: number, mark = ""): void {
+    for (let end = points; end <= this.#points; end++) this.add(end - points, end, mark);
+  }
+
+  /** Adds the last code point and then the one before it, after a mark. */
   addEnd(mark: string): void {
-    this.#writeMark(mark);
-    this.#write(this.#points - 1, this.#points);
-    this.#write(Math.max(0, this.#points - 2), this.#points - 1);
-    this.#units[this.#length - 1] = SEPARATOR_UNIT;
+    this.add(this.#points - 1, this.#points, mark);
+    this.#units[this.#length - 1] = GAP_UNIT;
+    this.add(this.#points - 2, this.#points - 1);
   }
 
   /** Adds a whole text. */
@@ -75,22 +89,7 @@ export class TermWriter {
     return text;
   }
 
-  #writeMark(mark: string): void {
-    this.#makeRoom(2);
-    this.#units[this.#length++] = mark.charCodeAt(0);
-    this.#units[this.#length++] = GAP_UNIT;
-  }
-
-  /** Writes code points, each with its gap. The caller replaces the last gap by the separator. */
-  #write(from: number, to: number): void {
-    const start = this.#starts[from] ?? 0;
-    const end = this.#starts[to] ?? 0;
-    this.#makeRoom(end - start);
-    for (let at = start; at < end; at++) this.#units[this.#length++] = this.#gapped[at] ?? 0;
-  }
-
   #makeRoom(units: number): void {
-    if (this.#length + units <= this.#units.length) return;
     const longer = Buffer.alloc(4 * (this.#length + units));
     longer.set(this.#bytes);
     this.#bytes = longer;
