@@ -10,14 +10,14 @@ import type { FoundError, Position, RecordKey, RecordType } from "../domain/reco
 import { validateChange } from "../domain/validate-record.ts";
 import { NameChanges } from "../search/name-index.ts";
 import { parseHeader } from "../snapshot/format/layout.ts";
-import { readMeta, type Summary, summarizeChanges, writeMeta } from "../snapshot/format/meta.ts";
+import { type Summary, summarizeChanges, writeMeta } from "../snapshot/format/meta.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { guard, type WriteReport } from "./guard.ts";
 import { type Ids, openIds } from "./ids.ts";
 import { type LineSource, openLines } from "./line-reader.ts";
 import type { ApplyOptions } from "./options.ts";
 import { type ReportError, readDataset } from "./read-dataset.ts";
-import { dateTakedowns, hasTakedowns } from "./takedowns.ts";
+import { dateTakedowns, readOld } from "./takedowns.ts";
 import { beginWriting, changeCopy, sealInMemory } from "./target.ts";
 import { createRows, duplicateId, missingOf, nameCompanies, type Reference } from "./write-rows.ts";
 
@@ -32,8 +32,7 @@ export function applyChanges(
 ): Promise<WriteReport> {
   const { builtAtMs = Date.now() } = options;
   return changeCopy(target, options, async (db) => {
-    const isHeld = hasTakedowns(db, { nowMs: builtAtMs });
-    const old = { ...readMeta(db), name: target, hasTakedowns: isHeld };
+    const old = readOld(db, target, { nowMs: builtAtMs });
     await using reader = await openLines(changes, options);
     using ids = await openIds(reader.ids, old, options);
 
@@ -60,10 +59,10 @@ export async function changeSnapshot(
   const { databaseBytes } = parseHeader(snapshot);
   const db = sqlite.openMemory(snapshot.subarray(0, databaseBytes));
   using _open = beginWriting(db);
-  const old = { ...readMeta(db), name: "the snapshot" };
+  const builtAtMs = Date.now();
+  const old = readOld(db, "the snapshot", { nowMs: builtAtMs });
   await using reader = await openLines(changes, {});
   using ids = await openIds(reader.ids, old, {});
-  const builtAtMs = Date.now();
   const handler = createChangeHandler(db, ids, builtAtMs);
   await readDataset(reader, handler, ids, builtAtMs, {});
   writeMeta(db, { ...handler.summarize(old), id_map: await ids.commit() }, builtAtMs);

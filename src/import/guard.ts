@@ -13,7 +13,7 @@ import type { Database } from "../sqlite/driver.ts";
 import { HIDE_ELSEWHERE } from "./ids.ts";
 import type { ImportOptions } from "./options.ts";
 import type { ReadReport } from "./read-dataset.ts";
-import type { ComparedSnapshot } from "./target.ts";
+import type { OldSnapshot } from "./target.ts";
 
 /** How a new snapshot differs from the old one. */
 export interface Differences {
@@ -62,7 +62,7 @@ const MAX_PRIVATE = 2;
 /** Returns how a new snapshot differs from the old one. Throws if it looks like an accident. */
 export function guard(
   db: Database,
-  old: ComparedSnapshot,
+  old: OldSnapshot,
   after: Summary,
   { allowShrink, allowReveal, allowRenames }: ImportOptions,
   changed?: ChangedIds,
@@ -82,7 +82,7 @@ export function guard(
 export function refuseEmpty(
   { counts }: Summary,
   { madePrivate, leftOut }: ReadReport,
-  old: ComparedSnapshot | undefined,
+  old: OldSnapshot | undefined,
   { allowShrink }: ImportOptions,
 ): void {
   if (counts.users === 0 && counts.companies === 0) {
@@ -100,7 +100,7 @@ export function refuseEmpty(
 }
 
 /** While takedowns are held, a file in which hidden users have other ids would publish them. */
-function limitOf(old: ComparedSnapshot | undefined): number {
+function limitOf(old: OldSnapshot | undefined): number {
   return old?.hasTakedowns ? MAX_PRIVATE : MAX_UNGUARDED;
 }
 
@@ -136,7 +136,7 @@ function findRenames({ names, stay }: Comparison): string | undefined {
 
 function findLoss(
   db: Database,
-  old: ComparedSnapshot,
+  old: OldSnapshot,
   after: Summary,
   found: Comparison,
 ): string | undefined {
@@ -176,7 +176,7 @@ function findLoss(
 }
 
 /** An absent private user is probably there under another id, and public. */
-function findReveal({ counts }: ComparedSnapshot, found: Comparison): string | undefined {
+function findReveal({ counts }: OldSnapshot, found: Comparison): string | undefined {
   const hidden = counts.users - counts.public_users;
   const revealed = found.made_public + found.removed_private;
   const verb = found.removed_private > 0 ? "publish or lose" : "publish";

@@ -30,7 +30,7 @@ import { naming, TEMPORARY_DATABASE } from "../files/errors.ts";
 import { findFile, replaceFile } from "../files/replace.ts";
 import { buildNameIndex } from "../search/name-index.ts";
 import { isSnapshot, SnapshotError, toSnapshotError } from "../snapshot/format/layout.ts";
-import { readMeta, summarize, writeMeta } from "../snapshot/format/meta.ts";
+import { summarize, writeMeta } from "../snapshot/format/meta.ts";
 import { openInPlace } from "../snapshot/format/open.ts";
 import { createIndexes, createSchema } from "../snapshot/format/schema.ts";
 import type { Database } from "../sqlite/driver.ts";
@@ -41,14 +41,8 @@ import type { ImportOptions } from "./options.ts";
 import { readDataset } from "./read-dataset.ts";
 import { createSkippingHandler } from "./skip-invalid.ts";
 import { findSource, openReader, type Source } from "./source.ts";
-import { hasTakedowns, holdTakedowns } from "./takedowns.ts";
-import {
-  beginWriting,
-  type ComparedSnapshot,
-  notOverwritten,
-  sealInMemory,
-  sealNew,
-} from "./target.ts";
+import { holdTakedowns, readOld } from "./takedowns.ts";
+import { beginWriting, notOverwritten, type OldSnapshot, sealInMemory, sealNew } from "./target.ts";
 import { createRows } from "./write-rows.ts";
 
 /**
@@ -105,7 +99,7 @@ async function importInto(
   await using reader = await openReader(source, options);
   using ids = await openIds(reader.ids, old, options);
   const db = next ? sqlite.openWritable(`${next}.draft`) : sqlite.openTemporary();
-  using _open = beginWriting(db, old?.path);
+  using _open = beginWriting(db, old && findFile(old.name));
   createSchema(db.$client);
   const handler = options.skipInvalid ? createSkippingHandler(db, ids) : createRows(db, ids);
   const reading = { ...options, refusesRounded: !options.force };
@@ -134,7 +128,7 @@ async function readOldSnapshot(
   name: string,
   nowMs: number,
   { force, holdMs }: ImportOptions,
-): Promise<(ComparedSnapshot & { path: string }) | undefined> {
+): Promise<OldSnapshot | undefined> {
   const path = findFile(name);
   if (!existsSync(path)) return undefined;
   if (!isSnapshot(path)) {
@@ -145,7 +139,7 @@ async function readOldSnapshot(
   try {
     const { db } = await openInPlace(path);
     try {
-      return { ...readMeta(db), name, hasTakedowns: hasTakedowns(db, { nowMs, holdMs }), path };
+      return readOld(db, name, { nowMs, holdMs });
     } finally {
       db.$client.close();
     }

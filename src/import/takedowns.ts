@@ -27,7 +27,7 @@ import { privateUser, takedown, user } from "../snapshot/format/schema.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { type Ids, openIds } from "./ids.ts";
 import type { HideOptions } from "./options.ts";
-import { changeCopy } from "./target.ts";
+import { changeCopy, type OldSnapshot } from "./target.ts";
 
 /** A user whom `hideUsers` made private or found private. */
 interface HiddenUser {
@@ -56,7 +56,7 @@ export function hideUsers(
 ): Promise<HideReport> {
   const { builtAtMs = Date.now() } = options;
   return changeCopy(target, options, async (db) => {
-    const old = { ...readMeta(db), name: target };
+    const old = readOld(db, target, { nowMs: builtAtMs });
     using ids = await openIds(OWN_IDS, old, { ...options, readsOnly: true });
     const found = findUsers(db, given, ids, target);
 
@@ -131,9 +131,10 @@ interface Hold {
   holdMs?: number | undefined;
 }
 
-/** Whether a snapshot has takedowns that are held. */
-export function hasTakedowns(db: Database, hold: Hold): boolean {
-  return db.select().from(takedown).where(whereHeld(hold)).get() !== undefined;
+/** Reads what is to be known about a snapshot before it is replaced. */
+export function readOld(db: Database, name: string, hold: Hold): OldSnapshot {
+  const held = db.select().from(takedown).where(whereHeld(hold)).get();
+  return { ...readMeta(db), name, hasTakedowns: held !== undefined };
 }
 
 /** The condition for a takedown. The clock may have been set back since. */

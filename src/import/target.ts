@@ -30,12 +30,9 @@ import type { Database } from "../sqlite/driver.ts";
 export interface OldSnapshot extends Meta {
   /** The path as the command was given it, for messages. */
   name: string;
-  /** Whether the takedowns in it are held. Undefined if the new snapshot is not compared with it. */
-  hasTakedowns?: boolean;
+  /** Whether it has takedowns that are held. */
+  hasTakedowns: boolean;
 }
-
-/** The snapshot with which the new one is compared. */
-export type ComparedSnapshot = OldSnapshot & { hasTakedowns: boolean };
 
 /**
  * Calls `change` with a copy of the snapshot file `target`, to which the old one is attached as `old`.
