@@ -14,11 +14,14 @@ export class InvalidCell {
   readonly advice: string;
   /** Completes "must be …", if the cell has a form that only tables know. */
   readonly expected: string | undefined;
+  /** Advice that differs from cell to cell, as in "; did you mean Ann?". */
+  readonly hint: string;
 
-  constructor(value: unknown, advice: string, expected?: string) {
+  constructor(value: unknown, advice: string, expected?: string, hint = "") {
     this.value = value;
     this.advice = advice;
     this.expected = expected;
+    this.hint = hint;
   }
 }
 
@@ -39,7 +42,9 @@ export function mustBe(field: string, expected: string | TSchema, value: unknown
   // Null values are grouped separately from other values.
   if (value === null) return { field, reason: `${kind}, got null` };
   const advice = value instanceof InvalidCell ? value.advice : adviseOn(value, schema[ADVICE]);
-  return { field, reason: `${kind}, got ${formatValue(value)}${advice}`, kind: kind + advice };
+  const hint = value instanceof InvalidCell ? value.hint : "";
+  const reason = `${kind}, got ${formatValue(value)}${advice}${hint}`;
+  return { field, reason, kind: kind + advice };
 }
 
 /** Like {@link mustBe}, but for an id. An undefined id is reported as missing. */

@@ -14,6 +14,9 @@ import { fold } from "../search/fold.ts";
 import { toCells } from "./columns.ts";
 import type { Table, Tables } from "./table.ts";
 
+/** Each hint compares a name with those of all companies. */
+const MAX_HINTS = 100;
+
 export type Companies = Awaited<ReturnType<typeof readCompanies>>;
 
 /** Reads which companies the users have. */
@@ -24,6 +27,8 @@ export async function readCompanies(tables: Tables) {
   const written = users?.header.columns.has("company") ? await readNames(users) : undefined;
   /** The companies that users can name, by the folded name. Undefined for a name that several have. */
   const named = new Map<string, { id: unknown; name: string } | undefined>();
+  /** How many users have named a company that is not known. */
+  let unknown = 0;
 
   /** Adds a company, and counts its members unless it says how many it has. */
   function add(company: RawRecord): void {
@@ -47,9 +52,15 @@ export async function readCompanies(tables: Tables) {
     if (found) return found.id;
     if (named.has(folded)) return refuse(company, SEVERAL);
 
+    return new InvalidCell(company, "", expected, hintAt(folded));
+  }
+
+  /** Continues an error with the company that was most likely meant, if it is one of the first errors. */
+  function hintAt(folded: string): string {
+    if (++unknown > MAX_HINTS) return "";
     const similar = findSimilar(folded, [...named.keys()]);
     const meant = similar === undefined ? undefined : named.get(similar)?.name;
-    return refuse(company, meant === undefined ? "" : `; did you mean ${printable(meant)}?`);
+    return meant === undefined ? "" : `; did you mean ${printable(meant)}?`;
   }
 
   return {

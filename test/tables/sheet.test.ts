@@ -430,3 +430,25 @@ test("--key takes a column as the id, by which a takedown finds the person", asy
     'members.csv has no column "Nick" for --key; it has "Username", "Joined"',
   );
 });
+
+test("companies that nobody knows are one kind of error, whatever each may mean", async () => {
+  const known = Array.from(
+    { length: 150 },
+    (_, at) => `${at + 1},Haulage ${"abcdefghij"[at % 10]}${at}x`,
+  );
+  const users = known.map((line, at) => `${at + 1},1,Ann,2021-05-31,${line.split(",")[1]}y`);
+  const files = {
+    "companies.csv": `id,name\n${known.join("\n")}\n`,
+    "users.csv": `id,public,name,created_at,company\n${users.join("\n")}\n0,1,Ann,2021-05-31,\n`,
+  };
+  const lines = (await errorOf(files, { maxErrors: 1000 })).split("\n");
+  const unknown = lines.filter((line) => line.includes("must be the name of a company"));
+  expect(unknown).toHaveLength(150);
+  // Comparing a name with all companies takes long if there are many of both.
+  expect(unknown.map((line) => line.includes("; did you mean Haulage "))).toEqual([
+    ...Array(100).fill(true),
+    ...Array(50).fill(false),
+  ]);
+  // An error of another kind is not lost.
+  expect(lines.join("\n")).toContain("id: must be an integer");
+});
