@@ -44,7 +44,10 @@ const settings = declare("Flags", {
     help: "in CSV files, quotes surround fields, or are characters (default: the rows show it)",
   },
   decodeHtml: { kind: kinds.boolean, help: "decode HTML entities in names and descriptions" },
-  avatarBase: { kind: kinds.publicUrl, help: "base URL for avatars that are not http(s) URLs" },
+  avatarBase: {
+    kind: kinds.resolutionBase,
+    help: "base URL for avatars that are not http(s) URLs",
+  },
   dryRun: { kind: kinds.boolean, help: "check the dataset and write nothing; needs no --to" },
   force: { kind: kinds.boolean, help: "overwrite any regular file, and accept other ids" },
   skipInvalid: { kind: kinds.boolean, help: "skip most of what is invalid, and report it" },

@@ -1,10 +1,10 @@
 /** The messages for invalid values in a dataset, which quote the value and say what to do about it. */
 import type { TSchema } from "@sinclair/typebox";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
-import { isRounded, MAX_KEY_LENGTH, toKey } from "./keys.ts";
 import { ADVICE, type Advice, Id, isRelativeAvatar, PublicUserLine } from "./model.ts";
 import { isPlaceholder, isUncomputed } from "./placeholders.ts";
 import type { FoundError, RecordType } from "./record-reader.ts";
+import { isRounded, MAX_KEY_LENGTH, toKey } from "./source-ids.ts";
 import { printable } from "./text.ts";
 
 /** Takes the place of a value that would be valid, or that needs advice of its own. */

@@ -12,7 +12,6 @@
  */
 import { statSync } from "node:fs";
 import { sqlite } from "#sqlite";
-import { toKey } from "../domain/keys.ts";
 import {
   type RawRecord,
   type RecordKey,
@@ -20,6 +19,7 @@ import {
   recordTypes,
   type SourceIds,
 } from "../domain/record-reader.ts";
+import { toKey } from "../domain/source-ids.ts";
 import { isDamagedDatabase, naming } from "../files/errors.ts";
 import { waitForLock } from "../files/lock.ts";
 import { type Paths, replaceFile } from "../files/replace.ts";

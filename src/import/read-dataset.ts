@@ -4,7 +4,6 @@
  * invalid. Errors are grouped by kind, so that errors of one kind never hide another kind.
  */
 
-import { createRoundedIds } from "../domain/keys.ts";
 import type {
   FoundError,
   Position,
@@ -15,6 +14,7 @@ import type {
   RecordReader,
   UnknownColumn,
 } from "../domain/record-reader.ts";
+import { createRoundedIds } from "../domain/source-ids.ts";
 import { groupDigits } from "../domain/text.ts";
 import { InvalidRecord } from "../domain/validate-record.ts";
 import { createCleaner, type OddCount } from "./clean-record.ts";

@@ -158,7 +158,7 @@ function hashBlocks(bytes: Uint8Array): Buffer {
 }
 
 /** The size of the pages of every snapshot, which is SQLite's default. */
-export const SQLITE_PAGE_BYTES = 4096;
+const SQLITE_PAGE_BYTES = 4096;
 /** The types of B-tree pages, and the lengths of their headers. */
 const btreeHeaders: Record<number, number> = { 2: 12, 5: 12, 10: 8, 13: 8 };
 const zeros = Buffer.alloc(SQLITE_PAGE_BYTES);

@@ -162,7 +162,7 @@ export const publicBaseUrl = kind(
 );
 
 /** An absolute URL that other URLs are resolved against, so a trailing slash matters. */
-export const publicUrl = kind(
+export const resolutionBase = kind(
   "URL",
   "an http or https URL without a user name or password, such as https://example.org/",
   (text) => parsePublicUrl(text)?.href,

@@ -91,7 +91,7 @@ export const sharedSettings = {
     driverLink: { kind: kinds.pageLink, help: "your site's page about a driver, with {id}" },
     companyLink: { kind: kinds.pageLink, help: "your site's page about a company, with {id}" },
     icons: {
-      kind: kinds.publicUrl,
+      kind: kinds.resolutionBase,
       help: "base URL of pictures of achievements (default: drawings)",
     },
     allowIndexing: { kind: kinds.boolean, help: "allow search engines, and serve /sitemap.xml" },

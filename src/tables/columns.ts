@@ -5,10 +5,10 @@
  * {@link InvalidCell} with advice that only tables need.
  */
 import { isUtf8 } from "node:buffer";
-import { digitsOf, toKey } from "../domain/keys.ts";
 import { languages } from "../domain/languages.ts";
 import { isPlaceholder, isUncomputed } from "../domain/placeholders.ts";
 import type { RawRecord, RecordType } from "../domain/record-reader.ts";
+import { digitsOf, toKey } from "../domain/source-ids.ts";
 import { FORMULA_ADVICE, InvalidCell, NO_VALUE_ADVICE } from "../domain/validation-errors.ts";
 import { type DateOrders, toTime } from "./times.ts";
 

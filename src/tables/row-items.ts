@@ -3,8 +3,8 @@
  * is wrong with it. Also says where an error is.
  */
 
-import { toKey } from "../domain/keys.ts";
 import type { FoundError, Item, RawRecord, RecordType } from "../domain/record-reader.ts";
+import { toKey } from "../domain/source-ids.ts";
 import { InvalidCell, mustBeId } from "../domain/validation-errors.ts";
 import { findColumn, idColumnOf, type TableName, tableOf, toCells } from "./columns.ts";
 import type { Companies } from "./companies.ts";

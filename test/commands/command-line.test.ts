@@ -10,7 +10,7 @@ import {
   baseUrl,
   boolean,
   publicBaseUrl,
-  publicUrl,
+  resolutionBase,
   storeUrl,
   time,
   timeOrZero,
@@ -210,8 +210,8 @@ test("a URL is used as it was parsed, without white space, and a base without it
   }
   expect(baseUrl.parse("http://u:p@a ")).toBe("http://u:p@a");
   expect(publicBaseUrl.parse("http://a//b/o'x/")).toBe("http://a/b/o%27x");
-  expect(publicUrl.parse("https://example.org ")).toBe("https://example.org/");
-  expect(publicUrl.parse("https://example.org/a\n")).toBe("https://example.org/a");
+  expect(resolutionBase.parse("https://example.org ")).toBe("https://example.org/");
+  expect(resolutionBase.parse("https://example.org/a\n")).toBe("https://example.org/a");
 });
 
 test("a store's URL can have a user, a password, a port, a database and an IPv6 address", () => {

@@ -66,10 +66,13 @@ async function openVerified(
   const db = open(databaseBytes);
   if (schema === SCHEMA_VERSION) return { db, sha256 };
 
-  const [row] = db.values<[string]>("SELECT value FROM meta WHERE key = 'roadbook_version'");
-  db.$client.close();
-  const origin = `was written by version ${row?.[0]} (schema ${schema})`;
-  throw new SnapshotError(`${origin}; export it with that version, and import the dataset`);
+  try {
+    const [row] = db.values<[string]>("SELECT value FROM meta WHERE key = 'roadbook_version'");
+    const origin = `was written by version ${row?.[0]} (schema ${schema})`;
+    throw new SnapshotError(`${origin}; export it with that version, and import the dataset`);
+  } finally {
+    db.$client.close();
+  }
 }
 
 /** Where and how a large file is copied. */

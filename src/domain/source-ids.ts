@@ -2,7 +2,6 @@
  * Says what a key is: an id of any kind, such as a UUID, which an id map translates into an integer.
  * The id map, the tables and the messages about ids agree on this.
  */
-
 import { isPlaceholder, isUncomputed } from "./placeholders.ts";
 import { type RawRecord, type RecordType, recordTypes } from "./record-reader.ts";
 import { isText } from "./text.ts";
