@@ -115,7 +115,7 @@ function refuseFlags(
     confirm,
   }: Omit<Values<typeof settings>, "source" | "to">,
 ): void {
-  if (expectEnd && (sourceKind === "database" || sourceKind === "csv")) {
+  if (expectEnd && sourceKind !== "lines") {
     throw new UsageError("--expect-end works only with NDJSON");
   }
   if (sourceKind !== "csv") {

@@ -133,6 +133,7 @@ test("with --json, each command prints one object, also for an error", async () 
     ["import - --dry-run --to a/b", 1, { error: "cannot write a/b: no such file or directory" }],
     ["check none", 1, { error: "none cannot be read: no such file or directory" }],
     ["hide 7 --to s", 1, { error: "not found in s: user 7; nothing was written" }],
+    ["import s --to t --expect-end", 2, { error: "--expect-end works only with NDJSON" }],
     ["import - --tto s", 2, { error: "unknown flag --tto; did you mean --to?" }],
   ] as [string, number, object, object[]?][]) {
     expect(await json(words, input)).toMatchObject([code, outcome]);
