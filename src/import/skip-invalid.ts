@@ -4,44 +4,24 @@
  * | record | becomes |
  * |---|---|
  * | a role, achievement or company that is invalid | absent |
- * | a user who is invalid only in parts that a user may lack | a row without these parts; the id is in `trimmed` |
- * | another valid record of a public user | a row of `repeated`, until the last record has been read |
- * | any other user who is invalid or whose id is taken | private |
+ * | a user who is invalid only in parts that a user may lack | a row without these parts |
+ * | any other user who is invalid or whose id is taken | private, because nobody knows which record is right |
  *
- * After the last record:
- *
- * | user | becomes |
- * |---|---|
- * | refers to a record that does not exist, or has too many achievements | `trimmed` |
- * | is in `repeated`, and one of the records is `trimmed` | private |
- * | is in `trimmed` | public, without references to records that do not exist |
+ * After the last record, users lose references to records that do not exist, and achievements that are
+ * too many for a response. A table `trimmed` has the ids of these users meanwhile.
  */
-import { type DatasetLine, isPublicUser } from "../domain/dataset.ts";
+import type { DatasetLine } from "../domain/dataset.ts";
 import type { Position, RecordKey } from "../domain/record-reader.ts";
 import { InvalidRecord, salvageUser, validateRecord } from "../domain/validate-record.ts";
 import type { Database } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
 import type { ReportError } from "./read-dataset.ts";
-import { createRows, listLongUsers, missingOf, toUserRow, type UserUnlocks } from "./write-rows.ts";
+import { createRows, listLongUsers } from "./write-rows.ts";
 
 export function createSkippingHandler(db: Database, ids: Ids) {
   const rows = createRows(db, ids);
   const { $client } = db;
-  // A bad dataset may trim millions of users, so these are no TEMP tables, which are in memory.
-  $client.exec(`CREATE TABLE trimmed (id INTEGER PRIMARY KEY);
-    CREATE TABLE repeated AS
-      SELECT id, name, company_id, roles, achievements FROM user WHERE FALSE`);
-  const trim = $client.prepare("INSERT OR IGNORE INTO trimmed VALUES (?)");
-  const addRepeated = $client.prepare(`INSERT INTO repeated
-    SELECT ?, ?, ?, ?, ? WHERE ? NOT IN (SELECT id FROM private_user)`);
-
-  /** How many achievements a record in `repeated` has at most. */
-  let maxRepeated = 0;
   let madePrivate = 0;
-
-  function hide(id: number): void {
-    if (rows.hide(id)) madePrivate++;
-  }
 
   function skip(
     { type, id }: RecordKey,
@@ -51,19 +31,8 @@ export function createSkippingHandler(db: Database, ids: Ids) {
     if (type !== "user") return "";
 
     const rest = invalid instanceof InvalidRecord && salvageUser(invalid);
-    if (rest && rows.add(rest, at).length === 0) {
-      trim.run(id);
-      return "; the rest of the user is kept";
-    }
-
-    const isPublic = !(invalid instanceof InvalidRecord) && isPublicUser(invalid);
-    if (isPublic) {
-      const { name, company_id, roles, achievements } = toUserRow(invalid);
-      maxRepeated = Math.max(maxRepeated, invalid.achievements?.length ?? 0);
-      const repeated = addRepeated.run(id, name, company_id, roles, achievements, id);
-      if (repeated.changes > 0) return "";
-    }
-    hide(id);
+    if (rest && rows.add(rest, at).length === 0) return "; the rest of the user is kept";
+    if (rows.hide(id)) madePrivate++;
     return "; the user becomes private";
   }
 
@@ -72,32 +41,6 @@ export function createSkippingHandler(db: Database, ids: Ids) {
     const shorten = $client.prepare("UPDATE user SET achievements = ? WHERE id = ?");
     for (const { id, fitting } of listLongUsers(db, rows.totals.maxUnlocks)) {
       shorten.run(JSON.stringify(fitting), id);
-    }
-  }
-
-  /**
-   * Makes users private who have several records, if there is something wrong with one. For example,
-   * if there is no role 5:
-   *
-   * | user | the first record | `repeated` has | becomes |
-   * |---|---|---|---|
-   * | 7 | has nothing wrong | one with nothing wrong | as in the first record |
-   * | 8 | is in `trimmed` | one with nothing wrong | private |
-   * | 9 | has nothing wrong | one with role 5, so 9 is added to `trimmed` | private |
-   */
-  function hideRepeated(report: ReportError): void {
-    $client.exec(`INSERT OR IGNORE INTO trimmed
-      SELECT user FROM (${missingOf("repeated AS user")})`);
-    const repeated = $client.prepare<UserUnlocks>("SELECT id, name, achievements FROM repeated");
-    const long = listLongUsers(db, maxRepeated, repeated.iterate());
-    for (const { id } of long) trim.run(id);
-
-    const invalid = $client.prepare<{ id: number }>(`SELECT id FROM user
-      WHERE id IN (SELECT id FROM repeated) AND id IN (SELECT id FROM trimmed)`);
-    for (const { id } of invalid.all()) {
-      hide(id);
-      const reason = "one of several records is invalid; the user becomes private";
-      report({ field: "id", reason, type: "user", id });
     }
   }
 
@@ -123,14 +66,16 @@ export function createSkippingHandler(db: Database, ids: Ids) {
   }
 
   function complete(report: ReportError): number {
+    // A bad dataset may trim millions of users, so this is no TEMP table, which is in memory.
+    $client.exec("CREATE TABLE trimmed (id INTEGER PRIMARY KEY)");
+    const trim = $client.prepare("INSERT OR IGNORE INTO trimmed VALUES (?)");
     rows.complete((error) => {
       if (error.type === "user") trim.run(Number(error.id));
       report(error);
     });
     shortenAchievements();
-    hideRepeated(report);
     removeReferences();
-    $client.exec("DROP TABLE trimmed; DROP TABLE repeated");
+    $client.exec("DROP TABLE trimmed");
     return madePrivate;
   }
 

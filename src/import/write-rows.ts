@@ -125,7 +125,7 @@ export function createRows(db: Database, ids: Ids) {
   return { validate: validateRecord, skip: undefined, totals, add, remove, hide, complete };
 }
 
-export function toUserRow(
+function toUserRow(
   { id, name, avatar_url, created_at, company, roles = [], achievements = [] }: PublicUserLine,
   companyName?: string | null,
 ): typeof user.$inferSelect {
@@ -237,7 +237,7 @@ export interface Reference extends RecordKey {
 }
 
 /**
- * Selects the references to records that do not exist, of rows of `user` or of a table called so.
+ * Selects the references to records that do not exist, of all rows of `user` or of a join with it.
  * For example, if there is role 1 but no role 5 and no company:
  *
  * | id | company_id | roles | achievements | becomes (rank, field, type, id, user) |
@@ -268,25 +268,22 @@ function reportLongUsers(db: Database, maxUnlocks: number, report: ReportError):
 /** More bytes than an entry adds to the JSON of its definition. */
 const ENTRY_BYTES = 100;
 
-export type UserUnlocks = Pick<typeof user.$inferSelect, "id" | "name" | "achievements">;
-
 /**
  * Yields each user whose achievements are too long for a response, with the newest of them that fit.
  * Reads no users if `maxUnlocks` achievements would fit even if all definitions were as long as the
  * longest.
  */
-export function* listLongUsers(
-  db: Database,
-  maxUnlocks: number,
-  users: Iterable<UserUnlocks> = listUsers(db),
-) {
+export function* listLongUsers(db: Database, maxUnlocks: number) {
   const rows = db.select().from(achievement).all();
   const definitions = new Map(rows.map((row) => [row.id, JSON.stringify(row)]));
   const sizes = definitions.values().map((json) => Buffer.byteLength(json));
   const longest = sizes.reduce((max, size) => Math.max(max, size), 0);
   if (maxUnlocks * (longest + ENTRY_BYTES) <= MAX_ACHIEVEMENTS_BYTES) return;
 
-  for (const { id, name, achievements } of users) {
+  const users = db
+    .select({ id: user.id, name: user.name, achievements: user.achievements })
+    .from(user);
+  for (const { id, name, achievements } of prepareText(db, users).iterate()) {
     const unlocks: Unlock[] = JSON.parse(achievements);
     let bytes = 1;
     const fitting = unlocks.filter((unlock) => {
@@ -297,9 +294,4 @@ export function* listLongUsers(
     });
     if (fitting.length < unlocks.length) yield { id, name, bytes, fitting };
   }
-}
-
-function* listUsers(db: Database): Generator<UserUnlocks> {
-  const { id, name, achievements } = user;
-  yield* prepareText(db, db.select({ id, name, achievements }).from(user)).iterate();
 }

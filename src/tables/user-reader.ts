@@ -29,10 +29,8 @@ const MAX_MISSING = 100;
 /** A user of a page, who gets what other tables have. */
 interface Owner {
   user: RawRecord;
-  /** Whether several rows have the id. The record then also gets what is wrong in other tables. */
-  isRepeated: boolean;
   roles: Set<unknown>;
-  /** By the id of the achievement, or for an invalid one, by itself. Most users have none. */
+  /** By the id of the achievement. Most users have none. */
   unlocks?: Map<unknown, RawRecord>;
 }
 
@@ -118,10 +116,8 @@ function listOwners(items: readonly Item[]): Owners {
   for (const item of items) {
     if (!("record" in item)) continue;
     const { record } = item;
-    // If an id is repeated, the first row counts.
-    const first = owners.get(record.id);
-    if (first) first.isRepeated = true;
-    else owners.set(record.id, { user: record, isRepeated: false, roles: new Set() });
+    // It does not matter which one of several rows with the same id, because that is an error.
+    owners.set(record.id, { user: record, roles: new Set() });
   }
   return owners;
 }
@@ -137,16 +133,15 @@ function addRow(owners: Owners, known: KnownIds, table: Table, row: Row): readon
   const isRole = table.name === "user_roles";
   const type = isRole ? "role" : "achievement";
   const id = isRole ? role_id : achievement_id;
-  const unlock = { id, ...reached };
-  const errors: FoundError[] = [];
-  if (!known[type].has(id)) errors.push(explainMissing(table, type, id));
-  else if (!isRole && !unlockShape().Check(unlock)) {
-    errors.push(...listErrors(unlockShape().Errors(unlock), false));
+  if (!known[type].has(id)) return [explainMissing(table, type, id)];
+  if (isRole) {
+    owner.roles.add(id);
+    return [];
   }
-  if (errors.length > 0 && !owner.isRepeated) return errors;
 
-  if (isRole) owner.roles.add(id);
-  else addUnlock(owner, unlock, errors.length === 0);
+  const unlock = { id, ...reached };
+  if (!unlockShape().Check(unlock)) return listErrors(unlockShape().Errors(unlock), false);
+  addUnlock(owner, unlock);
   return [];
 }
 
@@ -163,11 +158,10 @@ const unlockShape = lazy(() =>
 );
 
 /** The highest tier of an achievement counts, then the earliest time. */
-function addUnlock(owner: Owner, unlock: RawRecord, isValid: boolean): void {
+function addUnlock(owner: Owner, unlock: RawRecord): void {
   owner.unlocks ??= new Map();
-  const key = isValid ? unlock.id : unlock;
-  const other = owner.unlocks.get(key);
-  if (!other || isBetter(unlock, other)) owner.unlocks.set(key, unlock);
+  const other = owner.unlocks.get(unlock.id);
+  if (!other || isBetter(unlock, other)) owner.unlocks.set(unlock.id, unlock);
 }
 
 function isBetter(unlock: RawRecord, other: RawRecord): boolean {
