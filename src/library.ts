@@ -45,7 +45,7 @@ export type {
   User,
   UserSearchResult,
 } from "./domain/model.ts";
-export type { RecordError } from "./domain/record-reader.ts";
+export type { RecordError } from "./domain/raw-records.ts";
 export { version } from "./domain/version.ts";
 export type { ResponseFacts } from "./http/app-options.ts";
 export type { ErrorCode } from "./http/error-codes.ts";

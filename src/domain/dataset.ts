@@ -11,7 +11,7 @@ import {
   PublicUserLine,
   RoleLine,
 } from "./model.ts";
-import { recordTypes } from "./record-reader.ts";
+import { recordTypes } from "./raw-records.ts";
 
 export type DatasetLine =
   | RoleLine

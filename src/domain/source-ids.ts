@@ -3,7 +3,7 @@
  * The id map, the tables and the messages about ids agree on this.
  */
 import { isPlaceholder, isUncomputed } from "./placeholders.ts";
-import { type RawRecord, type RecordType, recordTypes } from "./record-reader.ts";
+import { type RawRecord, type RecordType, recordTypes } from "./raw-records.ts";
 import { isText } from "./text.ts";
 
 export const MAX_KEY_LENGTH = 100;

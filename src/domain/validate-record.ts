@@ -23,7 +23,7 @@ import {
   type RawRecord,
   type RecordKey,
   recordTypes,
-} from "./record-reader.ts";
+} from "./raw-records.ts";
 import { listErrors, mustBe } from "./validation-errors.ts";
 
 /** The check of a value, and the errors in it. */

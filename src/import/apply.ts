@@ -6,7 +6,7 @@
 import { sql } from "drizzle-orm";
 import { sqlite } from "#sqlite";
 import type { ChangeLine } from "../domain/dataset.ts";
-import type { FoundError, Position, RecordKey, RecordType } from "../domain/record-reader.ts";
+import type { FoundError, Position, RecordKey, RecordType } from "../domain/raw-records.ts";
 import { validateChange } from "../domain/validate-record.ts";
 import { NameChanges } from "../search/name-index.ts";
 import { parseHeader } from "../snapshot/format/layout.ts";

@@ -6,7 +6,7 @@
  * The old snapshot is attached to the new one's database as `old`.
  */
 import { type SQL, sql } from "drizzle-orm";
-import type { RecordType } from "../domain/record-reader.ts";
+import type { RecordType } from "../domain/raw-records.ts";
 import { groupDigits } from "../domain/text.ts";
 import type { Summary, Totals } from "../snapshot/format/meta.ts";
 import type { Database } from "../sqlite/driver.ts";

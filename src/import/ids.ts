@@ -17,8 +17,8 @@ import {
   type RecordKey,
   type RecordType,
   recordTypes,
-  type SourceIds,
-} from "../domain/record-reader.ts";
+} from "../domain/raw-records.ts";
+import type { SourceIds } from "../domain/record-reader.ts";
 import { toKey } from "../domain/source-ids.ts";
 import { isDamagedDatabase, naming } from "../files/errors.ts";
 import { waitForLock } from "../files/lock.ts";

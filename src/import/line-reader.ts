@@ -1,12 +1,6 @@
 /** Reads records from lines: NDJSON, plain or gzip, from a file, a stream, bytes or objects. */
-import {
-  type FoundError,
-  type Item,
-  OWN_IDS,
-  type RawRecord,
-  type RecordReader,
-  type SourceIds,
-} from "../domain/record-reader.ts";
+import type { FoundError, RawRecord } from "../domain/raw-records.ts";
+import { type Item, OWN_IDS, type RecordReader, type SourceIds } from "../domain/record-reader.ts";
 import { InvalidRecord, parseObject, validateMarker } from "../domain/validate-record.ts";
 import { decompress, openInput, readLines, readStream, type TextLine } from "../files/input.ts";
 import type { ImportOptions } from "./options.ts";

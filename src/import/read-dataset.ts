@@ -9,11 +9,9 @@ import type {
   Position,
   RawRecord,
   RecordError,
-  RecordItem,
   RecordKey,
-  RecordReader,
-  UnknownColumn,
-} from "../domain/record-reader.ts";
+} from "../domain/raw-records.ts";
+import type { RecordItem, RecordReader, UnknownColumn } from "../domain/record-reader.ts";
 import { createRoundedIds } from "../domain/source-ids.ts";
 import { groupDigits } from "../domain/text.ts";
 import { InvalidRecord } from "../domain/validate-record.ts";
@@ -102,11 +100,7 @@ export async function readDataset<Parsed extends RecordKey>(
     const consequence = record && handler.skip?.(record, parsed, at);
     const isFinal = consequence === undefined;
     if (isFinal && record && type !== "user") invalid.add(nameOf(record, ids));
-
-    for (const error of found) {
-      const { reason, kind = reason } = error;
-      report({ ...error, type, id, at, reason: reason + (consequence ?? ""), kind, isFinal });
-    }
+    for (const error of found) report({ ...error, type, id, at, consequence, isFinal });
   };
 
   const take = ({ record, at, first }: RecordItem): void => {
@@ -175,7 +169,7 @@ export class RecordErrors {
 
   add(error: FoundError): void {
     this.count++;
-    const { field, reason, type, id, line, place, kind = reason } = error;
+    const { field, type, id, line, place, kind = error.reason, consequence = "" } = error;
     const key = JSON.stringify([field.replace(/\[\d+\]/g, "[]"), kind]);
     const group = this.#kinds.get(key) ?? { count: 0, first: [], messages: [] };
     if (group.count === 0 && this.#kinds.size === MAX_KINDS) return;
@@ -184,8 +178,9 @@ export class RecordErrors {
     group.count++;
     if (group.first.length === this.#shown) return;
 
+    const reason = error.reason + consequence;
     group.first.push({ field, reason, type, id, line, place });
-    group.messages.push(format(error));
+    group.messages.push(format({ ...error, reason }));
   }
 
   /** Returns the number of errors of each kind, and the first of them. */

@@ -11,7 +11,7 @@
  * too many for a response. A table `trimmed` has the ids of these users meanwhile.
  */
 import type { DatasetLine } from "../domain/dataset.ts";
-import type { Position, RecordKey } from "../domain/record-reader.ts";
+import type { Position, RecordKey } from "../domain/raw-records.ts";
 import { InvalidRecord, salvageUser, validateRecord } from "../domain/validate-record.ts";
 import type { Database } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";

@@ -8,7 +8,7 @@ import { eq, getTableColumns, getTableName, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { DatasetLine } from "../domain/dataset.ts";
 import { MAX_ACHIEVEMENTS_BYTES, type PublicUserLine } from "../domain/model.ts";
-import type { FoundError, Position, RecordKey } from "../domain/record-reader.ts";
+import type { FoundError, Position, RecordKey } from "../domain/raw-records.ts";
 import { groupDigits } from "../domain/text.ts";
 import { parseTime } from "../domain/time.ts";
 import { validateRecord } from "../domain/validate-record.ts";

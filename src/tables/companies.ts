@@ -6,7 +6,8 @@
 import { Check } from "@sinclair/typebox/value";
 import { findSimilar } from "../domain/invalid-value.ts";
 import { Name } from "../domain/model.ts";
-import type { Item, RawRecord } from "../domain/record-reader.ts";
+import type { RawRecord } from "../domain/raw-records.ts";
+import type { Item } from "../domain/record-reader.ts";
 import { cleanName, printable } from "../domain/text.ts";
 import { InvalidCell } from "../domain/validation-errors.ts";
 import { hash } from "../files/bytes.ts";

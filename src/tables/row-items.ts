@@ -3,7 +3,8 @@
  * is wrong with it. Also says where an error is.
  */
 
-import type { FoundError, Item, RawRecord, RecordType } from "../domain/record-reader.ts";
+import type { FoundError, RawRecord, RecordType } from "../domain/raw-records.ts";
+import type { Item } from "../domain/record-reader.ts";
 import { toKey } from "../domain/source-ids.ts";
 import { InvalidCell, mustBeId } from "../domain/validation-errors.ts";
 import { findColumn, idColumnOf, type TableName, tableOf, toCells } from "./columns.ts";
@@ -73,13 +74,14 @@ function locateRow(
   line: number | undefined,
   id: unknown,
 ): FoundError {
-  const { field, reason, kind = reason, hasId = false } = error;
+  const { field, reason, consequence, hasId = false } = error;
   const place = isSpreadsheet ? `line ${line}` : `${idColumnOf(table)} ${id}`;
-  const cure = isSpreadsheet && reason === "is missing" ? findColumn(field)?.ifMissing : undefined;
+  // Nothing must be done about a user who becomes private.
+  const needsCure = isSpreadsheet && reason === "is missing" && !consequence;
+  const cure = needsCure ? findColumn(field)?.ifMissing : undefined;
   return {
     ...error,
     reason: cure === undefined ? reason : `${reason}; ${cure}`,
-    kind,
     place: `${fileOf(table)}, ${place}`,
     hasId: hasId || !isSpreadsheet,
   };
