@@ -57,8 +57,6 @@ export interface Service extends AppOptions {
   baseUrl(request: Request): string;
   /** Undefined if searches are not limited. */
   counters: Counters | undefined;
-  /** A `transform` hook returns this to end a request with a result before its input is validated. */
-  end(request: Request, route: string, result: object): undefined;
 }
 
 /** Each counts a request, and returns the decision if the client is over the limit. */

@@ -1,9 +1,10 @@
 /**
  * Builds the Elysia app. A request such as `GET /api/users/public/42` passes from top to bottom:
  *
- * - `refuse` ends it if the Roadbook is closed, or if its path has an encoded slash;
- * - a search may be counted and refused;
- * - the route validates its input, reads the snapshot, and returns an object, a `Content` or an error;
+ * - `refuseEncodedSlash` makes its path unknown if that has one;
+ * - the route validates its input by a schema;
+ * - `refuseIfClosed` ends it if the Roadbook is closed;
+ * - the handler reads the snapshot, and returns an object, a `Content` or an error;
  * - a fault may be injected instead;
  * - `explain` makes an error instead if there is no route, the input is invalid, or a step throws;
  * - `respond` makes the `Response` and reports it.
@@ -17,7 +18,6 @@ import {
   ElysiaCustomStatusResponse,
   type ErrorHandler,
   NotFoundError,
-  status,
 } from "elysia";
 import { lazy } from "../domain/once.ts";
 import { iconPath } from "../web/page.ts";
@@ -46,7 +46,6 @@ export function createApp(options: AppOptions) {
     ...options,
     baseUrl: (request) => baseUrlOf(contexts.of(request), options),
     counters: limiter && createCounters(limiter, contexts),
-    end,
   };
 
   const api = new Elysia().use(users(service)).use(search(service));
@@ -56,7 +55,8 @@ export function createApp(options: AppOptions) {
 
   function assemble(root = new Elysia({ strictPath: true })) {
     const app = root
-      .onTransform(refuse)
+      .onTransform(refuseEncodedSlash)
+      .onBeforeHandle(refuseIfClosed)
       .onAfterHandle(options.faultHooks)
       .onError(explain)
       .mapResponse(respond)
@@ -83,21 +83,14 @@ export function createApp(options: AppOptions) {
     return assemble(root);
   }
 
-  function refuse({ request, path, route }: Pick<Context, "request" | "path" | "route">) {
-    const refusal = closed.aborted ? end(request, route, fail("unavailable")) : undefined;
-    if (refusal) return refusal;
-    // An encoded slash counts as a path separator, except in the name of an icon.
+  /** An encoded slash counts as a path separator, except in the name of an icon. */
+  function refuseEncodedSlash({ path, route }: Pick<Context, "path" | "route">): void {
     if (/%2f/i.test(path) && !route.endsWith(iconPath(":file"))) throw new NotFoundError();
-    return undefined;
   }
 
-  /**
-   * Elysia sends what a `transform` hook returns without `mapResponse`, and takes the status 200 to
-   * mean that of the response. Its types expect nothing.
-   */
-  function end(request: Request, route: string, result: object): undefined {
-    const early: unknown = status(200, respond({ request, route, responseValue: result }));
-    return early as undefined;
+  function refuseIfClosed() {
+    const refusal = closed.aborted ? fail("unavailable") : undefined;
+    return refusal;
   }
 
   function explain({ code, error, request }: Parameters<ErrorHandler>[0]) {

@@ -1,6 +1,6 @@
 /** The fault injector: makes some requests fail or respond late, for testing clients. */
 import { setTimeout } from "node:timers/promises";
-import { status as respondWith } from "elysia";
+import { ElysiaCustomStatusResponse, status as respondWith } from "elysia";
 import { Random } from "../domain/random.ts";
 import type { LimitPolicy } from "../limit/limiter.ts";
 import type { AppOptions, Hook } from "./app-options.ts";
@@ -50,7 +50,7 @@ export function createInjector({ policy, unixClock, closed }: InjectorOptions) {
     const endpoint = endpointOf(route);
     // A browser's preflight, for example, is no use of the endpoint.
     const isUse = request.method === "GET" || request.method === "HEAD";
-    if (!endpoint || !isUse) return undefined;
+    if (!endpoint || !isUse || isRefused(responseValue) || closed.aborted) return undefined;
 
     const due = drawn.filter(({ fault, random, left }) => {
       const isTarget =
@@ -87,6 +87,11 @@ export function createInjector({ policy, unixClock, closed }: InjectorOptions) {
       });
     },
   };
+}
+
+/** Whether a search ended before it began, because of the limit or its query. */
+function isRefused(result: unknown): boolean {
+  return result instanceof ElysiaCustomStatusResponse && [400, 429].includes(Number(result.code));
 }
 
 /**

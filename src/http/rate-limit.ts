@@ -1,7 +1,6 @@
 /** The search limit over HTTP: the 429 for a client over the limit, and the rate-limit headers. */
-import type { Context } from "elysia";
 import type { Decision, Limiter, LimitPolicy } from "../limit/limiter.ts";
-import type { Counters, Service } from "./app-options.ts";
+import type { Counters } from "./app-options.ts";
 import { fail } from "./errors.ts";
 import type { RequestContexts } from "./request.ts";
 
@@ -19,16 +18,6 @@ export function createCounters(limiter: Limiter, contexts: RequestContexts): Cou
       return decision?.allowed ? undefined : decision;
     },
   };
-}
-
-/** Counts a search, and refuses it if the client is over the limit. */
-export function limitHooks({ counters, end }: Pick<Service, "counters" | "end">) {
-  if (!counters) return [];
-  const limit = async ({ request, route }: Pick<Context, "request" | "route">) => {
-    const refused = await counters.countSearch(request);
-    return refused && end(request, route, failLimited(refused));
-  };
-  return [limit];
 }
 
 export function failLimited({ resetMs }: Pick<Decision, "resetMs">) {

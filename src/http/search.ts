@@ -1,6 +1,6 @@
-/** The two search routes. The rate limit counts a search before its query is validated. */
+/** The two search routes. A search is counted before its query is validated. */
 import { Type } from "@sinclair/typebox";
-import { type Context, Elysia, status } from "elysia";
+import { Elysia, status } from "elysia";
 import {
   CompanySearchResult,
   completeAvatar,
@@ -13,25 +13,22 @@ import { normalizeQuery, SEARCHABLE } from "../search/fold.ts";
 import type { Service } from "./app-options.ts";
 import { endpoints } from "./endpoints.ts";
 import { errors } from "./error-codes.ts";
-import { errorBody, errorTypes } from "./errors.ts";
+import { errorBody, errorTypes, fail } from "./errors.ts";
 import { describeOperation } from "./openapi.ts";
-import { limitHooks } from "./rate-limit.ts";
+import { failLimited } from "./rate-limit.ts";
 
-const Query = Type.Object({ q: Type.RegExp(SEARCHABLE, { error: "invalid_query" }) });
+/** A typed client must send q. It may be missing here, because such a search counts, too. */
+const Query = Type.Unsafe<{ q: string }>(Type.Object({ q: Type.Optional(Type.String()) }));
 
 export const search = (service: Service) =>
   new Elysia()
-    .guard({
-      ...errorTypes.Search,
-      query: Query,
-      transform: [...limitHooks(service), normalize(service)],
-    })
+    .guard({ ...errorTypes.Search, query: Query })
     .get(
       endpoints.searchCompanies.path,
-      async ({ query }) => {
-        const companies = await service.readWithPauses(({ search }) =>
-          search.listCompanies(query.q),
-        );
+      async ({ request, query }) => {
+        const q = await admit(service, request, query);
+        if (typeof q !== "string") return q;
+        const companies = await service.readWithPauses(({ search }) => search.listCompanies(q));
         return { success: true as const, companies };
       },
       { detail: searchCompaniesOperation },
@@ -39,7 +36,9 @@ export const search = (service: Service) =>
     .get(
       endpoints.searchUsers.path,
       async ({ request, query }) => {
-        const found = await service.readWithPauses(({ search }) => search.listUsers(query.q));
+        const q = await admit(service, request, query);
+        if (typeof q !== "string") return q;
+        const found = await service.readWithPauses(({ search }) => search.listUsers(q));
         return { success: true as const, users: toResults(found, service.baseUrl(request)) };
       },
       { detail: searchUsersOperation },
@@ -63,15 +62,16 @@ const missing = status(
   ),
 );
 
-const normalize =
-  ({ end }: Service) =>
-  ({ request, route, query }: Pick<Context, "request" | "route"> & { query: { q?: string } }) => {
-    const isMissing = query.q === undefined;
-    query.q = normalizeQuery(query.q ?? "");
-    return isMissing ? end(request, route, missing) : undefined;
-  };
+/** Counts a search, and returns its normalized query, or the error instead. */
+async function admit({ counters }: Service, request: Request, { q }: { q?: string }) {
+  const refused = await counters?.countSearch(request);
+  if (refused) return failLimited(refused);
+  if (q === undefined) return missing;
+  const query = normalizeQuery(q);
+  return SEARCHABLE.test(query) ? query : fail("invalid_query");
+}
 
-const q = {
+const parameter = {
   in: "query",
   name: "q",
   description: paragraph(
@@ -86,7 +86,7 @@ const searchCompaniesOperation = describeOperation({
   operationId: "searchCompanies",
   summary: "Search companies by name",
   description: `Returns at most ${MAX_RESULTS} companies: best match first, then the largest.`,
-  parameter: { ...q, example: "baltic" },
+  parameter: { ...parameter, example: "baltic" },
   success: { companies: Type.Array(CompanySearchResult, { maxItems: MAX_RESULTS }) },
 });
 
@@ -94,6 +94,6 @@ const searchUsersOperation = describeOperation({
   operationId: "searchUsers",
   summary: "Search users by name",
   description: `Returns at most ${MAX_RESULTS} public users: best match first, then short names.`,
-  parameter: { ...q, example: "lukasz nowak" },
+  parameter: { ...parameter, example: "lukasz nowak" },
   success: { users: Type.Array(UserSearchResult, { maxItems: MAX_RESULTS }) },
 });

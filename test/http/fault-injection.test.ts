@@ -208,8 +208,9 @@ test.each<[string, RoadbookOptions, string]>([
   expect([usual.status, usual.headers.has("ratelimit")]).toEqual([200, isCounted]);
 });
 
-test("a client over the limit gets a real 429 and no fault", async () => {
-  await using server = await open(["search:status=503"], { searchLimit: 1 });
+test("a search that is refused, with a 400 or by the limit, gets no fault", async () => {
+  await using server = await open(["search:status=503"], { searchLimit: 2 });
+  expect((await server.ask("/search/users?q=n")).status).toBe(400);
   expect((await server.ask("/search/users?q=no")).status).toBe(503);
   const { status, headers } = await server.ask("/search/users?q=no");
   expect([status, headers.get("retry-after")]).toEqual([429, "3600"]);

@@ -186,9 +186,15 @@ test.each(["before", "after"])(
       expect(refused.response.headers.get("x-ratelimit-remaining")).toBe("0");
     }
     await roadbook.close();
-    for (const path of ["/users/public/42", "/users/public/x", "/robots.txt"]) {
-      expect(await read(path)).toMatchObject({ status: 503, code: "unavailable" });
+    const unavailable = { status: 503, code: "unavailable" };
+    for (const path of ["/users/public/42", "/search/users?q=", "/robots.txt"]) {
+      expect(await read(path)).toMatchObject(unavailable);
     }
+    // Invalid ids still go to a handler that was set before.
+    const { status, code } = await read("/users/public/x");
+    expect({ status, code }).toEqual(
+      order === "after" ? unavailable : { status: 422, code: undefined },
+    );
   },
 );
 
