@@ -54,3 +54,5 @@ export interface FoundError extends RecordError {
   /** For a reference to a record that does not exist, the type and id of that record. */
   missing?: { type: RecordType; id: number | string };
 }
+
+export type ReportError = (error: FoundError) => void;

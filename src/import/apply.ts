@@ -6,7 +6,13 @@
 import { sql } from "drizzle-orm";
 import { sqlite } from "#sqlite";
 import type { ChangeLine } from "../domain/dataset.ts";
-import type { FoundError, Position, RecordKey, RecordType } from "../domain/raw-records.ts";
+import type {
+  FoundError,
+  Position,
+  RecordKey,
+  RecordType,
+  ReportError,
+} from "../domain/raw-records.ts";
 import { validateChange } from "../domain/validate-record.ts";
 import { NameChanges } from "../search/name-index.ts";
 import { parseHeader } from "../snapshot/format/layout.ts";
@@ -16,7 +22,7 @@ import { guard, type WriteReport } from "./guard.ts";
 import { type Ids, openIds } from "./ids.ts";
 import { type LineSource, openLines } from "./line-reader.ts";
 import type { ApplyOptions } from "./options.ts";
-import { type ReportError, readDataset } from "./read-dataset.ts";
+import { readDataset } from "./read-dataset.ts";
 import { dateTakedowns, readOld } from "./takedowns.ts";
 import { beginWriting, changeCopy, sealInMemory } from "./target.ts";
 import { createRows, duplicateId, missingOf, nameCompanies, type Reference } from "./write-rows.ts";
@@ -130,7 +136,7 @@ function createChangeHandler(db: Database, ids: Ids, builtAtMs: number) {
     });
   }
 
-  return { validate: validateChange, skip: undefined, add, complete, changed, notFound, summarize };
+  return { validate: validateChange, add, complete, changed, notFound, summarize };
 }
 
 /** Reads all users, because any of them may refer to a record that has been deleted. */

@@ -4,13 +4,7 @@
  * invalid. Errors are grouped by kind, so that errors of one kind never hide another kind.
  */
 
-import type {
-  FoundError,
-  Position,
-  RawRecord,
-  RecordError,
-  RecordKey,
-} from "../domain/raw-records.ts";
+import type { FoundError, Position, RecordError, RecordKey } from "../domain/raw-records.ts";
 import type { RecordItem, RecordReader, UnknownColumn } from "../domain/record-reader.ts";
 import { createRoundedIds } from "../domain/source-ids.ts";
 import { groupDigits } from "../domain/text.ts";
@@ -18,25 +12,7 @@ import { InvalidRecord } from "../domain/validate-record.ts";
 import { createCleaner, type OddCount } from "./clean-record.ts";
 import type { Ids } from "./ids.ts";
 import { ERRORS_PER_KIND, type ImportOptions } from "./options.ts";
-
-/** Validates the records of a dataset or a change file and applies them to a database. */
-interface RecordHandler<Parsed> {
-  validate(record: RawRecord): Parsed | InvalidRecord;
-  /** Applies a record, or returns the errors in it. `first` is the line of one with the same id. */
-  add(record: Parsed, at: Position, first?: number): FoundError[];
-  /**
-   * Leaves out the invalid part of a record that is invalid or was refused by `add`. Returns how a
-   * message about it ends. If this is undefined, every error is final.
-   */
-  skip: ((record: RecordKey, invalid: Parsed | InvalidRecord, at: Position) => string) | undefined;
-  /**
-   * Completes the rows, and reports the errors that can be detected only after the last record. Returns
-   * how many users have become private because a record about them is invalid.
-   */
-  complete(report: ReportError): number;
-}
-
-export type ReportError = (error: FoundError) => void;
+import type { RecordHandler } from "./write-rows.ts";
 
 const ROUNDED =
   "looks like a number that a program has rounded, and so do all other long ids of this type; have that program read ids as text, or import them as they are with --force";

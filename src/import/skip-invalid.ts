@@ -11,11 +11,10 @@
  * too many for a response. A table `trimmed` has the ids of these users meanwhile.
  */
 import type { DatasetLine } from "../domain/dataset.ts";
-import type { Position, RecordKey } from "../domain/raw-records.ts";
+import type { Position, RecordKey, ReportError } from "../domain/raw-records.ts";
 import { InvalidRecord, salvageUser, validateRecord } from "../domain/validate-record.ts";
 import type { Database } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
-import type { ReportError } from "./read-dataset.ts";
 import { createRows, listLongUsers } from "./write-rows.ts";
 
 export function createSkippingHandler(db: Database, ids: Ids) {

@@ -8,10 +8,16 @@ import { eq, getTableColumns, getTableName, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { DatasetLine } from "../domain/dataset.ts";
 import { MAX_ACHIEVEMENTS_BYTES, type PublicUserLine } from "../domain/model.ts";
-import type { FoundError, Position, RecordKey } from "../domain/raw-records.ts";
+import type {
+  FoundError,
+  Position,
+  RawRecord,
+  RecordKey,
+  ReportError,
+} from "../domain/raw-records.ts";
 import { groupDigits } from "../domain/text.ts";
 import { parseTime } from "../domain/time.ts";
-import { validateRecord } from "../domain/validate-record.ts";
+import { type InvalidRecord, validateRecord } from "../domain/validate-record.ts";
 import { mustExist } from "../domain/validation-errors.ts";
 import { spell } from "../search/fold.ts";
 import { countOf } from "../snapshot/format/meta.ts";
@@ -26,7 +32,6 @@ import {
 } from "../snapshot/format/schema.ts";
 import { type Database, prepareText } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
-import type { ReportError } from "./read-dataset.ts";
 
 /** Definitions are limited because a server may hold all of them in memory. */
 const limits = {
@@ -36,7 +41,24 @@ const limits = {
 
 const id = sql.placeholder("id");
 
-/** Handles records. Every error is final, unless a handler that skips uses this (skip-invalid.ts). */
+/** Validates the records of a dataset or a change file and applies them to a database. */
+export interface RecordHandler<Parsed> {
+  validate(record: RawRecord): Parsed | InvalidRecord;
+  /** Applies a record, or returns the errors in it. `first` is the line of one with the same id. */
+  add(record: Parsed, at: Position, first?: number): FoundError[];
+  /**
+   * Leaves out the invalid part of a record that is invalid or was refused by `add`. Returns how a
+   * message about it ends. Without this method, every error is final.
+   */
+  skip?(record: RecordKey, invalid: Parsed | InvalidRecord, at: Position): string;
+  /**
+   * Completes the rows, and reports the errors that can be detected only after the last record. Returns
+   * how many users have become private because a record about them is invalid.
+   */
+  complete(report: ReportError): number;
+}
+
+/** Handles the records of a dataset, and has what other handlers need. */
 export function createRows(db: Database, ids: Ids) {
   const inserts = prepareInserts(db);
   const removals = prepareDeletions(db);
@@ -53,7 +75,6 @@ export function createRows(db: Database, ids: Ids) {
     maxUnlocks: 0,
   };
 
-  /** `first` is the line of another record with the same id, if it is known. */
   function add(record: DatasetLine, at: Position, first?: number): FoundError[] {
     const { type, id } = record;
     if (type === "role" || type === "achievement") {
@@ -112,7 +133,6 @@ export function createRows(db: Database, ids: Ids) {
     return inserts.privateUser({ id });
   }
 
-  /** Completes the rows, and reports the errors that can be detected only after the last record. */
   function complete(report: ReportError): number {
     nameCompanies(db, sql`id IN (SELECT id FROM pending)`);
     judgePending(db, ids, report);
@@ -122,7 +142,7 @@ export function createRows(db: Database, ids: Ids) {
     return 0;
   }
 
-  return { validate: validateRecord, skip: undefined, totals, add, remove, hide, complete };
+  return { validate: validateRecord, totals, add, remove, hide, complete };
 }
 
 function toUserRow(
