@@ -10,10 +10,9 @@ import type { RecordType } from "../domain/raw-records.ts";
 import { groupDigits } from "../domain/text.ts";
 import type { Summary, Totals } from "../snapshot/format/meta.ts";
 import type { Database } from "../sqlite/driver.ts";
-import { HIDE_ELSEWHERE } from "./ids.ts";
 import type { ImportOptions } from "./options.ts";
 import type { ReadReport } from "./read-dataset.ts";
-import type { OldSnapshot } from "./target.ts";
+import { HIDE_ELSEWHERE, type OldSnapshot } from "./target.ts";
 
 /** How a new snapshot differs from the old one. */
 export interface Differences {
@@ -59,6 +58,20 @@ const MAX_UNGUARDED = 10;
 /** A takedown concerns few people, and most communities are small. */
 const MAX_PRIVATE = 2;
 
+type Flag = "--allow-renames" | "--allow-shrink" | "--allow-reveal";
+
+/** It is an accident if `count` is more than `limit` and more than half of `of`. */
+interface Rule {
+  /** The flag that allows it. */
+  flag: Flag;
+  count: number;
+  /** A number, or the condition for the users of the old snapshot to count, which is slow. */
+  of: number | SQL;
+  limit: number;
+  /** What would happen, with a place for both numbers. */
+  would: string;
+}
+
 /** Returns how a new snapshot differs from the old one. Throws if it looks like an accident. */
 export function guard(
   db: Database,
@@ -68,14 +81,70 @@ export function guard(
   changed?: ChangedIds,
 ): Differences {
   const found = compareRows(db, changed);
+  const allowed: Record<Flag, boolean | undefined> = {
+    "--allow-renames": allowRenames,
+    "--allow-shrink": allowShrink,
+    "--allow-reveal": allowReveal,
+  };
+  const accidents = new Map<Flag, string>();
+  for (const { flag, count, of, limit, would } of listRules(db, old, after, found)) {
+    // The first accident is enough to explain a flag.
+    if (allowed[flag] || accidents.has(flag) || count <= limit) continue;
+    const all = typeof of === "number" ? of : countSelected(db, sql`old.user o WHERE ${of}`);
+    const share = `${groupDigits(count)} of its ${groupDigits(all)}`;
+    if (isMost(count, all, limit)) accidents.set(flag, would.replace("…", share));
+  }
   // A change file names users by ids that have not changed.
-  const isHeld = changed === undefined && old.hasTakedowns;
-  refuseAccidents(old.name, isHeld, {
-    "--allow-renames": allowRenames ? undefined : findRenames(found),
-    "--allow-shrink": allowShrink ? undefined : findLoss(db, old, after, found),
-    "--allow-reveal": allowReveal ? undefined : findReveal(old, found),
-  });
+  if (accidents.size > 0) refuse(old.name, accidents, changed === undefined && old.hasTakedowns);
   return toDifferences(old, after, found);
+}
+
+/** Lists the rules by their flags. Within a flag, the most telling rule is the first. */
+function listRules(db: Database, old: OldSnapshot, after: Summary, found: Comparison): Rule[] {
+  const { users, public_users, companies } = old.counts;
+  const { names, stay, made_private, made_public, removed_public, removed_private } = found;
+  const limit = limitOf(old);
+  const gone = made_private + removed_public;
+  // If few users leave, the achievements that they take with them do not count as lost.
+  const unlocked = old.unlocked - (gone > limit ? 0 : found.unlocked_by_gone);
+  const locked = unlocked - after.unlocked;
+  const namesakes = isMost(names, public_users, limit) ? countNamesakes(db) : 0;
+  // An absent private user is probably there under another id, and public.
+  const revealed = made_public + removed_private;
+  const publish = removed_private > 0 ? "publish or lose" : "publish";
+
+  const rename = { flag: "--allow-renames", limit: MAX_PRIVATE } as const;
+  const shrink = { flag: "--allow-shrink", limit } as const;
+  const reveal = { flag: "--allow-reveal", limit: MAX_PRIVATE } as const;
+  return [
+    // Counting those who do not stay public, too, could hide that rows were renumbered.
+    {
+      ...rename,
+      count: names,
+      of: stay,
+      would: "rename … users who stay public (as when rows are renumbered)",
+    },
+    { ...shrink, count: removed_public + removed_private, of: users, would: "lose … users" },
+    { ...shrink, count: gone, of: public_users, would: "lose … public users" },
+    { ...shrink, count: found.removed_companies, of: companies, would: "lose … companies" },
+    { ...shrink, count: found.lost_avatars, of: HAD_AVATAR, would: "lose … avatars" },
+    { ...shrink, count: found.lost_companies, of: HAD_COMPANY, would: "lose … users' companies" },
+    { ...shrink, count: found.lost_roles, of: HAD_ROLES, would: "lose … users' roles" },
+    { ...shrink, count: locked, of: unlocked, limit: 0, would: "lose … unlocked achievements" },
+    {
+      ...shrink,
+      count: namesakes,
+      of: public_users,
+      would: "give the same name to … public users",
+    },
+    { ...reveal, count: revealed, of: users - public_users, would: `${publish} … private users` },
+  ];
+}
+
+/** Returns 2 if Ann, Bob and Cem are now NULL, NULL and Dan: how often the most frequent new name is. */
+function countNamesakes(db: Database): number {
+  const renamed = sql`old.user o JOIN main.user n ON n.id = o.id AND n.name <> o.name`;
+  return countSelected(db, sql`${renamed} GROUP BY n.name ORDER BY 1 DESC LIMIT 1`);
 }
 
 /** Throws if a dataset is empty, or if most of its users are invalid. Also guards a first import. */
@@ -104,96 +173,23 @@ function limitOf(old: OldSnapshot | undefined): number {
   return old?.hasTakedowns ? MAX_PRIVATE : MAX_UNGUARDED;
 }
 
-/**
- * Throws if `found` says what would happen to the snapshot `name`. The message names the flags that allow
- * it, unless takedowns are held: if ids have changed, these flags would publish hidden users.
- */
-function refuseAccidents(
-  name: string,
-  isHeld: boolean,
-  found: Record<string, string | undefined>,
-): void {
-  const accidents = Object.entries(found).filter(([, what]) => what !== undefined);
-  if (accidents.length === 0) return;
-
-  const list = new Intl.ListFormat("en");
-  const would = list.format(accidents.map(([, what]) => String(what)));
-  const flags = list.format(accidents.map(([flag]) => flag));
-  const cure = flags.includes("--allow-renames") ? "give each user an id that stays, or " : "";
-  const intended = isHeld ? HIDE_ELSEWHERE : `add ${flags}`;
-  throw new UnlikelyChange(
-    name,
-    `would ${would}; nothing was written (${cure}if this is intended, ${intended})`,
-  );
-}
-
-/** Compares only users who stay public: counting others, too, could hide that rows were renumbered. */
-function findRenames({ names, stay }: Comparison): string | undefined {
-  if (!isMost(names, stay, MAX_PRIVATE)) return undefined;
-  const renamed = `rename ${groupDigits(names)} of the ${groupDigits(stay)} users who stay public`;
-  return `${renamed} (as when rows are renumbered)`;
-}
-
-function findLoss(
-  db: Database,
-  old: OldSnapshot,
-  after: Summary,
-  found: Comparison,
-): string | undefined {
-  const limit = limitOf(old);
-  const { users, public_users, companies } = old.counts;
-  const gone = found.made_private + found.removed_public;
-  const lossOf = (count: number, all: number, what: string) => shareIfMost(count, all, what, limit);
-  /** Reads all users, but only if `count` can matter. */
-  const ofOwners = (count: number, had: SQL, what: string) =>
-    count > limit
-      ? lossOf(count, countSelected(db, sql`old.user o WHERE ${had}`), what)
-      : undefined;
-
-  const lost =
-    lossOf(found.removed_public + found.removed_private, users, "users") ??
-    lossOf(gone, public_users, "public users") ??
-    lossOf(found.removed_companies, companies, "companies") ??
-    ofOwners(found.lost_avatars, HAD_AVATAR, "avatars") ??
-    ofOwners(found.lost_companies, HAD_COMPANY, "users' companies") ??
-    ofOwners(found.lost_roles, HAD_ROLES, "users' roles");
-  if (lost !== undefined) return `lose ${lost}`;
-
-  // If few users leave, the achievements that they take with them do not count as lost.
-  const unlocked = old.unlocked - (gone > limit ? 0 : found.unlocked_by_gone);
-  const locked = unlocked - after.unlocked;
-  if (locked > unlocked / 2) return `lose ${share(locked, unlocked, "unlocked achievements")}`;
-
-  if (!isMost(found.names, public_users, limit)) return undefined;
-  // If Ann, Bob and Cem are now NULL, NULL and Dan, the most frequent of the new names has 2 users.
-  const renamed = sql`old.user o JOIN main.user n ON n.id = o.id AND n.name <> o.name`;
-  const named = lossOf(
-    countSelected(db, sql`${renamed} GROUP BY n.name ORDER BY 1 DESC LIMIT 1`),
-    public_users,
-    "public users",
-  );
-  return named && `give the same name to ${named}`;
-}
-
-/** An absent private user is probably there under another id, and public. */
-function findReveal({ counts }: OldSnapshot, found: Comparison): string | undefined {
-  const hidden = counts.users - counts.public_users;
-  const revealed = found.made_public + found.removed_private;
-  const verb = found.removed_private > 0 ? "publish or lose" : "publish";
-  const lost = shareIfMost(revealed, hidden, "private users", MAX_PRIVATE);
-  return lost && `${verb} ${lost}`;
-}
-
-function shareIfMost(count: number, all: number, what: string, limit: number): string | undefined {
-  return isMost(count, all, limit) ? share(count, all, what) : undefined;
-}
-
 function isMost(count: number, all: number, limit: number): boolean {
   return count > limit && count > all / 2;
 }
 
-function share(count: number, all: number, what: string): string {
-  return `${groupDigits(count)} of its ${groupDigits(all)} ${what}`;
+/**
+ * Throws because of what would happen to the snapshot `name`. The message names the flags that allow it,
+ * unless takedowns are held: if ids have changed, these flags would publish hidden users.
+ */
+function refuse(name: string, accidents: ReadonlyMap<Flag, string>, isHeld: boolean): never {
+  const list = new Intl.ListFormat("en");
+  const would = list.format(accidents.values());
+  const cure = accidents.has("--allow-renames") ? "give each user an id that stays, or " : "";
+  const intended = isHeld ? HIDE_ELSEWHERE : `add ${list.format(accidents.keys())}`;
+  throw new UnlikelyChange(
+    name,
+    `would ${would}; nothing was written (${cure}if this is intended, ${intended})`,
+  );
 }
 
 function toDifferences(before: Totals, after: Totals, found: Comparison): Differences {

@@ -25,11 +25,7 @@ import { waitForLock } from "../files/lock.ts";
 import { type Paths, replaceFile } from "../files/replace.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import type { ImportOptions } from "./options.ts";
-import type { OldSnapshot } from "./target.ts";
-
-/** How to give ids another meaning while takedowns are held, without serving a hidden user. */
-export const HIDE_ELSEWHERE =
-  "import into another --to, hide the users of the last hour there, and move it here";
+import { HIDE_ELSEWHERE, type OldSnapshot } from "./target.ts";
 
 interface IdOptions extends Pick<ImportOptions, "idMap" | "force" | "waitMs" | "onWait"> {
   /** Whether keys are only looked up. Then, another command may add keys meanwhile. */

@@ -34,6 +34,10 @@ export interface OldSnapshot extends Meta {
   hasTakedowns: boolean;
 }
 
+/** How an operator can give ids another meaning while takedowns are held, without serving a hidden user. */
+export const HIDE_ELSEWHERE =
+  "import into another --to, hide the users of the last hour there, and move it here";
+
 /**
  * Calls `change` with a copy of the snapshot file `target`, to which the old one is attached as `old`.
  * Then the copy replaces the snapshot. Adds its checksum to the result of `change`. An intact snapshot
