@@ -6,7 +6,8 @@ import { once } from "./domain/once.ts";
 import { reasonOf } from "./files/errors.ts";
 import { type App, createApp } from "./http/app.ts";
 import type { AppOptions, Pages } from "./http/app-options.ts";
-import { createInjector, rejectDropped } from "./http/fault-injection.ts";
+import { rejectDropped } from "./http/dropped-connection.ts";
+import { createInjector } from "./http/fault-injection.ts";
 import type { GivenFault } from "./http/parse-fault.ts";
 import type { FetchHandler } from "./http/request.ts";
 import type { LineSource } from "./import/line-reader.ts";
@@ -229,7 +230,7 @@ export async function openRoadbook(
 
   return {
     handler,
-    fetch: injector ? rejectDropped(handler) : handler.fetch,
+    fetch: injector ? rejectDropped(handler.fetch) : handler.fetch,
     listener: createNodeListener(handler.fetch),
     get app(): App {
       return mountable();

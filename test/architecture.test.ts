@@ -285,7 +285,7 @@ describe("invariants", () => {
     [
       "makes a Response",
       /\bnew Response\(|\bResponse\.(?:json|redirect|error)\(/,
-      ["http/response.ts", "server/admin.ts"],
+      ["http/dropped-connection.ts", "http/response.ts", "server/admin.ts"],
       "return an object, or a Content of src/http/content.ts; response.ts makes the Response of it",
     ],
     [

@@ -1,6 +1,5 @@
 /**
- * The results of handlers and hooks that are not data (errors, preflights and dropped connections), and
- * the types of errors.
+ * The results of handlers and hooks that are not data (errors and preflights), and the types of errors.
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { status } from "elysia";
@@ -24,9 +23,6 @@ export const busy = new Content(JSON_TYPE, JSON.stringify(fail("unavailable").re
   status: errors.unavailable.status,
   retryAfterSeconds: 1,
 });
-
-/** A hook returns this to drop the connection without a response. */
-export class DroppedConnection {}
 
 /** Sent with a preflight and a 405. */
 export const allowHeaders = { Allow: "GET, HEAD, OPTIONS" };

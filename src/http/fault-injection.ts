@@ -5,12 +5,12 @@ import { Random } from "../domain/random.ts";
 import type { LimitPolicy } from "../limit/limiter.ts";
 import type { AppOptions, Hook } from "./app-options.ts";
 import { Content, JSON_TYPE } from "./content.ts";
+import { dropConnection } from "./dropped-connection.ts";
 import { type Endpoint, endpointOf } from "./endpoints.ts";
 import { errors } from "./error-codes.ts";
-import { busy, DroppedConnection, fail } from "./errors.ts";
+import { busy, fail } from "./errors.ts";
 import { codeFor, covers, type Fault, type GivenFault } from "./parse-fault.ts";
 import { failLimited, limitHeadersOf } from "./rate-limit.ts";
-import type { FetchHandler, RequestHandler } from "./request.ts";
 import { contentOf } from "./response.ts";
 
 /** The `Retry-After` of an injected 429. It is short enough to wait for in a test. */
@@ -68,7 +68,7 @@ export function createInjector({ policy, unixClock, closed }: InjectorOptions) {
 
     const ending = due.find(({ fault }) => fault.ending !== undefined)?.fault.ending;
     if (ending === undefined) return undefined;
-    if (ending === "close") return new DroppedConnection();
+    if (ending === "close") return dropConnection();
     if (typeof ending === "number") return failWith(endpoint, ending);
 
     const { type, body, options } = contentOf(responseValue);
@@ -92,17 +92,4 @@ export function createInjector({ policy, unixClock, closed }: InjectorOptions) {
 /** Whether a search ended before it began, because of the limit or its query. */
 function isRefused(result: unknown): boolean {
   return result instanceof ElysiaCustomStatusResponse && [400, 429].includes(Number(result.code));
-}
-
-/**
- * Rejects for a dropped connection, as the global `fetch` does, if the program itself calls it. If a
- * server calls it, which passes an object as `from`, the server closes the connection.
- */
-export function rejectDropped({ fetch, isDropped }: RequestHandler): FetchHandler {
-  return async (request, from) => {
-    const response = await fetch(request, from);
-    const isServer = typeof from === "object" && from !== null;
-    if (isServer || !isDropped(request)) return response;
-    throw new TypeError("the connection was closed by an injected fault");
-  };
 }

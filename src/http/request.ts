@@ -12,7 +12,7 @@ import { LOCAL_ORIGIN, pathOf, pathStart, withoutBase } from "./url.ts";
 /** {@link peerOf} explains `from`. Throws only if `request` is not a `Request`. */
 export type FetchHandler = (request: Request, from?: unknown) => Response | Promise<Response>;
 
-/** Lets a server give clients turns, and see what has become of a request. */
+/** Lets a server give clients turns. */
 export interface RequestHandler {
   fetch: FetchHandler;
   /** Responds that too many requests of this client are waiting. */
@@ -20,8 +20,6 @@ export interface RequestHandler {
   clientOf(request: Request, from: unknown): Client;
   /** Matches the URLs of the API. */
   apiUrl: RegExp;
-  /** Whether a fault has dropped the connection of a request to which `fetch` has responded. */
-  isDropped(request: Request): boolean;
 }
 
 interface Routed {
@@ -51,7 +49,6 @@ export function createRequestHandler({ app, contexts, respond, basePath }: Route
     respondBusy: (request, from) => respond({ request: start(request, from), responseValue: busy }),
     clientOf: (request, from) => contexts.clientOf({ request, peer: peerOf(request, from) }),
     apiUrl: apiUrlPattern(basePath),
-    isDropped: (request) => contexts.of(request).isDropped,
   };
 }
 
@@ -121,8 +118,6 @@ export interface RequestContext extends Sender {
   startMs: number;
   /** The decision of the search limit. Undefined if the request was not counted. */
   decision: Decision | undefined;
-  /** Whether a fault drops the connection instead of a response. False until it does. */
-  isDropped: boolean;
 }
 
 /** The ids that are safe in logs and headers. */
@@ -172,7 +167,6 @@ export function createContexts(options: AppOptions) {
       requestId: requestIdOf(headers, isTrusted),
       startMs: performance.now(),
       decision: undefined,
-      isDropped: false,
     };
     contexts.set(request, context);
     if (routable !== request) contexts.set(routable, context);

@@ -6,15 +6,19 @@ import { ElysiaCustomStatusResponse } from "elysia";
 import { apiVersion } from "../domain/version.ts";
 import type { AppOptions } from "./app-options.ts";
 import { type Cache, Content, cacheControlOf, JSON_TYPE } from "./content.ts";
+import { isDropped, statusOf } from "./dropped-connection.ts";
 import { type Endpoint, endpointOf } from "./endpoints.ts";
-import { allowHeaders, DroppedConnection, type ErrorBody, fail } from "./errors.ts";
+import { allowHeaders, type ErrorBody, fail } from "./errors.ts";
 import { limitHeaders, limitHeadersOf } from "./rate-limit.ts";
 import type { RequestContext, RequestContexts } from "./request.ts";
 import { withoutBase } from "./url.ts";
 
 const exposed = ["ETag", "Retry-After", "X-API-Version", "X-Request-Id"];
 
-/** Sent with every response. A page from any origin may read all of it. */
+/**
+ * Sent with every response, but pages that robots may index have no X-Robots-Tag. A page from any
+ * origin may read all of it.
+ */
 export const commonHeaders = {
   "X-API-Version": apiVersion,
   "X-Content-Type-Options": "nosniff",
@@ -48,16 +52,15 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
     const context = contexts.of(request);
     const endpoint = endpointOf(route);
     const isHead = context.request.method === "HEAD" && request.method === "GET";
-    // For HEAD, Bun would send the headers, so HEAD gets an error.
-    context.isDropped = responseValue instanceof DroppedConnection && !isHead;
+    // For HEAD, Bun would send the headers of a response whose body fails, so HEAD gets an error.
+    const result = isHead && isDropped(responseValue) ? fail("internal_error") : responseValue;
+    // A response is that of a dropped connection or from the `onError` of a host app.
+    const response =
+      result instanceof Response
+        ? result
+        : makeResponse(contentOf(result, endpoint), context, isHead);
 
-    let response: Response;
-    if (context.isDropped) response = failInBody();
-    // It comes from the `onError` of a host app, and stays as it is.
-    else if (responseValue instanceof Response) response = responseValue;
-    else response = makeResponse(contentOf(responseValue, endpoint), context, isHead);
-
-    if (onResponse) report(context, endpoint?.path ?? labelOf(route, basePath), response.status);
+    if (onResponse) report(context, endpoint?.path ?? labelOf(route, basePath), statusOf(response));
     return response;
   }
 
@@ -97,13 +100,13 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
   }
 
   function report(context: RequestContext, route: string | undefined, status: number): void {
-    const { request, requestId, decision, startMs, isDropped } = context;
+    const { request, requestId, decision, startMs } = context;
     try {
       const reported: unknown = onResponse?.({
         requestId,
         method: request.method,
         route,
-        status: isDropped ? 0 : status,
+        status,
         search: decision && (decision.allowed ? "allowed" : "refused"),
         durationMs: performance.now() - startMs,
         client: () => contexts.clientOf(context).key,
@@ -127,11 +130,6 @@ function headersOf(cache: Cache, { cacheMaxAgeSeconds, isHttpsOnly }: AppOptions
   return headers;
 }
 
-/** Makes a server close the connection. Without a reason, because Bun would print that. */
-function failInBody(): Response {
-  return new Response(new ReadableStream({ start: (stream) => stream.error() }));
-}
-
 function setAll(headers: Headers, values: Record<string, string>): void {
   for (const name in values) headers.set(name, values[name] ?? "");
 }
@@ -140,7 +138,6 @@ function setAll(headers: Headers, values: Record<string, string>): void {
 export function contentOf(value: unknown, { cache }: Partial<Endpoint> = {}): Content {
   if (value instanceof Content) return value;
   if (value instanceof ElysiaCustomStatusResponse) return contentOfError(value);
-  if (value instanceof DroppedConnection) return contentOfError(fail("internal_error"));
   return new Content(JSON_TYPE, JSON.stringify(value), { cache });
 }
 
