@@ -23,9 +23,10 @@ import { type Ids, openIds } from "./ids.ts";
 import { type LineSource, openLines } from "./line-reader.ts";
 import type { ApplyOptions } from "./options.ts";
 import { readDataset } from "./read-dataset.ts";
+import { judgeDeletions, nameCompanies } from "./references.ts";
 import { dateTakedowns, readOld } from "./takedowns.ts";
 import { beginWriting, changeCopy, sealInMemory } from "./target.ts";
-import { createRows, duplicateId, missingOf, nameCompanies, type Reference } from "./write-rows.ts";
+import { createRows, duplicateId } from "./write-rows.ts";
 
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
@@ -137,28 +138,4 @@ function createChangeHandler(db: Database, ids: Ids, builtAtMs: number) {
   }
 
   return { validate: validateChange, add, complete, changed, notFound, summarize };
-}
-
-/** Reads all users, because any of them may refer to a record that has been deleted. */
-function judgeDeletions(
-  { $client }: Database,
-  deletions: readonly Change[],
-  ids: Ids,
-  report: ReportError,
-): void {
-  // If role 5 in the example of missingOf is missing because line 2 deletes it, this selects
-  // (role, 5, 9, 2). MATERIALIZED and CROSS have SQLite look each reference up in an index of the
-  // deletions.
-  const referenced = $client.prepare<Omit<Reference, "field">>(
-    `WITH deletion AS MATERIALIZED (SELECT
-        value ->> 'type' AS type, value ->> 'id' AS id, value ->> 'at' AS at
-        FROM json_each(?))
-      SELECT type, id, user, at FROM (${missingOf("user")}) CROSS JOIN deletion USING (type, id)
-      ORDER BY at, user`,
-  );
-  for (const { user, at, ...found } of referenced.iterate(JSON.stringify(deletions))) {
-    const kind = "is still referenced";
-    const reason = `${found.type} ${ids.inSource(found)} ${kind}`;
-    report({ field: "id", reason, kind, at, type: "user", id: user, missing: found });
-  }
 }

@@ -14,7 +14,8 @@
  * | ids.ts | the id map says that `3f25…` is 7 |
  * | clean-record.ts | the name is "Ann" |
  * | domain/validate-record.ts | has the fields of a user, and they are valid |
- * | write-rows.ts | a row of the table `user`; a private user is an id in `private_user`. After the last record: the user's company, roles and achievements exist |
+ * | write-rows.ts | a row of the table `user`; a private user is an id in `private_user` |
+ * | references.ts | after the last record: has a company, roles and achievements that exist |
  * | takedowns.ts | not hidden by `hide` or `apply` in the last hour |
  * | guard.ts | most of those who were public still are, under their names |
  * | search/name-index.ts | found by n-grams of the name |

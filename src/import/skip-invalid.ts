@@ -15,7 +15,8 @@ import type { Position, RecordKey, ReportError } from "../domain/raw-records.ts"
 import { InvalidRecord, salvageUser, validateRecord } from "../domain/validate-record.ts";
 import type { Database } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
-import { createRows, listLongUsers } from "./write-rows.ts";
+import { listLongUsers } from "./references.ts";
+import { createRows } from "./write-rows.ts";
 
 export function createSkippingHandler(db: Database, ids: Ids) {
   const rows = createRows(db, ids);

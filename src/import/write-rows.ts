@@ -1,13 +1,11 @@
 /**
  * Writes the records of a dataset or a change file as rows. A duplicate id is an error immediately.
- * Records may come in any order, so the rows are completed after the last record. Only then, users are
- * found who refer to a record that does not exist, or whose achievements would take too much of a
- * response.
+ * Records may come in any order, so the rows are completed after the last record (references.ts).
  */
-import { eq, getTableColumns, getTableName, type SQL, sql } from "drizzle-orm";
+import { eq, getTableColumns, getTableName, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { DatasetLine } from "../domain/dataset.ts";
-import { MAX_ACHIEVEMENTS_BYTES, type PublicUserLine } from "../domain/model.ts";
+import type { PublicUserLine } from "../domain/model.ts";
 import type {
   FoundError,
   Position,
@@ -18,10 +16,8 @@ import type {
 import { groupDigits } from "../domain/text.ts";
 import { parseTime } from "../domain/time.ts";
 import { type InvalidRecord, validateRecord } from "../domain/validate-record.ts";
-import { mustExist } from "../domain/validation-errors.ts";
 import { spell } from "../search/fold.ts";
 import { countOf } from "../snapshot/format/meta.ts";
-import { encodeUnlocks } from "../snapshot/format/records.ts";
 import {
   achievement,
   company,
@@ -32,6 +28,7 @@ import {
 } from "../snapshot/format/schema.ts";
 import { type Database, prepareText } from "../sqlite/driver.ts";
 import type { Ids } from "./ids.ts";
+import { judgePending, nameCompanies, reportLongUsers } from "./references.ts";
 
 /** Definitions are limited because a server may hold all of them in memory. */
 const limits = {
@@ -225,93 +222,4 @@ function listTooMany(db: Database): FoundError[] {
 function tooMany(type: keyof typeof limits): FoundError {
   const { max, name } = limits[type];
   return { field: "", reason: `a dataset can have at most ${groupDigits(max)} ${name}` };
-}
-
-/** Copies the companies' names into the rows of the users that match `which`. */
-export function nameCompanies(db: Database, which: SQL): void {
-  const name = sql`SELECT name FROM company WHERE company.id = user.company_id`;
-  db.run(sql`UPDATE user SET company_name = (${name}) WHERE ${which}`);
-}
-
-/** Judges the pending users, except those who have become private since. */
-function judgePending({ $client }: Database, ids: Ids, report: ReportError): void {
-  // If user 8 in the example of missingOf is pending and stands on line 2, this selects
-  // (company.id, company, 3, 8, 2).
-  const missing = $client.prepare<Reference>(
-    `SELECT field, type, missing.id, user, at
-      FROM (${missingOf("pending JOIN user USING (id)")}) AS missing
-      JOIN pending ON pending.id = user ORDER BY at, rank`,
-  );
-  for (const { field, user, at, ...found } of missing.iterate()) {
-    const problem = mustExist(field, found.type, ids.inSource(found));
-    report({ ...problem, at, type: "user", id: user, missing: found });
-  }
-}
-
-/** A reference to a record that does not exist. */
-export interface Reference extends RecordKey {
-  field: string;
-  user: number;
-  /** Where the user stands, or where the record is deleted. */
-  at: Position;
-}
-
-/**
- * Selects the references to records that do not exist, of all rows of `user` or of a join with it.
- * For example, if there is role 1 but no role 5 and no company:
- *
- * | id | company_id | roles | achievements | becomes (rank, field, type, id, user) |
- * |---|---|---|---|---|
- * | 7 | null | [1] | [] | nothing |
- * | 8 | 3 | [1] | [] | (1, company.id, company, 3, 8) |
- * | 9 | null | [1,5] | [[2,1,1700000000]] | (2, roles, role, 5, 9), (3, achievements, achievement, 2, 9) |
- */
-export function missingOf(users: string): string {
-  return `SELECT 1 AS rank, 'company.id' AS field, 'company' AS type, company_id AS id,
-      user.id AS user FROM ${users}
-      WHERE company_id IS NOT NULL AND company_id NOT IN (SELECT id FROM company)
-    UNION ALL SELECT 2, 'roles', 'role', value, user.id FROM ${users}, json_each(roles)
-      WHERE value NOT IN (SELECT id FROM role)
-    UNION ALL SELECT 3, 'achievements', 'achievement', value ->> 0, user.id
-      FROM ${users}, json_each(achievements)
-      WHERE value ->> 0 NOT IN (SELECT id FROM achievement)`;
-}
-
-function reportLongUsers(db: Database, maxUnlocks: number, report: ReportError): void {
-  for (const { id, name, bytes } of listLongUsers(db, maxUnlocks)) {
-    const kind = `must take at most ${MAX_ACHIEVEMENTS_BYTES / 1024} KB in a response`;
-    const reason = `${kind}, got ${Math.ceil(bytes / 1024)} KB for ${JSON.stringify(name)}`;
-    report({ field: "achievements", reason, kind, type: "user", id });
-  }
-}
-
-/** More bytes than an entry adds to the JSON of its definition. */
-const ENTRY_BYTES = 100;
-
-/**
- * Yields each user whose achievements are too long for a response, with the newest of them that fit.
- * Reads no users if `maxUnlocks` achievements would fit even if all definitions were as long as the
- * longest.
- */
-export function* listLongUsers(db: Database, maxUnlocks: number) {
-  const rows = db.select().from(achievement).all();
-  const definitions = new Map(rows.map((row) => [row.id, JSON.stringify(row)]));
-  const sizes = definitions.values().map((json) => Buffer.byteLength(json));
-  const longest = sizes.reduce((max, size) => Math.max(max, size), 0);
-  if (maxUnlocks * (longest + ENTRY_BYTES) <= MAX_ACHIEVEMENTS_BYTES) return;
-
-  const users = db
-    .select({ id: user.id, name: user.name, achievements: user.achievements })
-    .from(user);
-  for (const { id, name, achievements } of prepareText(db, users).iterate()) {
-    const unlocks: Unlock[] = JSON.parse(achievements);
-    let bytes = 1;
-    const fitting = unlocks.filter((unlock) => {
-      // In a longer list, a comma takes the place of one of the two brackets.
-      const entry = encodeUnlocks([unlock], (id) => definitions.get(id) ?? "");
-      bytes += Buffer.byteLength(entry) - 1;
-      return bytes <= MAX_ACHIEVEMENTS_BYTES;
-    });
-    if (fitting.length < unlocks.length) yield { id, name, bytes, fitting };
-  }
 }
