@@ -48,12 +48,13 @@ export async function openIds(source: SourceIds, old: OldSnapshot | undefined, o
 
   /** The map if the source has keys, and not a snapshot's numbers. */
   const translator = source.kind === "own" ? map : undefined;
-  /**
-   * The mark of the new snapshot, if the source has a snapshot's numbers. Held takedowns have ids of the
-   * old snapshot, for which the map may have got more keys since.
-   */
-  const givenMark =
-    source.kind === "own" ? undefined : (map?.findLater(source.mark, old?.id_map) ?? source.mark);
+  /** Returns the mark of the new snapshot: that of whose numbers it has. */
+  function findMark(): string | undefined {
+    if (source.kind === "own") return map?.addMark();
+    // Held takedowns may have newer numbers than an old export.
+    return map?.isLater(old?.id_map, source.mark) ? old?.id_map : source.mark;
+  }
+
   return {
     /** Returns the id in the snapshot of a record that an operator names, if it can have one. */
     find(type: RecordType, given: string | number): number | undefined {
@@ -69,7 +70,7 @@ export async function openIds(source: SourceIds, old: OldSnapshot | undefined, o
      * which is therefore replaced later, so that no id that was served is lost.
      */
     async commit(): Promise<string | undefined> {
-      const mark = givenMark ?? translator?.addMark();
+      const mark = findMark();
       await map?.commit();
       return mark;
     },
@@ -94,55 +95,48 @@ function refuseOthers(
 }
 
 /**
- * Returns why the numbers of the source and the old snapshot are not the map's, and what to do. For
- * example, with a map that has the marks a and b, but not z:
+ * Returns why the numbers of the source, the old snapshot and the map may be different people's, and what
+ * to do. For example, with a map that has the marks a and b, but not z:
  *
- * | source | old snapshot | the map is | returns that |
+ * | source | map | old snapshot | what is wrong |
  * |---|---|---|---|
- * | own ids | none | given or not | nothing is wrong |
- * | own ids | mark a | given | nothing is wrong |
- * | own ids | mark z | given | the old snapshot has another map |
- * | own ids | mark a | not given | the old snapshot has a map |
- * | own ids | no mark | given | the old snapshot has no map |
- * | own ids | no mark | not given | nothing is wrong |
- * | mark a | none, mark a or mark b | given | nothing is wrong |
- * | mark z | any | given | the dataset has another map |
- * | mark a | mark z | given | the old snapshot has another map |
- * | no mark | none, or no mark | given or not | nothing is wrong |
- * | any mark | none, or the same mark | not given | nothing is wrong |
- * | any other pair | | given or not | the numbers may be others |
+ * | own ids | given | no mark | the old snapshot has no map |
+ * | own ids | not given | mark a | the old snapshot has a map |
+ * | own ids | given | mark z | the old snapshot has another map |
+ * | mark z | given | any, or none | the dataset has another map |
+ * | mark a | given | mark z | the old snapshot has another map |
+ * | mark a | given | mark b | nothing, although the marks differ |
+ * | any mark, or none | given or not | another mark, or none | the numbers may be others |
+ *
+ * The first row that fits decides. If none fits, nothing is wrong.
  */
 function findConflict(
   source: SourceIds,
   old: OldSnapshot | undefined,
   map: IdMap | undefined,
 ): string | undefined {
-  if (source.kind === "own") return old && findMismatch(old.name, old.id_map, map);
-
-  const { mark } = source;
-  if (map && mark !== undefined) {
-    const mismatch = findMismatch("the dataset", mark, map);
-    if (mismatch !== undefined) return mismatch;
-    if (old?.id_map !== undefined) return findMismatch(old.name, old.id_map, map);
+  const mark = old?.id_map;
+  if (source.kind === "own") {
+    if (!old) return undefined;
+    if (mark === undefined)
+      return map && `${old.name} was made without an id map; leave out --id-map`;
+    if (!map) return `${old.name} was made with an id map; give that file with --id-map`;
+    return map.hasMark(mark) ? undefined : explainOther(map, old.name);
   }
-  if (!old || mark === old.id_map) return undefined;
 
+  if (map && source.mark !== undefined) {
+    if (!map.hasMark(source.mark)) return explainOther(map, "the dataset");
+    if (old && mark !== undefined)
+      return map.hasMark(mark) ? undefined : explainOther(map, old.name);
+  }
+  if (!old || source.mark === mark) return undefined;
   const cure = "choose another --to, or give the id map of both with --id-map";
   return `the numbers in the dataset are not those in ${old.name}; ${cure}`;
 }
 
-/** Returns why a snapshot with this mark was not made with this map, and what to do. */
-function findMismatch(
-  name: string,
-  mark: string | undefined,
-  map: IdMap | undefined,
-): string | undefined {
-  if (mark === undefined) return map && `${name} was made without an id map; leave out --id-map`;
-  if (map?.hasMark(mark)) return undefined;
-
-  if (!map) return `${name} was made with an id map; give that file with --id-map`;
-  const problem = `${map.path} is not the id map of ${name}`;
-  return `${problem}; give the file that ${name} was made with, and no older copy`;
+function explainOther(map: IdMap, name: string): string {
+  const cure = `give the file that ${name} was made with, and no older copy`;
+  return `${map.path} is not the id map of ${name}; ${cure}`;
 }
 
 const MAX_REMEMBERED = 100_000;
@@ -253,14 +247,11 @@ function createMap(path: string, client: Sqlite, isNew: boolean) {
       const query = "SELECT 1 FROM mark WHERE mark = ?";
       return Boolean(namingMap(() => client.prepare(query).get(mark)));
     },
-    /**
-     * Returns which of two marks came later. If this map got the mark a before b, and not z, that is b
-     * of a and b, and a of a and z. Undefined for z and a, because this map lacks the first one.
-     */
-    findLater(mark = "", other = ""): string | undefined {
-      const query = `SELECT mark FROM mark WHERE mark IN (?, ?)
-        AND EXISTS (SELECT 1 FROM mark WHERE mark = ?) ORDER BY id DESC`;
-      return namingMap(() => client.prepare<{ mark: string }>(query).get(mark, other, mark)?.mark);
+    /** Whether this map got `mark` after `other`. False if it lacks one of them. */
+    isLater(mark = "", other = ""): boolean {
+      const query =
+        "SELECT 1 FROM mark WHERE mark = ? AND id > (SELECT id FROM mark WHERE mark = ?)";
+      return Boolean(namingMap(() => client.prepare(query).get(mark, other)));
     },
     async commit(): Promise<void> {
       naming(path, "write", () => client.exec("COMMIT"));
