@@ -67,7 +67,7 @@ export async function benchTables(folder: string, isQuick: boolean): Promise<voi
   );
   const reads = await alternate(rounds, sources, ([source = "", , folder]) =>
     timed(async () => {
-      await using tables = await openReader(findSource(source, folder), {});
+      await using tables = await openReader(findSource(source, folder));
       for await (const _ of tables.read());
     }),
   );

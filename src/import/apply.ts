@@ -28,6 +28,9 @@ import { dateTakedowns, readOld } from "./takedowns.ts";
 import { beginWriting, changeCopy, sealInMemory } from "./target.ts";
 import { createRows, duplicateId } from "./write-rows.ts";
 
+/** In a few lines, all long ids can look rounded by chance. */
+const TAKES_ROUNDED = { force: true };
+
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
  * if a line is invalid, and with a `SnapshotError` if `target` is not a valid snapshot.
@@ -44,7 +47,8 @@ export function applyChanges(
     using ids = await openIds(reader.ids, old, options);
 
     const handler = createChangeHandler(db, ids, builtAtMs);
-    const read = await readDataset(reader, handler, ids, builtAtMs, options);
+    const reading = { ...options, ...TAKES_ROUNDED };
+    const read = await readDataset(reader, handler, ids, builtAtMs, reading);
     const summary = handler.summarize(old);
     const changed = { users: handler.changed("user"), companies: handler.changed("company") };
     // The lines name those whom they rename or make public.
@@ -68,10 +72,10 @@ export async function changeSnapshot(
   using _open = beginWriting(db);
   const builtAtMs = Date.now();
   const old = readOld(db, "the snapshot", { nowMs: builtAtMs });
-  await using reader = await openLines(changes, {});
-  using ids = await openIds(reader.ids, old, {});
+  await using reader = await openLines(changes);
+  using ids = await openIds(reader.ids, old);
   const handler = createChangeHandler(db, ids, builtAtMs);
-  await readDataset(reader, handler, ids, builtAtMs, {});
+  await readDataset(reader, handler, ids, builtAtMs, TAKES_ROUNDED);
   writeMeta(db, { ...handler.summarize(old), id_map: await ids.commit() }, builtAtMs);
   return sealInMemory(db);
 }

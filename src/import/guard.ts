@@ -10,7 +10,7 @@ import type { RecordType } from "../domain/raw-records.ts";
 import { groupDigits } from "../domain/text.ts";
 import type { Summary, Totals } from "../snapshot/format/meta.ts";
 import type { Database } from "../sqlite/driver.ts";
-import type { ImportOptions } from "./options.ts";
+import type { GuardOptions } from "./options.ts";
 import type { ReadReport } from "./read-dataset.ts";
 import { HIDE_ELSEWHERE, type OldSnapshot } from "./target.ts";
 
@@ -77,7 +77,7 @@ export function guard(
   db: Database,
   old: OldSnapshot,
   after: Summary,
-  { allowShrink, allowReveal, allowRenames }: ImportOptions,
+  { allowShrink, allowReveal, allowRenames }: GuardOptions,
   changed?: ChangedIds,
 ): Differences {
   const found = compareRows(db, changed);
@@ -152,7 +152,7 @@ export function refuseEmpty(
   { counts }: Summary,
   { madePrivate, leftOut }: ReadReport,
   old: OldSnapshot | undefined,
-  { allowShrink }: ImportOptions,
+  { allowShrink }: GuardOptions,
 ): void {
   if (counts.users === 0 && counts.companies === 0) {
     throw new Error("the dataset has no users and no companies; nothing was written");

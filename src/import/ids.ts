@@ -24,10 +24,10 @@ import { isDamagedDatabase, naming } from "../files/errors.ts";
 import { waitForLock } from "../files/lock.ts";
 import { type Paths, replaceFile } from "../files/replace.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
-import type { ImportOptions } from "./options.ts";
+import type { IdOptions } from "./options.ts";
 import { HIDE_ELSEWHERE, type OldSnapshot } from "./target.ts";
 
-interface IdOptions extends Pick<ImportOptions, "idMap" | "force" | "waitMs" | "onWait"> {
+interface OpenOptions extends IdOptions {
   /** Whether keys are only looked up. Then, another command may add keys meanwhile. */
   readsOnly?: boolean;
 }
@@ -35,7 +35,11 @@ interface IdOptions extends Pick<ImportOptions, "idMap" | "force" | "waitMs" | "
 export type Ids = Awaited<ReturnType<typeof openIds>>;
 
 /** Throws if the ids of the source belong to others than those of the old snapshot. */
-export async function openIds(source: SourceIds, old: OldSnapshot | undefined, options: IdOptions) {
+export async function openIds(
+  source: SourceIds,
+  old: OldSnapshot | undefined,
+  options: OpenOptions = {},
+) {
   const { idMap, force } = options;
   const map = idMap === undefined ? undefined : await openIdMap(idMap, options);
   const close = () => map?.[Symbol.dispose]();
@@ -144,7 +148,7 @@ const MAX_REMEMBERED = 100_000;
 /** Opens and locks the file. A missing one is an empty map, which is written when it is committed. */
 async function openIdMap(
   path: string,
-  { readsOnly = false, waitMs, onWait }: IdOptions,
+  { readsOnly = false, waitMs, onWait }: OpenOptions,
 ): Promise<IdMap> {
   const isNew = hasNoKeys(path);
   const { $client: client } = isNew ? sqlite.openTemporary() : sqlite.openWritable(path);

@@ -103,8 +103,7 @@ async function importInto(
   using _open = beginWriting(db, old && findFile(old.name));
   createSchema(db.$client);
   const handler = options.skipInvalid ? createSkippingHandler(db, ids) : createRows(db, ids);
-  const reading = { ...options, refusesRounded: !options.force };
-  const read = await readDataset(reader, handler, ids, builtAtMs, reading);
+  const read = await readDataset(reader, handler, ids, builtAtMs, options);
 
   const held = old ? holdTakedowns(db, { nowMs: builtAtMs, holdMs }) : 0;
   const summary = summarize(db);
@@ -158,12 +157,12 @@ export async function buildSnapshot(
   dataset: LineSource,
   { builtAtMs = Date.now() }: Pick<ImportOptions, "builtAtMs"> = {},
 ): Promise<Uint8Array> {
-  await using reader = await openReader(findNamed(dataset), {});
-  using ids = await openIds(reader.ids, undefined, {});
+  await using reader = await openReader(findNamed(dataset));
+  using ids = await openIds(reader.ids, undefined);
   const db = sqlite.openMemory();
   using _open = beginWriting(db);
   createSchema(db.$client);
-  await readDataset(reader, createRows(db, ids), ids, builtAtMs, { refusesRounded: true });
+  await readDataset(reader, createRows(db, ids), ids, builtAtMs);
   await buildIndexes(db);
   writeMeta(db, { ...summarize(db), id_map: await ids.commit() }, builtAtMs);
   return sealInMemory(db);

@@ -1,65 +1,93 @@
-/** The options of `import`, `apply` and `hide`, which are flags of these commands. */
+/** The options of `import`, `apply` and `hide`, which are flags of these commands, by who reads them. */
+import type { LockOptions } from "../files/lock.ts";
 import type { CsvOptions } from "../tables/csv-source.ts";
 import type { ReadHooks } from "../tables/table.ts";
 
 export const ERRORS_PER_KIND = 5;
 
-export interface ImportOptions extends ReadHooks, CsvOptions {
-  /** The folder with a SELECT for each table, if the source is a database. */
-  queries?: string | undefined;
-  /**
-   * How long to wait for a connection to a database, for a program that writes to a SQLite file, and
-   * for each page of rows from a server. Defaults to two minutes.
-   */
-  timeoutMs?: number | undefined;
+/** What line-reader.ts reads. */
+export interface LineOptions {
   /** Whether a missing end line is an error, because the dataset may be incomplete. */
   expectEnd?: boolean | undefined;
-  /** The file that maps ids of any kind to integers. Without it, ids must be integers. */
-  idMap?: string | undefined;
+  /** Called repeatedly with the number of bytes that have been read. */
+  onBytes?: ((bytes: number) => void) | undefined;
+}
+
+/** What clean-record.ts reads. */
+export interface CleanOptions {
   /** Base URL for avatars that are not http(s) URLs. */
   avatarBase?: string | undefined;
   /** Whether to decode HTML entities in names and descriptions. */
   decodeHtml?: boolean | undefined;
-  /** Whether to skip anything invalid in the dataset; see skip-invalid.ts. */
-  skipInvalid?: boolean | undefined;
+}
+
+interface ForceOption {
+  /**
+   * Whether to overwrite a file that is not an intact snapshot, or a snapshot whose ids belong to
+   * others, and to take ids that look rounded.
+   */
+  force?: boolean | undefined;
+}
+
+/** What read-dataset.ts reads. */
+export interface ReadOptions extends CleanOptions, ForceOption {
   /** How many errors of each kind to report. Defaults to {@link ERRORS_PER_KIND}. */
   maxErrors?: number | undefined;
+}
+
+/** What ids.ts reads. */
+export interface IdOptions extends LockOptions, ForceOption {
+  /** The file that maps ids of any kind to integers. Without it, ids must be integers. */
+  idMap?: string | undefined;
+}
+
+/** What guard.ts reads. */
+export interface GuardOptions {
   /** Whether most users, companies or achievements may go, or most of what users have. */
   allowShrink?: boolean | undefined;
   /** Whether most private users may become public or absent. */
   allowReveal?: boolean | undefined;
   /** Whether most users may have other names, as when rows are renumbered. */
   allowRenames?: boolean | undefined;
+}
+
+/** What source.ts reads. */
+export interface SourceOptions extends LineOptions, CsvOptions, ReadHooks {
+  idMap?: IdOptions["idMap"];
   /**
-   * Whether to overwrite a file that is not an intact snapshot, or a snapshot whose ids belong to
-   * others, and to take ids that look rounded.
+   * How long to wait for a connection to a database, for a program that writes to a SQLite file, and
+   * for each page of rows from a server. Defaults to two minutes.
    */
-  force?: boolean | undefined;
-  /** How long to keep to a takedown by `apply` or `hide`. Defaults to an hour, the maximum. */
-  holdMs?: number | undefined;
-  /** Whether to report what an import would do, and write nothing. */
-  dryRun?: boolean | undefined;
+  timeoutMs?: number | undefined;
+}
+
+/** What takedowns.ts reads, like all that write a snapshot. */
+export interface HideOptions extends Omit<IdOptions, "force"> {
   /**
    * The time of the build, which dates takedowns, ends holds and shows what is in the future. Defaults
    * to now.
    */
   builtAtMs?: number | undefined;
-  /** How long to wait for another writer of the target or the id map. Defaults to a minute. */
-  waitMs?: number | undefined;
-  /** Called when this begins to wait for another writer. */
-  onWait?: (() => void) | undefined;
-  /** Called repeatedly with the number of bytes that have been read. */
-  onBytes?: ((bytes: number) => void) | undefined;
-  /** Called repeatedly while the index of user names is built, with the progress (0 to 1). */
-  onIndexed?: ((share: number) => void) | undefined;
   /** Called just before the target is replaced. From then on, a command must not end as if it had failed. */
   onCommit?: (() => void) | undefined;
 }
 
-export type HideOptions = Pick<
-  ImportOptions,
-  "idMap" | "builtAtMs" | "waitMs" | "onWait" | "onCommit"
->;
-
+/** What apply.ts reads. */
 export type ApplyOptions = HideOptions &
-  Pick<ImportOptions, "expectEnd" | "maxErrors" | "allowShrink" | "onBytes">;
+  LineOptions &
+  Pick<ReadOptions, "maxErrors"> &
+  Pick<GuardOptions, "allowShrink">;
+
+/** What import.ts reads. */
+export interface ImportOptions extends HideOptions, SourceOptions, ReadOptions, GuardOptions {
+  /** The folder with a SELECT for each table, if the source is a database. */
+  queries?: string | undefined;
+  /** Whether to skip anything invalid in the dataset; see skip-invalid.ts. */
+  skipInvalid?: boolean | undefined;
+  /** How long to keep to a takedown by `apply` or `hide`. Defaults to an hour, the maximum. */
+  holdMs?: number | undefined;
+  /** Whether to report what an import would do, and write nothing. */
+  dryRun?: boolean | undefined;
+  /** Called repeatedly while the index of user names is built, with the progress (0 to 1). */
+  onIndexed?: ((share: number) => void) | undefined;
+}

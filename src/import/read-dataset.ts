@@ -11,16 +11,11 @@ import { groupDigits } from "../domain/text.ts";
 import { InvalidRecord } from "../domain/validate-record.ts";
 import { createCleaner, type OddCount } from "./clean-record.ts";
 import type { Ids } from "./ids.ts";
-import { ERRORS_PER_KIND, type ImportOptions } from "./options.ts";
+import { ERRORS_PER_KIND, type ReadOptions } from "./options.ts";
 import type { RecordHandler } from "./write-rows.ts";
 
 const ROUNDED =
   "looks like a number that a program has rounded, and so do all other long ids of this type; have that program read ids as text, or import them as they are with --force";
-
-type ReadOptions = ImportOptions & {
-  /** Whether it is an error if all long ids of a type look rounded. */
-  refusesRounded?: boolean;
-};
 
 /** The report on a dataset that has been read. */
 export interface ReadReport {
@@ -47,7 +42,7 @@ export async function readDataset<Parsed extends RecordKey>(
   handler: RecordHandler<Parsed>,
   ids: Ids,
   nowMs: number,
-  options: ReadOptions,
+  options: ReadOptions = {},
 ): Promise<ReadReport> {
   const errors = new RecordErrors(options.maxErrors);
   const skipped = new RecordErrors(options.maxErrors);
@@ -101,7 +96,7 @@ export async function readDataset<Parsed extends RecordKey>(
     }
   }
 
-  const columns = options.refusesRounded ? rounded.list() : [];
+  const columns = options.force ? [] : rounded.list();
   for (const first of columns) report({ field: "id", reason: ROUNDED, ...first, isFinal: true });
   const madePrivate = handler.complete(report);
   if (errors.count > 0) throw new DatasetError(errors);
