@@ -32,27 +32,21 @@ export function codeOf(error: unknown): string {
 }
 
 /**
- * The error's message, without the code and the path that system errors include. That of {@link naming}
- * still names the file.
+ * The error's message, without the code and the path that system errors include. Without `withFile`,
+ * which must be off for whatever anyone can read, also without the file that {@link naming} has added.
  */
-export function reasonOf(error: unknown): string {
-  const { cause, message = error } = fieldsOf(error);
-  if (error instanceof FileError) return error.message;
+export function reasonOf(error: unknown, { withFile = true } = {}): string {
+  const { cause, message = error, syscall } = fieldsOf(error);
+  if (withFile && error instanceof FileError) return error.message;
   // Errors from Node's fetch give the reason only in their `cause`.
-  if (cause) return reasonOf(cause);
+  if (cause) return reasonOf(cause, { withFile });
   // Only errors of the operating system name a call.
-  if (fieldsOf(error).syscall === undefined) return String(message);
+  if (syscall === undefined) return String(message);
 
   // Such as "ENOENT: no such file or directory, open 'x'".
   return String(message)
     .replace(/^E[A-Z]+: /, "")
     .replace(/, \w+( '.*')?( -> '.*')?$/s, "");
-}
-
-/** The same, but never with a file that {@link naming} has added. */
-export function systemReasonOf(error: unknown): string {
-  const { cause } = fieldsOf(error);
-  return cause ? systemReasonOf(cause) : reasonOf(error);
 }
 
 /** How a message names a database that SQLite deletes when it is closed. */
@@ -79,9 +73,8 @@ export function naming<T>(file: string, verb: "read" | "write", work: () => T): 
 
 /** Like {@link naming}, for an error that has been caught. */
 export function named(file: string, verb: "read" | "write", error: unknown): unknown {
-  const code = codeOf(error);
   // SQLite's other errors, such as a damaged page, are of this file, too: the caller uses no other.
-  const isOfFile = FILE_ERROR.test(code) || code.startsWith("SQLITE_");
+  const isOfFile = isFileSystemError(error) || codeOf(error).startsWith("SQLITE_");
   if (!isOfFile || error instanceof FileError) return error;
   return new FileError(`cannot ${verb} ${file}: ${reasonOf(error)}`, { cause: error });
 }
@@ -93,16 +86,13 @@ export function networkReasonOf(error: unknown, timeoutMs: number): string {
   return networkReasons[code] ?? (code || "no response");
 }
 
-/** SQLite's codes have suffixes, such as SQLITE_IOERR_WRITE. */
-const SQLITE_FILE_ERROR = /^SQLITE_(?:FULL|IOERR|CANTOPEN|READONLY|PERM)/;
-/** Those of a network, such as ECONNRESET, are not among them. */
+/** SQLite's codes have suffixes, such as SQLITE_IOERR_WRITE. A network's, such as ECONNRESET, are absent. */
 const FILE_ERROR =
-  /^E(?:ACCES|BUSY|DQUOT|EXIST|FBIG|INVAL|IO|ISDIR|LOOP|MFILE|NAMETOOLONG|NFILE|NODEV|NOENT|NOMEM|NOSPC|NOTDIR|NOTEMPTY|NOTSUP|NXIO|OPNOTSUPP|PERM|ROFS|STALE|TXTBSY|XDEV)$/;
+  /^(?:SQLITE_(?:FULL|IOERR|CANTOPEN|READONLY|PERM)|E(?:ACCES|BUSY|DQUOT|EXIST|FBIG|INVAL|IO|ISDIR|LOOP|MFILE|NAMETOOLONG|NFILE|NODEV|NOENT|NOMEM|NOSPC|NOTDIR|NOTEMPTY|NOTSUP|NXIO|OPNOTSUPP|PERM|ROFS|STALE|TXTBSY|XDEV)$)/;
 
 /** Whether an error comes from the file system, directly or through SQLite. */
 export function isFileSystemError(error: unknown): boolean {
-  const code = codeOf(error);
-  return SQLITE_FILE_ERROR.test(code) || FILE_ERROR.test(code);
+  return FILE_ERROR.test(codeOf(error));
 }
 
 /** Whether another connection has locked the SQLite file. */

@@ -1,7 +1,7 @@
 /** Reasons without the code and path of system errors, and which errors come from the file system. */
 import { expect, test } from "bun:test";
 import { readdirSync, renameSync } from "node:fs";
-import { isFileSystemError, naming, reasonOf, systemReasonOf } from "../../src/files/errors.ts";
+import { isFileSystemError, naming, reasonOf } from "../../src/files/errors.ts";
 
 function errorOf(call: () => unknown): unknown {
   try {
@@ -29,7 +29,7 @@ test("the reason for an error that names a file has the file, and that of the sy
   const error = errorOf(() => naming("key.pem", "read", () => readdirSync("no, really")));
   expect(reasonOf(error)).toBe("cannot read key.pem: no such file or directory");
   expect(reasonOf(new Error("failed", { cause: error }))).toBe(reasonOf(error));
-  expect(systemReasonOf(error)).toBe("no such file or directory");
+  expect(reasonOf(error, { withFile: false })).toBe("no such file or directory");
 });
 
 test.each([

@@ -6,12 +6,7 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { createSha256, readChunks } from "../../files/bytes.ts";
-import {
-  isDamagedDatabase,
-  isFileSystemError,
-  naming,
-  systemReasonOf,
-} from "../../files/errors.ts";
+import { isDamagedDatabase, isFileSystemError, naming, reasonOf } from "../../files/errors.ts";
 import { findForeign, isGzip, SNAPSHOT_MARK } from "../../files/input.ts";
 
 export const APPLICATION_ID = Buffer.from(SNAPSHOT_MARK).readUInt32BE();
@@ -144,11 +139,11 @@ export function toSnapshotError(source: string | Uint8Array, error: unknown): un
   if (error instanceof SnapshotError) return new SnapshotError(error.reason, error.detail, file);
   if (!isFileSystemError(error) && !isDamagedDatabase(error)) return error;
   const problem = isFileSystemError(error) ? "cannot be read" : "is damaged";
-  const detail = `${problem}: ${systemReasonOf(error)}`;
+  const detail = `${problem}: ${reasonOf(error, { withFile: false })}`;
   return new SnapshotError(problem + publicReasonOf(error), detail, file);
 }
 
 /** A colon and why a file cannot be read or written. Empty for other errors, which may name a path. */
 export function publicReasonOf(error: unknown): string {
-  return isFileSystemError(error) ? `: ${systemReasonOf(error)}` : "";
+  return isFileSystemError(error) ? `: ${reasonOf(error, { withFile: false })}` : "";
 }
