@@ -12,7 +12,7 @@ import { DATABASE_TIMEOUT_MS } from "../tables/database-source.ts";
 import { dateOrders } from "../tables/times.ts";
 import { command } from "./command.ts";
 import { describeWritten, listDetails, toOutcome } from "./report.ts";
-import { type Progress, suggestNext } from "./terminal.ts";
+import type { Progress } from "./terminal.ts";
 import { readingFlags, startWriting, writingFlags } from "./writing.ts";
 
 const settings = declare("Flags", {
@@ -97,7 +97,6 @@ export const importCommand = command({
 
     const lines = [describeImport(imported, to, options.dryRun), ...listDetails(imported)];
     await writing.reportAndConfirm(lines, { dry_run: options.dryRun, ...toOutcome(imported) });
-    if (to !== undefined && !options.dryRun && !options.json) suggestNext(["--snapshot", to]);
   },
 });
 

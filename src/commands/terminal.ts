@@ -39,13 +39,6 @@ export function writeSummary(text: string): void {
   }
 }
 
-/** In a terminal, shows the command line to type next. */
-export function suggestNext(args: readonly string[]): void {
-  if (!process.stdout.isTTY) return;
-  const words = args.map((text) => (/^[\w./:-]+$/.test(text) ? text : `'${text}'`));
-  writeSummary(`next: roadbook ${words.join(" ")}\n`);
-}
-
 export interface Progress extends Disposable {
   show(text: string): void;
   /** Prints text above the progress. */

@@ -125,25 +125,6 @@ test("seed writes no table over a file with data, unless --force is given", asyn
   expect(await Bun.file(join(cwd, "mine/users.csv")).text()).not.toContain("Ann");
 });
 
-test("in a terminal, import ends with the command to type next", async () => {
-  const { sh } = await openShell({ "dataset.ndjson": textOf([user(42, "Ann")]) });
-  const inTerminal = async (line: string) => {
-    const { code, stdout } = await sh(["script", "-qec", line, "/dev/null"], { TERM: "xterm" });
-    expect(code).toBe(0);
-    return stdout;
-  };
-  const line = "roadbook import dataset.ndjson --to";
-  expect(await inTerminal(`${line} a.snapshot`)).toEndWith(
-    "\r\nnext: roadbook --snapshot a.snapshot\r\n",
-  );
-  expect(await inTerminal(`${line} 'my fair'`)).toEndWith(
-    "next: roadbook --snapshot 'my fair'\r\n",
-  );
-  for (const flag of ["--dry-run", "--json"]) {
-    expect(await inTerminal(`${line} a.snapshot ${flag}`)).not.toContain("next: ");
-  }
-});
-
 /** Creates a folder with the executable and other files, and returns a shell that runs there. */
 async function openShell(files: Record<string, string>) {
   const cwd = temporaryFolder();

@@ -233,8 +233,7 @@ test("an import shows its progress on a terminal, but not in a pipe", async () =
     "",
     "reading: N MB",
     "indexing: N %",
-    "imported 10,000 users (10,000 public), 0 companies, 0 achievements, 0 roles to file:s\r\n" +
-      "next: roadbook --snapshot file:s\r\n",
+    "imported 10,000 users (10,000 public), 0 companies, 0 achievements, 0 roles to file:s\r\n",
   ]);
   expect((await run(["sh", "-c", command], { cwd })).stderr).toBe("");
   // A target such as file:s is a path, not a URI.
