@@ -5,7 +5,7 @@ import { InvalidValue } from "./domain/invalid-value.ts";
 import { once } from "./domain/once.ts";
 import { reasonOf } from "./files/errors.ts";
 import { type App, createApp } from "./http/app.ts";
-import type { AppOptions, Pages } from "./http/app-options.ts";
+import type { AppOptions, SnapshotSource } from "./http/app-options.ts";
 import { rejectDropped } from "./http/dropped-connection.ts";
 import { createInjector } from "./http/fault-injection.ts";
 import type { GivenFault } from "./http/parse-fault.ts";
@@ -32,9 +32,8 @@ import {
 import { sharedSettings } from "./settings/serve-flags.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import { openReloadable, type Replacement } from "./snapshot/read/reload.ts";
-import type { RemoteSnapshot } from "./snapshot/remote/remote-snapshot.ts";
 import { DEMO_SNAPSHOT, findBundled, pageAssets } from "./web/assets.ts";
-import { type Logo, parseLogo } from "./web/brand.ts";
+import { type Logo, type Pages, parseLogo } from "./web/brand.ts";
 
 export interface ListenOptions {
   /** Defaults to 0, which picks a free port. */
@@ -132,20 +131,13 @@ export async function openLimiter(
   return openSharedLimiter({ ...options, ...store });
 }
 
-interface RoadbookSettings extends Omit<RoadbookValues, "snapshot" | "dataset" | "demo"> {
-  /** Not options of the library, whose host knows its proxies and serves TLS. */
-  onSharedBudget?: AppOptions["onSharedBudget"];
-  isHttpsOnly?: boolean;
-}
-
-/** Resources that the caller of {@link openRoadbook} opens, and closes after the Roadbook. */
-interface Opened {
+/** What the caller of {@link openRoadbook} opens, and closes after the Roadbook. */
+interface Opened extends Pick<AppOptions, "limiter" | "onSharedBudget"> {
   /** The path or bytes of the snapshot. */
   snapshot: string | Uint8Array;
-  /** What replaces the snapshot file, from a URL or from data. Only that from a URL has a status. */
-  source?: (Pick<RemoteSnapshot, "refused"> & Partial<Pick<RemoteSnapshot, "status">>) | undefined;
-  /** Undefined if searches are not limited. */
-  limiter: Limiter | undefined;
+  source?: SnapshotSource | undefined;
+  /** This and `onSharedBudget` are only for `serve`: a host knows its proxies and serves TLS. */
+  isHttpsOnly?: boolean;
 }
 
 /** The default policy, which an injected 429 shows if searches are not limited. */
@@ -159,10 +151,10 @@ const USUAL_POLICY: LimitPolicy = {
  * function on alone, as in `afterAll(roadbook.close)`.
  */
 export async function openRoadbook(
-  values: RoadbookSettings,
-  { snapshot, source, limiter }: Opened,
+  values: RoadbookValues,
+  { snapshot, source, limiter, onSharedBudget, isHttpsOnly = false }: Opened,
 ) {
-  const { publicUrl, defaultPeer, onSharedBudget, onResponse } = values;
+  const { publicUrl, cacheMaxAge, defaultPeer, onResponse } = values;
   const pages = values.page ? await openPages(values) : undefined;
   const reloadable = await openReloadable(snapshot, values.cacheDir);
   const listening: Pick<Listening, "close">[] = [];
@@ -175,20 +167,18 @@ export async function openRoadbook(
     values.faults && createInjector({ policy: limiter?.policy ?? USUAL_POLICY, unixClock, closed });
   injector?.replace(values.faults ?? [], values.faultSeed);
 
-  /** Why a newer snapshot is not served. Anyone can read this. */
   const refused = (): string | undefined => reloadable.refused()?.reason ?? source?.refused();
 
   const { mountable, handler } = createApp({
     publicUrl,
-    isHttpsOnly: values.isHttpsOnly ?? false,
+    isHttpsOnly,
     basePath: values.basePath ?? (publicUrl ? new URL(publicUrl).pathname.replace(/\/$/, "") : ""),
-    cacheMaxAgeSeconds: Math.floor(values.cacheMaxAge / 1000),
+    cacheMaxAge,
     compress: values.compress ?? true,
     pages,
-    currentSnapshot: reloadable.current,
-    readWithPauses: reloadable.readWithPauses,
-    refusedReplacement: refused,
-    remoteStatus: () => source?.status?.(),
+    reloadable,
+    source,
+    refused,
     closed,
     clients: clientsOf(values),
     defaultPeer,
@@ -258,21 +248,21 @@ function requireOpen(closed: AbortSignal): void {
   }
 }
 
-function clientsOf(values: RoadbookSettings): Clients {
+function clientsOf(values: RoadbookValues): Clients {
   const { trustedProxies: trusted, unlimited = [], kiosk, ipv6Prefix } = values;
   const all = kiosk ? [...unlimited, ...loopback] : unlimited;
   return createClients({ trusted, unlimited: all, ipv6Prefix });
 }
 
 /** Whatever the program's `onBug` throws, the client must still get a response. */
-function createReporter({ onBug = (error: unknown) => console.error(error) }: RoadbookSettings) {
+function createReporter({ onBug = (error: unknown) => console.error(error) }: RoadbookValues) {
   return (error: unknown, requestId: string): void => {
     const reported = (async () => onBug(error, requestId))();
     reported.catch(() => {});
   };
 }
 
-async function openPages(values: RoadbookSettings): Promise<Pages> {
+async function openPages(values: RoadbookValues): Promise<Pages> {
   return {
     ...values,
     featured: readFeatured(values.featured),
@@ -282,7 +272,7 @@ async function openPages(values: RoadbookSettings): Promise<Pages> {
 }
 
 /** Everybody includes each of the others. */
-function readFeatured(featured: RoadbookSettings["featured"]): Pages["featured"] {
+function readFeatured(featured: RoadbookValues["featured"]): Pages["featured"] {
   const ids = featured?.filter((id) => id !== "all");
   return ids?.length === featured?.length ? ids : "all";
 }

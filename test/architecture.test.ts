@@ -212,16 +212,16 @@ describe("invariants", () => {
       synchronous,
     );
     // In its argument, which is a generator, nothing can be awaited.
-    expect(findLine("http/search.ts", /await service\.readWithPauses\(/)).toBeDefined();
+    expect(findLine("http/search.ts", /await service\.reloadable\.readWithPauses\(/)).toBeDefined();
     expectOnlyIn(
       [],
-      /\bcurrentSnapshot\b|\bawait (?!service\.readWithPauses\(|admit\(|counters\?)/,
+      /\bcurrent\(|\bawait (?!service\.reloadable\.readWithPauses\(|admit\(|counters\?)/,
       "read in readWithPauses, which begins again if the snapshot was replaced in a pause",
       ["http/search.ts"],
     );
     expectOnlyIn(
       [],
-      /\bawait (?!readWithPauses\()/,
+      /\bawait (?!reloadable\.readWithPauses\()/,
       "read in readWithPauses, which begins again if the snapshot was replaced in a pause",
       ["http/pages/page-files.ts"],
     );

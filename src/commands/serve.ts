@@ -9,7 +9,6 @@ import { reasonOf } from "../files/errors.ts";
 import { makeTemporaryFolder, removeLeftovers } from "../files/lock.ts";
 import type { ResponseFacts } from "../http/app-options.ts";
 import { endpoints } from "../http/endpoints.ts";
-import type { Limiter } from "../limit/limiter.ts";
 import type { StoreOptions } from "../limit/shared-limiter.ts";
 import { demoSnapshot, openLimiter, openRoadbook } from "../roadbook.ts";
 import { createAdminFetch, createJournal, METRICS_PATH } from "../server/admin.ts";
@@ -130,9 +129,14 @@ async function serve(values: ServeValues, log: Log): Promise<void> {
       : (await import("../server/metrics.ts")).createMetrics();
 
   using limiter = await openLimiter(values, storeOf(values.rateLimitStore, log));
-  const options = optionsOf(values, limiter, metrics, log);
-  const given = { snapshot, source: remote ?? imported, limiter };
-  await using roadbook = await openRoadbook(options, given);
+  await using roadbook = await openRoadbook(optionsOf(values, metrics, log), {
+    snapshot,
+    source: remote ?? imported,
+    limiter,
+    // Nobody shares a budget if nothing is counted.
+    onSharedBudget: limiter && ((header) => warnAboutSharedBudget(header, log)),
+    isHttpsOnly: values.tlsCert !== undefined && /^https:/.test(values.publicUrl ?? ""),
+  });
   metrics?.addGauges({ roadbook, remote, certificate });
   // Removes what killed servers have left there.
   if (values.cacheDir !== undefined) void removeLeftovers(values.cacheDir);
@@ -215,16 +219,12 @@ function addressOf(values: ServeValues): ListenAddress {
 /** The URLs of a snapshot and of a store may have passwords, so only their clients get them. */
 function optionsOf(
   { snapshot, rateLimitStore, ...values }: ServeValues,
-  limiter: Limiter | undefined,
   metrics: Metrics | undefined,
   log: Logger,
 ) {
   return {
     ...values,
     page: !values.noPage,
-    isHttpsOnly: values.tlsCert !== undefined && /^https:/.test(values.publicUrl ?? ""),
-    // Nobody shares a budget if nothing is counted.
-    onSharedBudget: limiter && ((header: string) => warnAboutSharedBudget(header, log)),
     onBug: (error: unknown, requestId: string) => log.error({ err: error, requestId }, "bug"),
     onResponse(facts: ResponseFacts) {
       metrics?.countResponse(facts);

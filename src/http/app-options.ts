@@ -1,26 +1,27 @@
-/** The options of the app, the service that the routes of each feature get, and the types of hooks. */
+/** The options of the app, what the routes of each feature get, and what hooks get. */
 import type { Context } from "elysia";
-import type { Clients } from "../limit/client-address.ts";
-import type { Decision, Limiter } from "../limit/limiter.ts";
+import type { Limiter } from "../limit/limiter.ts";
 import type { ReloadableSnapshot } from "../snapshot/read/reload.ts";
-import type { RemoteStatus } from "../snapshot/remote/remote-snapshot.ts";
-import type { PageAssets } from "../web/assets.ts";
-import type { Brand, Logo } from "../web/brand.ts";
+import type { RemoteSnapshot } from "../snapshot/remote/remote-snapshot.ts";
+import type { Pages } from "../web/brand.ts";
+import type { Counters } from "./rate-limit.ts";
+import type { ClientOptions } from "./request.ts";
 
-export interface AppOptions {
+/** What replaces the snapshot file, from a URL or from data. Only that from a URL has a status. */
+export type SnapshotSource = Pick<RemoteSnapshot, "refused"> &
+  Partial<Pick<RemoteSnapshot, "status">>;
+
+export interface AppOptions extends ClientOptions {
   /**
-   * A handler calls this once and reads everything before any `await`, because the snapshot may be
-   * closed meanwhile.
+   * A handler calls `current` once and reads everything before any `await`, because the snapshot may
+   * be closed meanwhile. Searches and the sitemap read with pauses.
    */
-  currentSnapshot: ReloadableSnapshot["current"];
-  /** For searches and the sitemap. */
-  readWithPauses: ReloadableSnapshot["readWithPauses"];
+  reloadable: Pick<ReloadableSnapshot, "current" | "readWithPauses">;
+  source: SnapshotSource | undefined;
+  /** Why a newer snapshot is not served; undefined if there is none. Anyone can read this. */
+  refused(): string | undefined;
   /** Aborted when the snapshot is closed. From then on, every request gets a 503. */
   closed: AbortSignal;
-  /** Why a newer snapshot is not served; undefined if there is none. */
-  refusedReplacement(): string | undefined;
-  /** Undefined unless the snapshot is from a URL. */
-  remoteStatus(): RemoteStatus | undefined;
   publicUrl: string | undefined;
   /** Whether browsers must use https for this host from now on. */
   isHttpsOnly: boolean;
@@ -32,18 +33,9 @@ export interface AppOptions {
   limiter: Limiter | undefined;
   /** Unix time in milliseconds, for X-RateLimit-Reset. The limiter has a clock of its own. */
   unixClock(): number;
-  clients: Clients;
-  /** The peer assumed for requests without one. A search with no peer at all is not counted. */
-  defaultPeer?: string | undefined;
-  /** Zero means that caches must always revalidate. */
-  cacheMaxAgeSeconds: number;
+  /** In milliseconds. Less than a second means that caches must always revalidate. */
+  cacheMaxAge: number;
   compress: boolean;
-  /**
-   * Called once, with a header's name, if many clients turn out to share one search budget:
-   * `X-Forwarded-For` if it comes from a proxy that is not trusted, or another header that names
-   * another client.
-   */
-  onSharedBudget?: ((header: string) => void) | undefined;
   /** Empty except for test rigs. */
   faultHooks: Hook[];
   onResponse?: ((facts: ResponseFacts) => void) | undefined;
@@ -57,18 +49,6 @@ export interface Service extends AppOptions {
   baseUrl(request: Request): string;
   /** Undefined if searches are not limited. */
   counters: Counters | undefined;
-}
-
-/** Each counts a request, and returns the decision if the client is over the limit. */
-export interface Counters {
-  countSearch(request: Request): Promise<Decision | undefined>;
-  countCompanyPage(request: Request): Decision | undefined;
-}
-
-export interface Pages extends Brand {
-  accent: string | undefined;
-  logo: Logo | undefined;
-  assets: PageAssets;
 }
 
 /** Runs after a handler. If it returns a result, the client gets that instead. */

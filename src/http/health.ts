@@ -13,15 +13,15 @@ export const health = (service: Service) =>
   new Elysia().get(
     endpoints.getHealth.path,
     () => {
-      const { sha256, meta } = service.currentSnapshot();
+      const { sha256, meta } = service.reloadable.current();
       const limit = service.limiter?.status();
       return {
         success: true as const,
         api_version: apiVersion,
         version,
         snapshot: { built_at: meta.built_at, sha256, counts: meta.counts },
-        refused_replacement: service.refusedReplacement() ?? null,
-        snapshot_source: service.remoteStatus() ?? null,
+        refused_replacement: service.refused() ?? null,
+        snapshot_source: service.source?.status?.() ?? null,
         search_limit: limit ? { store: limit.store, up: limit.up } : null,
       } satisfies HealthBody;
     },

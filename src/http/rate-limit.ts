@@ -1,8 +1,13 @@
 /** The search limit over HTTP: the 429 for a client over the limit, and the rate-limit headers. */
 import type { Decision, Limiter, LimitPolicy } from "../limit/limiter.ts";
-import type { Counters } from "./app-options.ts";
 import { fail } from "./errors.ts";
 import type { RequestContexts } from "./request.ts";
+
+/** Each counts a request, and returns the decision if the client is over the limit. */
+export interface Counters {
+  countSearch(request: Request): Promise<Decision | undefined>;
+  countCompanyPage(request: Request): Decision | undefined;
+}
 
 export function createCounters(limiter: Limiter, contexts: RequestContexts): Counters {
   return {

@@ -2,9 +2,8 @@
  * Takes every request before Elysia does: keeps the facts that its `Request` does not have, and rewrites
  * what Elysia cannot route.
  */
-import { type Client, isAddress } from "../limit/client-address.ts";
+import { type Client, type Clients, isAddress } from "../limit/client-address.ts";
 import type { Decision } from "../limit/limiter.ts";
-import type { AppOptions } from "./app-options.ts";
 import { apiUrlPattern } from "./endpoints.ts";
 import { busy } from "./errors.ts";
 import { LOCAL_ORIGIN, pathOf, pathStart, withoutBase } from "./url.ts";
@@ -128,8 +127,21 @@ const CLIENT_HEADERS = ["CF-Connecting-IP", "True-Client-IP", "Fastly-Client-IP"
 
 export type RequestContexts = ReturnType<typeof createContexts>;
 
+/** The options that say which client a request counts for. */
+export interface ClientOptions {
+  clients: Clients;
+  /** The peer assumed for requests without one. A search with no peer at all is not counted. */
+  defaultPeer?: string | undefined;
+  /**
+   * Called once, with a header's name, if many clients turn out to share one search budget:
+   * `X-Forwarded-For` if it comes from a proxy that is not trusted, or another header that names
+   * another client.
+   */
+  onSharedBudget?: ((header: string) => void) | undefined;
+}
+
 /** Keeps the context of each request by its `Request`, the only object that all hooks share. */
-export function createContexts(options: AppOptions) {
+export function createContexts(options: ClientOptions) {
   const { clients, defaultPeer } = options;
   const contexts = new WeakMap<Request, RequestContext>();
   /** Undefined after its only call. */

@@ -122,8 +122,8 @@ export function createRespond(options: AppOptions, contexts: RequestContexts) {
 }
 
 /** The headers of all responses that may be stored in the same way. */
-function headersOf(cache: Cache, { cacheMaxAgeSeconds, isHttpsOnly }: AppOptions): Headers {
-  const cacheControl = cacheControlOf(cache, cacheMaxAgeSeconds);
+function headersOf(cache: Cache, { cacheMaxAge, isHttpsOnly }: AppOptions): Headers {
+  const cacheControl = cacheControlOf(cache, Math.floor(cacheMaxAge / 1000));
   const headers = new Headers({ ...commonHeaders, "cache-control": cacheControl });
   if (cache !== "none") headers.set("vary", "accept-encoding");
   if (isHttpsOnly) headers.set("strict-transport-security", "max-age=31536000");

@@ -28,7 +28,9 @@ export const search = (service: Service) =>
       async ({ request, query }) => {
         const q = await admit(service, request, query);
         if (typeof q !== "string") return q;
-        const companies = await service.readWithPauses(({ search }) => search.listCompanies(q));
+        const companies = await service.reloadable.readWithPauses(({ search }) =>
+          search.listCompanies(q),
+        );
         return { success: true as const, companies };
       },
       { detail: searchCompaniesOperation },
@@ -38,7 +40,7 @@ export const search = (service: Service) =>
       async ({ request, query }) => {
         const q = await admit(service, request, query);
         if (typeof q !== "string") return q;
-        const found = await service.readWithPauses(({ search }) => search.listUsers(q));
+        const found = await service.reloadable.readWithPauses(({ search }) => search.listUsers(q));
         return { success: true as const, users: toResults(found, service.baseUrl(request)) };
       },
       { detail: searchUsersOperation },

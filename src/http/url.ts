@@ -3,7 +3,6 @@
  * links.
  */
 import { LRUCache } from "lru-cache";
-import type { AppOptions } from "./app-options.ts";
 
 /** The origin of a request without a host. */
 export const LOCAL_ORIGIN = "http://localhost";
@@ -28,7 +27,7 @@ export const withoutBase = (path: string, basePath: string): string =>
 /** The URL to which paths are appended: the public URL, or the request's origin and the base path. */
 export function baseUrlOf(
   { request, isTrusted }: { request: Request; isTrusted: boolean },
-  { publicUrl, basePath }: Pick<AppOptions, "publicUrl" | "basePath">,
+  { publicUrl, basePath }: { publicUrl: string | undefined; basePath: string },
 ): string {
   if (publicUrl !== undefined) return publicUrl;
   return (isTrusted ? forwardedOriginOf(request) : ownOriginOf(request.url)) + basePath;

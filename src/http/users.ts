@@ -20,7 +20,7 @@ export const users = (service: Service) =>
     .get(
       endpoints.getPublicUser.path,
       ({ request, params }) => {
-        const user = service.currentSnapshot().users.findProfile(Number(params.userId));
+        const user = service.reloadable.current().users.findProfile(Number(params.userId));
         return "missing" in user
           ? fail(user.missing)
           : { success: true as const, user: completeUser(user, service.baseUrl(request)) };
@@ -30,7 +30,7 @@ export const users = (service: Service) =>
     .get(
       endpoints.listUserAchievements.path,
       ({ params }) => {
-        const json = service.currentSnapshot().users.findAchievements(Number(params.userId));
+        const json = service.reloadable.current().users.findAchievements(Number(params.userId));
         return typeof json === "string" ? toAchievements(json) : fail(json.missing);
       },
       { detail: achievementsOperation },

@@ -4,6 +4,7 @@ import a11yPlugin from "colord/plugins/a11y";
 import mixPlugin from "colord/plugins/mix";
 import { InvalidValue } from "../domain/invalid-value.ts";
 import type { Language } from "../domain/languages.ts";
+import type { PageAssets } from "./assets.ts";
 import { versioned } from "./page.ts";
 
 extend([a11yPlugin, mixPlugin]);
@@ -33,6 +34,13 @@ export interface Logo {
   file: string;
   type: string;
   bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** All that the pages of a community have in common. */
+export interface Pages extends Brand {
+  accent: string | undefined;
+  logo: Logo | undefined;
+  assets: PageAssets;
 }
 
 type Mode = "light" | "dark";

@@ -2,7 +2,7 @@
 import { Elysia, NotFoundError } from "elysia";
 import { LRUCache } from "lru-cache";
 import type { Snapshot } from "../../snapshot/read/reload.ts";
-import { DEFAULT_ACCENT, styleOf } from "../../web/brand.ts";
+import { DEFAULT_ACCENT, type Pages, styleOf } from "../../web/brand.ts";
 import { drawAvatar, drawBadge, drawFavicon } from "../../web/drawings.ts";
 import { html } from "../../web/html.ts";
 import {
@@ -14,7 +14,7 @@ import {
   SITEMAP_PATH,
   versioned,
 } from "../../web/page.ts";
-import type { Pages, Service } from "../app-options.ts";
+import type { Service } from "../app-options.ts";
 import { Content } from "../content.ts";
 import { parseId } from "../endpoints.ts";
 import { fail } from "../errors.ts";
@@ -33,7 +33,7 @@ const IDS_PER_STEP = 1000;
 const MAX_ORIGINS = 4;
 
 export function pageFiles(service: Service) {
-  const { pages, currentSnapshot, baseUrl } = service;
+  const { pages, reloadable, baseUrl } = service;
   const routes = new Elysia()
     // A private user has no avatar, because the initials would hint at the name.
     .get("/avatars/:file", ({ params }) => {
@@ -44,12 +44,12 @@ export function pageFiles(service: Service) {
       const id = parseId(digits);
       if (id === undefined) return fail("invalid_user_id");
 
-      const name = currentSnapshot().users.findName(id);
+      const name = reloadable.current().users.findName(id);
       if (typeof name !== "string") return fail(name.missing);
       return svg(drawAvatar(id, name));
     })
     .get(iconPath(":file"), ({ params }) => {
-      const achievement = currentSnapshot().users.findAchievementByIcon(params.file);
+      const achievement = reloadable.current().users.findAchievementByIcon(params.file);
       if (!achievement) throw new NotFoundError();
       return svg(drawBadge(achievement));
     })
@@ -69,11 +69,11 @@ const file = (type: string, body: string, headers = {}) =>
 const svg = (text: string) =>
   file("image/svg+xml; charset=utf-8", text, { "content-security-policy": DRAWING_POLICY });
 
-function sitemap({ readWithPauses, baseUrl }: Service) {
+function sitemap({ reloadable, baseUrl }: Service) {
   let last: Sitemaps | undefined;
 
   return new Elysia().get(SITEMAP_PATH, async ({ request }) => {
-    return await readWithPauses(function* (snapshot) {
+    return await reloadable.readWithPauses(function* (snapshot) {
       const sitemaps = last?.snapshot === snapshot ? last : createSitemaps(snapshot);
       last = sitemaps;
       // Requests that arrive meanwhile list the rest together.

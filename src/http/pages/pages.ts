@@ -6,6 +6,7 @@ import { hash } from "../../files/bytes.ts";
 import type { Decision } from "../../limit/limiter.ts";
 import { normalizeQuery, SEARCHABLE } from "../../search/fold.ts";
 import type { Snapshot } from "../../snapshot/read/reload.ts";
+import type { Pages } from "../../web/brand.ts";
 import { renderDocument } from "../../web/document.ts";
 import {
   assetPath,
@@ -15,7 +16,7 @@ import {
   type ProblemView,
   type View,
 } from "../../web/page.ts";
-import type { Pages, Service } from "../app-options.ts";
+import type { Service } from "../app-options.ts";
 import { Content, preferencesIn } from "../content.ts";
 import { API_PREFIX, parseId } from "../endpoints.ts";
 import { errors } from "../error-codes.ts";
@@ -39,7 +40,7 @@ function pagePolicy({ kiosk, assets }: Pages): string {
 
 /** Returns the routes, and the response to a request for an unknown path. */
 export function createPages(service: Service) {
-  const { pages, basePath, counters, currentSnapshot, readWithPauses } = service;
+  const { pages, basePath, counters, reloadable } = service;
   if (!pages) {
     const headers = { location: basePath + DOCS_PATH };
     const toDocs = new Content("", null, { status: 302, headers });
@@ -54,20 +55,20 @@ export function createPages(service: Service) {
       const isSearch = SEARCHABLE.test(query);
       const refused = isSearch ? await counters?.countSearch(request) : undefined;
 
-      const snapshot = currentSnapshot();
+      const snapshot = reloadable.current();
       if (query === "")
         return show(request, snapshot, readStart(snapshot, pages, afterOf(request)));
       if (!isSearch) {
         return show(request, snapshot, { kind: "problem", problem: "invalid_query", query });
       }
       if (refused) return respond(request, snapshot, { ...limited(refused), query });
-      return readWithPauses(function* (searched) {
+      return reloadable.readWithPauses(function* (searched) {
         return show(request, searched, yield* readResults(searched, query));
       });
     })
     .get(companyPath(":companyId"), ({ request, params }) => {
       const refused = counters?.countCompanyPage(request);
-      const snapshot = currentSnapshot();
+      const snapshot = reloadable.current();
       if (refused) return respond(request, snapshot, limited(refused));
 
       const id = parseId(params.companyId);
@@ -78,7 +79,7 @@ export function createPages(service: Service) {
       if (id === undefined && !prefersPage(request)) return fail("invalid_user_id");
 
       const showsAll = parametersOf(request).achievements === "all";
-      const snapshot = currentSnapshot();
+      const snapshot = reloadable.current();
       return respond(request, snapshot, readDriver(snapshot, id, showsAll));
     })
     .get(assetPath(":file"), ({ params }) => assets.find(params.file));
@@ -88,7 +89,7 @@ export function createPages(service: Service) {
     const path = withoutBase(pathOf(request.url), basePath);
     if (isUnder(path, API_PREFIX)) return fail("route_not_found");
     const view = { kind: "problem", problem: "route_not_found" } as const;
-    return respond(request, currentSnapshot(), view);
+    return respond(request, reloadable.current(), view);
   }
   return { routes, notFound };
 }

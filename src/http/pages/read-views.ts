@@ -2,6 +2,7 @@
 import type { AchievementEntry, Stored, User } from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
 import type { Snapshot } from "../../snapshot/read/reload.ts";
+import type { Pages } from "../../web/brand.ts";
 import type {
   CompanyView,
   DriverView,
@@ -9,7 +10,6 @@ import type {
   ResultsView,
   StartView,
 } from "../../web/page.ts";
-import type { Pages } from "../app-options.ts";
 
 const DRIVERS_PER_PAGE = 24;
 /** Counting more public members would delay other requests. */
