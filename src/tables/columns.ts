@@ -73,7 +73,7 @@ const columns: Readonly<Record<ColumnName, Column>> = {
   unlocked_at: { holds: "time" },
 };
 
-/** How the cells of one source differ from those of others. */
+/** How the cells of one file differ from those of others. */
 export interface CellFormat {
   readonly ids: IdFormat;
   /** Only MySQL sends a bit as a byte. */

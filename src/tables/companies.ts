@@ -87,7 +87,7 @@ async function countMembers(users: Table): Promise<Map<unknown, number>> {
   const members = new Map<unknown, number>();
   const columns = "q.company_id AS company_id, COUNT(*) AS members";
   for (const row of await users.query("GROUP BY q.company_id", columns)) {
-    const id = toCells(row, users.source).company_id;
+    const id = toCells(row, users.format).company_id;
     members.set(id, (members.get(id) ?? 0) + Number(row.members));
   }
   return members;
@@ -102,11 +102,11 @@ interface WrittenName {
 }
 
 /** Reads how users write the names of their companies. */
-async function readNames({ source, query }: Table): Promise<Map<string, WrittenName>> {
+async function readNames({ dialect, format, query }: Table): Promise<Map<string, WrittenName>> {
   const names = new Map<string, WrittenName>();
-  const columns = `${source.dialect.cast("q.company")} AS company, q.public AS public, COUNT(*) AS users`;
+  const columns = `${dialect.cast("q.company")} AS company, q.public AS public, COUNT(*) AS users`;
   for (const row of await query("GROUP BY 1, 2", columns)) {
-    const { company, public: isPublic } = toCells(row, source);
+    const { company, public: isPublic } = toCells(row, format);
     if (typeof company !== "string") continue;
 
     const users = Number(row.users);

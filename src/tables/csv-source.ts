@@ -28,7 +28,6 @@ export function openCsvSource(ids: IdFormat, { dates, quotes, key }: CsvOptions)
   const { $client: client } = sqlite.openTemporary();
   client.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
   const names = new Map<TableName, string>();
-  const dateOrders = new Map<string, DateOrders>();
 
   const run = (sql: string) =>
     naming(TEMPORARY_DATABASE, "write", async () => client.prepare<Row>(sql).all());
@@ -44,19 +43,18 @@ export function openCsvSource(ids: IdFormat, { dates, quotes, key }: CsvOptions)
     }
     loader.addIndex();
 
+    const dateOrders = new Map<string, DateOrders>();
     for (const [column, times] of loader.times) {
       const { orders, notes } = times.decide(`${name}: ${column}`, dates);
       dateOrders.set(column, orders);
       header.notes.push(...notes);
     }
-    return { ...header, from: table, run };
+    const format = { ids, dialect: dialects.sqlite, isSpreadsheet: true, dateOrders };
+    return { ...header, format, from: table, run };
   }
 
   return {
-    ids,
     dialect: dialects.sqlite,
-    isSpreadsheet: true,
-    dateOrders,
     fileOf: (table) => names.get(table) ?? `${table}.csv`,
     open: (table, path) => naming(TEMPORARY_DATABASE, "write", () => open(table, path)),
     async [Symbol.asyncDispose]() {

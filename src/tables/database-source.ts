@@ -38,9 +38,7 @@ export async function openDatabase(address: Address, ids: IdFormat): Promise<Tab
   const connection = await connect(address);
   const fileOf = (table: TableName) => `${table}.sql`;
   return {
-    ids,
     dialect,
-    isSpreadsheet: false,
     async open(table, path) {
       const file = fileOf(table);
       const run = (sql: string) =>
@@ -62,6 +60,7 @@ export async function openDatabase(address: Address, ids: IdFormat): Promise<Tab
       });
       return {
         ...header,
+        format: { ids, dialect, isSpreadsheet: false },
         from: `(SELECT ${selected.join(", ")} FROM ${from} AS written)`,
         run: async (sql) => (await run(sql)).rows,
       };

@@ -7,9 +7,9 @@ import type { FoundError, RawRecord, RecordType } from "../domain/raw-records.ts
 import type { Item } from "../domain/record-reader.ts";
 import { toKey } from "../domain/source-ids.ts";
 import { InvalidCell, mustBeId } from "../domain/validation-errors.ts";
-import { findColumn, idColumnOf, type TableName, tableOf, toCells } from "./columns.ts";
+import { findColumn, idColumnOf, tableOf, toCells } from "./columns.ts";
 import type { Companies } from "./companies.ts";
-import type { Row, Table, TableSource, Tables } from "./table.ts";
+import type { Row, Table, Tables } from "./table.ts";
 
 /** Returns the records in rows, which are in the order of their ids. Users may name `companies`. */
 export function toItems(
@@ -18,11 +18,11 @@ export function toItems(
   rows: readonly Row[],
   companies?: Companies,
 ): Item[] {
-  const { source } = table;
+  const { format } = table;
   let first: Row | undefined;
   return rows.map((row): Item => {
-    const cells = toCells(row, source);
-    if (!source.ids.isId(cells.id)) return toProblem(table, row, mustBeId("id", cells.id));
+    const cells = toCells(row, format);
+    if (!format.ids.isId(cells.id)) return toProblem(table, row, mustBeId("id", cells.id));
 
     if (row.id !== first?.id) first = row;
     return {
@@ -47,42 +47,43 @@ function toRecord(type: RecordType, cells: RawRecord, companies?: Companies): Ra
 }
 
 /** Returns the item for a row that is no record. Such a row of `users` is a lost user. */
-export function toProblem({ source, name }: Table, row: Row, problem: FoundError): Item {
-  const cell = row[idColumnOf(name)];
+export function toProblem(table: Table, row: Row, problem: FoundError): Item {
+  const cell = row[idColumnOf(table.name)];
   const id = toKey(cell) ?? cell ?? "NULL";
-  const located = locateRow(source, name, problem, row.line, id);
-  return { problem: located, losesUser: name === "users" };
+  const located = locateRow(table, problem, row.line, id);
+  return { problem: located, losesUser: table.name === "users" };
 }
 
 /** Names the row and the column of an error in a record. */
-export function locate(error: FoundError, source: TableSource, tables: Tables): FoundError {
+export function locate(error: FoundError, tables: Tables): FoundError {
   const { at, type, id } = error;
+  const table = type && tables.get(tableOf(type));
   // A company that was made from its name stands in no table.
-  if (type === undefined || at === undefined || !tables.has(tableOf(type))) return error;
+  if (!table || at === undefined) return error;
 
   const hasNames = tables.get("users")?.header.columns.has("company");
   const isName = hasNames && error.field === "company.id";
   const field = isName ? "company" : error.field.replace(/^company\./, "company_");
-  return locateRow(source, tableOf(type), { ...error, field }, at, id);
+  return locateRow(table, { ...error, field }, at, id);
 }
 
 /** Names a row as `users.csv, line 12`, or `users.sql, id 42`. */
 function locateRow(
-  { isSpreadsheet, fileOf }: TableSource,
-  table: TableName,
+  { name, file, format }: Table,
   error: FoundError,
   line: number | undefined,
   id: unknown,
 ): FoundError {
   const { field, reason, consequence, hasId = false } = error;
-  const place = isSpreadsheet ? `line ${line}` : `${idColumnOf(table)} ${id}`;
+  const { isSpreadsheet } = format;
+  const place = isSpreadsheet ? `line ${line}` : `${idColumnOf(name)} ${id}`;
   // Nothing must be done about a user who becomes private.
   const needsCure = isSpreadsheet && reason === "is missing" && !consequence;
   const cure = needsCure ? findColumn(field)?.ifMissing : undefined;
   return {
     ...error,
     reason: cure === undefined ? reason : `${reason}; ${cure}`,
-    place: `${fileOf(table)}, ${place}`,
+    place: `${file}, ${place}`,
     hasId: hasId || !isSpreadsheet,
   };
 }

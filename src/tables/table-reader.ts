@@ -73,7 +73,7 @@ export function createReader(
   return {
     ids: OWN_IDS,
     read,
-    locate: (error) => locate(error, source, tables),
+    locate: (error) => locate(error, tables),
     [Symbol.asyncDispose]: () => source[Symbol.asyncDispose](),
   };
 }

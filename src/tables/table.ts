@@ -8,7 +8,7 @@ import { type CellFormat, idColumnOf, type TableName } from "./columns.ts";
 import type { Header } from "./header.ts";
 
 /** Where the rows of tables are: CSV files, or a database. All queries see the same data. */
-export interface TableSource extends CellFormat, AsyncDisposable {
+export interface TableSource extends AsyncDisposable {
   readonly dialect: Dialect;
   /** The name of a table's file, for messages. */
   fileOf(table: TableName): string;
@@ -16,8 +16,9 @@ export interface TableSource extends CellFormat, AsyncDisposable {
   open(table: TableName, path: string): Promise<OpenedFile>;
 }
 
-/** The columns of a file, and how its rows are selected. */
+/** The columns and cells of a file, and how its rows are selected. */
 export interface OpenedFile extends Header {
+  format: CellFormat;
   /** The operand of FROM in a query. */
   from: string;
   /** Runs a query. An error names the file. */
@@ -56,7 +57,7 @@ export type Tables = ReadonlyMap<TableName, Table>;
 export async function openTable(
   source: TableSource,
   name: TableName,
-  { from, run, ...header }: OpenedFile,
+  { from, run, format, ...header }: OpenedFile,
   { onRead, onSlow }: ReadHooks,
 ) {
   const { dialect } = source;
@@ -136,10 +137,11 @@ export async function openTable(
   }
 
   return {
-    source,
+    dialect,
     name,
     file,
     header,
+    format,
     query,
     pages,
     /** Lists the rows without an id, which the pages leave out. */

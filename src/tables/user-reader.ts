@@ -125,7 +125,7 @@ function listOwners(items: readonly Item[]): Owners {
 
 /** Adds a row to its user. Returns what is wrong with the row. */
 function addRow(owners: Owners, known: KnownIds, table: Table, row: Row): readonly FoundError[] {
-  const { user_id, role_id, achievement_id, ...reached } = toCells(row, table.source);
+  const { user_id, role_id, achievement_id, ...reached } = toCells(row, table.format);
   const owner = owners.get(user_id);
   if (!owner) return [explainMissing(table, "user", user_id)];
   // Nothing about a private user is checked.
@@ -147,9 +147,9 @@ function addRow(owners: Owners, known: KnownIds, table: Table, row: Row): readon
 }
 
 /** Returns the error for a reference to a record that does not exist. */
-function explainMissing({ source }: Table, type: RecordType, id: unknown): FoundError {
+function explainMissing({ format }: Table, type: RecordType, id: unknown): FoundError {
   const field = `${type}_id`;
-  if (!source.ids.isId(id)) return mustBeId(field, id);
+  if (!format.ids.isId(id)) return mustBeId(field, id);
   return { ...mustExist(field, type, id), missing: { type, id } };
 }
 
