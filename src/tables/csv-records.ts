@@ -74,7 +74,7 @@ interface OpenRecord {
   field?: OpenField | undefined;
 }
 
-/** A quoted field with a line end in it. It may be a name that begins with a quote. */
+/** A quoted field with a line end in it. The lines `7,"Ann` and `8,Eve"` can mean one name or two. */
 interface OpenField {
   line: number;
   /** Whether its first line would be a row if quotes were characters. */
