@@ -73,18 +73,23 @@ export type { Replacement } from "./snapshot/read/reload.ts";
  */
 export type Dataset = LineSource<DatasetLine | IdsLine | EndLine>;
 
-type WriteSnapshot<Lines, Options> = (
-  lines: Lines,
-  target: string,
-  options?: Options,
-) => Promise<WriteReport>;
-
-/** Builds a snapshot file, like the `import` command. An empty `target` is none. */
-export const importDataset: WriteSnapshot<Dataset, ImportOptions> = (lines, target, options) =>
+/**
+ * Builds a snapshot file, like the `import` command. Only a dry run can have no `target`. An empty one is
+ * none.
+ */
+export const importDataset: (
+  lines: Dataset,
+  target: string | undefined,
+  options?: ImportOptions,
+) => Promise<WriteReport> = (lines, target, options) =>
   importLines(lines, target || undefined, options);
 
 /** Changes a snapshot file, like the `apply` command. */
-export const applyChanges: WriteSnapshot<Changes, ApplyOptions> = applyLines;
+export const applyChanges: (
+  lines: Changes,
+  target: string,
+  options?: ApplyOptions,
+) => Promise<WriteReport> = applyLines;
 
 /** The same function as `createRoadbook` in `roadbook/elysia`, but without the type of `app`. */
 export const createRoadbook: (options: RoadbookOptions) => Promise<Roadbook> = create;

@@ -24,9 +24,25 @@ export interface OddCount {
   example?: string;
 }
 
+/** The ways in which texts are odd. */
+interface OddCounts {
+  /** Names with invisible characters or extra white space, which are removed. */
+  cleaned: OddCount;
+  /** Names with HTML entities. */
+  entities: OddCount;
+  /** Names with U+FFFD, question marks or like UTF-8 read as Latin-1. */
+  misread: OddCount;
+  /** Names such as NULL. */
+  placeholders: OddCount;
+  /** Names with an e-mail address or telephone number. */
+  contacts: OddCount;
+  /** Times before 1990 or in the future. */
+  times: OddCount;
+}
+
 /** A text, and in which way it is odd. */
 interface OddText {
-  way: keyof Awaited<ReturnType<typeof createCleaner>>["odd"];
+  way: keyof OddCounts;
   text: string;
 }
 
@@ -34,18 +50,12 @@ interface OddText {
 export async function createCleaner(nowMs: number, { avatarBase, decodeHtml }: CleanOptions) {
   // Loaded here, because it takes milliseconds, and `hide` loads this file but cleans nothing.
   const { decodeHTMLStrict } = await import("entities/decode");
-  const odd = {
-    /** Names with invisible characters or extra white space, which are removed. */
+  const odd: OddCounts = {
     cleaned: noneYet(),
-    /** Names with HTML entities. */
     entities: noneYet(),
-    /** Names with U+FFFD, question marks or like UTF-8 read as Latin-1. */
     misread: noneYet(),
-    /** Names such as NULL. */
     placeholders: noneYet(),
-    /** Names with an e-mail address or telephone number. */
     contacts: noneYet(),
-    /** Times before 1990 or in the future. */
     times: noneYet(),
   };
   const tomorrow = formatTime(Math.floor(nowMs / 1000) + DAY);
