@@ -9,8 +9,8 @@
  * - `explain` makes an error instead if there is no route, the input is invalid, or a step throws;
  * - `respond` makes the `Response` and reports it.
  *
- * Elysia awaits all steps of a route if the source of one has a call right after `return` or an arrow, so
- * those of a profile have none.
+ * Elysia awaits all steps of a route if the source of its handler, or of a hook before or after that, has
+ * a call right after `return` or an arrow. Those of a profile have none, which test/roadbook.test.ts checks.
  */
 import {
   type Context,
@@ -89,6 +89,7 @@ export function createApp(options: AppOptions) {
   }
 
   function refuseIfClosed() {
+    // Not returned as a call, for which Elysia would await this.
     const refusal = closed.aborted ? fail("unavailable") : undefined;
     return refusal;
   }

@@ -2,6 +2,7 @@
  * The parts of a request's URL, each found in linear time and without an error, and the base URL of
  * links.
  */
+import { parseQueryFromURL } from "elysia/parse-query";
 import { LRUCache } from "lru-cache";
 
 /** The origin of a request without a host. */
@@ -16,6 +17,12 @@ export function pathOf(url: string): string {
   const start = pathStart(url);
   const query = url.indexOf("?", start);
   return url.slice(start, query < 0 ? undefined : query);
+}
+
+/** Decoded as Elysia does for the API, also if malformed. The last of several values counts. */
+export function parametersOf(url: string): Record<string, string> {
+  const start = url.indexOf("?", pathStart(url));
+  return start < 0 ? {} : parseQueryFromURL(url, start + 1);
 }
 
 export const isUnder = (path: string, basePath: string): boolean =>

@@ -1,4 +1,7 @@
-/** The routes for a single user: the public profile and the achievements. */
+/**
+ * The routes for a single user: the public profile and the achievements. No handler here has a call right
+ * after `return` or an arrow, for which Elysia would await it (app.ts).
+ */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { AchievementEntry, completeAvatar, Id, type Stored, User } from "../domain/model.ts";

@@ -87,14 +87,13 @@ export function readOptions(options: RoadbookOptions): RoadbookValues {
   }
 
   const defaults: Record<string, Setting> = sharedSettings;
-  const values: Record<string, unknown> = {};
-  for (const [name, option] of Object.entries(known)) {
+  const values = Object.entries(known).map(([name, option]) => {
+    if (given[name] !== undefined) return [name, readOption(name, option, given[name])];
     const setting = defaults[name];
-    if (given[name] !== undefined) values[name] = readOption(name, option, given[name]);
-    else values[name] = setting && defaultOf(setting);
-  }
+    return [name, setting && defaultOf(setting)];
+  });
   // Each was converted by its own kind, which also gives the type of the value.
-  return values as unknown as RoadbookValues;
+  return Object.fromEntries(values);
 }
 
 /** Bytes, functions and other objects are used as given. */

@@ -1,6 +1,5 @@
 /** The routes of the pages for people. A page of results counts as one search. */
 import { Elysia } from "elysia";
-import { parseQueryFromURL } from "elysia/parse-query";
 import { type Language, languageCodes } from "../../domain/languages.ts";
 import { hash } from "../../files/bytes.ts";
 import type { Decision } from "../../limit/limiter.ts";
@@ -22,7 +21,7 @@ import { API_PREFIX, parseId } from "../endpoints.ts";
 import { errors } from "../error-codes.ts";
 import { fail } from "../errors.ts";
 import { toSeconds } from "../rate-limit.ts";
-import { isUnder, pathOf, pathStart, withoutBase } from "../url.ts";
+import { isUnder, parametersOf, pathOf, withoutBase } from "../url.ts";
 import { createAssets } from "./page-files.ts";
 import { readCompany, readDriver, readResults, readStart } from "./read-views.ts";
 
@@ -78,7 +77,7 @@ export function createPages(service: Service) {
       const id = parseId(params.driverId);
       if (id === undefined && !prefersPage(request)) return fail("invalid_user_id");
 
-      const showsAll = parametersOf(request).achievements === "all";
+      const showsAll = parametersOf(request.url).achievements === "all";
       const snapshot = reloadable.current();
       return respond(request, snapshot, readDriver(snapshot, id, showsAll));
     })
@@ -152,18 +151,12 @@ const limited = ({ resetMs }: Decision): ProblemView => {
 };
 
 function queryOf(request: Request): string {
-  return normalizeQuery(parametersOf(request).q ?? "");
+  return normalizeQuery(parametersOf(request.url).q ?? "");
 }
 
 /** The id in the address of a page of a list, after which the page begins. */
 function afterOf(request: Request): number {
-  return parseId(parametersOf(request).after ?? "") ?? 0;
-}
-
-/** Decoded as Elysia does for the API, also if malformed. The last of several values counts. */
-function parametersOf({ url }: Request): Record<string, string> {
-  const start = url.indexOf("?", pathStart(url));
-  return start < 0 ? {} : parseQueryFromURL(url, start + 1);
+  return parseId(parametersOf(request.url).after ?? "") ?? 0;
 }
 
 /** A kiosk's visitor chooses a language, which the script keeps in a cookie until it is idle. */

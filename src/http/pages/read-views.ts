@@ -22,7 +22,7 @@ export function readStart(
   after: number,
 ): StartView {
   const { search, users, meta } = snapshot;
-  // Only for a kiosk, because it reads many names.
+  // Elsewhere, visitors have keyboards of their own.
   const needsScriptHint = kiosk && search.hasOtherScripts();
   if (featured !== "all") {
     const drivers = findUsers(snapshot, featured ?? meta.featured);
