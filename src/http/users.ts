@@ -1,6 +1,6 @@
 /**
  * The routes for a single user: the public profile and the achievements. No handler here has a call right
- * after `return` or an arrow, for which Elysia would await it (app.ts).
+ * after `return` or an arrow; app.ts says why.
  */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
