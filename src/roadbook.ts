@@ -131,7 +131,7 @@ export async function openLimiter(
   return openSharedLimiter({ ...options, ...store });
 }
 
-/** What the caller of {@link openRoadbook} opens, and closes after the Roadbook. */
+/** The caller of {@link openRoadbook} opens these, and closes them after the Roadbook. */
 interface Opened extends Pick<AppOptions, "limiter" | "onSharedBudget"> {
   /** The path or bytes of the snapshot. */
   snapshot: string | Uint8Array;

@@ -49,7 +49,7 @@ export interface FoundError extends RecordError {
   hasId?: boolean;
   /** Whether nothing can be skipped because of the error. */
   isFinal?: boolean;
-  /** What becomes of a record that was skipped, which ends the reason. */
+  /** The end of the reason: how a record that was skipped is treated, as in "; the user becomes private". */
   consequence?: string | undefined;
   /** For a reference to a record that does not exist, the type and id of that record. */
   missing?: { type: RecordType; id: number | string };

@@ -1,5 +1,5 @@
 /**
- * What all readers of a source have in common: they yield the records in order, and know whose ids these
+ * The interface of all readers of a source: they yield the records in order, and know whose ids these
  * are and where each stands, also for errors.
  */
 import type { FoundError, Position, RawRecord } from "./raw-records.ts";

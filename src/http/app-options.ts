@@ -7,7 +7,7 @@ import type { Pages } from "../web/brand.ts";
 import type { Counters } from "./rate-limit.ts";
 import type { ClientOptions } from "./request.ts";
 
-/** What replaces the snapshot file, from a URL or from data. Only that from a URL has a status. */
+/** The source of new snapshot files, at a URL or in data. Only one at a URL has a status. */
 export type SnapshotSource = Pick<RemoteSnapshot, "refused"> &
   Partial<Pick<RemoteSnapshot, "status">>;
 

@@ -131,7 +131,7 @@ interface Hold {
   holdMs?: number | undefined;
 }
 
-/** Reads what is to be known about a snapshot before it is replaced. */
+/** Reads the facts of a snapshot that an import needs before it replaces it. */
 export function readOld(db: Database, name: string, hold: Hold): OldSnapshot {
   const held = db.select().from(takedown).where(whereHeld(hold)).get();
   return { ...readMeta(db), name, hasTakedowns: held !== undefined };

@@ -14,7 +14,7 @@
  * | are characters | are characters | the names are `"Fast" Lines` and `Left \\ Right` |
  * | are characters | are escapes | the names are `"Fast" Lines` and `Left \ Right` |
  *
- * Of the two forms that fit, the last is chosen, because of the `\N`, which only programs that escape write.
+ * Two forms fit. The last is chosen, because of the `\N`, which only programs that escape write.
  * Without it, nothing would show which names are right, so the file would be ambiguous.
  */
 import { type ColumnName, hasFreeText } from "./columns.ts";
