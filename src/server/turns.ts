@@ -4,6 +4,15 @@
  * milliseconds, further requests wait, and are served in turn: one network after another and, within
  * each, one client after another. A network is all that one customer may own.
  *
+ * | a request for | is served at once |
+ * |---|---|
+ * | a profile, achievements or the health | in the first 2 ms of a tick |
+ * | a search | the same, unless another request waits |
+ * | anything else | never |
+ *
+ * What waits is held back for two ticks, and then joins the queue of its client. If 200 requests of a
+ * client wait, its further ones get a 503, for which they wait, too.
+ *
  * Bun closes a connection, without a response, if it has pipelined a request behind a waiting one.
  */
 import { setImmediate as nextTick } from "node:timers/promises";
@@ -40,8 +49,8 @@ export function takeTurns(handler: TurnHandler): FetchHandler {
   let isServing = false;
 
   function takeTurn(request: Request, from: unknown): Response | Promise<Response> {
-    // A page may cost more than a tick, so it waits until it is known that its client has stayed. So
-    // does a search if anything waits, so that profiles need not wait for more than one search.
+    // A page may cost more than a tick, so it waits until it is known that its client has stayed.
+    // Profiles need not wait for more than one search.
     const isDear = isServing && request.url.includes("/search/");
     if (isInTime() && !isDear && handler.apiUrl.test(request.url))
       return handler.fetch(request, from);
