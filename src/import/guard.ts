@@ -68,7 +68,7 @@ interface Rule {
   /** A number, or the condition for the users of the old snapshot to count, which is slow. */
   of: number | SQL;
   limit: number;
-  /** The sentence for the error, with a place for both numbers. */
+  /** Completes the error after "would", as in "lose … users". The dots stand for both numbers. */
   would: string;
 }
 
