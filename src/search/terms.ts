@@ -1,4 +1,15 @@
-/** Terms: n-grams as FTS5 stores them, with a gap after each code point but the last. */
+/**
+ * Terms: n-grams as FTS5 stores them, with a gap after each code point but the last. For example, FTS5
+ * indexes this text for the name "eva". Here, ^ stands for the mark `START` of ngrams.ts, and $ for `END`.
+ *
+ *     e-v
+ *     v-a
+ *     e-v-a
+ *     ^-e-v
+ *     ^-e-v-a
+ *     $-a-v
+ *     ^-e-v-a-$
+ */
 
 /**
  * FTS5's hash moves by only three bits from byte to byte. Without gaps, all n-grams of three Latin
@@ -70,11 +81,14 @@ export class TermWriter {
     for (let end = points; end <= this.#points; end++) this.add(end - points, end, mark);
   }
 
-  /** Adds the last code point and then the one before it, after a mark. */
+  /** Adds the last code point and then the one before it, if there is one, after a mark. */
   addEnd(mark: string): void {
-    this.add(this.#points - 1, this.#points, mark);
+    const last = this.#points - 1;
+    this.add(last, this.#points, mark);
+    if (last === 0) return;
+    // The term goes on instead of ending there.
     this.#units[this.#length - 1] = GAP_UNIT;
-    this.add(this.#points - 2, this.#points - 1);
+    this.add(last - 1, last);
   }
 
   /** Adds a whole text. */
