@@ -74,7 +74,18 @@ interface OpenRecord {
   field?: OpenField | undefined;
 }
 
-/** A quoted field with a line end in it. The lines `7,"Ann` and `8,Eve"` can mean one name or two. */
+/**
+ * A quoted field with a line end in it. If quotes were characters, its lines might be rows, so it is
+ * doubtful whether it is one field. For example, in a file with the columns `id` and `name`:
+ *
+ * | its lines | beginsRow | hasRow | doubtful with commas | doubtful with tabs |
+ * |---|---|---|---|---|
+ * | `7,"Ann` and `8,Eve"` | yes | yes | yes | yes |
+ * | `7,"Ann` and `Eve"` | yes | no | no | no |
+ * | `7,"Ann, Bea` and `8,Eve"` | no | yes | no | yes |
+ *
+ * With tabs, each `,` here is a tab.
+ */
 interface OpenField {
   line: number;
   /** Whether its first line would be a row if quotes were characters. */
