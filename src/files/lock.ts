@@ -17,9 +17,9 @@ import {
 import { lstat, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { sqlite } from "#sqlite";
 import { isDamagedDatabase, isLocked } from "./errors.ts";
+import { retryWhile } from "./waiting.ts";
 
 export interface LockOptions {
   /** How long to wait for another writer. Defaults to {@link WAIT_MS}. */
@@ -28,7 +28,6 @@ export interface LockOptions {
 }
 
 export const WAIT_MS = 60_000;
-const RETRY_MS = 50;
 
 /** Thrown after `waitMs`. Names no flag for that time, because not all callers have one. */
 export class BusyError extends Error {
@@ -72,25 +71,6 @@ export async function waitForLock<Taken>(
   } catch (error) {
     if (!isLocked(error)) throw error;
     throw new BusyError(`another command is still writing ${target} after ${waitMs / 1000} s`);
-  }
-}
-
-/** Calls `work` again while its error says that something is busy, for up to `waitMs`. */
-export async function retryWhile<T>(
-  isBusy: (error: unknown) => boolean,
-  work: () => T,
-  waitMs: number,
-  onWait?: () => void,
-): Promise<Awaited<T>> {
-  const endMs = performance.now() + waitMs;
-  for (let times = 0; ; times++) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isBusy(error) || performance.now() >= endMs) throw error;
-    }
-    if (times === 0) onWait?.();
-    await sleep(RETRY_MS);
   }
 }
 

@@ -14,9 +14,9 @@ import {
   lock,
   makeLockedFolder,
   makeTemporaryFolder,
-  retryWhile,
   waitForLock,
 } from "./lock.ts";
+import { retryWhile } from "./waiting.ts";
 
 export interface Paths {
   /** Where to write the new file, in an empty folder for it and others, which only this user can open. */

@@ -1,7 +1,9 @@
-/** Waits for others: only so long, or while they work ahead. */
+/** Waits for others, but only so long: for a reply, or for something that is busy. */
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** The time in which the process lags counts as one step of a wait at most. */
 const STEPS = 10;
+const RETRY_MS = 50;
 
 /** Settles like `reply`, or fails after `waitMs`, later if the process reads replies late. */
 export function within<T>(waitMs: number, reply: Promise<T>, fail: () => Error): Promise<T> {
@@ -18,31 +20,21 @@ export function within<T>(waitMs: number, reply: Promise<T>, fail: () => Error):
   });
 }
 
-/**
- * Requests a number of items before the one that is used, so that a database works on them
- * meanwhile.
- *
- * At the end, also after an error, `items` is closed once it has settled what was requested. That is
- * not awaited, because a database may be silent. Closing its connection settles its replies.
- */
-export async function* readAhead<T>(items: AsyncGenerator<T>, ahead: number): AsyncGenerator<T> {
-  const requested: Promise<IteratorResult<T>>[] = [];
-  const request = () => {
-    const next = items.next();
-    // An error is thrown where the item is awaited. After the end, it matters to nobody.
-    next.catch(() => {});
-    requested.push(next);
-  };
-
-  try {
-    while (requested.length < ahead) request();
-    for (;;) {
-      const result = await requested.shift();
-      if (!result || result.done) return;
-      request();
-      yield result.value;
+/** Calls `work` again while its error says that something is busy, for up to `waitMs`. */
+export async function retryWhile<T>(
+  isBusy: (error: unknown) => boolean,
+  work: () => T,
+  waitMs: number,
+  onWait?: () => void,
+): Promise<Awaited<T>> {
+  const endMs = performance.now() + waitMs;
+  for (let times = 0; ; times++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= endMs) throw error;
     }
-  } finally {
-    items.return(undefined).catch(() => {});
+    if (times === 0) onWait?.();
+    await sleep(RETRY_MS);
   }
 }

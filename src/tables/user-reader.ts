@@ -11,7 +11,6 @@ import type { FoundError, RawRecord, RecordType } from "../domain/raw-records.ts
 import type { Item } from "../domain/record-reader.ts";
 import { parseTime } from "../domain/time.ts";
 import { listErrors, mustBeId, mustExist } from "../domain/validation-errors.ts";
-import { readAhead } from "../files/waiting.ts";
 import { ownedTables, toCells } from "./columns.ts";
 import type { Companies } from "./companies.ts";
 import { toItems, toProblem } from "./row-items.ts";
@@ -78,6 +77,35 @@ export async function* readUsers(
 
   for (const [table, ids] of missing) {
     if (ids.length > 0 && (await tables.get("users")?.hasAny(ids))) throw table.misordered();
+  }
+}
+
+/**
+ * Requests a number of items before the one that is used, so that a database works on them
+ * meanwhile.
+ *
+ * At the end, also after an error, `items` is closed once it has settled what was requested. That is
+ * not awaited, because a database may be silent. Closing its connection settles its replies.
+ */
+export async function* readAhead<T>(items: AsyncGenerator<T>, ahead: number): AsyncGenerator<T> {
+  const requested: Promise<IteratorResult<T>>[] = [];
+  const request = () => {
+    const next = items.next();
+    // An error is thrown where the item is awaited. After the end, it matters to nobody.
+    next.catch(() => {});
+    requested.push(next);
+  };
+
+  try {
+    while (requested.length < ahead) request();
+    for (;;) {
+      const result = await requested.shift();
+      if (!result || result.done) return;
+      request();
+      yield result.value;
+    }
+  } finally {
+    items.return(undefined).catch(() => {});
   }
 }
 
