@@ -74,8 +74,7 @@ export type { Replacement } from "./snapshot/read/reload.ts";
 export type Dataset = LineSource<DatasetLine | IdsLine | EndLine>;
 
 /**
- * Builds a snapshot file, like the `import` command. Only a dry run can have no `target`. An empty one is
- * none.
+ * Builds a snapshot file, like the `import` command. Only a dry run can have no `target`.
  */
 export const importDataset: (
   lines: Dataset,

@@ -258,7 +258,7 @@ function storeOf(url: ServeValues["rateLimitStore"], log: Logger): StoreOptions 
   };
 }
 
-/** Warns at the start about flags with a surprising effect, or missing. */
+/** Warns at the start about flags that have a surprising effect, alone or without others. */
 function warnAboutFlags(values: ServeValues, log: Logger): void {
   const { faults, faultSeed, reusePort, rateLimitStore, searchLimit } = values;
   if (faults) {

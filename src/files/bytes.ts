@@ -49,7 +49,7 @@ export async function* readChunks(
 }
 
 /** Fills the buffer, unless the file ends. A single read may return less. */
-async function readFully(file: FileHandle, buffer: Buffer, at: number): Promise<Buffer> {
+export async function readFully(file: FileHandle, buffer: Buffer, at: number): Promise<Buffer> {
   let read = 0;
   while (read < buffer.length) {
     const { bytesRead } = await file.read(buffer, read, buffer.length - read, at + read);

@@ -1,4 +1,7 @@
-/** Extracts codes and messages from errors. Under Jest, Node's errors fail `instanceof Error`. */
+/**
+ * Extracts codes and messages from errors, and names the file of an error. Under Jest, Node's errors fail
+ * `instanceof Error`.
+ */
 
 const sqliteCodes: Record<number, string> = {
   3: "SQLITE_PERM",
@@ -73,7 +76,7 @@ export function naming<T>(file: string, verb: "read" | "write", work: () => T): 
 
 /** Like {@link naming}, for an error that has been caught. */
 export function named(file: string, verb: "read" | "write", error: unknown): unknown {
-  // SQLite's other errors, such as a damaged page, are of this file, too: the caller uses no other.
+  // SQLite's other errors, such as a damaged page, are of this file, too, unless they have a name already.
   const isOfFile = isFileSystemError(error) || codeOf(error).startsWith("SQLITE_");
   if (!isOfFile || error instanceof FileError) return error;
   return new FileError(`cannot ${verb} ${file}: ${reasonOf(error)}`, { cause: error });

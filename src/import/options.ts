@@ -1,4 +1,4 @@
-/** The options of `import`, `apply` and `hide`, which are flags of these commands, by who reads them. */
+/** The options of `import`, `apply` and `hide`, most of which are flags of these commands, by who reads them. */
 import type { LockOptions } from "../files/lock.ts";
 import type { CsvOptions } from "../tables/csv-source.ts";
 import type { ReadHooks } from "../tables/table.ts";

@@ -5,7 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import { InvalidValue } from "../domain/invalid-value.ts";
 import type { Item, RecordReader } from "../domain/record-reader.ts";
 import { isUrl, STANDARD } from "../domain/text.ts";
-import { naming } from "../files/errors.ts";
+import { named, naming } from "../files/errors.ts";
 import { asFile, isFolder } from "../files/input.ts";
 import { isSnapshot } from "../snapshot/format/layout.ts";
 import { readMeta } from "../snapshot/format/meta.ts";
@@ -164,24 +164,28 @@ async function openSnapshot(path: string): Promise<RecordReader> {
   const { db } = await openPrivate(path);
   return {
     ids: { kind: "snapshot", mark: readMeta(db).id_map },
-    read: () => readSnapshot(db),
+    read: () => readSnapshot(path, db),
     // A snapshot has no lines, so only the file is named.
     locate: (error) => ({ ...error, place: path }),
     [Symbol.asyncDispose]: async () => db.$client.close(),
   };
 }
 
-async function* readSnapshot(db: Database): AsyncGenerator<Item[]> {
-  let batch: Item[] = [];
-  let count = 0;
-  for (const record of listRecords(db)) {
-    count++;
-    batch.push({ record, at: count });
-    if (batch.length < BATCH) continue;
+async function* readSnapshot(path: string, db: Database): AsyncGenerator<Item[]> {
+  try {
+    let batch: Item[] = [];
+    let count = 0;
+    for (const record of listRecords(db)) {
+      count++;
+      batch.push({ record, at: count });
+      if (batch.length < BATCH) continue;
 
+      yield batch;
+      batch = [];
+      await setImmediate();
+    }
     yield batch;
-    batch = [];
-    await setImmediate();
+  } catch (error) {
+    throw named(path, "read", error);
   }
-  yield batch;
 }

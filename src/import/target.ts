@@ -54,7 +54,8 @@ export async function changeCopy<T>(
   const fail = (error: unknown) => {
     throw toSnapshotError(target, error);
   };
-  // The lock file beside a name that was mistyped would stay. A first import may have one, too.
+  // Refuses a mistyped name before a lock file is made, which would stay. Where there is one, a first
+  // import may be running, for which this waits.
   await access(target).catch((error) => hasLockFile(target) || fail(error));
 
   const write = async ({ old, next }: Paths) => {

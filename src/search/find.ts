@@ -217,7 +217,6 @@ const pairOf = ([first = "", second]: string[]): Contained => [first, second ?? 
 
 const longestOf = (words: string[]) => words.reduce((a, b) => (b.length > a.length ? b : a));
 
-/** Hits are in the order of results. */
 const areEnough = (hits: Set<number>) => hits.size >= MAX_RESULTS;
 
 /** Returns the best of tiers 1 to 4 in which any of the spellings matches, or Infinity. */

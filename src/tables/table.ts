@@ -40,6 +40,7 @@ export interface ReadHooks {
 }
 
 // The rows of a page are in memory together.
+/** Also for companies, roles and achievements. */
 const USERS_PER_PAGE = 1000;
 const ROWS_PER_PAGE = 20_000;
 /** A page of a query that uses an index takes a few milliseconds. */

@@ -13,7 +13,7 @@ export const MAX_LOGO_BYTES = 256 * 1024;
 export const DEFAULT_TITLE = "Roadbook";
 export const DEFAULT_ACCENT = "#ffc61a";
 
-/** The help of the flags describes these. */
+/** The flags of these names in settings/serve-flags.ts say what they mean. */
 export interface Brand {
   title: string;
   /** The ids of the users on the start page. By default, the ones with the most points. */

@@ -5,7 +5,7 @@
  */
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { createSha256, readChunks } from "../../files/bytes.ts";
+import { createSha256, readChunks, readFully } from "../../files/bytes.ts";
 import { isDamagedDatabase, isFileSystemError, naming, reasonOf } from "../../files/errors.ts";
 import { findForeign, isGzip, SNAPSHOT_MARK } from "../../files/input.ts";
 
@@ -36,10 +36,8 @@ export async function readLayout(source: FileHandle | Uint8Array) {
   throw new SnapshotError(`is damaged: it has ${size} bytes instead of ${layout.fileBytes}`);
 }
 
-export async function readHeader(file: FileHandle): Promise<Uint8Array> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
-  return buffer.subarray(0, bytesRead);
-}
+export const readHeader = (file: FileHandle): Promise<Uint8Array> =>
+  readFully(file, Buffer.alloc(HEADER_BYTES), 0);
 
 /** Returns the schema, which may be an older one, and the sizes that the header in `bytes` declares. */
 export function parseHeader(bytes: Uint8Array) {
@@ -115,8 +113,8 @@ export async function verifyChecksum(
 export async function readChecksum(path: string): Promise<string> {
   await using file = await open(path);
   const at = (await file.stat()).size - CHECKSUM_BYTES;
-  const { buffer } = await file.read(Buffer.alloc(CHECKSUM_BYTES), 0, CHECKSUM_BYTES, at);
-  return /[\da-f]{64}/.exec(buffer.toString("latin1"))?.[0] ?? "";
+  const line = await readFully(file, Buffer.alloc(CHECKSUM_BYTES), at);
+  return /[\da-f]{64}/.exec(line.toString("latin1"))?.[0] ?? "";
 }
 
 export class SnapshotError extends Error {

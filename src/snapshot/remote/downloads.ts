@@ -6,7 +6,7 @@ import { createWriteStream, mkdirSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { copyIfSpace, openFile, requireSpace, writeAll } from "../../files/bytes.ts";
+import { copyIfSpace, openFile, readFully, requireSpace, writeAll } from "../../files/bytes.ts";
 import { type Paths, replaceFile } from "../../files/replace.ts";
 import {
   BLOCK_BYTES,
@@ -111,8 +111,7 @@ const CONNECTIONS = 8;
 async function readEnd(path: string) {
   await using file = await openFile(path);
   const { databaseBytes, fileBytes } = await readLayout(file);
-  const trailer = Buffer.alloc(fileBytes - databaseBytes);
-  await file.read(trailer, 0, trailer.length, databaseBytes);
+  const trailer = await readFully(file, Buffer.alloc(fileBytes - databaseBytes), databaseBytes);
   const from = databaseBytes - (databaseBytes % BLOCK_BYTES);
   return { trailer, from, headers: rangeHeaders(`bytes=${from}-`) };
 }
