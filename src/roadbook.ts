@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import type { ChangeLine, EndLine, IdsLine } from "./domain/dataset.ts";
 import { InvalidValue } from "./domain/invalid-value.ts";
-import { once } from "./domain/once.ts";
+import { lazyAsync } from "./domain/lazy.ts";
 import { reasonOf } from "./files/errors.ts";
 import { type App, createApp } from "./http/app.ts";
 import type { AppOptions, SnapshotSource } from "./http/app-options.ts";
@@ -108,7 +108,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
 }
 
 /** The bundled data. Kept, because test rigs serve it for each test. */
-export const demoSnapshot = once<Uint8Array>(async () => {
+export const demoSnapshot = lazyAsync<Uint8Array>(async () => {
   const bundled = findBundled(DEMO_SNAPSHOT);
   if (bundled) return bundled;
   const { demoDataset } = await import("./community/community.ts");

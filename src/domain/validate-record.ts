@@ -15,8 +15,8 @@ import {
   isPublicUser,
   lineSchemas,
 } from "./dataset.ts";
+import { lazy } from "./lazy.ts";
 import { Id, MAX_ROLES, PublicUserLine, UnlockedAchievement } from "./model.ts";
-import { lazy } from "./once.ts";
 import {
   type FoundError,
   mayBePrivate,

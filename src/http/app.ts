@@ -19,7 +19,7 @@ import {
   type ErrorHandler,
   NotFoundError,
 } from "elysia";
-import { lazy } from "../domain/once.ts";
+import { lazy } from "../domain/lazy.ts";
 import { iconPath } from "../web/page.ts";
 import type { AppOptions, Service } from "./app-options.ts";
 import { docs } from "./docs.ts";

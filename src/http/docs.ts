@@ -1,6 +1,6 @@
 /** The API reference: a page that works offline, and its script. */
 import { type AnyElysia, Elysia } from "elysia";
-import { once } from "../domain/once.ts";
+import { lazyAsync } from "../domain/lazy.ts";
 import { docsScript } from "../web/assets.ts";
 import { DEFAULT_TITLE } from "../web/brand.ts";
 import { html } from "../web/html.ts";
@@ -27,8 +27,8 @@ export function docs(service: Service, documented: AnyElysia) {
   const page = new Content("text/html; charset=utf-8", text, { ...shared, headers });
 
   // Made once, when they are first needed, because most servers never serve the reference.
-  const document = once(() => describeApi(name, documented));
-  const script = once(async () => {
+  const document = lazyAsync(() => describeApi(name, documented));
+  const script = lazyAsync(async () => {
     const options = { ...shared, coding: "gzip" } as const;
     return new Content("text/javascript; charset=utf-8", await docsScript(), options);
   });

@@ -5,7 +5,7 @@
  */
 import titlesOfUsers from "../../data/columns.json" with { type: "json" };
 import { findSimilar } from "../domain/invalid-value.ts";
-import { lazy } from "../domain/once.ts";
+import { lazy } from "../domain/lazy.ts";
 import type { UnknownColumn } from "../domain/record-reader.ts";
 import { printable } from "../domain/text.ts";
 import { fold } from "../search/fold.ts";

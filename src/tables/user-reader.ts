@@ -5,8 +5,8 @@
 import { setImmediate } from "node:timers/promises";
 import { Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { lazy } from "../domain/lazy.ts";
 import { Count } from "../domain/model.ts";
-import { lazy } from "../domain/once.ts";
 import type { FoundError, RawRecord, RecordType } from "../domain/raw-records.ts";
 import type { Item } from "../domain/record-reader.ts";
 import { parseTime } from "../domain/time.ts";

@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { once } from "../domain/once.ts";
+import { lazyAsync } from "../domain/lazy.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -50,7 +50,7 @@ const assets = new Map<AssetName, () => Promise<Bytes>>();
 
 /** Only the first call for a name reads or makes the file. */
 function readAsset(name: AssetName): Promise<Bytes> {
-  const asset = assets.get(name) ?? once(async () => findBundled(name) ?? makers[name]());
+  const asset = assets.get(name) ?? lazyAsync(async () => findBundled(name) ?? makers[name]());
   assets.set(name, asset);
   return asset();
 }

@@ -1,7 +1,7 @@
 /** Draws avatars, badges and the icon, always with the same bytes. */
 import { languages } from "../domain/languages.ts";
+import { lazy } from "../domain/lazy.ts";
 import type { Achievement } from "../domain/model.ts";
-import { lazy } from "../domain/once.ts";
 import { fold } from "../search/fold.ts";
 import paths from "./badges.json" with { type: "json" };
 import { textColourOn } from "./brand.ts";

@@ -1,7 +1,7 @@
 /** Formats texts, counts and dates, as the visitor's region does. */
 import { LRUCache } from "lru-cache";
 import type { Forms } from "../domain/languages.ts";
-import { lazy } from "../domain/once.ts";
+import { lazy } from "../domain/lazy.ts";
 import { fill } from "./texts.ts";
 
 export type Formats = ReturnType<typeof createFormats>;

@@ -3,7 +3,7 @@
  * Armenian (ISO 9985, as passports simplify it) and Georgian (the national system of 2002) need little
  * else. cyrillic.ts and greek.ts add more rules.
  */
-import { lazy } from "../../domain/once.ts";
+import { lazy } from "../../domain/lazy.ts";
 
 /** Returns a function that replaces the letters of tables, the longest first. */
 export function replaceBy(...tables: string[]): (text: string) => string {

@@ -1,6 +1,7 @@
 /** Reads users with their achievements, companies with their public users, and the results of searches. */
 import { and, count, eq, exists, getTableColumns, gt, sql } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
+import { lazy } from "../../domain/lazy.ts";
 import {
   type CompanySearchResult,
   compareRoles,
@@ -8,7 +9,6 @@ import {
   type Stored,
   type User,
 } from "../../domain/model.ts";
-import { lazy } from "../../domain/once.ts";
 import { formatTime } from "../../domain/time.ts";
 import { MAX_SIMILAR, NameSearch } from "../../search/find.ts";
 import { type Database, prepareText } from "../../sqlite/driver.ts";

@@ -1,10 +1,10 @@
-/** `once` keeps a value that was made, but not a failure. */
+/** `lazyAsync` keeps a value that was made, but not a failure. */
 import { expect, test } from "bun:test";
-import { once } from "../../src/domain/once.ts";
+import { lazyAsync } from "../../src/domain/lazy.ts";
 
 test("calls share what is made, and try again only after a failure", async () => {
   let calls = 0;
-  const get = once(async () => {
+  const get = lazyAsync(async () => {
     calls++;
     if (calls === 1) throw new Error("no file");
     return calls;

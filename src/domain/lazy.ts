@@ -10,7 +10,7 @@ export function lazy<Made extends object>(make: () => Made): () => Made {
 }
 
 /** For what is made asynchronously. After a failure, the next call tries again. */
-export function once<Made>(make: () => Promise<Made>): () => Promise<Made> {
+export function lazyAsync<Made>(make: () => Promise<Made>): () => Promise<Made> {
   let made: Promise<Made> | undefined;
   return () => {
     made ??= make().catch((error) => {
