@@ -10,7 +10,8 @@
  * - `respond` makes the `Response` and reports it.
  *
  * Elysia awaits all steps of a route if the source of its handler, or of a hook before or after that, has
- * a call right after `return` or an arrow. Those of a profile have none, which test/roadbook.test.ts checks.
+ * a call right after `return` or an arrow. Its response is then a promise, which Bun sends later. So the
+ * steps of a profile have no such call, which test/roadbook.test.ts checks.
  */
 import {
   type Context,
@@ -89,7 +90,7 @@ export function createApp(options: AppOptions) {
   }
 
   function refuseIfClosed() {
-    // Not returned as a call, for which Elysia would await this.
+    // A constant, because the executable has no spaces between `return` and a call further on.
     const refusal = closed.aborted ? fail("unavailable") : undefined;
     return refusal;
   }

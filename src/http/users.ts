@@ -1,6 +1,6 @@
 /**
- * The routes for a single user: the public profile and the achievements. No handler here has a call right
- * after `return` or an arrow; app.ts says why.
+ * The routes for a single user: the public profile and the achievements. Their handlers respond without
+ * a promise, as app.ts explains.
  */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
