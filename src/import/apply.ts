@@ -21,10 +21,11 @@ import type { Database } from "../sqlite/driver.ts";
 import { guard, type WriteReport } from "./guard.ts";
 import { type Ids, openIds } from "./ids.ts";
 import { type LineSource, openLines } from "./line-reader.ts";
+import { readOld } from "./old-snapshot.ts";
 import type { ApplyOptions } from "./options.ts";
 import { readDataset } from "./read-dataset.ts";
 import { judgeDeletions, nameCompanies } from "./references.ts";
-import { dateTakedowns, readOld } from "./takedowns.ts";
+import { dateTakedowns } from "./takedowns.ts";
 import { beginWriting, changeCopy, sealInMemory } from "./target.ts";
 import { createRows, duplicateId } from "./write-rows.ts";
 

@@ -10,9 +10,9 @@ import type { RecordType } from "../domain/raw-records.ts";
 import { groupDigits } from "../domain/text.ts";
 import type { Summary, Totals } from "../snapshot/format/meta.ts";
 import type { Database } from "../sqlite/driver.ts";
+import { HIDE_ELSEWHERE, type OldSnapshot } from "./old-snapshot.ts";
 import type { GuardOptions } from "./options.ts";
 import type { ReadReport } from "./read-dataset.ts";
-import { HIDE_ELSEWHERE, type OldSnapshot } from "./target.ts";
 
 /** How a new snapshot differs from the old one. */
 export interface Differences {

@@ -24,8 +24,8 @@ import { isDamagedDatabase, naming } from "../files/errors.ts";
 import { waitForLock } from "../files/lock.ts";
 import { type Paths, replaceFile } from "../files/replace.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
+import { HIDE_ELSEWHERE, type OldSnapshot } from "./old-snapshot.ts";
 import type { IdOptions } from "./options.ts";
-import { HIDE_ELSEWHERE, type OldSnapshot } from "./target.ts";
 
 interface OpenOptions extends IdOptions {
   /** Whether keys are only looked up. Then, another command may add keys meanwhile. */

@@ -22,7 +22,6 @@
  * | target.ts | in a file that is complete |
  * | files/replace.ts | in the snapshot that servers read |
  */
-import { existsSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { sqlite } from "#sqlite";
 import { InvalidValue } from "../domain/invalid-value.ts";
@@ -30,20 +29,19 @@ import { nameKinds } from "../domain/model.ts";
 import { naming, TEMPORARY_DATABASE } from "../files/errors.ts";
 import { findFile, replaceFile } from "../files/replace.ts";
 import { buildNameIndex } from "../search/name-index.ts";
-import { isSnapshot, SnapshotError, toSnapshotError } from "../snapshot/format/layout.ts";
 import { summarize, writeMeta } from "../snapshot/format/meta.ts";
-import { openInPlace } from "../snapshot/format/open.ts";
 import { createIndexes, createSchema } from "../snapshot/format/schema.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { guard, refuseEmpty, type WriteReport } from "./guard.ts";
 import { openIds } from "./ids.ts";
 import type { LineSource } from "./line-reader.ts";
+import { readOldFile } from "./old-snapshot.ts";
 import type { ImportOptions } from "./options.ts";
 import { readDataset } from "./read-dataset.ts";
 import { createSkippingHandler } from "./skip-invalid.ts";
 import { findSource, openReader, type Source } from "./source.ts";
-import { holdTakedowns, readOld } from "./takedowns.ts";
-import { beginWriting, notOverwritten, type OldSnapshot, sealInMemory, sealNew } from "./target.ts";
+import { holdTakedowns } from "./takedowns.ts";
+import { beginWriting, sealInMemory, sealNew } from "./target.ts";
 import { createRows } from "./write-rows.ts";
 
 /**
@@ -95,7 +93,7 @@ async function importInto(
   options: ImportOptions,
 ): Promise<WriteReport> {
   const { builtAtMs = Date.now(), holdMs } = options;
-  const old = target === undefined ? undefined : await readOldSnapshot(target, builtAtMs, options);
+  const old = target === undefined ? undefined : await readOldFile(target, builtAtMs, options);
 
   await using reader = await openReader(source, options);
   using ids = await openIds(reader.ids, old, options);
@@ -118,38 +116,6 @@ async function importInto(
   await buildIndexes(db, (users) => options.onIndexed?.(users / counts.public_users));
   writeMeta(db, { ...summary, id_map }, builtAtMs);
   return { ...report, sha256: await sealNew(db, next) };
-}
-
-/**
- * Reads the snapshot at `name`, if there is one. Throws if the file is something else or is damaged,
- * because an import could then undo takedowns. With `force`, such a file is treated as missing.
- */
-async function readOldSnapshot(
-  name: string,
-  nowMs: number,
-  { force, holdMs }: ImportOptions,
-): Promise<OldSnapshot | undefined> {
-  const path = findFile(name);
-  if (!existsSync(path)) return undefined;
-  if (!isSnapshot(path)) {
-    if (force) return undefined;
-    throw new Error(notOverwritten(name, "a Roadbook snapshot"));
-  }
-
-  try {
-    const { db } = await openInPlace(path);
-    try {
-      return readOld(db, name, { nowMs, holdMs });
-    } finally {
-      db.$client.close();
-    }
-  } catch (error) {
-    const named = toSnapshotError(name, error);
-    if (!(named instanceof SnapshotError)) throw named;
-    if (force) return undefined;
-    const advice = "restore it, or import with --force, which forgets its takedowns";
-    throw new Error(`${named.message}; ${advice}`);
-  }
 }
 
 /** Builds a snapshot in memory from a dataset, which may be empty. */

@@ -19,15 +19,16 @@
  * | target.ts | nothing of the user is left in unused bytes; the checksum is added |
  * | files/replace.ts | the copy is flushed, and replaces the snapshot |
  */
-import { eq, type SQL, sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { OWN_IDS } from "../domain/record-reader.ts";
 import { NameChanges } from "../search/name-index.ts";
-import { type Counts, readMeta, summarizeChanges, writeMeta } from "../snapshot/format/meta.ts";
-import { privateUser, takedown, user } from "../snapshot/format/schema.ts";
+import { type Counts, summarizeChanges, writeMeta } from "../snapshot/format/meta.ts";
+import { privateUser, user } from "../snapshot/format/schema.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { type Ids, openIds } from "./ids.ts";
+import { type Hold, MAX_HOLD_MS, readOld, whereHeld } from "./old-snapshot.ts";
 import type { HideOptions } from "./options.ts";
-import { changeCopy, type OldSnapshot } from "./target.ts";
+import { changeCopy } from "./target.ts";
 
 /** A user whom `hideUsers` made private or found private. */
 interface HiddenUser {
@@ -111,9 +112,6 @@ function describeMissing(given: number | string, ids: Ids): string {
     : `user ${given}`;
 }
 
-/** How long a takedown is remembered, and so the longest time for which an import can hold it. */
-export const MAX_HOLD_MS = 3_600_000;
-
 /**
  * Begins the hour of those changed users who are not public any more, or begins it again, and ends it
  * for those who are. Removes takedowns that have expired.
@@ -123,23 +121,6 @@ export function dateTakedowns(db: Database, changedUsers: readonly number[], now
   db.run(sql`DELETE FROM takedown WHERE at <= ${nowMs - MAX_HOLD_MS} OR id IN (${changed})`);
   db.run(sql`INSERT INTO takedown (id, at)
     SELECT value, ${nowMs} FROM (${changed}) WHERE value NOT IN (SELECT id FROM user)`);
-}
-
-/** How long an import keeps to a takedown, and at what time. */
-interface Hold {
-  nowMs: number;
-  holdMs?: number | undefined;
-}
-
-/** Reads the facts of a snapshot that an import needs before it replaces it. */
-export function readOld(db: Database, name: string, hold: Hold): OldSnapshot {
-  const held = db.select().from(takedown).where(whereHeld(hold)).get();
-  return { ...readMeta(db), name, hasTakedowns: held !== undefined };
-}
-
-/** The condition for a takedown. The clock may have been set back since. */
-function whereHeld({ nowMs, holdMs = MAX_HOLD_MS }: Hold): SQL {
-  return sql`min(at, ${nowMs}) > ${nowMs - Math.min(holdMs, MAX_HOLD_MS)}`;
 }
 
 /**

@@ -22,21 +22,8 @@ import {
   readHeader,
   toSnapshotError,
 } from "../snapshot/format/layout.ts";
-import type { Meta } from "../snapshot/format/meta.ts";
 import { verifyFile } from "../snapshot/format/open.ts";
 import type { Database } from "../sqlite/driver.ts";
-
-/** The snapshot that will be replaced. */
-export interface OldSnapshot extends Meta {
-  /** The path as the command was given it, for messages. */
-  name: string;
-  /** Whether it has takedowns that are held. */
-  hasTakedowns: boolean;
-}
-
-/** How an operator can give ids another meaning while takedowns are held, without serving a hidden user. */
-export const HIDE_ELSEWHERE =
-  "import into another --to, hide the users of the last hour there, and move it here";
 
 /**
  * Calls `change` with a copy of the snapshot file `target`, to which the old one is attached as `old`.

@@ -1,0 +1,75 @@
+/** What an import, a change file or a takedown reads first from the snapshot that it will replace. */
+import { existsSync } from "node:fs";
+import { type SQL, sql } from "drizzle-orm";
+import { findFile } from "../files/replace.ts";
+import { isSnapshot, SnapshotError, toSnapshotError } from "../snapshot/format/layout.ts";
+import { type Meta, readMeta } from "../snapshot/format/meta.ts";
+import { openInPlace } from "../snapshot/format/open.ts";
+import { takedown } from "../snapshot/format/schema.ts";
+import type { Database } from "../sqlite/driver.ts";
+import type { ImportOptions } from "./options.ts";
+import { notOverwritten } from "./target.ts";
+
+/** The snapshot that will be replaced. */
+export interface OldSnapshot extends Meta {
+  /** The path as the command was given it, for messages. */
+  name: string;
+  /** Whether it has takedowns that are held. */
+  hasTakedowns: boolean;
+}
+
+/** How an operator can give ids another meaning while takedowns are held, without serving a hidden user. */
+export const HIDE_ELSEWHERE =
+  "import into another --to, hide the users of the last hour there, and move it here";
+
+/** How long a takedown is remembered, and so the longest time for which an import can hold it. */
+export const MAX_HOLD_MS = 3_600_000;
+
+/** How long an import keeps to a takedown, and at what time. */
+export interface Hold {
+  nowMs: number;
+  holdMs?: number | undefined;
+}
+
+/**
+ * Reads the snapshot at `name`, if there is one. Throws if the file is something else or is damaged,
+ * because an import could then undo takedowns. With `force`, such a file is treated as missing.
+ */
+export async function readOldFile(
+  name: string,
+  nowMs: number,
+  { force, holdMs }: ImportOptions,
+): Promise<OldSnapshot | undefined> {
+  const path = findFile(name);
+  if (!existsSync(path)) return undefined;
+  if (!isSnapshot(path)) {
+    if (force) return undefined;
+    throw new Error(notOverwritten(name, "a Roadbook snapshot"));
+  }
+
+  try {
+    const { db } = await openInPlace(path);
+    try {
+      return readOld(db, name, { nowMs, holdMs });
+    } finally {
+      db.$client.close();
+    }
+  } catch (error) {
+    const named = toSnapshotError(name, error);
+    if (!(named instanceof SnapshotError)) throw named;
+    if (force) return undefined;
+    const advice = "restore it, or import with --force, which forgets its takedowns";
+    throw new Error(`${named.message}; ${advice}`);
+  }
+}
+
+/** Reads the facts of a snapshot that an import needs before it replaces it. */
+export function readOld(db: Database, name: string, hold: Hold): OldSnapshot {
+  const held = db.select().from(takedown).where(whereHeld(hold)).get();
+  return { ...readMeta(db), name, hasTakedowns: held !== undefined };
+}
+
+/** The condition for a takedown. The clock may have been set back since. */
+export function whereHeld({ nowMs, holdMs = MAX_HOLD_MS }: Hold): SQL {
+  return sql`min(at, ${nowMs}) > ${nowMs - Math.min(holdMs, MAX_HOLD_MS)}`;
+}
