@@ -30,7 +30,7 @@ import { beginWriting, changeCopy, sealInMemory } from "./target.ts";
 import { createRows, duplicateId } from "./write-rows.ts";
 
 /** In a few lines, all long ids can look rounded by chance. */
-const TAKES_ROUNDED = { force: true };
+const TAKES_ROUNDED = { takesRounded: true };
 
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`

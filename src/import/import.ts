@@ -101,7 +101,8 @@ async function importInto(
   using _open = beginWriting(db, old && findFile(old.name));
   createSchema(db.$client);
   const handler = options.skipInvalid ? createSkippingHandler(db, ids) : createRows(db, ids);
-  const read = await readDataset(reader, handler, ids, builtAtMs, options);
+  const reading = { ...options, takesRounded: options.force };
+  const read = await readDataset(reader, handler, ids, builtAtMs, reading);
 
   const held = old ? holdTakedowns(db, { nowMs: builtAtMs, holdMs }) : 0;
   const summary = summarize(db);

@@ -30,7 +30,7 @@ interface ForceOption {
 }
 
 /** What read-dataset.ts reads. */
-export interface ReadOptions extends CleanOptions, ForceOption {
+export interface ReadOptions extends CleanOptions {
   /** How many errors of each kind to report. Defaults to {@link ERRORS_PER_KIND}. */
   maxErrors?: number | undefined;
 }
@@ -79,7 +79,12 @@ export type ApplyOptions = HideOptions &
   Pick<GuardOptions, "allowShrink">;
 
 /** What import.ts reads. */
-export interface ImportOptions extends HideOptions, SourceOptions, ReadOptions, GuardOptions {
+export interface ImportOptions
+  extends HideOptions,
+    SourceOptions,
+    ReadOptions,
+    GuardOptions,
+    ForceOption {
   /** The folder with a SELECT for each table, if the source is a database. */
   queries?: string | undefined;
   /** Whether to skip anything invalid in the dataset; see skip-invalid.ts. */

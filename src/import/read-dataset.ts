@@ -36,13 +36,18 @@ export interface ReadReport {
   leftOut: number;
 }
 
+interface ReadingOptions extends ReadOptions {
+  /** Whether to take ids that look rounded. */
+  takesRounded?: boolean | undefined;
+}
+
 /** Rejects with a {@link DatasetError} if any error was not skipped. Times after `nowMs` are odd. */
 export async function readDataset<Parsed extends RecordKey>(
   reader: RecordReader,
   handler: RecordHandler<Parsed>,
   ids: Ids,
   nowMs: number,
-  options: ReadOptions = {},
+  options: ReadingOptions = {},
 ): Promise<ReadReport> {
   const errors = new RecordErrors(options.maxErrors);
   const skipped = new RecordErrors(options.maxErrors);
@@ -96,7 +101,7 @@ export async function readDataset<Parsed extends RecordKey>(
     }
   }
 
-  const columns = options.force ? [] : rounded.list();
+  const columns = options.takesRounded ? [] : rounded.list();
   for (const first of columns) report({ field: "id", reason: ROUNDED, ...first, isFinal: true });
   const madePrivate = handler.complete(report);
   if (errors.count > 0) throw new DatasetError(errors);
