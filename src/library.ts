@@ -23,10 +23,10 @@ import type {
   UserSearchResult,
 } from "./domain/model.ts";
 import { applyChanges as applyLines } from "./import/apply.ts";
-import type { WriteReport } from "./import/guard.ts";
 import { importDataset as importLines } from "./import/import.ts";
 import type { LineSource } from "./import/line-reader.ts";
 import type { ApplyOptions, ImportOptions } from "./import/options.ts";
+import type { WriteReport } from "./import/report.ts";
 import { type Changes, createRoadbook as create, type Roadbook } from "./roadbook.ts";
 import type { RoadbookOptions } from "./settings/library-options.ts";
 
@@ -52,9 +52,9 @@ export type { ErrorCode } from "./http/error-codes.ts";
 export type { ErrorBody } from "./http/errors.ts";
 export type { HealthBody } from "./http/health.ts";
 export type { FetchHandler, Peer } from "./http/request.ts";
-export type { Differences, WriteReport } from "./import/guard.ts";
 export type { ApplyOptions, ImportOptions } from "./import/options.ts";
 export { DatasetError, type RecordErrors } from "./import/read-dataset.ts";
+export type { Differences, WriteReport } from "./import/report.ts";
 export type { LimiterStatus } from "./limit/limiter.ts";
 export type { Changes, Listening, ListenOptions, Roadbook } from "./roadbook.ts";
 export { fold } from "./search/fold.ts";

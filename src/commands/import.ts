@@ -1,9 +1,9 @@
 /** `roadbook import`: builds a snapshot. */
 import { groupDigits, paragraph, plural } from "../domain/text.ts";
 import { formatDuration } from "../domain/time.ts";
-import type { WriteReport } from "../import/guard.ts";
 import { importSource } from "../import/import.ts";
 import { MAX_HOLD_MS } from "../import/old-snapshot.ts";
+import type { WriteReport } from "../import/report.ts";
 import { findSource, type Source } from "../import/source.ts";
 import * as kinds from "../settings/kinds.ts";
 import { declare, parseNamed, UsageError, type Values } from "../settings/setting.ts";

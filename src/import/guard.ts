@@ -6,35 +6,13 @@
  * The old snapshot is attached to the new one's database as `old`.
  */
 import { type SQL, sql } from "drizzle-orm";
-import type { RecordType } from "../domain/raw-records.ts";
 import { groupDigits } from "../domain/text.ts";
 import type { Summary, Totals } from "../snapshot/format/meta.ts";
 import type { Database } from "../sqlite/driver.ts";
 import { HIDE_ELSEWHERE, type OldSnapshot } from "./old-snapshot.ts";
 import type { GuardOptions } from "./options.ts";
 import type { ReadReport } from "./read-dataset.ts";
-
-/** How a new snapshot differs from the old one. */
-export interface Differences {
-  users: Record<"added" | "removed" | "made_private" | "made_public", number>;
-  unlocked_achievements: Record<"before" | "after", number>;
-  /** For how many users who stay public this has changed. */
-  changed: Record<"names" | "avatars" | "companies" | "roles", number>;
-  /** How many users who stay public have none any more. */
-  lost: Record<"avatars" | "companies" | "roles", number>;
-}
-
-/** The report on a snapshot that `import` or `apply` has written. */
-export interface WriteReport extends ReadReport, Totals {
-  /** The checksum of the new snapshot; undefined for a dry run. */
-  sha256?: string | undefined;
-  /** Undefined if the file is new or nothing could be compared. */
-  differences: Differences | undefined;
-  /** How many users an import kept private or deleted, although the dataset says otherwise. */
-  held: number;
-  /** The records that a change file deletes and that do not exist. */
-  notFound: { type: RecordType; id: number | string }[];
-}
+import type { Differences } from "./report.ts";
 
 /** Thrown instead of writing a snapshot that looks like an accident. */
 export class UnlikelyChange extends Error {
