@@ -123,12 +123,11 @@ function createChangeHandler(db: Database, ids: Ids, builtAtMs: number) {
     return [];
   }
 
-  function complete(report: ReportError): number {
-    const madePrivate = rows.complete(report);
+  function complete(report: ReportError): void {
+    rows.complete(report);
     if (deletions.length > 0) judgeDeletions(db, deletions, ids, report);
     const companies = JSON.stringify(changed("company"));
     nameCompanies(db, sql`company_id IN (SELECT value FROM json_each(${companies}))`);
-    return madePrivate;
   }
 
   /** Brings the name indexes and the takedowns in line with the rows, and counts them. */

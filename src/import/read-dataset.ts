@@ -103,12 +103,12 @@ export async function readDataset<Parsed extends RecordKey>(
 
   const columns = options.takesRounded ? [] : rounded.list();
   for (const first of columns) report({ field: "id", reason: ROUNDED, ...first, isFinal: true });
-  const madePrivate = handler.complete(report);
+  handler.complete(report);
   if (errors.count > 0) throw new DatasetError(errors);
 
   const { cleaned, times, ...names } = cleaner.odd;
   const found = { cleaned: cleaned.count, names, times, unknownColumns, notes };
-  return { ...found, skipped, madePrivate, leftOut };
+  return { ...found, skipped, madePrivate: handler.madePrivate ?? 0, leftOut };
 }
 
 /** The id of a record as its source has it. A record whose id cannot be read has none. */

@@ -65,7 +65,7 @@ export function createSkippingHandler(db: Database, ids: Ids) {
       WHERE id IN (SELECT id FROM trimmed)`);
   }
 
-  function complete(report: ReportError): number {
+  function complete(report: ReportError): void {
     // A bad dataset may trim millions of users, so this is no TEMP table, which is in memory.
     $client.exec("CREATE TABLE trimmed (id INTEGER PRIMARY KEY)");
     const trim = $client.prepare("INSERT OR IGNORE INTO trimmed VALUES (?)");
@@ -76,8 +76,15 @@ export function createSkippingHandler(db: Database, ids: Ids) {
     shortenAchievements();
     removeReferences();
     $client.exec("DROP TABLE trimmed");
-    return madePrivate;
   }
 
-  return { validate: validateRecord, add: rows.add, skip, complete };
+  return {
+    validate: validateRecord,
+    add: rows.add,
+    skip,
+    complete,
+    get madePrivate() {
+      return madePrivate;
+    },
+  };
 }

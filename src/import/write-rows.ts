@@ -48,11 +48,10 @@ export interface RecordHandler<Parsed> {
    * message about it ends. Without this method, every error is final.
    */
   skip?(record: RecordKey, invalid: Parsed | InvalidRecord, at: Position): string;
-  /**
-   * Completes the rows, and reports the errors that can be detected only after the last record. Returns
-   * how many users have become private because a record about them is invalid.
-   */
-  complete(report: ReportError): number;
+  /** Completes the rows, and reports the errors that can be detected only after the last record. */
+  complete(report: ReportError): void;
+  /** How many users have become private because a record about them is invalid. */
+  readonly madePrivate?: number;
 }
 
 /** Handles the records of a dataset, and has what other handlers need. */
@@ -130,13 +129,12 @@ export function createRows(db: Database, ids: Ids) {
     return inserts.privateUser({ id });
   }
 
-  function complete(report: ReportError): number {
+  function complete(report: ReportError): void {
     nameCompanies(db, sql`id IN (SELECT id FROM pending)`);
     judgePending(db, ids, report);
     db.$client.exec("DROP TABLE pending");
     reportLongUsers(db, totals.maxUnlocks, report);
     for (const error of listTooMany(db)) report(error);
-    return 0;
   }
 
   return { validate: validateRecord, totals, add, remove, hide, complete };
