@@ -74,7 +74,8 @@ export type { Replacement } from "./snapshot/read/reload.ts";
 export type Dataset = LineSource<DatasetLine | IdsLine | EndLine>;
 
 /**
- * Builds a snapshot file, like the `import` command. Only a dry run can have no `target`.
+ * Builds a snapshot file, like the `import` command. Only a dry run can have no `target`, or an
+ * empty one.
  */
 export const importDataset: (
   lines: Dataset,

@@ -1,4 +1,5 @@
 /** Records before they are validated, and the errors in them. */
+
 export const recordTypes = ["role", "achievement", "company", "user"] as const;
 export type RecordType = (typeof recordTypes)[number];
 

@@ -1,4 +1,4 @@
-/** What an import, a change file or a takedown reads first from the snapshot that it will replace. */
+/** The snapshot that an import, a change file or a takedown will replace. All read it first. */
 import { existsSync } from "node:fs";
 import { type SQL, sql } from "drizzle-orm";
 import { findFile } from "../files/replace.ts";

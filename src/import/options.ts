@@ -1,11 +1,11 @@
-/** The options of `import`, `apply` and `hide`, most of which are flags of these commands, by who reads them. */
+/** The options of `import`, `apply` and `hide`, grouped by the files that read them. Most are flags, too. */
 import type { LockOptions } from "../files/lock.ts";
 import type { CsvOptions } from "../tables/csv-source.ts";
 import type { ReadHooks } from "../tables/table.ts";
 
 export const ERRORS_PER_KIND = 5;
 
-/** What line-reader.ts reads. */
+/** For line-reader.ts. */
 export interface LineOptions {
   /** Whether a missing end line is an error, because the dataset may be incomplete. */
   expectEnd?: boolean | undefined;
@@ -13,7 +13,7 @@ export interface LineOptions {
   onBytes?: ((bytes: number) => void) | undefined;
 }
 
-/** What clean-record.ts reads. */
+/** For clean-record.ts. */
 export interface CleanOptions {
   /** Base URL for avatars that are not http(s) URLs. */
   avatarBase?: string | undefined;
@@ -29,19 +29,19 @@ interface ForceOption {
   force?: boolean | undefined;
 }
 
-/** What read-dataset.ts reads. */
+/** For read-dataset.ts. */
 export interface ReadOptions extends CleanOptions {
   /** How many errors of each kind to report. Defaults to {@link ERRORS_PER_KIND}. */
   maxErrors?: number | undefined;
 }
 
-/** What ids.ts reads. */
+/** For ids.ts. */
 export interface IdOptions extends LockOptions, ForceOption {
   /** The file that maps ids of any kind to integers. Without it, ids must be integers. */
   idMap?: string | undefined;
 }
 
-/** What guard.ts reads. */
+/** For guard.ts. */
 export interface GuardOptions {
   /** Whether most users, companies or achievements may go, or most of what users have. */
   allowShrink?: boolean | undefined;
@@ -51,7 +51,7 @@ export interface GuardOptions {
   allowRenames?: boolean | undefined;
 }
 
-/** What source.ts reads. */
+/** For source.ts. */
 export interface SourceOptions extends LineOptions, CsvOptions, ReadHooks {
   idMap?: IdOptions["idMap"];
   /**
@@ -61,7 +61,7 @@ export interface SourceOptions extends LineOptions, CsvOptions, ReadHooks {
   timeoutMs?: number | undefined;
 }
 
-/** What takedowns.ts reads, like all that write a snapshot. */
+/** For takedowns.ts, and for all that write a snapshot. */
 export interface HideOptions extends Omit<IdOptions, "force"> {
   /**
    * The time of the build, which dates takedowns, ends holds and shows what is in the future. Defaults
@@ -72,13 +72,13 @@ export interface HideOptions extends Omit<IdOptions, "force"> {
   onCommit?: (() => void) | undefined;
 }
 
-/** What apply.ts reads. */
+/** For apply.ts. */
 export type ApplyOptions = HideOptions &
   LineOptions &
   Pick<ReadOptions, "maxErrors"> &
   Pick<GuardOptions, "allowShrink">;
 
-/** What import.ts reads. */
+/** For import.ts. */
 export interface ImportOptions
   extends HideOptions,
     SourceOptions,

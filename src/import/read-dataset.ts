@@ -3,7 +3,6 @@
  * cleaned, validated and given to a handler. An error is final unless the handler skips what is
  * invalid. Errors are grouped by kind, so that errors of one kind never hide another kind.
  */
-
 import type { FoundError, Position, RecordError, RecordKey } from "../domain/raw-records.ts";
 import type { RecordItem, RecordReader, UnknownColumn } from "../domain/record-reader.ts";
 import { createRoundedIds } from "../domain/source-ids.ts";

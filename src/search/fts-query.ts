@@ -1,6 +1,8 @@
 /**
- * Turns queries into FTS5 queries. Which n-grams these contain decides how long a search takes, but
- * never what it finds. For example, if `^` is START, `_` is WORD and `$` is END:
+ * Turns queries into FTS5 queries. Which n-grams these contain decides how long a search takes. What it
+ * finds depends on them only in tier 6 and for slips, where few names are compared.
+ *
+ * For example, if `^` is START, `_` is WORD and `$` is END:
  *
  * | query | finds names | FTS5 query |
  * |---|---|---|

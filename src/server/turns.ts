@@ -10,7 +10,7 @@
  * | a search | the same, unless another request waits |
  * | anything else | never |
  *
- * What waits is held back for two ticks, and then joins the queue of its client. If 200 requests of a
+ * A waiting request is held back for two ticks, and then joins the queue of its client. If 200 requests of a
  * client wait, its further ones get a 503, for which they wait, too.
  *
  * Bun closes a connection, without a response, if it has pipelined a request behind a waiting one.

@@ -1,7 +1,6 @@
 /**
  * The SQLite driver for Bun and for the executable: bun:sqlite for reading, and node:sqlite for
- * writing, because bun:sqlite makes FTS5's internal tables read-only. Both are the same SQLite, and read
- * equally fast. Reading stays with bun:sqlite, which is older and has proved itself.
+ * writing, because bun:sqlite makes FTS5's internal tables read-only. Both are the same SQLite.
  */
 import { Database as Client, constants } from "bun:sqlite";
 import { DatabaseSync } from "node:sqlite";

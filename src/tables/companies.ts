@@ -44,16 +44,15 @@ export async function readCompanies(tables: Tables) {
   function find(company: unknown): unknown {
     const file = tables.get("companies")?.file;
     const expected = file === undefined ? "a company's name" : `the name of a company in ${file}`;
-    const refuse = (value: unknown, advice: string) => new InvalidCell(value, advice, expected);
+    const refuse = (value: unknown, advice: string, hint = "") =>
+      new InvalidCell(value, advice, expected, hint);
 
     if (company instanceof InvalidCell) return refuse(company.value, company.advice);
     if (typeof company !== "string" || !isName(company)) return refuse(company, NO_NAME);
     const folded = fold(company);
     const found = named.get(folded);
     if (found) return found.id;
-    if (named.has(folded)) return refuse(company, SEVERAL);
-
-    return new InvalidCell(company, "", expected, hintAt(folded));
+    return named.has(folded) ? refuse(company, SEVERAL) : refuse(company, "", hintAt(folded));
   }
 
   /** Continues an error with the company that was most likely meant, if it is one of the first errors. */

@@ -2,7 +2,6 @@
  * Makes an item of a row: the record in it, which is validated later like a line of a dataset, or what
  * is wrong with it. Also says where an error is.
  */
-
 import type { FoundError, RawRecord, RecordType } from "../domain/raw-records.ts";
 import type { Item } from "../domain/record-reader.ts";
 import { toKey } from "../domain/source-ids.ts";

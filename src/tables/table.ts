@@ -40,8 +40,9 @@ export interface ReadHooks {
 }
 
 // The rows of a page are in memory together.
-/** Also for companies, roles and achievements. */
-const USERS_PER_PAGE = 1000;
+/** Of users, companies, roles and achievements. */
+const RECORDS_PER_PAGE = 1000;
+/** Of the tables that give users roles and achievements. */
 const ROWS_PER_PAGE = 20_000;
 /** A page of a query that uses an index takes a few milliseconds. */
 const SLOW_MS = 500;
@@ -66,7 +67,7 @@ export async function openTable(
   const column = idColumnOf(name);
   const id = `q.${column}`;
   const isById = column === "id";
-  const size = isById ? USERS_PER_PAGE : ROWS_PER_PAGE;
+  const size = isById ? RECORDS_PER_PAGE : ROWS_PER_PAGE;
   /** How many rows the pages have had so far. */
   let read = 0;
   let isSlow = false;
