@@ -142,8 +142,8 @@ interface Opened extends Pick<AppOptions, "limiter" | "onSharedBudget"> {
 
 /** The default policy, which an injected 429 shows if searches are not limited. */
 const USUAL_POLICY: LimitPolicy = {
-  limit: sharedSettings.searchLimit.kind.parse(sharedSettings.searchLimit.default),
-  windowMs: sharedSettings.searchWindow.kind.parse(sharedSettings.searchWindow.default),
+  limit: sharedSettings.searchLimit.type.parse(sharedSettings.searchLimit.default),
+  windowMs: sharedSettings.searchWindow.type.parse(sharedSettings.searchWindow.default),
 };
 
 /**

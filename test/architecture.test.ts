@@ -143,7 +143,7 @@ describe("imports", () => {
         else outside.add(path);
       }
     }
-    expect(loaded).toContain("settings/kinds.ts");
+    expect(loaded).toContain("settings/value-types.ts");
     expect([...outside].filter((path) => unwanted.test(path))).toEqual([]);
     expect(importsOf([...texts.values()].join("\n")).some((path) => unwanted.test(path))).toBe(
       true,

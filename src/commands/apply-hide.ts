@@ -2,8 +2,8 @@
 import { paragraph } from "../domain/text.ts";
 import { applyChanges } from "../import/apply.ts";
 import { hideUsers } from "../import/takedowns.ts";
-import * as kinds from "../settings/kinds.ts";
 import { declare, UsageError } from "../settings/setting.ts";
+import * as types from "../settings/value-types.ts";
 import { command } from "./command.ts";
 import { describeWritten, listDetails, toOutcome } from "./report.ts";
 import { readingFlags, startWriting, writingFlags } from "./writing.ts";
@@ -12,11 +12,11 @@ export const applyCommand = command({
   settings: declare("Flags", {
     changes: {
       name: "CHANGES",
-      kind: kinds.text("CHANGES"),
+      type: types.text("CHANGES"),
       required: true,
       help: "the change file; - for standard input",
     },
-    to: { kind: kinds.target, required: true, help: "the snapshot to change" },
+    to: { type: types.target, required: true, help: "the snapshot to change" },
     ...readingFlags,
     ...writingFlags,
   }),
@@ -41,8 +41,8 @@ export const applyCommand = command({
 
 export const hideCommand = command({
   settings: declare("Flags", {
-    ids: { name: "ID…", kind: kinds.text("ID"), list: ";", required: true, help: "user ids" },
-    to: { kind: kinds.target, required: true, help: "the snapshot to change" },
+    ids: { name: "ID…", type: types.text("ID"), list: ";", required: true, help: "user ids" },
+    to: { type: types.target, required: true, help: "the snapshot to change" },
     ...writingFlags,
   }),
   notes: [
@@ -77,7 +77,7 @@ export const hideCommand = command({
 
 function parseUserId(text: string): number {
   try {
-    return kinds.id.parse(text);
+    return types.id.parse(text);
   } catch {
     const given = JSON.stringify(text);
     throw new UsageError(`ID… must be a user's number, got ${given}; a key needs --id-map FILE`);

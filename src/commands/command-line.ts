@@ -4,7 +4,6 @@
  */
 import { suggest } from "../domain/invalid-value.ts";
 import { version } from "../domain/version.ts";
-import { parseBoolean } from "../settings/kinds.ts";
 import {
   exitCodeOf,
   isFlag,
@@ -14,6 +13,7 @@ import {
   usageOf,
   variableOf,
 } from "../settings/setting.ts";
+import { parseBoolean } from "../settings/value-types.ts";
 import type { Command, Commands, LoadedCommand } from "./command.ts";
 
 /** The file of a command is loaded only if it is needed, so that `--version` and `health` start fast. */
@@ -134,7 +134,7 @@ interface Word {
  * `parseArgs` reads the next flag as a value, and `-hX` as `-h -X`: undoing both takes as much code.
  */
 function splitWords(settings: Settings, args: string[]): Word[] {
-  const valued = Object.values(settings).filter((setting) => !setting.kind.isSwitch);
+  const valued = Object.values(settings).filter((setting) => !setting.type.isSwitch);
   const names = new Set(valued.map(({ name }) => name));
   const words: Word[] = [];
   let hasEnded = false;
@@ -207,7 +207,7 @@ function readArguments(name: string, settings: Settings, words: Word[], usage: s
       throw new UsageError(`unknown flag ${flag}${advice}`);
     }
 
-    if (setting.kind.isSwitch) {
+    if (setting.type.isSwitch) {
       if (text !== undefined) throw new UsageError(`${flag} takes no value`);
       return { name: flag, text: "1" };
     }

@@ -1,6 +1,7 @@
 /** How commands are declared, and the arguments and flags that several have. */
-import * as kinds from "../settings/kinds.ts";
+
 import type { Settings, Values } from "../settings/setting.ts";
+import * as types from "../settings/value-types.ts";
 
 export interface Command<Given extends Settings = Settings> {
   settings: Given;
@@ -23,9 +24,9 @@ export function command<Given extends Settings>(given: Command<Given>): Command 
 
 export const snapshotFile = {
   name: "FILE",
-  kind: kinds.text("FILE"),
+  type: types.text("FILE"),
   required: true,
   help: "a snapshot",
 } as const;
 
-export const json = { kind: kinds.boolean, help: "print one JSON object, also for an error" };
+export const json = { type: types.boolean, help: "print one JSON object, also for an error" };

@@ -1,6 +1,7 @@
 /** Completes command lines in shells: the names of commands, their flags and choices. */
-import * as kinds from "../settings/kinds.ts";
+
 import { declare, isFlag, type Setting } from "../settings/setting.ts";
+import * as types from "../settings/value-types.ts";
 import { type Commands, command } from "./command.ts";
 import { writeStdout } from "./terminal.ts";
 
@@ -20,11 +21,11 @@ export const completionCommand = command({
   settings: declare("Flags", {
     shell: {
       name: "bash|zsh|fish",
-      kind: kinds.oneOf("SHELL", ["bash", "zsh", "fish"]),
+      type: types.oneOf("SHELL", ["bash", "zsh", "fish"]),
       required: true,
       help: "the shell",
     },
-    line: { name: "LINE", kind: kinds.text("LINE"), help: "complete this command line instead" },
+    line: { name: "LINE", type: types.text("LINE"), help: "complete this command line instead" },
   }),
   examples: [
     "completion bash > ~/.local/share/bash-completion/completions/roadbook",
@@ -46,11 +47,11 @@ async function complete(line: string, commands: Commands): Promise<string> {
 
   const flags = [...all.filter(isFlag).map(({ name }) => name), "--help"];
   const names = [...Object.keys(commands), "help", "--version"];
-  const words = all.flatMap((setting) => (isFlag(setting) ? [] : (setting.kind.choices ?? [])));
+  const words = all.flatMap((setting) => (isFlag(setting) ? [] : (setting.type.choices ?? [])));
   const others = first === "" || first === "help" ? names : words;
 
-  const valued = all.find(({ name, kind }) => name === previous && !kind.isSwitch);
-  const expected = valued ? (valued.kind.choices ?? []) : [...flags, ...others];
+  const valued = all.find(({ name, type }) => name === previous && !type.isSwitch);
+  const expected = valued ? (valued.type.choices ?? []) : [...flags, ...others];
 
   // Flags are listed only if one was begun, because a file may stand there, too.
   const fits = (word: string) => word.startsWith(current) && (current || !word.startsWith("-"));

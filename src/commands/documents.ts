@@ -1,7 +1,7 @@
 /** The commands that print a document: the JSON Schema, the OpenAPI document and the licences. */
 import { DEFAULT_ORIGIN } from "../server/address.ts";
-import * as kinds from "../settings/kinds.ts";
 import { declare } from "../settings/setting.ts";
+import * as types from "../settings/value-types.ts";
 import { DOCUMENT_PATH } from "../web/page.ts";
 import { command } from "./command.ts";
 import { writeStdout } from "./terminal.ts";
@@ -17,7 +17,7 @@ export const schemaCommand = command({
 
 export const openapiCommand = command({
   settings: declare("Flags", {
-    publicUrl: { kind: kinds.publicBaseUrl, default: DEFAULT_ORIGIN, help: "the server URL" },
+    publicUrl: { type: types.publicBaseUrl, default: DEFAULT_ORIGIN, help: "the server URL" },
   }),
   examples: [
     "openapi > openapi.json",

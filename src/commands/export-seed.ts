@@ -10,8 +10,8 @@ import { naming } from "../files/errors.ts";
 import { readFileBytes, readLines } from "../files/input.ts";
 import { type Paths, replaceFile } from "../files/replace.ts";
 import { notOverwritten } from "../import/target.ts";
-import * as kinds from "../settings/kinds.ts";
 import { declare, UsageError } from "../settings/setting.ts";
+import * as types from "../settings/value-types.ts";
 import { exportDataset } from "../snapshot/format/records.ts";
 import { tableNames } from "../tables/columns.ts";
 import { toCsv } from "../tables/write-csv.ts";
@@ -21,8 +21,8 @@ import { endOnSignal, writeStdout } from "./terminal.ts";
 const USERS_PER_COMPANY = 25;
 
 const outputFlags = {
-  to: { kind: kinds.output, help: "the file to write; - for standard output (the default)" },
-  force: { kind: kinds.boolean, help: "overwrite the target even if it is not a dataset" },
+  to: { type: types.output, help: "the file to write; - for standard output (the default)" },
+  force: { type: types.boolean, help: "overwrite the target even if it is not a dataset" },
 };
 
 export const exportCommand = command({
@@ -39,13 +39,13 @@ export const exportCommand = command({
 
 export const seedCommand = command({
   settings: declare("Flags", {
-    users: { kind: kinds.integer(0, 100_000_000), required: true, help: "how many users" },
+    users: { type: types.integer(0, 100_000_000), required: true, help: "how many users" },
     companies: {
-      kind: kinds.integer(0, 50_000_000),
+      type: types.integer(0, 50_000_000),
       help: `how many (default: 1 per ${USERS_PER_COMPANY} users)`,
     },
-    seed: { kind: kinds.seed, default: "1", help: "the same numbers give the same dataset" },
-    tables: { kind: kinds.text("FOLDER"), help: "write CSV files, as import reads them" },
+    seed: { type: types.seed, default: "1", help: "the same numbers give the same dataset" },
+    tables: { type: types.text("FOLDER"), help: "write CSV files, as import reads them" },
     ...outputFlags,
   }),
   examples: [

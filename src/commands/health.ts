@@ -4,8 +4,8 @@ import { networkReasonOf } from "../files/errors.ts";
 import { endpoints } from "../http/endpoints.ts";
 import type { HealthBody } from "../http/health.ts";
 import { DEFAULT_HOST, DEFAULT_PORT, toUrlHost } from "../server/address.ts";
-import * as kinds from "../settings/kinds.ts";
 import { declare, UsageError } from "../settings/setting.ts";
+import * as types from "../settings/value-types.ts";
 import { parseWebLocation } from "../snapshot/remote/location.ts";
 import { command } from "./command.ts";
 
@@ -18,17 +18,17 @@ export const healthCommand = command({
   settings: declare("Flags", {
     url: {
       name: "URL",
-      kind: kinds.baseUrl,
+      type: types.baseUrl,
       variable: "ROADBOOK_HEALTH_URL",
       help: "the server's base URL, such as https://api.example.org",
     },
     host: {
-      kind: kinds.text("ADDRESS"),
+      type: types.text("ADDRESS"),
       default: DEFAULT_HOST,
       help: "the server's address, if no URL is given",
     },
     port: {
-      kind: kinds.port,
+      type: types.port,
       default: DEFAULT_PORT,
       help: "the server's port, if no URL is given",
     },

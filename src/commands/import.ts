@@ -5,8 +5,8 @@ import { importSource } from "../import/import.ts";
 import { MAX_HOLD_MS } from "../import/old-snapshot.ts";
 import type { WriteReport } from "../import/report.ts";
 import { findSource, type Source } from "../import/source.ts";
-import * as kinds from "../settings/kinds.ts";
 import { declare, parseNamed, UsageError, type Values } from "../settings/setting.ts";
+import * as types from "../settings/value-types.ts";
 import { quoteRules } from "../tables/csv-records.ts";
 import { DATABASE_TIMEOUT_MS } from "../tables/database-source.ts";
 import { dateOrders } from "../tables/times.ts";
@@ -18,47 +18,47 @@ import { readingFlags, startWriting, writingFlags } from "./writing.ts";
 const settings = declare("Flags", {
   source: {
     name: "SOURCE",
-    kind: kinds.text("SOURCE"),
+    type: types.text("SOURCE"),
     variable: "ROADBOOK_DATABASE",
     required: true,
     help: "NDJSON file, - for standard input, CSV file of users, folder of CSV files, snapshot, or database URL",
   },
-  to: { kind: kinds.target, required: true, waivedBy: "dryRun", help: "the snapshot to write" },
-  queries: { kind: kinds.text("FOLDER"), help: "folder of SELECTs for the database SOURCE" },
+  to: { type: types.target, required: true, waivedBy: "dryRun", help: "the snapshot to write" },
+  queries: { type: types.text("FOLDER"), help: "folder of SELECTs for the database SOURCE" },
   timeoutMs: {
     name: "--timeout",
-    kind: kinds.time,
+    type: types.time,
     default: formatDuration(DATABASE_TIMEOUT_MS),
     help: "how long a database server may take",
   },
   dates: {
-    kind: kinds.oneOf("dmy|mdy", dateOrders),
+    type: types.oneOf("dmy|mdy", dateOrders),
     help: "read 5/6/2021 in CSV files as 5 June or as May 6 (default: other dates show it)",
   },
   key: {
-    kind: kinds.text("COLUMN"),
+    type: types.text("COLUMN"),
     help: "the column of a CSV file of users that is the id, if none is called so; needs --id-map",
   },
   quotes: {
-    kind: kinds.oneOf("csv|none", quoteRules),
+    type: types.oneOf("csv|none", quoteRules),
     help: "in CSV files, quotes surround fields, or are characters (default: the rows show it)",
   },
-  decodeHtml: { kind: kinds.boolean, help: "decode HTML entities in names and descriptions" },
+  decodeHtml: { type: types.boolean, help: "decode HTML entities in names and descriptions" },
   avatarBase: {
-    kind: kinds.resolutionBase,
+    type: types.resolutionBase,
     help: "base URL for avatars that are not http(s) URLs",
   },
-  dryRun: { kind: kinds.boolean, help: "check the dataset and write nothing; needs no --to" },
-  force: { kind: kinds.boolean, help: "overwrite any regular file, and accept other ids" },
-  skipInvalid: { kind: kinds.boolean, help: "skip most of what is invalid, and report it" },
+  dryRun: { type: types.boolean, help: "check the dataset and write nothing; needs no --to" },
+  force: { type: types.boolean, help: "overwrite any regular file, and accept other ids" },
+  skipInvalid: { type: types.boolean, help: "skip most of what is invalid, and report it" },
   allowReveal: {
-    kind: kinds.boolean,
+    type: types.boolean,
     help: "allow most private users to become public or absent",
   },
-  allowRenames: { kind: kinds.boolean, help: "allow most users to have other names" },
+  allowRenames: { type: types.boolean, help: "allow most users to have other names" },
   holdMs: {
     name: "--hold",
-    kind: kinds.timeOrZero,
+    type: types.timeOrZero,
     default: formatDuration(MAX_HOLD_MS),
     help: paragraph(
       "how long a user whom apply or hide made private or deleted stays so, whatever SOURCE",
@@ -85,7 +85,7 @@ export const importCommand = command({
   ],
   async run({ source: given, to, ...options }) {
     const parse = (given: string) => findSource(given, options.queries);
-    const source = parseNamed("SOURCE", { parse, ...kinds.SECRET }, given);
+    const source = parseNamed("SOURCE", { parse, ...types.SECRET }, given);
     refuseFlags(source.kind, options);
 
     using writing = startWriting("dataset", to, options);

@@ -6,7 +6,7 @@ import { reasonOf } from "../files/errors.ts";
 import { BusyError, WAIT_MS } from "../files/lock.ts";
 import { ERRORS_PER_KIND } from "../import/options.ts";
 import { DatasetError } from "../import/read-dataset.ts";
-import * as kinds from "../settings/kinds.ts";
+import * as types from "../settings/value-types.ts";
 import { readChecksum } from "../snapshot/format/layout.ts";
 import { json } from "./command.ts";
 import { ENDING, endOnSignal, startProgress, writeSummary } from "./terminal.ts";
@@ -17,24 +17,24 @@ const POLL_MS = 100;
 
 /** The flags of commands that read lines. */
 export const readingFlags = {
-  expectEnd: { kind: kinds.boolean, help: 'fail unless the last line is {"type":"end","lines":N}' },
-  allowShrink: { kind: kinds.boolean, help: "allow losing most users or most of what they have" },
+  expectEnd: { type: types.boolean, help: 'fail unless the last line is {"type":"end","lines":N}' },
+  allowShrink: { type: types.boolean, help: "allow losing most users or most of what they have" },
   maxErrors: {
-    kind: kinds.integer(1, 1_000_000),
+    type: types.integer(1, 1_000_000),
     default: String(ERRORS_PER_KIND),
     help: "errors to show per kind",
   },
 };
 
 export const writingFlags = {
-  idMap: { kind: kinds.text("FILE"), help: "allow ids of any kind, kept as integers in this file" },
+  idMap: { type: types.text("FILE"), help: "allow ids of any kind, kept as integers in this file" },
   waitMs: {
     name: "--wait",
-    kind: kinds.time,
+    type: types.time,
     default: formatDuration(WAIT_MS),
     help: "how long to wait for writers, then --confirm",
   },
-  confirm: { kind: kinds.baseUrl, help: "fail unless the server there serves the new snapshot" },
+  confirm: { type: types.baseUrl, help: "fail unless the server there serves the new snapshot" },
   json,
 };
 

@@ -4,39 +4,42 @@ import { suggest } from "../domain/invalid-value.ts";
 import { paragraph } from "../domain/text.ts";
 import type { ResponseFacts } from "../http/app-options.ts";
 import type { LineSource } from "../import/line-reader.ts";
-import * as kinds from "./kinds.ts";
 import { sharedSettings } from "./serve-flags.ts";
 import { defaultOf, type GivenOf, parseNamed, type Setting, type Values } from "./setting.ts";
+import * as types from "./value-types.ts";
 
 type Lines = LineSource<DatasetLine | IdsLine | EndLine>;
 
-const lines: kinds.Kind<Lines, Lines> = {
-  takes: ["string", "bytes", "array", "iterable"],
+const lines: types.ValueType<Lines, Lines> = {
+  takes: ["string", "object"],
   parse: (path) => path,
 };
 
 /** Declares a function of the program. There is no text of one. */
 function hook<Given>(help: string) {
   const none = () => undefined;
-  return { kind: kinds.kind<Given, Given>("", "a function", none, { takes: ["function"] }), help };
+  return {
+    type: types.valueType<Given, Given>("", "a function", none, { takes: ["function"] }),
+    help,
+  };
 }
 
 export const libraryOptions = {
-  snapshot: { kind: kinds.pathOrBytes, help: "the path or bytes of a snapshot" },
+  snapshot: { type: types.pathOrBytes, help: "the path or bytes of a snapshot" },
   dataset: {
-    kind: lines,
+    type: lines,
     help: paragraph(
       "the path or bytes of a dataset (NDJSON, plain or gzip), a CSV file of users, a folder of CSV",
       "files, or lines as objects",
     ),
   },
   page: {
-    kind: kinds.boolean,
+    type: types.boolean,
     help: "serves the web page at /, /drivers/{id} and /companies/{id}",
   },
-  demo: { kind: kinds.boolean, help: "serves the demo community that comes with Roadbook" },
+  demo: { type: types.boolean, help: "serves the demo community that comes with Roadbook" },
   basePath: {
-    kind: kinds.basePath,
+    type: types.basePath,
     help: paragraph(
       "the path where another program mounts Roadbook, such as /rb; links to its paths start with",
       "it, but requests may omit it (default: the path of publicUrl)",
@@ -44,11 +47,11 @@ export const libraryOptions = {
   },
   clock: hook<() => number>("the search limit's clock in milliseconds, for tests"),
   defaultPeer: {
-    kind: kinds.text("ADDRESS"),
+    type: types.text("ADDRESS"),
     help: "the client address for requests without one (default: their searches are not counted)",
   },
   compress: {
-    kind: kinds.boolean,
+    type: types.boolean,
     help: "set it to false if the host program compresses responses",
   },
   onBug: hook<(error: unknown, requestId: string) => void>(
@@ -60,7 +63,7 @@ export const libraryOptions = {
   onResponse: hook<(facts: ResponseFacts) => void>("called for every response"),
 };
 
-type Option = Pick<Setting, "kind" | "list">;
+type Option = Pick<Setting, "type" | "list">;
 
 type Options<T> = { [Name in keyof T]?: GivenOf<T[Name]> | undefined };
 
@@ -92,25 +95,22 @@ export function readOptions(options: RoadbookOptions): RoadbookValues {
     const setting = defaults[name];
     return [name, setting && defaultOf(setting)];
   });
-  // Each was converted by its own kind, which also gives the type of the value.
+  // Each was converted by its own type, which is also that of the value.
   return Object.fromEntries(values);
 }
 
 /** Bytes, functions and other objects are used as given. */
-export function readOption(name: string, { kind, list }: Option, given: unknown): unknown {
+export function readOption(name: string, { type, list }: Option, given: unknown): unknown {
+  const { takes = ["string"] } = type;
   const read = (value: unknown) => {
-    requireType(name, kind.takes, value);
-    if (typeof value === "object" || typeof value === "function") return value;
-    return parseNamed(name, kind, value);
+    const got = value === null ? "null" : typeof value;
+    if (!takes.includes(got)) {
+      throw new TypeError(`${name} must be of type ${takes.join(" or ")}, got ${got}`);
+    }
+    const isGiven = got === "object" || got === "function";
+    return isGiven ? value : parseNamed(name, type, value);
   };
   if (!list) return read(given);
-
-  requireType(name, ["array"], given);
-  return Array.from(given as unknown[], read);
-}
-
-function requireType(name: string, takes: readonly string[], given: unknown): void {
-  const got = kinds.typeNameOf(given);
-  if (takes.includes(got)) return;
-  throw new TypeError(`${name} must be of type ${takes.join(" or ")}, got ${got}`);
+  if (Array.isArray(given)) return given.map(read);
+  throw new TypeError(`${name} must be of type array, got ${typeof given}`);
 }

@@ -3,7 +3,7 @@
  * the declaration.
  */
 import { InvalidValue } from "../domain/invalid-value.ts";
-import type * as kinds from "./kinds.ts";
+import type * as types from "./value-types.ts";
 
 /** A flag or an argument of a command. */
 export interface Setting {
@@ -11,7 +11,7 @@ export interface Setting {
   name: string;
   /** The heading in the help. */
   group: string;
-  kind: kinds.Kind<unknown, unknown>;
+  type: types.ValueType<unknown, unknown>;
   help: string;
   /**
    * Allows several values: repeated flags or arguments, an array, or a variable divided by this. Only
@@ -45,8 +45,8 @@ export function declare<Rows extends Record<string, Declaration>>(heading: strin
 export const isFlag = ({ name }: Pick<Setting, "name">) => name.startsWith("--");
 
 /** A flag with its value, or the name of an argument, as the help shows them. */
-export function formOf({ name, kind }: Setting): string {
-  return isFlag({ name }) && kind.value ? `${name} ${kind.value}` : name;
+export function formOf({ name, type }: Setting): string {
+  return isFlag({ name }) && type.value ? `${name} ${type.value}` : name;
 }
 
 /** Returns the environment variable that sets a flag or argument, if there is one. */
@@ -67,20 +67,20 @@ export function usageOf(name: string, settings: Settings): string {
   return [name, ...terms].join(" ");
 }
 
-type KindOf<T> = T extends { kind: kinds.Kind<infer Inside, infer Given> }
+type TypesOf<T> = T extends { type: types.ValueType<infer Inside, infer Given> }
   ? T extends { list: string }
     ? { given: readonly Given[]; inside: Inside[] }
     : { given: Given; inside: Inside }
   : { given: never; inside: unknown };
-export type GivenOf<T> = KindOf<T>["given"];
+export type GivenOf<T> = TypesOf<T>["given"];
 type Defined =
   | { default: string }
   | { required: true; waivedBy?: undefined }
-  | { kind: { isSwitch: true } };
+  | { type: { isSwitch: true } };
 
 /** The parsed values of settings. */
 export type Values<T> = {
-  [Name in keyof T]: KindOf<T[Name]>["inside"] | (T[Name] extends Defined ? never : undefined);
+  [Name in keyof T]: TypesOf<T[Name]>["inside"] | (T[Name] extends Defined ? never : undefined);
 };
 
 /** Reports incorrect usage, for which a command exits with 2. The message is for the operator. */
@@ -94,15 +94,15 @@ export function exitCodeOf(error: unknown): number {
 }
 
 /** Parses the texts given on the command line, otherwise the variable in `env` or the default. */
-export function readValue(setting: Setting, texts: string[] | undefined, env: kinds.Environment) {
-  const { kind, list } = setting;
+export function readValue(setting: Setting, texts: string[] | undefined, env: types.Environment) {
+  const { type, list } = setting;
   const variable = variableOf(setting) ?? "";
   const name = texts ? setting.name : variable;
   const given = texts ?? [env[variable]].filter((text) => text !== undefined);
   const parse = (text: string) => {
     // An empty value is an error, because an empty host would listen on every address.
     if (text === "") throw new UsageError(`${name} must not be empty`);
-    return parseNamed(name, kind, text, env);
+    return parseNamed(name, type, text, env);
   };
 
   const last = given.at(-1);
@@ -113,17 +113,17 @@ export function readValue(setting: Setting, texts: string[] | undefined, env: ki
 }
 
 /** Returns the value of a setting that was left out. */
-export function defaultOf({ kind, default: text }: Pick<Setting, "kind" | "default">): unknown {
-  if (text !== undefined) return kind.parse(text);
-  return kind.isSwitch ? false : undefined;
+export function defaultOf({ type, default: text }: Pick<Setting, "type" | "default">): unknown {
+  if (text !== undefined) return type.parse(text);
+  return type.isSwitch ? false : undefined;
 }
 
 /** Parses a value. An error, such as "must be 1 or 0", then names the setting and ends with the value. */
 export function parseNamed<Inside>(
   name: string,
-  { parse, isSecret }: Pick<kinds.Kind<Inside>, "parse" | "isSecret">,
+  { parse, isSecret }: Pick<types.ValueType<Inside>, "parse" | "isSecret">,
   value: unknown,
-  env?: kinds.Environment,
+  env?: types.Environment,
 ): Inside {
   try {
     return parse(String(value), env);

@@ -6,6 +6,8 @@ import { join } from "node:path";
 import type { LoadedCommand } from "../../src/commands/command.ts";
 import { loadCommands, runCommandLine } from "../../src/commands/command-line.ts";
 import { formatCommandHelp, formatProgramHelp } from "../../src/commands/help.ts";
+import { serveSettings } from "../../src/settings/serve-flags.ts";
+import { formOf, readValue, UsageError } from "../../src/settings/setting.ts";
 import {
   baseUrl,
   boolean,
@@ -14,9 +16,7 @@ import {
   storeUrl,
   time,
   timeOrZero,
-} from "../../src/settings/kinds.ts";
-import { serveSettings } from "../../src/settings/serve-flags.ts";
-import { formOf, readValue, UsageError } from "../../src/settings/setting.ts";
+} from "../../src/settings/value-types.ts";
 import { makeSnapshot } from "../datasets.ts";
 import { fixture, makeCertificate, temporaryFolder } from "../support.ts";
 

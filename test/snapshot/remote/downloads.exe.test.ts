@@ -69,7 +69,7 @@ test("no message, log line or response contains a secret", async () => {
 });
 
 test("an unusable URL is a usage error whose message does not repeat it", () => {
-  const parse = (text: string) => serveSettings.snapshot.kind.parse(text, {});
+  const parse = (text: string) => serveSettings.snapshot.type.parse(text, {});
   const unusable = "must be a file or an https://, http:// or s3://bucket/key URL";
   expect(() => parse("https://:secret")).toThrow(new InvalidValue(unusable));
   const needed = "with s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";

@@ -1,4 +1,4 @@
-/** The kinds of values: how each is read from text, and what the library takes instead. */
+/** The types of values: how each is read from text, and what the library takes instead. */
 
 import { InvalidValue } from "../domain/invalid-value.ts";
 import { isUrl, parseWebUrl, STANDARD } from "../domain/text.ts";
@@ -7,16 +7,16 @@ import { MAX_DURATION_DAYS, parseDurationOrSeconds } from "../domain/time.ts";
 export type Environment = Record<string, string | undefined>;
 
 /**
- * A kind of value: `Given` is what the library takes for an option of it, and `Inside` is what the code
+ * A type of values: `Given` is what the library takes for an option of it, and `Inside` is what the code
  * uses.
  */
-export interface Kind<Inside, Given = string> {
+export interface ValueType<Inside, Given = string> {
   /** The name of the value in the help. Empty for a switch. */
   value?: string;
   /** Whether the flag takes no value: it sets true, and without it, the setting is false. */
   isSwitch?: true;
-  /** The names of the types that the library takes, as messages name them. */
-  takes: readonly string[];
+  /** What `typeof` says about a value that the library takes. By default, it takes only strings. */
+  takes?: readonly string[];
   /** Only a type, which `takes` names. */
   given?: Given;
   /** Whether the value may contain a password, so that no message may repeat it. */
@@ -30,30 +30,23 @@ export interface Kind<Inside, Given = string> {
   parse(text: string, env?: Environment): Inside;
 }
 
-export function typeNameOf(given: unknown): string {
-  if (given === null) return "null";
-  if (Array.isArray(given)) return "array";
-  // Bytes of any realm.
-  if (ArrayBuffer.isView(given)) return "bytes";
-  const isIterable = Symbol.iterator in Object(given) || Symbol.asyncIterator in Object(given);
-  return typeof given === "object" && isIterable ? "iterable" : typeof given;
-}
-
-/** A kind whose `parse` throws an {@link InvalidValue} if a value can be invalid. */
-export function parsedBy<Inside>(value: string, parse: (text: string) => Inside): Kind<Inside> {
-  return { value, takes: ["string"], parse };
+/** A type whose `parse` throws an {@link InvalidValue} if a value can be invalid. */
+export function parsedBy<Inside>(
+  value: string,
+  parse: (text: string) => Inside,
+): ValueType<Inside> {
+  return { value, parse };
 }
 
 /** `parse` returns undefined for an invalid value. The error says that it must be `wanted`. */
-export function kind<Inside, Given = string>(
+export function valueType<Inside, Given = string>(
   value: string,
   wanted: string,
   parse: (text: string, env: Environment) => Inside | undefined,
-  more: Partial<Pick<Kind<Inside>, "takes" | "isSecret" | "choices">> = {},
-): Kind<Inside, Given> {
+  more: Partial<Pick<ValueType<Inside>, "takes" | "isSecret" | "choices">> = {},
+): ValueType<Inside, Given> {
   return {
     value,
-    takes: ["string"],
     ...more,
     parse(text, env = {}) {
       const parsed = parse(text, env);
@@ -63,13 +56,13 @@ export function kind<Inside, Given = string>(
   };
 }
 
-/** For {@link kind}: the value may contain a password. */
+/** For {@link valueType}: the value may contain a password. */
 export const SECRET = { isSecret: true };
 
 export const text = (value: string) => parsedBy(value, (text) => text);
 
 export const boolean = {
-  ...kind<boolean, boolean>("", "1 or 0, true or false, yes or no, on or off", parseBoolean, {
+  ...valueType<boolean, boolean>("", "1 or 0, true or false, yes or no, on or off", parseBoolean, {
     takes: ["boolean"],
   }),
   isSwitch: true as const,
@@ -81,12 +74,12 @@ export function parseBoolean(text: string): boolean | undefined {
   return /^(?:0|false|no|off)$/i.test(text) ? false : undefined;
 }
 
-export function integer(min: number, max: number): Kind<number, number> {
+export function integer(min: number, max: number): ValueType<number, number> {
   const parse = (text: string) => {
     const number = /^(?:0|[1-9]\d*)$/.test(text) ? Number(text) : Number.NaN;
     return number >= min && number <= max ? number : undefined;
   };
-  return kind("N", `a whole number from ${min} to ${max}`, parse, { takes: ["number"] });
+  return valueType("N", `a whole number from ${min} to ${max}`, parse, { takes: ["number"] });
 }
 
 export const port = integer(0, 65_535);
@@ -94,7 +87,7 @@ export const seed = integer(0, 0xffff_ffff);
 export const id = integer(1, Number.MAX_SAFE_INTEGER);
 
 /** The id of a user, or everybody. */
-export const featured: Kind<number | "all", number | "all"> = {
+export const featured: ValueType<number | "all", number | "all"> = {
   value: "IDS|all",
   takes: ["number", "string"],
   parse: (text) => (text === "all" ? text : id.parse(text)),
@@ -103,27 +96,27 @@ export const featured: Kind<number | "all", number | "all"> = {
 export function oneOf<const Choice extends string>(
   value: string,
   choices: readonly Choice[],
-): Kind<Choice, Choice> {
+): ValueType<Choice, Choice> {
   const parse = (text: string) => choices.find((choice) => choice === text);
-  return kind(value, `one of ${choices.join(", ")}`, parse, { choices });
+  return valueType(value, `one of ${choices.join(", ")}`, parse, { choices });
 }
 
 /** A duration in milliseconds. */
-export const time = kind(
+export const time = valueType(
   "TIME",
   `a duration from 1ms to ${MAX_DURATION_DAYS}d, such as 1h, 30m or 500ms`,
   parseDurationOrSeconds,
 );
 
 /** A duration in milliseconds, which may be 0. */
-export const timeOrZero = kind(
+export const timeOrZero = valueType(
   "TIME",
   `0 or a duration up to ${MAX_DURATION_DAYS}d, such as 5m`,
   (text) => (text === "0" ? 0 : parseDurationOrSeconds(text)),
 );
 
 /** A duration in milliseconds that Bun's timer for idle connections can have. */
-export const idleTime = kind("TIME", "a duration from 1s to 255s, such as 75s", (text) => {
+export const idleTime = valueType("TIME", "a duration from 1s to 255s, such as 75s", (text) => {
   const ms = parseDurationOrSeconds(text);
   return ms !== undefined && ms >= 1000 && ms <= 255_000 ? ms : undefined;
 });
@@ -146,7 +139,7 @@ function baseOf(url: URL | undefined, text: string): string | undefined {
 }
 
 /** An absolute URL to which paths can be appended. Drops a trailing slash. May have a password. */
-export const baseUrl = kind(
+export const baseUrl = valueType(
   "URL",
   "an http or https URL without a query, such as https://example.org",
   (text) => baseOf(parseWebUrl(text), text),
@@ -154,7 +147,7 @@ export const baseUrl = kind(
 );
 
 /** Like {@link baseUrl}, but the responses contain it. */
-export const publicBaseUrl = kind(
+export const publicBaseUrl = valueType(
   "URL",
   "an http or https URL without a query, user name or password, such as https://example.org",
   (text) => baseOf(parsePublicUrl(text), text),
@@ -162,7 +155,7 @@ export const publicBaseUrl = kind(
 );
 
 /** An absolute URL that other URLs are resolved against, so a trailing slash matters. */
-export const resolutionBase = kind(
+export const resolutionBase = valueType(
   "URL",
   "an http or https URL without a user name or password, such as https://example.org/",
   (text) => parsePublicUrl(text)?.href,
@@ -170,11 +163,11 @@ export const resolutionBase = kind(
 );
 
 /** The URL or path of a page about one thing, with `{id}` in place of its id. */
-export const pageLink = kind("URL", "a URL or path with {id}, such as /users/{id}", (text) =>
+export const pageLink = valueType("URL", "a URL or path with {id}, such as /users/{id}", (text) =>
   text.includes("{id}") && isLink(text) ? text : undefined,
 );
 
-export const link = kind(
+export const link = valueType(
   "TEXT=URL",
   "a label and a URL or path, like Imprint=/imprint",
   (given) => {
@@ -184,26 +177,26 @@ export const link = kind(
 );
 
 /** The path where a server is mounted. Drops a trailing slash, so the root becomes empty. */
-export const basePath = kind("PATH", "a path such as /rb", (text) => {
+export const basePath = valueType("PATH", "a path such as /rb", (text) => {
   const path = text.replace(/\/+$/, "");
   return /^(?:\/[\w.~-]*[\w~-])*$/.test(path) ? path : undefined;
 });
 
 /** A colour as `#rrggbb`. Text may omit the `#`, which starts a comment in shells. */
-export const colour = kind("COLOUR", "a colour such as #0a7d4f", (text) => {
+export const colour = valueType("COLOUR", "a colour such as #0a7d4f", (text) => {
   const [, digits] = /^#?([0-9a-f]{6})$/i.exec(text) ?? [];
   return digits && `#${digits.toLowerCase()}`;
 });
 
 /** A file to read, which the library also takes as bytes. */
-export const pathOrBytes: Kind<string | Uint8Array, string | Uint8Array> = {
+export const pathOrBytes: ValueType<string | Uint8Array, string | Uint8Array> = {
   value: "FILE",
-  takes: ["string", "bytes"],
+  takes: ["string", "object"],
   parse: (path) => path,
 };
 
 /** The path of a snapshot to write. A URL may contain a password. */
-export const target = kind(
+export const target = valueType(
   "FILE",
   "a file, not a URL or standard output; write a file and upload it, for example with aws s3 cp",
   (text) => (isUrl(text) || text === STANDARD ? undefined : requireUtf8(text)),
@@ -211,7 +204,7 @@ export const target = kind(
 );
 
 /** The path of a dataset to write, or {@link STANDARD} for standard output. */
-export const output = kind(
+export const output = valueType(
   "OUT",
   "a file, not a URL; write a file and upload it, for example with aws s3 cp",
   (text) => (isUrl(text) ? undefined : requireUtf8(text)),
@@ -225,7 +218,7 @@ function requireUtf8(path: string): string {
 }
 
 /** The URL of a Redis or Valkey server, which may contain a password. */
-export const storeUrl = kind(
+export const storeUrl = valueType(
   "URL",
   "a redis://, rediss:// or valkey:// URL",
   (text) => {
