@@ -30,12 +30,6 @@ export type Item = RecordItem | ProblemItem | NoteItem | ColumnItem;
 export interface RecordItem {
   record: RawRecord;
   at: Position;
-  /**
-   * The line of the first record with the same id, for a message about this one. Only rows of CSV files
-   * have it, because they are read in the order of their ids, in which those with the same id follow
-   * each other.
-   */
-  first?: number | undefined;
 }
 
 /** An error in a part of the source that is no record. */

@@ -6,7 +6,7 @@ import { isPlaceholder, isUncomputed } from "./placeholders.ts";
 import { type RawRecord, type RecordType, recordTypes } from "./raw-records.ts";
 import { isText } from "./text.ts";
 
-export const MAX_KEY_LENGTH = 100;
+const MAX_KEY_LENGTH = 100;
 /** How spreadsheets write long numbers. Hexadecimal text such as 12e5 has no plus sign. */
 const ROUNDED = /^-?\d(?:[.,]\d+)?E\+\d+$/i;
 

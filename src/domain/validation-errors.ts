@@ -4,24 +4,21 @@ import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { ADVICE, type Advice, Id, isRelativeAvatar, PublicUserLine } from "./model.ts";
 import { isPlaceholder, isUncomputed } from "./placeholders.ts";
 import type { FoundError, RecordType } from "./raw-records.ts";
-import { isRounded, MAX_KEY_LENGTH, toKey } from "./source-ids.ts";
+import { isRounded, toKey } from "./source-ids.ts";
 import { printable } from "./text.ts";
 
-/** Takes the place of a value that would be valid, or that needs advice of its own. */
+/** Takes the place of a value that would be valid, or whose form only tables know. */
 export class InvalidCell {
   readonly value: unknown;
-  /** Continues the error message, as in "; write 1 or 0". */
-  readonly advice: string;
-  /** Completes "must be …", if the cell has a form that only tables know. */
+  /** Completes "must be …". */
   readonly expected: string | undefined;
-  /** Advice that differs from cell to cell, as in "; did you mean Ann?". */
-  readonly hint: string;
+  /** Continues the error message, as in "; divide it by 1,000". */
+  readonly advice: string;
 
-  constructor(value: unknown, advice: string, expected?: string, hint = "") {
+  constructor(value: unknown, expected?: string, advice = "") {
     this.value = value;
-    this.advice = advice;
     this.expected = expected;
-    this.hint = hint;
+    this.advice = advice;
   }
 }
 
@@ -36,15 +33,13 @@ type AdvisedSchema = Pick<TSchema, "description"> & { [ADVICE]?: Advice };
  */
 export function mustBe(field: string, expected: string | TSchema, value: unknown): FoundError {
   const schema: AdvisedSchema = typeof expected === "string" ? { description: expected } : expected;
-  const form = value instanceof InvalidCell ? value.expected : undefined;
-  const kind = `must be ${form ?? schema.description ?? "of the right shape"}`;
+  const cell = value instanceof InvalidCell ? value : new InvalidCell(value);
+  const kind = `must be ${cell.expected ?? schema.description ?? "of the right shape"}`;
   if (value === undefined) return { field, reason: kind };
   // Null values are grouped separately from other values.
   if (value === null) return { field, reason: `${kind}, got null` };
-  const advice = value instanceof InvalidCell ? value.advice : adviseOn(value, schema[ADVICE]);
-  const hint = value instanceof InvalidCell ? value.hint : "";
-  const reason = `${kind}, got ${formatValue(value)}${advice}${hint}`;
-  return { field, reason, kind: kind + advice };
+  const advice = adviseOn(cell.value, schema[ADVICE]) || cell.advice;
+  return { field, reason: `${kind}, got ${formatValue(cell.value)}${advice}`, kind: kind + advice };
 }
 
 /** Like {@link mustBe}, but for an id. An undefined id is reported as missing. */
@@ -60,7 +55,6 @@ export function mustExist(field: string, type: RecordType, id: number | string):
 }
 
 function formatValue(value: unknown): string {
-  if (value instanceof InvalidCell) return formatValue(value.value);
   if (Array.isArray(value)) return `an array of ${value.length} elements`;
   if (value instanceof Uint8Array) return "bytes that are not text";
   if (typeof value === "object" && value !== null) return "an object";
@@ -75,58 +69,30 @@ const FIRST_STEAM_ID = 76561197960265728n;
 /** Says what an invalid value looks like and what to do about it; empty if there is nothing to say. */
 function adviseOn(value: unknown, advice: Advice | undefined): string {
   if (isUncomputed(value)) return FORMULA_ADVICE;
-  if (isPlaceholder(value)) return advice === "avatar" ? NO_AVATAR_ADVICE : NO_VALUE_ADVICE;
+  if (isPlaceholder(value)) return NO_VALUE_ADVICE;
   if (advice === "id") return adviseOnId(value);
-  return advice === "avatar" ? adviseOnAvatar(value) : "";
+  const isRelative = advice === "avatar" && typeof value === "string" && isRelativeAvatar(value);
+  return isRelative ? "; --avatar-base URL of import says what a relative one belongs to" : "";
 }
 
-export const FORMULA_ADVICE = "; it is an error of a formula in a spreadsheet: correct the formula";
-export const NO_VALUE_ADVICE =
+const FORMULA_ADVICE = "; it is an error of a formula in a spreadsheet: correct the formula";
+const NO_VALUE_ADVICE =
   "; it stands for no value: leave it empty (in JSON or SQL, null), or leave out the row";
-const NO_AVATAR_ADVICE = "; without an avatar, leave it empty (in JSON or SQL, null)";
-
-function adviseOnAvatar(value: unknown): string {
-  if (typeof value !== "string" || value.trim() === "") return "";
-  return isRelativeAvatar(value)
-    ? "; --avatar-base URL of import says what a relative one belongs to"
-    : NO_AVATAR_ADVICE;
-}
-
-const QUOTES = "\"'“”„‘’«»";
-const QUOTED = new RegExp(`^[${QUOTES}]+\\s*\\d+\\s*[${QUOTES}]+$`);
-/** Such as 1,234, 1.234, 1 234 and 1'234. */
-const SEPARATED = /^\d{1,3}(?:[.,'’\s]\d{3})+$/;
+const ROUNDED_ADVICE = "; it looks like a number that a spreadsheet has rounded";
+const KEY_ADVICE = "; such ids need --id-map FILE";
 
 function adviseOnId(id: unknown): string {
-  if (typeof id === "bigint") return id > 0 ? adviseOnKey(id) : "";
-  if (typeof id === "number") return id > Number.MAX_SAFE_INTEGER ? ROUNDED_ADVICE : "";
-  if (typeof id !== "string") return "";
-  const text = id.trim();
-  if (isRounded(text)) return ROUNDED_ADVICE;
-  if (/^\d+$/.test(text) && !Number.isSafeInteger(Number(text))) return adviseOnKey(BigInt(text));
-  if (/^\d+$/.test(text) || QUOTED.test(text)) return "; remove the quotes";
-  if (SEPARATED.test(text)) return "; remove the separator";
-  if (/^[-+\d.,]+$/.test(text)) return "";
-  return adviseOnKey(text);
-}
-
-/** Such as Total. Keys have digits, or are in lower case. */
-const WORD = /^\p{Lu}[\p{L}\p{M}\s.:]*$/u;
-const ROUNDED_ADVICE = "; it looks like a number that a spreadsheet has rounded";
-
-/** Advises on an id that only an id map takes, unless it looks as if the row were no record. */
-function adviseOnKey(id: bigint | string): string {
-  if (toKey(id) === undefined) {
-    return `; with --id-map FILE, it can be text of 1 to ${MAX_KEY_LENGTH} code points`;
-  }
-  const isSteam = typeof id === "bigint" && id >= FIRST_STEAM_ID && id < FIRST_STEAM_ID + 2n ** 32n;
-  if (isSteam) {
-    return `; such ids need --id-map FILE, or subtract ${FIRST_STEAM_ID} from Steam ids in SQL`;
-  }
-  if (typeof id === "string" && WORD.test(id)) {
-    return "; remove the row if it is a total or a note; ids of text need --id-map FILE";
-  }
-  return "; such ids need --id-map FILE";
+  if (typeof id === "number" && id > Number.MAX_SAFE_INTEGER) return ROUNDED_ADVICE;
+  if (typeof id === "string" && isRounded(id.trim())) return ROUNDED_ADVICE;
+  const key = toKey(id) ?? "";
+  // Without a letter, it is a number with a slip, such as 1,234 or '42', or a large one.
+  if (!/^\d+$/.test(key)) return /\p{L}/u.test(key) ? KEY_ADVICE : "";
+  const number = BigInt(key);
+  if (number <= Number.MAX_SAFE_INTEGER) return "";
+  const isSteam = number >= FIRST_STEAM_ID && number < FIRST_STEAM_ID + 2n ** 32n;
+  return isSteam
+    ? `${KEY_ADVICE}, or subtract ${FIRST_STEAM_ID} from Steam ids in SQL`
+    : KEY_ADVICE;
 }
 
 /** How many errors to report per record. A single record can cause a million. */

@@ -108,8 +108,7 @@ function createChangeHandler(db: Database, ids: Ids, builtAtMs: number) {
    */
   function add(record: ChangeLine, at: Position): FoundError[] {
     const { type, id } = record;
-    const first = changes.get(`${type} ${id}`);
-    if (first) return [duplicateId(record, ids, first.at)];
+    if (changes.has(`${type} ${id}`)) return [duplicateId(record, ids)];
 
     const change = { type, id, at };
     changes.set(`${type} ${id}`, change);

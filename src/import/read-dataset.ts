@@ -78,12 +78,12 @@ export async function readDataset<Parsed extends RecordKey>(
     for (const error of found) report({ ...error, type, id, at, consequence, isFinal });
   };
 
-  const take = ({ record, at, first }: RecordItem): void => {
+  const take = ({ record, at }: RecordItem): void => {
     rounded.add(record, at);
     ids.translate(record);
     const oddTexts = cleaner.clean(record);
     const parsed = handler.validate(record);
-    const found = parsed instanceof InvalidRecord ? parsed.errors : handler.add(parsed, at, first);
+    const found = parsed instanceof InvalidRecord ? parsed.errors : handler.add(parsed, at);
     if (found.length > 0) reject(parsed, found, at);
     else cleaner.count(oddTexts);
   };

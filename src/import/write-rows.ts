@@ -41,8 +41,8 @@ const id = sql.placeholder("id");
 /** Validates the records of a dataset or a change file and applies them to a database. */
 export interface RecordHandler<Parsed> {
   validate(record: RawRecord): Parsed | InvalidRecord;
-  /** Applies a record, or returns the errors in it. `first` is the line of one with the same id. */
-  add(record: Parsed, at: Position, first?: number): FoundError[];
+  /** Applies a record, or returns the errors in it. */
+  add(record: Parsed, at: Position): FoundError[];
   /**
    * Leaves out the invalid part of a record that is invalid or was refused by `add`. Returns how a
    * message about it ends. Without this method, every error is final.
@@ -71,13 +71,13 @@ export function createRows(db: Database, ids: Ids) {
     maxUnlocks: 0,
   };
 
-  function add(record: DatasetLine, at: Position, first?: number): FoundError[] {
+  function add(record: DatasetLine, at: Position): FoundError[] {
     const { type, id } = record;
     if (type === "role" || type === "achievement") {
       if (known[type].size >= limits[type].max && !known[type].has(id)) return [tooMany(type)];
       known[type].add(id);
     }
-    return insert(record, at) ? [] : [duplicateId(record, ids, first)];
+    return insert(record, at) ? [] : [duplicateId(record, ids)];
   }
 
   /** Writes the row for a record. Returns false if its id is already taken. */
@@ -204,11 +204,10 @@ function prepareDeletions(db: Database) {
   };
 }
 
-/** The error for a record whose id another record of its type has, on the line `first` if given. */
-export function duplicateId(record: RecordKey, ids: Ids, first?: number): FoundError {
+/** The error for a record whose id another record of its type has. */
+export function duplicateId(record: RecordKey, ids: Ids): FoundError {
   const reason = `duplicate ${record.type} id ${ids.inSource(record)}`;
-  const place = first === undefined ? "" : ` (first on line ${first})`;
-  return { field: "id", reason: reason + place, kind: "duplicate id", hasId: true };
+  return { field: "id", reason, kind: "duplicate id", hasId: true };
 }
 
 /** When a change file is applied, the old and new rows together may exceed the limit. */

@@ -2,14 +2,14 @@
  * The six tables that an operator provides as CSV files or as SELECTs, with the columns of each, and
  * what each column holds. Converts the cells of a row into the values of a dataset line. A cell that
  * cannot be converted stays as it is, so that validation rejects and quotes it, or becomes an
- * {@link InvalidCell} with advice that only tables need.
+ * {@link InvalidCell}.
  */
 import { isUtf8 } from "node:buffer";
 import { languages } from "../domain/languages.ts";
 import { isPlaceholder, isUncomputed } from "../domain/placeholders.ts";
 import type { RawRecord, RecordType } from "../domain/raw-records.ts";
 import { digitsOf, toKey } from "../domain/source-ids.ts";
-import { FORMULA_ADVICE, InvalidCell, NO_VALUE_ADVICE } from "../domain/validation-errors.ts";
+import { InvalidCell } from "../domain/validation-errors.ts";
 import { type DateOrders, toTime } from "./times.ts";
 
 interface TableColumns {
@@ -37,40 +37,27 @@ export const tables = {
 export type TableName = keyof typeof tables;
 export type ColumnName = (typeof tables)[TableName]["required" | "optional"][number];
 
-interface Column {
-  readonly holds: keyof typeof readers;
-  /** The cure for a missing cell in a CSV file. Sheets of people often end in a total. */
-  readonly ifMissing?: string;
-}
-
-const columns: Readonly<Record<ColumnName, Column>> = {
-  id: { holds: "id", ifMissing: "write one, or remove the row if it is a total or a note" },
-  name: { holds: "name", ifMissing: "write one, in quotes if it is NULL" },
-  hierarchy: { holds: "integer" },
-  description: { holds: "text" },
-  icon: { holds: "text" },
-  kind: { holds: "text" },
-  tier: { holds: "integer" },
-  points: { holds: "integer" },
-  member_count: { holds: "integer" },
-  public: {
-    holds: "yes or no",
-    ifMissing: "write yes or no, or remove the row if it is a total or a note",
-  },
-  created_at: {
-    holds: "time",
-    ifMissing:
-      "write the day of joining, or the platform's first, or remove the row if it is a total or a note; " +
-      "--skip-invalid makes such users private",
-  },
-  avatar_url: { holds: "url" },
-  company_id: { holds: "company id" },
-  company: { holds: "title" },
-  company_role: { holds: "title" },
-  user_id: { holds: "id" },
-  role_id: { holds: "id" },
-  achievement_id: { holds: "id" },
-  unlocked_at: { holds: "time" },
+/** What each column holds. */
+const columns: Readonly<Record<ColumnName, keyof typeof readers>> = {
+  id: "id",
+  name: "name",
+  hierarchy: "integer",
+  description: "text",
+  icon: "text",
+  kind: "text",
+  tier: "integer",
+  points: "integer",
+  member_count: "integer",
+  public: "yes or no",
+  created_at: "time",
+  avatar_url: "url",
+  company_id: "company id",
+  company: "title",
+  company_role: "title",
+  user_id: "id",
+  role_id: "id",
+  achievement_id: "id",
+  unlocked_at: "time",
 };
 
 /** How the cells of one file differ from those of others. */
@@ -119,22 +106,22 @@ export function idColumnOf(table: TableName): "id" | "user_id" {
   return table.startsWith("user_") ? "user_id" : "id";
 }
 
-/** Returns undefined for what is no column of any table. */
-export function findColumn(name: string): Column | undefined {
-  return (columns as Partial<Record<string, Column>>)[name];
+/** Lists the columns of a table that hold times. */
+export function timesOf(table: TableName): ColumnName[] {
+  return columnsOf(table).filter((column) => columns[column] === "time");
 }
 
 /** Whether a column may hold any text, such as quotes. An unknown column may, too. */
 export function hasFreeText(column: ColumnName | undefined): boolean {
-  return column === undefined || ["name", "text", "title"].includes(columns[column].holds);
+  return column === undefined || ["name", "text", "title"].includes(columns[column]);
 }
 
 /** Converts the cells of a row, of which it leaves out those that are null. */
 export function toCells(row: Readonly<RawRecord>, format: CellFormat): RawRecord {
   const cells: RawRecord = {};
   for (const name in row) {
-    const column = findColumn(name);
-    const value = column && readers[column.holds](row[name], format, name);
+    const holds = (columns as Partial<typeof columns>)[name as ColumnName];
+    const value = holds && readers[holds](row[name], format, name);
     // Without undefined values, so that validation reports what is missing.
     if (value !== undefined) cells[name] = value;
   }
@@ -161,15 +148,11 @@ export const idFormats = {
   },
 } satisfies Record<string, IdFormat>;
 
-/** Reads 0 as no company. Advises on what is no id of a company, but may be its name. */
+/** Reads 0 as no company. */
 function toCompanyId(cell: unknown, ids: IdFormat): unknown {
   const id = ids.read(cell);
-  if (!id || id === "0") return undefined;
-  const isName = typeof id === "string" && /\p{L}{2}/u.test(id) && !ids.isId(id);
-  return isName && !isPlaceholder(id) && !isUncomputed(id) ? new InvalidCell(id, NAME_ADVICE) : id;
+  return id && id !== "0" ? id : undefined;
 }
-
-const NAME_ADVICE = "; call the column company if it has names; such ids need --id-map FILE";
 
 /** Returns undefined for null and for empty text. An integer beyond 2^53 becomes a bigint. */
 function toInteger(cell: unknown): unknown {
@@ -193,14 +176,8 @@ export function toPublic(cell: unknown): unknown {
   const value = trimmed(cell);
   const text = asText(value).toLowerCase();
   if (TRUE.includes(text)) return true;
-  if (FALSE.includes(text)) return false;
-  if (typeof value !== "string" || value === "") return value;
-  return new InvalidCell(value, /^[01][.,]0+$/.test(text) ? FLOAT_ADVICE : PUBLIC_ADVICE);
+  return FALSE.includes(text) ? false : value;
 }
-
-const PUBLIC_ADVICE = "; write yes or no, or remove the row if it is a total or a note";
-const FLOAT_ADVICE =
-  '; write 1 or 0 (pandas writes 1.0 where the column has gaps: add .fillna(0).astype("int"))';
 
 /** Returns undefined for null. */
 function toText(cell: unknown): unknown {
@@ -216,12 +193,12 @@ function toOptionalText(cell: unknown): unknown {
 /** Reads a title, such as Owner. Unlike a name, it is never a word such as NULL. */
 function toTitle(cell: unknown): unknown {
   const title = toOptionalText(cell);
-  return isPlaceholder(title) ? new InvalidCell(title, NO_VALUE_ADVICE) : withoutFormula(title);
+  return isPlaceholder(title) ? new InvalidCell(title) : withoutFormula(title);
 }
 
 /** In a database, an error of a spreadsheet can be a name. */
 function withoutFormula(text: unknown): unknown {
-  return isUncomputed(text) ? new InvalidCell(text, FORMULA_ADVICE) : text;
+  return isUncomputed(text) ? new InvalidCell(text) : text;
 }
 
 /** Decodes bytes that are text, such as MySQL's binary strings. */

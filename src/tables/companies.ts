@@ -4,19 +4,15 @@
  * made from the names. Names that fold to the same text are one company.
  */
 import { Check } from "@sinclair/typebox/value";
-import { findSimilar } from "../domain/invalid-value.ts";
 import { Name } from "../domain/model.ts";
 import type { RawRecord } from "../domain/raw-records.ts";
 import type { Item } from "../domain/record-reader.ts";
-import { cleanName, printable } from "../domain/text.ts";
+import { cleanName } from "../domain/text.ts";
 import { InvalidCell } from "../domain/validation-errors.ts";
 import { hash } from "../files/bytes.ts";
 import { fold } from "../search/fold.ts";
 import { toCells } from "./columns.ts";
 import type { Table, Tables } from "./table.ts";
-
-/** Each hint compares a name with those of all companies. */
-const MAX_HINTS = 100;
 
 export type Companies = Awaited<ReturnType<typeof readCompanies>>;
 
@@ -26,16 +22,13 @@ export async function readCompanies(tables: Tables) {
   const members = users?.header.columns.has("company_id") ? await countMembers(users) : undefined;
   /** The names that users write, by the folded name. */
   const written = users?.header.columns.has("company") ? await readNames(users) : undefined;
-  /** The companies that users can name, by the folded name. Undefined for a name that several have. */
-  const named = new Map<string, { id: unknown; name: string } | undefined>();
-  /** How many users have named a company that is not known. */
-  let unknown = 0;
+  /** The ids of the companies that users can name, by the folded name. Undefined if several have it. */
+  const named = new Map<string, unknown>();
 
   /** Adds a company, and counts its members unless it says how many it has. */
   function add(company: RawRecord): void {
-    const name = String(company.name);
-    const folded = fold(name);
-    named.set(folded, named.has(folded) ? undefined : { id: company.id, name });
+    const folded = fold(String(company.name));
+    named.set(folded, named.has(folded) ? undefined : company.id);
     const count = written ? written.get(folded)?.members : members?.get(company.id);
     company.member_count ??= count ?? 0;
   }
@@ -44,23 +37,11 @@ export async function readCompanies(tables: Tables) {
   function find(company: unknown): unknown {
     const file = tables.get("companies")?.file;
     const expected = file === undefined ? "a company's name" : `the name of a company in ${file}`;
-    const refuse = (value: unknown, advice: string, hint = "") =>
-      new InvalidCell(value, advice, expected, hint);
-
-    if (company instanceof InvalidCell) return refuse(company.value, company.advice);
-    if (typeof company !== "string" || !isName(company)) return refuse(company, NO_NAME);
+    if (company instanceof InvalidCell) return new InvalidCell(company.value, expected);
+    if (typeof company !== "string" || !isName(company)) return new InvalidCell(company, expected);
     const folded = fold(company);
-    const found = named.get(folded);
-    if (found) return found.id;
-    return named.has(folded) ? refuse(company, SEVERAL) : refuse(company, "", hintAt(folded));
-  }
-
-  /** Continues an error with the company that was most likely meant, if it is one of the first errors. */
-  function hintAt(folded: string): string {
-    if (++unknown > MAX_HINTS) return "";
-    const similar = findSimilar(folded, [...named.keys()]);
-    const meant = similar === undefined ? undefined : named.get(similar)?.name;
-    return meant === undefined ? "" : `; did you mean ${printable(meant)}?`;
+    const advice = named.has(folded) ? "; several companies have this name" : "";
+    return named.get(folded) ?? new InvalidCell(company, expected, advice);
   }
 
   return {
@@ -139,9 +120,6 @@ function makeCompanies(names: ReadonlyMap<string, WrittenName>): RawRecord[] {
       return { type: "company", id, name };
     });
 }
-
-const NO_NAME = "; leave it empty for a user without a company";
-const SEVERAL = "; several companies have this name, so write their ids in a column company_id";
 
 /** A dash stands for no company, and so does the 0 that a formula gives for an empty cell. */
 const isName = (text: string) => /[^\p{P}\s0]/u.test(text) && Check(Name, cleanName(text));

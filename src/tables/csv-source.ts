@@ -7,7 +7,7 @@ import { sqlite } from "#sqlite";
 import { isQuestionMarks } from "../domain/placeholders.ts";
 import { naming, TEMPORARY_DATABASE } from "../files/errors.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
-import { columnsOf, findColumn, type IdFormat, idColumnOf, type TableName } from "./columns.ts";
+import { columnsOf, type IdFormat, idColumnOf, type TableName, timesOf } from "./columns.ts";
 import { findForm } from "./csv-form.ts";
 import { readCsvLines, SAVE_AS_UTF8 } from "./csv-lines.ts";
 import { type CsvFile, createRowReader, type QuoteRule } from "./csv-records.ts";
@@ -69,11 +69,7 @@ type Loader = ReturnType<typeof createLoader>;
 function createLoader(client: Sqlite, table: TableName, ids: IdFormat) {
   const columns = columnsOf(table);
   const idColumn = idColumnOf(table);
-  const times = new Map(
-    columns
-      .filter((column) => findColumn(column)?.holds === "time")
-      .map((column) => [column, new DateColumn()]),
-  );
+  const times = new Map(timesOf(table).map((column) => [column, new DateColumn()]));
   let names = 0;
   let questionMarks = 0;
 

@@ -6,11 +6,11 @@ import type { FoundError, RawRecord, RecordType } from "../domain/raw-records.ts
 import type { Item } from "../domain/record-reader.ts";
 import { toKey } from "../domain/source-ids.ts";
 import { InvalidCell, mustBeId } from "../domain/validation-errors.ts";
-import { findColumn, idColumnOf, tableOf, toCells } from "./columns.ts";
+import { idColumnOf, tableOf, toCells } from "./columns.ts";
 import type { Companies } from "./companies.ts";
 import type { Row, Table, Tables } from "./table.ts";
 
-/** Returns the records in rows, which are in the order of their ids. Users may name `companies`. */
+/** Returns the records in rows. Users may name `companies`. */
 export function toItems(
   table: Table,
   type: RecordType,
@@ -18,18 +18,12 @@ export function toItems(
   companies?: Companies,
 ): Item[] {
   const { format } = table;
-  let first: Row | undefined;
   return rows.map((row): Item => {
     const cells = toCells(row, format);
     if (!format.ids.isId(cells.id)) return toProblem(table, row, mustBeId("id", cells.id));
 
-    if (row.id !== first?.id) first = row;
-    return {
-      record: toRecord(type, cells, companies),
-      // The records of a database are found by their ids.
-      at: row.line ?? 0,
-      first: row === first ? undefined : first?.line,
-    };
+    // The records of a database are found by their ids.
+    return { record: toRecord(type, cells, companies), at: row.line ?? 0 };
   });
 }
 
@@ -73,16 +67,7 @@ function locateRow(
   line: number | undefined,
   id: unknown,
 ): FoundError {
-  const { field, reason, consequence, hasId = false } = error;
   const { isSpreadsheet } = format;
   const place = isSpreadsheet ? `line ${line}` : `${idColumnOf(name)} ${id}`;
-  // Nothing must be done about a user who becomes private.
-  const needsCure = isSpreadsheet && reason === "is missing" && !consequence;
-  const cure = needsCure ? findColumn(field)?.ifMissing : undefined;
-  return {
-    ...error,
-    reason: cure === undefined ? reason : `${reason}; ${cure}`,
-    place: `${file}, ${place}`,
-    hasId: hasId || !isSpreadsheet,
-  };
+  return { ...error, place: `${file}, ${place}`, hasId: error.hasId || !isSpreadsheet };
 }

@@ -3,9 +3,8 @@
  * spreadsheets write in the order of their country. A CSV file does not name its country, so all values
  * of a column decide together. Never guesses, except that a column of dots alone has the day first.
  */
-import { isPlaceholder, isUncomputed } from "../domain/placeholders.ts";
 import { formatTime, parseTime } from "../domain/time.ts";
-import { FORMULA_ADVICE, InvalidCell } from "../domain/validation-errors.ts";
+import { InvalidCell } from "../domain/validation-errors.ts";
 
 export const dateOrders = ["dmy", "mdy"] as const;
 export type DateOrder = (typeof dateOrders)[number];
@@ -106,7 +105,7 @@ export function toTime(value: unknown, orders = USUAL): unknown {
 
   const text = typeof value === "object" ? "" : String(value);
   const time = SECONDS.test(text) ? fromNumber(text) : completed(ordered(text, orders));
-  return time ?? new InvalidCell(value, adviseOnTime(text), A_TIME);
+  return time ?? new InvalidCell(value, A_TIME, adviseOnTime(text));
 }
 
 /** Reads a date type. MySQL's dates without a month or a day arrive as an invalid one. */
@@ -114,7 +113,7 @@ function fromDate(date: Date): unknown {
   const year = date.getUTCFullYear();
   if (year >= 0 && year <= 9999) return formatTime(date.getTime() / 1000);
   const text = Number.isNaN(year) ? "0000-00-00" : String(date);
-  return new InvalidCell(text, adviseOnTime(text), A_TIME);
+  return new InvalidCell(text, A_TIME, adviseOnTime(text));
 }
 
 function fromNumber(text: string): string | undefined {
@@ -158,19 +157,12 @@ const NO_DATE =
   "; it stands for no date: select NULL, and leave out such users or give them the platform's first day";
 
 function adviseOnTime(text: string): string {
-  if (/^-?infinity$/i.test(text)) return `; it is PostgreSQL's infinity${NO_DATE}`;
-  if (/^0000-00-00/.test(text)) return NO_DATE;
-  if (isUncomputed(text)) return FORMULA_ADVICE;
-  if (isPlaceholder(text)) return "; it stands for no date: write one, or leave out the row";
-
+  if (/^0000-00-00|^-?infinity$/i.test(text)) return NO_DATE;
   const number = SECONDS.test(text) ? Number(text.replace(",", ".")) : Number.NaN;
   if (number <= 0) return NO_DATE;
   if (number >= 10_000 && number < 100_000) {
     return "; it looks like a spreadsheet's own date: format the column as 2021-05-31";
   }
   if (number >= 1e11 && number < 1e13) return "; it looks like milliseconds: divide it by 1,000";
-  if (number >= 1e14 && number < 1e16) {
-    return "; it looks like microseconds: divide it by 1,000,000";
-  }
   return "; write it as 2021-05-31, 2021-05-31 17:05, 31.5.2021 or Unix seconds";
 }

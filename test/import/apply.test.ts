@@ -149,7 +149,7 @@ describe("apply rejects an invalid change file and changes nothing on disk", () 
     [
       "two lines with the same id",
       [hide(44), gone("user", 44)],
-      "line 2: id: duplicate user id 44 (first on line 1)",
+      "line 2: id: duplicate user id 44",
     ],
     [
       "a reference to a record that the same file deletes",

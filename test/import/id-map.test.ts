@@ -174,7 +174,7 @@ test.each<[object, string]>([
     { ...ann, id: "1.76E+17" },
     'id: must be an integer from 1 to 9007199254740991, got "1.76E+17"; it looks',
   ],
-  [{ ...ann, id: "x".repeat(101) }, "with --id-map FILE, it can be text of 1 to 100 code points"],
+  [{ ...ann, id: "x".repeat(101) }, 'x…" (101 code points)'],
   [{ ...ann, id: {} }, "id: must be an integer from 1 to 9007199254740991, got an object"],
   [
     { ...ann, name: "" },

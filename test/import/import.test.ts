@@ -398,7 +398,7 @@ line 7: member_count: must be an integer from 0 to 9007199254740991, got "many" 
 line 8: created_at: must be an RFC 3339 time on a real date, with Z or an offset, such as 2024-03-09T17:05:00Z, got "yesterday"; the user becomes private (user 6)
 line 9: avatar_url: must be ${PublicUserLine.properties.avatar_url.description}, got ""; the rest of the user is kept (user 7)
 line 9: roles[1]: must be an integer from 1 to 9007199254740991, got null; the rest of the user is kept (user 7)
-line 9: achievements[1].id: must be an integer from 1 to 9007199254740991, got "8"; remove the quotes; the rest of the user is kept (user 7)`);
+line 9: achievements[1].id: must be an integer from 1 to 9007199254740991, got "8"; the rest of the user is kept (user 7)`);
     expect(kept).toEqual([
       { ...role, id: 2 },
       { ...night, id: 8 },

@@ -114,7 +114,7 @@ test("only users or companies are needed", async () => {
 test("a user may have more rows than a page", async () => {
   const rows = `${"5,1,Ann,2021-05-31\n".repeat(5003)}9,1,Eve,2021-05-31\n`;
   expect(await errorsOf({ "users.csv": users + rows }, { maxErrors: 1 })).toBe(
-    "users.csv, line 3: id: duplicate user id 5 (first on line 2)\n  … and 5,001 more like this (5,002 in all)",
+    "users.csv, line 3: id: duplicate user id 5\n  … and 5,001 more like this (5,002 in all)",
   );
 });
 
@@ -164,7 +164,7 @@ const noDate =
 
 test("errors name the file, the line and the column, and are grouped", async () => {
   expect((await errorsOf(messy)).split("\n")).toEqual([
-    "users.csv, line 8: id: is missing; write one, or remove the row if it is a total or a note",
+    "users.csv, line 8: id: is missing",
     `user_roles.csv, line 5: user_id: ${ids}, got -1`,
     "user_roles.csv, line 3: role_id: there is no role 99",
     `user_roles.csv, line 6: role_id: ${ids}, got "x"${map}`,
@@ -175,13 +175,13 @@ test("errors name the file, the line and the column, and are grouped", async () 
     `user_achievements.csv, line 5: unlocked_at: ${time}, got "2024-02-30 00:00:00"${forms}`,
     `users.csv, line 7: id: ${ids}, got 0`,
     `users.csv, line 11: id: ${ids}, got "5.5"`,
-    'users.csv, line 2: public: must be true or false, got "maybe"; write yes or no, or remove the row if it is a total or a note (user 1)',
-    "users.csv, line 3: public: is missing; write yes or no, or remove the row if it is a total or a note (user 2)",
-    "users.csv, line 4: name: is missing; write one, in quotes if it is NULL (user 3)",
+    'users.csv, line 2: public: must be true or false, got "maybe" (user 1)',
+    "users.csv, line 3: public: is missing (user 2)",
+    "users.csv, line 4: name: is missing (user 3)",
     `users.csv, line 4: created_at: ${time}, got "2024-02-30 17:05:00"${forms} (user 3)`,
     `users.csv, line 5: created_at: ${time}, got "yesterday"${forms} (user 4)`,
     'users.csv, line 12: avatar_url: must be null, or an http(s) URL or a path of at most 2048 code points, got "x.png"; --avatar-base URL of import says what a relative one belongs to (user 6)',
-    "users.csv, line 14: id: duplicate user id 7 (first on line 13)",
+    "users.csv, line 14: id: duplicate user id 7",
     `users.csv, line 9: id: ${ids}, got 76561197960265729${map}, or subtract 76561197960265728 from Steam ids in SQL`,
     `users.csv, line 10: id: ${ids}, got "five"${map}`,
   ]);
@@ -221,8 +221,7 @@ test.each(["\r\n", "\r\r\n"])("lines may end in %j, also in quotes", async (end)
     "1e8",
     "2021-05-31",
   );
-  const expected =
-    "users.csv, line 40008: name: is missing; write one, in quotes if it is NULL (user 4)";
+  const expected = "users.csv, line 40008: name: is missing (user 4)";
   // Another length puts other characters at the end of a chunk.
   for (const text of [rows, ` ${rows}`]) {
     expect(await errorsOf({ "users.csv": text.replaceAll("\n", end) })).toBe(expected);
@@ -254,7 +253,7 @@ test("a word for no value is missing, but in quotes it is a name", async () => {
   expect(names).toEqual(words.flatMap((word) => [word, undefined]));
 
   expect(await errorsOf({ "users.csv": `${users}1,1,NULL,2021-05-31\n` })).toBe(
-    "users.csv, line 2: name: is missing; write one, in quotes if it is NULL (user 1)",
+    "users.csv, line 2: name: is missing (user 1)",
   );
 });
 
@@ -274,11 +273,9 @@ describe("a quoted word for no value is never completed to an avatar, nor a role
     ),
   ])("%s", async (word, advice) => {
     const quoted = `"${word}"`;
-    const noAvatar = "; without an avatar, leave it empty (in JSON or SQL, null)";
-    const avatarAdvice = advice === none ? noAvatar : advice;
     for (const avatarBase of [undefined, "https://forum.example/"]) {
       expect((await errorsOf(files(quoted, quoted, quoted), { avatarBase })).split("\n")).toEqual([
-        `users.csv, line 2: avatar_url: must be null, or an http(s) URL or a path of at most 2048 code points, got ${quoted}${avatarAdvice} (user 1)`,
+        `users.csv, line 2: avatar_url: must be null, or an http(s) URL or a path of at most 2048 code points, got ${quoted}${advice} (user 1)`,
         `users.csv, line 2: company_id: ${ids}, got ${quoted}${advice} (user 1)`,
         `users.csv, line 2: company_role: must be a non-blank string of 1 to 200 code points, got ${quoted}${advice} (user 1)`,
       ]);
@@ -307,9 +304,7 @@ describe("with an id map, an integer is the same key with decimals of zeros, as 
       { id: 2, name: "Ann", company: { id: 1 }, roles: [1] },
     ]);
     const twice = { ...files, "users.csv": `${files["users.csv"]}42,1,Bob,2021-05-31,\n` };
-    expect(await errorsOf(twice, { idMap })).toBe(
-      "users.csv, line 4: id: duplicate user id 42 (first on line 2)",
-    );
+    expect(await errorsOf(twice, { idMap })).toBe("users.csv, line 4: id: duplicate user id 42");
   });
 
   test("in lines, and for hide", async () => {
@@ -362,7 +357,7 @@ describe("ids that a program has rounded", () => {
 test("a carriage return within a line is white space", async () => {
   const { records } = await importFiles({ "users.csv": `${users}"1\r","1",A\rB,"1710003900\r"\r` });
   expect(records).toEqual([user(1, "A B")]);
-  const expected = `users.csv, line 2: id: ${ids}, got "1 2"${map}`;
+  const expected = `users.csv, line 2: id: ${ids}, got "1 2"`;
   expect(await errorsOf({ "users.csv": `${users}"1\r2",1,Ann,0\n` })).toBe(expected);
 });
 
@@ -461,20 +456,18 @@ describe("advice about a cell works when it is followed to the letter", () => {
 
   test.each<[keyof typeof good, string, string, string]>([
     ["created_at", "1710003900000", "divide it by 1,000", String(1710003900000 / 1000)],
-    ["created_at", "1710003900000000", "divide it by 1,000,000", String(1710003900000000 / 1e6)],
     ["created_at", "9-Mar-2024", "31.5.2021", "9.3.2024 17:05"],
     ["created_at", "9-Mar-2024", "Unix seconds", "1710003900"],
-    ["public", "1.0", "write 1 or 0", "1"],
-    ["created_at", "n/a", "write one", "2024-03-09 17:05"],
+    ["public", "1.0", 'must be true or false, got "1.0"', "1"],
     ["avatar_url", '"NULL"', "leave it empty", ""],
-    ...["none", "no", "-", "0", "FALSE"].map(
-      (word) =>
-        ["avatar_url", word, "leave it empty", ""] as [keyof typeof good, string, string, string],
-    ),
+    ["avatar_url", "none", "leave it empty", ""],
+    ...["no", "-", "0", "FALSE"].map((word): [keyof typeof good, string, string, string] => {
+      return ["avatar_url", word, `got "${word}" (user 1)`, ""];
+    }),
     ["company_id", '"NULL"', "leave it empty", ""],
     ["company_role", '"None"', "leave it empty", ""],
     ["avatar_url", "#BEZUG!", "correct the formula", ""],
-    ["id", '"1,000"', "remove the separator", "1000"],
+    ["id", '"1,000"', 'got "1,000"', "1000"],
   ])("%s: %s, %s", async (column, wrong, advice, cured) => {
     // Whatever the base, what stands for no avatar is none.
     for (const avatarBase of [undefined, "https://a.example/"]) {
@@ -514,9 +507,9 @@ describe("advice about a cell works when it is followed to the letter", () => {
   });
 });
 
-test.each(["1.0", "0.0", "1,00"])("public as %j is an error with its cure", async (text) => {
+test.each(["1.0", "0.0", "1,00"])("public as %j is an error", async (text) => {
   expect(await errorsOf({ "users.csv": `${users}1,"${text}",Ann,2021-05-31\n` })).toBe(
-    `users.csv, line 2: public: must be true or false, got "${text}"; write 1 or 0 (pandas writes 1.0 where the column has gaps: add .fillna(0).astype("int")) (user 1)`,
+    `users.csv, line 2: public: must be true or false, got "${text}" (user 1)`,
   );
 });
 
@@ -546,7 +539,7 @@ test.each([
   ["44317", "; it looks like a spreadsheet's own date: format the column as 2021-05-31"],
   ["44317,5", "; it looks like a spreadsheet's own date: format the column as 2021-05-31"],
   ["1710003900000", "; it looks like milliseconds: divide it by 1,000"],
-  ["1710003900000000", "; it looks like microseconds: divide it by 1,000,000"],
+  ["1710003900000000", forms],
   // What MediaWiki writes has 14 digits, too.
   ["20211331100000", forms],
   ["19891231235959", forms],
@@ -561,10 +554,10 @@ test.each([
   ["0000-00-00 00:00:00", noDate],
   ["-62135596800", noDate],
   ["0", noDate],
-  ["infinity", `; it is PostgreSQL's infinity${noDate}`],
-  ["-infinity", `; it is PostgreSQL's infinity${noDate}`],
+  ["infinity", noDate],
+  ["-infinity", noDate],
   ["#VALUE!", formula],
-  ["NULL", "; it stands for no date: write one, or leave out the row"],
+  ["NULL", none],
 ])("%j is not a time", async (text, expected) => {
   const message = await errorsOf({ "users.csv": `${users}1,1,Ann,"${text}"\n` });
   expect(message).toBe(`users.csv, line 2: created_at: ${time}, got "${text}"${expected} (user 1)`);

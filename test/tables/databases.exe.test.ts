@@ -91,7 +91,7 @@ const families: Record<string, Family> = {
       [
         "created_at",
         "timestamptz 'infinity'",
-        /, got Infinity; it is PostgreSQL's infinity; it stands for no date: select NULL, and leave/,
+        /, got Infinity; it stands for no date: select NULL, and leave/,
       ],
     ],
     odd: ["int", "text", /^user_roles\.sql: user_id is not compared like id in users\.sql; write/],

@@ -150,7 +150,7 @@ const NO_ID =
   "add a column id with a number that stays each person's, or take another column as the id with --key COLUMN --id-map FILE";
 const companies = "id,name\n3,Baltic Express\n4,Żubr Trans\n5,Rhein-Spedition\n6,Twin\n7,TWIN\n";
 
-describe("what is typically wrong is named with its cure", () => {
+describe("what is typically wrong is named", () => {
   test.each<[string, string | Uint8Array | Files, string]>([
     [
       "a title that nobody knows",
@@ -198,25 +198,21 @@ describe("what is typically wrong is named with its cure", () => {
       'members.csv: "Company" and "company_id" both fit company_id; remove one, or rename it',
     ],
     ["no id", toText(without(0)), NO_ID],
-    [
-      "a total",
-      `${toText(sheet)},Total,,3,,,,40\n`,
-      `${row(42, "id")}is missing; write one, or remove the row if it is a total or a note`,
-    ],
+    ["a total", `${toText(sheet)},Total,,3,,,,40\n`, `${row(42, "id")}is missing`],
     [
       "a total below the ids",
       `${toText(sheet)}Total,40,,,,,,\n`,
-      "remove the row if it is a total",
+      'id: must be an integer from 1 to 9007199254740991, got "Total"',
     ],
     [
       "a number below the ids",
       `${toText(sheet)}820,,,,,,,\n`,
-      `${row(42, "public")}is missing; write yes or no, or remove the row if it is a total or a note (user 820)`,
+      `${row(42, "public")}is missing (user 820)`,
     ],
     [
       "an empty day of joining",
       toText(edit(3, { 2: "" })),
-      `${row(4, "created_at")}is missing; write the day of joining, or the platform's first, or remove the row if it is a total or a note; --skip-invalid makes such users private (user 3)`,
+      `${row(4, "created_at")}is missing (user 3)`,
     ],
     [
       "dates that show no order",
@@ -238,7 +234,7 @@ describe("what is typically wrong is named with its cure", () => {
     [
       "n/a as an avatar",
       toText(edit(3, { 6: "n/a" })),
-      'got "n/a"; without an avatar, leave it empty',
+      'got "n/a"; it stands for no value: leave it empty',
     ],
     [
       "a file as an avatar",
@@ -253,7 +249,7 @@ describe("what is typically wrong is named with its cure", () => {
     [
       "a dash as a company",
       toText(edit(3, { 3: "–" })),
-      `${row(4, "company")}must be a company's name, got "–"; leave it empty for a user without a company (user 3)`,
+      `${row(4, "company")}must be a company's name, got "–" (user 3)`,
     ],
     [
       "none as a company",
@@ -263,12 +259,12 @@ describe("what is typically wrong is named with its cure", () => {
     [
       "an empty cell that a formula has read as a company",
       toText(edit(3, { 3: "0" })),
-      'company: must be a company\'s name, got "0"; leave it empty for a user without a company',
+      'company: must be a company\'s name, got "0" (user 3)',
     ],
     [
       "companies' names as their ids",
       toText(edit(0, { 3: "company_id" })),
-      'got "Żubr Trans"; call the column company if it has names; such ids need --id-map FILE',
+      'got "Żubr Trans"; such ids need --id-map FILE',
     ],
     [
       "a formula's error as a company",
@@ -278,22 +274,22 @@ describe("what is typically wrong is named with its cure", () => {
     [
       "a company that is not in companies.csv",
       { "users.csv": toText(edit(3, { 3: "Baltik Expres" })), "companies.csv": companies },
-      'users.csv, line 4: company: must be the name of a company in companies.csv, got "Baltik Expres"; did you mean Baltic Express? (user 3)',
+      'users.csv, line 4: company: must be the name of a company in companies.csv, got "Baltik Expres" (user 3)',
     ],
     [
       "a company that is there twice",
       { "users.csv": toText(edit(3, { 3: "Twin" })), "companies.csv": companies },
-      'got "Twin"; several companies have this name, so write their ids in a column company_id',
+      'got "Twin"; several companies have this name (user 3)',
     ],
     [
       "maybe",
       toText(edit(3, { 5: "friends" })),
-      'public: must be true or false, got "friends"; write yes or no',
+      'public: must be true or false, got "friends" (user 3)',
     ],
-    ["a tick", toText(edit(3, { 5: "✓" })), 'got "✓"; write yes or no'],
-    ["nothing about visibility", toText(edit(3, { 5: "" })), "public: is missing; write yes or no"],
-    ["an id twice", toText(edit(3, { 0: "2" })), "id: duplicate user id 2 (first on line 3)"],
-    ["a thousand", toText(edit(3, { 0: '"1,234"' })), 'got "1,234"; remove the separator'],
+    ["a tick", toText(edit(3, { 5: "✓" })), 'got "✓" (user 3)'],
+    ["nothing about visibility", toText(edit(3, { 5: "" })), "public: is missing (user 3)"],
+    ["an id twice", toText(edit(3, { 0: "2" })), "id: duplicate user id 2"],
+    ["a thousand", toText(edit(3, { 0: '"1,234"' })), 'got "1,234"'],
     ["a rounded id", toText(edit(3, { 0: "7.65E+16" })), "a number that a spreadsheet has rounded"],
     [
       "a formula's error as a name",
@@ -431,7 +427,7 @@ test("--key takes a column as the id, by which a takedown finds the person", asy
   );
 });
 
-test("companies that nobody knows are one kind of error, whatever each may mean", async () => {
+test("companies that nobody knows are one kind of error", async () => {
   const known = Array.from(
     { length: 150 },
     (_, at) => `${at + 1},Haulage ${"abcdefghij"[at % 10]}${at}x`,
@@ -444,11 +440,6 @@ test("companies that nobody knows are one kind of error, whatever each may mean"
   const lines = (await errorOf(files, { maxErrors: 1000 })).split("\n");
   const unknown = lines.filter((line) => line.includes("must be the name of a company"));
   expect(unknown).toHaveLength(150);
-  // Comparing a name with all companies takes long if there are many of both.
-  expect(unknown.map((line) => line.includes("; did you mean Haulage "))).toEqual([
-    ...Array(100).fill(true),
-    ...Array(50).fill(false),
-  ]);
   // An error of another kind is not lost.
   expect(lines.join("\n")).toContain("id: must be an integer");
 });
