@@ -4,7 +4,7 @@ import { plural } from "../domain/text.ts";
 import { formatDuration } from "../domain/time.ts";
 import { reasonOf } from "../files/errors.ts";
 import { BusyError, WAIT_MS } from "../files/lock.ts";
-import { ERRORS_PER_KIND } from "../import/options.ts";
+import { ERRORS_PER_GROUP } from "../import/options.ts";
 import { DatasetError } from "../import/read-dataset.ts";
 import * as types from "../settings/value-types.ts";
 import { readChecksum } from "../snapshot/format/layout.ts";
@@ -21,7 +21,7 @@ export const readingFlags = {
   allowShrink: { type: types.boolean, help: "allow losing most users or most of what they have" },
   maxErrors: {
     type: types.integer(1, 1_000_000),
-    default: String(ERRORS_PER_KIND),
+    default: String(ERRORS_PER_GROUP),
     help: "errors to show per kind",
   },
 };

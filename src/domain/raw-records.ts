@@ -37,23 +37,24 @@ export interface RecordError {
   place?: string | undefined;
 }
 
-/**
- * An error on its way to the report. A check says what is wrong, then the record is added, and last the
- * reader says where it is.
- */
-export interface FoundError extends RecordError {
-  /** Errors of the same kind in the same field are grouped. Defaults to `reason`. */
-  kind?: string;
-  /** Where the record stands. Undefined if the error is not in a single record. */
-  at?: Position | undefined;
+/** What a check finds wrong in a record. */
+export interface Finding extends Pick<RecordError, "field" | "reason"> {
+  /** Findings of the same group in the same field are counted together. Defaults to `reason`. */
+  group?: string;
   /** Whether the reason or the place has the id of the record, which a message then does not repeat. */
   hasId?: boolean;
-  /** Whether nothing can be skipped because of the error. */
-  isFinal?: boolean;
-  /** The end of the reason: how a record that was skipped is treated, as in "; the user becomes private". */
-  consequence?: string | undefined;
   /** For a reference to a record that does not exist, the type and id of that record. */
   missing?: { type: RecordType; id: number | string };
 }
 
-export type ReportError = (error: FoundError) => void;
+/** A finding with its record. The reader of the source then adds the line or the place. */
+export interface PlacedFinding extends Finding, RecordError {
+  /** Where the record stands. Undefined if the error is not in a single record. */
+  at?: Position | undefined;
+  /** Whether nothing can be skipped because of the error. */
+  isFinal?: boolean;
+  /** The end of the reason: how a record that was skipped is treated, as in "; the user becomes private". */
+  consequence?: string | undefined;
+}
+
+export type ReportError = (error: PlacedFinding) => void;

@@ -2,7 +2,7 @@
  * The interface of all readers of a source: they yield the records in order, and know whose ids these
  * are and where each stands, also for errors.
  */
-import type { FoundError, Position, RawRecord } from "./raw-records.ts";
+import type { PlacedFinding, Position, RawRecord } from "./raw-records.ts";
 
 export interface RecordReader extends AsyncDisposable {
   readonly ids: SourceIds;
@@ -12,7 +12,7 @@ export interface RecordReader extends AsyncDisposable {
    * Adds to an error that was found in one of the records where it is. May also write its field and
    * reason as they fit the source.
    */
-  locate(error: FoundError): FoundError;
+  locate(error: PlacedFinding): PlacedFinding;
 }
 
 /** Whose ids the records of a source have. */
@@ -35,7 +35,7 @@ export interface RecordItem {
 /** An error in a part of the source that is no record. */
 interface ProblemItem {
   /** Says where it is. */
-  problem: FoundError;
+  problem: PlacedFinding;
   /** Whether a user is left out because the id cannot be read, so the user cannot be made private. */
   losesUser: boolean;
 }

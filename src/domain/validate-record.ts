@@ -18,7 +18,7 @@ import {
 import { lazy } from "./lazy.ts";
 import { Id, MAX_ROLES, PublicUserLine, UnlockedAchievement } from "./model.ts";
 import {
-  type FoundError,
+  type Finding,
   mayBePrivate,
   type RawRecord,
   type RecordKey,
@@ -48,11 +48,11 @@ const shapes = {
 };
 
 export class InvalidRecord {
-  readonly errors: FoundError[];
+  readonly errors: Finding[];
   /** The record as an object; empty if it is not an object. */
   readonly value: RawRecord;
 
-  constructor(errors: FoundError[], value: RawRecord = {}) {
+  constructor(errors: Finding[], value: RawRecord = {}) {
     this.errors = errors;
     this.value = value;
   }
@@ -129,7 +129,7 @@ function shapeOf(record: RawRecord): Shape<DatasetLine> | InvalidRecord {
   return new InvalidRecord([error], record);
 }
 
-function listDuplicateIds(line: ChangeLine | IdsLine | EndLine): FoundError[] {
+function listDuplicateIds(line: ChangeLine | IdsLine | EndLine): Finding[] {
   if (!isPublicUser(line)) return [];
   const { roles = [], achievements = [] } = line;
   const unlocked = achievements.map(({ id }) => id);
@@ -139,7 +139,7 @@ function listDuplicateIds(line: ChangeLine | IdsLine | EndLine): FoundError[] {
   ];
 }
 
-function listDuplicates(ids: number[], fieldOf: (at: number) => string): FoundError[] {
+function listDuplicates(ids: number[], fieldOf: (at: number) => string): Finding[] {
   // Ids usually ascend. If so, there are no duplicates.
   if (ids.every((id, at) => id > (ids[at - 1] ?? 0))) return [];
   const seen = new Set<number>();

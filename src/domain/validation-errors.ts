@@ -3,7 +3,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { ADVICE, type Advice, Id, isRelativeAvatar, PublicUserLine } from "./model.ts";
 import { isPlaceholder, isUncomputed } from "./placeholders.ts";
-import type { FoundError, RecordType } from "./raw-records.ts";
+import type { Finding, RecordType } from "./raw-records.ts";
 import { isRounded, toKey } from "./source-ids.ts";
 import { printable } from "./text.ts";
 
@@ -31,27 +31,28 @@ type AdvisedSchema = Pick<TSchema, "description"> & { [ADVICE]?: Advice };
  * The error for a field with an invalid `value`, which is not quoted if it is undefined. `expected`
  * is a schema, or what completes the sentence "must be …".
  */
-export function mustBe(field: string, expected: string | TSchema, value: unknown): FoundError {
+export function mustBe(field: string, expected: string | TSchema, value: unknown): Finding {
   const schema: AdvisedSchema = typeof expected === "string" ? { description: expected } : expected;
   const cell = value instanceof InvalidCell ? value : new InvalidCell(value);
-  const kind = `must be ${cell.expected ?? schema.description ?? "of the right shape"}`;
-  if (value === undefined) return { field, reason: kind };
+  const rule = `must be ${cell.expected ?? schema.description ?? "of the right shape"}`;
+  if (value === undefined) return { field, reason: rule };
   // Null values are grouped separately from other values.
-  if (value === null) return { field, reason: `${kind}, got null` };
+  if (value === null) return { field, reason: `${rule}, got null` };
   const advice = adviseOn(cell.value, schema[ADVICE]) || cell.advice;
-  return { field, reason: `${kind}, got ${formatValue(cell.value)}${advice}`, kind: kind + advice };
+  const reason = `${rule}, got ${formatValue(cell.value)}${advice}`;
+  return { field, reason, group: rule + advice };
 }
 
 /** Like {@link mustBe}, but for an id. An undefined id is reported as missing. */
-export function mustBeId(field: string, value: unknown): FoundError {
+export function mustBeId(field: string, value: unknown): Finding {
   if (value === undefined) return { field, reason: "is missing" };
   return mustBe(field, Id, value instanceof Uint8Array ? toKey(value) : value);
 }
 
 /** The error for a field that refers to a record that does not exist. */
-export function mustExist(field: string, type: RecordType, id: number | string): FoundError {
-  const kind = `there is no ${type}`;
-  return { field, reason: `${kind} ${id}${adviseOn(id, undefined)}`, kind };
+export function mustExist(field: string, type: RecordType, id: number | string): Finding {
+  const group = `there is no ${type}`;
+  return { field, reason: `${group} ${id}${adviseOn(id, undefined)}`, group };
 }
 
 function formatValue(value: unknown): string {
@@ -99,12 +100,12 @@ function adviseOnId(id: unknown): string {
 const MAX_ERRORS = 20;
 
 /** Returns the first error of each field. {@link explain} says what `isPrivate` does. */
-export function listErrors(found: Iterable<ValueError>, isPrivate: boolean): FoundError[] {
+export function listErrors(found: Iterable<ValueError>, isPrivate: boolean): Finding[] {
   const errors = Iterator.from(found)
     .flatMap((error) => explain(error, isPrivate))
     // A field may have two errors.
     .take(2 * MAX_ERRORS);
-  const first = new Map<string, FoundError>();
+  const first = new Map<string, Finding>();
   for (const error of errors) {
     const field = printable(error.field);
     if (!first.has(field)) first.set(field, { ...error, field });
@@ -117,7 +118,7 @@ export function listErrors(found: Iterable<ValueError>, isPrivate: boolean): Fou
  * errors of the object branch. If `isPrivate` is set, only `id` and `deleted` are quoted, and the
  * names of unknown fields are left out.
  */
-function* explain(error: ValueError, isPrivate: boolean): Generator<FoundError> {
+function* explain(error: ValueError, isPrivate: boolean): Generator<Finding> {
   const { path, type, schema, value } = error;
   const field = nameField(path);
   const parent = nameField(path.slice(0, path.lastIndexOf("/")));

@@ -7,7 +7,7 @@ import { sql } from "drizzle-orm";
 import { sqlite } from "#sqlite";
 import type { ChangeLine } from "../domain/dataset.ts";
 import type {
-  FoundError,
+  Finding,
   Position,
   RecordKey,
   RecordType,
@@ -106,7 +106,7 @@ function createChangeHandler(db: Database, ids: Ids, builtAtMs: number) {
    * A record replaces the one with the same id. A record may be deleted before or after its last
    * reference is removed.
    */
-  function add(record: ChangeLine, at: Position): FoundError[] {
+  function add(record: ChangeLine, at: Position): Finding[] {
     const { type, id } = record;
     if (changes.has(`${type} ${id}`)) return [duplicateId(record, ids)];
 

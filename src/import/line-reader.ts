@@ -1,5 +1,5 @@
 /** Reads records from lines: NDJSON, plain or gzip, from a file, a stream, bytes or objects. */
-import type { FoundError, RawRecord } from "../domain/raw-records.ts";
+import type { Finding, RawRecord } from "../domain/raw-records.ts";
 import { type Item, OWN_IDS, type RecordReader, type SourceIds } from "../domain/record-reader.ts";
 import { InvalidRecord, parseObject, validateMarker } from "../domain/validate-record.ts";
 import { decompress, openInput, readLines, readStream, type TextLine } from "../files/input.ts";
@@ -90,7 +90,7 @@ function invalid(reason: string, field = ""): InvalidRecord {
 }
 
 /** Such a line could have been meant as anything, so it is never skipped. */
-function* listProblems(errors: FoundError[], line?: number): Generator<Item> {
+function* listProblems(errors: Finding[], line?: number): Generator<Item> {
   for (const error of errors) {
     yield { problem: { ...error, line, isFinal: true }, losesUser: false };
   }

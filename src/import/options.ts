@@ -3,7 +3,7 @@ import type { LockOptions } from "../files/lock.ts";
 import type { CsvOptions } from "../tables/csv-source.ts";
 import type { ReadHooks } from "../tables/table.ts";
 
-export const ERRORS_PER_KIND = 5;
+export const ERRORS_PER_GROUP = 5;
 
 /** For line-reader.ts. */
 export interface LineOptions {
@@ -31,7 +31,7 @@ interface ForceOption {
 
 /** For read-dataset.ts. */
 export interface ReadOptions extends CleanOptions {
-  /** How many errors of each kind to report. Defaults to {@link ERRORS_PER_KIND}. */
+  /** How many errors of each kind to report. Defaults to {@link ERRORS_PER_GROUP}. */
   maxErrors?: number | undefined;
 }
 

@@ -1,16 +1,22 @@
 /**
  * Reads a whole dataset or change file, whatever its source is. Each record gets its numbers, is
  * cleaned, validated and given to a handler. An error is final unless the handler skips what is
- * invalid. Errors are grouped by kind, so that errors of one kind never hide another kind.
+ * invalid. Errors are grouped, so that frequent ones never hide others.
  */
-import type { FoundError, Position, RecordError, RecordKey } from "../domain/raw-records.ts";
+import type {
+  Finding,
+  PlacedFinding,
+  Position,
+  RecordError,
+  RecordKey,
+} from "../domain/raw-records.ts";
 import type { RecordItem, RecordReader, UnknownColumn } from "../domain/record-reader.ts";
 import { createRoundedIds } from "../domain/source-ids.ts";
 import { groupDigits } from "../domain/text.ts";
 import { InvalidRecord } from "../domain/validate-record.ts";
 import { createCleaner, type OddCount } from "./clean-record.ts";
 import type { Ids } from "./ids.ts";
-import { ERRORS_PER_KIND, type ReadOptions } from "./options.ts";
+import { ERRORS_PER_GROUP, type ReadOptions } from "./options.ts";
 import type { RecordHandler } from "./write-rows.ts";
 
 const ROUNDED =
@@ -59,17 +65,17 @@ export async function readDataset<Parsed extends RecordKey>(
   let leftOut = 0;
 
   /** Adds an error that says where it is. */
-  const add = (error: FoundError): void => {
+  const add = (error: PlacedFinding): void => {
     if (error.missing && invalid.has(nameOf(error.missing, ids))) return;
     const all = error.isFinal || !handler.skip ? errors : skipped;
     all.add(error);
   };
 
-  const report = (error: FoundError): void =>
+  const report = (error: PlacedFinding): void =>
     add(reader.locate({ ...error, id: idInSource(error, ids) }));
 
   /** Reports the errors in a record, and skips the record if possible. */
-  const reject = (parsed: Parsed | InvalidRecord, found: readonly FoundError[], at: Position) => {
+  const reject = (parsed: Parsed | InvalidRecord, found: readonly Finding[], at: Position) => {
     const record = parsed instanceof InvalidRecord ? parsed.recordKey : parsed;
     const { type, id } = record ?? {};
     const consequence = record && handler.skip?.(record, parsed, at);
@@ -111,19 +117,19 @@ export async function readDataset<Parsed extends RecordKey>(
 }
 
 /** The id of a record as its source has it. A record whose id cannot be read has none. */
-function idInSource({ type, id }: Pick<FoundError, "type" | "id">, ids: Ids) {
+function idInSource({ type, id }: Pick<PlacedFinding, "type" | "id">, ids: Ids) {
   return type && typeof id === "number" ? ids.inSource({ type, id }) : id;
 }
 
 /** References in tables are found before ids are replaced, so records go by the source's ids. */
-function nameOf(record: Pick<FoundError, "type" | "id">, ids: Ids): string {
+function nameOf(record: Pick<PlacedFinding, "type" | "id">, ids: Ids): string {
   return `${record.type} ${idInSource(record, ids)}`;
 }
 
-/** The number of kinds is limited because each unknown field name is a kind of its own. */
-const MAX_KINDS = 100;
+/** The number of groups is limited because each unknown field name is a group of its own. */
+const MAX_GROUPS = 100;
 
-/** The errors of one kind. */
+/** The errors in the same field, for the same reason. */
 interface ErrorGroup {
   count: number;
   first: RecordError[];
@@ -131,25 +137,24 @@ interface ErrorGroup {
   messages: string[];
 }
 
-/** Counts errors and keeps the first `shown` errors of each kind. */
+/** Counts errors and keeps the first `shown` errors of each group. */
 export class RecordErrors {
   count = 0;
   readonly #shown: number;
-  /** Errors in the same field, for the same reason, are of the same kind. */
-  readonly #kinds = new Map<string, ErrorGroup>();
+  readonly #groups = new Map<string, ErrorGroup>();
 
-  constructor(shown = ERRORS_PER_KIND) {
+  constructor(shown = ERRORS_PER_GROUP) {
     this.#shown = shown;
   }
 
-  add(error: FoundError): void {
+  add(error: PlacedFinding): void {
     this.count++;
-    const { field, type, id, line, place, kind = error.reason, consequence = "" } = error;
-    const key = JSON.stringify([field.replace(/\[\d+\]/g, "[]"), kind]);
-    const group = this.#kinds.get(key) ?? { count: 0, first: [], messages: [] };
-    if (group.count === 0 && this.#kinds.size === MAX_KINDS) return;
+    const { field, type, id, line, place, consequence = "" } = error;
+    const key = JSON.stringify([field.replace(/\[\d+\]/g, "[]"), error.group ?? error.reason]);
+    const group = this.#groups.get(key) ?? { count: 0, first: [], messages: [] };
+    if (group.count === 0 && this.#groups.size === MAX_GROUPS) return;
 
-    this.#kinds.set(key, group);
+    this.#groups.set(key, group);
     group.count++;
     if (group.first.length === this.#shown) return;
 
@@ -158,12 +163,12 @@ export class RecordErrors {
     group.messages.push(format({ ...error, reason }));
   }
 
-  /** Returns the number of errors of each kind, and the first of them. */
+  /** Returns the number of errors of each group, and the first of them. */
   groups(): { count: number; first: RecordError[] }[] {
     return this.#sorted().map(({ count, first }) => ({ count, first }));
   }
 
-  /** Lists the first errors of each kind, and counts the rest. */
+  /** Lists the first errors of each group, and counts the rest. */
   format(): string {
     const lines: string[] = [];
     let rest = this.count;
@@ -184,11 +189,11 @@ export class RecordErrors {
 
   #sorted(): ErrorGroup[] {
     const lineOf = ({ first }: ErrorGroup) => first[0]?.line ?? 0;
-    return [...this.#kinds.values()].sort((a, b) => lineOf(a) - lineOf(b));
+    return [...this.#groups.values()].sort((a, b) => lineOf(a) - lineOf(b));
   }
 }
 
-/** Thrown when a dataset is invalid. `message` lists the first errors of each kind. */
+/** Thrown when a dataset is invalid. `message` lists the first errors of each group. */
 export class DatasetError extends Error {
   override name = "DatasetError";
   readonly count: number;
@@ -202,7 +207,7 @@ export class DatasetError extends Error {
 }
 
 /** Names the record, unless the place or the reason does. */
-function format({ line, place, field, reason, type, id, hasId }: FoundError): string {
+function format({ line, place, field, reason, type, id, hasId }: PlacedFinding): string {
   const at = place ?? (line === undefined ? "" : `line ${line}`);
   const isUnknown = id === undefined || type === undefined;
   const suffix = isUnknown || hasId ? "" : ` (${type} ${id})`;

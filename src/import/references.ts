@@ -82,17 +82,17 @@ export function judgeDeletions(
       ORDER BY at, user`,
   );
   for (const { user, at, ...found } of referenced.iterate(JSON.stringify(deletions))) {
-    const kind = "is still referenced";
-    const reason = `${found.type} ${ids.inSource(found)} ${kind}`;
-    report({ field: "id", reason, kind, at, type: "user", id: user, missing: found });
+    const group = "is still referenced";
+    const reason = `${found.type} ${ids.inSource(found)} ${group}`;
+    report({ field: "id", reason, group, at, type: "user", id: user, missing: found });
   }
 }
 
 export function reportLongUsers(db: Database, maxUnlocks: number, report: ReportError): void {
   for (const { id, name, bytes } of listLongUsers(db, maxUnlocks)) {
-    const kind = `must take at most ${MAX_ACHIEVEMENTS_BYTES / 1024} KB in a response`;
-    const reason = `${kind}, got ${Math.ceil(bytes / 1024)} KB for ${JSON.stringify(name)}`;
-    report({ field: "achievements", reason, kind, type: "user", id });
+    const group = `must take at most ${MAX_ACHIEVEMENTS_BYTES / 1024} KB in a response`;
+    const reason = `${group}, got ${Math.ceil(bytes / 1024)} KB for ${JSON.stringify(name)}`;
+    report({ field: "achievements", reason, group, type: "user", id });
   }
 }
 

@@ -7,7 +7,7 @@ import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { DatasetLine } from "../domain/dataset.ts";
 import type { PublicUserLine } from "../domain/model.ts";
 import type {
-  FoundError,
+  Finding,
   Position,
   RawRecord,
   RecordKey,
@@ -42,7 +42,7 @@ const id = sql.placeholder("id");
 export interface RecordHandler<Parsed> {
   validate(record: RawRecord): Parsed | InvalidRecord;
   /** Applies a record, or returns the errors in it. */
-  add(record: Parsed, at: Position): FoundError[];
+  add(record: Parsed, at: Position): Finding[];
   /**
    * Leaves out the invalid part of a record that is invalid or was refused by `add`. Returns how a
    * message about it ends. Without this method, every error is final.
@@ -71,7 +71,7 @@ export function createRows(db: Database, ids: Ids) {
     maxUnlocks: 0,
   };
 
-  function add(record: DatasetLine, at: Position): FoundError[] {
+  function add(record: DatasetLine, at: Position): Finding[] {
     const { type, id } = record;
     if (type === "role" || type === "achievement") {
       if (known[type].size >= limits[type].max && !known[type].has(id)) return [tooMany(type)];
@@ -205,18 +205,18 @@ function prepareDeletions(db: Database) {
 }
 
 /** The error for a record whose id another record of its type has. */
-export function duplicateId(record: RecordKey, ids: Ids): FoundError {
+export function duplicateId(record: RecordKey, ids: Ids): Finding {
   const reason = `duplicate ${record.type} id ${ids.inSource(record)}`;
-  return { field: "id", reason, kind: "duplicate id", hasId: true };
+  return { field: "id", reason, group: "duplicate id", hasId: true };
 }
 
 /** When a change file is applied, the old and new rows together may exceed the limit. */
-function listTooMany(db: Database): FoundError[] {
+function listTooMany(db: Database): Finding[] {
   const types = ["role", "achievement"] as const;
   return types.filter((type) => countOf(db, limits[type].table) > limits[type].max).map(tooMany);
 }
 
-function tooMany(type: keyof typeof limits): FoundError {
+function tooMany(type: keyof typeof limits): Finding {
   const { max, name } = limits[type];
   return { field: "", reason: `a dataset can have at most ${groupDigits(max)} ${name}` };
 }

@@ -2,7 +2,7 @@
  * Makes an item of a row: the record in it, which is validated later like a line of a dataset, or what
  * is wrong with it. Also says where an error is.
  */
-import type { FoundError, RawRecord, RecordType } from "../domain/raw-records.ts";
+import type { Finding, PlacedFinding, RawRecord, RecordType } from "../domain/raw-records.ts";
 import type { Item } from "../domain/record-reader.ts";
 import { toKey } from "../domain/source-ids.ts";
 import { InvalidCell, mustBeId } from "../domain/validation-errors.ts";
@@ -40,7 +40,7 @@ function toRecord(type: RecordType, cells: RawRecord, companies?: Companies): Ra
 }
 
 /** Returns the item for a row that is no record. Such a row of `users` is a lost user. */
-export function toProblem(table: Table, row: Row, problem: FoundError): Item {
+export function toProblem(table: Table, row: Row, problem: Finding): Item {
   const cell = row[idColumnOf(table.name)];
   const id = toKey(cell) ?? cell ?? "NULL";
   const located = locateRow(table, problem, row.line, id);
@@ -48,7 +48,7 @@ export function toProblem(table: Table, row: Row, problem: FoundError): Item {
 }
 
 /** Names the row and the column of an error in a record. */
-export function locate(error: FoundError, tables: Tables): FoundError {
+export function locate(error: PlacedFinding, tables: Tables): PlacedFinding {
   const { at, type, id } = error;
   const table = type && tables.get(tableOf(type));
   // A company that was made from its name stands in no table.
@@ -63,10 +63,10 @@ export function locate(error: FoundError, tables: Tables): FoundError {
 /** Names a row as `users.csv, line 12`, or `users.sql, id 42`. */
 function locateRow(
   { name, file, format }: Table,
-  error: FoundError,
+  error: PlacedFinding,
   line: number | undefined,
   id: unknown,
-): FoundError {
+): PlacedFinding {
   const { isSpreadsheet } = format;
   const place = isSpreadsheet ? `line ${line}` : `${idColumnOf(name)} ${id}`;
   return { ...error, place: `${file}, ${place}`, hasId: error.hasId || !isSpreadsheet };

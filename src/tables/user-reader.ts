@@ -7,7 +7,7 @@ import { Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { lazy } from "../domain/lazy.ts";
 import { Count } from "../domain/model.ts";
-import type { FoundError, RawRecord, RecordType } from "../domain/raw-records.ts";
+import type { Finding, RawRecord, RecordType } from "../domain/raw-records.ts";
 import type { Item } from "../domain/record-reader.ts";
 import { parseTime } from "../domain/time.ts";
 import { listErrors, mustBeId, mustExist } from "../domain/validation-errors.ts";
@@ -152,7 +152,7 @@ function listOwners(items: readonly Item[]): Owners {
 }
 
 /** Adds a row to its user. Returns what is wrong with the row. */
-function addRow(owners: Owners, known: KnownIds, table: Table, row: Row): readonly FoundError[] {
+function addRow(owners: Owners, known: KnownIds, table: Table, row: Row): readonly Finding[] {
   const { user_id, role_id, achievement_id, ...reached } = toCells(row, table.format);
   const owner = owners.get(user_id);
   if (!owner) return [explainMissing(table, "user", user_id)];
@@ -175,7 +175,7 @@ function addRow(owners: Owners, known: KnownIds, table: Table, row: Row): readon
 }
 
 /** Returns the error for a reference to a record that does not exist. */
-function explainMissing({ format }: Table, type: RecordType, id: unknown): FoundError {
+function explainMissing({ format }: Table, type: RecordType, id: unknown): Finding {
   const field = `${type}_id`;
   if (!format.ids.isId(id)) return mustBeId(field, id);
   return { ...mustExist(field, type, id), missing: { type, id } };
