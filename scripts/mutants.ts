@@ -178,7 +178,7 @@ mutate("import/clean-record.ts", "domain/dataset.test.ts", [
   "mayBePrivate(record) ? [] : found",
   "found",
 ]);
-mutate("import/target.ts", "snapshot/privacy.test.ts", [
+mutate("snapshot/format/seal.ts", "snapshot/privacy.test.ts", [
   "unused space keeps nothing of private users",
   "unused.fill(0);",
   "",

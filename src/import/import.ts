@@ -19,7 +19,7 @@
  * | takedowns.ts | not hidden by `hide` or `apply` in the last hour |
  * | guard.ts | most of those who were public still are, under their names |
  * | search/name-index.ts | found by n-grams of the name |
- * | target.ts | in a file that is complete |
+ * | snapshot/format/seal.ts | in a file that is complete, with a checksum |
  * | files/replace.ts | in the snapshot that servers read |
  */
 import { setImmediate } from "node:timers/promises";

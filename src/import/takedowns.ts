@@ -16,7 +16,7 @@
  * | search/name-index.ts | the name is removed from the index |
  * | takedowns.ts | the time is noted, to which imports keep for an hour |
  * | snapshot/format/meta.ts | the users are counted again |
- * | target.ts | nothing of the user is left in unused bytes; the checksum is added |
+ * | snapshot/format/seal.ts | nothing of the user is left in unused bytes; the checksum is added |
  * | files/replace.ts | the copy is flushed, and replaces the snapshot |
  */
 import { eq, sql } from "drizzle-orm";

@@ -18,8 +18,8 @@ import {
 } from "../../src/domain/validate-record.ts";
 import { version } from "../../src/domain/version.ts";
 import { createCleaner } from "../../src/import/clean-record.ts";
-import { sealFile } from "../../src/import/target.ts";
 import { exportDataset } from "../../src/snapshot/format/records.ts";
+import { sealFile } from "../../src/snapshot/format/seal.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";
 import { community, exported, makeSnapshot, runSql, user } from "../datasets.ts";
 import { achievement, invalidLines } from "../domain/invalid-lines.ts";

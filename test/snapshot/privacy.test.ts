@@ -1,6 +1,6 @@
 /**
  * A private profile leaves no trace in a snapshot's tables or elsewhere in the file's bytes. The
- * comment in src/import/target.ts lists what clears them.
+ * comment in src/snapshot/format/seal.ts lists what clears them.
  */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
@@ -9,11 +9,11 @@ import { join } from "node:path";
 import { seedDataset } from "../../src/community/community.ts";
 import { applyChanges, changeSnapshot } from "../../src/import/apply.ts";
 import { buildSnapshot, importDataset } from "../../src/import/import.ts";
-import { clearUnused } from "../../src/import/target.ts";
 import { fold, SPELLING_END, spell } from "../../src/search/fold.ts";
 import { ngramsOf } from "../../src/search/ngrams.ts";
 import { SEPARATOR } from "../../src/search/terms.ts";
 import { parseHeader } from "../../src/snapshot/format/layout.ts";
+import { clearUnused } from "../../src/snapshot/format/seal.ts";
 import { bytesOf, community, makeSnapshot, user } from "../datasets.ts";
 import { openInProcess, temporaryFolder } from "../support.ts";
 

@@ -1,7 +1,7 @@
 /**
  * The layout of a snapshot file: a SQLite database, whose header says how long it is
  * (https://www.sqlite.org/fileformat.html), the hashes of its blocks, and the SHA-256 of all bytes
- * before that. src/import/target.ts writes it.
+ * before that. seal.ts writes it.
  */
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
